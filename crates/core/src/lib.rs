@@ -1,0 +1,27 @@
+//! The data model of dissensus: plain, checked values without files or tensors.
+//!
+//! * [`ClassSet`]: the classes of a task, in a stated order.
+//! * [`Ids`]: item and annotator ids; everything is matched by id, never by position.
+//! * [`VoteTable`]: who voted for what on which item; or counts; or probabilities.
+//! * [`Counts`], [`Distribution`]: what the votes on an item amount to.
+//! * [`TableBuilder`]: how readers make a table, one vote at a time or in parallel shards.
+//! * [`philox`]: the counter-based generator behind everything that is random here.
+
+mod builder;
+mod classes;
+mod counts;
+mod digest;
+mod distribution;
+mod ids;
+pub mod philox;
+mod table;
+
+pub use builder::{BuildError, Keep, Shard, ShardVote, TableBuilder};
+pub use classes::{ClassError, ClassOrder, ClassSet};
+pub use counts::{Counts, Probabilities};
+pub use digest::Digest;
+pub use distribution::{
+    Distribution, DistributionError, SUM_TOLERANCE, entropy, normalized_entropy,
+};
+pub use ids::{Ids, IdsBuilder, id_hash};
+pub use table::{Ballots, Vote, VoteTable, Votes};

@@ -1,0 +1,194 @@
+//! The vote table: items, classes, annotators, and what is known of their votes.
+
+use std::borrow::Cow;
+
+use crate::{ClassSet, Counts, Digest, Distribution, Ids, Probabilities};
+
+/// One vote on an item.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Vote {
+    /// Place of the annotator in [`VoteTable::annotators`], where it is known who voted.
+    pub annotator: Option<u32>,
+    /// The class voted for.
+    pub class: u16,
+    /// How much the vote counts; 1 unless the source says otherwise.
+    pub weight: f64,
+    /// The row of the source it came from, where rows were kept.
+    pub row: Option<u64>,
+}
+
+/// Single votes, grouped by item, in the order of the source within an item.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Votes {
+    pub(crate) starts: Vec<usize>,
+    pub(crate) classes: Vec<u16>,
+    /// `u32::MAX` where unknown; empty where no vote names its annotator.
+    pub(crate) annotators: Vec<u32>,
+    /// Empty where every weight is 1.
+    pub(crate) weights: Vec<f64>,
+    /// Empty where rows were not kept.
+    pub(crate) rows: Vec<u64>,
+}
+
+/// Stands for "nobody knows who" in [`Votes`].
+pub(crate) const NOBODY: u32 = u32::MAX;
+
+impl Votes {
+    fn range(&self, item: usize) -> std::ops::Range<usize> {
+        match (self.starts.get(item), self.starts.get(item + 1)) {
+            (Some(&start), Some(&end)) => start..end,
+            _ => 0..0,
+        }
+    }
+
+    /// The votes on an item.
+    pub fn of(&self, item: usize) -> impl ExactSizeIterator<Item = Vote> + '_ {
+        self.range(item).map(move |at| Vote {
+            annotator: self.annotators.get(at).copied().filter(|&a| a != NOBODY),
+            class: self.classes[at],
+            weight: self.weights.get(at).copied().unwrap_or(1.0),
+            row: self.rows.get(at).copied(),
+        })
+    }
+
+    /// How many votes there are.
+    pub fn len(&self) -> usize {
+        self.classes.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.classes.is_empty()
+    }
+
+    /// Whether votes carry weights.
+    pub fn is_weighted(&self) -> bool {
+        !self.weights.is_empty()
+    }
+
+    /// Votes per item and class.
+    pub fn count(&self, classes: usize) -> Counts {
+        let mut counts = Counts::new();
+        let mut tally = vec![(0u32, 0f64); classes];
+        let mut seen: Vec<u16> = Vec::new();
+        for item in 0..self.starts.len().saturating_sub(1) {
+            for vote in self.of(item) {
+                let cell = &mut tally[vote.class as usize];
+                if cell.0 == 0 {
+                    seen.push(vote.class);
+                }
+                cell.0 += 1;
+                cell.1 += vote.weight;
+            }
+            seen.sort_unstable();
+            let entries = seen.drain(..).map(|class| {
+                let (count, weight) = std::mem::take(&mut tally[class as usize]);
+                (class, count, weight)
+            });
+            if self.is_weighted() {
+                counts.push_weighted(entries);
+            } else {
+                counts.push(entries.map(|(class, count, _)| (class, count)));
+            }
+        }
+        counts
+    }
+}
+
+/// What is known of the votes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ballots {
+    /// Every single vote.
+    Votes(Votes),
+    /// How many votes each class got.
+    Counts(Counts),
+    /// Only shares; how many votes are behind them is not known.
+    Probabilities(Probabilities),
+}
+
+/// Items with the votes that people cast on them.
+///
+/// Made by [`TableBuilder`](crate::TableBuilder) or from counts or probabilities; never changed
+/// afterwards. Items stand in the order in which the source first names them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VoteTable {
+    pub(crate) classes: ClassSet,
+    pub(crate) items: Ids,
+    pub(crate) annotators: Ids,
+    pub(crate) ballots: Ballots,
+}
+
+impl VoteTable {
+    /// A table of counts. Missing rows count as items without votes; classes beyond the set are
+    /// the caller's error and are left out of every result.
+    pub fn from_counts(classes: ClassSet, items: Ids, mut counts: Counts) -> Self {
+        while counts.len() < items.len() {
+            counts.push([]);
+        }
+        Self { classes, items, annotators: Ids::default(), ballots: Ballots::Counts(counts) }
+    }
+
+    /// A table of probabilities, one row an item.
+    pub fn from_probabilities(classes: ClassSet, items: Ids, rows: Probabilities) -> Self {
+        Self { classes, items, annotators: Ids::default(), ballots: Ballots::Probabilities(rows) }
+    }
+
+    /// The classes.
+    pub fn classes(&self) -> &ClassSet {
+        &self.classes
+    }
+
+    /// The items' ids.
+    pub fn items(&self) -> &Ids {
+        &self.items
+    }
+
+    /// The annotators' ids; empty where nobody is named.
+    pub fn annotators(&self) -> &Ids {
+        &self.annotators
+    }
+
+    /// What is known of the votes.
+    pub fn ballots(&self) -> &Ballots {
+        &self.ballots
+    }
+
+    /// How many items there are.
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// Votes per item and class; `None` where only probabilities are known.
+    pub fn counts(&self) -> Option<Cow<'_, Counts>> {
+        match &self.ballots {
+            Ballots::Votes(votes) => Some(Cow::Owned(votes.count(self.classes.len()))),
+            Ballots::Counts(counts) => Some(Cow::Borrowed(counts)),
+            Ballots::Probabilities(_) => None,
+        }
+    }
+
+    /// The annotator distribution of every item, in order; `None` for an item without votes.
+    pub fn distributions(&self) -> Vec<Option<Distribution>> {
+        let classes = self.classes.len();
+        match (self.counts(), &self.ballots) {
+            (Some(counts), _) => (0..self.len())
+                .map(|item| Distribution::from_amounts(&counts.row(item, classes)))
+                .collect(),
+            (None, Ballots::Probabilities(rows)) => (0..self.len())
+                .map(|item| Distribution::new(rows.row(item).to_vec()).ok())
+                .collect(),
+            (None, _) => vec![None; self.len()],
+        }
+    }
+
+    /// A hash of the content: classes and their order, items, annotators, votes. The order of
+    /// rows in the source does not matter; neither does the format they came in.
+    pub fn digest(&self) -> Digest {
+        crate::digest::of_table(self)
+    }
+}
