@@ -1,1 +1,20 @@
-//! data
+//! Known datasets: what they are, where they live, and how they come to this machine.
+//!
+//! - [`catalogue`] is the one list of datasets, with licence, citation, homes and checksums;
+//! - [`fetch`](mod@fetch) brings a dataset into the cache, from its public home or from a local
+//!   mirror, resumably, and never keeps a byte whose SHA-256 is not in the catalogue;
+//! - [`cache`] says what is in the cache and where a dataset's files lie.
+//!
+//! The crate prints nothing; a caller that wants to show progress implements
+//! [`fetch::Progress`].
+
+pub mod cache;
+pub mod catalogue;
+mod digest;
+mod error;
+pub mod fetch;
+
+pub use cache::{default_cache_dir, locate, status};
+pub use catalogue::{DATASETS, Dataset, find};
+pub use error::Error;
+pub use fetch::{Fetched, Options, Progress, fetch};

@@ -1,0 +1,166 @@
+//! Where the cache is, what is in it, and where a dataset's files lie.
+//!
+//! These look at sizes only, so that a listing is instant; [`fetch`](crate::fetch()) checks
+//! digests, also of files that are there already.
+
+use std::path::{Path, PathBuf};
+
+use etcetera::BaseStrategy as _;
+
+use crate::Error;
+use crate::catalogue::{DATASETS, Dataset, Kind, RemoteFile, find};
+
+/// The environment variable that overrides the place of the cache.
+pub const CACHE_VARIABLE: &str = "DISSENSUS_CACHE";
+
+/// `$DISSENSUS_CACHE`, or `dissensus` in the user's cache directory.
+pub fn default_cache_dir() -> Result<PathBuf, Error> {
+    if let Some(dir) = std::env::var_os(CACHE_VARIABLE).filter(|v| !v.is_empty()) {
+        return Ok(dir.into());
+    }
+    let base = etcetera::choose_base_strategy().map_err(|_| Error::NoCacheDir)?;
+    Ok(base.cache_dir().join("dissensus"))
+}
+
+/// What the cache holds of one dataset.
+#[derive(Debug, Clone)]
+pub struct Holding {
+    /// The dataset.
+    pub dataset: &'static Dataset,
+    /// One entry for each of its files, in the order of the catalogue.
+    pub files: Vec<FileHolding>,
+}
+
+impl Holding {
+    /// Whether every file is there; never so for generated data, which has none.
+    pub fn is_complete(&self) -> bool {
+        !self.files.is_empty() && self.files.iter().all(|f| f.state == State::Present)
+    }
+}
+
+/// What the cache holds of one file.
+#[derive(Debug, Clone)]
+pub struct FileHolding {
+    /// The file in the catalogue.
+    pub file: &'static RemoteFile,
+    /// Its place in the cache.
+    pub path: PathBuf,
+    /// Whether it is there.
+    pub state: State,
+}
+
+/// Whether a file is in the cache, judged by its size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// Not there.
+    Missing,
+    /// Not there, but a download has begun and can be resumed.
+    Begun {
+        /// How much has come.
+        bytes: u64,
+    },
+    /// There, with an accepted size.
+    Present,
+    /// There, with a size that no accepted variant has.
+    WrongSize {
+        /// The size it has.
+        bytes: u64,
+    },
+}
+
+/// What the cache holds of every dataset, in the order of the catalogue.
+pub fn status(cache_dir: &Path) -> Vec<Holding> {
+    DATASETS
+        .iter()
+        .map(|dataset| Holding {
+            dataset,
+            files: dataset
+                .files
+                .iter()
+                .map(|file| FileHolding {
+                    file,
+                    path: cache_dir.join(file.path),
+                    state: state(cache_dir, file),
+                })
+                .collect(),
+        })
+        .collect()
+}
+
+/// The paths of a dataset's files, in the order of the catalogue, if all are in the cache.
+pub fn locate(name: &str, cache_dir: &Path) -> Result<Vec<PathBuf>, Error> {
+    let dataset = find(name)?;
+    if dataset.kind == Kind::Generated {
+        return Err(Error::Generated { name: name.to_owned() });
+    }
+    dataset
+        .files
+        .iter()
+        .map(|file| {
+            let path = cache_dir.join(file.path);
+            let found = match state(cache_dir, file) {
+                State::Present => return Ok(path),
+                State::Missing => "nothing there".to_owned(),
+                State::Begun { bytes } => format!("{bytes} bytes of a download begun"),
+                State::WrongSize { bytes } => format!("a file of {bytes} bytes there"),
+            };
+            Err(Error::NotInCache { name: name.to_owned(), path, found })
+        })
+        .collect()
+}
+
+fn state(cache_dir: &Path, file: &RemoteFile) -> State {
+    let size = |path: &Path| {
+        let meta = std::fs::metadata(path).ok()?;
+        meta.is_file().then_some(meta.len())
+    };
+    match size(&cache_dir.join(file.path)) {
+        Some(bytes) if file.has_size(bytes) => State::Present,
+        Some(bytes) => State::WrongSize { bytes },
+        None => match size(&crate::fetch::part_path(cache_dir, file.path)) {
+            Some(bytes) => State::Begun { bytes },
+            None => State::Missing,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_cache_holds_nothing_and_says_how_to_fill_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let holdings = status(dir.path());
+        assert_eq!(holdings.len(), DATASETS.len());
+        assert!(holdings.iter().all(|h| !h.is_complete()));
+
+        let message = locate("svhn", dir.path()).unwrap_err().to_string();
+        assert!(
+            message.contains("test_32x32.mat") && message.contains("data fetch svhn"),
+            "{message}"
+        );
+        assert!(matches!(locate("blends", dir.path()), Err(Error::Generated { .. })));
+        assert!(matches!(locate("nope", dir.path()), Err(Error::UnknownDataset { .. })));
+    }
+
+    #[test]
+    fn sizes_tell_present_begun_and_wrong_apart() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("cifar10h");
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::write(folder.join("cifar10h-counts.npy"), vec![0; 800_128]).unwrap();
+        std::fs::write(folder.join("cifar10h-probs.npy"), b"short").unwrap();
+        std::fs::create_dir(dir.path().join("cifar10")).unwrap();
+        std::fs::write(dir.path().join("cifar10/test_batch.bin.part"), b"1234").unwrap();
+
+        let holdings = status(dir.path());
+        let cifar10h = holdings.iter().find(|h| h.dataset.name == "cifar10h").unwrap();
+        let states: Vec<State> = cifar10h.files.iter().map(|f| f.state).collect();
+        assert_eq!(
+            states,
+            [State::Present, State::WrongSize { bytes: 5 }, State::Begun { bytes: 4 }]
+        );
+        assert!(!cifar10h.is_complete());
+    }
+}

@@ -1,0 +1,74 @@
+//! ChaosNLI: 100 votes on each of 4,645 inference items.
+//!
+//! The publisher's Dropbox archive was reported as deleted in 2026, so a pinned copy of the
+//! same files in a public repository stands first.
+
+use super::{Archive, Dataset, Format, Kind, Origin, RemoteFile, Source, Variant};
+
+pub(super) static DATASET: Dataset = Dataset {
+    name: "chaosnli",
+    title: "ChaosNLI 1.0",
+    what: "100 votes on each of 1,514 SNLI, 1,599 MNLI and 1,532 abductive NLI items, with texts",
+    licence: "CC BY-NC 4.0",
+    homepage: Some("https://github.com/easonnie/ChaosNLI"),
+    citation: "Nie, Zhou, Bansal (2020), What can we learn from collective human opinions on natural language inference data?, EMNLP",
+    kind: Kind::Fetched,
+    files: &[
+        RemoteFile {
+            path: "chaosnli/chaosNLI_snli.jsonl",
+            accepted: &[Variant {
+                sha256: "99f9015ddda7d85f66a087452bc30d53974314fe27e7d589e2f41ad44bd509c1",
+                bytes: 768_107,
+                origin: Origin::Published,
+                note: "version 1.0; several projects that use it state the same",
+            }],
+            sources: &[
+                Source::Direct {
+                    url: "https://raw.githubusercontent.com/jsbaan/calibration-on-disagreement-data/990e81cacadac5d0268160d1c02bad19d4ddb9a3/data/chaosNLI_v1.0/chaosNLI_snli.jsonl",
+                },
+                Source::Member { archive: &DROPBOX, member: "chaosNLI_v1.0/chaosNLI_snli.jsonl" },
+            ],
+        },
+        RemoteFile {
+            path: "chaosnli/chaosNLI_mnli_m.jsonl",
+            accepted: &[Variant {
+                sha256: "8eb49b589488e7b1a9ec95fb8a864bd50f0509b4f808eed0aed3f8167617664d",
+                bytes: 871_731,
+                origin: Origin::Published,
+                note: "version 1.0; several projects that use it state the same",
+            }],
+            sources: &[
+                Source::Direct {
+                    url: "https://raw.githubusercontent.com/jsbaan/calibration-on-disagreement-data/990e81cacadac5d0268160d1c02bad19d4ddb9a3/data/chaosNLI_v1.0/chaosNLI_mnli_m.jsonl",
+                },
+                Source::Member { archive: &DROPBOX, member: "chaosNLI_v1.0/chaosNLI_mnli_m.jsonl" },
+            ],
+        },
+        RemoteFile {
+            path: "chaosnli/chaosNLI_alphanli.jsonl",
+            accepted: &[Variant {
+                sha256: "f55817ecc11a02ba3030cd7d2c567d23843456809020723abad53f4fde024c9e",
+                bytes: 793_550,
+                origin: Origin::Copied,
+                note: "taken from a copy of version 1.0",
+            }],
+            sources: &[
+                Source::Direct {
+                    url: "https://raw.githubusercontent.com/jsbaan/calibration-on-disagreement-data/990e81cacadac5d0268160d1c02bad19d4ddb9a3/data/chaosNLI_v1.0/chaosNLI_alphanli.jsonl",
+                },
+                Source::Member {
+                    archive: &DROPBOX,
+                    member: "chaosNLI_v1.0/chaosNLI_alphanli.jsonl",
+                },
+            ],
+        },
+    ],
+};
+
+/// The publisher's own link; no checksum of the archive is known.
+static DROPBOX: Archive = Archive {
+    url: "https://www.dropbox.com/s/h4j7dqszmpt2679/chaosNLI_v1.0.zip?dl=1",
+    file: "chaosNLI_v1.0.zip",
+    format: Format::Zip,
+    known: None,
+};

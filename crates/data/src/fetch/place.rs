@@ -1,0 +1,117 @@
+//! The place of one file in the cache, and the steps by which bytes come to it.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use super::Progress;
+use crate::Error;
+use crate::digest::{CHUNK, Tally};
+
+/// A destination, the part file beside it, and the note that makes the part resumable.
+///
+/// They lie in one directory, hence on one file system, so that the rename is atomic.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    pub(super) dest: PathBuf,
+    pub(super) part: PathBuf,
+    pub(super) note: PathBuf,
+}
+
+impl Place {
+    pub(super) fn new(cache_dir: &Path, file: &str) -> Self {
+        Place {
+            dest: cache_dir.join(file),
+            part: cache_dir.join(format!("{file}.part")),
+            note: cache_dir.join(format!("{file}.part.json")),
+        }
+    }
+
+    /// Makes the directory it lies in.
+    pub(super) fn prepare(&self) -> Result<(), Error> {
+        let Some(parent) = self.dest.parent() else {
+            return Ok(());
+        };
+        fs::create_dir_all(parent).map_err(|e| Error::io("creating the directory", parent, e))
+    }
+
+    /// A part file with nothing in it.
+    pub(super) fn create_part(&self) -> Result<File, Error> {
+        OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .open(&self.part)
+            .map_err(|e| Error::io("creating", &self.part, e))
+    }
+
+    /// Puts the part on the disk and renames it to its destination.
+    pub(super) fn commit(&self, part: &File) -> Result<(), Error> {
+        self.sync(part)?;
+        fs::rename(&self.part, &self.dest)
+            .map_err(|e| Error::io("renaming a finished download to", &self.dest, e))?;
+        self.remove(&self.note);
+        // The rename itself must survive a crash. Not every system can sync a directory, and
+        // the file is whole in any case, so a failure here is no error.
+        if let Some(parent) = self.dest.parent()
+            && let Ok(directory) = File::open(parent)
+        {
+            let _ = directory.sync_all();
+        }
+        Ok(())
+    }
+
+    pub(super) fn sync(&self, part: &File) -> Result<(), Error> {
+        part.sync_all().map_err(|e| Error::io("writing", &self.part, e))
+    }
+
+    /// Removes part and note.
+    pub(super) fn discard(&self) {
+        self.remove(&self.part);
+        self.remove(&self.note);
+    }
+
+    fn remove(&self, path: &Path) {
+        // Mostly the file is simply not there; and an error here would hide the one that
+        // made us discard it. A left-over part is never mistaken for the file.
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// Why pouring stopped early.
+pub(super) enum Spill {
+    /// The source failed.
+    Read(io::Error),
+    /// The cache failed.
+    Write(Error),
+    /// The source has more than it may.
+    TooLong,
+}
+
+/// Writes what a reader gives to a part, hashing it, until its end or until there is more than
+/// `limit` in all.
+pub(super) fn pour(
+    mut from: impl Read,
+    into: &mut File,
+    place: &Place,
+    tally: &mut Tally,
+    limit: u64,
+    progress: &mut dyn Progress,
+) -> Result<(), Spill> {
+    let mut buffer = vec![0; CHUNK];
+    loop {
+        let n = match from.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(n) => n,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+            Err(e) => return Err(Spill::Read(e)),
+        };
+        if tally.bytes() + n as u64 > limit {
+            return Err(Spill::TooLong);
+        }
+        into.write_all(&buffer[..n])
+            .map_err(|e| Spill::Write(Error::io("writing", &place.part, e)))?;
+        tally.update(&buffer[..n]);
+        progress.advance(tally.bytes());
+    }
+}

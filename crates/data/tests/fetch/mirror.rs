@@ -1,0 +1,90 @@
+//! Copies from a local mirror, made up and real.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::support::{NOTHING, content, files_below, options, single};
+use dissensus_data::cache::State;
+use dissensus_data::fetch::Outcome;
+use dissensus_data::{DATASETS, Error, Options, fetch, locate, status};
+
+#[test]
+fn a_mirror_is_copied_and_verified() {
+    let body = content(300_000, 1);
+    let (cache, mirror) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let from = mirror.path().join("a/data.bin");
+    fs::create_dir(mirror.path().join("a")).unwrap();
+    fs::write(&from, &body).unwrap();
+    let options = Options { from: Some(mirror.path().into()), ..options(cache.path(), None) };
+
+    let fetched = fetch(&single(&body), &options, &mut ()).unwrap();
+    assert_eq!(fetched.files[0].outcome, Outcome::Copied { from });
+    assert_eq!(fs::read(cache.path().join("a/data.bin")).unwrap(), body);
+    assert_eq!(files_below(cache.path()).len(), 1);
+    let again = fetch(&single(&body), &options, &mut ()).unwrap();
+    assert_eq!(again.files[0].outcome, Outcome::Present);
+}
+
+#[test]
+fn a_mirror_that_lacks_a_file_says_where_it_was_looked_for() {
+    let (cache, mirror) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let options = Options { from: Some(mirror.path().into()), ..options(cache.path(), None) };
+    let error = fetch(&single(b"x"), &options, &mut ()).unwrap_err();
+    let message = error.to_string();
+    assert!(matches!(error, Error::MirrorMissing { .. }), "{message}");
+    assert!(message.contains(&mirror.path().join("a/data.bin").display().to_string()), "{message}");
+    assert_eq!(files_below(cache.path()), NOTHING);
+}
+
+#[test]
+fn wrong_files_in_a_mirror_leave_nothing_behind() {
+    let body = content(1000, 2);
+    let (cache, mirror) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let from = mirror.path().join("a/data.bin");
+    fs::create_dir(mirror.path().join("a")).unwrap();
+    let options = Options { from: Some(mirror.path().into()), ..options(cache.path(), None) };
+
+    fs::write(&from, content(1000, 3)).unwrap();
+    let error = fetch(&single(&body), &options, &mut ()).unwrap_err();
+    assert!(matches!(error, Error::Checksum { .. }), "{error}");
+    assert_eq!(files_below(cache.path()), NOTHING);
+
+    fs::write(&from, content(999, 3)).unwrap();
+    let error = fetch(&single(&body), &options, &mut ()).unwrap_err();
+    assert!(error.to_string().contains("has 999 bytes; expected 1000"), "{error}");
+    assert_eq!(files_below(cache.path()), NOTHING);
+}
+
+/// Fetches every dataset that a real mirror holds, and so checks the catalogue against it.
+#[test]
+fn the_catalogue_agrees_with_a_real_mirror() {
+    let mirror = std::env::var_os("DISSENSUS_MIRROR").map_or_else(
+        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
+        PathBuf::from,
+    );
+    if !mirror.is_dir() {
+        eprintln!("SKIPPED: no mirror at {}; set DISSENSUS_MIRROR", mirror.display());
+        return;
+    }
+    let cache = tempfile::tempdir().unwrap();
+    let options = Options { from: Some(mirror.clone()), ..Options::new(cache.path()) };
+    let mut checked = 0;
+    for dataset in DATASETS.iter().filter(|d| !d.files.is_empty()) {
+        let missing: Vec<_> =
+            dataset.files.iter().filter(|f| !mirror.join(f.path).exists()).collect();
+        if !missing.is_empty() {
+            eprintln!("SKIPPED: {} is not whole in {}", dataset.name, mirror.display());
+            continue;
+        }
+        fetch(dataset, &options, &mut ()).unwrap();
+        assert_eq!(locate(dataset.name, cache.path()).unwrap().len(), dataset.files.len());
+        checked += dataset.files.len();
+    }
+    let present = status(cache.path())
+        .iter()
+        .flat_map(|h| &h.files)
+        .filter(|f| f.state == State::Present)
+        .count();
+    assert_eq!(present, checked);
+    assert!(checked > 0, "{} holds nothing of the catalogue", mirror.display());
+}

@@ -1,0 +1,354 @@
+//! CSV, TSV and their like: the dialect is told from the first lines; quoted fields may hold
+//! delimiters, quotes and line breaks.
+
+use std::io::{self, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde_json::Value;
+
+use super::json::without_bom;
+use super::table::{Body, Row, Rows};
+use super::{Table, TableKind};
+use crate::error::{Problem, ReadError};
+use crate::input::Input;
+use crate::options::ReadOptions;
+
+/// How cells and rows are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dialect {
+    /// The byte between cells.
+    pub delimiter: u8,
+    /// Whether the first row names the columns.
+    pub header: bool,
+}
+
+/// Delimiters that are tried, the commonest first.
+const DELIMITERS: [u8; 4] = [b',', b'\t', b';', b'|'];
+/// Rows that are looked at.
+const SAMPLE: usize = 200;
+
+/// Opens a table.
+pub fn open(input: Input, options: &ReadOptions) -> Result<Table, ReadError> {
+    let name = input.name.clone();
+    let body = without_bom(&input.head);
+    if memchr::memchr(0, body).is_some() {
+        let seen = "binary data that is no numpy, zip or Parquet file".to_owned();
+        return Err(ReadError::new(name, Problem::UnknownFormat { seen }));
+    }
+    // An incomplete last line would look ragged.
+    let complete = match (input.whole, memchr::memrchr(b'\n', body)) {
+        (false, Some(end)) => &body[..end],
+        _ => body,
+    };
+    let delimiter = options.delimiter.unwrap_or_else(|| guess_delimiter(complete));
+    let first = sample(complete, delimiter);
+    let Some(head) = first.first() else {
+        return Err(ReadError::new(name, Problem::Empty));
+    };
+    let header = options.header.unwrap_or_else(|| looks_like_header(head));
+    let columns: Vec<String> = if header {
+        head.iter().map(|cell| cell.trim().to_owned()).collect()
+    } else {
+        (1..=head.len()).map(|i| format!("#{i}")).collect()
+    };
+    for (i, column) in columns.iter().enumerate() {
+        if !column.is_empty() && columns[..i].contains(column) {
+            let problem = Problem::DuplicateColumn { name: column.clone() };
+            return Err(ReadError::new(name, problem).row(1));
+        }
+    }
+    let sample = first
+        .into_iter()
+        .enumerate()
+        .skip(usize::from(header))
+        .map(|(i, cells)| Row {
+            number: i as u64 + 1,
+            cells: cells.into_iter().map(Value::String).collect(),
+        })
+        .collect();
+    let kind = TableKind::Delimited(Dialect { delimiter, header });
+    Ok(Table { kind, columns, sample, body: Body::Text(input) })
+}
+
+fn reader<R: Read>(source: R, delimiter: u8) -> csv::Reader<R> {
+    csv::ReaderBuilder::new()
+        .delimiter(delimiter)
+        .has_headers(false)
+        .flexible(true)
+        .from_reader(source)
+}
+
+/// The first rows, with text that is not UTF-8 replaced: it is reported when the row is read.
+fn sample(body: &[u8], delimiter: u8) -> Vec<Vec<String>> {
+    let text = |cell: &[u8]| String::from_utf8_lossy(cell).into_owned();
+    reader(body, delimiter)
+        .byte_records()
+        .take(SAMPLE)
+        .map_while(Result::ok)
+        .map(|record| record.iter().map(text).collect())
+        .collect()
+}
+
+/// The delimiter that gives the most cells, the same number in (nearly) every row.
+fn guess_delimiter(body: &[u8]) -> u8 {
+    let score = |delimiter: u8| {
+        let rows = sample(body, delimiter);
+        let cells = rows.first().map_or(0, Vec::len);
+        let alike = rows.iter().filter(|r| r.len() == cells).count();
+        if cells > 1 && alike * 10 >= rows.len() * 9 { cells } else { 0 }
+    };
+    let mut best = (0, DELIMITERS[0]);
+    for delimiter in DELIMITERS {
+        let score = score(delimiter);
+        if score > best.0 {
+            best = (score, delimiter);
+        }
+    }
+    best.1
+}
+
+/// A header has no numbers in it and names everything (a first column of row numbers may be bare).
+fn looks_like_header(cells: &[String]) -> bool {
+    let number = |cell: &String| cell.trim().parse::<f64>().is_ok();
+    let named = cells.iter().skip(1).all(|cell| !cell.trim().is_empty());
+    // Matrices may have numbered columns; then only the first cell is a word or empty.
+    let numbers = cells.iter().filter(|cell| number(cell)).count();
+    named && (numbers == 0 || (numbers == cells.len() - 1 && !number(&cells[0]) && numbers > 1))
+}
+
+/// Lets through at most `limit` bytes a record: the consumer resets the counter after each.
+struct Limited<R> {
+    inner: R,
+    since_record: Arc<AtomicU64>,
+    quotes: Arc<AtomicU64>,
+    limit: u64,
+}
+
+impl<R: Read> Read for Limited<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n = self.inner.read(buffer)?;
+        let seen = self.since_record.fetch_add(n as u64, Ordering::Relaxed) + n as u64;
+        let quotes = memchr::memchr_iter(b'"', &buffer[..n]).count();
+        self.quotes.fetch_add(quotes as u64, Ordering::Relaxed);
+        if seen > self.limit {
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, "record too long"));
+        }
+        Ok(n)
+    }
+}
+
+/// The rows of a table. A row with another number of cells than `width` is an error, and so are
+/// text that is not UTF-8, a quote that is never closed, and a record of more than `limit` bytes.
+pub fn rows(input: Input, dialect: Dialect, width: usize, limit: u64) -> Rows {
+    let name = input.name.clone();
+    let first_row = 1;
+    let skip_bom = without_bom(&input.head).len() < input.head.len();
+    let mut stream = input.into_stream();
+    if skip_bom {
+        let mut bom = [0; 3];
+        if let Err(error) = stream.read_exact(&mut bom) {
+            return Box::new(std::iter::once(Err(ReadError::new(name, error))));
+        }
+    }
+    let records = Records::new(name, stream, dialect.delimiter, width, first_row, limit);
+    Box::new(records.skip_header(dialect.header).map(|record| {
+        record.map(|(number, cells)| Row {
+            number,
+            cells: cells.into_iter().map(Value::String).collect(),
+        })
+    }))
+}
+
+/// Records of a delimited text, checked.
+pub struct Records {
+    name: String,
+    reader: csv::Reader<Limited<Box<dyn Read + Send>>>,
+    since_record: Arc<AtomicU64>,
+    quotes: Arc<AtomicU64>,
+    record: csv::ByteRecord,
+    width: usize,
+    number: u64,
+    limit: u64,
+    skip: bool,
+    done: bool,
+}
+
+impl Records {
+    /// Reads records of `width` cells; the first has the number `first_row`.
+    pub fn new(
+        name: String,
+        stream: Box<dyn Read + Send>,
+        delimiter: u8,
+        width: usize,
+        first_row: u64,
+        limit: u64,
+    ) -> Self {
+        let since_record = Arc::new(AtomicU64::new(0));
+        let quotes = Arc::new(AtomicU64::new(0));
+        let limited = Limited {
+            inner: stream,
+            since_record: since_record.clone(),
+            quotes: quotes.clone(),
+            // The reader takes a buffer of several records at a time.
+            limit: limit + (1 << 16),
+        };
+        let record = csv::ByteRecord::new();
+        let reader = reader(limited, delimiter);
+        let number = first_row - 1;
+        let (skip, done) = (false, false);
+        Self { name, reader, since_record, quotes, record, width, number, limit, skip, done }
+    }
+
+    /// Passes over the first record if it is a header.
+    pub fn skip_header(mut self, header: bool) -> Self {
+        self.skip = header;
+        self
+    }
+
+    /// The next record in place: its number, or `None` at the end. Cells are UTF-8 afterwards.
+    fn advance(&mut self) -> Option<Result<u64, ReadError>> {
+        if self.done {
+            return None;
+        }
+        let last_lines = self.record.iter().any(|cell| memchr::memchr(b'\n', cell).is_some());
+        let last_width = self.record.len();
+        let more = self.reader.read_byte_record(&mut self.record);
+        self.since_record.store(0, Ordering::Relaxed);
+        let error =
+            |number: u64, problem: Problem| ReadError::new(self.name.clone(), problem).row(number);
+        match more {
+            Ok(true) => {}
+            Ok(false) => {
+                self.done = true;
+                // The CSV grammar ends an open quote silently at the end of the file, swallowing
+                // every row in between.
+                let open = self.quotes.load(Ordering::Relaxed) % 2 == 1;
+                if open && (last_lines || last_width != self.width) {
+                    return Some(Err(error(self.number, Problem::OpenQuote)));
+                }
+                return None;
+            }
+            Err(bad) => {
+                self.done = true;
+                let problem = match bad.into_kind() {
+                    csv::ErrorKind::Io(io) if io.kind() == io::ErrorKind::FileTooLarge => {
+                        Problem::TooLarge { what: "the row", limit: self.limit }
+                    }
+                    csv::ErrorKind::Io(io) => Problem::Io(io),
+                    other => Problem::Io(io::Error::other(format!("{other:?}"))),
+                };
+                return Some(Err(error(self.number + 1, problem)));
+            }
+        }
+        self.number += 1;
+        let number = self.number;
+        if self.record.len() != self.width {
+            let ragged = Problem::Ragged { expected: self.width, found: self.record.len() };
+            // At the end of the file this may be what an open quote swallowed.
+            let swallowed = self.record.iter().any(|cell| memchr::memchr(b'\n', cell).is_some());
+            let open = swallowed && self.quotes.load(Ordering::Relaxed) % 2 == 1;
+            let problem = if open { Problem::OpenQuote } else { ragged };
+            return Some(Err(error(number, problem)));
+        }
+        for (i, cell) in self.record.iter().enumerate() {
+            if let Err(bad) = std::str::from_utf8(cell) {
+                let byte = cell.get(bad.valid_up_to()).copied().unwrap_or(0);
+                let column = format!("#{}", i + 1);
+                return Some(Err(error(number, Problem::Encoding { byte }).column(column)));
+            }
+        }
+        Some(Ok(number))
+    }
+
+    /// The next record's number; its cells are at [`cell`](Self::cell) until the next call.
+    pub fn step(&mut self) -> Option<Result<u64, ReadError>> {
+        loop {
+            let next = self.advance()?;
+            if std::mem::take(&mut self.skip) && next.is_ok() {
+                continue;
+            }
+            return Some(next);
+        }
+    }
+
+    /// A cell of the current record.
+    pub fn cell(&self, column: usize) -> &str {
+        self.record.get(column).and_then(|cell| std::str::from_utf8(cell).ok()).unwrap_or("")
+    }
+}
+
+impl Iterator for Records {
+    type Item = Result<(u64, Vec<String>), ReadError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let step = self.step()?;
+        Some(
+            step.map(|number| (number, (0..self.width).map(|i| self.cell(i).to_owned()).collect())),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(text: &str) -> Table {
+        open(Input::from_bytes("x", text.into()).unwrap(), &ReadOptions::default()).unwrap()
+    }
+
+    fn errors(text: &str) -> Vec<String> {
+        let rows = table(text).rows(&ReadOptions::default());
+        rows.filter_map(Result::err).map(|e| e.to_string()).collect()
+    }
+
+    #[test]
+    fn dialects() {
+        let cases = [
+            ("a,b\n1,x\n", b',', true),
+            ("a\tb\n1\tx, y\n", b'\t', true),
+            ("a;b\n1;x\n", b';', true),
+            ("1\t2\t3\r\n1\t3\t3\r\n", b'\t', false),
+            ("\u{feff}a,b\n1,x\n", b',', true),
+            (",0,1,2\nx,3,4,5\n", b',', true),
+        ];
+        for (text, delimiter, header) in cases {
+            assert_eq!(
+                table(text).kind,
+                TableKind::Delimited(Dialect { delimiter, header }),
+                "{text}"
+            );
+        }
+        assert_eq!(table("\u{feff}a,b\n1,x\n").columns, ["a", "b"]);
+    }
+
+    #[test]
+    fn quoted_line_breaks_are_one_row() {
+        let rows: Vec<_> = table("a,b\n\"1\n2\",\"say \"\"x\"\"\"\n3,4\n")
+            .rows(&ReadOptions::default())
+            .map(Result::unwrap)
+            .collect();
+        assert_eq!(rows[0].cells, ["1\n2", "say \"x\""]);
+        assert_eq!((rows[0].number, rows[1].number), (2, 3));
+    }
+
+    #[test]
+    fn bad_rows_are_named() {
+        assert_eq!(errors("a,b\n1,2\n1,2,3\n"), ["x, row 3: 3 cells where 2 are expected"]);
+        assert_eq!(errors("a,b\n1,\"2\n3,4\n5,6\n"), ["x, row 2: a quoted field is not closed"]);
+        assert_eq!(errors("a,b\n1,5\" nail\n3,4\n"), Vec::<String>::new());
+        let latin = Input::from_bytes("x", b"a,b\n1,caf\xe9\n".to_vec()).unwrap();
+        let table = open(latin, &ReadOptions::default()).unwrap();
+        let error = table.rows(&ReadOptions::default()).next().unwrap().unwrap_err();
+        assert_eq!(error.to_string(), "x, row 2, column \"#2\": not UTF-8 text (byte 0xe9)");
+    }
+
+    #[test]
+    fn a_record_has_a_limit() {
+        let text = format!("a,b\n1,2\n1,{}\n", "y".repeat(300_000));
+        let input = Input::from_bytes("x", text.into()).unwrap();
+        let dialect = Dialect { delimiter: b',', header: true };
+        let last = rows(input, dialect, 2, 100_000).last().unwrap().unwrap_err();
+        assert_eq!(last.to_string(), "x, row 3: the row is larger than 100000 bytes");
+    }
+}

@@ -1,0 +1,90 @@
+//! What a file is before one asks what its votes look like: a table of rows, a JSON document, an
+//! array, an archive.
+
+pub mod archive;
+pub mod delimited;
+pub mod json;
+pub mod npy;
+pub mod parquet;
+pub mod pickle;
+mod table;
+
+pub use archive::Archive;
+pub use table::{Row, Rows, Table, TableKind, cell_text};
+
+use serde_json::Value;
+
+use crate::error::{Problem, ReadError};
+use crate::input::Input;
+use crate::options::ReadOptions;
+
+/// An opened source, as far as its container.
+pub enum Source {
+    /// Rows under named columns: CSV, TSV, JSON Lines, Parquet.
+    Table(Table),
+    /// One JSON document.
+    Json(Value),
+    /// A `.npy` file.
+    Npy(Vec<u8>),
+    /// A zip archive: `.npz`, or PyTorch's `.pt`.
+    Archive(Archive),
+}
+
+impl Source {
+    /// Tells the container from the first bytes and opens it.
+    pub fn open(input: Input, options: &ReadOptions) -> Result<Self, ReadError> {
+        let name = input.name.clone();
+        let limit = options.limits.document;
+        match input.head.as_slice() {
+            [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => Ok(Self::Npy(input.into_bytes(limit)?)),
+            [b'P', b'K', 3 | 5, 4 | 6, ..] => {
+                Ok(Self::Archive(Archive::open(&name, input.into_bytes(limit)?, limit)?))
+            }
+            [b'P', b'A', b'R', b'1', ..] => {
+                Ok(Self::Table(parquet::open(&name, input.into_bytes(limit)?)?))
+            }
+            _ => Self::open_text(input, options),
+        }
+    }
+
+    fn open_text(input: Input, options: &ReadOptions) -> Result<Self, ReadError> {
+        let encoding = match input.head.as_slice() {
+            [0xff, 0xfe, ..] => Some("UTF-16 (little-endian)"),
+            [0xfe, 0xff, ..] => Some("UTF-16 (big-endian)"),
+            _ => None,
+        };
+        if let Some(encoding) = encoding {
+            return Err(ReadError::new(input.name, Problem::Utf16 { encoding }));
+        }
+        let body = json::without_bom(&input.head);
+        let first = body.iter().find(|b| !b.is_ascii_whitespace());
+        match first {
+            None if input.whole => Err(ReadError::new(input.name, Problem::Empty)),
+            Some(b'[') => json::open_document(input, options.limits.document).map(Self::Json),
+            Some(b'{') => json::open_object_or_lines(input, options),
+            _ => delimited::open(input, options).map(Self::Table),
+        }
+    }
+
+    /// A few words on what was seen, for errors.
+    pub fn describe(&self) -> String {
+        match self {
+            Self::Table(table) => {
+                let columns: Vec<_> = table.columns.iter().take(12).map(String::as_str).collect();
+                let more = if table.columns.len() > 12 { ", …" } else { "" };
+                format!("{} with the columns {}{more}", table.kind.describe(), columns.join(", "))
+            }
+            Self::Json(Value::Array(list)) => format!("a JSON array of {} entries", list.len()),
+            Self::Json(Value::Object(map)) => {
+                let keys: Vec<_> = map.keys().take(5).map(String::as_str).collect();
+                format!("a JSON object with the keys {}, …", keys.join(", "))
+            }
+            Self::Json(_) => "a JSON value that is neither an object nor an array".to_owned(),
+            Self::Npy(_) => "a numpy array".to_owned(),
+            Self::Archive(archive) => {
+                let names: Vec<_> = archive.names().take(5).collect();
+                format!("a zip archive with {}", names.join(", "))
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Rows under named columns, whatever they are stored in.
+
+use serde_json::Value;
+
+use super::delimited::{self, Dialect};
+use super::{json, parquet};
+use crate::error::ReadError;
+use crate::input::Input;
+use crate::options::ReadOptions;
+
+/// How a table is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TableKind {
+    /// CSV, TSV and their like.
+    Delimited(Dialect),
+    /// One JSON object a line.
+    JsonLines,
+    /// Parquet.
+    Parquet,
+}
+
+impl TableKind {
+    /// A few words for people.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::Delimited(d) if d.delimiter == b'\t' => "a TSV table",
+            Self::Delimited(_) => "a CSV table",
+            Self::JsonLines => "JSON Lines",
+            Self::Parquet => "a Parquet table",
+        }
+    }
+}
+
+/// One row; cells stand in the order of the table's columns, `Null` where there is none.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// Row from 1; a header counts.
+    pub number: u64,
+    /// One cell a column.
+    pub cells: Vec<Value>,
+}
+
+impl Row {
+    /// A cell, `Null` where the column does not exist.
+    pub fn cell(&self, column: usize) -> &Value {
+        self.cells.get(column).unwrap_or(&Value::Null)
+    }
+}
+
+pub(super) enum Body {
+    Text(Input),
+    Parquet(parquet::Bytes),
+}
+
+/// An opened table.
+pub struct Table {
+    /// How it is stored.
+    pub kind: TableKind,
+    /// Column names; `#1`, `#2`, … where there is no header.
+    pub columns: Vec<String>,
+    /// The first rows, to guess from.
+    pub sample: Vec<Row>,
+    pub(super) body: Body,
+}
+
+/// Rows one after another.
+pub type Rows = Box<dyn Iterator<Item = Result<Row, ReadError>>>;
+
+impl Table {
+    /// All rows from the first.
+    pub fn rows(self, options: &ReadOptions) -> Rows {
+        let limit = options.limits.line;
+        match (self.kind, self.body) {
+            (TableKind::Delimited(dialect), Body::Text(input)) => {
+                delimited::rows(input, dialect, self.columns.len(), limit)
+            }
+            (TableKind::JsonLines, Body::Text(input)) => json::rows(input, self.columns, limit),
+            (_, Body::Parquet(bytes)) => parquet::rows(bytes, &self.columns),
+            (TableKind::Parquet, Body::Text(_)) => Box::new(std::iter::empty()),
+        }
+    }
+
+    /// The text behind a delimited table, for readers that take it apart themselves.
+    pub fn into_input(self) -> Option<Input> {
+        match self.body {
+            Body::Text(input) => Some(input),
+            Body::Parquet(_) => None,
+        }
+    }
+
+    /// The place of a column with this name.
+    pub fn column(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|c| c == name)
+    }
+}
+
+/// A cell as the text of an id or label; `None` for a missing one. Whole numbers lose their
+/// point, so that 3 and 3.0 are one label whatever the container did to them.
+pub fn cell_text(cell: &Value) -> Option<String> {
+    match cell {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(match number.as_f64() {
+            Some(value) if number.is_f64() && value.fract() == 0.0 && value.abs() < 1e15 => {
+                format!("{}", value as i64)
+            }
+            _ => number.to_string(),
+        }),
+        Value::Bool(value) => Some(value.to_string()),
+        Value::Array(_) | Value::Object(_) => Some(cell.to_string()),
+    }
+}

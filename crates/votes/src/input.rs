@@ -1,0 +1,139 @@
+//! Where bytes come from: a file, standard input or memory; `.gz` and `.zst` are unpacked on the
+//! way, recognized by their first bytes, not by their name.
+
+use std::fs::File;
+use std::io::{self, BufReader, Cursor, Read};
+use std::path::Path;
+
+use crate::error::{Problem, ReadError};
+
+/// How much of the beginning is looked at to tell the format.
+pub const HEAD: usize = 256 * 1024;
+
+/// An opened source.
+pub struct Input {
+    /// The file as the user named it.
+    pub name: String,
+    /// The first [`HEAD`] bytes (unpacked), or all of a shorter source.
+    pub head: Vec<u8>,
+    /// Whether `head` is the whole source.
+    pub whole: bool,
+    rest: Box<dyn Read + Send>,
+}
+
+impl Input {
+    /// Opens a file, or standard input for `-`.
+    pub fn open(path: &Path) -> Result<Self, ReadError> {
+        let name = path.display().to_string();
+        if name == "-" {
+            return Self::from_reader("standard input", Box::new(io::stdin()));
+        }
+        let open = || -> io::Result<File> {
+            let file = File::open(path)?;
+            if file.metadata()?.is_dir() {
+                return Err(io::Error::other("it is a folder; name a file in it"));
+            }
+            Ok(file)
+        };
+        match open() {
+            Ok(file) => Self::from_reader(&name, Box::new(file)),
+            Err(error) => Err(ReadError::new(name, error)),
+        }
+    }
+
+    /// Bytes in memory.
+    pub fn from_bytes(name: &str, bytes: Vec<u8>) -> Result<Self, ReadError> {
+        Self::from_reader(name, Box::new(Cursor::new(bytes)))
+    }
+
+    /// Any reader.
+    pub fn from_reader(name: &str, reader: Box<dyn Read + Send>) -> Result<Self, ReadError> {
+        let fail = |error: io::Error| ReadError::new(name, error);
+        let (magic, reader) = peek(reader, 4).map_err(fail)?;
+        let reader: Box<dyn Read + Send> = match magic.as_slice() {
+            [0x1f, 0x8b, ..] => {
+                Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::new(reader)))
+            }
+            [0x28, 0xb5, 0x2f, 0xfd] => Box::new(zstd::Decoder::new(reader).map_err(fail)?),
+            _ => reader,
+        };
+        let mut head = Vec::new();
+        let mut rest = reader;
+        rest.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(fail)?;
+        let whole = head.len() < HEAD;
+        if head.is_empty() {
+            return Err(ReadError::new(name, Problem::Empty));
+        }
+        Ok(Self { name: name.to_owned(), head, whole, rest })
+    }
+
+    /// The whole source from its beginning, as a stream.
+    pub fn into_stream(self) -> Box<dyn Read + Send> {
+        if self.whole {
+            return Box::new(Cursor::new(self.head));
+        }
+        Box::new(Cursor::new(self.head).chain(self.rest))
+    }
+
+    /// The whole source in memory, if it is no larger than `limit` bytes.
+    pub fn into_bytes(self, limit: u64) -> Result<Vec<u8>, ReadError> {
+        let Self { name, mut head, whole, mut rest } = self;
+        let fail = |problem: Problem| ReadError::new(name.clone(), problem);
+        if !whole {
+            let left = (limit + 1).saturating_sub(head.len() as u64);
+            rest.by_ref().take(left).read_to_end(&mut head).map_err(|e| fail(e.into()))?;
+        }
+        if head.len() as u64 > limit {
+            return Err(fail(Problem::TooLarge { what: "the file", limit }));
+        }
+        Ok(head)
+    }
+}
+
+fn peek(mut reader: Box<dyn Read + Send>, n: u64) -> io::Result<(Vec<u8>, Box<dyn Read + Send>)> {
+    let mut head = Vec::new();
+    reader.by_ref().take(n).read_to_end(&mut head)?;
+    Ok((head.clone(), Box::new(Cursor::new(head).chain(reader))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn packed_and_plain_sources_read_alike() {
+        let text = "item,label\n".repeat(50_000);
+        let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gz.write_all(text.as_bytes()).unwrap();
+        let packed = [
+            text.clone().into_bytes(),
+            gz.finish().unwrap(),
+            zstd::encode_all(text.as_bytes(), 1).unwrap(),
+        ];
+        for bytes in packed {
+            let input = Input::from_bytes("x", bytes.clone()).unwrap();
+            assert_eq!((input.head.len(), input.whole), (HEAD, false));
+            let mut all = String::new();
+            input.into_stream().read_to_string(&mut all).unwrap();
+            assert_eq!(all, text);
+            let input = Input::from_bytes("x", bytes.clone()).unwrap();
+            assert_eq!(input.into_bytes(u64::MAX - 1).unwrap(), text.as_bytes());
+            let input = Input::from_bytes("x", bytes).unwrap();
+            let error = input.into_bytes(300_000).unwrap_err();
+            assert_eq!(error.problem.code(), "too-large");
+        }
+    }
+
+    #[test]
+    fn empty_and_truncated_sources_are_named() {
+        let empty = Input::from_bytes("x", vec![]).err().unwrap();
+        assert_eq!(empty.to_string(), "x: the file is empty");
+        let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gz.write_all(b"item,label\na,b\n").unwrap();
+        let mut bytes = gz.finish().unwrap();
+        bytes.truncate(bytes.len() - 9);
+        let cut = Input::from_bytes("x", bytes).err().unwrap();
+        assert_eq!(cut.problem.code(), "io");
+    }
+}

@@ -1,0 +1,250 @@
+//! What a reader hands its votes to: the table builder, with a place for guesses and findings,
+//! and one rule for bad rows.
+
+use dissensus_core::{TableBuilder, VoteTable};
+use serde::Serialize;
+
+use crate::error::{Problem, ReadError};
+use crate::options::{MultiLabel, ReadOptions};
+
+/// Something that was guessed or decided while reading, to be printed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Note {
+    /// What it is about: `label column`, `missing`, ….
+    pub what: String,
+    /// What was decided.
+    pub value: String,
+}
+
+/// How bad a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Worth knowing.
+    Note,
+    /// Probably not meant so.
+    Warning,
+    /// Cannot be used as it is.
+    Error,
+}
+
+/// Something that the linter reports.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Finding {
+    /// How bad it is.
+    pub severity: Severity,
+    /// A short name that does not change.
+    pub code: String,
+    /// What was found.
+    pub message: String,
+    /// How often, where the finding stands for several places.
+    pub count: u64,
+    /// The first item it concerns.
+    pub item: Option<String>,
+    /// The first row.
+    pub row: Option<u64>,
+    /// The column.
+    pub column: Option<String>,
+    /// What to do about it.
+    pub remedy: Option<String>,
+}
+
+impl Finding {
+    /// A finding about the whole file.
+    pub fn new(severity: Severity, code: &str, message: impl Into<String>) -> Self {
+        Self {
+            severity,
+            code: code.to_owned(),
+            message: message.into(),
+            count: 1,
+            item: None,
+            row: None,
+            column: None,
+            remedy: None,
+        }
+    }
+
+    /// Adds the first place.
+    pub fn at(mut self, item: Option<&str>, row: Option<u64>) -> Self {
+        self.item = item.map(str::to_owned);
+        self.row = row;
+        self
+    }
+
+    /// Adds how often.
+    pub fn times(mut self, count: u64) -> Self {
+        self.count = count;
+        self
+    }
+
+    /// Adds what to do.
+    pub fn remedy(mut self, remedy: impl Into<String>) -> Self {
+        self.remedy = Some(remedy.into());
+        self
+    }
+}
+
+impl From<&ReadError> for Finding {
+    fn from(error: &ReadError) -> Self {
+        Self {
+            severity: Severity::Error,
+            code: error.problem.code().to_owned(),
+            message: error.problem.to_string(),
+            count: 1,
+            item: error.item.clone(),
+            row: error.row,
+            column: error.column.clone(),
+            remedy: error.problem.remedy().map(str::to_owned),
+        }
+    }
+}
+
+/// Findings of one code that are listed one by one; further ones are only counted.
+const LISTED: usize = 20;
+
+/// Takes what a format's reader finds.
+pub struct Intake<'a> {
+    /// The file's name, for errors.
+    pub file: String,
+    /// What the user said.
+    pub options: &'a ReadOptions,
+    /// Where votes go.
+    pub builder: TableBuilder,
+    /// The table, for formats that make it without votes one by one.
+    pub table: Option<VoteTable>,
+    /// What was guessed.
+    pub notes: Vec<Note>,
+    /// What the linter will report.
+    pub findings: Vec<Finding>,
+    /// (item, text) where the source carries texts.
+    pub texts: Vec<(String, String)>,
+}
+
+impl<'a> Intake<'a> {
+    /// An empty intake for a source of this name.
+    pub fn new(file: &str, options: &'a ReadOptions, shards: usize) -> Result<Self, ReadError> {
+        let mut builder = TableBuilder::with_shards(options.keep, shards);
+        let fail = |problem: Problem| ReadError::new(file, problem);
+        if let Some(classes) = options.class_set().map_err(|e| fail(Problem::Vote(e.into())))? {
+            builder.declare(classes).map_err(|e| fail(e.into()))?;
+        }
+        Ok(Self {
+            file: file.to_owned(),
+            options,
+            builder,
+            table: None,
+            notes: Vec::new(),
+            findings: Vec::new(),
+            texts: Vec::new(),
+        })
+    }
+
+    /// An error about the whole file.
+    pub fn error(&self, problem: impl Into<Problem>) -> ReadError {
+        ReadError::new(self.file.clone(), problem)
+    }
+
+    /// Writes down a decision.
+    pub fn note(&mut self, what: impl Into<String>, value: impl Into<String>) {
+        self.notes.push(Note { what: what.into(), value: value.into() });
+    }
+
+    /// Adds a finding; beyond the first few of one code it is only counted.
+    pub fn finding(&mut self, finding: Finding) {
+        let same: Vec<usize> =
+            (0..self.findings.len()).filter(|&i| self.findings[i].code == finding.code).collect();
+        match same.last() {
+            Some(&last) if same.len() >= LISTED => {
+                let last = &mut self.findings[last];
+                last.count += finding.count;
+            }
+            _ => self.findings.push(finding),
+        }
+    }
+
+    /// The one rule for a bad row: stop there, or (for the linter) write it down and go on.
+    pub fn reject(&mut self, error: ReadError) -> Result<(), ReadError> {
+        if !self.options.collect {
+            return Err(error);
+        }
+        self.finding(Finding::from(&error));
+        Ok(())
+    }
+
+    /// Adds a vote; a refused one goes by the rule for bad rows.
+    pub fn vote(
+        &mut self,
+        item: &str,
+        annotator: Option<&str>,
+        label: &str,
+        weight: f64,
+        row: u64,
+    ) -> Result<(), ReadError> {
+        match self.builder.vote(item, annotator, label, weight, row) {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                let error = self.error(error).row(row).item(item);
+                self.reject(error)
+            }
+        }
+    }
+
+    /// Adds a vote for one or several labels, as `--multilabel` says.
+    pub fn vote_several(
+        &mut self,
+        item: &str,
+        annotator: Option<&str>,
+        labels: &[&str],
+        row: u64,
+    ) -> Result<(), ReadError> {
+        match (&self.options.multilabel, labels) {
+            (MultiLabel::Only(class), _) => {
+                let yes = labels.contains(&class.as_str());
+                let label = if yes { class.clone() } else { format!("not {class}") };
+                self.vote(item, annotator, &label, 1.0, row)
+            }
+            (_, []) => {
+                let error = self.error(Problem::EmptyCell { role: "label" }).row(row).item(item);
+                self.reject(error)
+            }
+            (_, [label]) => self.vote(item, annotator, label, 1.0, row),
+            (MultiLabel::Error, _) => {
+                let text = labels.join(", ");
+                let error = self.error(Problem::MultiLabel { text }).row(row).item(item);
+                self.reject(error)
+            }
+            (MultiLabel::Each, _) => {
+                let share = 1.0 / labels.len() as f64;
+                labels.iter().try_for_each(|label| self.vote(item, annotator, label, share, row))
+            }
+        }
+    }
+
+    /// Adds votes of unknown annotators.
+    pub fn votes(&mut self, item: &str, label: &str, n: u32, row: u64) -> Result<(), ReadError> {
+        match self.builder.votes(item, label, n, row) {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                let error = self.error(error).row(row).item(item);
+                self.reject(error)
+            }
+        }
+    }
+
+    /// Names an item that must be new; a second row for it goes by the rule for bad rows.
+    /// Says whether the row is to be read.
+    pub fn new_item(&mut self, item: &str, row: u64) -> Result<bool, ReadError> {
+        if self.builder.has_item(item) {
+            let error = self.error(Problem::DuplicateItem { id: item.to_owned() }).row(row);
+            self.reject(error)?;
+            return Ok(false);
+        }
+        self.builder.item(item, row).map_err(|e| self.error(e).row(row))?;
+        Ok(true)
+    }
+
+    /// Keeps the text of an item.
+    pub fn text(&mut self, item: &str, text: impl Into<String>) {
+        self.texts.push((item.to_owned(), text.into()));
+    }
+}

@@ -1,0 +1,132 @@
+//! What the user says about a source; everything else is guessed and printed.
+
+use dissensus_core::{ClassError, ClassOrder, ClassSet, Keep};
+use serde::Serialize;
+
+/// How to read a source. The default guesses everything.
+#[derive(Clone, Debug)]
+pub struct ReadOptions {
+    /// Name of the format; `None` detects it.
+    pub format: Option<String>,
+    /// Column of the item id: a name, or `#2` for the second column.
+    pub item: Option<String>,
+    /// Column of the annotator.
+    pub annotator: Option<String>,
+    /// Column of the label.
+    pub label: Option<String>,
+    /// Column of a vote weight.
+    pub weight: Option<String>,
+    /// Whether a table's first row is its header.
+    pub header: Option<bool>,
+    /// The delimiter of a text table.
+    pub delimiter: Option<u8>,
+    /// The classes and their order.
+    pub classes: Option<Vec<String>>,
+    /// Values that mean "no vote".
+    pub missing: Option<Vec<String>>,
+    /// What a vote for several labels means.
+    pub multilabel: MultiLabel,
+    /// What the numbers of a matrix are.
+    pub values: Option<Values>,
+    /// What to keep of the votes.
+    pub keep: Keep,
+    /// Go on after a bad row and report it as a finding, instead of stopping there.
+    pub collect: bool,
+    /// The largest things that are read.
+    pub limits: Limits,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self {
+            format: None,
+            item: None,
+            annotator: None,
+            label: None,
+            weight: None,
+            header: None,
+            delimiter: None,
+            classes: None,
+            missing: None,
+            multilabel: MultiLabel::default(),
+            values: None,
+            keep: Keep::Votes,
+            collect: false,
+            limits: Limits::default(),
+        }
+    }
+}
+
+impl ReadOptions {
+    /// The declared classes as a class set.
+    pub fn class_set(&self) -> Result<Option<ClassSet>, ClassError> {
+        let names = self.classes.clone();
+        names.map(|names| ClassSet::new(names, ClassOrder::Declared)).transpose()
+    }
+}
+
+/// The largest things that are read; what is larger is an error, not an exhausted machine.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Bytes of one line of a table or of JSON Lines.
+    pub line: u64,
+    /// Bytes of a document that is read as a whole (JSON, Parquet, archives), and of an archive
+    /// member when unpacked.
+    pub document: u64,
+    /// Cells of a matrix.
+    pub cells: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { line: 16 << 20, document: 8 << 30, cells: 2 << 30 }
+    }
+}
+
+/// What a vote for several labels means.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum MultiLabel {
+    /// An error that names the item.
+    #[default]
+    Error,
+    /// Every label gets an equal share of the vote.
+    Each,
+    /// One class against the rest: `CLASS` or `not CLASS`.
+    Only(String),
+}
+
+impl std::str::FromStr for MultiLabel {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        match (text, text.strip_prefix("only=")) {
+            ("error", _) => Ok(Self::Error),
+            ("each", _) => Ok(Self::Each),
+            (_, Some(class)) if !class.is_empty() => Ok(Self::Only(class.to_owned())),
+            _ => Err("expected `error`, `each` or `only=CLASS`".to_owned()),
+        }
+    }
+}
+
+/// What the numbers of a matrix are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Values {
+    /// Items × classes: how many votes.
+    Counts,
+    /// Items × classes: shares that sum to 1.
+    Probabilities,
+    /// Items × annotators: the class that each chose.
+    Labels,
+}
+
+impl std::str::FromStr for Values {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "counts" => Ok(Self::Counts),
+            "probabilities" => Ok(Self::Probabilities),
+            "labels" => Ok(Self::Labels),
+            _ => Err("expected `counts`, `probabilities` or `labels`".to_owned()),
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! From a file to votes: open, detect, read.
+
+use std::path::Path;
+
+use dissensus_core::VoteTable;
+
+use crate::containers::Source;
+use crate::error::{Problem, ReadError};
+use crate::formats::{self, Format};
+use crate::input::Input;
+use crate::intake::{Finding, Intake, Note};
+use crate::options::ReadOptions;
+
+/// What was read.
+pub struct Reading {
+    /// The file, as the user named it.
+    pub file: String,
+    /// The format it was read as.
+    pub format: &'static Format,
+    /// The votes.
+    pub table: VoteTable,
+    /// What was guessed and decided.
+    pub notes: Vec<Note>,
+    /// What the reader noticed, for the linter.
+    pub findings: Vec<Finding>,
+    /// (item, text) where the source carries texts.
+    pub texts: Vec<(String, String)>,
+}
+
+/// Reads a file, or standard input for `-`.
+pub fn read(path: &Path, options: &ReadOptions) -> Result<Reading, ReadError> {
+    read_input(Input::open(path)?, options)
+}
+
+/// Reads bytes in memory under a name for messages.
+pub fn read_bytes(name: &str, bytes: Vec<u8>, options: &ReadOptions) -> Result<Reading, ReadError> {
+    read_input(Input::from_bytes(name, bytes)?, options)
+}
+
+fn read_input(input: Input, options: &ReadOptions) -> Result<Reading, ReadError> {
+    let file = input.name.clone();
+    let source = Source::open(input, options)?;
+    let forced = options.format.is_some();
+    let format = match &options.format {
+        Some(name) => formats::by_name(name)
+            .ok_or_else(|| ReadError::new(&file, Problem::NoSuchFormat { name: name.clone() }))?,
+        None => formats::detect(&source, options).ok_or_else(|| {
+            ReadError::new(&file, Problem::UnknownFormat { seen: source.describe() })
+        })?,
+    };
+    let threads = rayon::current_num_threads();
+    let mut intake = Intake::new(&file, options, threads)?;
+    if !forced {
+        intake.note("format", format.name);
+    }
+    (format.read)(source, &mut intake)?;
+    let Intake { builder, table, notes, findings, texts, .. } = intake;
+    let table = match table {
+        Some(table) => table,
+        None => builder.finish().map_err(|e| ReadError::new(&file, e))?,
+    };
+    if table.is_empty() && !options.collect {
+        return Err(ReadError::new(&file, Problem::NoVotes));
+    }
+    Ok(Reading { file, format, table, notes, findings, texts })
+}
