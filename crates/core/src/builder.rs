@@ -141,7 +141,8 @@ impl Shard {
         }
     }
 
-    fn item(&mut self, id: &str, hash: u64, row: u64) -> Result<u32, BuildError> {
+    /// Names an item, which may get no votes; its number within the shard.
+    pub fn item(&mut self, id: &str, hash: u64, row: u64) -> Result<u32, BuildError> {
         let (item, new) =
             self.items.intern_hashed(id, hash).ok_or(BuildError::TooMany { what: "items" })?;
         if new {
@@ -210,6 +211,15 @@ impl TableBuilder {
         self.keep
     }
 
+    /// Keeps every vote from now on, because counts alone would lose something (weights). To be
+    /// called before the first vote.
+    pub fn require_votes(&mut self) {
+        if self.keep == Keep::Counts {
+            self.keep = Keep::Votes;
+            self.shards.iter_mut().for_each(|shard| shard.keep = Keep::Votes);
+        }
+    }
+
     /// Fixes the classes and their order; any other label is an error from now on.
     pub fn declare(&mut self, classes: ClassSet) -> Result<(), BuildError> {
         for name in classes.names() {
@@ -226,17 +236,17 @@ impl TableBuilder {
 
     /// The number of a label.
     pub fn class(&mut self, label: &str) -> Result<u16, BuildError> {
-        let (index, new) =
-            self.labels.intern(label).ok_or(BuildError::TooMany { what: "labels" })?;
-        match &self.declared {
-            Some(declared) if new => Err(BuildError::UnknownClass {
-                label: label.to_owned(),
-                known: declared.names().join(", "),
-            }),
-            _ => u16::try_from(index).ok().filter(|&i| (i as usize) < ClassSet::MOST).ok_or_else(
-                || ClassError::TooMany { found: index as usize + 1, most: ClassSet::MOST }.into(),
-            ),
+        let (index, _) = self.labels.intern(label).ok_or(BuildError::TooMany { what: "labels" })?;
+        if let Some(declared) = &self.declared
+            && index as usize >= declared.len()
+            && declared.position(label).is_none()
+        {
+            let (label, known) = (label.to_owned(), declared.names().join(", "));
+            return Err(BuildError::UnknownClass { label, known });
         }
+        let class = u16::try_from(index).ok().filter(|&i| (i as usize) < ClassSet::MOST);
+        let too_many = ClassError::TooMany { found: index as usize + 1, most: ClassSet::MOST };
+        class.ok_or(BuildError::Classes(too_many))
     }
 
     /// The number of an annotator.
@@ -506,8 +516,11 @@ mod tests {
         let classes = ClassSet::new(vec!["no".into(), "yes".into()], ClassOrder::Declared);
         builder.declare(classes.unwrap()).unwrap();
         assert!(builder.vote("a", None, "yes", 1.0, 1).is_ok());
-        let refused = builder.vote("a", None, "maybe", 1.0, 2);
-        assert!(matches!(refused, Err(BuildError::UnknownClass { .. })), "{refused:?}");
+        for row in 2..4 {
+            let refused = builder.vote("a", None, "maybe", 1.0, row);
+            assert!(matches!(refused, Err(BuildError::UnknownClass { .. })), "{refused:?}");
+        }
+        assert_eq!(builder.finish().unwrap().counts().unwrap().row(0, 2), [0.0, 1.0]);
     }
 
     #[test]

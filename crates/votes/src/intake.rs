@@ -124,6 +124,9 @@ impl<'a> Intake<'a> {
     /// An empty intake for a source of this name.
     pub fn new(file: &str, options: &'a ReadOptions, shards: usize) -> Result<Self, ReadError> {
         let mut builder = TableBuilder::with_shards(options.keep, shards);
+        if options.multilabel == MultiLabel::Each {
+            builder.require_votes();
+        }
         let fail = |problem: Problem| ReadError::new(file, problem);
         if let Some(classes) = options.class_set().map_err(|e| fail(Problem::Vote(e.into())))? {
             builder.declare(classes).map_err(|e| fail(e.into()))?;

@@ -142,7 +142,6 @@ impl<R: Read> Read for Limited<R> {
 /// text that is not UTF-8, a quote that is never closed, and a record of more than `limit` bytes.
 pub fn rows(input: Input, dialect: Dialect, width: usize, limit: u64) -> Rows {
     let name = input.name.clone();
-    let first_row = 1;
     let skip_bom = without_bom(&input.head).len() < input.head.len();
     let mut stream = input.into_stream();
     if skip_bom {
@@ -151,7 +150,7 @@ pub fn rows(input: Input, dialect: Dialect, width: usize, limit: u64) -> Rows {
             return Box::new(std::iter::once(Err(ReadError::new(name, error))));
         }
     }
-    let records = Records::new(name, stream, dialect.delimiter, width, first_row, limit);
+    let records = Records::new(name, stream, dialect.delimiter, width, limit);
     Box::new(records.skip_header(dialect.header).map(|record| {
         record.map(|(number, cells)| Row {
             number,
@@ -175,13 +174,12 @@ pub struct Records {
 }
 
 impl Records {
-    /// Reads records of `width` cells; the first has the number `first_row`.
+    /// Reads records of `width` cells, numbered from 1.
     pub fn new(
         name: String,
         stream: Box<dyn Read + Send>,
         delimiter: u8,
         width: usize,
-        first_row: u64,
         limit: u64,
     ) -> Self {
         let since_record = Arc::new(AtomicU64::new(0));
@@ -195,8 +193,7 @@ impl Records {
         };
         let record = csv::ByteRecord::new();
         let reader = reader(limited, delimiter);
-        let number = first_row - 1;
-        let (skip, done) = (false, false);
+        let (number, skip, done) = (0, false, false);
         Self { name, reader, since_record, quotes, record, width, number, limit, skip, done }
     }
 
