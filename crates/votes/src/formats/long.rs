@@ -38,10 +38,11 @@ pub(super) struct Layout {
 /// Values that mean "no vote" unless the user names others.
 const MISSING: [&str; 8] = ["", "NaN", "nan", "NA", "N/A", "null", "None", "<NA>"];
 
-/// The values that mean "no vote".
-pub(super) fn missing(options: &ReadOptions) -> HashSet<String> {
+/// The values that mean "no vote". In a canonical table a class may be called `NA`.
+pub(super) fn missing(options: &ReadOptions, canonical: bool) -> HashSet<String> {
     match &options.missing {
         Some(values) => values.iter().cloned().collect(),
+        None if canonical => HashSet::from([String::new()]),
         None => MISSING.iter().map(ToString::to_string).collect(),
     }
 }
@@ -147,7 +148,7 @@ fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
 
 fn read_rows(table: Table, layout: Layout, intake: &mut Intake<'_>) -> Result<(), ReadError> {
     let columns = table.columns.clone();
-    let missing_values = missing(intake.options);
+    let missing_values = missing(intake.options, layout.class.is_some());
     let mut missing = (0, None);
     let mut order = ClassOrderColumn::default();
     for row in table.rows(intake.options) {

@@ -1,25 +1,473 @@
-use super::Format;
+//! Matrices: a row an item, a column a class; counts or probabilities, from `.npy`, `.npz` or a
+//! table. A whole-number matrix with −1 in it is items × annotators instead.
+//!
+//! `.npz` files hold `counts` or `probabilities` (or one matrix of any name), and may hold `items`
+//! and `classes`; `votes convert` writes them so.
+
+use dissensus_core::{ClassOrder, ClassSet, Counts, Ids, Probabilities, VoteTable};
+
+use super::columns::{self, Role};
+use super::{Format, long};
+use crate::containers::npy::{self, Array};
+use crate::containers::{Archive, Source, Table, cell_text};
+use crate::error::{Problem, ReadError, shorten};
+use crate::intake::Intake;
+use crate::options::{ReadOptions, Values};
+
 pub(super) const NPY: Format = Format {
     name: "npy",
-    title: "pending",
-    layout: "pending",
-    trap: "pending",
-    detect: |_, _| false,
-    read: |_, _| Ok(()),
+    title: "numpy array of counts or probabilities (CIFAR-10H)",
+    layout: ".npy, items × classes; or whole numbers with -1, items × annotators",
+    trap: "probabilities alone have no counts: what needs counts says so",
+    detect: |source, _| matches!(source, Source::Npy(_)),
+    read: read_npy,
 };
+
 pub(super) const NPZ: Format = Format {
     name: "npz",
-    title: "pending",
-    layout: "pending",
-    trap: "pending",
-    detect: |_, _| false,
-    read: |_, _| Ok(()),
+    title: "numpy archive: counts or probabilities, with items and classes (our own)",
+    layout: ".npz with `counts` or `probabilities`, and optionally `items` and `classes`",
+    trap: "without `items` the rows are numbered from 0, which is printed",
+    detect: detect_npz,
+    read: read_npz,
 };
+
 pub(super) const TABLE: Format = Format {
     name: "matrix",
-    title: "pending",
-    layout: "pending",
-    trap: "pending",
-    detect: |_, _| false,
-    read: |_, _| Ok(()),
+    title: "Table of counts or probabilities: a row an item, a column a class",
+    layout: "CSV, TSV, JSON Lines or Parquet: an id column, then a column of numbers for each class",
+    trap: "counts and probabilities look alike: told by whether rows sum to 1, printed, --values says it",
+    detect: detect_table,
+    read: read_table,
 };
+
+/// A matrix on its way to becoming votes.
+struct Matrix {
+    /// Row after row.
+    cells: Vec<f64>,
+    width: usize,
+    items: Option<Vec<String>>,
+    classes: Option<Vec<String>>,
+    weights: Option<Vec<f64>>,
+    /// The row number of the first item in messages, and the name of a column there.
+    first_row: u64,
+    columns: Option<Vec<String>>,
+}
+
+impl Matrix {
+    fn rows(&self) -> usize {
+        self.cells.len().checked_div(self.width).unwrap_or(0)
+    }
+
+    /// What the numbers are: by what the user says, else whole numbers are counts (or labels,
+    /// where −1 marks the missing ones) and others probabilities.
+    fn values(&self, options: &ReadOptions) -> Values {
+        if let Some(values) = options.values {
+            return values;
+        }
+        let whole = self.cells.iter().all(|v| v.fract() == 0.0);
+        let gap = self.cells.contains(&-1.0) && self.cells.iter().all(|&v| v >= -1.0);
+        match (whole, gap) {
+            (true, true) => Values::Labels,
+            (true, false) => Values::Counts,
+            (false, _) => Values::Probabilities,
+        }
+    }
+
+    /// Makes the table.
+    fn enter(self, intake: &mut Intake<'_>) -> Result<(), ReadError> {
+        let values = self.values(intake.options);
+        if intake.options.values.is_none() {
+            let text = match values {
+                Values::Counts => "counts (whole numbers), items × classes",
+                Values::Probabilities => "probabilities (fractions), items × classes",
+                Values::Labels => "labels (whole numbers, -1 missing), items × annotators",
+            };
+            intake.note("values", text);
+        }
+        if self.items.is_none() {
+            intake.note("items", "numbered from 0");
+        }
+        let items = match &self.items {
+            Some(items) if items.len() != self.rows() => {
+                return Err(intake.error(Problem::Unequal {
+                    left: "items".into(),
+                    left_len: items.len(),
+                    right: "the matrix".into(),
+                    right_len: self.rows(),
+                }));
+            }
+            Some(items) => unique(items, self.first_row, intake)?,
+            None => Ids::positions(self.rows()),
+        };
+        if values == Values::Labels {
+            return self.enter_labels(&items, intake);
+        }
+        let classes = self.class_set(intake)?;
+        intake.table = Some(match values {
+            Values::Probabilities => self.probabilities(classes, items, intake)?,
+            _ => self.counts(classes, items, intake)?,
+        });
+        Ok(())
+    }
+
+    fn class_set(&self, intake: &Intake<'_>) -> Result<ClassSet, ReadError> {
+        let declared = intake.options.classes.as_ref();
+        let (names, order) = match (declared, &self.classes) {
+            (Some(names), _) => (names.clone(), ClassOrder::Declared),
+            (None, Some(names)) => (names.clone(), ClassOrder::Format),
+            (None, None) => ((0..self.width).map(|i| i.to_string()).collect(), ClassOrder::Format),
+        };
+        if names.len() != self.width {
+            return Err(intake.error(Problem::Unequal {
+                left: "the class list".into(),
+                left_len: names.len(),
+                right: "a row of the matrix".into(),
+                right_len: self.width,
+            }));
+        }
+        ClassSet::new(names, order)
+            .map_err(|e| intake.error(dissensus_core::BuildError::Classes(e)))
+    }
+
+    fn place(&self, intake: &Intake<'_>, problem: Problem, row: usize, column: usize) -> ReadError {
+        let error = intake.error(problem).row(self.first_row + row as u64);
+        match self.columns.as_ref().and_then(|names| names.get(column)) {
+            Some(name) => error.column(name),
+            None => error.column(column.to_string()),
+        }
+    }
+
+    fn counts(
+        &self,
+        classes: ClassSet,
+        items: Ids,
+        intake: &mut Intake<'_>,
+    ) -> Result<VoteTable, ReadError> {
+        let mut counts = Counts::new();
+        for (row, cells) in self.cells.chunks(self.width.max(1)).enumerate() {
+            let mut entries = Vec::new();
+            for (class, &n) in cells.iter().enumerate() {
+                if n.fract() != 0.0 || !(0.0..=f64::from(u32::MAX)).contains(&n) {
+                    let problem = Problem::NotACount { text: n.to_string() };
+                    let error = self.place(intake, problem, row, class).item(items.name(row));
+                    intake.reject(error)?;
+                } else if n > 0.0 {
+                    let at = row * self.width + class;
+                    let weight = self.weights.as_ref().and_then(|w| w.get(at)).copied();
+                    entries.push((class as u16, n as u32, weight.unwrap_or(n)));
+                }
+            }
+            if self.weights.is_some() {
+                counts.push_weighted(entries);
+            } else {
+                counts.push(entries.into_iter().map(|(class, n, _)| (class, n)));
+            }
+        }
+        Ok(VoteTable::from_counts(classes, items, counts))
+    }
+
+    fn probabilities(
+        &self,
+        classes: ClassSet,
+        items: Ids,
+        intake: &mut Intake<'_>,
+    ) -> Result<VoteTable, ReadError> {
+        let mut rows = Probabilities::new(self.width);
+        let mut kept = Vec::new();
+        for (row, cells) in self.cells.chunks(self.width.max(1)).enumerate() {
+            match rows.push(cells) {
+                Ok(()) => kept.push(row),
+                Err(problem) => {
+                    let error = intake.error(problem).row(self.first_row + row as u64);
+                    intake.reject(error.item(items.name(row)))?;
+                }
+            }
+        }
+        let items = if kept.len() == items.len() { items } else { items.select(kept) };
+        Ok(VoteTable::from_probabilities(classes, items, rows))
+    }
+
+    fn enter_labels(&self, items: &Ids, intake: &mut Intake<'_>) -> Result<(), ReadError> {
+        let missing_values = long::missing(intake.options, false);
+        let minus_one = intake.options.missing.is_none();
+        let mut missing = (0, None);
+        for (row, cells) in self.cells.chunks(self.width.max(1)).enumerate() {
+            let (item, number) = (items.name(row), self.first_row + row as u64);
+            if !intake.new_item(item, number)? {
+                continue;
+            }
+            for (annotator, &value) in cells.iter().enumerate() {
+                let label = format!("{value}");
+                if (minus_one && value == -1.0) || missing_values.contains(&label) {
+                    missing.0 += 1;
+                    missing.1.get_or_insert((item.to_owned(), number));
+                } else {
+                    intake.vote(item, Some(&annotator.to_string()), &label, 1.0, number)?;
+                }
+            }
+        }
+        long::note_missing(intake, missing.0, missing.1);
+        Ok(())
+    }
+}
+
+/// Ids that are all different and not empty.
+fn unique(ids: &[String], first_row: u64, intake: &Intake<'_>) -> Result<Ids, ReadError> {
+    let mut builder = dissensus_core::IdsBuilder::new();
+    for (row, id) in ids.iter().enumerate() {
+        let problem = match builder.intern(id) {
+            _ if id.is_empty() => Problem::EmptyCell { role: "item" },
+            Some((_, true)) => continue,
+            _ => Problem::DuplicateItem { id: shorten(id) },
+        };
+        return Err(intake.error(problem).row(first_row + row as u64));
+    }
+    Ok(builder.finish())
+}
+
+fn numbers(array: &Array<'_>, options: &ReadOptions) -> Result<(Vec<f64>, usize), Problem> {
+    let (rows, width) = array.matrix_shape()?;
+    if rows.saturating_mul(width) as u64 > options.limits.cells {
+        return Err(Problem::TooLarge { what: "the matrix", limit: options.limits.cells });
+    }
+    Ok((array.numbers()?, width))
+}
+
+fn read_npy(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
+    let seen = source.describe();
+    let Source::Npy(bytes) = source else {
+        return Err(intake.error(Problem::NotThisFormat { format: NPY.name, seen }));
+    };
+    let array = npy::parse(&bytes).map_err(|p| intake.error(p))?;
+    let (cells, width) = numbers(&array, intake.options).map_err(|p| intake.error(p))?;
+    let (items, classes, weights, columns) = (None, None, None, None);
+    Matrix { cells, width, items, classes, weights, first_row: 0, columns }.enter(intake)
+}
+
+fn detect_npz(source: &Source, _: &ReadOptions) -> bool {
+    let Source::Archive(archive) = source else {
+        return false;
+    };
+    archive.names().any(|name| name.ends_with(".npy"))
+}
+
+fn read_npz(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
+    let seen = source.describe();
+    let Source::Archive(mut archive) = source else {
+        return Err(intake.error(Problem::NotThisFormat { format: NPZ.name, seen }));
+    };
+    let names: Vec<String> = archive.names().collect();
+    let known = ["counts.npy", "probabilities.npy", "probs.npy", "labels.npy", "votes.npy"];
+    let mut found = known.iter().find(|k| names.iter().any(|n| n == *k)).map(ToString::to_string);
+    if found.is_none() {
+        for name in names.iter().filter(|n| n.ends_with(".npy")) {
+            let bytes = archive.read(name)?;
+            let is_matrix = npy::parse(&bytes).is_ok_and(|array| array.shape.len() == 2);
+            if is_matrix && let Some(other) = found.replace(name.clone()) {
+                let seen = format!("two matrices, {other} and {name}, and none named `counts`");
+                return Err(intake.error(Problem::NotThisFormat { format: NPZ.name, seen }));
+            }
+        }
+    }
+    let Some(name) = found else {
+        return Err(intake.error(Problem::NotThisFormat { format: NPZ.name, seen }));
+    };
+    let bytes = archive.read(&name)?;
+    let fail = |problem: Problem| intake.error(problem).column(name.clone());
+    let array = npy::parse(&bytes).map_err(fail)?;
+    let (cells, width) = numbers(&array, intake.options).map_err(fail)?;
+    let items = texts(&mut archive, &["items.npy", "ids.npy"], intake)?;
+    let classes = texts(&mut archive, &["classes.npy"], intake)?;
+    let weighted = archive.names().any(|n| n == "weights.npy");
+    let weights = match weighted {
+        false => None,
+        true => {
+            let bytes = archive.read("weights.npy")?;
+            let fail = |problem: Problem| intake.error(problem).column("weights.npy");
+            let array = npy::parse(&bytes).map_err(fail)?;
+            let (weights, _) = numbers(&array, intake.options).map_err(fail)?;
+            let fine = weights.iter().all(|w| w.is_finite() && *w >= 0.0);
+            if weights.len() != cells.len() || !fine {
+                return Err(fail(Problem::Array("weights that do not fit the counts".into())));
+            }
+            Some(weights)
+        }
+    };
+    if known[0] != name {
+        intake.note("matrix", name);
+    }
+    let matrix = Matrix { cells, width, items, classes, weights, first_row: 0, columns: None };
+    matrix.enter(intake)
+}
+
+fn texts(
+    archive: &mut Archive,
+    names: &[&str],
+    intake: &Intake<'_>,
+) -> Result<Option<Vec<String>>, ReadError> {
+    let Some(name) = names.iter().find(|name| archive.names().any(|n| n == **name)) else {
+        return Ok(None);
+    };
+    let bytes = archive.read(name)?;
+    let fail = |problem: Problem| intake.error(problem).column(name.to_string());
+    let array = npy::parse(&bytes).map_err(fail)?;
+    if array.shape.len() != 1 || array.shape[0] as u64 > intake.options.limits.cells {
+        return Err(fail(Problem::Array(format!("a list is needed, not {:?}", array.shape))));
+    }
+    array.texts().map(Some).map_err(fail)
+}
+
+/// The id column, if there is one, and the class columns.
+fn table_layout(
+    table: &Table,
+    options: &ReadOptions,
+) -> Result<(Option<usize>, Vec<usize>), Problem> {
+    let mut item = columns::find(table, Role::Item, options.item.as_deref())?;
+    let numeric = |c: usize| table.sample.iter().all(|r| columns::number(r.cell(c)).is_some());
+    // pandas writes the index as a first column without a name.
+    item = item.or_else(|| {
+        let first = table.columns.first()?;
+        (first.is_empty() || !numeric(0)).then_some(0)
+    });
+    let classes = (0..table.columns.len()).filter(|&c| Some(c) != item).collect();
+    Ok((item, classes))
+}
+
+fn detect_table(source: &Source, options: &ReadOptions) -> bool {
+    let Source::Table(table) = source else {
+        return false;
+    };
+    let Ok((_, classes)) = table_layout(table, options) else {
+        return false;
+    };
+    let numeric = |&c: &usize| table.sample.iter().all(|r| columns::number(r.cell(c)).is_some());
+    classes.len() >= 2 && !table.sample.is_empty() && classes.iter().all(numeric)
+}
+
+fn read_table(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
+    let seen = source.describe();
+    let Source::Table(table) = source else {
+        return Err(intake.error(Problem::NotThisFormat { format: TABLE.name, seen }));
+    };
+    let (item, classes) = table_layout(&table, intake.options).map_err(|p| intake.error(p))?;
+    if classes.is_empty() {
+        return Err(intake.error(Problem::NotThisFormat { format: TABLE.name, seen }));
+    }
+    let names: Vec<String> = classes.iter().map(|&c| table.columns[c].clone()).collect();
+    if intake.options.item.is_none()
+        && let Some(item) = item
+    {
+        intake.note("item column", table.columns[item].as_str());
+    }
+    intake.note("class columns", names.join(", "));
+    let first_row = table.sample.first().map_or(1, |row| row.number);
+    let headed = names.iter().all(|name| !name.starts_with('#'));
+    let mut cells = Vec::new();
+    let mut items = Vec::new();
+    for row in table.rows(intake.options) {
+        let row = match row {
+            Ok(row) => row,
+            Err(error) => {
+                intake.reject(error)?;
+                continue;
+            }
+        };
+        if (cells.len() + classes.len()) as u64 > intake.options.limits.cells {
+            let limit = intake.options.limits.cells;
+            return Err(intake.error(Problem::TooLarge { what: "the matrix", limit }));
+        }
+        let mut values = Vec::with_capacity(classes.len());
+        for (&column, name) in classes.iter().zip(&names) {
+            match columns::number(row.cell(column)) {
+                Some(value) => values.push(value),
+                None => {
+                    let text = shorten(&cell_text(row.cell(column)).unwrap_or_default());
+                    let error = intake.error(Problem::NotANumber { text }).row(row.number);
+                    intake.reject(error.column(name))?;
+                }
+            }
+        }
+        if values.len() < classes.len() {
+            continue;
+        }
+        cells.extend(values);
+        items.extend(item.map(|c| cell_text(row.cell(c)).unwrap_or_default()));
+    }
+    let matrix = Matrix {
+        cells,
+        width: classes.len(),
+        items: item.is_some().then_some(items),
+        classes: headed.then(|| names.clone()),
+        weights: None,
+        first_row,
+        columns: Some(names),
+    };
+    matrix.enter(intake)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read_bytes;
+    use dissensus_core::Ballots;
+
+    fn npy(descr: &str, shape: &[usize], data: &[u8]) -> Vec<u8> {
+        [npy::header(descr, shape), data.to_vec()].concat()
+    }
+
+    fn error(bytes: Vec<u8>) -> String {
+        read_bytes("x", bytes, &ReadOptions::default()).err().unwrap().to_string()
+    }
+
+    #[test]
+    fn counts_probabilities_and_labels_are_told_apart() {
+        let counts = npy("|u1", &[2, 2], &[3, 1, 0, 4]);
+        let reading = read_bytes("x", counts, &ReadOptions::default()).unwrap();
+        assert_eq!(reading.table.counts().unwrap().row(0, 2), [3.0, 1.0]);
+        let shares: Vec<u8> = [0.25f64, 0.75].iter().flat_map(|v| v.to_le_bytes()).collect();
+        let reading = read_bytes("x", npy("<f8", &[1, 2], &shares), &ReadOptions::default());
+        assert!(matches!(reading.unwrap().table.ballots(), Ballots::Probabilities(_)));
+        let labels = npy("|i1", &[2, 3], &[0, 1, 0xff, 1, 1, 1]);
+        let table = read_bytes("x", labels, &ReadOptions::default()).unwrap().table;
+        assert_eq!(table.counts().unwrap().row(0, 2), [1.0, 1.0]);
+        assert_eq!(table.annotators().len(), 3);
+    }
+
+    #[test]
+    fn bad_numbers_are_named() {
+        let bad: Vec<u8> = [0.5f64, f64::NAN].iter().flat_map(|v| v.to_le_bytes()).collect();
+        let text = error(npy("<f8", &[1, 2], &bad));
+        assert!(
+            text.starts_with("x, row 0, item \"0\": class 1 has the probability NaN"),
+            "{text}"
+        );
+        let text = error(npy("|i1", &[1, 2], &[3, 0xfe]));
+        assert_eq!(
+            text,
+            "x, row 0, column \"1\", item \"0\": \"-2\" is not a number of votes (a whole number, 0 or more)"
+        );
+        assert!(error(npy("|i1", &[4], &[3; 4])).contains("a matrix is needed"));
+    }
+
+    #[test]
+    fn tables_of_numbers() {
+        let text = "id,cat,dog\na,3,1\nb,0,4\n";
+        let reading = read_bytes("x", text.into(), &ReadOptions::default()).unwrap();
+        assert_eq!(reading.format.name, "matrix");
+        assert_eq!(reading.table.classes().names(), ["cat", "dog"]);
+        assert!(reading.table.items().iter().eq(["a", "b"]));
+        assert_eq!(
+            error("id,cat,dog\na,3,1\nb,0,4\na,1,1\n".into()),
+            "x, row 4: item \"a\" appears twice"
+        );
+        assert_eq!(
+            error("id,cat,dog\na,0.5,0.2\n".into()),
+            "x, row 2, item \"a\": the probabilities sum to 0.7, not to 1 within 0.005"
+        );
+        let classes = Some(vec!["x".to_owned()]);
+        let options = ReadOptions { classes, ..ReadOptions::default() };
+        let error = read_bytes("x", text.into(), &options).err().unwrap().to_string();
+        assert_eq!(error, "x: the class list has 1 entries, a row of the matrix has 2");
+    }
+}

@@ -1,1 +1,194 @@
+//! The canonical forms: a long table (CSV, Parquet) that carries every vote, and `.npz` that
+//! carries counts. What is written reads back to the same table.
+//!
+//! A canonical long table has the columns `item`, `annotator`, `label` and `class`, the place of
+//! the label in the order of the classes; `weight` where votes carry weights. An item without
+//! votes has a row without a label; a class that nobody chose a row without an item.
 
+mod atomic;
+mod long_csv;
+mod long_parquet;
+mod npz;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use dissensus_core::{Ballots, VoteTable};
+use thiserror::Error;
+
+pub use atomic::write_atomically;
+
+/// A form to write.
+pub struct Target {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// The ending of file names that mean it.
+    pub ending: &'static str,
+    /// What it is.
+    pub title: &'static str,
+    write: fn(&VoteTable, &mut dyn WriteSeek) -> Result<(), WriteError>,
+}
+
+/// All forms.
+pub const TARGETS: &[Target] = &[
+    Target {
+        name: "csv",
+        ending: ".csv",
+        title: "canonical long table",
+        write: |table, out| long_csv::write(table, out),
+    },
+    Target {
+        name: "parquet",
+        ending: ".parquet",
+        title: "canonical long table",
+        write: |table, out| long_parquet::write(table, out),
+    },
+    Target {
+        name: "npz",
+        ending: ".npz",
+        title: "counts (or probabilities), items and classes for numpy",
+        write: |table, out| npz::write(table, out),
+    },
+];
+
+/// A file that can be written and moved about in (zip archives need both).
+pub trait WriteSeek: Write + std::io::Seek + Send {}
+impl<T: Write + std::io::Seek + Send> WriteSeek for T {}
+
+/// Why a table was not written. The file named is as it was before.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum WriteError {
+    /// The operating system says no.
+    #[error("{}: {error}", .path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What it says.
+        error: std::io::Error,
+    },
+    /// It exists.
+    #[error("{} exists already", .path.display())]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The name does not say which form.
+    #[error("cannot tell what to write from the name {}", .path.display())]
+    UnknownTarget {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Single votes are not known.
+    #[error("only probabilities are known, and a {target} table holds votes")]
+    NoVotes {
+        /// The form.
+        target: &'static str,
+    },
+    /// An id that the form cannot hold.
+    #[error("the id {id:?} ends in a NUL character, which a numpy text cannot hold")]
+    Id {
+        /// The id.
+        id: String,
+    },
+    /// Writing into the file failed.
+    #[error("{0}")]
+    Io(#[from] std::io::Error),
+    /// A library failed.
+    #[error("{0}")]
+    Encode(String),
+}
+
+impl WriteError {
+    /// What the user can do about it.
+    pub fn remedy(&self) -> Option<&'static str> {
+        match self {
+            Self::Exists { .. } => Some("--force replaces it"),
+            Self::UnknownTarget { .. } => Some("end it in .csv, .parquet or .npz, or say --to"),
+            Self::NoVotes { .. } => Some("write .npz, which holds probabilities"),
+            _ => None,
+        }
+    }
+}
+
+/// The form that a file name means.
+pub fn target_of(path: &Path) -> Result<&'static Target, WriteError> {
+    let name = path.to_string_lossy().to_lowercase();
+    let found = TARGETS.iter().find(|target| name.ends_with(target.ending));
+    found.ok_or_else(|| WriteError::UnknownTarget { path: path.to_owned() })
+}
+
+/// Writes a table into a file: whole, or not at all. An existing file is only replaced by `force`.
+pub fn write_file(
+    table: &VoteTable,
+    path: &Path,
+    target: &Target,
+    force: bool,
+) -> Result<(), WriteError> {
+    write_atomically(path, force, |out| (target.write)(table, out))
+}
+
+/// Writes a table to any place that can be written and moved about in.
+pub fn write(
+    table: &VoteTable,
+    target: &Target,
+    mut out: impl WriteSeek,
+) -> Result<(), WriteError> {
+    (target.write)(table, &mut out)
+}
+
+/// A row of the canonical long table; `None` is an empty cell.
+struct LongRow<'a> {
+    item: Option<&'a str>,
+    annotator: Option<&'a str>,
+    class: Option<u16>,
+    weight: f64,
+}
+
+/// Calls `row` for every row of the canonical long table.
+fn long_rows<'a, E: From<WriteError>>(
+    table: &'a VoteTable,
+    target: &'static str,
+    mut row: impl FnMut(LongRow<'a>) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut used = vec![false; table.classes().len()];
+    for (item, id) in table.items().iter().enumerate() {
+        let mut any = false;
+        let mut vote = |annotator: Option<&'a str>, class: u16, weight: f64| {
+            any = true;
+            used[class as usize] = true;
+            row(LongRow { item: Some(id), annotator, class: Some(class), weight })
+        };
+        match table.ballots() {
+            Ballots::Probabilities(_) => return Err(WriteError::NoVotes { target }.into()),
+            Ballots::Votes(votes) => {
+                for v in votes.of(item) {
+                    let name = v.annotator.map(|a| table.annotators().name(a as usize));
+                    vote(name, v.class, v.weight)?;
+                }
+            }
+            Ballots::Counts(counts) => {
+                for ((class, n), (_, amount)) in counts.entries(item).zip(counts.amounts(item)) {
+                    for _ in 0..n {
+                        vote(None, class, amount / f64::from(n))?;
+                    }
+                }
+            }
+        }
+        if !any {
+            row(LongRow { item: Some(id), annotator: None, class: None, weight: 1.0 })?;
+        }
+    }
+    for class in (0..used.len()).filter(|&c| !used[c]) {
+        row(LongRow { item: None, annotator: None, class: Some(class as u16), weight: 1.0 })?;
+    }
+    Ok(())
+}
+
+fn is_weighted(table: &VoteTable) -> bool {
+    match table.ballots() {
+        Ballots::Votes(votes) => votes.is_weighted(),
+        Ballots::Counts(counts) => counts.is_weighted(),
+        Ballots::Probabilities(_) => false,
+    }
+}

@@ -1,0 +1,30 @@
+//! The canonical long table as CSV.
+
+use dissensus_core::VoteTable;
+
+use super::{WriteError, WriteSeek, is_weighted, long_rows};
+
+pub(super) fn write(table: &VoteTable, out: &mut dyn WriteSeek) -> Result<(), WriteError> {
+    let weighted = is_weighted(table);
+    let encode = |error: csv::Error| match error.into_kind() {
+        csv::ErrorKind::Io(io) => WriteError::Io(io),
+        other => WriteError::Encode(format!("{other:?}")),
+    };
+    let mut csv = csv::Writer::from_writer(out);
+    let mut header = vec!["item", "annotator", "label", "class"];
+    header.extend(weighted.then_some("weight"));
+    csv.write_record(&header).map_err(encode)?;
+    let places: Vec<String> = (0..table.classes().len()).map(|c| c.to_string()).collect();
+    long_rows(table, "CSV", |row| {
+        let label = row.class.map_or("", |class| table.classes().name(class));
+        let place = row.class.and_then(|c| places.get(c as usize)).map_or("", String::as_str);
+        let cells = [row.item.unwrap_or(""), row.annotator.unwrap_or(""), label, place];
+        if weighted {
+            let weight = row.weight.to_string();
+            csv.write_record(cells.into_iter().chain([weight.as_str()])).map_err(encode)
+        } else {
+            csv.write_record(cells).map_err(encode)
+        }
+    })?;
+    Ok(csv.flush()?)
+}

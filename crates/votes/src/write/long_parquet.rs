@@ -1,0 +1,119 @@
+//! The canonical long table as Parquet (zstd), in row groups of bounded size.
+
+use std::sync::Arc;
+
+use dissensus_core::VoteTable;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::column::writer::ColumnWriter;
+use parquet::data_type::ByteArray;
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
+
+use super::{WriteError, WriteSeek, is_weighted, long_rows};
+
+/// Rows in a row group.
+const GROUP: usize = 1 << 20;
+
+/// Columns of a row group: values where there are any, and for each row whether there is one.
+#[derive(Default)]
+struct Group {
+    items: Vec<ByteArray>,
+    has_item: Vec<i16>,
+    annotators: Vec<ByteArray>,
+    has_annotator: Vec<i16>,
+    labels: Vec<ByteArray>,
+    classes: Vec<i32>,
+    has_label: Vec<i16>,
+    weights: Vec<f64>,
+    has_weight: Vec<i16>,
+}
+
+impl From<ParquetError> for WriteError {
+    fn from(error: ParquetError) -> Self {
+        Self::Encode(error.to_string())
+    }
+}
+
+pub(super) fn write(table: &VoteTable, out: &mut dyn WriteSeek) -> Result<(), WriteError> {
+    let weighted = is_weighted(table);
+    let weight = if weighted { "OPTIONAL DOUBLE weight;" } else { "" };
+    let schema = format!(
+        "message votes {{ OPTIONAL BYTE_ARRAY item (UTF8); OPTIONAL BYTE_ARRAY annotator (UTF8); \
+         OPTIONAL BYTE_ARRAY label (UTF8); OPTIONAL INT32 class; {weight} }}"
+    );
+    let schema = Arc::new(parse_message_type(&schema)?);
+    let zstd = Compression::ZSTD(ZstdLevel::try_new(1)?);
+    let properties = Arc::new(WriterProperties::builder().set_compression(zstd).build());
+    let mut writer = SerializedFileWriter::new(out, schema, properties)?;
+    let mut group = Group::default();
+    // Each text is copied once; its rows share it.
+    let labels: Vec<ByteArray> =
+        table.classes().names().iter().map(|n| ByteArray::from(n.as_str())).collect();
+    let annotators: Vec<ByteArray> = table.annotators().iter().map(ByteArray::from).collect();
+    let mut last: Option<(&str, ByteArray)> = None;
+    long_rows(table, "Parquet", |row| {
+        if let Some(item) = row.item {
+            let bytes = match &last {
+                Some((same, bytes)) if *same == item => bytes.clone(),
+                _ => ByteArray::from(item),
+            };
+            last = Some((item, bytes.clone()));
+            group.items.push(bytes);
+        }
+        group.has_item.push(i16::from(row.item.is_some()));
+        let annotator = row.annotator.and_then(|name| table.annotators().position(name));
+        group.annotators.extend(annotator.and_then(|a| annotators.get(a).cloned()));
+        group.has_annotator.push(i16::from(annotator.is_some()));
+        if let Some(class) = row.class {
+            group.labels.extend(labels.get(class as usize).cloned());
+            group.classes.push(i32::from(class));
+        }
+        group.has_label.push(i16::from(row.class.is_some()));
+        group.weights.push(row.weight);
+        group.has_weight.push(1);
+        if group.has_item.len() == GROUP {
+            flush(&mut writer, std::mem::take(&mut group))?;
+        }
+        Ok::<(), WriteError>(())
+    })?;
+    flush(&mut writer, group)?;
+    writer.close()?;
+    Ok(())
+}
+
+fn flush(
+    writer: &mut SerializedFileWriter<&mut dyn WriteSeek>,
+    group: Group,
+) -> Result<(), WriteError> {
+    if group.has_item.is_empty() {
+        return Ok(());
+    }
+    let mut row_group = writer.next_row_group()?;
+    let mut index = 0;
+    while let Some(mut column) = row_group.next_column()? {
+        match (index, column.untyped()) {
+            (0, ColumnWriter::ByteArrayColumnWriter(w)) => {
+                w.write_batch(&group.items, Some(&group.has_item), None)?
+            }
+            (1, ColumnWriter::ByteArrayColumnWriter(w)) => {
+                w.write_batch(&group.annotators, Some(&group.has_annotator), None)?
+            }
+            (2, ColumnWriter::ByteArrayColumnWriter(w)) => {
+                w.write_batch(&group.labels, Some(&group.has_label), None)?
+            }
+            (3, ColumnWriter::Int32ColumnWriter(w)) => {
+                w.write_batch(&group.classes, Some(&group.has_label), None)?
+            }
+            (4, ColumnWriter::DoubleColumnWriter(w)) => {
+                w.write_batch(&group.weights, Some(&group.has_weight), None)?
+            }
+            _ => return Err(WriteError::Encode("an unexpected Parquet column".into())),
+        };
+        column.close()?;
+        index += 1;
+    }
+    row_group.close()?;
+    Ok(())
+}

@@ -1,0 +1,134 @@
+//! Whatever is written reads back to the same table.
+
+use std::io::Cursor;
+
+use dissensus_core::{
+    ClassOrder, ClassSet, Counts, Ids, Keep, Probabilities, TableBuilder, VoteTable,
+};
+use dissensus_votes::write::{TARGETS, write};
+use dissensus_votes::{ReadOptions, read_bytes};
+use proptest::prelude::*;
+
+fn written(table: &VoteTable, target: &str) -> Vec<u8> {
+    let target = TARGETS.iter().find(|t| t.name == target).unwrap();
+    let mut out = Cursor::new(Vec::new());
+    write(table, target, &mut out).unwrap();
+    out.into_inner()
+}
+
+fn back(table: &VoteTable, target: &str) -> VoteTable {
+    read_bytes("x", written(table, target), &ReadOptions::default())
+        .unwrap_or_else(|e| panic!("{target}: {e}"))
+        .table
+}
+
+/// Ids and names as wild as files allow: delimiters, quotes, line breaks, "NA", numbers, accents.
+fn name() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "[a-z]{1,8}",
+        "[ -~éß日]{1,20}",
+        "[,;|\"\t\n\r#{}\\[\\]]{1,4}x",
+        Just("NA".to_owned()),
+        Just("NaN".to_owned()),
+        Just("1".to_owned()),
+        Just("1.0".to_owned()),
+        Just("-1".to_owned()),
+        "[a-z]{30,60}",
+    ]
+}
+
+fn names(n: std::ops::Range<usize>) -> impl Strategy<Value = Vec<String>> {
+    prop::collection::hash_set(name(), n).prop_map(|set| {
+        let mut names: Vec<_> = set.into_iter().collect();
+        names.sort();
+        names
+    })
+}
+
+prop_compose! {
+    fn votes()(
+        items in names(1..12),
+        annotators in names(1..6),
+        classes in names(1..6),
+        reverse in any::<bool>(),
+        weighted in any::<bool>(),
+        draws in prop::collection::vec((any::<u16>(), any::<u16>(), any::<u16>(), 0.0..9f64), 0..60),
+    ) -> VoteTable {
+        let mut classes = classes;
+        if reverse {
+            classes.reverse();
+        }
+        let mut builder = TableBuilder::new(Keep::Votes);
+        builder.declare(ClassSet::new(classes.clone(), ClassOrder::Declared).unwrap()).unwrap();
+        for (row, item) in items.iter().enumerate() {
+            builder.item(item, row as u64).unwrap();
+        }
+        for (item, who, class, weight) in draws {
+            let item = &items[item as usize % items.len()];
+            let who = annotators.get(who as usize % (annotators.len() + 1)).map(String::as_str);
+            let class = &classes[class as usize % classes.len()];
+            let weight = if weighted { weight } else { 1.0 };
+            builder.vote(item, who, class, weight, 999).unwrap();
+        }
+        builder.finish().unwrap()
+    }
+}
+
+proptest! {
+    #[test]
+    fn long_tables_carry_everything(table in votes()) {
+        for target in ["csv", "parquet"] {
+            let again = back(&table, target);
+            prop_assert_eq!(table.classes().names(), again.classes().names(), "{}", target);
+            prop_assert_eq!(table.items(), again.items(), "{}", target);
+            prop_assert_eq!(table.digest(), again.digest(), "{}", target);
+        }
+    }
+
+    #[test]
+    fn npz_carries_counts(table in votes()) {
+        let again = back(&table, "npz");
+        prop_assert_eq!(table.classes().names(), again.classes().names());
+        prop_assert_eq!(table.items(), again.items());
+        prop_assert_eq!(table.counts(), again.counts());
+        // A second trip changes nothing.
+        prop_assert_eq!(again.digest(), back(&again, "npz").digest());
+    }
+
+    #[test]
+    fn npz_carries_probabilities(rows in prop::collection::vec(prop::collection::vec(0.01..1f64, 3), 1..20)) {
+        let mut probabilities = Probabilities::new(3);
+        for row in &rows {
+            let sum: f64 = row.iter().sum();
+            probabilities.push(&row.iter().map(|v| v / sum).collect::<Vec<_>>()).unwrap();
+        }
+        let classes = ClassSet::numbered(3).unwrap();
+        let table = VoteTable::from_probabilities(classes, Ids::positions(rows.len()), probabilities);
+        prop_assert_eq!(table.digest(), back(&table, "npz").digest());
+    }
+}
+
+#[test]
+fn counts_become_anonymous_votes() {
+    let mut counts = Counts::new();
+    counts.push([(0, 3), (1, 1)]);
+    counts.push([]);
+    let table = VoteTable::from_counts(ClassSet::numbered(2).unwrap(), Ids::positions(2), counts);
+    for target in ["csv", "parquet"] {
+        let again = back(&table, target);
+        assert_eq!(table.counts(), again.counts());
+        assert!(again.annotators().is_empty());
+    }
+}
+
+#[test]
+fn probabilities_are_no_votes() {
+    let mut probabilities = Probabilities::new(2);
+    probabilities.push(&[0.5, 0.5]).unwrap();
+    let classes = ClassSet::numbered(2).unwrap();
+    let table = VoteTable::from_probabilities(classes, Ids::positions(1), probabilities);
+    let target = TARGETS.iter().find(|t| t.name == "csv").unwrap();
+    let error = write(&table, target, Cursor::new(Vec::new())).unwrap_err();
+    assert_eq!(error.to_string(), "only probabilities are known, and a CSV table holds votes");
+    assert!(error.remedy().unwrap().contains(".npz"));
+}
