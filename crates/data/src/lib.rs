@@ -8,6 +8,7 @@
 //! The crate prints nothing; a caller that wants to show progress implements
 //! [`fetch::Progress`].
 
+pub mod blends;
 pub mod cache;
 pub mod catalogue;
 mod digest;

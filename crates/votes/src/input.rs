@@ -28,17 +28,7 @@ impl Input {
         if name == "-" {
             return Self::from_reader("standard input", Box::new(io::stdin()));
         }
-        let open = || -> io::Result<File> {
-            let file = File::open(path)?;
-            if file.metadata()?.is_dir() {
-                return Err(io::Error::other("it is a folder; name a file in it"));
-            }
-            Ok(file)
-        };
-        match open() {
-            Ok(file) => Self::from_reader(&name, Box::new(file)),
-            Err(error) => Err(ReadError::new(name, error)),
-        }
+        Self::from_reader(&name, Box::new(open_file(path)?))
     }
 
     /// Bytes in memory.
@@ -88,6 +78,18 @@ impl Input {
         }
         Ok(head)
     }
+}
+
+/// Opens a file, which a folder is not.
+pub fn open_file(path: &Path) -> Result<File, ReadError> {
+    let open = || -> io::Result<File> {
+        let file = File::open(path)?;
+        if file.metadata()?.is_dir() {
+            return Err(io::Error::other("it is a folder; name a file in it"));
+        }
+        Ok(file)
+    };
+    open().map_err(|error| ReadError::new(path.display().to_string(), error))
 }
 
 fn peek(mut reader: Box<dyn Read + Send>, n: u64) -> io::Result<(Vec<u8>, Box<dyn Read + Send>)> {

@@ -99,6 +99,50 @@ impl From<&ReadError> for Finding {
     }
 }
 
+/// Places of one kind (something left out, something odd): how many, and the first.
+#[derive(Clone, Debug, Default)]
+pub struct Places {
+    count: u64,
+    first: Option<(String, u64)>,
+}
+
+impl Places {
+    /// One place more.
+    pub fn add(&mut self, item: &str, row: u64) {
+        self.count += 1;
+        self.first.get_or_insert_with(|| (item.to_owned(), row));
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// One finding for all of them; none where there are none.
+    pub fn find(
+        self,
+        intake: &mut Intake<'_>,
+        severity: Severity,
+        code: &str,
+        message: &str,
+        remedy: &str,
+    ) {
+        if self.count > 0 {
+            let (item, row) = self.first.unzip();
+            let finding = Finding::new(severity, code, message).times(self.count);
+            intake.finding(finding.at(item.as_deref(), row).remedy(remedy));
+        }
+    }
+
+    /// States that they were left out: a note, and a finding.
+    pub fn left_out(self, intake: &mut Intake<'_>, code: &str, what: &str, remedy: &str) {
+        if self.count > 0 {
+            intake.note("left out", format!("{what}: {}", self.count));
+            self.find(intake, Severity::Note, code, &format!("{what}: left out"), remedy);
+        }
+    }
+}
+
 /// Findings of one code that are listed one by one; further ones are only counted.
 const LISTED: usize = 20;
 
@@ -232,6 +276,17 @@ impl<'a> Intake<'a> {
                 self.reject(error)
             }
         }
+    }
+
+    /// Whether a label means "no vote": an empty one, or one that `--missing` names.
+    pub fn is_missing(&self, label: &str) -> bool {
+        let named = |values: &Vec<String>| values.iter().any(|value| value == label);
+        label.trim().is_empty() || self.options.missing.as_ref().is_some_and(named)
+    }
+
+    /// Names an item that may get no votes.
+    pub fn name_item(&mut self, item: &str, row: u64) -> Result<(), ReadError> {
+        self.builder.item(item, row).map_err(|e| self.error(e).row(row))
     }
 
     /// Names an item that must be new; a second row for it goes by the rule for bad rows.

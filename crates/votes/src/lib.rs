@@ -20,4 +20,4 @@ pub mod write;
 pub use error::{Problem, ReadError, shorten};
 pub use intake::{Finding, Note, Severity};
 pub use options::{Limits, MultiLabel, ReadOptions, Values};
-pub use reading::{Reading, read, read_bytes};
+pub use reading::{Reading, read, read_bytes, read_input};

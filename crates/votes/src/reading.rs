@@ -37,7 +37,8 @@ pub fn read_bytes(name: &str, bytes: Vec<u8>, options: &ReadOptions) -> Result<R
     read_input(Input::from_bytes(name, bytes)?, options)
 }
 
-fn read_input(input: Input, options: &ReadOptions) -> Result<Reading, ReadError> {
+/// Reads an opened source.
+pub fn read_input(input: Input, options: &ReadOptions) -> Result<Reading, ReadError> {
     let file = input.name.clone();
     let source = Source::open(input, options)?;
     let forced = options.format.is_some();

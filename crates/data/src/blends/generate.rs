@@ -1,8 +1,6 @@
 //! Items, truth and votes put together.
 
-use dissensus_core::{
-    BuildError, DistributionError, Keep, Probabilities, TableBuilder, VoteTable,
-};
+use dissensus_core::{BuildError, DistributionError, Keep, Probabilities, TableBuilder, VoteTable};
 
 use super::draws::{Use, stream};
 use super::glyphs::{CLASSES, class_names};

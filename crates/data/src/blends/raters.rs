@@ -11,11 +11,11 @@
 //! In logarithms this is a softmax over s·ln x_k + ln b_k, with temperature 1/s. Whole numbers s
 //! and ratios b keep it free of exponentials.
 
-use super::draws::{Use, between, bell, stream};
+use super::draws::{Use, bell, between, stream};
 use super::glyphs::CLASSES;
 
 /// Evidence that every class has, so that no vote is impossible and none is certain.
-const FLOOR: f64 = 0.02;
+const FLOOR: f64 = 0.01;
 
 /// Someone who votes.
 pub(super) struct Rater {
@@ -29,16 +29,17 @@ impl Rater {
     /// Rater number `index`, whatever the size of the population.
     pub(super) fn draw(seed: u64, index: usize) -> Self {
         let stream = &mut stream(seed, Use::Rater, [index, 0]);
-        // (1+x)/(1−x) is as often above 1 as below its inverse; x stays within ±0.52.
+        // (1+x)/(1−x) falls evenly on both sides of 1, as the exponential of 2x would; x stays
+        // within ±0.7.
         let liking = std::array::from_fn(|_| {
-            let x = 0.15 * bell(stream);
+            let x = 0.2 * bell(stream);
             (1.0 + x) / (1.0 - x)
         });
-        let sharpness = 2 + stream.below(4) as u32;
-        let threshold = between(stream, 0.0, 0.2);
+        let sharpness = 2 + stream.below(2) as u32;
+        let threshold = between(stream, 0.0, 0.4);
         // Most lapse rarely: a square puts the middle rater at a quarter of the largest rate.
         let careless = stream.unit();
-        Self { liking, sharpness, threshold, lapse: 0.02 * careless * careless }
+        Self { liking, sharpness, threshold, lapse: 0.01 * careless * careless }
     }
 
     /// The chance of every answer, given the evidence for each class.
@@ -99,8 +100,7 @@ mod tests {
         let mut evidence = [0.0; CLASSES];
         (evidence[2], evidence[7]) = (0.6, 0.4);
         let chances: Vec<f64> = (0..30).map(|j| Rater::draw(1, j).answers(&evidence)[2]).collect();
-        let (low, high) =
-            chances.iter().fold((1f64, 0f64), |(l, h), &c| (l.min(c), h.max(c)));
+        let (low, high) = chances.iter().fold((1f64, 0f64), |(l, h), &c| (l.min(c), h.max(c)));
         assert!(high - low > 0.2, "{low} to {high}");
     }
 

@@ -1,0 +1,136 @@
+//! `dissensus data …`
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use dissensus_data::blends::Settings;
+use dissensus_data::cache::{Holding, State};
+use dissensus_data::catalogue::Kind;
+use dissensus_data::fetch::Outcome;
+use dissensus_data::{Dataset, Options, default_cache_dir, fetch, find, status};
+
+use crate::generated;
+use crate::ui::{self, paint, progress::FetchBars, text};
+
+#[derive(clap::Subcommand)]
+pub(crate) enum Command {
+    /// List the known datasets: what they are, their licences, and what is here already
+    List(ListArgs),
+    /// Get a dataset into the cache, with checksums
+    Fetch(FetchArgs),
+}
+
+#[derive(clap::Args)]
+pub(crate) struct ListArgs {
+    /// Where datasets are kept [default: the user's cache directory, or $DISSENSUS_CACHE]
+    #[arg(long, value_name = "DIR")]
+    cache: Option<PathBuf>,
+}
+
+/// Get a dataset into the cache.
+///
+/// Files come from their public homes, or from a local mirror with --from; either way every byte
+/// is checked before a file appears. An interrupted download goes on where it stopped when the
+/// command is run again. A file with a wrong checksum is not kept.
+#[derive(clap::Args)]
+pub(crate) struct FetchArgs {
+    /// The dataset, as `dissensus data list` names it
+    name: String,
+    /// Take the files from this folder instead of the network
+    #[arg(long, value_name = "DIR")]
+    from: Option<PathBuf>,
+    /// Where datasets are kept [default: the user's cache directory, or $DISSENSUS_CACHE]
+    #[arg(long, value_name = "DIR")]
+    cache: Option<PathBuf>,
+    /// Get files again that are here already
+    #[arg(long)]
+    force: bool,
+}
+
+pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::List(args) => list(args.cache),
+        Command::Fetch(args) => get(args),
+    }
+}
+
+fn cache_dir(said: Option<PathBuf>) -> anyhow::Result<PathBuf> {
+    match said {
+        Some(folder) => Ok(folder),
+        None => Ok(default_cache_dir()?),
+    }
+}
+
+fn list(cache: Option<PathBuf>) -> anyhow::Result<ExitCode> {
+    let cache = cache_dir(cache)?;
+    let mut page = String::new();
+    for holding in status(&cache) {
+        let Dataset { name, title, what, licence, homepage, .. } = *holding.dataset;
+        let here = here(&holding, &cache);
+        writeln!(page, "{}  {title}", paint::strong(&text::pad(name, 9)))?;
+        writeln!(page, "           {what}")?;
+        let home = homepage.map_or(String::new(), |home| format!(", {home}"));
+        writeln!(page, "           {}", paint::dim(&format!("licence: {licence}{home}")))?;
+        writeln!(page, "           {}", paint::dim(&here))?;
+    }
+    writeln!(page, "\ncache: {}", cache.display())?;
+    ui::out(&page)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What of a dataset is in the cache, in words.
+fn here(holding: &Holding, cache: &Path) -> String {
+    if holding.dataset.kind == Kind::Generated {
+        let folder = cache.join(holding.dataset.name);
+        let made = generated::BLENDS_FILES.iter().all(|file| folder.join(file).exists());
+        return if made { "in the cache" } else { "generated, nothing to download" }.to_owned();
+    }
+    let files = &holding.files;
+    let total: u64 = files.iter().filter_map(|f| f.file.bytes()).sum();
+    let size = format!("{} files, {:.1} MB", files.len(), total as f64 / 1e6);
+    let present = files.iter().filter(|f| matches!(f.state, State::Present)).count();
+    match present {
+        0 => format!("{size}; not in the cache"),
+        n if n == files.len() => format!("{size}; in the cache"),
+        n => format!("{size}; {n} of {} in the cache", files.len()),
+    }
+}
+
+fn get(args: FetchArgs) -> anyhow::Result<ExitCode> {
+    let dataset = find(&args.name)?;
+    let cache = cache_dir(args.cache)?;
+    if dataset.kind == Kind::Generated {
+        return generate(dataset, &cache, args.force);
+    }
+    let mut bars = FetchBars::default();
+    let options = Options { from: args.from, force: args.force, ..Options::new(&cache) };
+    let fetched = fetch(dataset, &options, &mut bars)?;
+    for file in &fetched.files {
+        let how = match &file.outcome {
+            Outcome::Present => "here already".to_owned(),
+            Outcome::Copied { from } => format!("copied from {}", from.display()),
+            Outcome::Downloaded { url, resumed_from: None } => format!("from {url}"),
+            Outcome::Downloaded { url, resumed_from: Some(bytes) } => {
+                format!("from {url}, resumed at {} bytes", text::thousands(*bytes))
+            }
+        };
+        let checked = format!("sha256 {}…", &file.variant.sha256[..12]);
+        ui::err(&paint::dim(&format!("{how}; {checked}, {}\n", file.variant.note)));
+        ui::out(&format!("{}\n", file.path.display()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn generate(dataset: &Dataset, cache: &Path, force: bool) -> anyhow::Result<ExitCode> {
+    let folder = cache.join(dataset.name);
+    let paths = generated::BLENDS_FILES.map(|file| folder.join(file));
+    if force || !paths.iter().all(|path| path.exists()) {
+        let blends = Settings::default().check()?.generate()?;
+        generated::save_blends(&blends, &folder, true)?;
+    }
+    for path in paths {
+        ui::out(&format!("{}\n", path.display()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,124 @@
+//! `dissensus demo`
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use dissensus_data::blends::{Blends, SIDE, Settings, VotesPerItem, class_names};
+use dissensus_votes::summary::summarize;
+
+use crate::generated;
+use crate::ui::{self, bars, paint, text};
+
+/// Generate the built-in data and look at it.
+///
+/// `blends` are small grey pictures, each of two glyphs at once, with the votes of a simulated
+/// population of annotators. The true distribution of the votes is known exactly, which no real
+/// data set can offer. Nothing is downloaded; the same seed gives the same bytes.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    settings: SettingsArgs,
+    /// Save votes.csv, images.npy and truth.npz into this folder
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Replace files that exist there
+    #[arg(long)]
+    force: bool,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct SettingsArgs {
+    /// How many pictures
+    #[arg(long, default_value_t = Settings::default().items)]
+    items: usize,
+    /// Votes on each: a number, or a range such as 3..8
+    #[arg(long, default_value_t = Settings::default().votes)]
+    votes: VotesPerItem,
+    /// Annotators in the population
+    #[arg(long, default_value_t = Settings::default().annotators)]
+    annotators: usize,
+    /// How much the two glyphs of a picture compete, from 0 to 1
+    #[arg(long, default_value_t = Settings::default().ambiguity)]
+    ambiguity: f64,
+    /// Seed of everything that is random
+    #[arg(long, default_value_t = Settings::default().seed)]
+    seed: u64,
+}
+
+impl SettingsArgs {
+    fn settings(&self) -> Settings {
+        let &Self { items, votes, annotators, ambiguity, seed } = self;
+        Settings { items, votes, annotators, ambiguity, seed, ..Settings::default() }
+    }
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let blends = args.settings.settings().check()?.generate()?;
+    let summary = summarize(blends.table(), &[], 0);
+    let name = format!("blends (generated, seed {})", args.settings.seed);
+    super::votes::print_summary(&name, &[], &summary)?;
+    ui::out(&pictures(&blends)?)?;
+    match &args.out {
+        Some(folder) => {
+            for path in generated::save_blends(&blends, folder, args.force)? {
+                ui::err(&format!("wrote {}\n", path.display()));
+            }
+            let votes = folder.join("votes.csv");
+            ui::out(&format!("\nnext: dissensus votes inspect {}\n", votes.display()))?;
+        }
+        None => ui::out("\nnext: dissensus demo --out blends   saves votes, pictures and truth\n")?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A clear picture, a doubtful one and one that splits people, each with its votes and its truth.
+fn pictures(blends: &Blends) -> anyhow::Result<String> {
+    let mut page = String::new();
+    writeln!(page, "\n{}", paint::title("Three pictures, their votes, and the truth behind them"))?;
+    let mut order: Vec<usize> = (0..blends.len()).collect();
+    let entropy = |item: usize| dissensus_core::entropy(blends.truth(item));
+    order.sort_by(|&a, &b| entropy(a).total_cmp(&entropy(b)));
+    let counts = blends.table().counts();
+    let names = class_names();
+    for share in [5, 75, 99] {
+        let Some(&item) = order.get(blends.len() * share / 100) else {
+            continue;
+        };
+        let votes = counts.as_ref().map(|c| c.row(item, names.len())).unwrap_or_default();
+        let total: f64 = votes.iter().sum();
+        let truth = blends.truth(item);
+        let mut classes: Vec<usize> = (0..names.len()).collect();
+        classes.sort_by(|&a, &b| truth[b].total_cmp(&truth[a]));
+        let mut lines = vec![
+            paint::strong(blends.table().items().name(item)),
+            paint::dim(&format!("{:<11} {:<20}       {}", "", "votes", "truth")),
+        ];
+        for &class in classes.iter().take(4) {
+            let cast = votes.get(class).copied().unwrap_or(0.0) / total.max(1.0);
+            let name = text::pad(&names[class], 11);
+            let (left, right) = (bars::bar(cast, 1.0, 20), bars::bar(truth[class], 1.0, 20));
+            let (cast, true_share) = (100.0 * cast, 100.0 * truth[class]);
+            lines.push(format!("{name} {left} {cast:>3.0} %  {right} {true_share:>3.0} %"));
+        }
+        for row in 0..SIDE / 2 {
+            let line = lines.get(row).map_or("", String::as_str);
+            writeln!(page, "  {}   {line}", half_blocks(blends.image(item), row))?;
+        }
+        writeln!(page)?;
+    }
+    Ok(page)
+}
+
+/// Two rows of pixels as one line of text: shades of grey as blocks.
+fn half_blocks(image: &[u8], row: usize) -> String {
+    const SHADES: [char; 5] = [' ', '░', '▒', '▓', '█'];
+    let pixel = |y: usize, x: usize| u32::from(image.get(y * SIDE + x).copied().unwrap_or(0));
+    (0..SIDE)
+        .flat_map(|x| {
+            let mean = (pixel(2 * row, x) + pixel(2 * row + 1, x)) / 2;
+            let shade = SHADES[(mean as usize * SHADES.len() / 256).min(SHADES.len() - 1)];
+            [shade]
+        })
+        .collect()
+}

@@ -1,0 +1,6 @@
+//! One file a subcommand: its arguments, and what it does.
+
+pub(crate) mod completions;
+pub(crate) mod data;
+pub(crate) mod demo;
+pub(crate) mod votes;

@@ -1,0 +1,25 @@
+//! `dissensus votes formats`
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use dissensus_votes::formats::FORMATS;
+use dissensus_votes::write::TARGETS;
+
+use crate::ui::{self, paint};
+
+pub(crate) fn run() -> anyhow::Result<ExitCode> {
+    let mut page = String::new();
+    writeln!(page, "{}", paint::title("Formats that are read"))?;
+    for format in FORMATS {
+        writeln!(page, "  {}  {}", paint::strong(&format!("{:<13}", format.name)), format.title)?;
+        writeln!(page, "  {:<13}  {}", "", paint::dim(format.layout))?;
+        writeln!(page, "  {:<13}  {}", "", paint::dim(&format!("trap: {}", format.trap)))?;
+    }
+    writeln!(page, "\n{}", paint::title("Forms that are written"))?;
+    for target in TARGETS {
+        writeln!(page, "  {}  {}", paint::strong(&format!("{:<13}", target.name)), target.title)?;
+    }
+    ui::out(&page)?;
+    Ok(ExitCode::SUCCESS)
+}

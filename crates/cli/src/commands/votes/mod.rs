@@ -1,0 +1,32 @@
+//! `dissensus votes …`
+
+mod convert;
+mod formats;
+mod inspect;
+mod lint;
+mod reading;
+
+use std::process::ExitCode;
+
+pub(crate) use inspect::print_summary;
+
+#[derive(clap::Subcommand)]
+pub(crate) enum Command {
+    /// Show what is in a vote file: items, classes, agreement, where people disagree
+    Inspect(inspect::Args),
+    /// Report what may be wrong with a vote file; exit code 1 if there are errors
+    Lint(lint::Args),
+    /// Write votes in a canonical form: long CSV or Parquet, or counts for numpy
+    Convert(convert::Args),
+    /// List the formats that can be read and written
+    Formats,
+}
+
+pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::Inspect(args) => inspect::run(&args),
+        Command::Lint(args) => lint::run(&args),
+        Command::Convert(args) => convert::run(&args),
+        Command::Formats => formats::run(),
+    }
+}

@@ -1,0 +1,97 @@
+//! The options that say how to read a vote file, shared by every command that reads one.
+
+use std::path::{Path, PathBuf};
+
+use clap::builder::PossibleValuesParser;
+use dissensus_core::Keep;
+use dissensus_votes::formats::FORMATS;
+use dissensus_votes::input::Input;
+use dissensus_votes::{MultiLabel, ReadError, ReadOptions, Reading, Values};
+
+use crate::ui::progress;
+
+#[derive(clap::Args)]
+pub(crate) struct ReadArgs {
+    /// The vote file; `-` is standard input; .gz and .zst are unpacked
+    pub(crate) file: PathBuf,
+
+    /// Read it as this format instead of detecting one
+    #[arg(long, value_name = "NAME", value_parser = names(), help_heading = READING, hide_possible_values = true)]
+    format: Option<String>,
+    /// Column of the item: a name, or #2 for the second column
+    #[arg(long, value_name = "COLUMN", help_heading = READING)]
+    item: Option<String>,
+    /// Column of the annotator
+    #[arg(long, value_name = "COLUMN", help_heading = READING)]
+    annotator: Option<String>,
+    /// Column (or question) of the label
+    #[arg(long, value_name = "COLUMN", help_heading = READING)]
+    label: Option<String>,
+    /// Column of a vote weight
+    #[arg(long, value_name = "COLUMN", help_heading = READING)]
+    weight: Option<String>,
+    /// The classes in order, separated by commas; any other label is an error
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',', help_heading = READING)]
+    classes: Option<Vec<String>>,
+    /// Values that mean "no vote", separated by commas
+    #[arg(long, value_name = "V,…", value_delimiter = ',', allow_hyphen_values = true, help_heading = READING)]
+    missing: Option<Vec<String>>,
+    /// What the numbers of a matrix are: counts, probabilities, or labels (items × annotators)
+    #[arg(long, value_name = "WHAT", help_heading = READING)]
+    values: Option<Values>,
+    /// What a vote for several labels means: error, each, or only=CLASS
+    #[arg(long, value_name = "RULE", default_value = "error", help_heading = READING)]
+    multilabel: MultiLabel,
+    /// The delimiter of a text table: one character, or `tab`
+    #[arg(long, value_name = "CHAR", value_parser = delimiter, help_heading = READING)]
+    delimiter: Option<u8>,
+    /// The table has no header row
+    #[arg(long, help_heading = READING)]
+    no_header: bool,
+}
+
+const READING: &str = "Reading";
+
+fn names() -> PossibleValuesParser {
+    PossibleValuesParser::new(FORMATS.iter().map(|format| format.name))
+}
+
+fn delimiter(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        b"tab" | b"\\t" => Ok(b'\t'),
+        [byte] if byte.is_ascii() => Ok(*byte),
+        _ => Err("expected one character, or `tab`".to_owned()),
+    }
+}
+
+impl ReadArgs {
+    pub(crate) fn options(&self, keep: Keep) -> ReadOptions {
+        ReadOptions {
+            format: self.format.clone(),
+            item: self.item.clone(),
+            annotator: self.annotator.clone(),
+            label: self.label.clone(),
+            weight: self.weight.clone(),
+            header: self.no_header.then_some(false),
+            delimiter: self.delimiter,
+            classes: self.classes.clone(),
+            missing: self.missing.clone(),
+            multilabel: self.multilabel.clone(),
+            values: self.values,
+            keep,
+            ..ReadOptions::default()
+        }
+    }
+
+    /// Reads the file, with a progress bar where it takes long.
+    pub(crate) fn read(&self, options: &ReadOptions) -> Result<Reading, ReadError> {
+        let input = if self.file == Path::new("-") {
+            Input::open(&self.file)?
+        } else {
+            let name = self.file.display().to_string();
+            let file = dissensus_votes::input::open_file(&self.file)?;
+            Input::from_reader(&name, Box::new(progress::reading(file, &name)))?
+        };
+        dissensus_votes::read_input(input, options)
+    }
+}

@@ -1,0 +1,36 @@
+//! Generated data as files.
+
+use std::path::{Path, PathBuf};
+
+use dissensus_core::VoteTable;
+use dissensus_data::blends::{Blends, SIDE};
+use dissensus_votes::containers::npy;
+use dissensus_votes::write::{WriteError, target_of, write_atomically, write_file};
+
+/// The files of `blends`, in the order in which they are written.
+pub(crate) const BLENDS_FILES: [&str; 3] = ["votes.csv", "images.npy", "truth.npz"];
+
+/// Saves votes (long CSV), pictures (items × 16 × 16 bytes) and the true distributions. Nothing is
+/// written if one of the files exists, unless `force`.
+pub(crate) fn save_blends(
+    blends: &Blends,
+    folder: &Path,
+    force: bool,
+) -> anyhow::Result<Vec<PathBuf>> {
+    let paths = BLENDS_FILES.map(|name| folder.join(name));
+    let existing = paths.iter().find(|path| path.exists()).filter(|_| !force);
+    if let Some(path) = existing {
+        return Err(WriteError::Exists { path: path.clone() }.into());
+    }
+    std::fs::create_dir_all(folder)
+        .map_err(|error| WriteError::File { path: folder.to_owned(), error })?;
+    let table = |table: &VoteTable, path: &Path| write_file(table, path, target_of(path)?, force);
+    let [votes, images, truth] = &paths;
+    table(blends.table(), votes)?;
+    write_atomically(images, force, |out| {
+        out.write_all(&npy::header("|u1", &[blends.len(), SIDE, SIDE]))?;
+        Ok(out.write_all(blends.images())?)
+    })?;
+    table(&blends.truth_table()?, truth)?;
+    Ok(paths.to_vec())
+}

@@ -1,0 +1,97 @@
+//! Progress on standard error: shown only on a terminal, and only for work that takes a while.
+
+use std::fs::File;
+use std::io::Read;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+const BYTES: &str = "{msg} {bar:30} {bytes}/{total_bytes} {bytes_per_sec} ETA {eta}";
+
+/// A bar for `bytes` bytes, drawn a few times a second.
+pub(crate) fn bytes_bar(bytes: Option<u64>, message: &str) -> ProgressBar {
+    let bar = match bytes {
+        Some(bytes) => ProgressBar::new(bytes),
+        None => ProgressBar::no_length(),
+    };
+    bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(8));
+    if let Ok(style) = ProgressStyle::with_template(BYTES) {
+        bar.set_style(style.progress_chars("█▌ "));
+    }
+    bar.set_message(message.to_owned());
+    bar
+}
+
+/// Files below this size are read before a bar could be seen.
+const LARGE: u64 = 64 << 20;
+
+/// A file whose reading shows on a bar if it is large.
+pub(crate) fn reading(file: File, name: &str) -> Box<dyn Read + Send> {
+    let size = file.metadata().map_or(0, |m| m.len());
+    if size < LARGE {
+        return Box::new(file);
+    }
+    let bar = bytes_bar(Some(size), &format!("reading {}", super::text::file_name(name)));
+    bar.enable_steady_tick(Duration::from_millis(250));
+    Box::new(Finishing { reader: bar.wrap_read(file), bar })
+}
+
+/// Takes the bar away when reading ends.
+struct Finishing<R> {
+    reader: R,
+    bar: ProgressBar,
+}
+
+impl<R: Read> Read for Finishing<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let n = self.reader.read(buffer)?;
+        if n == 0 && !buffer.is_empty() {
+            self.bar.finish_and_clear();
+        }
+        Ok(n)
+    }
+}
+
+/// Bars for fetching: one a file, and a word when something is tried again.
+#[derive(Default)]
+pub(crate) struct FetchBars {
+    bar: Option<ProgressBar>,
+}
+
+impl dissensus_data::Progress for FetchBars {
+    fn waiting(&mut self, holder: &str) {
+        super::err(&format!("waiting for another process that fetches ({holder})\n"));
+    }
+
+    fn start(&mut self, file: &str, from: &str) {
+        let message = super::text::file_name(file);
+        let _ = from;
+        self.bar = Some(bytes_bar(None, message));
+    }
+
+    fn total(&mut self, bytes: u64) {
+        if let Some(bar) = &self.bar {
+            bar.set_length(bytes);
+        }
+    }
+
+    fn advance(&mut self, bytes: u64) {
+        if let Some(bar) = &self.bar {
+            bar.set_position(bytes);
+        }
+    }
+
+    fn retry(&mut self, attempt: u32, wait: Duration, error: &dissensus_data::Error) {
+        let line = format!("try {attempt} again in {} s: {error}", wait.as_secs());
+        match &self.bar {
+            Some(bar) => bar.println(line),
+            None => super::err(&format!("{line}\n")),
+        }
+    }
+
+    fn done(&mut self, _file: &str) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Text for people: one line, no control characters, thousands apart.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// 1234567 as 1,234,567.
+pub(crate) fn thousands(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// How wide a text is in a terminal.
+pub(crate) fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// A text on one line of at most `most` columns; what comes from data cannot steer the terminal.
+pub(crate) fn one_line(text: &str, most: usize) -> String {
+    let clean = text.chars().map(|c| if c.is_control() || is_invisible(c) { ' ' } else { c });
+    let mut out = String::new();
+    let mut used = 0;
+    for c in clean {
+        let columns = c.width().unwrap_or(0);
+        if used + columns > most.saturating_sub(1) && width(text) > most {
+            out.push('…');
+            return out;
+        }
+        used += columns;
+        out.push(c);
+    }
+    out
+}
+
+/// Characters that turn the direction of text or take no space.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+}
+
+/// Fills up with spaces.
+pub(crate) fn pad(text: &str, columns: usize) -> String {
+    format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
+}
+
+/// A list of names, cut after `most` columns.
+pub(crate) fn list(names: &[&str], most: usize) -> String {
+    one_line(&names.join(", "), most)
+}
+
+/// The last part of a path.
+pub(crate) fn file_name(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_lines() {
+        assert_eq!([0, 999, 1000, 1234567].map(thousands), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!(one_line("a\nb\u{1b}[31mc\u{202e}d", 40), "a b [31mc d");
+        assert_eq!(one_line("abcdef", 4), "abc…");
+        assert_eq!(one_line("abcd", 4), "abcd");
+        assert_eq!(one_line("日本語日本語", 5), "日本…");
+        assert_eq!(pad("日", 4), "日  ");
+    }
+}
