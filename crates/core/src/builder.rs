@@ -269,12 +269,10 @@ impl TableBuilder {
         (hash >> 32) as usize % shards.max(1)
     }
 
-    fn shard(&mut self, hash: u64) -> &mut Shard {
-        let at = Self::shard_of(hash, self.shards.len());
-        &mut self.shards[at]
-    }
-
-    /// Adds a vote. `row` is its place in the source, from 1, never descending.
+    /// Adds a vote. `row` is its place in the source, from 1.
+    ///
+    /// Votes that come one by one all go to the first shard, which keeps items in the order in
+    /// which they come even where one row names several. Do not mix with filling shards.
     pub fn vote(
         &mut self,
         item: &str,
@@ -286,7 +284,7 @@ impl TableBuilder {
         let class = self.class(label)?;
         let annotator = annotator.map(|name| self.annotator(name)).transpose()?;
         let hash = id_hash(item);
-        self.shard(hash).push(ShardVote { item, hash, class, annotator, weight, row })
+        self.shards[0].push(ShardVote { item, hash, class, annotator, weight, row })
     }
 
     /// Adds `votes` votes of unknown annotators for a class. Zero votes name the item and class.
@@ -300,7 +298,7 @@ impl TableBuilder {
         let class = self.class(label)?;
         let hash = id_hash(item);
         let keep = self.keep;
-        let shard = self.shard(hash);
+        let shard = &mut self.shards[0];
         let place = shard.item(item, hash, row)?;
         if keep == Keep::Counts {
             return shard.tally.add(place, class, votes);
@@ -312,13 +310,13 @@ impl TableBuilder {
     /// Names an item that may get no votes.
     pub fn item(&mut self, item: &str, row: u64) -> Result<(), BuildError> {
         let hash = id_hash(item);
-        self.shard(hash).item(item, hash, row).map(|_| ())
+        self.shards[0].item(item, hash, row).map(|_| ())
     }
 
     /// Whether an item has been named.
     pub fn has_item(&self, item: &str) -> bool {
         let hash = id_hash(item);
-        self.shards[Self::shard_of(hash, self.shards.len())].items.contains_hashed(item, hash)
+        self.shards[0].items.contains_hashed(item, hash)
     }
 
     /// The table. Labels become classes in the declared order, else in a canonical one; labels
@@ -492,7 +490,12 @@ mod tests {
         let mut builder = TableBuilder::with_shards(keep, shards);
         for (row, (item, who, label)) in votes.iter().enumerate() {
             let (item, who, label) = (format!("i{item}"), format!("w{who}"), format!("c{label}"));
-            builder.vote(&item, Some(&who), &label, 1.0, row as u64 + 1).unwrap();
+            let class = builder.class(&label).unwrap();
+            let annotator = Some(builder.annotator(&who).unwrap());
+            let (hash, row) = (id_hash(&item), row as u64 + 1);
+            let home = TableBuilder::shard_of(hash, shards);
+            let vote = ShardVote { item: &item, hash, class, annotator, weight: 1.0, row };
+            builder.shards_mut()[home].push(vote).unwrap();
         }
         builder.finish().unwrap()
     }
@@ -533,6 +536,15 @@ mod tests {
         let table = builder.finish().unwrap();
         let p = table.distributions()[0].clone().unwrap();
         assert_eq!(p.values(), [1.0 / 1.5, 0.5 / 1.5]);
+    }
+
+    #[test]
+    fn one_row_may_name_several_items() {
+        let mut builder = TableBuilder::with_shards(Keep::Votes, 4);
+        let ids: Vec<String> = (0..50).map(|i| format!("i{i}")).collect();
+        ids.iter().for_each(|id| builder.vote(id, None, "x", 1.0, 1).unwrap());
+        assert!(builder.has_item("i7") && !builder.has_item("i50"));
+        assert!(builder.finish().unwrap().items().iter().eq(ids.iter().map(String::as_str)));
     }
 
     #[test]

@@ -62,14 +62,8 @@ impl fmt::Display for ReadError {
     }
 }
 
-impl std::error::Error for ReadError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &self.problem {
-            Problem::Io(error) => Some(error),
-            _ => None,
-        }
-    }
-}
+// The message says everything, the operating system's words included: there is no source to add.
+impl std::error::Error for ReadError {}
 
 /// The first part of a text, so that a message with a wild value in it stays readable.
 pub fn shorten(text: &str) -> String {
@@ -114,8 +108,10 @@ pub enum Problem {
         limit: u64,
     },
     /// A row with another number of cells than the header.
-    #[error("{found} cells where {expected} are expected")]
+    #[error("{found} cells where {expected} are expected: {text:?}")]
     Ragged {
+        /// The row, shortened.
+        text: String,
         /// Cells in the header.
         expected: usize,
         /// Cells in this row.
@@ -160,6 +156,14 @@ pub enum Problem {
     NoColumn {
         /// item, annotator, label, …
         role: &'static str,
+        /// The columns there are.
+        columns: String,
+    },
+    /// A column that the user named and that is not there.
+    #[error("there is no column {name:?}: the columns are {columns}")]
+    NoSuchColumn {
+        /// The name.
+        name: String,
         /// The columns there are.
         columns: String,
     },
@@ -255,6 +259,7 @@ impl Problem {
             Self::NoSuchFormat { .. } => "no-such-format",
             Self::NotThisFormat { .. } => "not-this-format",
             Self::NoColumn { .. } => "no-column",
+            Self::NoSuchColumn { .. } => "no-such-column",
             Self::DuplicateColumn { .. } => "duplicate-column",
             Self::EmptyCell { .. } => "empty-cell",
             Self::NotANumber { .. } => "not-a-number",
@@ -287,7 +292,7 @@ impl Problem {
                  with --item, --annotator and --label"
             }
             Self::NoSuchFormat { .. } => "`dissensus votes formats` lists them",
-            Self::NoColumn { .. } => {
+            Self::NoColumn { .. } | Self::NoSuchColumn { .. } => {
                 "name the columns with --item, --annotator and --label (a name, or #2 for the second)"
             }
             Self::NotADistribution(_) => {

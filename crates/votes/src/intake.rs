@@ -284,6 +284,11 @@ impl<'a> Intake<'a> {
         label.trim().is_empty() || self.options.missing.as_ref().is_some_and(named)
     }
 
+    /// The labels of one vote without those that mean "no vote".
+    pub fn kept<'l>(&self, labels: &'l [String]) -> Vec<&'l str> {
+        labels.iter().map(String::as_str).filter(|label| !self.is_missing(label)).collect()
+    }
+
     /// Names an item that may get no votes.
     pub fn name_item(&mut self, item: &str, row: u64) -> Result<(), ReadError> {
         self.builder.item(item, row).map_err(|e| self.error(e).row(row))

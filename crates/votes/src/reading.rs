@@ -4,7 +4,7 @@ use std::path::Path;
 
 use dissensus_core::VoteTable;
 
-use crate::containers::Source;
+use crate::containers::{Source, json};
 use crate::error::{Problem, ReadError};
 use crate::formats::{self, Format};
 use crate::input::Input;
@@ -40,11 +40,28 @@ pub fn read_bytes(name: &str, bytes: Vec<u8>, options: &ReadOptions) -> Result<R
 /// Reads an opened source.
 pub fn read_input(input: Input, options: &ReadOptions) -> Result<Reading, ReadError> {
     let file = input.name.clone();
-    let source = Source::open(input, options)?;
+    let mut source = Source::open(input, options)?;
     let forced = options.format.is_some();
-    let format = match &options.format {
-        Some(name) => formats::by_name(name)
-            .ok_or_else(|| ReadError::new(&file, Problem::NoSuchFormat { name: name.clone() }))?,
+    let forced_format =
+        match &options.format {
+            Some(name) => Some(formats::by_name(name).ok_or_else(|| {
+                ReadError::new(&file, Problem::NoSuchFormat { name: name.clone() })
+            })?),
+            None => None,
+        };
+    // An array of objects that no document format knows is a table.
+    let known = match forced_format {
+        Some(format) => (format.detect)(&source, options),
+        None => formats::detect(&source, options).is_some(),
+    };
+    if let (false, Source::Json(value)) = (known, &mut source) {
+        source = match json::array_as_table(value.take()) {
+            Ok(table) => Source::Table(table),
+            Err(value) => Source::Json(value),
+        };
+    }
+    let format = match forced_format {
+        Some(format) => format,
         None => formats::detect(&source, options).ok_or_else(|| {
             ReadError::new(&file, Problem::UnknownFormat { seen: source.describe() })
         })?,
@@ -64,4 +81,19 @@ pub fn read_input(input: Input, options: &ReadOptions) -> Result<Reading, ReadEr
         return Err(ReadError::new(&file, Problem::NoVotes));
     }
     Ok(Reading { file, format, table, notes, findings, texts })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_array_of_rows_is_a_table() {
+        let text = r#"[{"task": "a", "worker": "w", "label": 1}, {"task": "a", "worker": "v", "label": 2.0}]"#;
+        let reading = read_bytes("x", text.into(), &ReadOptions::default()).unwrap();
+        assert_eq!((reading.format.name, reading.table.annotators().len()), ("long", 2));
+        assert_eq!(reading.table.classes().names(), ["1", "2"]);
+        let error = read_bytes("x", "[1, 2]".into(), &ReadOptions::default()).err().unwrap();
+        assert_eq!(error.problem.code(), "unknown-format");
+    }
 }

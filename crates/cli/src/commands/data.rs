@@ -88,7 +88,8 @@ fn here(holding: &Holding, cache: &Path) -> String {
     }
     let files = &holding.files;
     let total: u64 = files.iter().filter_map(|f| f.file.bytes()).sum();
-    let size = format!("{} files, {:.1} MB", files.len(), total as f64 / 1e6);
+    let plural = if files.len() == 1 { "" } else { "s" };
+    let size = format!("{} file{plural}, {:.1} MB", files.len(), total as f64 / 1e6);
     let present = files.iter().filter(|f| matches!(f.state, State::Present)).count();
     match present {
         0 => format!("{size}; not in the cache"),

@@ -9,6 +9,8 @@ pub(crate) fn install() {
             return;
         }
         default(panic);
-        super::err("This is a bug in dissensus. Please report it with the command that led here.\n");
+        super::err(
+            "This is a bug in dissensus. Please report it with the command that led here.\n",
+        );
     }));
 }

@@ -35,18 +35,32 @@ impl Histogram {
         let (left, right, top, bottom) = (64.0, 16.0, 44.0, 52.0);
         let (w, h) = (width - left - right, height - top - bottom);
         let most = self.counts.iter().copied().max().unwrap_or(0);
-        let ceiling = round_up(most as f64);
+        // A little room above the highest bar, for its count and the mark's name.
+        let ceiling = round_up(most as f64 * 1.1);
         let y = |count: f64| top + h - h * count / ceiling;
         let bins = self.counts.len().max(1) as f64;
         let mut svg = Svg::new(width, height);
-        svg.element("text", &[("x", &left), ("y", &22), ("font-size", &14), ("font-weight", &"bold")], &self.title);
+        svg.element(
+            "text",
+            &[("x", &left), ("y", &22), ("font-size", &14), ("font-weight", &"bold")],
+            &self.title,
+        );
         for step in 0..=4 {
             let count = ceiling * f64::from(step) / 4.0;
             let at = px(y(count));
-            let line: [(&str, &dyn std::fmt::Display); 5] =
-                [("x1", &left), ("x2", &(left + w)), ("y1", &at), ("y2", &at), ("stroke", &"#dddddd")];
+            let line: [(&str, &dyn std::fmt::Display); 5] = [
+                ("x1", &left),
+                ("x2", &(left + w)),
+                ("y1", &at),
+                ("y2", &at),
+                ("stroke", &"#dddddd"),
+            ];
             svg.element("line", &line, "");
-            svg.element("text", &[("x", &(left - 8.0)), ("y", &px(y(count) + 4.0)), ("text-anchor", &"end")], &px(count));
+            svg.element(
+                "text",
+                &[("x", &(left - 8.0)), ("y", &px(y(count) + 4.0)), ("text-anchor", &"end")],
+                &px(count),
+            );
         }
         for (i, &count) in self.counts.iter().enumerate() {
             let x = left + w * i as f64 / bins;
@@ -74,23 +88,49 @@ impl Histogram {
         for i in 0..=self.counts.len() {
             let value = self.from + (self.to - self.from) * i as f64 / bins;
             let x = px(left + w * i as f64 / bins);
-            svg.element("text", &[("x", &x), ("y", &(top + h + 18.0)), ("text-anchor", &"middle")], &px(value));
+            svg.element(
+                "text",
+                &[("x", &x), ("y", &(top + h + 18.0)), ("text-anchor", &"middle")],
+                &px(value),
+            );
         }
         if let Some((value, name)) = &self.mark {
             let x = left + w * ((value - self.from) / (self.to - self.from)).clamp(0.0, 1.0);
             let line: [(&str, &dyn std::fmt::Display); 7] = [
-                ("x1", &px(x)), ("x2", &px(x)), ("y1", &(top - 6.0)), ("y2", &(top + h)),
-                ("stroke", &"#d55e00"), ("stroke-width", &2), ("stroke-dasharray", &"5 3"),
+                ("x1", &px(x)),
+                ("x2", &px(x)),
+                ("y1", &(top - 6.0)),
+                ("y2", &(top + h)),
+                ("stroke", &"#d55e00"),
+                ("stroke-width", &2),
+                ("stroke-dasharray", &"5 3"),
             ];
             svg.element("line", &line, "");
             let (anchor, shift) = if x > left + w * 0.7 { ("end", -6.0) } else { ("start", 6.0) };
-            svg.element("text", &[("x", &px(x + shift)), ("y", &(top - 2.0)), ("fill", &"#b34700"), ("text-anchor", &anchor)], name);
+            svg.element(
+                "text",
+                &[
+                    ("x", &px(x + shift)),
+                    ("y", &(top + 4.0)),
+                    ("fill", &"#b34700"),
+                    ("text-anchor", &anchor),
+                ],
+                name,
+            );
         }
         let middle = left + w / 2.0;
-        svg.element("text", &[("x", &middle), ("y", &(height - 12.0)), ("text-anchor", &"middle")], &self.x_label);
+        svg.element(
+            "text",
+            &[("x", &middle), ("y", &(height - 12.0)), ("text-anchor", &"middle")],
+            &self.x_label,
+        );
         let side = top + h / 2.0;
         let turn = format!("rotate(-90 16 {side})");
-        svg.element("text", &[("x", &16), ("y", &side), ("text-anchor", &"middle"), ("transform", &turn)], &self.y_label);
+        svg.element(
+            "text",
+            &[("x", &16), ("y", &side), ("text-anchor", &"middle"), ("transform", &turn)],
+            &self.y_label,
+        );
         svg.finish(&self.title)
     }
 }

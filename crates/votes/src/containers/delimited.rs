@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::json::without_bom;
 use super::table::{Body, Row, Rows};
 use super::{Table, TableKind};
-use crate::error::{Problem, ReadError};
+use crate::error::{Problem, ReadError, shorten};
 use crate::input::Input;
 use crate::options::ReadOptions;
 
@@ -241,7 +241,9 @@ impl Records {
         self.number += 1;
         let number = self.number;
         if self.record.len() != self.width {
-            let ragged = Problem::Ragged { expected: self.width, found: self.record.len() };
+            let cells: Vec<_> = self.record.iter().map(String::from_utf8_lossy).collect();
+            let text = shorten(&cells.join(","));
+            let ragged = Problem::Ragged { text, expected: self.width, found: self.record.len() };
             // At the end of the file this may be what an open quote swallowed.
             let swallowed = self.record.iter().any(|cell| memchr::memchr(b'\n', cell).is_some());
             let open = swallowed && self.quotes.load(Ordering::Relaxed) % 2 == 1;
@@ -331,7 +333,10 @@ mod tests {
 
     #[test]
     fn bad_rows_are_named() {
-        assert_eq!(errors("a,b\n1,2\n1,2,3\n"), ["x, row 3: 3 cells where 2 are expected"]);
+        assert_eq!(
+            errors("a,b\n1,2\n1,2,3\n"),
+            ["x, row 3: 3 cells where 2 are expected: \"1,2,3\""]
+        );
         assert_eq!(errors("a,b\n1,\"2\n3,4\n5,6\n"), ["x, row 2: a quoted field is not closed"]);
         assert_eq!(errors("a,b\n1,5\" nail\n3,4\n"), Vec::<String>::new());
         let latin = Input::from_bytes("x", b"a,b\n1,caf\xe9\n".to_vec()).unwrap();

@@ -141,6 +141,30 @@ pub fn open_lines(input: Input) -> Result<Table, ReadError> {
     Ok(Table { kind: TableKind::JsonLines, columns, sample, body: Body::Text(input) })
 }
 
+/// An array of objects as a table; anything else is given back.
+pub fn array_as_table(value: Value) -> Result<Table, Value> {
+    const SAMPLE: usize = 200;
+    match value {
+        Value::Array(list) if !list.is_empty() && list.iter().all(Value::is_object) => {
+            let mut columns: Vec<String> = Vec::new();
+            for entry in list.iter().take(SAMPLE).filter_map(Value::as_object) {
+                let new = |key: &&String| !columns.contains(key);
+                let keys: Vec<String> = entry.keys().filter(new).cloned().collect();
+                columns.extend(keys);
+            }
+            let maps = list.into_iter().filter_map(|entry| match entry {
+                Value::Object(map) => Some(map),
+                _ => None,
+            });
+            let rows: Vec<Row> =
+                (1..).zip(maps).map(|(number, map)| row(number, map, &columns)).collect();
+            let sample = rows.iter().take(SAMPLE).cloned().collect();
+            Ok(Table { kind: TableKind::JsonArray, columns, sample, body: Body::Rows(rows) })
+        }
+        other => Err(other),
+    }
+}
+
 fn row(number: u64, mut map: Map<String, Value>, columns: &[String]) -> Row {
     let cells = columns.iter().map(|c| map.get_mut(c).map_or(Value::Null, Value::take)).collect();
     Row { number, cells }

@@ -7,6 +7,7 @@ pub mod json;
 pub mod npy;
 pub mod parquet;
 pub mod pickle;
+pub mod python;
 mod table;
 
 pub use archive::Archive;

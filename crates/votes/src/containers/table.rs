@@ -15,6 +15,8 @@ pub enum TableKind {
     Delimited(Dialect),
     /// One JSON object a line.
     JsonLines,
+    /// A JSON array of objects.
+    JsonArray,
     /// Parquet.
     Parquet,
 }
@@ -26,6 +28,7 @@ impl TableKind {
             Self::Delimited(d) if d.delimiter == b'\t' => "a TSV table",
             Self::Delimited(_) => "a CSV table",
             Self::JsonLines => "JSON Lines",
+            Self::JsonArray => "a JSON array of rows",
             Self::Parquet => "a Parquet table",
         }
     }
@@ -49,6 +52,7 @@ impl Row {
 
 pub(super) enum Body {
     Text(Input),
+    Rows(Vec<Row>),
     Parquet(parquet::Bytes),
 }
 
@@ -76,7 +80,10 @@ impl Table {
             }
             (TableKind::JsonLines, Body::Text(input)) => json::rows(input, self.columns, limit),
             (_, Body::Parquet(bytes)) => parquet::rows(bytes, &self.columns),
-            (TableKind::Parquet, Body::Text(_)) => Box::new(std::iter::empty()),
+            (_, Body::Rows(rows)) => Box::new(rows.into_iter().map(Ok)),
+            (TableKind::Parquet | TableKind::JsonArray, Body::Text(_)) => {
+                Box::new(std::iter::empty())
+            }
         }
     }
 
@@ -84,7 +91,15 @@ impl Table {
     pub fn into_input(self) -> Option<Input> {
         match self.body {
             Body::Text(input) => Some(input),
-            Body::Parquet(_) => None,
+            Body::Parquet(_) | Body::Rows(_) => None,
+        }
+    }
+
+    /// The value of a key in the file's own metadata; only Parquet has any.
+    pub fn metadata(&self, key: &str) -> Option<String> {
+        match &self.body {
+            Body::Parquet(bytes) => parquet::metadata(bytes, key),
+            Body::Text(_) | Body::Rows(_) => None,
         }
     }
 

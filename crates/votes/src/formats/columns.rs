@@ -3,11 +3,11 @@
 use serde_json::Value;
 
 use crate::containers::Table;
-use crate::error::Problem;
+use crate::error::{Problem, shorten};
 
 /// What a column can be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub(super) enum Role {
     /// The id of what was voted on.
     Item,
     /// Who voted.
@@ -20,7 +20,7 @@ pub enum Role {
 
 impl Role {
     /// Its name in messages.
-    pub fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::Item => "item",
             Self::Annotator => "annotator",
@@ -112,36 +112,43 @@ fn plain(name: &str) -> String {
 }
 
 /// The column of a role by its known names.
-pub fn guess(columns: &[String], role: Role) -> Option<usize> {
+pub(super) fn guess(columns: &[String], role: Role) -> Option<usize> {
     let plain: Vec<String> = columns.iter().map(|c| plain(c)).collect();
     role.known().iter().find_map(|known| plain.iter().position(|p| p == known))
 }
 
 /// The column that the user named: a name, or `#2` for the second.
-pub fn named(columns: &[String], name: &str) -> Option<usize> {
+pub(super) fn named(columns: &[String], name: &str) -> Option<usize> {
     let number = || name.strip_prefix('#')?.parse::<usize>().ok()?.checked_sub(1);
     let by_name = columns.iter().position(|c| c == name);
     by_name.or_else(|| number().filter(|&i| i < columns.len()))
 }
 
 /// The column of a role: as the user says, else guessed.
-pub fn find(table: &Table, role: Role, said: Option<&str>) -> Result<Option<usize>, Problem> {
+pub(super) fn find(
+    table: &Table,
+    role: Role,
+    said: Option<&str>,
+) -> Result<Option<usize>, Problem> {
     match said {
         None => Ok(guess(&table.columns, role)),
         Some(name) => match named(&table.columns, name) {
             Some(column) => Ok(Some(column)),
-            None => Err(no_column(table, role)),
+            None => Err(Problem::NoSuchColumn {
+                name: shorten(name),
+                columns: table.columns.join(", "),
+            }),
         },
     }
 }
 
 /// The error for a role without a column.
-pub fn no_column(table: &Table, role: Role) -> Problem {
+pub(super) fn no_column(table: &Table, role: Role) -> Problem {
     Problem::NoColumn { role: role.name(), columns: table.columns.join(", ") }
 }
 
 /// Whether a cell is a number or the text of one.
-pub fn number(cell: &Value) -> Option<f64> {
+pub(super) fn number(cell: &Value) -> Option<f64> {
     match cell {
         Value::Number(number) => number.as_f64(),
         Value::String(text) => text.trim().parse().ok(),

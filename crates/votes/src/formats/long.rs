@@ -142,7 +142,9 @@ fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
     }
     match table.kind {
         TableKind::Delimited(dialect) => long_text::read(table, dialect, layout, intake),
-        TableKind::JsonLines | TableKind::Parquet => read_rows(table, layout, intake),
+        TableKind::JsonLines | TableKind::JsonArray | TableKind::Parquet => {
+            read_rows(table, layout, intake)
+        }
     }
 }
 

@@ -184,7 +184,7 @@ fn parse_block(plan: &Plan, bytes: Vec<u8>, header: bool) -> Parsed {
     let width = plan.columns.len();
     // One slot more than wanted takes the cells that do not matter.
     let mut ends = [(0usize, 0usize); 6];
-    let (mut column, mut start) = (0, 0);
+    let (mut column, mut start, mut next_row) = (0, 0, 0);
     let mut skip_header = header;
     for at in memchr::memchr2_iter(plan.dialect.delimiter, b'\n', text.as_bytes()) {
         let row_ends = text.as_bytes()[at] == b'\n';
@@ -199,6 +199,7 @@ fn parse_block(plan: &Plan, bytes: Vec<u8>, header: bool) -> Parsed {
             continue;
         }
         let cells = std::mem::replace(&mut column, 0);
+        let row_start = std::mem::replace(&mut next_row, at + 1);
         if cells == 1 && cell_start == end {
             continue;
         }
@@ -206,7 +207,8 @@ fn parse_block(plan: &Plan, bytes: Vec<u8>, header: bool) -> Parsed {
             continue;
         }
         if cells != width {
-            found.error(plan, Problem::Ragged { expected: width, found: cells }, None, "");
+            let text = shorten(text.get(row_start..end).unwrap_or_default());
+            found.error(plan, Problem::Ragged { text, expected: width, found: cells }, None, "");
             found.rows += 1;
             continue;
         }
@@ -334,7 +336,7 @@ pub(super) fn read(
         columns: table.columns.clone(),
         dialect,
         layout,
-        missing: long::missing(intake.options),
+        missing: long::missing(intake.options, layout.class.is_some()),
         limit: intake.options.limits.line,
         keep_annotators: intake.builder.keep() != dissensus_core::Keep::Counts,
     };
@@ -562,7 +564,10 @@ mod tests {
     fn errors_carry_the_row() {
         let mut text = String::from("item,annotator,label\n");
         (0..150_000).for_each(|i| text += &format!("i{i},w,c\n"));
-        assert_eq!(error(&format!("{text}i,w\n")), "x, row 150002: 2 cells where 3 are expected");
+        assert_eq!(
+            error(&format!("{text}i,w\n")),
+            "x, row 150002: 2 cells where 3 are expected: \"i,w\""
+        );
         assert_eq!(
             error(&format!("{text},w,c\n")),
             "x, row 150002, column \"item\": the item is empty"

@@ -1,9 +1,258 @@
+//! peerannot (Lefort, Charlier, Joly and Salmon, 2024): `answers.json`, task by worker.
+//!
+//! The same two levels serve upside down (`answers_inversed.json`, worker by task), and nothing in
+//! the file says which it is. The outer keys are the tasks, as in peerannot, unless they read like
+//! the names of people and the inner ones do not; what was taken is stated, and `--item outer` or
+//! `--item inner` decides. `metadata.json` beside it holds numbers about the file, and no votes.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+
 use super::Format;
+use crate::containers::{Source, cell_text};
+use crate::error::{Problem, ReadError, shorten};
+use crate::intake::{Intake, Places};
+use crate::options::ReadOptions;
+
 pub(super) const FORMAT: Format = Format {
     name: "peerannot",
-    title: "pending",
-    layout: "pending",
-    trap: "pending",
-    detect: |_, _| false,
-    read: |_, _| Ok(()),
+    title: "peerannot: answers.json, labels by task and worker",
+    layout: r#"JSON: {"0": {"<worker>": 3, "<worker>": 1}, "1": {…}, …}, task by worker or worker by task"#,
+    trap: "which level is the task cannot be seen: it is guessed, printed, and said with --item outer|inner",
+    detect,
+    read,
 };
+
+fn detect(source: &Source, _: &ReadOptions) -> bool {
+    match source {
+        Source::Json(Value::Object(outer)) => is_metadata(outer.keys()) || holds_votes(outer),
+        Source::Table(table) => is_metadata(table.columns.iter()),
+        _ => false,
+    }
+}
+
+fn is_metadata<'k>(mut keys: impl Iterator<Item = &'k String> + Clone) -> bool {
+    keys.clone().any(|key| key == "n_classes") && keys.any(|key| key == "n_workers")
+}
+
+/// Two levels, and labels below. Whole numbers are labels; texts only where one text stands under
+/// two inner and two outer keys: in a list of people (`{"Ann1": {"gender": "female", …}}`) every
+/// text stays under its own key.
+fn holds_votes(outer: &Map<String, Value>) -> bool {
+    let mut homes: HashMap<&str, (&str, &str)> = HashMap::new();
+    let (mut numbers, mut shared) = (true, false);
+    for (task, answers) in outer {
+        let Value::Object(answers) = answers else {
+            return false;
+        };
+        for (worker, label) in answers {
+            match label {
+                Value::Null => {}
+                Value::Number(number) => {
+                    if number.as_f64().is_none_or(|n| n.fract() != 0.0) {
+                        return false;
+                    }
+                }
+                Value::String(text) => {
+                    numbers = false;
+                    let home = homes.entry(text).or_insert((task, worker));
+                    shared |= home.0 != task && home.1 != worker;
+                }
+                _ => return false,
+            }
+        }
+    }
+    let some = outer.values().any(|answers| answers.as_object().is_some_and(|a| !a.is_empty()));
+    some && (numbers || shared)
+}
+
+/// Whether all keys read like names of people: `w12`, `worker_3`, `Ann1`.
+fn like_people<'k>(mut keys: impl Iterator<Item = &'k String>) -> bool {
+    const WORDS: [&str; 9] =
+        ["w", "worker", "user", "ann", "annotator", "rater", "labeler", "coder", "participant"];
+    keys.all(|key| {
+        let word = key.trim_end_matches(|c: char| c.is_ascii_digit());
+        let word = word.trim_end_matches(['_', '-', ' ']).to_ascii_lowercase();
+        WORDS.contains(&word.as_str())
+    })
+}
+
+fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
+    let seen = source.describe();
+    let metadata = match &source {
+        Source::Json(Value::Object(outer)) => is_metadata(outer.keys()),
+        Source::Table(table) => is_metadata(table.columns.iter()),
+        _ => false,
+    };
+    if metadata {
+        let expected = "labels by task and worker (pass answers.json)";
+        let found = "peerannot's metadata.json, which has none".to_owned();
+        return Err(intake.error(Problem::Shape { expected, found }));
+    }
+    let Source::Json(Value::Object(outer)) = source else {
+        return Err(intake.error(Problem::NotThisFormat { format: FORMAT.name, seen }));
+    };
+    let inner_items = item_level(&outer, intake)?;
+    let none = minus_one_is_none(&outer, intake.options);
+    let (mut missing, mut empty) = (Places::default(), Places::default());
+    // Entries are counted, not tasks: upside down, one worker holds many tasks.
+    let mut row = 0;
+    for (outer_key, answers) in &outer {
+        let Value::Object(answers) = answers else {
+            let expected = "an object of labels";
+            let found = shorten(&answers.to_string());
+            let error = intake.error(Problem::Shape { expected, found }).column(outer_key);
+            intake.reject(error)?;
+            continue;
+        };
+        if answers.is_empty() {
+            row += 1;
+            empty.add(outer_key, row);
+            if !inner_items {
+                intake.name_item(outer_key, row)?;
+            }
+        }
+        for (inner_key, label) in answers {
+            row += 1;
+            let (item, worker) =
+                if inner_items { (inner_key, outer_key) } else { (outer_key, inner_key) };
+            match label {
+                Value::Array(_) | Value::Object(_) => {
+                    let (expected, found) = ("a label", shorten(&label.to_string()));
+                    let error = intake.error(Problem::Shape { expected, found }).row(row);
+                    intake.reject(error.column(worker).item(item))?;
+                }
+                _ => match cell_text(label)
+                    .filter(|l| !intake.is_missing(l) && (l != "-1" || !none))
+                {
+                    Some(label) => intake.vote(item, Some(worker), &label, 1.0, row)?,
+                    None => {
+                        intake.name_item(item, row)?;
+                        missing.add(item, row);
+                    }
+                },
+            }
+        }
+    }
+    let what = if inner_items { "workers without labels" } else { "tasks without labels" };
+    if empty.count() > 0 {
+        intake.note(what, empty.count().to_string());
+    }
+    missing.left_out(intake, "missing-value", "missing labels (null or -1)", "drop them");
+    Ok(())
+}
+
+/// peerannot's labels are numbered from 0, so that −1 means none: unless the user says otherwise,
+/// or the file has other negative labels.
+fn minus_one_is_none(outer: &Map<String, Value>, options: &ReadOptions) -> bool {
+    let mut labels = outer.values().filter_map(Value::as_object).flat_map(Map::values);
+    let declared = options.classes.iter().flatten().any(|class| class == "-1");
+    let negatives = labels.any(|label| label.as_f64().is_some_and(|label| label < -1.0));
+    options.missing.is_none() && !declared && !negatives
+}
+
+/// Whether the inner keys are the items: as the user says, else guessed and stated.
+fn item_level(outer: &Map<String, Value>, intake: &mut Intake<'_>) -> Result<bool, ReadError> {
+    match intake.options.item.as_deref() {
+        Some("inner") => return Ok(true),
+        Some("outer") => return Ok(false),
+        Some(other) => {
+            let (expected, found) = ("--item outer or --item inner", format!("{other:?}"));
+            return Err(intake.error(Problem::Shape { expected, found }));
+        }
+        None => {}
+    }
+    let inner = || outer.values().filter_map(Value::as_object).flat_map(Map::keys);
+    let inner_items = like_people(outer.keys()) && !like_people(inner());
+    let value = if inner_items {
+        "the inner keys, for the outer ones read like workers (else say --item outer)"
+    } else {
+        "the outer keys, as peerannot writes them (else say --item inner)"
+    };
+    intake.note("items", value);
+    Ok(inner_items)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{ReadOptions, Reading, read_bytes};
+
+    const ANSWERS: &str = r#"{"0": {"0": 1, "1": 0, "7": 1}, "1": {"0": 2}, "2": {}}"#;
+
+    fn said(text: &str, item: Option<&str>) -> Reading {
+        let options = ReadOptions { item: item.map(str::to_owned), ..ReadOptions::default() };
+        read_bytes("x", text.into(), &options).unwrap()
+    }
+
+    fn error(text: &str) -> String {
+        read_bytes("x", text.into(), &ReadOptions::default()).err().unwrap().to_string()
+    }
+
+    #[test]
+    fn tasks_by_worker() {
+        let reading = said(ANSWERS, None);
+        assert_eq!(reading.format.name, "peerannot");
+        assert_eq!(reading.table.items().iter().collect::<Vec<_>>(), ["0", "1", "2"]);
+        assert_eq!(reading.table.annotators().len(), 3);
+        assert_eq!(reading.table.counts().unwrap().row(0, 3), [1.0, 2.0, 0.0]);
+        let notes: Vec<_> =
+            reading.notes[1..].iter().map(|n| format!("{}: {}", n.what, n.value)).collect();
+        assert_eq!(
+            notes,
+            [
+                "items: the outer keys, as peerannot writes them (else say --item inner)",
+                "tasks without labels: 1"
+            ]
+        );
+    }
+
+    #[test]
+    fn workers_by_task_when_said_or_seen() {
+        let inner = said(ANSWERS, Some("inner"));
+        assert_eq!(inner.table.items().iter().collect::<Vec<_>>(), ["0", "1", "7"]);
+        assert_eq!(inner.table.annotators().iter().collect::<Vec<_>>(), ["0", "1"]);
+        let named = r#"{"w1": {"img3": "cat", "img1": "dog"}, "w2": {"img1": "cat"}}"#;
+        let reading = said(named, None);
+        assert_eq!(reading.table.items().iter().collect::<Vec<_>>(), ["img3", "img1"]);
+        assert_eq!(reading.table.classes().names(), ["cat", "dog"]);
+        assert!(reading.notes[1].value.starts_with("the inner keys"), "{:?}", reading.notes);
+        assert_eq!(said(named, Some("outer")).table.len(), 2);
+        let options = ReadOptions { item: Some("task".into()), ..ReadOptions::default() };
+        let error = read_bytes("x", named.into(), &options).err().unwrap().to_string();
+        assert_eq!(error, "x: expected --item outer or --item inner, found \"task\"");
+    }
+
+    #[test]
+    fn missing_labels_are_counted() {
+        let reading = said(r#"{"0": {"a": -1, "b": 1}, "1": {"a": null}}"#, None);
+        assert_eq!(reading.table.counts().unwrap().total(), 1);
+        assert_eq!(reading.table.len(), 2);
+        assert_eq!(
+            (reading.findings[0].code.as_str(), reading.findings[0].count),
+            ("missing-value", 2)
+        );
+        assert_eq!(reading.notes.last().unwrap().value, "missing labels (null or -1): 2");
+        let options = ReadOptions { missing: Some(vec!["9".into()]), ..ReadOptions::default() };
+        let text = r#"{"0": {"a": -1, "b": 9}}"#;
+        let reading = read_bytes("x", text.into(), &options).unwrap();
+        assert_eq!(reading.table.classes().names(), ["-1"]);
+        let likert = said(r#"{"0": {"a": -1, "b": -2}}"#, None);
+        assert_eq!(likert.table.classes().names(), ["-2", "-1"]);
+    }
+
+    #[test]
+    fn what_is_no_votes_is_not_taken_for_them() {
+        let wanted = "x: expected labels by task and worker (pass answers.json), found peerannot's metadata.json, which has none";
+        let metadata = r#"{"name": "toy", "n_classes": 2, "n_workers": 4, "n_tasks": 3}"#;
+        assert_eq!(error(metadata), wanted);
+        assert_eq!(error(&metadata.replace(", ", ",\n")), wanted);
+        let people =
+            r#"{"Ann1": {"gender": "f", "age": "26"}, "Ann2": {"gender": "f", "age": "30"}}"#;
+        assert!(error(people).contains("no known vote format fits"));
+        let nested = r#"{"0": {"a": 1}, "1": {"a": [1]}}"#;
+        let options = ReadOptions { format: Some("peerannot".into()), ..ReadOptions::default() };
+        let error = read_bytes("x", nested.into(), &options).err().unwrap().to_string();
+        assert_eq!(error, "x, row 2, column \"a\", item \"1\": expected a label, found [1]");
+    }
+}

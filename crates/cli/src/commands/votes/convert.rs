@@ -63,9 +63,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     write_file(&reading.table, &args.out, target, args.force)?;
     let table = &reading.table;
-    let votes = table.counts().map_or("probabilities".to_owned(), |c| {
-        format!("{} votes", text::thousands(c.total()))
-    });
+    let votes = table
+        .counts()
+        .map_or("probabilities".to_owned(), |c| format!("{} votes", text::thousands(c.total())));
     ui::err(&format!(
         "wrote {}: {} items, {} classes, {votes}\n",
         args.out.display(),

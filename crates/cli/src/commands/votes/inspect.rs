@@ -81,9 +81,10 @@ fn entropy_figure(file: &str, summary: &Summary) -> Histogram {
 pub(crate) fn print_summary(file: &str, notes: &[Note], summary: &Summary) -> anyhow::Result<()> {
     let mut page = String::new();
     writeln!(page, "{}", paint::title(&text::one_line(file, 80)))?;
-    for note in notes {
+    for (i, note) in notes.iter().enumerate() {
+        let name = if i == 0 { "read as" } else { "" };
         let line = format!("{}: {}", note.what, text::one_line(&note.value, 70));
-        writeln!(page, "  {} {line}", paint::dim("guessed"))?;
+        writeln!(page, "  {} {line}", paint::dim(&format!("{name:<11}")))?;
     }
     writeln!(page)?;
     for (name, value) in figures(summary) {

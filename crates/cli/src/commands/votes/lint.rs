@@ -40,9 +40,8 @@ fn print(report: &Report) -> anyhow::Result<()> {
     let mut page = String::new();
     writeln!(page, "{}", paint::title(&text::one_line(&report.file, 80)))?;
     if let (Some(format), Some(size)) = (report.format, report.size) {
-        let votes = size.votes.map_or("no counts".to_owned(), |v| {
-            format!("{} votes", text::thousands(v))
-        });
+        let votes =
+            size.votes.map_or("no counts".to_owned(), |v| format!("{} votes", text::thousands(v)));
         let count = |n: usize| text::thousands(n as u64);
         let (items, annotators) = (count(size.items), count(size.annotators));
         let classes = count(size.classes);

@@ -1,0 +1,201 @@
+//! The program as a user meets it: exit code, standard output and standard error.
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+fn dissensus(arguments: &[&str]) -> Output {
+    with_input(arguments, b"")
+}
+
+fn with_input(arguments: &[&str], input: &[u8]) -> Output {
+    use std::io::Write;
+    let mut child = Command::new(env!("CARGO_BIN_EXE_dissensus"))
+        .args(arguments)
+        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data"))
+        .env_remove("DISSENSUS_CACHE")
+        .env("NO_COLOR", "1")
+        .env("COLUMNS", "100")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+fn show(output: &Output) -> String {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    format!(
+        "exit code: {}\n--- stdout\n{}--- stderr\n{}",
+        output.status.code().unwrap(),
+        text(&output.stdout),
+        text(&output.stderr)
+    )
+}
+
+macro_rules! snapshot {
+    ($name:literal, $($argument:expr),+) => {
+        insta::assert_snapshot!($name, show(&dissensus(&[$($argument),+])));
+    };
+}
+
+#[test]
+fn help() {
+    snapshot!("help", "--help");
+    snapshot!("help_inspect", "votes", "inspect", "--help");
+    snapshot!("help_lint", "votes", "lint", "--help");
+    snapshot!("help_convert", "votes", "convert", "--help");
+    snapshot!("help_fetch", "data", "fetch", "--help");
+}
+
+#[test]
+fn version_names_the_release() {
+    let output = show(&dissensus(&["--version"]));
+    assert!(output.contains(concat!("dissensus ", env!("CARGO_PKG_VERSION"))), "{output}");
+}
+
+#[test]
+fn formats() {
+    snapshot!("formats", "votes", "formats");
+}
+
+#[test]
+fn inspect() {
+    snapshot!("inspect_long", "votes", "inspect", "votes.csv");
+    snapshot!("inspect_json", "votes", "inspect", "votes.csv", "--json", "--top", "1");
+    snapshot!("inspect_chaosnli", "votes", "inspect", "chaos.jsonl");
+    snapshot!("inspect_classes", "votes", "inspect", "votes.csv", "--classes", "cat,dog,fox,emu", "--top", "0");
+}
+
+#[test]
+fn inspect_reads_standard_input_and_compressed_files() {
+    let plain = std::fs::read(data("votes.csv")).unwrap();
+    let from_file = dissensus(&["votes", "inspect", "votes.csv", "--json"]);
+    let from_pipe = with_input(&["votes", "inspect", "-", "--json"], &plain);
+    let name = |output: &Output| {
+        String::from_utf8(output.stdout.clone()).unwrap().replace("standard input", "votes.csv")
+    };
+    assert_eq!(name(&from_file), name(&from_pipe));
+}
+
+#[test]
+fn errors_say_where_and_what_to_do() {
+    snapshot!("error_no_file", "votes", "inspect", "missing.csv");
+    snapshot!("error_folder", "votes", "inspect", ".");
+    snapshot!("error_ragged", "votes", "inspect", "trouble.csv");
+    snapshot!("error_unknown_class", "votes", "inspect", "votes.csv", "--classes", "cat,dog");
+    snapshot!("error_not_probabilities", "votes", "inspect", "counts.csv");
+    snapshot!("error_no_column", "votes", "inspect", "votes.csv", "--label", "verdict", "--format", "long");
+    snapshot!("error_no_dataset", "data", "fetch", "cifar10");
+}
+
+#[test]
+fn lint() {
+    snapshot!("lint_trouble", "votes", "lint", "trouble.csv");
+    snapshot!("lint_clean", "votes", "lint", "votes.csv");
+    snapshot!("lint_json", "votes", "lint", "trouble.csv", "--json");
+}
+
+#[test]
+fn demo() {
+    snapshot!("demo", "demo", "--items", "200");
+    snapshot!("demo_bad_setting", "demo", "--ambiguity", "2");
+}
+
+fn data(name: &str) -> String {
+    format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn convert_round_trips_and_keeps_existing_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let digest = |file: &str| {
+        let output = dissensus(&["votes", "inspect", file, "--json"]);
+        let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        json["digest"].as_str().unwrap().to_owned()
+    };
+    for name in ["out.csv", "out.parquet"] {
+        let output = dissensus(&["votes", "convert", "votes.csv", &path(name)]);
+        assert!(output.status.success() && output.stdout.is_empty(), "{}", show(&output));
+        assert_eq!(digest(&path(name)), digest("votes.csv"), "{name}");
+    }
+    // Counts survive the way through numpy's format and back.
+    dissensus(&["votes", "convert", "chaos.jsonl", &path("out.npz")]);
+    let first = std::fs::read(folder.path().join("out.npz")).unwrap();
+    let again = dissensus(&["votes", "convert", &path("out.npz"), &path("again.npz")]);
+    assert!(again.status.success());
+    assert_eq!(digest(&path("out.npz")), digest(&path("again.npz")));
+    // An existing file stays as it is, without --force.
+    let refused = dissensus(&["votes", "convert", "votes.csv", &path("out.npz")]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(show(&refused).contains("hint: --force replaces it"), "{}", show(&refused));
+    assert_eq!(std::fs::read(folder.path().join("out.npz")).unwrap(), first);
+    let forced = dissensus(&["votes", "convert", "votes.csv", &path("out.npz"), "--force"]);
+    assert!(forced.status.success());
+    // Only what was asked for is there.
+    let mut names: Vec<_> = std::fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["again.npz", "out.csv", "out.npz", "out.parquet"]);
+}
+
+#[test]
+fn convert_to_standard_output_can_be_piped() {
+    let output = dissensus(&["votes", "convert", "votes.csv", "-"]);
+    insta::assert_snapshot!("convert_stdout", show(&output));
+    let again = with_input(&["votes", "convert", "-", "-"], &output.stdout);
+    assert_eq!(output.stdout, again.stdout);
+}
+
+#[test]
+fn inspect_draws() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("entropy.svg");
+    let output = dissensus(&["votes", "inspect", "votes.csv", "--svg", path.to_str().unwrap()]);
+    assert!(output.status.success());
+    insta::assert_snapshot!("entropy_svg", std::fs::read_to_string(path).unwrap());
+}
+
+#[test]
+fn data_list_and_generated_data() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = folder.path().display().to_string();
+    let listed = show(&dissensus(&["data", "list", "--cache", &cache]));
+    insta::assert_snapshot!("data_list", listed.replace(&cache, "CACHE"));
+    let made = dissensus(&["data", "fetch", "blends", "--cache", &cache]);
+    let votes = Path::new(&cache).join("blends/votes.csv");
+    assert!(String::from_utf8(made.stdout).unwrap().contains(votes.to_str().unwrap()));
+    let inspected = show(&dissensus(&["votes", "inspect", votes.to_str().unwrap()]));
+    assert!(inspected.contains("items       4,000"), "{inspected}");
+}
+
+#[test]
+fn a_mirror_is_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mirror, cache) = (folder.path().join("mirror"), folder.path().join("cache"));
+    std::fs::create_dir_all(mirror.join("popquorn")).unwrap();
+    std::fs::write(mirror.join("popquorn/politeness.csv"), "not what it should be").unwrap();
+    let output = dissensus(&[
+        "data",
+        "fetch",
+        "popquorn",
+        "--from",
+        mirror.to_str().unwrap(),
+        "--cache",
+        cache.to_str().unwrap(),
+    ]);
+    assert_eq!(output.status.code(), Some(2), "{}", show(&output));
+    assert!(!cache.join("popquorn/politeness.csv").exists());
+}
+
+#[test]
+fn completions_for_every_shell() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let output = dissensus(&["completions", shell]);
+        assert!(output.status.success() && output.stdout.len() > 1000, "{shell}");
+    }
+}

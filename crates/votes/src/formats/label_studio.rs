@@ -1,9 +1,0 @@
-use super::Format;
-pub(super) const FORMAT: Format = Format {
-    name: "label-studio",
-    title: "pending",
-    layout: "pending",
-    trap: "pending",
-    detect: |_, _| false,
-    read: |_, _| Ok(()),
-};

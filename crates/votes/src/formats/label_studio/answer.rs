@@ -1,0 +1,77 @@
+//! What both exports share: the question that is read, an answer's labels, and who gave it.
+
+use serde_json::{Map, Value};
+
+use crate::containers::cell_text;
+use crate::error::{Problem, ReadError, shorten};
+use crate::intake::Intake;
+
+/// An error about a value of another shape.
+pub(super) fn shape(intake: &Intake<'_>, expected: &'static str, found: &Value) -> ReadError {
+    intake.error(Problem::Shape { expected, found: shorten(&found.to_string()) })
+}
+
+/// The question that is read: the one the user names, else the only one.
+pub(super) fn question(
+    mut questions: Vec<String>,
+    intake: &mut Intake<'_>,
+) -> Result<String, ReadError> {
+    match &intake.options.label {
+        Some(said) if questions.contains(said) => return Ok(said.clone()),
+        None if questions.len() == 1 => {
+            let only = questions.remove(0);
+            intake.note("question", only.clone());
+            return Ok(only);
+        }
+        _ => {}
+    }
+    Err(intake.error(Problem::Shape {
+        expected: "one question to read (name it with --label)",
+        found: match questions.len() {
+            0 => "none with choices or a rating".to_owned(),
+            _ => questions.join(", "),
+        },
+    }))
+}
+
+/// The labels of a `value`: its choices, or its rating. `None` where it has neither.
+pub(super) fn labels(value: &Value) -> Option<Vec<String>> {
+    let plain = |entry: &Value| -> Option<String> {
+        (entry.is_string() || entry.is_number()).then(|| cell_text(entry))?
+    };
+    match (value.get("choices"), value.get("rating")) {
+        (Some(Value::Array(choices)), _) => choices.iter().map(plain).collect(),
+        (Some(choice), _) => Some(vec![plain(choice)?]),
+        (None, Some(rating)) => Some(vec![plain(rating)?]),
+        (None, None) => None,
+    }
+}
+
+/// Who annotated: a number, or an object with an id and an email address. The id is preferred, for
+/// one project may be exported both ways.
+pub(super) fn annotator(who: &Value) -> Option<String> {
+    let who = match who {
+        Value::Object(person) => person.get("id").or_else(|| person.get("email"))?,
+        plain => plain,
+    };
+    cell_text(who).filter(|name| !name.is_empty() && !who.is_array() && !who.is_object())
+}
+
+/// The item of an entry: its `id`, or the field that the user names.
+pub(super) fn item_id(
+    entry: &Map<String, Value>,
+    fields: &Value,
+    row: u64,
+    intake: &mut Intake<'_>,
+) -> Result<Option<String>, ReadError> {
+    let (key, id) = match &intake.options.item {
+        Some(said) => (said.clone(), fields.get(said).or_else(|| entry.get(said))),
+        None => ("id".to_owned(), entry.get("id")),
+    };
+    let id = id.and_then(cell_text).filter(|id| !id.is_empty());
+    if id.is_none() {
+        let error = intake.error(Problem::EmptyCell { role: "item" }).row(row).column(key);
+        intake.reject(error)?;
+    }
+    Ok(id)
+}

@@ -1,0 +1,72 @@
+//! Label Studio's exports: JSON (`tasks`, every annotation in full) and JSON-MIN (`min`, one flat
+//! row an annotation).
+//!
+//! A vote is the answer of one annotation to one question (`from_name`): choices or a rating. A
+//! file that asks several such questions needs `--label` to say which one is read.
+
+mod answer;
+mod min;
+mod tasks;
+
+use serde_json::{Map, Value};
+
+use super::Format;
+use crate::containers::Source;
+use crate::error::{Problem, ReadError};
+use crate::intake::Intake;
+use crate::options::ReadOptions;
+
+pub(super) const FORMAT: Format = Format {
+    name: "label-studio",
+    title: "Label Studio: the JSON and JSON-MIN exports, choices and ratings",
+    layout: r#"JSON: [{"id", "data", "annotations": [{"result": [{"type": "choices", "from_name", "value": {"choices": ["x"]}}], "completed_by", "was_cancelled"}]}]"#,
+    trap: "cancelled annotations, drafts and predictions are no votes: they are left out and counted",
+    detect,
+    read,
+};
+
+fn is_task(entry: &Value) -> bool {
+    let annotations = entry.get("annotations").or_else(|| entry.get("completions"));
+    annotations.is_some_and(Value::is_array) && entry.get("data").is_some()
+}
+
+fn is_min(entry: &Value) -> bool {
+    entry.get("annotation_id").is_some() && entry.get("annotator").is_some()
+}
+
+fn detect(source: &Source, _: &ReadOptions) -> bool {
+    let Source::Json(Value::Array(entries)) = source else {
+        return false;
+    };
+    entries.iter().take(20).any(|entry| is_task(entry) || is_min(entry))
+}
+
+fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
+    let seen = source.describe();
+    let Source::Json(Value::Array(entries)) = source else {
+        return Err(intake.error(Problem::NotThisFormat { format: FORMAT.name, seen }));
+    };
+    let entries = objects(entries, intake)?;
+    if entries.iter().any(|(_, entry)| entry.contains_key("annotation_id")) {
+        min::read(&entries, intake)
+    } else {
+        tasks::read(&entries, intake)
+    }
+}
+
+/// An entry with its place from 1.
+type Entry = (u64, Map<String, Value>);
+
+fn objects(entries: Vec<Value>, intake: &mut Intake<'_>) -> Result<Vec<Entry>, ReadError> {
+    let mut objects = Vec::with_capacity(entries.len());
+    for (entry, row) in entries.into_iter().zip(1..) {
+        match entry {
+            Value::Object(entry) => objects.push((row, entry)),
+            other => {
+                let error = answer::shape(intake, "an object", &other).row(row);
+                intake.reject(error)?;
+            }
+        }
+    }
+    Ok(objects)
+}
