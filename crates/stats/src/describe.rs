@@ -139,11 +139,11 @@ impl Centred {
     }
 }
 
-/// A power of two that brings extreme values near 1, so that their squares stay in range; 1 for
-/// all others. Dividing by it is exact.
+/// A power of two that brings extreme values near 1, so that products of their squares stay in
+/// range; 1 for all others. Dividing by it is exact.
 pub(crate) fn scale(values: &[f64]) -> f64 {
     let largest = values.iter().fold(0f64, |largest, v| largest.max(v.abs()));
-    if largest == 0.0 || (1e-120..1e120).contains(&largest) {
+    if largest == 0.0 || (1e-60..1e60).contains(&largest) {
         return 1.0;
     }
     libm::scalbn(1.0, libm::ilogb(largest))

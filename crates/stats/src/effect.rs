@@ -92,10 +92,7 @@ pub struct MeanDifference {
 }
 
 /// The mean difference with its t interval.
-pub fn mean_difference(
-    differences: &[f64],
-    confidence: f64,
-) -> Result<MeanDifference, StatsError> {
+pub fn mean_difference(differences: &[f64], confidence: f64) -> Result<MeanDifference, StatsError> {
     check::finite("differences", differences)?;
     check::level("confidence", confidence)?;
     let n = differences.len();

@@ -1,7 +1,7 @@
 //! Tests on paired differences: the list, and how to make the differences.
 
-mod signed_ranks;
 mod sign;
+mod signed_ranks;
 mod student;
 mod wilcoxon;
 

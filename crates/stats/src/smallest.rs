@@ -37,7 +37,11 @@ impl SmallestP {
     ) -> Result<Option<Self>, StatsError> {
         let Some(used) = n.checked_sub(n_zero) else {
             let expected = "at most as many as there are pairs";
-            return Err(StatsError::Setting { name: "n_zero", value: n_zero.to_string(), expected });
+            return Err(StatsError::Setting {
+                name: "n_zero",
+                value: n_zero.to_string(),
+                expected,
+            });
         };
         let floored = match test {
             PairedTest::Wilcoxon => used <= AUTO_EXACT_LIMIT,
@@ -137,7 +141,10 @@ mod tests {
              0.125 two-sided; no result can be significant at 0.05"
         );
         let nothing = floor(PairedTest::Sign, Alternative::Less, 1, 1);
-        assert_eq!(nothing.note(0.05), "1 pair, 1 of them without a difference: there is nothing to test");
+        assert_eq!(
+            nothing.note(0.05),
+            "1 pair, 1 of them without a difference: there is nothing to test"
+        );
         assert!(floor(PairedTest::Sign, Alternative::Less, 20, 0).note(0.05).contains("9.5e-7"));
         assert!(floor(PairedTest::Sign, Alternative::Less, 10, 0).note(0.05).contains("0.000977"));
     }
@@ -163,7 +170,8 @@ mod tests {
     /// The floor is what the tests give on the most extreme differences, ties and zeros included.
     #[test]
     fn the_tests_reach_their_floor_and_no_less() {
-        for differences in [vec![1.0, 2.0, 3.0], vec![2.0; 5], vec![0.0, 1.0, 1.0, 4.0], vec![0.5]] {
+        for differences in [vec![1.0, 2.0, 3.0], vec![2.0; 5], vec![0.0, 1.0, 1.0, 4.0], vec![0.5]]
+        {
             for test in [PairedTest::Wilcoxon, PairedTest::Sign] {
                 for alternative in [Alternative::TwoSided, Alternative::Greater] {
                     let result: PairedResult = test.run(&differences, alternative).unwrap();

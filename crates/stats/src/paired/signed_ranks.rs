@@ -2,7 +2,7 @@
 //!
 //! Under the null hypothesis each difference is as likely positive as negative, so the sum W⁺ of
 //! the ranks that belong to positive differences takes each of the 2ⁿ sign patterns with equal
-//! chance. The share of patterns with a given sum follows rank by rank, P(s) ← ½ P(s) + ½ P(s − r),
+//! chance. The number of patterns with a given sum follows rank by rank, N(s) ← N(s) + N(s − r),
 //! over doubled (whole) ranks, so that midranks are as exact as plain ones. F. Wilcoxon,
 //! *Individual comparisons by ranking methods* (1945); zeros: J. W. Pratt, *Remarks on zeros and
 //! ties in the Wilcoxon signed rank procedures* (1959).
@@ -58,9 +58,8 @@ impl SignedRanks {
         let ranked: Vec<f64> =
             signed.into_iter().filter(|d| *d != 0.0 || method != ZeroMethod::Wilcox).collect();
         let sizes: Vec<f64> = ranked.iter().map(|d| d.abs()).collect();
-        let mut result = Self {
-            doubled: Vec::new(), plus: 0, minus: 0, zeros: Vec::new(), n_zero, n_tied: 0,
-        };
+        let mut result =
+            Self { doubled: Vec::new(), plus: 0, minus: 0, zeros: Vec::new(), n_zero, n_tied: 0 };
         for (rank, difference) in ranks::doubled(&sizes).into_iter().zip(ranked) {
             if difference == 0.0 {
                 if method == ZeroMethod::Zsplit {
@@ -104,7 +103,8 @@ fn divisor(doubled: &[u64]) -> u64 {
     if doubled.iter().all(|rank| rank % 2 == 0) { 2 } else { 1 }
 }
 
-/// P(S ≤ sum) for S the sum of the ranks of a random subset. `doubled` ascending.
+/// P(S ≤ sum) for S the sum of the ranks of a random subset. `doubled` ascending, at most a
+/// thousand of them.
 pub(crate) fn lower_tail(doubled: &[u64], sum: u64) -> f64 {
     let total: u64 = doubled.iter().sum();
     if sum >= total {
@@ -120,18 +120,20 @@ pub(crate) fn lower_tail(doubled: &[u64], sum: u64) -> f64 {
     }
     let divisor = divisor(doubled);
     let most = (sum / divisor) as usize;
-    let mut shares = vec![0.0; most + 1];
-    shares[0] = 1.0;
-    let mut reach = 0;
+    // Counts, not shares: exact while below 2⁵³, and in the range of f64 up to a thousand ranks.
+    let mut counts = vec![0.0; most + 1];
+    counts[0] = 1.0;
+    let (mut reach, mut without) = (0, Vec::new());
     for rank in doubled.iter().map(|rank| (rank / divisor) as usize) {
-        reach = (reach + rank).min(most);
-        // From the top, so that each entry is read before it is written.
-        for at in (0..=reach).rev() {
-            let taken = if at >= rank { shares[at - rank] } else { 0.0 };
-            shares[at] = 0.5 * (shares[at] + taken);
+        if rank > most {
+            break; // And so are all that follow: no pattern that counts holds one of them.
         }
+        reach = (reach + rank).min(most);
+        without.clear();
+        without.extend_from_slice(&counts[..=reach - rank]);
+        counts[rank..=reach].iter_mut().zip(&without).for_each(|(with, without)| *with += without);
     }
-    compensated_sum(shares.into_iter())
+    compensated_sum(counts.into_iter()) * libm::exp2(-(doubled.len() as f64))
 }
 
 #[cfg(test)]
@@ -158,7 +160,7 @@ mod tests {
         ) {
             ranks.sort_unstable();
             let subset = |bits: u64| {
-                ranks.iter().enumerate().map(|(i, r)| if bits >> i & 1 == 1 { *r } else { 0 })
+                ranks.iter().enumerate().map(move |(i, r)| if bits >> i & 1 == 1 { *r } else { 0 })
             };
             let patterns = 1u64 << ranks.len();
             let below = (0..patterns).filter(|&bits| subset(bits).sum::<u64>() <= sum).count();

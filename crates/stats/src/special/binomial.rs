@@ -26,7 +26,8 @@ pub fn half_binomial_lower(k: u64, n: u64) -> f64 {
     for j in (0..=k).rev() {
         sum += term;
         term *= j as f64 / (n - j + 1) as f64;
-        if term < sum * 1e-18 {
+        // "At most": far in the tail both are zero.
+        if term <= sum * 1e-18 {
             break;
         }
     }
@@ -39,7 +40,9 @@ fn probability(k: u64, n: u64) -> f64 {
         return libm::exp2(-(n as f64));
     }
     let (n, a, b) = (n as f64, k as f64, (n - k) as f64);
-    let ln_ratio = stirling_error(n) - stirling_error(a) - stirling_error(b)
+    let ln_ratio = stirling_error(n)
+        - stirling_error(a)
+        - stirling_error(b)
         - deviance(a, n / 2.0)
         - deviance(b, n / 2.0);
     libm::exp(ln_ratio) * libm::sqrt(n / (TAU * a * b))

@@ -40,6 +40,7 @@ fn ratio(x: f64, [above, below]: &[[f64; 8]; 2]) -> f64 {
     polynomial(above) / polynomial(below)
 }
 
+#[expect(clippy::excessive_precision, reason = "digits as published")]
 const CENTRE: [[f64; 8]; 2] = [
     [
         2.5090809287301226727e3,
@@ -62,6 +63,7 @@ const CENTRE: [[f64; 8]; 2] = [
         1.0,
     ],
 ];
+#[expect(clippy::excessive_precision, reason = "digits as published")]
 const MIDDLE: [[f64; 8]; 2] = [
     [
         7.74545014278341407640e-4,
@@ -84,6 +86,7 @@ const MIDDLE: [[f64; 8]; 2] = [
         1.0,
     ],
 ];
+#[expect(clippy::excessive_precision, reason = "digits as published")]
 const FAR: [[f64; 8]; 2] = [
     [
         2.01033439929228813265e-7,

@@ -42,9 +42,8 @@ mod tests {
 
     #[test]
     fn the_two_branches_meet() {
-        let direct = |x: f64| {
-            libm::lgamma(x + 1.0) - (x + 0.5) * libm::log(x) + x - 0.5 * libm::log(TAU)
-        };
+        let direct =
+            |x: f64| libm::lgamma(x + 1.0) - (x + 0.5) * libm::log(x) + x - 0.5 * libm::log(TAU);
         for x in [15.0, 16.5, 20.0] {
             assert!((stirling_error(x) - direct(x)).abs() < 3e-14, "{x}");
         }
