@@ -6,7 +6,7 @@
 //! shards at once. The table is the same for any number of shards: items are put back into the
 //! order of the rows that first name them.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use thiserror::Error;
 
 use crate::ids::id_hash;
@@ -44,7 +44,7 @@ pub enum BuildError {
         /// What there is too much of.
         what: &'static str,
     },
-    /// A vote weight that is negative, NaN or infinite.
+    /// A vote weight that is negative, NaN, or above [`HEAVIEST`].
     #[error("a vote cannot weigh {weight}")]
     Weight {
         /// The weight.
@@ -52,22 +52,31 @@ pub enum BuildError {
     },
 }
 
-/// Wider class sets are tallied in a hash map instead of rows of counters.
+/// The largest weight of a vote: the sum of any number of them is still a number.
+pub const HEAVIEST: f64 = 1e100;
+
+/// Classes beyond this many are tallied in a map instead of rows of counters.
 const WIDEST_ROW: usize = 256;
 
-/// Votes per (item, class) while they come in.
+/// Votes per (item, class) while they come in. Almost every count is small, and what a vote costs
+/// is the cache miss on its counter: counters are single bytes, and what overflows one goes to a
+/// map.
 #[derive(Default)]
 struct Tally {
-    /// Row-major counters, `width` an item.
-    rows: Vec<u32>,
+    /// Row-major counters, `width` an item; the value is that plus what `more` holds.
+    rows: Vec<u8>,
     width: usize,
-    wide: HashMap<u64, u32>,
+    more: HashMap<u64, u32>,
 }
 
 impl Tally {
+    fn key(item: u32, class: u16) -> u64 {
+        u64::from(item) << 16 | u64::from(class)
+    }
+
+    #[inline]
     fn add(&mut self, item: u32, class: u16, votes: u32) -> Result<(), BuildError> {
-        let too_many = BuildError::TooMany { what: "votes for one class of one item" };
-        let cell = if (class as usize) < WIDEST_ROW {
+        if (class as usize) < WIDEST_ROW {
             if class as usize >= self.width {
                 self.widen(class as usize + 1);
             }
@@ -75,11 +84,14 @@ impl Tally {
             if at >= self.rows.len() {
                 self.rows.resize((item as usize + 1) * self.width, 0);
             }
-            &mut self.rows[at]
-        } else {
-            self.wide.entry(u64::from(item) << 16 | u64::from(class)).or_default()
-        };
-        *cell = cell.checked_add(votes).ok_or(too_many)?;
+            if let Some(sum) = u8::try_from(votes).ok().and_then(|n| self.rows[at].checked_add(n)) {
+                self.rows[at] = sum;
+                return Ok(());
+            }
+        }
+        let more = self.more.entry(Self::key(item, class)).or_default();
+        let too_many = BuildError::TooMany { what: "votes for one class of one item" };
+        *more = more.checked_add(votes).filter(|n| *n < u32::MAX - 255).ok_or(too_many)?;
         Ok(())
     }
 
@@ -151,10 +163,34 @@ impl Shard {
         Ok(item)
     }
 
+    /// Adds several votes. Where only counts are kept, all items are looked up before the first
+    /// counter is touched: the waits for memory overlap instead of following one another. On an
+    /// error, gives the place of the vote that was refused.
+    #[inline]
+    pub fn push_all(&mut self, votes: &[ShardVote<'_>]) -> Result<(), (usize, BuildError)> {
+        const BATCH: usize = 32;
+        if self.keep != Keep::Counts {
+            let mut votes = votes.iter().enumerate();
+            return votes.try_for_each(|(at, vote)| self.push(*vote).map_err(|e| (at, e)));
+        }
+        for (batch, votes) in votes.chunks(BATCH).enumerate() {
+            let mut items = [0; BATCH];
+            for (at, vote) in votes.iter().enumerate() {
+                let found = self.item(vote.item, vote.hash, vote.row);
+                items[at] = found.map_err(|e| (batch * BATCH + at, e))?;
+            }
+            for (at, vote) in votes.iter().enumerate() {
+                let added = self.tally.add(items[at], vote.class, 1);
+                added.map_err(|e| (batch * BATCH + at, e))?;
+            }
+        }
+        Ok(())
+    }
+
     /// Adds a vote.
     #[inline]
     pub fn push(&mut self, vote: ShardVote<'_>) -> Result<(), BuildError> {
-        if !vote.weight.is_finite() || vote.weight < 0.0 {
+        if !(0.0..=HEAVIEST).contains(&vote.weight) {
             return Err(BuildError::Weight { weight: vote.weight });
         }
         let item = self.item(vote.item, vote.hash, vote.row)?;
@@ -184,6 +220,8 @@ impl Shard {
 pub struct TableBuilder {
     keep: Keep,
     declared: Option<ClassSet>,
+    /// Labels with smaller numbers than this are declared ones.
+    declared_labels: usize,
     labels: IdsBuilder,
     annotators: IdsBuilder,
     shards: Vec<Shard>,
@@ -200,6 +238,7 @@ impl TableBuilder {
         Self {
             keep,
             declared: None,
+            declared_labels: 0,
             labels: IdsBuilder::new(),
             annotators: IdsBuilder::new(),
             shards: (0..shards.max(1)).map(|_| Shard::new(keep)).collect(),
@@ -220,11 +259,18 @@ impl TableBuilder {
         }
     }
 
-    /// Fixes the classes and their order; any other label is an error from now on.
+    /// Fixes the classes and their order; any other label is an error, before and from now on.
     pub fn declare(&mut self, classes: ClassSet) -> Result<(), BuildError> {
+        let names: HashSet<&str> = classes.names().iter().map(String::as_str).collect();
+        let mut labels = (0..self.labels.len()).filter_map(|at| self.labels.get(at));
+        if let Some(other) = labels.find(|label| !names.contains(label)) {
+            return Err(unknown(other, &classes));
+        }
+        drop(names);
         for name in classes.names() {
             self.labels.intern(name);
         }
+        self.declared_labels = self.labels.len();
         self.declared = Some(classes);
         Ok(())
     }
@@ -238,11 +284,9 @@ impl TableBuilder {
     pub fn class(&mut self, label: &str) -> Result<u16, BuildError> {
         let (index, _) = self.labels.intern(label).ok_or(BuildError::TooMany { what: "labels" })?;
         if let Some(declared) = &self.declared
-            && index as usize >= declared.len()
-            && declared.position(label).is_none()
+            && index as usize >= self.declared_labels
         {
-            let (label, known) = (label.to_owned(), declared.names().join(", "));
-            return Err(BuildError::UnknownClass { label, known });
+            return Err(unknown(label, declared));
         }
         let class = u16::try_from(index).ok().filter(|&i| (i as usize) < ClassSet::MOST);
         let too_many = ClassError::TooMany { found: index as usize + 1, most: ClassSet::MOST };
@@ -322,11 +366,15 @@ impl TableBuilder {
     /// The table. Labels become classes in the declared order, else in a canonical one; labels
     /// that are the same whole number (`1` and `1.0`) are one class.
     pub fn finish(self) -> Result<VoteTable, BuildError> {
-        let Self { keep, declared, labels, annotators, shards } = self;
+        let Self { keep, declared, labels, annotators, mut shards, .. } = self;
         let labels = labels.finish();
         let (classes, class_of) = resolve_classes(declared, &labels)?;
         let places = item_places(&shards);
         let items = ordered_items(&shards, &places);
+        // The ids' hash tables are the largest part of many tables, and done with.
+        for shard in &mut shards {
+            (shard.items, shard.first_rows) = (IdsBuilder::new(), Vec::new());
+        }
         let ballots = if keep == Keep::Counts {
             Ballots::Counts(merge_counts(&shards, &places, items.len(), &class_of))
         } else {
@@ -336,13 +384,17 @@ impl TableBuilder {
     }
 }
 
+fn unknown(label: &str, declared: &ClassSet) -> BuildError {
+    BuildError::UnknownClass { label: label.to_owned(), known: declared.names().join(", ") }
+}
+
 /// The class set, and the class of each label number.
 fn resolve_classes(
     declared: Option<ClassSet>,
     labels: &Ids,
 ) -> Result<(ClassSet, Vec<u16>), BuildError> {
     if let Some(classes) = declared {
-        let class_of = labels.iter().map(|l| classes.position(l).unwrap_or(0)).collect();
+        let class_of = classes_of(&classes, labels.iter());
         return Ok((classes, class_of));
     }
     let whole = |label: &str| {
@@ -355,8 +407,16 @@ fn resolve_classes(
     different.sort();
     different.dedup();
     let classes = ClassSet::sorted(different)?;
-    let class_of = names.iter().map(|n| classes.position(n).unwrap_or(0)).collect();
+    let class_of = classes_of(&classes, names.iter().map(String::as_str));
     Ok((classes, class_of))
+}
+
+/// The class of each name; 0 for a label that was refused, of which there are no votes.
+fn classes_of<'n>(classes: &ClassSet, names: impl Iterator<Item = &'n str>) -> Vec<u16> {
+    // A map, for a column of texts taken for labels has tens of thousands of classes.
+    let places: HashMap<&str, u16> =
+        classes.names().iter().map(String::as_str).zip(0..=u16::MAX).collect();
+    names.map(|name| places.get(name).copied().unwrap_or(0)).collect()
 }
 
 /// For each shard, the place of each of its items in the table: items in the order of the rows
@@ -393,15 +453,16 @@ fn ordered_items(shards: &[Shard], places: &[Vec<u32>]) -> Ids {
 }
 
 fn merge_counts(shards: &[Shard], places: &[Vec<u32>], items: usize, class_of: &[u16]) -> Counts {
-    let mut wide: Vec<(u32, u16, u32)> = Vec::new();
+    let mut more: Vec<(u32, u16, u32)> = Vec::new();
     for (shard, places) in shards.iter().zip(places) {
-        for (&key, &votes) in &shard.tally.wide {
-            wide.push((places[(key >> 16) as usize], class_of[key as u16 as usize], votes));
+        for (&key, &votes) in &shard.tally.more {
+            more.push((places[(key >> 16) as usize], class_of[key as u16 as usize], votes));
         }
     }
-    wide.sort_unstable();
-    let mut wide = wide.into_iter().peekable();
-    let mut counts = Counts::new();
+    more.sort_unstable();
+    let cells = shards.iter().flat_map(|shard| &shard.tally.rows);
+    let mut counts = Counts::with_room(items, cells.filter(|n| **n > 0).count() + more.len());
+    let mut more = more.into_iter().peekable();
     let mut entries: Vec<(u16, u32)> = Vec::new();
     for (place, (shard, item)) in homes(places, items).into_iter().enumerate() {
         let tally = &shards[shard as usize].tally;
@@ -410,14 +471,14 @@ fn merge_counts(shards: &[Shard], places: &[Vec<u32>], items: usize, class_of: &
         entries.clear();
         for (label, &votes) in tally.rows[start..end].iter().enumerate() {
             if votes > 0 {
-                entries.push((class_of[label], votes));
+                entries.push((class_of[label], u32::from(votes)));
             }
         }
-        while let Some((_, class, votes)) = wide.next_if(|w| w.0 as usize == place) {
+        while let Some((_, class, votes)) = more.next_if(|m| m.0 as usize == place) {
             entries.push((class, votes));
         }
         entries.sort_unstable();
-        // Two labels may be one class (`1` and `1.0`).
+        // Two labels may be one class (`1` and `1.0`), and a count may be in two places.
         entries.dedup_by(|next, kept| {
             let same = next.0 == kept.0;
             kept.1 = if same { kept.1.saturating_add(next.1) } else { kept.1 };
@@ -527,12 +588,30 @@ mod tests {
     }
 
     #[test]
+    fn classes_that_come_late_hold_for_earlier_votes() {
+        let late = |labels: [&str; 2]| {
+            let mut builder = TableBuilder::new(Keep::Votes);
+            for (row, label) in labels.into_iter().enumerate() {
+                builder.vote("a", None, label, 1.0, row as u64).unwrap();
+            }
+            builder.declare_format(vec!["e".into(), "n".into(), "c".into()])?;
+            builder.vote("a", None, "n", 1.0, 3)?;
+            assert!(builder.vote("a", None, "zebra", 1.0, 4).is_err());
+            builder.finish()
+        };
+        let table = late(["c", "n"]).unwrap();
+        assert_eq!(table.counts().unwrap().row(0, 3), [0.0, 2.0, 1.0]);
+        assert!(matches!(late(["zebra", "n"]), Err(BuildError::UnknownClass { .. })));
+    }
+
+    #[test]
     fn weights_are_kept_and_checked() {
         let mut builder = TableBuilder::new(Keep::Votes);
         builder.vote("a", None, "x", 1.0, 1).unwrap();
         builder.vote("a", Some("w"), "y", 0.5, 2).unwrap();
         assert!(builder.vote("a", None, "x", f64::NAN, 3).is_err());
         assert!(builder.vote("a", None, "x", -1.0, 3).is_err());
+        assert!(builder.vote("a", None, "x", 1e308, 3).is_err());
         let table = builder.finish().unwrap();
         let p = table.distributions()[0].clone().unwrap();
         assert_eq!(p.values(), [1.0 / 1.5, 0.5 / 1.5]);
@@ -545,6 +624,20 @@ mod tests {
         ids.iter().for_each(|id| builder.vote(id, None, "x", 1.0, 1).unwrap());
         assert!(builder.has_item("i7") && !builder.has_item("i50"));
         assert!(builder.finish().unwrap().items().iter().eq(ids.iter().map(String::as_str)));
+    }
+
+    #[test]
+    fn large_counts_are_tallied_too() {
+        let mut builder = TableBuilder::new(Keep::Counts);
+        for n in [200, 50, 10, 1_000_000, 3] {
+            builder.votes("a", "x", n, 1).unwrap();
+        }
+        builder.votes("b", "x", 255, 1).unwrap();
+        builder.votes("b", "y", 256, 1).unwrap();
+        assert!(builder.votes("a", "x", u32::MAX, 1).is_err());
+        let table = builder.finish().unwrap();
+        assert_eq!(table.counts().unwrap().row(0, 2), [1_000_263.0, 0.0]);
+        assert_eq!(table.counts().unwrap().row(1, 2), [255.0, 256.0]);
     }
 
     #[test]

@@ -20,6 +20,14 @@ impl Counts {
         Self { starts: vec![0], ..Self::default() }
     }
 
+    /// No items, but memory for so many with so many entries in all.
+    pub(crate) fn with_room(items: usize, entries: usize) -> Self {
+        let mut starts = Vec::with_capacity(items + 1);
+        starts.push(0);
+        let (classes, counts) = (Vec::with_capacity(entries), Vec::with_capacity(entries));
+        Self { starts, classes, counts, weights: None }
+    }
+
     /// Adds an item with these (class, votes) entries, classes ascending, votes above 0.
     pub fn push(&mut self, entries: impl IntoIterator<Item = (u16, u32)>) {
         for (class, count) in entries {

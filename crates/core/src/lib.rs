@@ -16,7 +16,7 @@ mod ids;
 pub mod philox;
 mod table;
 
-pub use builder::{BuildError, Keep, Shard, ShardVote, TableBuilder};
+pub use builder::{BuildError, HEAVIEST, Keep, Shard, ShardVote, TableBuilder};
 pub use classes::{ClassError, ClassOrder, ClassSet};
 pub use counts::{Counts, Probabilities};
 pub use digest::Digest;

@@ -13,7 +13,7 @@
 use std::collections::HashSet;
 use std::io::{Cursor, Read};
 
-use dissensus_core::{BuildError, IdsBuilder, ShardVote, TableBuilder, id_hash};
+use dissensus_core::{BuildError, HEAVIEST, IdsBuilder, ShardVote, TableBuilder, id_hash};
 use rayon::prelude::*;
 
 use super::long::{self, ClassOrderColumn, Layout};
@@ -117,7 +117,7 @@ impl Found {
             None => 1.0,
             Some(_) if cells.weight.is_empty() => 1.0,
             Some(column) => match cells.weight.trim().parse::<f64>() {
-                Ok(weight) if weight.is_finite() && weight >= 0.0 => weight,
+                Ok(weight) if (0.0..=HEAVIEST).contains(&weight) => weight,
                 Ok(weight) => {
                     let problem = Problem::Vote(BuildError::Weight { weight });
                     return self.error(plan, problem, Some(column), cells.item);
@@ -492,6 +492,7 @@ fn enter_block(
     (text, found): &Parsed,
     (first_row, labels, annotators): &Numbers,
 ) -> Result<(), (u64, BuildError)> {
+    let mut votes: Vec<ShardVote<'_>> = Vec::with_capacity(found.votes.len() / count + 64);
     for (i, vote) in found.votes.iter().enumerate() {
         if TableBuilder::shard_of(vote.hash, count) != at {
             continue;
@@ -499,23 +500,30 @@ fn enter_block(
         let start = vote.item_start as usize;
         let item = text.get(start..start + vote.item_len as usize).unwrap_or_default();
         let row = first_row + u64::from(vote.row);
-        let done = if vote.label == NONE {
-            shard.item(item, vote.hash, row).map(|_| ())
+        if vote.label == NONE {
+            // The items before it come first.
+            enter_votes(shard, &votes)?;
+            votes.clear();
+            shard.item(item, vote.hash, row).map_err(|error| (row, error))?;
         } else if let Some(&Some(class)) = labels.get(vote.label as usize) {
-            shard.push(ShardVote {
+            votes.push(ShardVote {
                 item,
                 hash: vote.hash,
                 class,
                 annotator: annotators.get(vote.annotator as usize).copied(),
                 weight: found.weights.get(i).copied().unwrap_or(1.0),
                 row,
-            })
-        } else {
-            Ok(())
-        };
-        done.map_err(|error| (row, error))?;
+            });
+        }
     }
-    Ok(())
+    enter_votes(shard, &votes)
+}
+
+fn enter_votes(
+    shard: &mut dissensus_core::Shard,
+    votes: &[ShardVote<'_>],
+) -> Result<(), (u64, BuildError)> {
+    shard.push_all(votes).map_err(|(at, error)| (votes.get(at).map_or(0, |v| v.row), error))
 }
 
 #[cfg(test)]

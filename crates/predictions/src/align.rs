@@ -1,0 +1,185 @@
+//! Predictions matched with votes: by id where there are ids, by position only where there are
+//! none; classes by name where there are names.
+
+use dissensus_core::VoteTable;
+use serde::Serialize;
+use thiserror::Error;
+
+use crate::read::Predictions;
+
+/// How items were matched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Matched {
+    /// By their ids.
+    ById,
+    /// By their positions, because the predictions have no ids.
+    ByPosition,
+}
+
+/// Predictions for items of a vote table.
+#[derive(Clone, Debug)]
+pub struct Aligned {
+    /// How.
+    pub matched: Matched,
+    /// The items of the vote table that have predictions, in its order.
+    pub items: Vec<usize>,
+    /// Their predictions, row after row, classes in the table's order.
+    pub values: Vec<f64>,
+    /// Items of the table without a prediction.
+    pub without_prediction: usize,
+    /// Predictions whose id is not in the table.
+    pub without_votes: usize,
+}
+
+/// Why predictions do not fit votes.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum AlignError {
+    /// Different numbers of classes.
+    #[error("{name} predicts {found} classes, the votes have {expected}")]
+    Width {
+        /// The model.
+        name: String,
+        /// Classes predicted.
+        found: usize,
+        /// Classes voted on.
+        expected: usize,
+    },
+    /// Different class names.
+    #[error("{name} does not predict the class {missing:?}; it predicts {known}")]
+    Classes {
+        /// The model.
+        name: String,
+        /// A class of the votes.
+        missing: String,
+        /// The classes predicted.
+        known: String,
+    },
+    /// No ids, and another number of rows.
+    #[error("{name} has {found} predictions without ids, the votes have {expected} items")]
+    Rows {
+        /// The model.
+        name: String,
+        /// Rows of predictions.
+        found: usize,
+        /// Items.
+        expected: usize,
+    },
+    /// Ids, but none of the table's.
+    #[error("no id of {name} is among the votes (its first is {first:?}, theirs {theirs:?})")]
+    NoneShared {
+        /// The model.
+        name: String,
+        /// Its first id.
+        first: String,
+        /// The table's first.
+        theirs: String,
+    },
+}
+
+impl AlignError {
+    /// What the user can do.
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            Self::Width { .. } | Self::Classes { .. } => {
+                "give the classes of the votes in the model's order with --classes"
+            }
+            Self::Rows { .. } => "give the predictions ids: a column `id`, or `items` in an .npz",
+            Self::NoneShared { .. } => "name the id column of the predictions with --id",
+        }
+    }
+}
+
+/// Matches predictions with votes.
+pub fn align(table: &VoteTable, predictions: &Predictions) -> Result<Aligned, AlignError> {
+    let name = || predictions.name.clone();
+    let order = class_order(table, predictions)?;
+    let (matched, pairs, without_votes) = match &predictions.ids {
+        None if predictions.len() != table.len() => {
+            let (found, expected) = (predictions.len(), table.len());
+            return Err(AlignError::Rows { name: name(), found, expected });
+        }
+        None => (Matched::ByPosition, (0..table.len()).map(|i| (i, i)).collect(), 0),
+        Some(ids) => {
+            let place = |(row, id): (usize, &String)| Some((table.items().position(id)?, row));
+            let mut pairs: Vec<(usize, usize)> = ids.iter().enumerate().filter_map(place).collect();
+            pairs.sort_unstable();
+            if pairs.is_empty() {
+                let first = ids.first().cloned().unwrap_or_default();
+                let theirs = table.items().name(0).to_owned();
+                return Err(AlignError::NoneShared { name: name(), first, theirs });
+            }
+            let without_votes = ids.len() - pairs.len();
+            (Matched::ById, pairs, without_votes)
+        }
+    };
+    let mut values = Vec::with_capacity(pairs.len() * predictions.width);
+    for &(_, row) in &pairs {
+        let row = &predictions.values[row * predictions.width..(row + 1) * predictions.width];
+        values.extend(order.iter().map(|&class| row[class]));
+    }
+    let items: Vec<usize> = pairs.into_iter().map(|(item, _)| item).collect();
+    let without_prediction = table.len() - items.len();
+    Ok(Aligned { matched, items, values, without_prediction, without_votes })
+}
+
+/// For each class of the votes, its column among the predictions.
+fn class_order(table: &VoteTable, predictions: &Predictions) -> Result<Vec<usize>, AlignError> {
+    let (found, expected) = (predictions.width, table.classes().len());
+    if found != expected {
+        return Err(AlignError::Width { name: predictions.name.clone(), found, expected });
+    }
+    let Some(names) = &predictions.classes else {
+        return Ok((0..expected).collect());
+    };
+    // Headers such as c0, p_1 or class_2 number the columns without naming the classes.
+    let shared = table.classes().names().iter().any(|class| names.contains(class));
+    if !shared {
+        return Ok((0..expected).collect());
+    }
+    let place = |class: &String| {
+        names.iter().position(|name| name == class).ok_or_else(|| AlignError::Classes {
+            name: predictions.name.clone(),
+            missing: class.clone(),
+            known: names.join(", "),
+        })
+    };
+    table.classes().names().iter().map(place).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ReadOptions, read_bytes};
+
+    fn votes() -> VoteTable {
+        let text = "id,cat,dog\na,3,1\nb,0,4\nc,2,2\n";
+        let options = dissensus_votes::ReadOptions::default();
+        dissensus_votes::read_bytes("v", text.into(), &options).unwrap().table
+    }
+
+    fn aligned(text: &str) -> Result<Aligned, AlignError> {
+        let predictions = read_bytes("m.csv", text.into(), &ReadOptions::default()).unwrap();
+        align(&votes(), &predictions[0])
+    }
+
+    #[test]
+    fn ids_and_class_names_decide_not_positions() {
+        let found = aligned("id,dog,cat\nc,0.9,0.1\na,0.2,0.8\nz,0.5,0.5\n").unwrap();
+        assert_eq!((found.matched, &found.items[..]), (Matched::ById, &[0, 2][..]));
+        assert_eq!(found.values, [0.8, 0.2, 0.1, 0.9]);
+        assert_eq!((found.without_prediction, found.without_votes), (1, 1));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_named() {
+        let wide = aligned("id,x,y,z\na,1,0,0\n").unwrap_err();
+        assert_eq!(wide.to_string(), "m predicts 3 classes, the votes have 2");
+        let other = aligned("id,cat,emu\na,1,0\n").unwrap_err();
+        assert_eq!(other.to_string(), "m does not predict the class \"dog\"; it predicts cat, emu");
+        let nobody = aligned("id,cat,dog\nx,1,0\n").unwrap_err();
+        assert!(nobody.to_string().starts_with("no id of m is among the votes"), "{nobody}");
+        let short = aligned("cat,dog\n1,0\n").unwrap_err();
+        assert_eq!(short.to_string(), "m has 1 predictions without ids, the votes have 3 items");
+    }
+}
