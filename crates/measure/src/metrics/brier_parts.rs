@@ -1,0 +1,72 @@
+//! The Brier score in parts; the formulas and what makes them add up: [`crate::classwise`].
+
+use super::Metric;
+use crate::classwise::BrierParts;
+use crate::{About, Direction, Note, Scorer, Value};
+
+const SETTINGS: &str = "bins (15 by default), of equal width for each class by q_k. \
+                        soft_brier = reliability − resolution + uncertainty + within, exactly";
+const REFERENCE: &str = "Murphy, A new vector partition of the probability score, J. Appl. \
+                         Meteorol. 12 (1973); Stephenson, Coelho and Jolliffe, Two extra \
+                         components in the Brier score decomposition, Weather Forecast. 23 (2008)";
+
+pub(super) const RELIABILITY: Metric = metric(
+    About {
+        name: "brier_reliability",
+        title: "reliability part of the soft Brier score",
+        formula: "Σ_k Σ_b n_b/N (mean q_k in b − mean p_k in b)²",
+        unit: "squared probability",
+        direction: Direction::Lower,
+        settings: SETTINGS,
+        reference: REFERENCE,
+    },
+    |scorer| part(scorer, |parts| parts.reliability),
+);
+
+pub(super) const RESOLUTION: Metric = metric(
+    About {
+        name: "brier_resolution",
+        title: "resolution part of the soft Brier score",
+        formula: "Σ_k Σ_b n_b/N (mean p_k in b − mean p_k)²",
+        unit: "squared probability",
+        direction: Direction::Higher,
+        settings: SETTINGS,
+        reference: REFERENCE,
+    },
+    |scorer| part(scorer, |parts| parts.resolution),
+);
+
+pub(super) const UNCERTAINTY: Metric = metric(
+    About {
+        name: "brier_uncertainty",
+        title: "uncertainty part of the soft Brier score",
+        formula: "Σ_k mean (p_k − mean p_k)²: the variance of the votes' shares, whatever is \
+                  predicted",
+        unit: "squared probability",
+        direction: Direction::Neither,
+        settings: SETTINGS,
+        reference: REFERENCE,
+    },
+    |scorer| part(scorer, |parts| parts.uncertainty),
+);
+
+pub(super) const WITHIN: Metric = metric(
+    About {
+        name: "brier_within",
+        title: "within-bin part of the soft Brier score",
+        formula: "Σ_k (variance of q_k within bins − 2 × covariance of q_k and p_k within bins)",
+        unit: "squared probability",
+        direction: Direction::Neither,
+        settings: SETTINGS,
+        reference: REFERENCE,
+    },
+    |scorer| part(scorer, |parts| parts.within),
+);
+
+const fn metric(about: About, compute: fn(&Scorer<'_>) -> Value) -> Metric {
+    Metric { about, compute, per_item: None }
+}
+
+fn part(scorer: &Scorer<'_>, of: fn(&BrierParts) -> f64) -> Value {
+    Value::or(scorer.brier_parts().as_ref().map(of), Note::NoItems)
+}

@@ -1,0 +1,43 @@
+//! Entropy correlation: whether the model is uncertain where people disagree.
+
+use super::Metric;
+use crate::rank::{pearson, spearman};
+use crate::{About, Direction, Note, Scorer, Value};
+
+const REFERENCE: &str = "Uma, Fornaciari, Hovy, Paun, Plank and Poesio, Learning from \
+                         disagreement: a survey, JAIR 72 (2021)";
+
+pub(super) const SPEARMAN: Metric = Metric {
+    about: About {
+        name: "entropy_spearman",
+        title: "Spearman correlation of prediction entropy with annotator entropy",
+        formula: "Pearson correlation of the midranks of H(q_i) and H(p_i)",
+        unit: "correlation",
+        direction: Direction::Higher,
+        settings: "none; equal entropies share the mean of their ranks. Undefined where either \
+                   does not vary",
+        reference: REFERENCE,
+    },
+    compute: |scorer| compute(scorer, spearman),
+    per_item: None,
+};
+
+pub(super) const PEARSON: Metric = Metric {
+    about: About {
+        name: "entropy_pearson",
+        title: "Pearson correlation of prediction entropy with annotator entropy",
+        formula: "Σ (x − x̄)(y − ȳ) / √(Σ (x − x̄)² Σ (y − ȳ)²) of x = H(q_i), y = H(p_i)",
+        unit: "correlation",
+        direction: Direction::Higher,
+        settings: "none. Undefined where either entropy does not vary",
+        reference: REFERENCE,
+    },
+    compute: |scorer| compute(scorer, pearson),
+    per_item: None,
+};
+
+fn compute(scorer: &Scorer<'_>, correlation: fn(&[f64], &[f64]) -> Option<f64>) -> Value {
+    let judged = scorer.judged;
+    let reason = if judged.is_empty() { Note::NoItems } else { Note::NoVariation };
+    Value::or(correlation(&judged.entropy, judged.truth().entropy()), reason)
+}

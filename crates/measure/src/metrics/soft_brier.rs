@@ -1,0 +1,25 @@
+//! Soft Brier score: the squared distance between the predictions and people's votes.
+
+use std::borrow::Cow;
+
+use super::{Metric, mean};
+use crate::{About, Direction, Note, Scorer};
+
+pub(super) const METRIC: Metric = Metric {
+    about: About {
+        name: "soft_brier",
+        title: "soft Brier score",
+        formula: "mean over items of Σ_k (q_k − p_k)²; from 0 to 2",
+        unit: "squared probability",
+        direction: Direction::Lower,
+        settings: "none",
+        reference: "Brier, Verification of forecasts expressed in terms of probability, Mon. \
+                    Weather Rev. 78 (1950), with the share of votes in place of the 0/1 outcome",
+    },
+    compute: |scorer| mean(per_item(scorer), Note::NoItems),
+    per_item: Some(per_item),
+};
+
+fn per_item<'s>(scorer: &'s Scorer<'_>) -> Option<Cow<'s, [f64]>> {
+    Some(Cow::Borrowed(&scorer.judged.brier))
+}

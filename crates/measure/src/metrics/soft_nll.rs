@@ -1,0 +1,28 @@
+//! Soft negative log-likelihood: the cross-entropy of the predictions under people's votes.
+
+use std::borrow::Cow;
+
+use super::{Metric, mean};
+use crate::{About, Direction, Note, Scorer};
+
+pub(super) const METRIC: Metric = Metric {
+    about: About {
+        name: "soft_nll",
+        title: "soft negative log-likelihood",
+        formula: "mean over items of −Σ_k p_k ln q_k",
+        unit: "nats",
+        direction: Direction::Lower,
+        settings: "clip: q is raised to it where it is below (none by default). Without it, a \
+                   given probability of 0 for a class that got votes makes the metric infinite, \
+                   which is said; logits are never infinite",
+        reference: "Good, Rational decisions, J. R. Stat. Soc. B 14 (1952); as the loss on label \
+                    distributions: Peterson et al., Human uncertainty makes classification more \
+                    robust, ICCV 2019",
+    },
+    compute: |scorer| mean(per_item(scorer), Note::NoItems),
+    per_item: Some(per_item),
+};
+
+fn per_item<'s>(scorer: &'s Scorer<'_>) -> Option<Cow<'s, [f64]>> {
+    Some(scorer.clipped(&scorer.judged.nll, |p, q| -p * q.ln()))
+}

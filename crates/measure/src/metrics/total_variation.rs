@@ -1,0 +1,25 @@
+//! Total variation distance between the predictions and people's votes.
+
+use std::borrow::Cow;
+
+use super::{Metric, mean};
+use crate::{About, Direction, Note, Scorer};
+
+pub(super) const METRIC: Metric = Metric {
+    about: About {
+        name: "total_variation",
+        title: "total variation distance",
+        formula: "mean over items of ½ Σ_k |q_k − p_k|; from 0 to 1",
+        unit: "probability",
+        direction: Direction::Lower,
+        settings: "none",
+        reference: "Baan, Aziz, Plank and Fernández, Stop measuring calibration when humans \
+                    disagree, EMNLP 2022 (there DistCE)",
+    },
+    compute: |scorer| mean(per_item(scorer), Note::NoItems),
+    per_item: Some(per_item),
+};
+
+fn per_item<'s>(scorer: &'s Scorer<'_>) -> Option<Cow<'s, [f64]>> {
+    Some(Cow::Borrowed(&scorer.judged.variation))
+}

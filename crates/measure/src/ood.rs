@@ -1,0 +1,121 @@
+//! Out-of-distribution scores: how foreign an item looks to a model. One file a score, one list.
+//!
+//! Every score is "higher = more out-of-distribution". How well a score tells foreign items from
+//! familiar ones is a [`Detection`]; its figures are listed in [`FIGURES`].
+
+mod detection;
+mod energy;
+mod entropy;
+mod knn;
+mod margin;
+mod msp;
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+pub use self::detection::{Detection, FIGURES, Figure, detect};
+use crate::{About, Matrix, MeasureError, Predictions};
+
+/// Every score, in the order of the tables.
+pub const SCORES: &[OodScore] =
+    &[energy::SCORE, msp::SCORE, entropy::SCORE, margin::SCORE, knn::SCORE];
+
+/// The score of this name.
+pub fn score(name: &str) -> Option<&'static OodScore> {
+    SCORES.iter().find(|score| score.about.name == name)
+}
+
+/// What scores are computed from; each takes what it needs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OodInput<'a> {
+    /// What the model said of the items.
+    pub predictions: Option<Predictions<'a>>,
+    /// The items' features, one row an item.
+    pub features: Option<Matrix<'a>>,
+    /// The features of the training items.
+    pub training: Option<Matrix<'a>>,
+}
+
+/// What can be chosen about the scores.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct OodSettings {
+    /// The temperature of the energy.
+    pub temperature: f64,
+    /// Which nearest training item the distance is taken to.
+    pub neighbours: usize,
+}
+
+impl Default for OodSettings {
+    fn default() -> Self {
+        Self { temperature: 1.0, neighbours: 50 }
+    }
+}
+
+/// What a score is computed from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Needs {
+    /// Logits; probabilities have lost their scale.
+    Logits,
+    /// Logits or probabilities.
+    Predictions,
+    /// Features of the items and of the training items.
+    Features,
+}
+
+/// A score: what it says about itself, and how it is computed.
+#[derive(Clone, Copy, Debug)]
+pub struct OodScore {
+    /// In words.
+    pub about: About,
+    /// What it is computed from.
+    pub needs: Needs,
+    /// One number an item, higher = more out-of-distribution.
+    pub compute: fn(&OodInput<'_>, &OodSettings) -> Result<Vec<f64>, MeasureError>,
+}
+
+fn logits<'a>(input: &OodInput<'a>, score: &'static str) -> Result<Matrix<'a>, MeasureError> {
+    match input.predictions {
+        Some(Predictions::Logits(matrix)) => Ok(matrix),
+        _ => Err(MeasureError::Missing { score, what: "logits" }),
+    }
+}
+
+/// Computes a number from each row of finite logits.
+fn each_row(
+    matrix: Matrix<'_>,
+    of: impl Fn(&[f64]) -> f64 + Sync,
+) -> Result<Vec<f64>, MeasureError> {
+    let scratch = || vec![0.0; matrix.columns()];
+    let row = |buffer: &mut Vec<f64>, row| {
+        matrix.read_finite("logits", row, buffer)?;
+        Ok(of(buffer))
+    };
+    in_order((0..matrix.rows()).into_par_iter().map_init(scratch, row).collect())
+}
+
+/// Computes a number from each prediction: its probabilities, their logarithms, and the class.
+fn each_prediction(
+    input: &OodInput<'_>,
+    score: &'static str,
+    of: impl Fn(&[f64], &[f64], usize) -> f64 + Sync,
+) -> Result<Vec<f64>, MeasureError> {
+    let missing = MeasureError::Missing { score, what: "logits or probabilities" };
+    let predictions = input.predictions.ok_or(missing)?;
+    let (Predictions::Logits(matrix) | Predictions::Probabilities(matrix)) = predictions;
+    let scratch = || (vec![0.0; matrix.columns()], vec![0.0; matrix.columns()]);
+    let row = |(q, logarithms): &mut (Vec<f64>, Vec<f64>), row| {
+        let class = crate::judged::read(predictions, row, q, logarithms)?;
+        Ok(of(q, logarithms, class))
+    };
+    in_order((0..matrix.rows()).into_par_iter().map_init(scratch, row).collect())
+}
+
+/// All values, or the error of the first row that has one.
+fn in_order(rows: Vec<Result<f64, MeasureError>>) -> Result<Vec<f64>, MeasureError> {
+    rows.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests;

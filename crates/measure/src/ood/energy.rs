@@ -1,0 +1,32 @@
+//! Free energy of the logits.
+
+use super::{Needs, OodScore, each_row, logits};
+use crate::{About, Direction, MeasureError};
+
+const NAME: &str = "energy";
+
+pub(super) const SCORE: OodScore = OodScore {
+    about: About {
+        name: NAME,
+        title: "energy",
+        formula: "−T ln Σ_k exp(z_k / T)",
+        unit: "logits",
+        direction: Direction::HigherIsOut,
+        settings: "temperature T (1 by default). Needs logits",
+        reference: "Liu, Wang, Owens and Li, Energy-based out-of-distribution detection, NeurIPS \
+                    2020",
+    },
+    needs: Needs::Logits,
+    compute: |input, settings| {
+        let t = settings.temperature;
+        if !(t > 0.0 && t.is_finite()) {
+            let (value, expected) = (t.to_string(), "a number above 0");
+            return Err(MeasureError::Setting { name: "temperature", value, expected });
+        }
+        each_row(logits(input, NAME)?, |z| {
+            let largest = z.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let sum: f64 = z.iter().map(|z| ((z - largest) / t).exp()).sum();
+            -(largest + t * sum.ln())
+        })
+    },
+};
