@@ -6,6 +6,7 @@
 
 mod commands;
 mod generated;
+mod judging;
 mod ui;
 
 use std::process::ExitCode;
@@ -15,7 +16,8 @@ use clap::{Parser, Subcommand};
 /// Train and judge classifiers on how people actually voted.
 ///
 /// When people label the same example they disagree, and that disagreement is information.
-/// dissensus reads votes from any annotation tool and shows where people disagree.
+/// dissensus reads votes from any annotation tool, shows where people disagree, and judges models
+/// against how people actually voted.
 #[derive(Parser)]
 #[command(name = "dissensus", version = env!("DISSENSUS_VERSION"), after_help = AFTER_HELP)]
 #[command(disable_help_subcommand = true, max_term_width = 100)]
@@ -30,6 +32,7 @@ Examples:
   dissensus votes inspect votes.csv           what is in a vote file
   dissensus votes lint votes.csv              what may be wrong with it
   dissensus votes convert votes.csv out.npz   counts for numpy
+  dissensus score --votes votes.csv --predictions model.csv
 
 Exit codes: 0 done; 1 the linter found errors; 2 the input or the command line is wrong.";
 
@@ -40,6 +43,13 @@ enum Command {
     /// Look into vote files, check and convert them
     #[command(subcommand)]
     Votes(commands::votes::Command),
+    /// Judge predictions against how people voted
+    Score(commands::score::Args),
+    /// Compare models on the same items, or methods over paired seeds
+    Compare(commands::compare::Args),
+    /// What is measured, and how each number is made
+    #[command(subcommand)]
+    Metrics(commands::metrics::Command),
     /// The datasets that dissensus knows, and where to get them
     #[command(subcommand)]
     Data(commands::data::Command),
@@ -52,6 +62,9 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Demo(args) => commands::demo::run(&args),
         Command::Votes(command) => commands::votes::run(command),
+        Command::Score(args) => commands::score::run(&args),
+        Command::Compare(args) => commands::compare::run(&args),
+        Command::Metrics(command) => commands::metrics::run(command),
         Command::Data(command) => commands::data::run(command),
         Command::Completions(args) => commands::completions::run::<Cli>(&args),
     };

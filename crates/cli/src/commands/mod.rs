@@ -1,6 +1,9 @@
 //! One file a subcommand: its arguments, and what it does.
 
+pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod data;
 pub(crate) mod demo;
+pub(crate) mod metrics;
+pub(crate) mod score;
 pub(crate) mod votes;

@@ -25,5 +25,8 @@ fn hint(error: &anyhow::Error) -> Option<&'static str> {
     if let Some(error) = error.downcast_ref::<ReadError>() {
         return error.problem.remedy();
     }
+    if let Some(error) = error.downcast_ref::<dissensus_predictions::AlignError>() {
+        return Some(error.remedy());
+    }
     error.downcast_ref::<WriteError>()?.remedy()
 }

@@ -5,6 +5,7 @@ pub(crate) mod errors;
 pub(crate) mod paint;
 pub(crate) mod panics;
 pub(crate) mod progress;
+pub(crate) mod table;
 pub(crate) mod text;
 
 use std::io::Write;

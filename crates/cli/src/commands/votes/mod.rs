@@ -4,7 +4,7 @@ mod convert;
 mod formats;
 mod inspect;
 mod lint;
-mod reading;
+pub(crate) mod reading;
 
 use std::process::ExitCode;
 

@@ -10,11 +10,28 @@ use dissensus_votes::{MultiLabel, ReadError, ReadOptions, Reading, Values};
 
 use crate::ui::progress;
 
+/// A vote file as the first argument, and how to read it.
 #[derive(clap::Args)]
 pub(crate) struct ReadArgs {
     /// The vote file; `-` is standard input; .gz and .zst are unpacked
     pub(crate) file: PathBuf,
+    #[command(flatten)]
+    how: HowArgs,
+}
 
+impl ReadArgs {
+    pub(crate) fn options(&self, keep: Keep) -> ReadOptions {
+        self.how.options(keep)
+    }
+
+    pub(crate) fn read(&self, options: &ReadOptions) -> Result<Reading, ReadError> {
+        read(&self.file, options)
+    }
+}
+
+/// How to read a vote file.
+#[derive(clap::Args)]
+pub(crate) struct HowArgs {
     /// Read it as this format instead of detecting one
     #[arg(long, value_name = "NAME", value_parser = names(), help_heading = READING, hide_possible_values = true)]
     format: Option<String>,
@@ -64,7 +81,7 @@ fn delimiter(text: &str) -> Result<u8, String> {
     }
 }
 
-impl ReadArgs {
+impl HowArgs {
     pub(crate) fn options(&self, keep: Keep) -> ReadOptions {
         ReadOptions {
             format: self.format.clone(),
@@ -82,16 +99,16 @@ impl ReadArgs {
             ..ReadOptions::default()
         }
     }
+}
 
-    /// Reads the file, with a progress bar where it takes long.
-    pub(crate) fn read(&self, options: &ReadOptions) -> Result<Reading, ReadError> {
-        let input = if self.file == Path::new("-") {
-            Input::open(&self.file)?
-        } else {
-            let name = self.file.display().to_string();
-            let file = dissensus_votes::input::open_file(&self.file)?;
-            Input::from_reader(&name, Box::new(progress::reading(file, &name)))?
-        };
-        dissensus_votes::read_input(input, options)
-    }
+/// Reads a vote file, with a progress bar where it takes long.
+pub(crate) fn read(path: &Path, options: &ReadOptions) -> Result<Reading, ReadError> {
+    let input = if path == Path::new("-") {
+        Input::open(path)?
+    } else {
+        let name = path.display().to_string();
+        let file = dissensus_votes::input::open_file(path)?;
+        Input::from_reader(&name, Box::new(progress::reading(file, &name)))?
+    };
+    dissensus_votes::read_input(input, options)
 }

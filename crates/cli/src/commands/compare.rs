@@ -1,0 +1,52 @@
+//! `dissensus compare`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use crate::judging::{JudgeArgs, metrics};
+
+mod items;
+mod seeds;
+
+/// Compare models on the same items, or methods over paired seeds.
+///
+/// Over items: `--predictions A B C` compares B and C with A, item by item, with a bootstrap
+/// interval over the items. It says how sure the difference is for these trained models, not
+/// whether the method would win again with other seeds.
+///
+/// Over seeds: `--a A1 A2 … --b B1 B2 …` pairs the files in order and tests the differences of
+/// each metric exactly (Wilcoxon signed-rank), corrected over the metrics (Holm), with effect
+/// sizes and the smallest p that so many pairs can give.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Models to compare: the first is what the others are compared with
+    #[arg(long, value_name = "FILE", num_args = 2.., conflicts_with_all = ["a", "b"])]
+    predictions: Vec<PathBuf>,
+    /// The seeds of one method
+    #[arg(long, value_name = "FILE", num_args = 1.., requires = "b")]
+    a: Vec<PathBuf>,
+    /// The seeds of the other, in the same order
+    #[arg(long, value_name = "FILE", num_args = 1.., requires = "a")]
+    b: Vec<PathBuf>,
+    /// One-sided tests: does `b` have the `less` or the `greater` value? [default: two-sided]
+    #[arg(long, value_name = "SIDE", value_parser = ["less", "greater"])]
+    alternative: Option<String>,
+    /// Print as JSON, with every setting
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    judge: JudgeArgs,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let chosen = metrics(&args.judge.metrics)?;
+    let table = args.judge.read_votes()?;
+    if !args.a.is_empty() {
+        return seeds::run(args, &chosen, &table);
+    }
+    anyhow::ensure!(
+        !args.predictions.is_empty(),
+        "nothing to compare: give --predictions A B, or --a A1 A2 … --b B1 B2 …"
+    );
+    items::run(args, &chosen, &table)
+}

@@ -1,0 +1,90 @@
+//! The figures of `dissensus score --svg DIR`.
+
+use std::path::Path;
+
+use dissensus_measure::reliability::Binning;
+use dissensus_measure::{Against, Scorer};
+use dissensus_report::figures::{Reliability, ReliabilityBin, Scatter};
+use dissensus_votes::write::{WriteError, write_atomically};
+
+use crate::judging::{JudgeArgs, Model, number};
+use crate::ui;
+
+/// Points of a scatter; more only make the file large. Every n-th item is drawn beyond.
+const POINTS: usize = 5_000;
+
+pub(super) fn draw(
+    folder: &Path,
+    models: &[Model],
+    judge: &JudgeArgs,
+    force: bool,
+) -> anyhow::Result<()> {
+    std::fs::create_dir_all(folder)
+        .map_err(|error| WriteError::File { path: folder.to_owned(), error })?;
+    for model in models {
+        let scorer = Scorer::new(&model.judged, judge.settings())?;
+        let name = file_name(&model.name);
+        let svg = reliability(&scorer, &model.name).svg();
+        save(&folder.join(format!("{name}-reliability.svg")), &svg, force)?;
+        let svg = scatter(model)?.svg();
+        save(&folder.join(format!("{name}-entropy.svg")), &svg, force)?;
+    }
+    Ok(())
+}
+
+fn save(path: &Path, svg: &str, force: bool) -> anyhow::Result<()> {
+    write_atomically(path, force, |out| Ok(out.write_all(svg.as_bytes())?))?;
+    ui::err(&format!("wrote {}\n", path.display()));
+    Ok(())
+}
+
+/// A model's name as part of a file's.
+fn file_name(name: &str) -> String {
+    let fine = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };
+    let name: String = name.chars().map(fine).collect();
+    name.trim_matches(['-', '.']).to_owned()
+}
+
+fn reliability(scorer: &Scorer<'_>, name: &str) -> Reliability {
+    let binned = |against| {
+        let curve = scorer.reliability(Binning::Mass, against);
+        curve
+            .into_iter()
+            .map(|bin| ReliabilityBin {
+                confidence: bin.confidence,
+                outcome: bin.outcome,
+                items: bin.items,
+            })
+            .collect()
+    };
+    let smooth = |against| {
+        let curve = scorer.smooth_curve(against, 101);
+        curve.into_iter().map(|point| (point.confidence, point.outcome)).collect()
+    };
+    let error = scorer.smooth(Against::Majority).map(|s| s.error);
+    Reliability {
+        title: format!("Reliability: {name} (smooth ECE {})", number(error)),
+        curves: vec![
+            ("majority label".into(), binned(Against::Majority), smooth(Against::Majority)),
+            ("share of the votes".into(), binned(Against::Human), smooth(Against::Human)),
+        ],
+    }
+}
+
+fn scatter(model: &Model) -> anyhow::Result<Scatter> {
+    let (x, y) = (model.judged.truth().entropy(), model.judged.entropy());
+    let step = x.len().div_ceil(POINTS).max(1);
+    let settings = dissensus_stats::correlation::CorrelationSettings::default();
+    let spearman = match x.len() {
+        0 | 1 => None,
+        _ => dissensus_stats::correlation::spearman(x, y, &settings)?.r,
+    };
+    let most = (model.judged.truth().classes() as f64).ln();
+    Ok(Scatter {
+        title: format!("Entropy: {} (Spearman {})", model.name, number(spearman)),
+        x_label: "entropy of the votes (nats)".into(),
+        y_label: "entropy of the prediction (nats)".into(),
+        most,
+        points: x.iter().copied().zip(y.iter().copied()).step_by(step).collect(),
+    })
+}

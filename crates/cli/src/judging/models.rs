@@ -1,0 +1,222 @@
+//! Votes and predictions, read and matched.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use dissensus_core::{Ballots, Keep, VoteTable};
+use dissensus_measure::{Judged, Matrix, Predictions as Given, Settings, Targets, TieRule, Truth};
+use dissensus_predictions::{Kind, Matched, Predictions, ReadOptions, align, read};
+
+use crate::commands::votes::reading::{self, HowArgs};
+use crate::ui::{self, paint, text};
+
+/// Votes, and how predictions are read and judged.
+#[derive(clap::Args)]
+pub(crate) struct JudgeArgs {
+    /// The votes: any format that `dissensus votes formats` lists
+    #[arg(long, value_name = "FILE")]
+    pub(crate) votes: PathBuf,
+    /// What the predictions are: logits or probabilities [default: detected and printed]
+    #[arg(long, value_name = "KIND")]
+    kind: Option<Kind>,
+    /// Column of the item id in the predictions
+    #[arg(long, value_name = "COLUMN")]
+    id: Option<String>,
+    /// Metrics to show, separated by commas; `all` shows every one
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) metrics: Vec<String>,
+    /// Bins of calibration errors
+    #[arg(long, value_name = "N", default_value_t = Settings::default().bins)]
+    bins: usize,
+    /// Raise predicted probabilities to this in soft NLL and KL, which are infinite where a class
+    /// that got votes was given probability 0
+    #[arg(long, value_name = "EPSILON")]
+    clip: Option<f64>,
+    /// The majority of tied votes: lowest (class), random (seeded), or error
+    #[arg(long, value_name = "RULE", default_value = "lowest", value_parser = tie_rule)]
+    ties: TieRule,
+    /// Seed of everything that is random
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Bootstrap replicates behind an interval; 0 for no intervals
+    #[arg(long, value_name = "N", default_value_t = 2000)]
+    pub(crate) replicates: usize,
+    #[command(flatten)]
+    how: HowArgs,
+}
+
+fn tie_rule(text: &str) -> Result<TieRule, String> {
+    match text {
+        "lowest" => Ok(TieRule::Lowest),
+        "random" => Ok(TieRule::Random { seed: 0 }),
+        "error" => Ok(TieRule::Error),
+        _ => Err("expected `lowest`, `random` or `error`".to_owned()),
+    }
+}
+
+/// A model's predictions, judged.
+pub(crate) struct Model {
+    pub(crate) name: String,
+    pub(crate) judged: Judged,
+    /// The items judged, as places in the vote table.
+    pub(crate) items: Vec<usize>,
+}
+
+/// The votes, and the models judged against them.
+pub(crate) struct Models {
+    pub(crate) models: Vec<Model>,
+    /// What was matched and detected, to be printed.
+    pub(crate) notes: Vec<String>,
+}
+
+impl JudgeArgs {
+    pub(crate) fn settings(&self) -> Settings {
+        Settings { bins: self.bins, clip: self.clip }
+    }
+
+    /// Reads the votes.
+    pub(crate) fn read_votes(&self) -> anyhow::Result<VoteTable> {
+        Ok(reading::read(&self.votes, &self.how.options(Keep::Counts))?.table)
+    }
+
+    /// Reads predictions and judges them. Where `common`, all models are judged on the items that
+    /// every one of them predicts.
+    pub(crate) fn judge(
+        &self,
+        table: &VoteTable,
+        files: &[PathBuf],
+        common: bool,
+    ) -> anyhow::Result<Models> {
+        let container = dissensus_votes::ReadOptions::default();
+        let options = ReadOptions { kind: self.kind, item: self.id.clone(), container };
+        let mut found: Vec<Predictions> = Vec::new();
+        for file in files {
+            found.extend(read(file, &options)?);
+        }
+        let mut notes = Vec::new();
+        let mut aligned = Vec::new();
+        for predictions in &found {
+            let match_ = align(table, predictions)?;
+            notes.push(note(predictions, &match_, table));
+            aligned.push(match_);
+        }
+        if common && aligned.len() > 1 {
+            let in_all = |item: &usize| aligned.iter().all(|a| a.items.binary_search(item).is_ok());
+            let shared: Vec<usize> = aligned[0].items.iter().copied().filter(in_all).collect();
+            anyhow::ensure!(!shared.is_empty(), "no item is predicted by every model");
+            for match_ in &mut aligned {
+                let width = table.classes().len();
+                let keep = |(_, item): &(usize, &usize)| shared.binary_search(item).is_ok();
+                let rows: Vec<usize> =
+                    match_.items.iter().enumerate().filter(keep).map(|(row, _)| row).collect();
+                let row = |&r: &usize| match_.values[r * width..(r + 1) * width].to_vec();
+                match_.values = rows.iter().flat_map(row).collect();
+                match_.items.clone_from(&shared);
+            }
+        }
+        let names = unique_names(&found, files);
+        let mut models = Vec::new();
+        for ((name, predictions), match_) in names.into_iter().zip(&found).zip(aligned) {
+            let truth = self.truth(table, &match_.items)?;
+            let matrix = Matrix::new(&match_.values[..], predictions.width)?;
+            let given = match predictions.kind {
+                Kind::Logits => Given::Logits(matrix),
+                Kind::Probabilities => Given::Probabilities(matrix),
+            };
+            let judged = Judged::new(Arc::new(truth), given).with_context(|| name.clone())?;
+            models.push(Model { name, judged, items: match_.items });
+        }
+        Ok(Models { models, notes })
+    }
+
+    /// What people said about these items.
+    fn truth(&self, table: &VoteTable, items: &[usize]) -> anyhow::Result<Truth> {
+        let width = table.classes().len();
+        let mut rows = Vec::with_capacity(items.len() * width);
+        let counts = table.counts();
+        for &item in items {
+            match (&counts, table.ballots()) {
+                (Some(counts), _) => rows.extend(counts.row(item, width)),
+                (None, Ballots::Probabilities(all)) => rows.extend(all.row(item)),
+                (None, _) => {}
+            }
+        }
+        let empty: Vec<&str> = rows
+            .chunks(width)
+            .zip(items)
+            .filter(|(row, _)| row.iter().all(|v| *v == 0.0))
+            .map(|(_, &item)| table.items().name(item))
+            .collect();
+        if let Some(first) = empty.first() {
+            let n = empty.len();
+            anyhow::bail!("{n} of the items have no votes (first: {first:?}): drop them first");
+        }
+        let matrix = Matrix::new(&rows[..], width)?;
+        let targets = match counts {
+            Some(_) => Targets::Counts(matrix),
+            None => Targets::Probabilities(matrix),
+        };
+        let ties = match self.ties {
+            TieRule::Random { .. } => TieRule::Random { seed: self.seed },
+            other => other,
+        };
+        let key = |&item: &usize| stable_hash(table.items().name(item));
+        let keys: Vec<u64> = items.iter().map(key).collect();
+        Ok(Truth::new(targets)?.with_ties(ties, Some(&keys))?)
+    }
+}
+
+/// FNV-1a: names an item for the seeded tie rule, the same in every process.
+fn stable_hash(id: &str) -> u64 {
+    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
+    id.as_bytes().iter().fold(0xcbf2_9ce4_8422_2325, step)
+}
+
+fn note(
+    predictions: &Predictions,
+    found: &dissensus_predictions::Aligned,
+    table: &VoteTable,
+) -> String {
+    let kind = match predictions.kind {
+        Kind::Logits => "logits",
+        Kind::Probabilities => "probabilities",
+    };
+    let how = if predictions.kind_detected { "detected" } else { "as said" };
+    let by = match found.matched {
+        Matched::ById => "by id",
+        Matched::ByPosition => "by position: the predictions have no ids",
+    };
+    let count = |n: usize| text::thousands(n as u64);
+    let mut line = format!(
+        "{}: {kind} ({how}), {} of {} items matched {by}",
+        predictions.name,
+        count(found.items.len()),
+        count(table.len())
+    );
+    if found.without_votes > 0 {
+        line += &format!("; {} predictions have no votes", count(found.without_votes));
+    }
+    line
+}
+
+/// The models' names, told apart by their files where they are the same.
+fn unique_names(found: &[Predictions], files: &[PathBuf]) -> Vec<String> {
+    let twice = |name: &str| found.iter().filter(|p| p.name == name).count() > 1;
+    let full = |i: usize| {
+        let path = files.get(i).filter(|_| files.len() == found.len());
+        path.map_or_else(|| format!("{} ({})", found[i].name, i + 1), |p| p.display().to_string())
+    };
+    (0..found.len())
+        .map(|i| if twice(&found[i].name) { full(i) } else { found[i].name.clone() })
+        .collect()
+}
+
+impl Models {
+    /// Says what was matched and detected.
+    pub(crate) fn print_notes(&self) {
+        for line in &self.notes {
+            ui::err(&format!("{}\n", paint::dim(line)));
+        }
+    }
+}
