@@ -45,8 +45,12 @@ enum Command {
     Votes(commands::votes::Command),
     /// Judge predictions against how people voted
     Score(commands::score::Args),
+    /// Write predictions that need no model, to score beside those of one
+    Baseline(commands::baseline::Args),
     /// Compare models on the same items, or methods over paired seeds
     Compare(commands::compare::Args),
+    /// Write the labels that training would see in each epoch
+    Deliver(commands::deliver::Args),
     /// What is measured, and how each number is made
     #[command(subcommand)]
     Metrics(commands::metrics::Command),
@@ -63,7 +67,9 @@ fn main() -> ExitCode {
         Command::Demo(args) => commands::demo::run(&args),
         Command::Votes(command) => commands::votes::run(command),
         Command::Score(args) => commands::score::run(&args),
+        Command::Baseline(args) => commands::baseline::run(&args),
         Command::Compare(args) => commands::compare::run(&args),
+        Command::Deliver(args) => commands::deliver::run(&args),
         Command::Metrics(command) => commands::metrics::run(command),
         Command::Data(command) => commands::data::run(command),
         Command::Completions(args) => commands::completions::run::<Cli>(&args),

@@ -13,6 +13,7 @@ fn with_input(arguments: &[&str], input: &[u8]) -> Output {
         .args(arguments)
         .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data"))
         .env_remove("DISSENSUS_CACHE")
+        .env_remove("DISSENSUS_MIRROR")
         .env("NO_COLOR", "1")
         .env("COLUMNS", "100")
         .stdin(Stdio::piped())
@@ -65,7 +66,16 @@ fn inspect() {
     snapshot!("inspect_long", "votes", "inspect", "votes.csv");
     snapshot!("inspect_json", "votes", "inspect", "votes.csv", "--json", "--top", "1");
     snapshot!("inspect_chaosnli", "votes", "inspect", "chaos.jsonl");
-    snapshot!("inspect_classes", "votes", "inspect", "votes.csv", "--classes", "cat,dog,fox,emu", "--top", "0");
+    snapshot!(
+        "inspect_classes",
+        "votes",
+        "inspect",
+        "votes.csv",
+        "--classes",
+        "cat,dog,fox,emu",
+        "--top",
+        "0"
+    );
 }
 
 #[test]
@@ -86,7 +96,16 @@ fn errors_say_where_and_what_to_do() {
     snapshot!("error_ragged", "votes", "inspect", "trouble.csv");
     snapshot!("error_unknown_class", "votes", "inspect", "votes.csv", "--classes", "cat,dog");
     snapshot!("error_not_probabilities", "votes", "inspect", "counts.csv");
-    snapshot!("error_no_column", "votes", "inspect", "votes.csv", "--label", "verdict", "--format", "long");
+    snapshot!(
+        "error_no_column",
+        "votes",
+        "inspect",
+        "votes.csv",
+        "--label",
+        "verdict",
+        "--format",
+        "long"
+    );
     snapshot!("error_no_dataset", "data", "fetch", "cifar10");
 }
 
@@ -101,6 +120,212 @@ fn lint() {
 fn demo() {
     snapshot!("demo", "demo", "--items", "200");
     snapshot!("demo_bad_setting", "demo", "--ambiguity", "2");
+}
+
+#[test]
+fn score_and_compare() {
+    snapshot!("help_score", "score", "--help");
+    snapshot!("help_compare", "compare", "--help");
+    snapshot!(
+        "score",
+        "score",
+        "--votes",
+        "votes.csv",
+        "--predictions",
+        "model.csv",
+        "other.jsonl"
+    );
+    snapshot!(
+        "score_by_entropy",
+        "score",
+        "--votes",
+        "votes.csv",
+        "--predictions",
+        "model.csv",
+        "--by",
+        "entropy",
+        "--slices",
+        "2",
+        "--metrics",
+        "soft_nll,accuracy",
+        "--replicates",
+        "0",
+        "--markdown"
+    );
+    snapshot!(
+        "score_json",
+        "score",
+        "--votes",
+        "votes.csv",
+        "--predictions",
+        "model.csv",
+        "--metrics",
+        "kl",
+        "--json"
+    );
+    snapshot!(
+        "score_latex",
+        "score",
+        "--votes",
+        "votes.csv",
+        "--predictions",
+        "model.csv",
+        "other.jsonl",
+        "--metrics",
+        "kl,ece_mass",
+        "--replicates",
+        "0",
+        "--latex"
+    );
+    snapshot!(
+        "score_infinite",
+        "score",
+        "--votes",
+        "votes.csv",
+        "--predictions",
+        "certain.csv",
+        "--metrics",
+        "soft_nll"
+    );
+    snapshot!(
+        "score_clipped",
+        "score",
+        "--votes",
+        "votes.csv",
+        "--predictions",
+        "certain.csv",
+        "--metrics",
+        "soft_nll",
+        "--clip",
+        "1e-6"
+    );
+    snapshot!(
+        "compare_items",
+        "compare",
+        "--votes",
+        "votes.csv",
+        "--predictions",
+        "model.csv",
+        "other.jsonl"
+    );
+    snapshot!(
+        "compare_seeds",
+        "compare",
+        "--votes",
+        "votes.csv",
+        "--a",
+        "model.csv",
+        "other.jsonl",
+        "--b",
+        "other.jsonl",
+        "certain.csv",
+        "--metrics",
+        "accuracy,soft_brier"
+    );
+    snapshot!(
+        "error_score_classes",
+        "score",
+        "--votes",
+        "chaos.jsonl",
+        "--predictions",
+        "counts.csv"
+    );
+    snapshot!("error_no_metric", "metrics", "explain", "f1");
+    snapshot!("metrics_list", "metrics", "list");
+    snapshot!("metrics_explain", "metrics", "explain", "ece_mass");
+}
+
+#[test]
+fn deliver() {
+    snapshot!("help_deliver", "deliver", "--help");
+    snapshot!(
+        "deliver_multipass",
+        "deliver",
+        "--votes",
+        "votes.csv",
+        "--method",
+        "multipass",
+        "--epochs",
+        "0..3"
+    );
+    snapshot!("deliver_soft", "deliver", "--votes", "votes.csv", "--method", "soft");
+    snapshot!(
+        "deliver_smoothed",
+        "deliver",
+        "--votes",
+        "votes.csv",
+        "--method",
+        "soft",
+        "--target",
+        "dirichlet:alpha=1"
+    );
+    snapshot!(
+        "deliver_sparse",
+        "deliver",
+        "--votes",
+        "votes.csv",
+        "--method",
+        "majority",
+        "--sparse",
+        "2:without"
+    );
+    snapshot!("error_method", "deliver", "--votes", "votes.csv", "--method", "multipas");
+    snapshot!(
+        "error_epochs",
+        "deliver",
+        "--votes",
+        "votes.csv",
+        "--method",
+        "sls",
+        "--epochs",
+        "5..2"
+    );
+    snapshot!("error_no_counts", "deliver", "--votes", "model.csv", "--method", "multipass");
+    snapshot!("error_no_votes", "deliver", "--votes", "trouble-free.csv", "--method", "soft");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("labels.npy").display().to_string();
+    let made = dissensus(&[
+        "deliver",
+        "--votes",
+        "votes.csv",
+        "--method",
+        "sls",
+        "--epochs",
+        "3..8",
+        "--out",
+        &path,
+    ]);
+    assert!(made.status.success(), "{}", show(&made));
+    // A magic, a header of 128 bytes in all, then epochs × items labels of two bytes.
+    let bytes = std::fs::read(&path).unwrap();
+    assert_eq!(bytes.len() % 64, (5 * 4 * 2) % 64);
+    assert!(String::from_utf8_lossy(&bytes[..128]).contains("'shape': (5, 4)"));
+}
+
+#[test]
+fn baselines() {
+    let output = dissensus(&["baseline", "prior", "--votes", "votes.csv"]);
+    insta::assert_snapshot!("baseline_prior", show(&output));
+    // The votes themselves have KL 0 to themselves, and uniform ln K − H.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("votes.csv").display().to_string();
+    assert!(
+        dissensus(&["baseline", "votes", "--votes", "votes.csv", "--out", &path]).status.success()
+    );
+    let scored = dissensus(&[
+        "score",
+        "--votes",
+        "votes.csv",
+        "--predictions",
+        &path,
+        "--metrics",
+        "kl,entropy_error",
+        "--json",
+    ]);
+    let json: serde_json::Value = serde_json::from_slice(&scored.stdout).unwrap();
+    for metric in json["scores"][0]["metrics"].as_array().unwrap() {
+        assert!(metric["value"].as_f64().unwrap().abs() < 1e-12, "{metric}");
+    }
 }
 
 fn data(name: &str) -> String {

@@ -6,9 +6,11 @@
 //! write `formats/NAME.rs` and add it to the list in `formats/mod.rs`.
 
 mod align;
+mod baselines;
 mod formats;
 mod read;
 
 pub use align::{AlignError, Aligned, Matched, align};
+pub use baselines::{BASELINES, Baseline};
 pub use formats::{FORMATS, Format};
 pub use read::{Kind, Predictions, ReadOptions, read, read_bytes};

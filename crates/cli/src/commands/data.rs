@@ -38,7 +38,7 @@ pub(crate) struct FetchArgs {
     /// The dataset, as `dissensus data list` names it
     name: String,
     /// Take the files from this folder instead of the network
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", env = "DISSENSUS_MIRROR")]
     from: Option<PathBuf>,
     /// Where datasets are kept [default: the user's cache directory, or $DISSENSUS_CACHE]
     #[arg(long, value_name = "DIR")]

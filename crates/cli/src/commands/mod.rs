@@ -1,8 +1,10 @@
 //! One file a subcommand: its arguments, and what it does.
 
+pub(crate) mod baseline;
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod data;
+pub(crate) mod deliver;
 pub(crate) mod demo;
 pub(crate) mod metrics;
 pub(crate) mod score;

@@ -103,16 +103,20 @@ impl Table {
     }
 
     fn csv(&self) -> String {
-        let escape = |text: &str| match text.contains([',', '"', '\n', '\r']) {
-            true => format!("\"{}\"", text.replace('"', "\"\"")),
-            false => text.to_owned(),
-        };
         let line = |cells: Vec<String>| format!("{}\n", cells.join(","));
-        let mut page = line(self.columns.iter().map(|c| escape(c)).collect());
+        let mut page = line(self.columns.iter().map(|c| csv_cell(c)).collect());
         for row in &self.rows {
-            page += &line(row.iter().map(|cell| escape(&cell.text)).collect());
+            page += &line(row.iter().map(|cell| csv_cell(&cell.text)).collect());
         }
         page
+    }
+}
+
+/// A cell of CSV, quoted where it must be.
+pub(crate) fn csv_cell(text: &str) -> String {
+    match text.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text.to_owned(),
     }
 }
 
@@ -125,6 +129,8 @@ fn latex_escape(text: &str) -> String {
             '^' => out.push_str("\\textasciicircum{}"),
             '\\' => out.push_str("\\textbackslash{}"),
             '−' => out.push_str("$-$"),
+            '↓' => out.push_str("$\\downarrow$"),
+            '↑' => out.push_str("$\\uparrow$"),
             '∞' => out.push_str("$\\infty$"),
             '–' => out.push_str("--"),
             c => out.push(c),

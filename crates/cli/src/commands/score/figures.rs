@@ -57,9 +57,14 @@ fn reliability(scorer: &Scorer<'_>, name: &str) -> Reliability {
             })
             .collect()
     };
+    // Beyond the confidences that there are, a smooth curve only repeats its ends.
+    let confidence = scorer.judged().confidence();
+    let low = confidence.iter().copied().fold(1.0, f64::min);
+    let high = confidence.iter().copied().fold(0.0, f64::max);
     let smooth = |against| {
-        let curve = scorer.smooth_curve(against, 101);
-        curve.into_iter().map(|point| (point.confidence, point.outcome)).collect()
+        let curve = scorer.smooth_curve(against, 201);
+        let inside = curve.into_iter().filter(|p| (low..=high).contains(&p.confidence));
+        inside.map(|point| (point.confidence, point.outcome)).collect()
     };
     let error = scorer.smooth(Against::Majority).map(|s| s.error);
     Reliability {

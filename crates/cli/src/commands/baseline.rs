@@ -1,0 +1,70 @@
+//! `dissensus baseline`
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::builder::PossibleValuesParser;
+use dissensus_core::Keep;
+use dissensus_predictions::{BASELINES, Baseline};
+use dissensus_votes::write::write_atomically;
+
+use super::votes::reading::{self, HowArgs};
+use crate::ui;
+
+/// Write predictions that need no model.
+///
+/// A score means little alone. These stand beside it: `uniform` and `prior` know nothing of the
+/// item, `votes` is the best there is, `tempered` has the right order but is too even, `majority`
+/// ignores disagreement, `random` guesses.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Which: uniform, prior, votes, tempered, majority or random
+    #[arg(value_parser = names(), hide_possible_values = true)]
+    name: String,
+    /// The votes
+    #[arg(long, value_name = "FILE")]
+    votes: PathBuf,
+    /// The CSV file to write [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Replace an existing file
+    #[arg(long)]
+    force: bool,
+    /// Seed of `random`
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    #[command(flatten)]
+    how: HowArgs,
+}
+
+fn names() -> PossibleValuesParser {
+    PossibleValuesParser::new(BASELINES.iter().map(|baseline| baseline.name))
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let Some(baseline) = Baseline::by_name(&args.name) else {
+        anyhow::bail!("there is no baseline {:?}", args.name);
+    };
+    let table = reading::read(&args.votes, &args.how.options(Keep::Counts))?.table;
+    let mut csv = String::from("id");
+    for class in table.classes().names() {
+        write!(csv, ",{}", ui::table::csv_cell(class))?;
+    }
+    csv.push('\n');
+    for (id, row) in baseline.predict(&table, args.seed) {
+        csv += &ui::table::csv_cell(id);
+        for value in row {
+            write!(csv, ",{value}")?;
+        }
+        csv.push('\n');
+    }
+    match &args.out {
+        None => ui::out_bytes(csv.as_bytes())?,
+        Some(path) => {
+            write_atomically(path, args.force, |out| Ok(out.write_all(csv.as_bytes())?))?;
+            ui::err(&format!("wrote {}: {}\n", path.display(), baseline.about));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

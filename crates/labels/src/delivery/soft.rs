@@ -1,0 +1,49 @@
+//! The distribution itself: the loss is H(p_i, q) = −Σ_k p_ik ln q_k.
+//!
+//! Peterson, Battleday, Griffiths and Russakovsky, *Human uncertainty makes classification more
+//! robust* (ICCV 2019).
+
+use std::sync::Arc;
+
+use super::{Info, Kind, Method};
+use crate::{LabelError, Source};
+
+pub(super) const INFO: Info = Info {
+    name: "soft",
+    title: "the annotator distribution as a soft label",
+    sees: "p_i itself, in every epoch",
+    hard: false,
+    needs_counts: false,
+    settings: &[],
+    make: |_| Ok(Arc::new(Soft)),
+};
+
+struct Soft;
+
+impl Method for Soft {
+    fn prepare(&self, source: &Source<'_>, _: u64) -> Result<Kind, LabelError> {
+        Ok(Kind::Soft(source.distributions()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{counted, shares};
+    use crate::{Delivery, LabelError, Seen, Source};
+
+    #[test]
+    fn rows_are_the_shares() {
+        let soft: Delivery = "soft".parse().unwrap();
+        let table = counted(&[vec![1, 3], vec![5, 0]]);
+        let prepared = soft.prepare(&Source::new(&table).unwrap(), 0).unwrap();
+        assert_eq!(prepared.targets().unwrap(), [0.25, 0.75, 1.0, 0.0]);
+        assert_eq!(prepared.targets_f32().unwrap(), [0.25, 0.75, 1.0, 0.0]);
+        assert_eq!(prepared.see(9, &mut Vec::new()), Seen::Soft(&[0.25, 0.75, 1.0, 0.0]));
+        let error = LabelError::NotHard { delivery: "soft".into() };
+        assert_eq!(prepared.epoch(0, &mut [0; 2]), Err(error.clone()));
+        assert_eq!(prepared.epochs(0..3).unwrap_err(), error);
+        let table = shares(&[vec![0.5, 0.5]]);
+        let prepared = soft.prepare(&Source::new(&table).unwrap(), 0).unwrap();
+        assert_eq!(prepared.targets().unwrap(), [0.5, 0.5]);
+    }
+}

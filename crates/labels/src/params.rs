@@ -1,0 +1,164 @@
+//! Names with settings as text, `sls:every=5` or `label_smoothing:epsilon=0.05,ties=random`:
+//! taken apart here, checked against the list of a family, and only then good for anything.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::LabelError;
+use crate::nearest::nearest;
+
+/// A setting of a method, as the list and the help show it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// The name to type.
+    pub name: &'static str,
+    /// What it does, in a line.
+    pub about: &'static str,
+    /// Its value where none is given.
+    pub default: &'static str,
+    /// The values it takes, in words.
+    pub expected: &'static str,
+}
+
+/// A name and settings that nobody has checked yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Params {
+    /// The name of a method.
+    pub name: String,
+    /// (setting, value) as they were given.
+    pub settings: Vec<(String, String)>,
+}
+
+impl FromStr for Params {
+    type Err = LabelError;
+
+    fn from_str(text: &str) -> Result<Self, LabelError> {
+        let bad = || LabelError::Syntax { text: text.to_owned(), example: "sls:every=5" };
+        let (name, rest) = match text.split_once(':') {
+            Some((name, rest)) => (name.trim(), Some(rest)),
+            None => (text.trim(), None),
+        };
+        let mut settings: Vec<(String, String)> = Vec::new();
+        for part in rest.into_iter().flat_map(|rest| rest.split(',')) {
+            let (setting, value) = part.split_once('=').ok_or_else(bad)?;
+            let (setting, value) = (setting.trim().to_owned(), value.trim().to_owned());
+            if setting.is_empty() || value.is_empty() || settings.iter().any(|s| s.0 == setting) {
+                return Err(bad());
+            }
+            settings.push((setting, value));
+        }
+        if name.is_empty() {
+            return Err(bad());
+        }
+        Ok(Self { name: name.to_owned(), settings })
+    }
+}
+
+impl fmt::Display for Params {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)?;
+        for (at, (setting, value)) in self.settings.iter().enumerate() {
+            write!(f, "{}{setting}={value}", if at == 0 { ':' } else { ',' })?;
+        }
+        Ok(())
+    }
+}
+
+impl Params {
+    /// The member of a family with this name.
+    pub(crate) fn find<T>(
+        &self,
+        family: &'static str,
+        list: &'static [T],
+        name: impl Fn(&'static T) -> &'static str,
+    ) -> Result<&'static T, LabelError> {
+        list.iter().find(|member| name(member) == self.name).ok_or_else(|| {
+            let known: Vec<&str> = list.iter().map(&name).collect();
+            LabelError::UnknownName {
+                family,
+                name: self.name.clone(),
+                nearest: nearest(&self.name, list.iter().map(&name)),
+                known: known.join(", "),
+            }
+        })
+    }
+
+    /// The settings, for a method that has these.
+    pub(crate) fn given(
+        &self,
+        of: &'static str,
+        settings: &'static [Setting],
+    ) -> Result<Given, LabelError> {
+        for (name, _) in &self.settings {
+            if !settings.iter().any(|s| s.name == name) {
+                let known = match settings {
+                    [] => "it has none".to_owned(),
+                    [only] => format!("it has {}", only.name),
+                    _ => format!(
+                        "did you mean {}? It has {}",
+                        nearest(name, settings.iter().map(|s| s.name)),
+                        settings.iter().map(|s| s.name).collect::<Vec<_>>().join(", ")
+                    ),
+                };
+                return Err(LabelError::UnknownSetting { of, name: name.clone(), known });
+            }
+        }
+        let value = |setting: &Setting| {
+            let given = self.settings.iter().find(|s| s.0 == setting.name);
+            given.map_or(setting.default, |s| &s.1).to_owned()
+        };
+        let values = settings.iter().map(value).collect();
+        Ok(Given { of, settings, values, resolved: Vec::new() })
+    }
+}
+
+/// Settings of the right names, whose values are read one after another.
+pub(crate) struct Given {
+    of: &'static str,
+    settings: &'static [Setting],
+    values: Vec<String>,
+    resolved: Vec<(&'static str, String)>,
+}
+
+impl Given {
+    /// Reads the next setting in the order of the list. `valid` says which values it takes.
+    pub(crate) fn next<T: FromStr + fmt::Display>(
+        &mut self,
+        valid: impl Fn(&T) -> bool,
+    ) -> Result<T, LabelError> {
+        let at = self.resolved.len();
+        let (Some(setting), Some(value)) = (self.settings.get(at), self.values.get(at)) else {
+            let text = self.of.to_owned();
+            return Err(LabelError::Syntax { text, example: "a setting that is in the list" });
+        };
+        let Setting { name, expected, .. } = *setting;
+        let bad = || LabelError::BadSetting { of: self.of, name, value: value.clone(), expected };
+        let read = value.parse().ok().filter(valid).ok_or_else(bad)?;
+        self.resolved.push((name, read.to_string()));
+        Ok(read)
+    }
+
+    /// The name with all settings as they were read.
+    pub(crate) fn text(self) -> String {
+        let settings = self.resolved.into_iter().map(|(name, value)| (name.to_owned(), value));
+        Params { name: self.of.to_owned(), settings: settings.collect() }.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_taken_apart_and_put_together() {
+        let text = "label_smoothing:epsilon=0.05,ties=random";
+        let params: Params = text.parse().unwrap();
+        assert_eq!((params.name.as_str(), params.settings.len()), ("label_smoothing", 2));
+        assert_eq!(params.to_string(), text);
+        assert_eq!(" soft ".parse::<Params>().unwrap().to_string(), "soft");
+        for bad in ["", ":", "sls:", "sls:every", "sls:every=", "sls:=5", "sls:every=1,every=2"] {
+            let error = bad.parse::<Params>().unwrap_err().to_string();
+            assert!(error.contains(r#"as in "sls:every=5""#), "{error}");
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! What an example is trained towards: votes → distributions. One file an estimator, and
+//! [`TARGETS`] lists them. To add one, write its file and add its line.
+//!
+//! A target is a vote table again, whose distributions are the estimates: the table itself for
+//! `frequencies` (its counts stay, so that every delivery works), probabilities for the others.
+
+pub mod dawid_skene;
+pub mod dirichlet;
+mod frequencies;
+
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use dissensus_core::{Probabilities, VoteTable};
+use serde::{Deserialize, Serialize};
+
+use crate::params::Given;
+use crate::{LabelError, Params, Setting};
+
+/// The estimators of targets.
+pub const TARGETS: &[Info] = &[frequencies::INFO, dirichlet::INFO, dawid_skene::INFO];
+
+/// An estimator in words.
+#[derive(Clone, Copy, Debug)]
+pub struct Info {
+    /// The name to type.
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub title: &'static str,
+    /// How p_i is computed.
+    pub formula: &'static str,
+    /// What has to be known of the votes.
+    pub needs: &'static str,
+    /// Where it comes from.
+    pub reference: &'static str,
+    /// Its settings, in the order in which they are written.
+    pub settings: &'static [Setting],
+    make: fn(&mut Given) -> Result<Arc<dyn Estimator>, LabelError>,
+}
+
+/// An estimator with its settings.
+trait Estimator: Send + Sync {
+    fn estimate<'a>(&self, table: &'a VoteTable) -> Result<Cow<'a, VoteTable>, LabelError>;
+}
+
+/// An estimator with checked settings. Prints and serializes as its name with all of them.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Target {
+    info: &'static Info,
+    text: String,
+    estimator: Arc<dyn Estimator>,
+}
+
+impl Params {
+    /// The target of this name, where the settings are its own and in range.
+    pub fn check_target(&self) -> Result<Target, LabelError> {
+        let info = self.find("target", TARGETS, |info| info.name)?;
+        let mut given = self.given(info.name, info.settings)?;
+        let estimator = (info.make)(&mut given)?;
+        Ok(Target { info, text: given.text(), estimator })
+    }
+}
+
+impl Target {
+    /// What the list says about it.
+    pub fn info(&self) -> &'static Info {
+        self.info
+    }
+
+    /// A table of the same items and classes whose distributions are the targets.
+    pub fn estimate<'a>(&self, table: &'a VoteTable) -> Result<Cow<'a, VoteTable>, LabelError> {
+        self.estimator.estimate(table)
+    }
+}
+
+/// A table with these distributions, row by row, for the items of another.
+fn with_rows(table: &VoteTable, rows: &[f64]) -> VoteTable {
+    let classes = table.classes().len();
+    let mut probabilities = Probabilities::new(classes);
+    for row in rows.chunks_exact(classes.max(1)) {
+        // Estimates are distributions by their making; one that is not would be left without.
+        let _ = probabilities.push(row);
+    }
+    VoteTable::from_probabilities(table.classes().clone(), table.items().clone(), probabilities)
+}
+
+impl FromStr for Target {
+    type Err = LabelError;
+
+    fn from_str(text: &str) -> Result<Self, LabelError> {
+        text.parse::<Params>()?.check_target()
+    }
+}
+
+impl TryFrom<String> for Target {
+    type Error = LabelError;
+
+    fn try_from(text: String) -> Result<Self, LabelError> {
+        text.parse()
+    }
+}
+
+impl From<Target> for String {
+    fn from(target: Target) -> Self {
+        target.text
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl fmt::Debug for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Target({})", self.text)
+    }
+}
+
+impl PartialEq for Target {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_is_complete() {
+        let mut names = std::collections::BTreeSet::new();
+        for info in TARGETS {
+            assert!(names.insert(info.name), "{} twice", info.name);
+            let words = info.settings.iter().flat_map(|s| [s.name, s.about, s.default, s.expected]);
+            let own = [info.name, info.title, info.formula, info.needs, info.reference];
+            for text in own.into_iter().chain(words) {
+                assert!(!text.is_empty() && text.trim() == text, "{}: {text:?}", info.name);
+            }
+            let target: Target = info.name.parse().unwrap();
+            let printed: Params = target.to_string().parse().unwrap();
+            assert_eq!(printed.settings.len(), info.settings.len(), "{target}");
+            assert_eq!(target.to_string().parse::<Target>().unwrap(), target);
+        }
+        let error = "dirichle".parse::<Target>().unwrap_err().to_string();
+        assert!(error.starts_with(r#"unknown target "dirichle"; did you mean "dirichlet"?"#));
+    }
+}

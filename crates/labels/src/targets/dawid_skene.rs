@@ -1,0 +1,155 @@
+//! Annotator-weighted targets: the posteriors of Dawid and Skene's model.
+//!
+//! Dawid and Skene, *Maximum likelihood estimation of observer error-rates using the EM algorithm*
+//! (Applied Statistics 28, 1979). Item i has one true class, z_i ~ π; annotator a, shown an item of
+//! class k, votes for l with the probability e_a(l | k), independently. EM alternates
+//!
+//! * E: T_ik ∝ π_k Π e_a(l | k) over the votes (a, l) on i, in the log domain;
+//! * M: π_k = mean of T_ik; e_a(l | k) ∝ Σ T_ik over the votes of a for l, at least 1e-10 before
+//!   it is normalized over the classes that a ever votes for.
+//!
+//! It starts with T = the shares of the votes, as crowd-kit does, and its results are crowd-kit's
+//! (`tests/dawid_skene.rs`). A vote of weight w counts w times. What is believed is *one* true
+//! class: where people disagree for good reason, posteriors are far more certain than the votes.
+//!
+//! The same bits for any number of threads: items and annotators are independent of each other in
+//! their step, and sums over items run in chunks of a fixed size. Memory: 8 (2K + 1) bytes an item,
+//! 22 a vote, and 8K for every (annotator, class) that occurs.
+
+mod ballots;
+mod steps;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use dissensus_core::VoteTable;
+
+use self::ballots::Cast;
+use self::steps::Parameters;
+use super::{Estimator, Info, with_rows};
+use crate::{LabelError, Setting};
+
+pub(super) const INFO: Info = Info {
+    name: "dawid_skene",
+    title: "posteriors of one true class, annotators weighted by their estimated errors",
+    formula: "p_ik ~ pi_k prod e_a(l | k) over the votes (a, l) on item i, fitted by EM",
+    needs: "single votes with annotators",
+    reference: "Dawid and Skene, Maximum likelihood estimation of observer error-rates using the \
+                EM algorithm (1979)",
+    settings: &[
+        Setting {
+            name: "iterations",
+            about: "the most rounds of EM",
+            default: "100",
+            expected: "a whole number from 1 to 1000000",
+        },
+        Setting {
+            name: "tolerance",
+            about: "stop when the log-likelihood a vote grows by less; 0 never stops early",
+            default: "0.00001",
+            expected: "a number from 0",
+        },
+    ],
+    make: |given| {
+        let iterations = given.next(|n| (1..=1_000_000).contains(n))?;
+        let tolerance = given.next(|t: &f64| *t >= 0.0 && t.is_finite())?;
+        Ok(Arc::new(Settings { iterations, tolerance }))
+    },
+};
+
+/// When to stop.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// The most rounds of EM.
+    pub iterations: u32,
+    /// Stop when the log-likelihood a vote grows by less; 0 never stops early.
+    pub tolerance: f64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { iterations: 100, tolerance: 1e-5 }
+    }
+}
+
+impl Estimator for Settings {
+    fn estimate<'a>(&self, table: &'a VoteTable) -> Result<Cow<'a, VoteTable>, LabelError> {
+        let fitted = fit(table, *self)?;
+        Ok(Cow::Owned(with_rows(table, fitted.posteriors())))
+    }
+}
+
+/// A fitted model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DawidSkene {
+    settings: Settings,
+    classes: usize,
+    posteriors: Vec<f64>,
+    parameters: Parameters,
+    log_likelihoods: Vec<f64>,
+    converged: bool,
+}
+
+/// Fits the model to a table of single votes that name their annotators.
+pub fn fit(table: &VoteTable, settings: Settings) -> Result<DawidSkene, LabelError> {
+    let cast = Cast::new(INFO.name, table)?;
+    let mut posteriors = cast.shares();
+    let mut parameters = steps::maximize(&cast, &posteriors);
+    let mut log_likelihoods: Vec<f64> = Vec::new();
+    let mut converged = false;
+    for _ in 0..settings.iterations.max(1) {
+        let value = steps::expect(&cast, &parameters, &mut posteriors);
+        parameters = steps::maximize(&cast, &posteriors);
+        let gain = log_likelihoods.last().map(|before| (value - before) / cast.weight());
+        log_likelihoods.push(value);
+        if gain.is_some_and(|gain| gain < settings.tolerance) && settings.tolerance > 0.0 {
+            converged = true;
+            break;
+        }
+    }
+    let classes = cast.classes();
+    Ok(DawidSkene { settings, classes, posteriors, parameters, log_likelihoods, converged })
+}
+
+impl DawidSkene {
+    /// When it was to stop.
+    pub fn settings(&self) -> Settings {
+        self.settings
+    }
+
+    /// The probability T_ik that item i is of class k, row by row.
+    pub fn posteriors(&self) -> &[f64] {
+        &self.posteriors
+    }
+
+    /// The share π_k of the items that are of class k.
+    pub fn priors(&self) -> &[f64] {
+        &self.parameters.priors
+    }
+
+    /// The probability that an annotator votes for `vote` on an item of class `truth`; 0 for a
+    /// vote that the annotator never casts, `None` where there is no such annotator or class.
+    pub fn confusion(&self, annotator: usize, truth: u16, vote: u16) -> Option<f64> {
+        self.parameters.confusion(annotator, truth, vote)
+    }
+
+    /// An annotator's whole matrix, a row for each true class; `None` where there is no such
+    /// annotator.
+    pub fn matrix(&self, annotator: usize) -> Option<Vec<f64>> {
+        let classes = 0..self.classes as u16;
+        let cells =
+            classes.clone().flat_map(|truth| classes.clone().map(move |vote| (truth, vote)));
+        cells.map(|(truth, vote)| self.confusion(annotator, truth, vote)).collect()
+    }
+
+    /// ln P(votes) in nats under the parameters before each round. It never falls by more than the
+    /// 1e-10 that parameters are kept from 0.
+    pub fn log_likelihoods(&self) -> &[f64] {
+        &self.log_likelihoods
+    }
+
+    /// Whether it stopped because little changed, and not because the rounds were over.
+    pub fn converged(&self) -> bool {
+        self.converged
+    }
+}

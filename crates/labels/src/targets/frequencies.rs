@@ -1,0 +1,43 @@
+//! The raw frequencies, p_ik = c_ik / m_i.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use dissensus_core::VoteTable;
+
+use super::{Estimator, Info};
+use crate::{LabelError, Source};
+
+pub(super) const INFO: Info = Info {
+    name: "frequencies",
+    title: "the share of the votes that each class got",
+    formula: "p_ik = c_ik / m_i",
+    needs: "votes, counts or probabilities",
+    reference: "the maximum-likelihood estimate",
+    settings: &[],
+    make: |_| Ok(Arc::new(Frequencies)),
+};
+
+struct Frequencies;
+
+impl Estimator for Frequencies {
+    fn estimate<'a>(&self, table: &'a VoteTable) -> Result<Cow<'a, VoteTable>, LabelError> {
+        Source::unkeyed(table)?;
+        Ok(Cow::Borrowed(table))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::counted;
+    use crate::{LabelError, Target};
+
+    #[test]
+    fn the_table_itself() {
+        let table = counted(&[vec![1, 2]]);
+        let target: Target = "frequencies".parse().unwrap();
+        assert_eq!(*target.estimate(&table).unwrap(), table);
+        let empty = counted(&[vec![0, 0]]);
+        assert!(matches!(target.estimate(&empty), Err(LabelError::NoVotes { .. })));
+    }
+}
