@@ -14,6 +14,7 @@
 
 mod deterministic;
 mod draws;
+mod epochs;
 mod label_smoothing;
 mod majority;
 mod mixup;
@@ -30,9 +31,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use deterministic::SHUFFLE_OFFSET;
+pub use epochs::Epochs;
 pub use majority::TieRule;
 pub use mixup::Mixing;
-pub use prepared::{Epochs, Prepared, Seen};
+pub use prepared::{Prepared, Seen};
 
 use crate::params::Given;
 use crate::{LabelError, Params, Setting, Source};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use dissensus_core::Ids;
+use dissensus_core::{DistributionError, Ids};
 use thiserror::Error;
 
 /// The first few of many items, and how many there are.
@@ -99,6 +99,30 @@ pub enum LabelError {
         class: u16,
         /// How many there are.
         classes: usize,
+    },
+    /// Probabilities of another number of classes than the table has.
+    #[error("probabilities of {found} classes, but the table names {classes}")]
+    Columns {
+        /// Of how many there are probabilities.
+        found: usize,
+        /// How many there should be.
+        classes: usize,
+    },
+    /// Weights whose sum is beyond any number.
+    #[error("the vote weights of item {item:?} sum to {total}")]
+    Weights {
+        /// The item.
+        item: String,
+        /// Their sum.
+        total: f64,
+    },
+    /// An estimate that is not a distribution.
+    #[error("the target of item {item:?} is not a distribution: {source}")]
+    NotADistribution {
+        /// The item.
+        item: String,
+        /// Why.
+        source: DistributionError,
     },
     /// Probabilities where votes have to be counted.
     #[error("{what} needs vote counts, and only probabilities are known; use {instead}")]

@@ -53,13 +53,21 @@ impl<'a> Source<'a> {
     }
 
     fn check(&self) -> Result<(), LabelError> {
-        if let Amounts::Counts(counts) = &self.amounts {
-            let classes = self.classes.len();
-            for place in 0..self.len() {
-                if let Some((class, _)) = counts.entries(place).find(|e| e.0 as usize >= classes) {
-                    let item = self.items.name(place).to_owned();
-                    return Err(LabelError::NoSuchClass { item, class, classes });
-                }
+        let classes = self.classes.len();
+        if let Amounts::Shares(rows) = &self.amounts {
+            let found = rows.row(0).len();
+            if found != classes && !rows.is_empty() {
+                return Err(LabelError::Columns { found, classes });
+            }
+        }
+        for place in 0..self.len() {
+            let item = || self.items.name(place).to_owned();
+            if let Some((class, _)) = self.entries(place).find(|e| e.0 as usize >= classes) {
+                return Err(LabelError::NoSuchClass { item: item(), class, classes });
+            }
+            let total = self.total(place);
+            if !total.is_finite() {
+                return Err(LabelError::Weights { item: item(), total });
             }
         }
         let empty = (0..self.len()).filter(|&place| self.total(place) <= 0.0);
@@ -80,17 +88,17 @@ impl<'a> Source<'a> {
             classes: Cow::Owned(self.classes.clone().into_owned()),
             items: Cow::Owned(self.items.select(places.iter().copied())),
             keys: places.iter().map(|&place| self.keys[place]).collect(),
-            amounts: self.rearranged(places),
+            amounts: self.rearranged(places)?,
         })
     }
 
     /// The same items and keys, where the i-th has the votes of the item at `donors[i]`.
-    pub(crate) fn with_votes_of(&self, donors: &[usize]) -> Self {
-        Self { amounts: self.rearranged(donors), ..self.clone() }
+    pub(crate) fn with_votes_of(&self, donors: &[usize]) -> Result<Self, LabelError> {
+        Ok(Self { amounts: self.rearranged(donors)?, ..self.clone() })
     }
 
-    fn rearranged(&self, places: &[usize]) -> Amounts<'static> {
-        match &self.amounts {
+    fn rearranged(&self, places: &[usize]) -> Result<Amounts<'static>, LabelError> {
+        Ok(match &self.amounts {
             Amounts::Counts(counts) => {
                 let mut chosen = Counts::new();
                 for &place in places {
@@ -104,14 +112,11 @@ impl<'a> Source<'a> {
                 Amounts::Counts(Cow::Owned(chosen))
             }
             Amounts::Shares(rows) => {
-                let mut chosen = Probabilities::new(self.classes.len());
-                for &place in places {
-                    // Rows that were checked once cannot fail.
-                    let _ = chosen.push(rows.row(place));
-                }
+                let rows = places.iter().map(|&place| (place, rows.row(place)));
+                let chosen = probabilities(self.classes.len(), &self.items, rows)?;
                 Amounts::Shares(Cow::Owned(chosen))
             }
-        }
+        })
     }
 
     /// How many items there are.
@@ -225,6 +230,21 @@ impl<'a> Source<'a> {
     }
 }
 
+/// The rows of these (place, row), each checked.
+pub(crate) fn probabilities<'r>(
+    classes: usize,
+    items: &Ids,
+    rows: impl Iterator<Item = (usize, &'r [f64])>,
+) -> Result<Probabilities, LabelError> {
+    let mut chosen = Probabilities::new(classes);
+    for (place, row) in rows {
+        let item = || items.name(place).to_owned();
+        let named = |source| LabelError::NotADistribution { item: item(), source };
+        chosen.push(row).map_err(named)?;
+    }
+    Ok(chosen)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -248,6 +268,22 @@ mod tests {
         let table = VoteTable::from_counts(classes, Ids::from_iter(["a"]), counts);
         let error = LabelError::NoSuchClass { item: "a".into(), class: 2, classes: 2 };
         assert_eq!(Source::new(&table).unwrap_err(), error);
+    }
+
+    #[test]
+    fn probabilities_and_weights_have_to_fit() {
+        let mut rows = Probabilities::new(3);
+        rows.push(&[0.5, 0.0, 0.5]).unwrap();
+        let classes = ClassSet::numbered(2).unwrap();
+        let table = VoteTable::from_probabilities(classes, Ids::from_iter(["a"]), rows);
+        let error = LabelError::Columns { found: 3, classes: 2 };
+        assert_eq!(Source::new(&table).unwrap_err(), error);
+        let mut counts = Counts::new();
+        counts.push_weighted([(0, 1, f64::MAX), (1, 1, f64::MAX)]);
+        let classes = ClassSet::numbered(2).unwrap();
+        let table = VoteTable::from_counts(classes, Ids::from_iter(["a"]), counts);
+        let error = Source::new(&table).unwrap_err().to_string();
+        assert_eq!(error, r#"the vote weights of item "a" sum to inf"#);
     }
 
     #[test]

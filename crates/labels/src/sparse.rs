@@ -7,7 +7,7 @@
 //!
 //! A draw is a pure function of (seed, k, id): it does not depend on the other items or their
 //! order, and each k is drawn on its own, so that 10 votes do not contain the 5. In numpy, with the
-//! lines of [`streams`](crate::streams):
+//! lines of [`streams`]:
 //!
 //! ```python
 //! def with_replacement(counts, id, seed, k):

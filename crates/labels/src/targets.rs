@@ -13,10 +13,11 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use dissensus_core::{Probabilities, VoteTable};
+use dissensus_core::VoteTable;
 use serde::{Deserialize, Serialize};
 
 use crate::params::Given;
+use crate::source::probabilities;
 use crate::{LabelError, Params, Setting};
 
 /// The estimators of targets.
@@ -77,14 +78,11 @@ impl Target {
 }
 
 /// A table with these distributions, row by row, for the items of another.
-fn with_rows(table: &VoteTable, rows: &[f64]) -> VoteTable {
-    let classes = table.classes().len();
-    let mut probabilities = Probabilities::new(classes);
-    for row in rows.chunks_exact(classes.max(1)) {
-        // Estimates are distributions by their making; one that is not would be left without.
-        let _ = probabilities.push(row);
-    }
-    VoteTable::from_probabilities(table.classes().clone(), table.items().clone(), probabilities)
+fn with_rows(table: &VoteTable, rows: &[f64]) -> Result<VoteTable, LabelError> {
+    let (classes, items) = (table.classes(), table.items());
+    let rows = rows.chunks_exact(classes.len().max(1)).enumerate();
+    let rows = probabilities(classes.len(), items, rows)?;
+    Ok(VoteTable::from_probabilities(classes.clone(), items.clone(), rows))
 }
 
 impl FromStr for Target {

@@ -6,6 +6,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::draws::Draws;
+use super::epochs::Epochs;
 use super::{Delivery, Mixing};
 use crate::{LabelError, Source};
 
@@ -34,9 +35,9 @@ pub enum Seen<'a> {
 pub struct Prepared {
     delivery: Delivery,
     seed: u64,
-    items: usize,
+    pub(super) items: usize,
     classes: usize,
-    kind: Kind,
+    pub(super) kind: Kind,
 }
 
 impl Prepared {
@@ -152,7 +153,7 @@ impl Prepared {
     pub fn epochs(&self, epochs: Range<u64>) -> Result<Epochs<'_>, LabelError> {
         match &self.kind {
             Kind::Soft(_) => Err(self.not_hard()),
-            _ => Ok(Epochs { prepared: self, epochs, room: Vec::new(), made: 0..0 }),
+            _ => Ok(Epochs::new(self, epochs)),
         }
     }
 }
@@ -164,74 +165,10 @@ impl fmt::Debug for Prepared {
     }
 }
 
-/// The labels of some epochs, one after another.
-#[derive(Debug)]
-pub struct Epochs<'a> {
-    prepared: &'a Prepared,
-    epochs: Range<u64>,
-    /// The labels of the draws in `made`, draw by draw.
-    room: Vec<u16>,
-    made: Range<u64>,
-}
-
-impl Epochs<'_> {
-    /// The next epoch and its labels. (An iterator could not lend them.)
-    #[allow(clippy::should_implement_trait)]
-    pub fn next(&mut self) -> Option<(u64, &[u16])> {
-        let epoch = self.epochs.next()?;
-        let draws = match &self.prepared.kind {
-            Kind::Soft(_) => return None,
-            Kind::Fixed { labels, .. } => return Some((epoch, labels)),
-            Kind::Drawn(draws) => draws,
-        };
-        let (draw, items) = (draws.draw_of(epoch), self.prepared.items);
-        if !self.made.contains(&draw) {
-            let last = self.epochs.end.saturating_sub(1).max(epoch);
-            let quarter = draw / 4;
-            if draws.draw_of(last) == draw || draw % 4 == 3 {
-                self.room.resize(items.max(self.room.len()), 0);
-                draws.fill(draw, &mut self.room[..items]);
-                self.made = draw..draw.saturating_add(1);
-            } else {
-                self.room.resize(4 * items, 0);
-                let (a, rest) = self.room.split_at_mut(items);
-                let (b, rest) = rest.split_at_mut(items);
-                let (c, d) = rest.split_at_mut(items);
-                draws.fill_four(quarter, [a, b, c, d]);
-                self.made = quarter * 4..(quarter * 4).saturating_add(4);
-            }
-        }
-        let start = (draw - self.made.start) as usize * items;
-        Some((epoch, &self.room[start..start + items]))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::testing::counted;
-
-    #[test]
-    fn all_ways_to_ask_agree() {
-        let rows: Vec<Vec<u32>> = (0..2500).map(|i| vec![i % 3, 1 + i % 5, i % 7]).collect();
-        let table = counted(&rows);
-        let source = Source::new(&table).unwrap();
-        for text in ["sls", "sls:every=3", "multipass", "shuffled_sls", "majority", "mixup"] {
-            let prepared = text.parse::<Delivery>().unwrap().prepare(&source, 6).unwrap();
-            for range in [0..13, 5..6, 2..9, 7..9, 3..3, u64::MAX - 2..u64::MAX] {
-                let mut epochs = prepared.epochs(range.clone()).unwrap();
-                for t in range {
-                    let mut labels = vec![0; 2500];
-                    prepared.epoch(t, &mut labels).unwrap();
-                    assert_eq!(epochs.next(), Some((t, &labels[..])), "{text} {t}");
-                    assert_eq!(prepared.labels(t, &[2499, 0]).unwrap(), [labels[2499], labels[0]]);
-                    let mut room = Vec::new();
-                    assert_eq!(prepared.see(t, &mut room), Seen::Hard(&labels));
-                }
-                assert_eq!(epochs.next(), None);
-            }
-        }
-    }
 
     #[test]
     fn misuse_is_answered() {

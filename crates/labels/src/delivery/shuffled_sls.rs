@@ -38,7 +38,7 @@ struct ShuffledSls {
 impl Method for ShuffledSls {
     fn prepare(&self, source: &Source<'_>, seed: u64) -> Result<Kind, LabelError> {
         let donors = donors(source, seed);
-        sls::sampled(&source.with_votes_of(&donors), seed, self.every)
+        sls::sampled(&source.with_votes_of(&donors)?, seed, self.every)
     }
 }
 

@@ -78,8 +78,10 @@ pub(super) fn sampled(source: &Source<'_>, seed: u64, every: u64) -> Result<Kind
 
 #[cfg(test)]
 mod tests {
+    use crate::streams::SLS;
     use crate::testing::{counted, shares};
-    use crate::{Delivery, Source};
+    use crate::{Delivery, Source, example_key};
+    use dissensus_core::philox::block;
 
     fn labels(text: &str, rows: &[Vec<u32>], epochs: u64) -> Vec<Vec<u16>> {
         let table = counted(rows);
@@ -134,5 +136,26 @@ mod tests {
         along(shares(&[vec![0.1, 0.2, 0.3, 0.4]]), "probabilities");
         // A hundred times the votes are not listed but summed; the labels are the same.
         assert_eq!(listed, along(counted(&[counts.map(|c| 100 * c).to_vec()]), "many votes"));
+    }
+
+    /// 60,000 classes of 2³² − 1 votes each: one word in about 90,000 would favour some votes, and
+    /// the same word of the next block takes its place.
+    #[test]
+    fn unfair_words_are_replaced() {
+        let table = counted(&[vec![u32::MAX; 60_000]]);
+        let sls: Delivery = "sls".parse().unwrap();
+        let prepared = sls.prepare(&Source::new(&table).unwrap(), 2).unwrap();
+        let votes = 60_000 * u64::from(u32::MAX);
+        let mut replaced = 0;
+        for t in 0..400_000u64 {
+            let word = |n| block([2, SLS], [n, example_key("i0"), t / 4, 0])[(t % 4) as usize];
+            let product = |n| u128::from(word(n)) * u128::from(votes);
+            let fair = |n: &u64| product(*n) as u64 >= votes.wrapping_neg() % votes;
+            let n = (0..).find(fair).unwrap();
+            replaced += n;
+            let vote = (product(n) >> 64) as u64;
+            assert_eq!(u64::from(prepared.label(t, 0).unwrap()), vote / u64::from(u32::MAX));
+        }
+        assert!(replaced > 0);
     }
 }

@@ -17,6 +17,7 @@
 //! 22 a vote, and 8K for every (annotator, class) that occurs.
 
 mod ballots;
+mod exp;
 mod steps;
 
 use std::borrow::Cow;
@@ -75,7 +76,7 @@ impl Default for Settings {
 impl Estimator for Settings {
     fn estimate<'a>(&self, table: &'a VoteTable) -> Result<Cow<'a, VoteTable>, LabelError> {
         let fitted = fit(table, *self)?;
-        Ok(Cow::Owned(with_rows(table, fitted.posteriors())))
+        Ok(Cow::Owned(with_rows(table, fitted.posteriors())?))
     }
 }
 

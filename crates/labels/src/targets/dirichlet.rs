@@ -35,7 +35,7 @@ struct Dirichlet {
 impl Estimator for Dirichlet {
     fn estimate<'a>(&self, table: &'a VoteTable) -> Result<Cow<'a, VoteTable>, LabelError> {
         let rows = smoothed(&Source::unkeyed(table)?, self.alpha)?;
-        Ok(Cow::Owned(with_rows(table, &rows)))
+        Ok(Cow::Owned(with_rows(table, &rows)?))
     }
 }
 

@@ -1,9 +1,10 @@
 //! The two steps of EM, each parallel over what is independent in it.
 
-use libm::{exp, log};
+use libm::log;
 use rayon::prelude::*;
 
 use super::ballots::Cast;
+use super::exp::exp_all;
 use crate::parts::parts;
 
 /// The least that is taken for the expected number of votes of a pair, and for a prior: no vote
@@ -98,13 +99,14 @@ pub(super) fn expect(cast: &Cast, parameters: &Parameters, posteriors: &mut [f64
                 }
             }
             let top = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            let mut total = 0.0;
-            for value in row.iter_mut() {
-                *value = exp(*value - top);
-                total += *value;
-            }
+            row.iter_mut().for_each(|value| *value -= top);
+            sum += top;
+        }
+        exp_all(rows);
+        for row in rows.chunks_exact_mut(classes) {
+            let total: f64 = row.iter().sum();
             row.iter_mut().for_each(|value| *value /= total);
-            sum += top + log(total);
+            sum += log(total);
         }
         sum
     };

@@ -1,0 +1,170 @@
+//! Dawid and Skene's model against crowd-kit 1.4.2: `reference/labels/dawid_skene.py`.
+
+#![allow(clippy::unwrap_used)]
+
+use dissensus_core::philox::Stream;
+use dissensus_core::{Keep, TableBuilder, VoteTable};
+use dissensus_labels::targets::dawid_skene::{DawidSkene, Settings, fit};
+use dissensus_labels::{LabelError, Source, Target};
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+struct Case {
+    votes: Vec<(String, String, String)>,
+    rounds: u32,
+    labels: Vec<String>,
+    priors: Vec<f64>,
+    posteriors: Vec<(String, Vec<f64>)>,
+    errors: Vec<(String, String, Vec<f64>)>,
+}
+
+fn table(votes: &[(String, String, String)]) -> VoteTable {
+    let mut builder = TableBuilder::new(Keep::Votes);
+    for (row, (item, annotator, label)) in votes.iter().enumerate() {
+        builder.vote(item, Some(annotator), label, 1.0, row as u64).unwrap();
+    }
+    builder.finish().unwrap()
+}
+
+/// Both work in logarithms (theirs to base 2), so that rounding differs: 1e-12. Beside its
+/// likelihood, crowd-kit raises the posteriors that it returns to 1e-10.
+#[test]
+fn as_crowd_kit() {
+    let cases: Vec<Case> = serde_json::from_str(include_str!("golden/dawid_skene.json")).unwrap();
+    let close = |ours: &[f64], theirs: &[f64], what: &str| {
+        let far = ours.iter().zip(theirs).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(ours.len() == theirs.len() && far < 1e-12, "{what}: off by {far}");
+    };
+    for case in cases {
+        let table = table(&case.votes);
+        assert_eq!(table.classes().names(), case.labels);
+        let fitted = fit(&table, Settings { iterations: case.rounds, tolerance: 0.0 }).unwrap();
+        assert_eq!(fitted.log_likelihoods().len(), case.rounds as usize);
+        assert!(!fitted.converged());
+        close(fitted.priors(), &case.priors, "priors");
+        let k = case.labels.len();
+        for (item, theirs) in &case.posteriors {
+            let at = table.items().position(item).unwrap();
+            let row = &fitted.posteriors()[at * k..(at + 1) * k];
+            close(&row.iter().map(|p| p.max(1e-10)).collect::<Vec<_>>(), theirs, item);
+        }
+        for (annotator, label, theirs) in &case.errors {
+            let who = table.annotators().position(annotator).unwrap();
+            let vote = table.classes().position(label).unwrap();
+            let ours: Vec<f64> =
+                (0..k as u16).map(|truth| fitted.confusion(who, truth, vote).unwrap()).collect();
+            close(&ours, theirs, annotator);
+        }
+    }
+}
+
+/// Annotator a of 12 is right with the probability 0.35 + 0.05 a on items of 4 classes.
+fn drawn(items: u64) -> VoteTable {
+    let mut stream = Stream::new([12, 0], [0; 3]);
+    let mut votes = Vec::new();
+    for item in 0..items {
+        for annotator in 0..12 {
+            let right = stream.unit() < 0.35 + 0.05 * f64::from(annotator);
+            let label = if right { item % 4 } else { stream.below(4) };
+            votes.push((format!("i{item}"), format!("a{annotator:02}"), label.to_string()));
+        }
+    }
+    table(&votes)
+}
+
+fn rows_sum_to_one(fitted: &DawidSkene, annotators: usize) {
+    let one = |row: &[f64]| assert!((row.iter().sum::<f64>() - 1.0).abs() < 1e-12, "{row:?}");
+    fitted.posteriors().chunks(4).for_each(one);
+    one(fitted.priors());
+    (0..annotators).for_each(|a| fitted.matrix(a).unwrap().chunks(4).for_each(one));
+}
+
+/// A round never lowers the likelihood by more than what keeping 1e-10 off zero can cost.
+#[test]
+fn likelihood_grows_and_skill_is_found() {
+    let table = drawn(400);
+    let fitted = fit(&table, Settings::default()).unwrap();
+    assert!(fitted.converged() && fitted.log_likelihoods().len() > 3);
+    for pair in fitted.log_likelihoods().windows(2) {
+        assert!(pair[1] >= pair[0] - 1e-6, "{pair:?}");
+    }
+    rows_sum_to_one(&fitted, 12);
+    let right = |a| (0..4).map(|k| fitted.confusion(a, k, k).unwrap()).sum::<f64>() / 4.0;
+    // 400 votes: an accuracy has the sd 0.025 at most; 5 sd apart are 0.125.
+    assert!(right(11) > right(6) + 0.05 && right(6) > right(0) + 0.05);
+    // With the best of 12 annotators right in 93 of 100, hardly an item is missed.
+    let wrong = |item: &usize| fitted.posteriors()[item * 4 + item % 4] < 0.5;
+    assert!((0..400).filter(wrong).count() < 12);
+}
+
+/// A vote of weight 2 is two votes; a vote of weight 0 is none.
+#[test]
+fn weights_count() {
+    let build = |weights: bool| {
+        let mut builder = TableBuilder::new(Keep::Votes);
+        let mut stream = Stream::new([1, 1], [0; 3]);
+        for item in 0..40 {
+            for annotator in ["x", "y", "z"] {
+                let (item, label) = (item.to_string(), stream.below(3).to_string());
+                let weight = stream.below(3);
+                let (times, weight) = if weights { (1, weight as f64) } else { (weight, 1.0) };
+                for _ in 0..times {
+                    builder.vote(&item, Some(annotator), &label, weight, 1).unwrap();
+                }
+            }
+            let (item, label) = (item.to_string(), (item % 3).to_string());
+            builder.vote(&item, Some("x"), &label, 1.0, 1).unwrap();
+        }
+        let settings = Settings { iterations: 8, tolerance: 0.0 };
+        fit(&builder.finish().unwrap(), settings).unwrap()
+    };
+    let (weighted, repeated) = (build(true), build(false));
+    let far = weighted.posteriors().iter().zip(repeated.posteriors()).map(|(a, b)| (a - b).abs());
+    assert!(far.fold(0.0, f64::max) < 1e-9);
+}
+
+#[test]
+fn threads_do_not_matter() {
+    let table = drawn(3000);
+    let fit = || fit(&table, Settings { iterations: 6, tolerance: 0.0 }).unwrap();
+    let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    assert_eq!(pool(1).install(fit), pool(5).install(fit));
+}
+
+#[test]
+fn as_a_target() {
+    let table = drawn(50);
+    let target: Target = "dawid_skene:iterations=20".parse().unwrap();
+    assert_eq!(target.to_string(), "dawid_skene:iterations=20,tolerance=0.00001");
+    let estimate = target.estimate(&table).unwrap();
+    let settings = Settings { iterations: 20, ..Settings::default() };
+    assert_eq!(
+        Source::new(&estimate).unwrap().distributions(),
+        fit(&table, settings).unwrap().posteriors()
+    );
+}
+
+#[test]
+fn who_voted_has_to_be_known() {
+    let target: Target = "dawid_skene".parse().unwrap();
+    let refused = |build: &dyn Fn(&mut TableBuilder), keep| {
+        let mut builder = TableBuilder::new(keep);
+        build(&mut builder);
+        target.estimate(&builder.finish().unwrap()).unwrap_err()
+    };
+    let counts = refused(&|b| b.vote("a", Some("w"), "x", 1.0, 1).unwrap(), Keep::Counts);
+    let expected = "dawid_skene has to know who voted: only counts or probabilities are known; use \
+                    frequencies or dirichlet";
+    assert_eq!(counts.to_string(), expected);
+    let nameless = |b: &mut TableBuilder| {
+        b.vote("a", Some("w"), "x", 1.0, 1).unwrap();
+        b.vote("b", None, "x", 1.0, 2).unwrap();
+    };
+    let error = refused(&nameless, Keep::Votes).to_string();
+    assert!(error.contains(r#"votes name no annotator on "b""#), "{error}");
+    let silent = |b: &mut TableBuilder| {
+        b.vote("a", Some("w"), "x", 1.0, 1).unwrap();
+        b.item("b", 2).unwrap();
+    };
+    assert!(matches!(refused(&silent, Keep::Votes), LabelError::NoVotes { .. }));
+}

@@ -1,0 +1,88 @@
+//! Labels against numpy's own Philox: `reference/labels/delivery.py`. Bit for bit.
+
+#![allow(clippy::unwrap_used)]
+
+mod tables;
+
+use dissensus_labels::{Delivery, Source};
+use serde::Deserialize;
+use tables::table;
+
+#[derive(Deserialize)]
+struct Case {
+    delivery: Delivery,
+    seed: u64,
+    ids: Vec<String>,
+    rows: Vec<Vec<f64>>,
+    epochs: Vec<u64>,
+    labels: Vec<Vec<u16>>,
+}
+
+fn cases() -> Vec<Case> {
+    serde_json::from_str(include_str!("golden/delivery.json")).unwrap()
+}
+
+#[test]
+fn as_numpy() {
+    for case in cases() {
+        let Case { delivery, seed, ids, rows, epochs, labels } = case;
+        let table = table(&ids, &rows);
+        let prepared = delivery.prepare(&Source::new(&table).unwrap(), seed).unwrap();
+        let mut out = vec![0; ids.len()];
+        for (&t, expected) in epochs.iter().zip(&labels) {
+            prepared.epoch(t, &mut out).unwrap();
+            assert_eq!(&out, expected, "{delivery}, seed {seed}, epoch {t}");
+            let mut one = prepared.epochs(t..t + 1).unwrap();
+            assert_eq!(one.next(), Some((t, &expected[..])));
+        }
+        let mut run = prepared.epochs(0..6).unwrap();
+        for expected in &labels[..6] {
+            assert_eq!(run.next().unwrap().1, expected, "{delivery}, seed {seed}");
+        }
+    }
+}
+
+/// Other items, another order: the same label for the same id. (The permutation of `shuffled_sls`
+/// is one of all items; it does not depend on their order.)
+#[test]
+fn labels_belong_to_ids() {
+    for case in cases() {
+        let Case { delivery, seed, ids, rows, epochs, labels } = case;
+        let part = if delivery.info().name == "shuffled_sls" { ids.len() } else { 9 };
+        let order: Vec<usize> = (0..ids.len()).map(|i| i * 5 % ids.len()).take(part).collect();
+        let turned_ids: Vec<String> = order.iter().map(|&i| ids[i].clone()).collect();
+        let turned_rows: Vec<Vec<f64>> = order.iter().map(|&i| rows[i].clone()).collect();
+        let table = table(&turned_ids, &turned_rows);
+        let prepared = delivery.prepare(&Source::new(&table).unwrap(), seed).unwrap();
+        for (&t, expected) in epochs.iter().zip(&labels) {
+            let expected: Vec<u16> = order.iter().map(|&i| expected[i]).collect();
+            let places: Vec<usize> = (0..part).collect();
+            assert_eq!(prepared.labels(t, &places).unwrap(), expected, "{delivery} {t}");
+        }
+    }
+}
+
+/// One thread and five give the same bits, of labels and of fits.
+#[test]
+fn threads_do_not_matter() {
+    let ids: Vec<String> = (0..5000).map(|i| format!("{i}")).collect();
+    let rows: Vec<Vec<f64>> =
+        (0..5000).map(|i| vec![f64::from(i % 4), f64::from(i % 3), f64::from(1 + i % 7)]).collect();
+    let table = table(&ids, &rows);
+    let all = || {
+        let source = Source::new(&table).unwrap();
+        let mut seen = Vec::new();
+        for info in dissensus_labels::DELIVERIES {
+            let prepared = info.name.parse::<Delivery>().unwrap().prepare(&source, 3).unwrap();
+            seen.extend(prepared.targets().into_iter().flatten().copied());
+            let mut out = vec![0; ids.len()];
+            for t in (0..3).filter(|_| info.hard) {
+                prepared.epoch(t, &mut out).unwrap();
+                seen.extend(out.iter().map(|&label| f64::from(label)));
+            }
+        }
+        seen
+    };
+    let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    assert_eq!(pool(1).install(all), pool(5).install(all));
+}
