@@ -1,5 +1,7 @@
 //! The program as a user meets it: exit code, standard output and standard error.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -188,6 +190,30 @@ fn score_and_compare() {
         "soft_nll"
     );
     snapshot!(
+        "score_given",
+        "score",
+        "--votes",
+        "votes.csv",
+        "--predictions",
+        "model.csv",
+        "--labels",
+        "given.csv",
+        "--metrics",
+        "accuracy,accuracy_given",
+        "--replicates",
+        "0"
+    );
+    snapshot!(
+        "error_given",
+        "score",
+        "--votes",
+        "votes.csv",
+        "--predictions",
+        "model.csv",
+        "--labels",
+        "trouble-free.csv"
+    );
+    snapshot!(
         "score_clipped",
         "score",
         "--votes",
@@ -298,7 +324,7 @@ fn deliver() {
     assert!(made.status.success(), "{}", show(&made));
     // A magic, a header of 128 bytes in all, then epochs × items labels of two bytes.
     let bytes = std::fs::read(&path).unwrap();
-    assert_eq!(bytes.len() % 64, (5 * 4 * 2) % 64);
+    assert_eq!(bytes.len() % 64, 5 * 4 * 2);
     assert!(String::from_utf8_lossy(&bytes[..128]).contains("'shape': (5, 4)"));
 }
 

@@ -6,12 +6,17 @@
 //! shards at once. The table is the same for any number of shards: items are put back into the
 //! order of the rows that first name them.
 
+mod merge;
+mod shard;
+
 use hashbrown::{HashMap, HashSet};
 use thiserror::Error;
 
 use crate::ids::id_hash;
-use crate::table::NOBODY;
-use crate::{Ballots, ClassError, ClassOrder, ClassSet, Counts, Ids, IdsBuilder, VoteTable, Votes};
+use crate::{Ballots, ClassError, ClassOrder, ClassSet, Ids, IdsBuilder, VoteTable};
+use merge::{item_places, merge_counts, merge_votes, ordered_items};
+
+pub use shard::{Shard, ShardVote};
 
 /// What to keep of the votes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,167 +59,6 @@ pub enum BuildError {
 
 /// The largest weight of a vote: the sum of any number of them is still a number.
 pub const HEAVIEST: f64 = 1e100;
-
-/// Classes beyond this many are tallied in a map instead of rows of counters.
-const WIDEST_ROW: usize = 256;
-
-/// Votes per (item, class) while they come in. Almost every count is small, and what a vote costs
-/// is the cache miss on its counter: counters are single bytes, and what overflows one goes to a
-/// map.
-#[derive(Default)]
-struct Tally {
-    /// Row-major counters, `width` an item; the value is that plus what `more` holds.
-    rows: Vec<u8>,
-    width: usize,
-    more: HashMap<u64, u32>,
-}
-
-impl Tally {
-    fn key(item: u32, class: u16) -> u64 {
-        u64::from(item) << 16 | u64::from(class)
-    }
-
-    #[inline]
-    fn add(&mut self, item: u32, class: u16, votes: u32) -> Result<(), BuildError> {
-        if (class as usize) < WIDEST_ROW {
-            if class as usize >= self.width {
-                self.widen(class as usize + 1);
-            }
-            let at = item as usize * self.width + class as usize;
-            if at >= self.rows.len() {
-                self.rows.resize((item as usize + 1) * self.width, 0);
-            }
-            if let Some(sum) = u8::try_from(votes).ok().and_then(|n| self.rows[at].checked_add(n)) {
-                self.rows[at] = sum;
-                return Ok(());
-            }
-        }
-        let more = self.more.entry(Self::key(item, class)).or_default();
-        let too_many = BuildError::TooMany { what: "votes for one class of one item" };
-        *more = more.checked_add(votes).filter(|n| *n < u32::MAX - 255).ok_or(too_many)?;
-        Ok(())
-    }
-
-    fn widen(&mut self, width: usize) {
-        if self.width > 0 {
-            let mut rows = Vec::with_capacity(self.rows.len() / self.width * width);
-            for row in self.rows.chunks(self.width) {
-                rows.extend_from_slice(row);
-                rows.resize(rows.len() + width - row.len(), 0);
-            }
-            self.rows = rows;
-        }
-        self.width = width;
-    }
-}
-
-/// One vote on its way into a shard: its class and annotator are numbered already.
-#[derive(Clone, Copy, Debug)]
-pub struct ShardVote<'a> {
-    /// The item's id.
-    pub item: &'a str,
-    /// [`id_hash`](crate::id_hash) of it.
-    pub hash: u64,
-    /// Number of the label, from [`TableBuilder::class`].
-    pub class: u16,
-    /// Number of the annotator, from [`TableBuilder::annotator`].
-    pub annotator: Option<u32>,
-    /// 1 where the source does not say.
-    pub weight: f64,
-    /// The row of the source, from 1; rows come in ascending order.
-    pub row: u64,
-}
-
-/// The home of some of the items.
-pub struct Shard {
-    keep: Keep,
-    items: IdsBuilder,
-    first_rows: Vec<u64>,
-    tally: Tally,
-    vote_items: Vec<u32>,
-    vote_classes: Vec<u16>,
-    vote_annotators: Vec<u32>,
-    vote_weights: Vec<f64>,
-    vote_rows: Vec<u64>,
-}
-
-impl Shard {
-    fn new(keep: Keep) -> Self {
-        Self {
-            keep,
-            items: IdsBuilder::new(),
-            first_rows: Vec::new(),
-            tally: Tally::default(),
-            vote_items: Vec::new(),
-            vote_classes: Vec::new(),
-            vote_annotators: Vec::new(),
-            vote_weights: Vec::new(),
-            vote_rows: Vec::new(),
-        }
-    }
-
-    /// Names an item, which may get no votes; its number within the shard.
-    pub fn item(&mut self, id: &str, hash: u64, row: u64) -> Result<u32, BuildError> {
-        let (item, new) =
-            self.items.intern_hashed(id, hash).ok_or(BuildError::TooMany { what: "items" })?;
-        if new {
-            self.first_rows.push(row);
-        }
-        Ok(item)
-    }
-
-    /// Adds several votes. Where only counts are kept, all items are looked up before the first
-    /// counter is touched: the waits for memory overlap instead of following one another. On an
-    /// error, gives the place of the vote that was refused.
-    #[inline]
-    pub fn push_all(&mut self, votes: &[ShardVote<'_>]) -> Result<(), (usize, BuildError)> {
-        const BATCH: usize = 32;
-        if self.keep != Keep::Counts {
-            let mut votes = votes.iter().enumerate();
-            return votes.try_for_each(|(at, vote)| self.push(*vote).map_err(|e| (at, e)));
-        }
-        for (batch, votes) in votes.chunks(BATCH).enumerate() {
-            let mut items = [0; BATCH];
-            for (at, vote) in votes.iter().enumerate() {
-                let found = self.item(vote.item, vote.hash, vote.row);
-                items[at] = found.map_err(|e| (batch * BATCH + at, e))?;
-            }
-            for (at, vote) in votes.iter().enumerate() {
-                let added = self.tally.add(items[at], vote.class, 1);
-                added.map_err(|e| (batch * BATCH + at, e))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Adds a vote.
-    #[inline]
-    pub fn push(&mut self, vote: ShardVote<'_>) -> Result<(), BuildError> {
-        if !(0.0..=HEAVIEST).contains(&vote.weight) {
-            return Err(BuildError::Weight { weight: vote.weight });
-        }
-        let item = self.item(vote.item, vote.hash, vote.row)?;
-        if self.keep == Keep::Counts {
-            return self.tally.add(item, vote.class, 1);
-        }
-        // The columns for annotators and weights appear with the first vote that needs them.
-        let before = self.vote_items.len();
-        self.vote_items.push(item);
-        self.vote_classes.push(vote.class);
-        if vote.annotator.is_some() || !self.vote_annotators.is_empty() {
-            self.vote_annotators.resize(before, NOBODY);
-            self.vote_annotators.push(vote.annotator.unwrap_or(NOBODY));
-        }
-        if vote.weight != 1.0 || !self.vote_weights.is_empty() {
-            self.vote_weights.resize(before, 1.0);
-            self.vote_weights.push(vote.weight);
-        }
-        if self.keep == Keep::VotesAndRows {
-            self.vote_rows.push(vote.row);
-        }
-        Ok(())
-    }
-}
 
 /// Collects votes and makes a [`VoteTable`] of them.
 pub struct TableBuilder {
@@ -419,118 +263,6 @@ fn classes_of<'n>(classes: &ClassSet, names: impl Iterator<Item = &'n str>) -> V
     names.map(|name| places.get(name).copied().unwrap_or(0)).collect()
 }
 
-/// For each shard, the place of each of its items in the table: items in the order of the rows
-/// that first name them. Within a shard they stand in that order already.
-fn item_places(shards: &[Shard]) -> Vec<Vec<u32>> {
-    let mut places: Vec<Vec<u32>> =
-        shards.iter().map(|s| Vec::with_capacity(s.first_rows.len())).collect();
-    let total: usize = shards.iter().map(|s| s.first_rows.len()).sum();
-    for place in 0..total as u32 {
-        let next = |s: usize| shards[s].first_rows.get(places[s].len());
-        let first = (0..shards.len()).filter_map(|s| Some((next(s)?, s))).min();
-        if let Some((_, shard)) = first {
-            places[shard].push(place);
-        }
-    }
-    places
-}
-
-/// The (shard, item in it) of every place of the table.
-fn homes(places: &[Vec<u32>], items: usize) -> Vec<(u16, u32)> {
-    let mut homes = vec![(0, 0); items];
-    for (shard, places) in places.iter().enumerate() {
-        for (item, &place) in places.iter().enumerate() {
-            homes[place as usize] = (shard as u16, item as u32);
-        }
-    }
-    homes
-}
-
-fn ordered_items(shards: &[Shard], places: &[Vec<u32>]) -> Ids {
-    let items = places.iter().map(Vec::len).sum();
-    let name = |(shard, item): (u16, u32)| shards[shard as usize].items.get(item as usize);
-    homes(places, items).into_iter().filter_map(name).collect()
-}
-
-fn merge_counts(shards: &[Shard], places: &[Vec<u32>], items: usize, class_of: &[u16]) -> Counts {
-    let mut more: Vec<(u32, u16, u32)> = Vec::new();
-    for (shard, places) in shards.iter().zip(places) {
-        for (&key, &votes) in &shard.tally.more {
-            more.push((places[(key >> 16) as usize], class_of[key as u16 as usize], votes));
-        }
-    }
-    more.sort_unstable();
-    let cells = shards.iter().flat_map(|shard| &shard.tally.rows);
-    let mut counts = Counts::with_room(items, cells.filter(|n| **n > 0).count() + more.len());
-    let mut more = more.into_iter().peekable();
-    let mut entries: Vec<(u16, u32)> = Vec::new();
-    for (place, (shard, item)) in homes(places, items).into_iter().enumerate() {
-        let tally = &shards[shard as usize].tally;
-        let start = (item as usize * tally.width).min(tally.rows.len());
-        let end = (start + tally.width).min(tally.rows.len());
-        entries.clear();
-        for (label, &votes) in tally.rows[start..end].iter().enumerate() {
-            if votes > 0 {
-                entries.push((class_of[label], u32::from(votes)));
-            }
-        }
-        while let Some((_, class, votes)) = more.next_if(|m| m.0 as usize == place) {
-            entries.push((class, votes));
-        }
-        entries.sort_unstable();
-        // Two labels may be one class (`1` and `1.0`), and a count may be in two places.
-        entries.dedup_by(|next, kept| {
-            let same = next.0 == kept.0;
-            kept.1 = if same { kept.1.saturating_add(next.1) } else { kept.1 };
-            same
-        });
-        counts.push(entries.drain(..).filter(|e| e.1 > 0));
-    }
-    counts
-}
-
-fn merge_votes(shards: Vec<Shard>, places: &[Vec<u32>], items: usize, class_of: &[u16]) -> Votes {
-    let mut starts = vec![0usize; items + 1];
-    for (shard, places) in shards.iter().zip(places) {
-        shard.vote_items.iter().for_each(|&i| starts[places[i as usize] as usize + 1] += 1);
-    }
-    for i in 0..items {
-        starts[i + 1] += starts[i];
-    }
-    let total = starts[items];
-    let column = |wanted: bool| if wanted { total } else { 0 };
-    let named = shards.iter().any(|s| !s.vote_annotators.is_empty());
-    let weighted = shards.iter().any(|s| !s.vote_weights.is_empty());
-    let rows = shards.iter().any(|s| !s.vote_rows.is_empty());
-    let mut votes = Votes {
-        classes: vec![0; total],
-        annotators: vec![NOBODY; column(named)],
-        weights: vec![1.0; column(weighted)],
-        rows: vec![0; column(rows)],
-        starts: Vec::new(),
-    };
-    let mut next = starts.clone();
-    for (shard, places) in shards.into_iter().zip(places) {
-        for (i, &item) in shard.vote_items.iter().enumerate() {
-            let cursor = &mut next[places[item as usize] as usize];
-            let at = *cursor;
-            *cursor += 1;
-            votes.classes[at] = class_of[shard.vote_classes[i] as usize];
-            if let Some(&annotator) = shard.vote_annotators.get(i) {
-                votes.annotators[at] = annotator;
-            }
-            if let Some(&weight) = shard.vote_weights.get(i) {
-                votes.weights[at] = weight;
-            }
-            if let Some(&row) = shard.vote_rows.get(i) {
-                votes.rows[at] = row;
-            }
-        }
-    }
-    votes.starts = starts;
-    votes
-}
-
 /// Fixes an order that a file or its format gives.
 impl TableBuilder {
     /// Declares classes whose order the format fixes, unless the user declared some already.
@@ -649,7 +381,7 @@ mod tests {
         }
         let table = builder.finish().unwrap();
         let counts = table.counts().unwrap();
-        assert_eq!(counts.total(), (0..600).map(|i| u64::from(i % 4 as u32)).sum::<u64>());
+        assert_eq!(counts.total(), (0..600u64).map(|i| i % 4).sum::<u64>());
         assert_eq!(counts.row(2, 600)[599], 3.0);
     }
 

@@ -109,7 +109,7 @@ fn read_input(input: Input, options: &ReadOptions) -> Result<Vec<Predictions>, R
 
 /// Checks the numbers and tells what they are.
 fn finish(file: &str, found: Found, options: &ReadOptions) -> Result<Predictions, ReadError> {
-    let Found { name, ids, classes, values, width } = found;
+    let Found { name, ids, classes, values, width, kind } = found;
     let error = |row: usize, problem: Problem| {
         let mut error = ReadError::new(file, problem).row(row as u64);
         error.item = ids.as_ref().and_then(|ids| ids.get(row).cloned());
@@ -128,7 +128,7 @@ fn finish(file: &str, found: Found, options: &ReadOptions) -> Result<Predictions
             return Err(error(row, Problem::DuplicateItem { id: ids[row].clone() }));
         }
     }
-    let kind = options.kind.unwrap_or_else(|| detect_kind(&values, width));
+    let kind = options.kind.or(kind).unwrap_or_else(|| detect_kind(&values, width));
     if kind == Kind::Probabilities {
         for (row, values) in values.chunks(width).enumerate() {
             let sum: f64 = values.iter().sum();
@@ -182,6 +182,16 @@ mod tests {
         assert_eq!(detect_kind(&[0.2, 0.8, 1.5, -0.5], 2), Kind::Logits);
         assert_eq!(detect_kind(&[0.2, 0.7], 2), Kind::Logits);
         assert_eq!(stem("a/b/soft.seed1.npy"), "soft");
+    }
+
+    #[test]
+    fn a_name_says_what_numbers_are() {
+        let read = |key: &str| {
+            let text = format!("{{\"id\": \"a\", \"{key}\": [0.4, 0.6]}}\n");
+            read_bytes("x", text.into(), &ReadOptions::default()).unwrap()[0].kind
+        };
+        assert_eq!((read("logits"), read("probs")), (Kind::Logits, Kind::Probabilities));
+        assert_eq!(read("scores"), Kind::Probabilities);
     }
 
     #[test]

@@ -107,6 +107,14 @@ pub enum Problem {
         /// The limit.
         limit: u64,
     },
+    /// More of something than allowed.
+    #[error("there are more than {limit} {what}")]
+    TooMany {
+        /// What there is too much of.
+        what: &'static str,
+        /// The limit.
+        limit: u64,
+    },
     /// A row with another number of cells than the header.
     #[error("{found} cells where {expected} are expected: {text:?}")]
     Ragged {
@@ -251,6 +259,7 @@ impl Problem {
             Self::Encoding { .. } => "encoding",
             Self::Utf16 { .. } => "utf-16",
             Self::TooLarge { .. } => "too-large",
+            Self::TooMany { .. } => "too-many",
             Self::Ragged { .. } => "ragged-row",
             Self::OpenQuote => "open-quote",
             Self::Json(_) => "json",

@@ -1,7 +1,7 @@
 //! What a reader hands its votes to: the table builder, with a place for guesses and findings,
 //! and one rule for bad rows.
 
-use dissensus_core::{TableBuilder, VoteTable};
+use dissensus_core::{Keep, TableBuilder, VoteTable};
 use serde::Serialize;
 
 use crate::error::{Problem, ReadError};
@@ -162,6 +162,8 @@ pub struct Intake<'a> {
     pub findings: Vec<Finding>,
     /// (item, text) where the source carries texts.
     pub texts: Vec<(String, String)>,
+    /// Votes that counts stood for so far.
+    counted: u64,
 }
 
 impl<'a> Intake<'a> {
@@ -183,6 +185,7 @@ impl<'a> Intake<'a> {
             notes: Vec::new(),
             findings: Vec::new(),
             texts: Vec::new(),
+            counted: 0,
         })
     }
 
@@ -218,6 +221,26 @@ impl<'a> Intake<'a> {
         Ok(())
     }
 
+    /// What is wrong with a vote without an item or a label.
+    fn empty(&self, item: &str, label: &str, row: u64) -> Option<ReadError> {
+        let role = match (item, label) {
+            ("", _) => "item",
+            (_, "") => "label",
+            _ => return None,
+        };
+        let mut error = self.error(Problem::EmptyCell { role }).row(row);
+        error.item = (!item.is_empty()).then(|| item.to_owned());
+        Some(error)
+    }
+
+    /// A row that could be read; a bad one goes by the rule for bad rows and is `None`.
+    pub fn good<T>(&mut self, row: Result<T, ReadError>) -> Result<Option<T>, ReadError> {
+        match row {
+            Ok(row) => Ok(Some(row)),
+            Err(error) => self.reject(error).map(|()| None),
+        }
+    }
+
     /// Adds a vote; a refused one goes by the rule for bad rows.
     pub fn vote(
         &mut self,
@@ -227,6 +250,9 @@ impl<'a> Intake<'a> {
         weight: f64,
         row: u64,
     ) -> Result<(), ReadError> {
+        if let Some(error) = self.empty(item, label, row) {
+            return self.reject(error);
+        }
         match self.builder.vote(item, annotator, label, weight, row) {
             Ok(()) => Ok(()),
             Err(error) => {
@@ -269,6 +295,16 @@ impl<'a> Intake<'a> {
 
     /// Adds votes of unknown annotators.
     pub fn votes(&mut self, item: &str, label: &str, n: u32, row: u64) -> Result<(), ReadError> {
+        if let Some(error) = self.empty(item, label, row) {
+            return self.reject(error);
+        }
+        // Ten digits in a file may stand for four billion votes, each of which takes memory.
+        let limit = self.options.limits.votes;
+        if self.builder.keep() != Keep::Counts && self.counted + u64::from(n) > limit {
+            let error = self.error(Problem::TooMany { what: "votes in its counts", limit });
+            return self.reject(error.row(row).item(item));
+        }
+        self.counted += u64::from(n);
         match self.builder.votes(item, label, n, row) {
             Ok(()) => Ok(()),
             Err(error) => {
@@ -291,14 +327,25 @@ impl<'a> Intake<'a> {
 
     /// Names an item that may get no votes.
     pub fn name_item(&mut self, item: &str, row: u64) -> Result<(), ReadError> {
+        if item.is_empty() {
+            let error = self.error(Problem::EmptyCell { role: "item" }).row(row);
+            return self.reject(error);
+        }
         self.builder.item(item, row).map_err(|e| self.error(e).row(row))
     }
 
     /// Names an item that must be new; a second row for it goes by the rule for bad rows.
     /// Says whether the row is to be read.
     pub fn new_item(&mut self, item: &str, row: u64) -> Result<bool, ReadError> {
-        if self.builder.has_item(item) {
-            let error = self.error(Problem::DuplicateItem { id: item.to_owned() }).row(row);
+        let problem = match item {
+            "" => Some(Problem::EmptyCell { role: "item" }),
+            _ if self.builder.has_item(item) => {
+                Some(Problem::DuplicateItem { id: item.to_owned() })
+            }
+            _ => None,
+        };
+        if let Some(problem) = problem {
+            let error = self.error(problem).row(row);
             self.reject(error)?;
             return Ok(false);
         }

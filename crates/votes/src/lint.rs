@@ -175,9 +175,9 @@ fn duplicates(view: &View<'_>) -> Option<Finding> {
 
 fn lookalike_classes(view: &View<'_>) -> Option<Finding> {
     let plain = |name: &String| name.trim().to_lowercase();
-    let names = view.table.classes().names();
-    let pair = names.iter().enumerate().find_map(|(i, name)| {
-        let other = names[..i].iter().find(|other| plain(other) == plain(name))?;
+    let mut seen: HashMap<String, &String> = HashMap::new();
+    let pair = view.table.classes().names().iter().find_map(|name| {
+        let other = seen.insert(plain(name), name)?;
         Some(format!("{other:?} and {name:?} differ only in case or spaces"))
     })?;
     let finding = Finding::new(Severity::Warning, "lookalike-classes", pair);

@@ -70,16 +70,18 @@ impl ReadOptions {
 pub struct Limits {
     /// Bytes of one line of a table or of JSON Lines.
     pub line: u64,
-    /// Bytes of a document that is read as a whole (JSON, Parquet, archives), and of an archive
-    /// member when unpacked.
+    /// Bytes of a document that is read as a whole (JSON, Parquet, archives), and of all that is
+    /// unpacked from it.
     pub document: u64,
-    /// Cells of a matrix.
+    /// Cells of a matrix, values of a Parquet table.
     pub cells: u64,
+    /// Votes that the counts of a file stand for, where every vote is kept.
+    pub votes: u64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { line: 16 << 20, document: 8 << 30, cells: 2 << 30 }
+        Self { line: 16 << 20, document: 8 << 30, cells: 2 << 30, votes: 1 << 28 }
     }
 }
 

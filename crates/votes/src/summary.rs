@@ -170,8 +170,8 @@ impl Rows<'_> {
     }
 }
 
-fn spread<T: Copy + PartialOrd>(mut values: Vec<T>, number: fn(&T) -> f64) -> Option<Spread<T>> {
-    values.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
+fn spread<T: Copy>(mut values: Vec<T>, number: fn(&T) -> f64) -> Option<Spread<T>> {
+    values.sort_by(|a, b| number(a).total_cmp(&number(b)));
     let (min, max) = (*values.first()?, *values.last()?);
     let n = values.len();
     let median = (number(&values[(n - 1) / 2]) + number(&values[n / 2])) / 2.0;

@@ -1,5 +1,7 @@
 //! Whatever is written reads back to the same table.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 use std::io::Cursor;
 
 use dissensus_core::{

@@ -96,7 +96,7 @@ fn pictures(blends: &Blends) -> anyhow::Result<String> {
         ];
         for &class in classes.iter().take(4) {
             let cast = votes.get(class).copied().unwrap_or(0.0) / total.max(1.0);
-            let name = text::pad(&names[class], 11);
+            let name = text::pad(names[class], 11);
             let (left, right) = (bars::bar(cast, 1.0, 20), bars::bar(truth[class], 1.0, 20));
             let (cast, true_share) = (100.0 * cast, 100.0 * truth[class]);
             lines.push(format!("{name} {left} {cast:>3.0} %  {right} {true_share:>3.0} %"));

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::judging::{Interval, JudgeArgs, Model, interval, metrics, number};
 use crate::ui::table::{Cell, Form, Table};
-use crate::ui::{self, paint, text};
+use crate::ui::{self, paint, progress, text};
 
 mod figures;
 
@@ -78,17 +78,21 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let judged = args.judge.judge(&table, &args.predictions, false)?;
     judged.print_notes();
     let mut scores = Vec::new();
+    let slices = if args.by.is_some() { 1 + args.slices } else { 1 };
+    let bar = progress::steps(judged.models.len() * slices * chosen.len(), "scoring");
     for model in &judged.models {
         for (slice, part) in parts(args, model)? {
             let part = part.as_ref().unwrap_or(&model.judged);
             let of = |metric: &&'static Metric| {
                 let (replicates, seed) = (args.judge.replicates, args.judge.seed);
+                bar.inc(1);
                 interval(part, metric, args.judge.settings(), replicates, seed)
             };
             let metrics = chosen.iter().map(of).collect::<anyhow::Result<Vec<_>>>()?;
             scores.push(Scored { model: model.name.clone(), slice, items: part.len(), metrics });
         }
     }
+    bar.finish_and_clear();
     if let Some(folder) = &args.svg {
         figures::draw(folder, &judged.models, &args.judge, args.force)?;
     }

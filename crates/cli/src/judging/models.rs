@@ -1,10 +1,11 @@
 //! Votes and predictions, read and matched.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
 use dissensus_core::{Ballots, Keep, VoteTable};
+use dissensus_labels::example_key;
 use dissensus_measure::{Judged, Matrix, Predictions as Given, Settings, Targets, TieRule, Truth};
 use dissensus_predictions::{Kind, Matched, Predictions, ReadOptions, align, read};
 
@@ -23,6 +24,9 @@ pub(crate) struct JudgeArgs {
     /// Column of the item id in the predictions
     #[arg(long, value_name = "COLUMN")]
     id: Option<String>,
+    /// Labels from elsewhere, for `accuracy_given`: a file with an id and a label for each item
+    #[arg(long, value_name = "FILE")]
+    labels: Option<PathBuf>,
     /// Metrics to show, separated by commas; `all` shows every one
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) metrics: Vec<String>,
@@ -161,16 +165,37 @@ impl JudgeArgs {
             TieRule::Random { .. } => TieRule::Random { seed: self.seed },
             other => other,
         };
-        let key = |&item: &usize| stable_hash(table.items().name(item));
+        let key = |&item: &usize| example_key(table.items().name(item));
         let keys: Vec<u64> = items.iter().map(key).collect();
-        Ok(Truth::new(targets)?.with_ties(ties, Some(&keys))?)
+        let truth = Truth::new(targets)?.with_ties(ties, Some(&keys))?;
+        match &self.labels {
+            None => Ok(truth),
+            Some(file) => Ok(truth.with_given(&given_labels(file, table, items)?)?),
+        }
     }
 }
 
-/// FNV-1a: names an item for the seeded tie rule, the same in every process.
-fn stable_hash(id: &str) -> u64 {
-    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
-    id.as_bytes().iter().fold(0xcbf2_9ce4_8422_2325, step)
+/// The labels of these items from a file of one label an item.
+fn given_labels(file: &Path, table: &VoteTable, items: &[usize]) -> anyhow::Result<Vec<u32>> {
+    let labels = reading::read(file, &dissensus_votes::ReadOptions::default())?.table;
+    let counts = labels.counts();
+    let label = |&item: &usize| -> anyhow::Result<u32> {
+        let id = table.items().name(item);
+        let place = labels.items().position(id);
+        let place = place.with_context(|| format!("{}: no label for {id:?}", file.display()))?;
+        let mut entries = counts.iter().flat_map(|counts| counts.entries(place));
+        let (Some((class, 1)), None) = (entries.next(), entries.next()) else {
+            anyhow::bail!("{}: {id:?} has not exactly one label", file.display());
+        };
+        let name = labels.classes().name(class);
+        let class = table.classes().position(name);
+        let class = class.with_context(|| {
+            let known = table.classes().names().join(", ");
+            format!("{}: {id:?} has the label {name:?}, the classes are {known}", file.display())
+        })?;
+        Ok(u32::from(class))
+    };
+    items.iter().map(label).collect()
 }
 
 fn note(

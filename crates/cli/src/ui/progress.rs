@@ -22,6 +22,17 @@ pub(crate) fn bytes_bar(bytes: Option<u64>, message: &str) -> ProgressBar {
     bar
 }
 
+/// A bar for `steps` steps of work.
+pub(crate) fn steps(steps: usize, message: &str) -> ProgressBar {
+    let bar = ProgressBar::new(steps as u64);
+    bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(8));
+    if let Ok(style) = ProgressStyle::with_template("{msg} {bar:30} {pos}/{len} ETA {eta}") {
+        bar.set_style(style.progress_chars("█▌ "));
+    }
+    bar.set_message(message.to_owned());
+    bar
+}
+
 /// Files below this size are read before a bar could be seen.
 const LARGE: u64 = 64 << 20;
 

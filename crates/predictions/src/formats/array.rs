@@ -4,7 +4,7 @@
 use dissensus_votes::containers::{Archive, Source, npy};
 use dissensus_votes::{Problem, ReadError};
 
-use super::{Format, Found};
+use super::{Format, Found, kind_of};
 use crate::read::ReadOptions;
 
 pub(super) const NPY: Format = Format {
@@ -39,7 +39,7 @@ fn read_npy(file: &str, source: Source, options: &ReadOptions) -> Result<Vec<Fou
         return Ok(Vec::new());
     };
     let (values, width) = matrix(file, &bytes, options)?;
-    Ok(vec![Found { name: None, ids: None, classes: None, values, width }])
+    Ok(vec![Found { name: None, ids: None, classes: None, values, width, kind: None }])
 }
 
 fn read_npz(file: &str, source: Source, options: &ReadOptions) -> Result<Vec<Found>, ReadError> {
@@ -55,7 +55,8 @@ fn read_npz(file: &str, source: Source, options: &ReadOptions) -> Result<Vec<Fou
     if let Some(known) = known {
         let (values, width) = matrix(file, &archive.read(known)?, options)?;
         check_ids(file, ids.as_ref(), values.len().checked_div(width).unwrap_or(0))?;
-        return Ok(vec![Found { name: None, ids, classes, values, width }]);
+        let kind = kind_of(known);
+        return Ok(vec![Found { name: None, ids, classes, values, width, kind }]);
     }
     // Several models in one archive: every matrix is one, by its name.
     let mut found = Vec::new();
@@ -66,7 +67,7 @@ fn read_npz(file: &str, source: Source, options: &ReadOptions) -> Result<Vec<Fou
             check_ids(file, ids.as_ref(), values.len().checked_div(width).unwrap_or(0))?;
             let name = name.strip_suffix(".npy").map(str::to_owned);
             let (ids, classes) = (ids.clone(), classes.clone());
-            found.push(Found { name, ids, classes, values, width });
+            found.push(Found { name, ids, classes, values, width, kind: None });
         }
     }
     match found.is_empty() {

@@ -6,7 +6,7 @@ use dissensus_votes::{Problem, ReadError, shorten};
 use serde_json::{Map, Value};
 
 use super::{Format, Found};
-use crate::read::ReadOptions;
+use crate::read::{Kind, ReadOptions};
 
 pub(super) const FORMAT: Format = Format {
     name: "chaosnli",
@@ -65,7 +65,8 @@ fn model(file: &str, name: Option<&str>, map: &Map<String, Value>) -> Result<Fou
         ids.push(uid.clone());
     }
     let name = name.map(str::to_owned);
-    Ok(Found { name, ids: Some(ids), classes: None, values, width })
+    let kind = Some(Kind::Probabilities);
+    Ok(Found { name, ids: Some(ids), classes: None, values, width, kind })
 }
 
 #[cfg(test)]

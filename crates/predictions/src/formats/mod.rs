@@ -8,7 +8,7 @@ mod table;
 use dissensus_votes::ReadError;
 use dissensus_votes::containers::Source;
 
-use crate::read::ReadOptions;
+use crate::read::{Kind, ReadOptions};
 
 /// Predictions as they were found, before checks.
 pub(crate) struct Found {
@@ -18,6 +18,19 @@ pub(crate) struct Found {
     pub(crate) classes: Option<Vec<String>>,
     pub(crate) values: Vec<f64>,
     pub(crate) width: usize,
+    /// What the numbers are, where the name they stand under says so.
+    pub(crate) kind: Option<Kind>,
+}
+
+/// What a name such as `logits` or `probs` says of the numbers under it.
+fn kind_of(name: &str) -> Option<Kind> {
+    let name = name.rsplit('/').next().unwrap_or(name).to_lowercase();
+    let name = name.strip_suffix(".npy").unwrap_or(&name);
+    match name {
+        "logits" => Some(Kind::Logits),
+        "probabilities" | "probs" | "predicted_probabilities" => Some(Kind::Probabilities),
+        _ => None,
+    }
 }
 
 /// A way in which predictions are stored.

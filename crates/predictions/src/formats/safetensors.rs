@@ -5,7 +5,7 @@ use dissensus_votes::containers::Source;
 use dissensus_votes::{Problem, ReadError};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 
-use super::{Format, Found};
+use super::{Format, Found, kind_of};
 
 pub(super) const FORMAT: Format = Format {
     name: "safetensors",
@@ -34,9 +34,10 @@ pub(crate) fn read(file: &str, bytes: &[u8]) -> Result<Vec<Found>, ReadError> {
     };
     let (ids, classes) = (list("ids")?, list("classes")?);
     let known = ["logits", "probabilities", "probs", "predictions"];
-    let named = known.iter().find_map(|name| tensors.tensor(name).ok());
+    let named = known.iter().find_map(|name| Some((name, tensors.tensor(name).ok()?)));
+    let kind = named.as_ref().and_then(|(name, _)| kind_of(name));
     let views: Vec<(Option<String>, TensorView<'_>)> = match named {
-        Some(view) => vec![(None, view)],
+        Some((_, view)) => vec![(None, view)],
         None => {
             let mut all: Vec<_> = tensors.tensors();
             all.sort_by(|a, b| a.0.cmp(&b.0));
@@ -59,7 +60,7 @@ pub(crate) fn read(file: &str, bytes: &[u8]) -> Result<Vec<Found>, ReadError> {
         let values = numbers(&view)
             .ok_or_else(|| fail(format!("values of type {:?} are not supported", view.dtype())))?;
         let (ids, classes) = (ids.clone(), classes.clone());
-        Ok(Found { name, ids, classes, values, width: *width })
+        Ok(Found { name, ids, classes, values, width: *width, kind })
     };
     views.into_iter().map(found).collect()
 }

@@ -5,7 +5,7 @@ use dissensus_votes::containers::{Source, Table, cell_text};
 use dissensus_votes::{Problem, ReadError, shorten};
 use serde_json::Value;
 
-use super::{Format, Found};
+use super::{Format, Found, kind_of};
 use crate::read::ReadOptions;
 
 pub(super) const FORMAT: Format = Format {
@@ -146,5 +146,9 @@ fn read(file: &str, source: Source, options: &ReadOptions) -> Result<Vec<Found>,
         ids.extend(id.map(|column| cell_text(row.cell(column)).unwrap_or_default()));
     }
     let ids = id.is_some().then_some(ids);
-    Ok(vec![Found { name: None, ids, classes, values, width }])
+    let kind = match &layout {
+        Layout::List { values, .. } => kind_of(&columns[*values]),
+        Layout::Columns { .. } => None,
+    };
+    Ok(vec![Found { name: None, ids, classes, values, width, kind }])
 }

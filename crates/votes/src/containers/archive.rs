@@ -1,4 +1,4 @@
-//! Zip archives (`.npz`, `.pt`), with a limit on what a member may unpack to.
+//! Zip archives (`.npz`, `.pt`), with a limit on what they may unpack to.
 
 use std::io::{Cursor, Read};
 
@@ -11,13 +11,15 @@ pub struct Archive {
     file: String,
     zip: ZipArchive<Cursor<Vec<u8>>>,
     limit: u64,
+    left: u64,
 }
 
 impl Archive {
-    /// Opens an archive; no member may unpack to more than `limit` bytes.
+    /// Opens an archive. What is read of it may unpack to `limit` bytes in all: members may lie on
+    /// top of one another, so that even the number of small ones says nothing.
     pub fn open(file: &str, bytes: Vec<u8>, limit: u64) -> Result<Self, ReadError> {
         match ZipArchive::new(Cursor::new(bytes)) {
-            Ok(zip) => Ok(Self { file: file.to_owned(), zip, limit }),
+            Ok(zip) => Ok(Self { file: file.to_owned(), zip, limit, left: limit }),
             Err(error) => Err(ReadError::new(file, Problem::Archive(error.to_string()))),
         }
     }
@@ -39,11 +41,14 @@ impl Archive {
         let entry = self.zip.by_name(member).map_err(archive)?;
         let mut bytes = Vec::new();
         // The announced size is not trusted: what really comes out is counted.
-        match entry.take(self.limit.saturating_add(1)).read_to_end(&mut bytes) {
-            Ok(_) if bytes.len() as u64 > self.limit => {
-                Err(fail(Problem::TooLarge { what: "a member, unpacked,", limit: self.limit }))
+        match entry.take(self.left.saturating_add(1)).read_to_end(&mut bytes) {
+            Ok(_) if bytes.len() as u64 > self.left => {
+                Err(fail(Problem::TooLarge { what: "the archive, unpacked,", limit: self.limit }))
             }
-            Ok(_) => Ok(bytes),
+            Ok(_) => {
+                self.left -= bytes.len() as u64;
+                Ok(bytes)
+            }
             Err(error) => Err(fail(Problem::Archive(error.to_string()))),
         }
     }
@@ -69,6 +74,20 @@ mod tests {
         assert_eq!(error.problem.code(), "too-large");
         let error = archive.read("other").unwrap_err();
         assert_eq!(error.problem.code(), "archive");
+    }
+
+    #[test]
+    fn many_members_are_counted_together() {
+        let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
+        for name in ["a", "b", "c"] {
+            writer.start_file(name, SimpleFileOptions::default()).unwrap();
+            writer.write_all(&[0; 400]).unwrap();
+        }
+        let bytes = writer.finish().unwrap().into_inner();
+        let mut archive = Archive::open("x.npz", bytes, 1000).unwrap();
+        assert!(archive.read("a").is_ok() && archive.read("b").is_ok());
+        let error = archive.read("c").unwrap_err().to_string();
+        assert_eq!(error, "x.npz, column \"c\": the archive, unpacked, is larger than 1000 bytes");
     }
 
     #[test]

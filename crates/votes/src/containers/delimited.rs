@@ -1,6 +1,7 @@
 //! CSV, TSV and their like: the dialect is told from the first lines; quoted fields may hold
 //! delimiters, quotes and line breaks.
 
+use std::collections::HashSet;
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -52,11 +53,10 @@ pub fn open(input: Input, options: &ReadOptions) -> Result<Table, ReadError> {
     } else {
         (1..=head.len()).map(|i| format!("#{i}")).collect()
     };
-    for (i, column) in columns.iter().enumerate() {
-        if !column.is_empty() && columns[..i].contains(column) {
-            let problem = Problem::DuplicateColumn { name: column.clone() };
-            return Err(ReadError::new(name, problem).row(1));
-        }
+    let mut seen = HashSet::new();
+    if let Some(twice) = columns.iter().find(|c| !c.is_empty() && !seen.insert(c.as_str())) {
+        let problem = Problem::DuplicateColumn { name: twice.clone() };
+        return Err(ReadError::new(name, problem).row(1));
     }
     let sample = first
         .into_iter()
@@ -99,7 +99,7 @@ fn guess_delimiter(body: &[u8]) -> u8 {
         if cells > 1 && alike * 10 >= rows.len() * 9 { cells } else { 0 }
     };
     let mut best = (0, DELIMITERS[0]);
-    for delimiter in DELIMITERS {
+    for delimiter in DELIMITERS.into_iter().filter(|&d| memchr::memchr(d, body).is_some()) {
         let score = score(delimiter);
         if score > best.0 {
             best = (score, delimiter);

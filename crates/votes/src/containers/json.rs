@@ -1,6 +1,7 @@
 //! JSON documents and JSON Lines, read strictly: a key that appears twice in an object is an
 //! error (most readers keep the last one and say nothing), and nesting is bounded.
 
+use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Read};
 
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
@@ -83,10 +84,13 @@ fn json_error(file: &str, error: &serde_json::Error) -> ReadError {
     ReadError::new(file, Problem::Json(error.to_string())).row(error.line() as u64)
 }
 
+/// Bytes of a JSON document at the most: parsed, it takes several times as much memory.
+const MOST_DOCUMENT: u64 = 1 << 30;
+
 /// Reads the whole source as one document.
 pub fn open_document(input: Input, limit: u64) -> Result<Value, ReadError> {
     let name = input.name.clone();
-    let bytes = input.into_bytes(limit)?;
+    let bytes = input.into_bytes(limit.min(MOST_DOCUMENT))?;
     parse(without_bom(&bytes)).map_err(|e| json_error(&name, &e))
 }
 
@@ -117,10 +121,27 @@ fn looks_like_a_row(line: &[u8]) -> bool {
     }
 }
 
+/// The keys of rows in the order of their first appearance.
+#[derive(Default)]
+struct Columns {
+    list: Vec<String>,
+    seen: HashSet<String>,
+}
+
+impl Columns {
+    fn add(&mut self, map: &Map<String, Value>) {
+        for key in map.keys() {
+            if self.seen.insert(key.clone()) {
+                self.list.push(key.clone());
+            }
+        }
+    }
+}
+
 /// Opens JSON Lines; the columns are the keys of the rows at the beginning, in order.
 pub fn open_lines(input: Input) -> Result<Table, ReadError> {
     const SAMPLE: usize = 200;
-    let mut columns: Vec<String> = Vec::new();
+    let mut columns = Columns::default();
     let mut maps = Vec::new();
     let body = without_bom(&input.head);
     let complete = match (input.whole, memchr::memrchr(b'\n', body)) {
@@ -130,13 +151,11 @@ pub fn open_lines(input: Input) -> Result<Table, ReadError> {
     for (number, line) in complete.split(|&b| b == b'\n').enumerate().take(SAMPLE) {
         // A bad line is reported, with its number, when the rows are read.
         if let Ok(Value::Object(map)) = parse(line) {
-            for key in map.keys().filter(|key| !columns.contains(key)).cloned().collect::<Vec<_>>()
-            {
-                columns.push(key);
-            }
+            columns.add(&map);
             maps.push((number as u64 + 1, map));
         }
     }
+    let columns = columns.list;
     let sample = maps.into_iter().map(|(number, map)| row(number, map, &columns)).collect();
     Ok(Table { kind: TableKind::JsonLines, columns, sample, body: Body::Text(input) })
 }
@@ -146,12 +165,9 @@ pub fn array_as_table(value: Value) -> Result<Table, Value> {
     const SAMPLE: usize = 200;
     match value {
         Value::Array(list) if !list.is_empty() && list.iter().all(Value::is_object) => {
-            let mut columns: Vec<String> = Vec::new();
-            for entry in list.iter().take(SAMPLE).filter_map(Value::as_object) {
-                let new = |key: &&String| !columns.contains(key);
-                let keys: Vec<String> = entry.keys().filter(new).cloned().collect();
-                columns.extend(keys);
-            }
+            let mut columns = Columns::default();
+            list.iter().take(SAMPLE).filter_map(Value::as_object).for_each(|map| columns.add(map));
+            let columns = columns.list;
             let maps = list.into_iter().filter_map(|entry| match entry {
                 Value::Object(map) => Some(map),
                 _ => None,

@@ -42,7 +42,8 @@ impl Source {
                 Ok(Self::Archive(Archive::open(&name, input.into_bytes(limit)?, limit)?))
             }
             [b'P', b'A', b'R', b'1', ..] => {
-                Ok(Self::Table(parquet::open(&name, input.into_bytes(limit)?)?))
+                let bytes = input.into_bytes(limit)?;
+                Ok(Self::Table(parquet::open(&name, bytes, &options.limits)?))
             }
             _ => Self::open_text(input, options),
         }

@@ -67,6 +67,9 @@ pub fn parse(bytes: &[u8]) -> Result<Array<'_>, Problem> {
     let mut array = Array::new(&header.descr, header.shape, header.fortran)?;
     let data = &rest[start + length..];
     let cells = array.cells()?;
+    if cells > 0 && array.element.size() == 0 {
+        return bad("its texts have no room for a character");
+    }
     let Some(wanted) = cells.checked_mul(array.element.size()) else {
         return bad(format!("the shape {:?} is too large", array.shape));
     };
@@ -136,13 +139,16 @@ impl<'a> Array<'a> {
         u64::from_le_bytes(word)
     }
 
+    /// A signed whole number of `size` bytes.
+    fn whole(&self, index: usize, size: usize) -> i64 {
+        let unused = 64 - 8 * size.min(8) as u32;
+        (self.word(index) << unused) as i64 >> unused
+    }
+
     fn number(&self, index: usize) -> f64 {
         let word = self.word(index);
         match self.element {
-            Element::Int(size) => {
-                let unused = 64 - 8 * size.min(8) as u32;
-                ((word << unused) as i64 >> unused) as f64
-            }
+            Element::Int(size) => self.whole(index, size) as f64,
             Element::Unsigned(_) => word as f64,
             Element::Float(2) => half(word as u16),
             Element::Float(4) => f64::from(f32::from_bits(word as u32)),
@@ -195,7 +201,8 @@ impl<'a> Array<'a> {
                 }
             }
             Element::Unsigned(_) => Ok(self.word(index).to_string()),
-            Element::Int(_) => Ok(format!("{}", self.number(index) as i64)),
+            // Not by way of a float, in which two long ids would become one.
+            Element::Int(size) => Ok(self.whole(index, size).to_string()),
             Element::Float(_) => Ok(self.number(index).to_string()),
         }
     }
@@ -319,8 +326,9 @@ mod tests {
         );
         let text = file("<U2", "(2,)", false, b"a\0\0\0b\0\0\0\xe9\0\0\0\0\0\0\0");
         assert_eq!(parse(&text).unwrap().texts().unwrap(), ["ab", "é"]);
-        let big = file("<i8", "(1,)", false, &(-5i64).to_le_bytes());
-        assert_eq!(parse(&big).unwrap().texts().unwrap(), ["-5"]);
+        let big: Vec<u8> = [-5i64, i64::MAX - 1].iter().flat_map(|n| n.to_le_bytes()).collect();
+        let big = file("<i8", "(2,)", false, &big);
+        assert_eq!(parse(&big).unwrap().texts().unwrap(), ["-5", "9223372036854775806"]);
     }
 
     #[test]
@@ -346,6 +354,7 @@ mod tests {
             (file("<i8", "(99999999999, 99999999999)", false, &[]), "too large"),
             (file("<i8", "(1000000000, 10)", false, &[0; 16]), "needs 80000000000 bytes"),
             (file("<i8", "(-1, 10)", false, &[]), "not of whole numbers"),
+            (file("|S0", "(99999999999,)", false, &[]), "no room for a character"),
             (file("<i8", "5", false, &[]), "not a tuple"),
         ];
         for (bytes, wanted) in cases {

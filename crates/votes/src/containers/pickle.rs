@@ -4,6 +4,10 @@
 //! only what numpy needs to store plain arrays in lists and dictionaries: a dozen opcodes, and
 //! four names that build an array from bytes. Any other name, and any other opcode, ends the
 //! reading with an error that says what was asked for. Nothing is imported, called or evaluated.
+//!
+//! A short program can also ask for much: a value in itself a million times over, or a copy of a
+//! text for every few bytes. So nesting is bounded, and what is made takes no more memory than the
+//! pickle itself, a fixed number of times.
 
 use std::rc::Rc;
 
@@ -82,21 +86,34 @@ fn bad<T>(message: impl Into<String>) -> Result<T, Problem> {
 
 /// The value that a pickle stands for.
 pub fn parse(bytes: &[u8]) -> Result<Object, Problem> {
-    let mut machine =
-        Machine { bytes, at: 0, stack: Vec::new(), marks: Vec::new(), memo: Vec::new() };
+    let mut machine = Machine {
+        bytes,
+        at: 0,
+        stack: Vec::new(),
+        marks: Vec::new(),
+        memo: Vec::new(),
+        encodable: bytes.len(),
+    };
     machine.run()
 }
 
-/// More opcodes, memo entries or nested copies than an honest file of arrays has.
+/// More opcodes, memo entries, axes or values within values than an honest file of arrays has.
 const MOST_STEPS: usize = 1_000_000;
 const MOST_MEMO: usize = 1 << 16;
+const MOST_AXES: usize = 32;
+const DEEPEST: usize = 32;
+
+/// A value and how many levels of values are inside it.
+type Slot = (Object, usize);
 
 struct Machine<'a> {
     bytes: &'a [u8],
     at: usize,
-    stack: Vec<Object>,
+    stack: Vec<Slot>,
     marks: Vec<usize>,
-    memo: Vec<Option<Object>>,
+    memo: Vec<Option<Slot>>,
+    /// Bytes that `_codecs.encode` may still make: an honest pickle encodes each text once.
+    encodable: usize,
 }
 
 impl<'a> Machine<'a> {
@@ -132,7 +149,12 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn pop(&mut self) -> Result<Object, Problem> {
+    /// Pushes a value without others inside it.
+    fn push(&mut self, object: Object) {
+        self.stack.push((object, 0));
+    }
+
+    fn pop(&mut self) -> Result<Slot, Problem> {
         // Values below the last mark belong to what is being built there.
         let floor = self.marks.last().copied().unwrap_or(0);
         if self.stack.len() <= floor {
@@ -141,20 +163,27 @@ impl<'a> Machine<'a> {
         self.stack.pop().map_or_else(|| bad("its stack runs empty"), Ok)
     }
 
-    fn since_mark(&mut self) -> Result<Vec<Object>, Problem> {
+    fn since_mark(&mut self) -> Result<Vec<Slot>, Problem> {
         match self.marks.pop() {
             Some(mark) if mark <= self.stack.len() => Ok(self.stack.split_off(mark)),
             _ => bad("a mark is missing"),
         }
     }
 
-    fn tuple(&mut self, n: usize) -> Result<(), Problem> {
+    /// The last values, in order.
+    fn last(&mut self, n: usize) -> Result<Vec<Slot>, Problem> {
         let mut items = Vec::with_capacity(n);
         for _ in 0..n {
             items.push(self.pop()?);
         }
         items.reverse();
-        self.stack.push(Object::Tuple(items.into()));
+        Ok(items)
+    }
+
+    fn tuple(&mut self, items: Vec<Slot>) -> Result<(), Problem> {
+        let depth = level_of(&items)?;
+        let items: Vec<Object> = items.into_iter().map(|(object, _)| object).collect();
+        self.stack.push((Object::Tuple(items.into()), depth));
         Ok(())
     }
 
@@ -170,15 +199,15 @@ impl<'a> Machine<'a> {
         }
         // Lists and dictionaries are never remembered by value: they grow after being stored, and
         // an honest file of arrays does not ask for them again.
-        let plain = !matches!(top, Object::List(_) | Object::Dict(_));
+        let plain = !matches!(top.0, Object::List(_) | Object::Dict(_));
         self.memo[place] = plain.then_some(top);
         Ok(())
     }
 
     fn recall(&mut self, place: usize) -> Result<(), Problem> {
         match self.memo.get(place) {
-            Some(Some(object)) => {
-                self.stack.push(object.clone());
+            Some(Some(slot)) => {
+                self.stack.push(slot.clone());
                 Ok(())
             }
             _ => bad("it recalls what it did not store"),
@@ -195,21 +224,21 @@ impl<'a> Machine<'a> {
                 0x95 => {
                     self.take(8)?;
                 }
-                b'.' => return self.pop(),
-                b'N' => self.stack.push(Object::None),
-                0x88 => self.stack.push(Object::Bool(true)),
-                0x89 => self.stack.push(Object::Bool(false)),
+                b'.' => return self.pop().map(|(object, _)| object),
+                b'N' => self.push(Object::None),
+                0x88 => self.push(Object::Bool(true)),
+                0x89 => self.push(Object::Bool(false)),
                 b'K' => {
                     let n = self.number(1)?;
-                    self.stack.push(Object::Int(n as i64));
+                    self.push(Object::Int(n as i64));
                 }
                 b'M' => {
                     let n = self.number(2)?;
-                    self.stack.push(Object::Int(n as i64));
+                    self.push(Object::Int(n as i64));
                 }
                 b'J' => {
                     let n = self.number(4)? as u32 as i32;
-                    self.stack.push(Object::Int(i64::from(n)));
+                    self.push(Object::Int(i64::from(n)));
                 }
                 0x8a => {
                     let n = self.number(1)?;
@@ -220,11 +249,11 @@ impl<'a> Machine<'a> {
                     let negative = word.last().is_some_and(|b| b >> 7 == 1);
                     let mut all = [if negative { 0xff } else { 0 }; 8];
                     all[..n].copy_from_slice(word);
-                    self.stack.push(Object::Int(i64::from_le_bytes(all)));
+                    self.push(Object::Int(i64::from_le_bytes(all)));
                 }
                 b'G' => {
                     let word: [u8; 8] = self.take(8)?.try_into().unwrap_or_default();
-                    self.stack.push(Object::Float(f64::from_be_bytes(word)));
+                    self.push(Object::Float(f64::from_be_bytes(word)));
                 }
                 b'X' | 0x8c | 0x8d => {
                     let n = self.number(if op == b'X' {
@@ -235,7 +264,7 @@ impl<'a> Machine<'a> {
                         8
                     })?;
                     let text = self.text(n)?;
-                    self.stack.push(text);
+                    self.push(text);
                 }
                 b'B' | b'C' | 0x8e => {
                     let n = self.number(if op == b'B' {
@@ -246,37 +275,42 @@ impl<'a> Machine<'a> {
                         8
                     })?;
                     let bytes = self.take(n)?;
-                    self.stack.push(Object::Bytes(bytes.into()));
+                    self.push(Object::Bytes(bytes.into()));
                 }
                 b'(' => self.marks.push(self.stack.len()),
-                b')' => self.tuple(0)?,
-                0x85 => self.tuple(1)?,
-                0x86 => self.tuple(2)?,
-                0x87 => self.tuple(3)?,
+                b')' => self.tuple(Vec::new())?,
+                0x85..=0x87 => {
+                    let items = self.last(usize::from(op - 0x84))?;
+                    self.tuple(items)?;
+                }
                 b't' => {
                     let items = self.since_mark()?;
-                    self.stack.push(Object::Tuple(items.into()));
+                    self.tuple(items)?;
                 }
-                b']' => self.stack.push(Object::List(Vec::new())),
-                b'}' => self.stack.push(Object::Dict(Vec::new())),
+                b']' => self.push(Object::List(Vec::new())),
+                b'}' => self.push(Object::Dict(Vec::new())),
                 b'a' | b'e' => {
-                    let items = if op == b'a' { vec![self.pop()?] } else { self.since_mark()? };
+                    let items = if op == b'a' { self.last(1)? } else { self.since_mark()? };
+                    let level = level_of(&items)?;
                     match self.stack.last_mut() {
-                        Some(Object::List(list)) => list.extend(items),
+                        Some((Object::List(list), depth)) => {
+                            list.extend(items.into_iter().map(|(object, _)| object));
+                            *depth = level.max(*depth);
+                        }
                         _ => return bad("it appends to what is no list"),
                     }
                 }
                 b's' | b'u' => {
-                    let items = if op == b's' {
-                        let value = self.pop()?;
-                        vec![self.pop()?, value]
-                    } else {
-                        self.since_mark()?
-                    };
-                    let Some(Object::Dict(dict)) = self.stack.last_mut() else {
+                    let items = if op == b's' { self.last(2)? } else { self.since_mark()? };
+                    let level = level_of(&items)?;
+                    let Some((Object::Dict(dict), depth)) = self.stack.last_mut() else {
                         return bad("it sets keys of what is no dictionary");
                     };
-                    let mut items = items.into_iter();
+                    *depth = level.max(*depth);
+                    if items.len() % 2 == 1 {
+                        return bad("a key without a value");
+                    }
+                    let mut items = items.into_iter().map(|(object, _)| object);
                     while let (Some(key), Some(value)) = (items.next(), items.next()) {
                         dict.push((key, value));
                     }
@@ -295,23 +329,27 @@ impl<'a> Machine<'a> {
                     self.name(module, name)?;
                 }
                 0x93 => {
-                    let (name, module) = (self.pop()?, self.pop()?);
+                    let ((name, _), (module, _)) = (self.pop()?, self.pop()?);
                     match (module, name) {
                         (Object::Text(module), Object::Text(name)) => self.name(&module, &name)?,
                         _ => return bad("a name that is not text"),
                     }
                 }
                 b'R' => {
-                    let arguments = self.pop()?;
-                    let function = self.pop()?;
+                    let ((arguments, _), (function, _)) = (self.pop()?, self.pop()?);
                     let result = call(function, arguments)?;
-                    self.stack.push(result);
+                    if let Object::Bytes(bytes) = &result {
+                        let Some(left) = self.encodable.checked_sub(bytes.len()) else {
+                            return bad("it encodes more than there is");
+                        };
+                        self.encodable = left;
+                    }
+                    self.push(result);
                 }
                 b'b' => {
-                    let state = self.pop()?;
-                    let object = self.pop()?;
+                    let ((state, _), (object, _)) = (self.pop()?, self.pop()?);
                     let built = build(object, state)?;
-                    self.stack.push(built);
+                    self.push(built);
                 }
                 b'Q' | b'P' => {
                     let wanted = "a tensor storage (torch.save of tensors)".to_owned();
@@ -330,11 +368,19 @@ impl<'a> Machine<'a> {
     fn name(&mut self, module: &str, name: &str) -> Result<(), Problem> {
         match known(module, name) {
             Some(name) => {
-                self.stack.push(Object::Name(name));
+                self.push(Object::Name(name));
                 Ok(())
             }
             None => Err(Problem::UnsafePickle { wanted: shorten(&format!("{module}.{name}")) }),
         }
+    }
+}
+
+/// How many levels deep a value is that holds these.
+fn level_of(items: &[Slot]) -> Result<usize, Problem> {
+    match items.iter().map(|(_, depth)| depth + 1).max().unwrap_or(0) {
+        depth if depth > DEEPEST => bad(format!("more than {DEEPEST} values inside one another")),
+        depth => Ok(depth),
     }
 }
 
@@ -369,7 +415,9 @@ fn build(object: Object, state: Object) -> Result<Object, Problem> {
         return bad("a state that is no tuple");
     };
     match (object, &state[..]) {
-        (Object::Dtype(descr), [_, Object::Text(order), ..]) => {
+        (Object::Dtype(descr), [_, Object::Text(order), ..])
+            if matches!(&**order, "<" | ">" | "=" | "|") && descr.len() < 32 =>
+        {
             Ok(Object::Dtype(format!("{order}{descr}")))
         }
         (
@@ -381,7 +429,7 @@ fn build(object: Object, state: Object) -> Result<Object, Problem> {
                 Object::Bool(fortran),
                 Object::Bytes(data),
             ],
-        ) => {
+        ) if axes.len() <= MOST_AXES => {
             let axis = |axis: &Object| match axis {
                 Object::Int(n) => usize::try_from(*n).ok(),
                 _ => None,
@@ -440,6 +488,36 @@ mod tests {
         ];
         for bytes in cases {
             assert_eq!(parse(bytes).unwrap_err().code(), "pickle", "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn short_programs_cannot_ask_for_much() {
+        let text = |text: &str| {
+            [b"X".as_slice(), &(text.len() as u32).to_le_bytes(), text.as_bytes()].concat()
+        };
+        // A tuple in a tuple, half a million times: dropping it would overflow the stack.
+        let deep = [b"\x80\x02)".to_vec(), vec![0x85; 500_000], b".".to_vec()].concat();
+        let lists = [b"\x80\x02".to_vec(), vec![b']'; 9_999], vec![b'a'; 9_998], b".".to_vec()];
+        // Each call makes a copy of the text.
+        let mut copies = b"\x80\x02c_codecs\nencode\nq\x00".to_vec();
+        copies.extend([text(&"x".repeat(9_000)), b"q\x01".to_vec(), text("latin1")].concat());
+        copies.extend(b"q\x02");
+        (0..100).for_each(|_| copies.extend(b"h\x00h\x01h\x02\x86R"));
+        copies.push(b'.');
+        // Each state makes the type's name longer.
+        let mut name = b"\x80\x02cnumpy\ndtype\nX\x02\x00\x00\x00u1\x85R".to_vec();
+        name.extend([b"K\x03".to_vec(), text(&"<".repeat(9_000)), b"\x86b.".to_vec()].concat());
+        let cases = [
+            (deep, "more than 32 values inside one another"),
+            (lists.concat(), "more than 32 values inside one another"),
+            (copies, "it encodes more than there is"),
+            (name, "a state that makes no array"),
+            (b"\x80\x02}(NNNu.".to_vec(), "a key without a value"),
+        ];
+        for (bytes, wanted) in cases {
+            let error = parse(&bytes).unwrap_err().to_string();
+            assert_eq!(error, format!("not a readable pickle: {wanted}"));
         }
     }
 }

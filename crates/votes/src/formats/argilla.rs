@@ -80,12 +80,8 @@ fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
     let mut left: BTreeMap<String, Places> = BTreeMap::new();
     let mut missing = Places::default();
     for (position, row) in table.rows(intake.options).enumerate() {
-        let row = match row {
-            Ok(row) => row,
-            Err(error) => {
-                intake.reject(error)?;
-                continue;
-            }
+        let Some(row) = intake.good(row)? else {
+            continue;
         };
         let id = match layout.item {
             Some(column) => cell_text(row.cell(column)).filter(|id| !id.is_empty()),

@@ -53,12 +53,8 @@ fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
     let entropy = table.column("entropy");
     let mut names = None;
     for row in table.rows(intake.options) {
-        let row = match row {
-            Ok(row) => row,
-            Err(error) => {
-                intake.reject(error)?;
-                continue;
-            }
+        let Some(row) = intake.good(row)? else {
+            continue;
         };
         let number = row.number;
         let shape = |intake: &Intake<'_>, column: &str, expected: &'static str, cell: &Value| {

@@ -51,7 +51,8 @@ fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
     };
     let name = |entry: &(Object, Object)| match &entry.0 {
         Object::Text(name) => name.to_string(),
-        other => format!("{other:?}"),
+        // Not its contents: what is shared in a pickle would be printed over and over.
+        _ => "a key that is no text".to_owned(),
     };
     let names: Vec<String> = entries.iter().map(name).collect();
     let has = |name: &str| names.iter().any(|n| n == name);

@@ -90,12 +90,8 @@ fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
     state(&layout, &table, names.as_deref(), intake)?;
     let (mut missing, mut nameless, mut without) = (Places::default(), Places::default(), 0u64);
     for (position, row) in table.rows(intake.options).enumerate() {
-        let row = match row {
-            Ok(row) => row,
-            Err(error) => {
-                intake.reject(error)?;
-                continue;
-            }
+        let Some(row) = intake.good(row)? else {
+            continue;
         };
         let number = row.number;
         let id = match layout.item {

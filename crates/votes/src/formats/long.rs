@@ -4,7 +4,7 @@
 //! row by row. The canonical table that `votes convert` writes is a long table with one column
 //! more, `class`: the place of the label in the order of the classes, so that nothing is lost.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
@@ -72,7 +72,11 @@ fn layout(table: &Table, options: &ReadOptions) -> Result<Layout, Problem> {
         // item, annotator, label; or item, label: the order that such files have.
         item = item.or(Some(0));
         annotator = annotator.or((table.columns.len() >= 3).then_some(1));
-        label = label.or(Some(if table.columns.len() >= 3 { 2 } else { 1 }));
+        label = label.or(match table.columns.len() {
+            0 | 1 => None,
+            2 => Some(1),
+            _ => Some(2),
+        });
     }
     let class = table.column("class").filter(|_| table.column("label").is_some());
     if label.is_none() && item.is_some() && annotator.is_some() {
@@ -154,18 +158,15 @@ fn read_rows(table: Table, layout: Layout, intake: &mut Intake<'_>) -> Result<()
     let mut missing = (0, None);
     let mut order = ClassOrderColumn::default();
     for row in table.rows(intake.options) {
-        let row = match row {
-            Ok(row) => row,
-            Err(error) => {
-                intake.reject(error)?;
-                continue;
-            }
+        let Some(row) = intake.good(row)? else {
+            continue;
         };
         let text = |column: usize| cell_text(row.cell(column)).unwrap_or_default();
         let (item, label) = (text(layout.item), text(layout.label));
         if let Some(column) = layout.class {
             order.see(&label, &text(column)).map_err(|p| intake.error(p).row(row.number))?;
-            if item.is_empty() {
+            // A canonical table names a class that nobody chose in a row without an item.
+            if item.is_empty() && !label.is_empty() {
                 continue;
             }
         }
@@ -203,6 +204,8 @@ fn read_rows(table: Table, layout: Layout, intake: &mut Intake<'_>) -> Result<()
 #[derive(Default)]
 pub(super) struct ClassOrderColumn {
     places: Vec<(String, String)>,
+    /// Where a label stands in `places`.
+    seen: HashMap<String, usize>,
 }
 
 impl ClassOrderColumn {
@@ -211,13 +214,14 @@ impl ClassOrderColumn {
         if label.is_empty() {
             return Ok(());
         }
-        match self.places.iter().find(|(known, _)| known == label) {
+        match self.seen.get(label).and_then(|&at| self.places.get(at)) {
             Some((_, known)) if known == place => Ok(()),
             Some((_, known)) => Err(Problem::Shape {
                 expected: "one class number for each label",
                 found: format!("{place:?} for {label:?}, which had {known:?} before"),
             }),
             None => {
+                self.seen.insert(label.to_owned(), self.places.len());
                 self.places.push((label.to_owned(), place.to_owned()));
                 Ok(())
             }

@@ -6,8 +6,9 @@
 //! 2. serially: give the blocks' labels and annotators their numbers in the table;
 //! 3. each shard of the table: enter the votes whose item hashes to it, in the order of the file.
 //!
-//! Nothing depends on the number of threads. A quote can hide line breaks, so from the first
-//! quote on the CSV reader finds the rows, on one thread, and steps 2 and 3 go on as before.
+//! Nothing depends on the number of threads. A quote can hide line breaks, and a carriage return
+//! without a line feed is one; so from the first of either on the CSV reader finds the rows, on
+//! one thread, and steps 2 and 3 go on as before.
 //! Memory is a few blocks and the table.
 
 use std::collections::HashSet;
@@ -168,7 +169,7 @@ fn parse_block(plan: &Plan, bytes: Vec<u8>, header: bool) -> Parsed {
         Err(bad) => {
             let stream = Box::new(Cursor::new(bad.into_bytes()));
             let mut records = records(plan, stream, header);
-            return parse_records(plan, &mut records, u64::MAX).unwrap_or_default();
+            return parse_records(plan, &mut records, None).unwrap_or_default();
         }
     };
     let mut found = Found::default();
@@ -234,11 +235,11 @@ fn records(plan: &Plan, stream: Box<dyn Read + Send>, header: bool) -> Records {
     records.skip_header(header)
 }
 
-/// Collects up to `most` rows of the CSV reader; `None` when there are no more.
-fn parse_records(plan: &Plan, records: &mut Records, most: u64) -> Option<Parsed> {
+/// Collects up to `most` rows of the CSV reader, or all; `None` when there are no more.
+fn parse_records(plan: &Plan, records: &mut Records, most: Option<u64>) -> Option<Parsed> {
     let mut text = String::new();
     let mut found = Found::default();
-    while found.rows < most && text.len() < 16 * BLOCK {
+    while most.is_none_or(|most| found.rows < most && text.len() < 16 * BLOCK) {
         match records.step() {
             None => break,
             Some(Err(mut error)) => {
@@ -278,9 +279,9 @@ struct Blocks {
 
 /// What comes next of a stream.
 enum Next {
-    /// Whole rows without a quote.
+    /// Whole rows without a quote, each ending in a line feed.
     Block(Vec<u8>),
-    /// The rest, from a block with a quote in it on.
+    /// The rest, from a block on that has a quote or a lone carriage return in it.
     Quoted(Box<dyn Read + Send>),
     /// A row without an end.
     TooLong,
@@ -298,7 +299,7 @@ impl Blocks {
             let wanted = BLOCK.saturating_sub(start).max(BLOCK / 4);
             self.stream.by_ref().take(wanted as u64).read_to_end(&mut block)?;
             let end = block.len() - start < wanted;
-            if memchr::memchr(b'"', &block[start..]).is_some() {
+            if memchr::memchr(b'"', &block[start..]).is_some() || lone_return(&block, start) {
                 self.done = true;
                 let rest = std::mem::replace(&mut self.stream, Box::new(std::io::empty()));
                 return Ok(Next::Quoted(Box::new(Cursor::new(block).chain(rest))));
@@ -323,6 +324,14 @@ impl Blocks {
             }
         }
     }
+}
+
+/// Whether a carriage return ends a row by itself, from `start` on.
+fn lone_return(block: &[u8], start: usize) -> bool {
+    // The last byte before may be one whose line feed did not come.
+    let start = start.saturating_sub(1);
+    let followed = |at: usize| matches!(block.get(start + at + 1), None | Some(b'\n'));
+    memchr::memchr_iter(b'\r', &block[start..]).any(|at| !followed(at))
 }
 
 pub(super) fn read(
@@ -375,7 +384,7 @@ pub(super) fn read(
             None => {}
             Some(Next::Quoted(stream)) => {
                 let mut records = records(&plan, stream, header);
-                while let Some(parsed) = parse_records(&plan, &mut records, ROWS) {
+                while let Some(parsed) = parse_records(&plan, &mut records, Some(ROWS)) {
                     totals.enter(&plan, vec![parsed], intake)?;
                 }
                 break;
@@ -551,6 +560,25 @@ mod tests {
             let quoted = read_bytes("x", quoted.clone().into(), &options).unwrap().table;
             assert!(plain == quoted, "{keep:?}");
             assert_eq!((plain.len(), plain.counts().unwrap().total()), (5_000, 200_000));
+        }
+    }
+
+    #[test]
+    fn rows_that_end_in_carriage_returns_are_rows() {
+        let wanted = read_bytes("x", "item,label\na,x\nb,y\nc,z\n".into(), &ReadOptions::default());
+        let wanted = wanted.unwrap().table;
+        for text in ["item,label\ra,x\rb,y\rc,z", "item,label\ra,x\rb,y\nc,z\r\n"] {
+            let table = read_bytes("x", text.into(), &ReadOptions::default()).unwrap().table;
+            assert!(table == wanted, "{text:?}");
+        }
+        // A return at the end of a block, whose line feed comes in the next one or does not.
+        let rows = |end: &str| {
+            let row = format!("i,{}{end}", "c".repeat(61));
+            format!("item,label\n{}", row.repeat(80_000))
+        };
+        for end in ["\r\n", "\r"] {
+            let reading = read_bytes("x", rows(end).into(), &ReadOptions::default()).unwrap();
+            assert_eq!(reading.table.counts().unwrap().total(), 80_000, "{end:?}");
         }
     }
 

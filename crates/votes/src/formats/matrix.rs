@@ -4,7 +4,9 @@
 //! `.npz` files hold `counts` or `probabilities` (or one matrix of any name), and may hold `items`
 //! and `classes`; `votes convert` writes them so.
 
-use dissensus_core::{ClassOrder, ClassSet, Counts, Ids, Probabilities, VoteTable};
+use dissensus_core::{
+    BuildError, ClassError, ClassOrder, ClassSet, Counts, HEAVIEST, Ids, Probabilities, VoteTable,
+};
 
 use super::columns::{self, Role};
 use super::{Format, long};
@@ -45,7 +47,11 @@ pub(super) const TABLE: Format = Format {
 struct Matrix {
     /// Row after row.
     cells: Vec<f64>,
+    /// Not told by the cells where there are no columns.
+    rows: usize,
     width: usize,
+    /// What the values are, where the file says so.
+    values: Option<Values>,
     items: Option<Vec<String>>,
     classes: Option<Vec<String>>,
     weights: Option<Vec<f64>>,
@@ -55,14 +61,10 @@ struct Matrix {
 }
 
 impl Matrix {
-    fn rows(&self) -> usize {
-        self.cells.len().checked_div(self.width).unwrap_or(0)
-    }
-
-    /// What the numbers are: by what the user says, else whole numbers are counts (or labels,
-    /// where −1 marks the missing ones) and others probabilities.
+    /// What the numbers are: by what the user says, or the file; else whole numbers are counts (or
+    /// labels, where −1 marks the missing ones) and others probabilities.
     fn values(&self, options: &ReadOptions) -> Values {
-        if let Some(values) = options.values {
+        if let Some(values) = options.values.or(self.values) {
             return values;
         }
         let whole = self.cells.iter().all(|v| v.fract() == 0.0);
@@ -89,16 +91,16 @@ impl Matrix {
             intake.note("items", "numbered from 0");
         }
         let items = match &self.items {
-            Some(items) if items.len() != self.rows() => {
+            Some(items) if items.len() != self.rows => {
                 return Err(intake.error(Problem::Unequal {
                     left: "items".into(),
                     left_len: items.len(),
                     right: "the matrix".into(),
-                    right_len: self.rows(),
+                    right_len: self.rows,
                 }));
             }
             Some(items) => unique(items, self.first_row, intake)?,
-            None => Ids::positions(self.rows()),
+            None => Ids::positions(self.rows),
         };
         if values == Values::Labels {
             return self.enter_labels(&items, intake);
@@ -112,6 +114,10 @@ impl Matrix {
     }
 
     fn class_set(&self, intake: &Intake<'_>) -> Result<ClassSet, ReadError> {
+        if self.width > ClassSet::MOST {
+            let (found, most) = (self.width, ClassSet::MOST);
+            return Err(intake.error(BuildError::Classes(ClassError::TooMany { found, most })));
+        }
         let declared = intake.options.classes.as_ref();
         let (names, order) = match (declared, &self.classes) {
             (Some(names), _) => (names.clone(), ClassOrder::Declared),
@@ -126,8 +132,7 @@ impl Matrix {
                 right_len: self.width,
             }));
         }
-        ClassSet::new(names, order)
-            .map_err(|e| intake.error(dissensus_core::BuildError::Classes(e)))
+        ClassSet::new(names, order).map_err(|e| intake.error(BuildError::Classes(e)))
     }
 
     fn place(&self, intake: &Intake<'_>, problem: Problem, row: usize, column: usize) -> ReadError {
@@ -226,12 +231,18 @@ fn unique(ids: &[String], first_row: u64, intake: &Intake<'_>) -> Result<Ids, Re
     Ok(builder.finish())
 }
 
-fn numbers(array: &Array<'_>, options: &ReadOptions) -> Result<(Vec<f64>, usize), Problem> {
+/// The cells of a matrix, and its rows and columns.
+fn numbers(
+    array: &Array<'_>,
+    options: &ReadOptions,
+) -> Result<(Vec<f64>, (usize, usize)), Problem> {
     let (rows, width) = array.matrix_shape()?;
-    if rows.saturating_mul(width) as u64 > options.limits.cells {
-        return Err(Problem::TooLarge { what: "the matrix", limit: options.limits.cells });
+    // A matrix without rows may still claim any number of columns, and the other way round.
+    if rows.max(1).saturating_mul(width.max(1)) as u64 > options.limits.cells {
+        let what = "rows, columns or cells in the matrix";
+        return Err(Problem::TooMany { what, limit: options.limits.cells });
     }
-    Ok((array.numbers()?, width))
+    Ok((array.numbers()?, (rows, width)))
 }
 
 fn read_npy(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
@@ -240,9 +251,10 @@ fn read_npy(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
         return Err(intake.error(Problem::NotThisFormat { format: NPY.name, seen }));
     };
     let array = npy::parse(&bytes).map_err(|p| intake.error(p))?;
-    let (cells, width) = numbers(&array, intake.options).map_err(|p| intake.error(p))?;
-    let (items, classes, weights, columns) = (None, None, None, None);
-    Matrix { cells, width, items, classes, weights, first_row: 0, columns }.enter(intake)
+    let (cells, (rows, width)) = numbers(&array, intake.options).map_err(|p| intake.error(p))?;
+    let (values, items, classes, weights, columns) = (None, None, None, None, None);
+    Matrix { cells, rows, width, values, items, classes, weights, first_row: 0, columns }
+        .enter(intake)
 }
 
 fn detect_npz(source: &Source, _: &ReadOptions) -> bool {
@@ -259,24 +271,31 @@ fn read_npz(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
     };
     let names: Vec<String> = archive.names().collect();
     let known = ["counts.npy", "probabilities.npy", "probs.npy", "labels.npy", "votes.npy"];
-    let mut found = known.iter().find(|k| names.iter().any(|n| n == *k)).map(ToString::to_string);
-    if found.is_none() {
+    let mut found = None;
+    if let Some(&name) = known.iter().find(|k| names.iter().any(|n| n == *k)) {
+        found = Some((name.to_owned(), archive.read(name)?));
+    } else {
         for name in names.iter().filter(|n| n.ends_with(".npy")) {
             let bytes = archive.read(name)?;
             let is_matrix = npy::parse(&bytes).is_ok_and(|array| array.shape.len() == 2);
-            if is_matrix && let Some(other) = found.replace(name.clone()) {
+            if is_matrix && let Some((other, _)) = found.replace((name.clone(), bytes)) {
                 let seen = format!("two matrices, {other} and {name}, and none named `counts`");
                 return Err(intake.error(Problem::NotThisFormat { format: NPZ.name, seen }));
             }
         }
     }
-    let Some(name) = found else {
+    let Some((name, bytes)) = found else {
         return Err(intake.error(Problem::NotThisFormat { format: NPZ.name, seen }));
     };
-    let bytes = archive.read(&name)?;
     let fail = |problem: Problem| intake.error(problem).column(name.clone());
     let array = npy::parse(&bytes).map_err(fail)?;
-    let (cells, width) = numbers(&array, intake.options).map_err(fail)?;
+    let (cells, (rows, width)) = numbers(&array, intake.options).map_err(fail)?;
+    // Shares of 0 and 1 alone would look like counts.
+    let values = match name.as_str() {
+        "counts.npy" => Some(Values::Counts),
+        "probabilities.npy" | "probs.npy" => Some(Values::Probabilities),
+        _ => None,
+    };
     let items = texts(&mut archive, &["items.npy", "ids.npy"], intake)?;
     let classes = texts(&mut archive, &["classes.npy"], intake)?;
     let weighted = archive.names().any(|n| n == "weights.npy");
@@ -287,7 +306,7 @@ fn read_npz(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
             let fail = |problem: Problem| intake.error(problem).column("weights.npy");
             let array = npy::parse(&bytes).map_err(fail)?;
             let (weights, _) = numbers(&array, intake.options).map_err(fail)?;
-            let fine = weights.iter().all(|w| w.is_finite() && *w >= 0.0);
+            let fine = weights.iter().all(|w| (0.0..=HEAVIEST).contains(w));
             if weights.len() != cells.len() || !fine {
                 return Err(fail(Problem::Array("weights that do not fit the counts".into())));
             }
@@ -297,8 +316,8 @@ fn read_npz(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
     if known[0] != name {
         intake.note("matrix", name);
     }
-    let matrix = Matrix { cells, width, items, classes, weights, first_row: 0, columns: None };
-    matrix.enter(intake)
+    let (first_row, columns) = (0, None);
+    Matrix { cells, rows, width, values, items, classes, weights, first_row, columns }.enter(intake)
 }
 
 fn texts(
@@ -366,16 +385,12 @@ fn read_table(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> 
     let mut cells = Vec::new();
     let mut items = Vec::new();
     for row in table.rows(intake.options) {
-        let row = match row {
-            Ok(row) => row,
-            Err(error) => {
-                intake.reject(error)?;
-                continue;
-            }
+        let Some(row) = intake.good(row)? else {
+            continue;
         };
         if (cells.len() + classes.len()) as u64 > intake.options.limits.cells {
             let limit = intake.options.limits.cells;
-            return Err(intake.error(Problem::TooLarge { what: "the matrix", limit }));
+            return Err(intake.error(Problem::TooMany { what: "cells in the matrix", limit }));
         }
         let mut values = Vec::with_capacity(classes.len());
         for (&column, name) in classes.iter().zip(&names) {
@@ -395,8 +410,10 @@ fn read_table(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> 
         items.extend(item.map(|c| cell_text(row.cell(c)).unwrap_or_default()));
     }
     let matrix = Matrix {
+        rows: cells.len() / classes.len(),
         cells,
         width: classes.len(),
+        values: None,
         items: item.is_some().then_some(items),
         classes: headed.then(|| names.clone()),
         weights: None,

@@ -70,12 +70,8 @@ fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
     }
     let (mut missing, mut nameless) = (Places::default(), Places::default());
     for row in table.rows(intake.options) {
-        let row = match row {
-            Ok(row) => row,
-            Err(error) => {
-                intake.reject(error)?;
-                continue;
-            }
+        let Some(row) = intake.good(row)? else {
+            continue;
         };
         let Some(id) = cell_text(row.cell(layout.item)).filter(|id| !id.is_empty()) else {
             let error = intake.error(Problem::EmptyCell { role: "item" }).row(row.number);

@@ -57,9 +57,10 @@ struct Layout {
 }
 
 fn layout(table: &Table, options: &ReadOptions) -> Result<Layout, Problem> {
-    let named: Vec<usize> =
-        (0..table.columns.len()).filter(|&c| names_annotator(&table.columns[c])).collect();
     let mut item = columns::find(table, Role::Item, options.item.as_deref())?;
+    let named: Vec<usize> = (0..table.columns.len())
+        .filter(|&c| names_annotator(&table.columns[c]) && Some(c) != item)
+        .collect();
     let annotators = if named.len() >= 2 {
         named
     } else {
@@ -68,7 +69,8 @@ fn layout(table: &Table, options: &ReadOptions) -> Result<Layout, Problem> {
         (0..table.columns.len()).filter(|&c| Some(c) != item).collect()
     };
     let is_repeats = |c: &usize| REPEATS.contains(&table.columns[*c].to_lowercase().as_str());
-    let repeats = (0..table.columns.len()).find(|c| is_repeats(c) && !annotators.contains(c));
+    let free = |c: &usize| Some(*c) != item && !annotators.contains(c);
+    let repeats = (0..table.columns.len()).find(|c| is_repeats(c) && free(c));
     Ok(Layout { item, annotators, repeats })
 }
 
@@ -150,13 +152,13 @@ fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
     let columns = table.columns.clone();
     let mut missing = (0, None);
     let mut items = 0u64;
+    // What patterns may still stand for, in votes: a name takes the memory of several.
+    const ITEM: u64 = 16;
+    let copy = layout.annotators.len() as u64 + ITEM;
+    let mut left = intake.options.limits.votes;
     for row in table.rows(intake.options) {
-        let row = match row {
-            Ok(row) => row,
-            Err(error) => {
-                intake.reject(error)?;
-                continue;
-            }
+        let Some(row) = intake.good(row)? else {
+            continue;
         };
         items += 1;
         let id = match layout.item {
@@ -170,9 +172,15 @@ fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
         }
         let repeats = match layout.repeats {
             None => None,
-            Some(column) => match repeats(row.cell(column), intake.options.limits.cells) {
-                Ok(repeats) => Some(repeats),
-                Err(problem) => {
+            Some(column) => match repeats(row.cell(column)) {
+                Ok(repeats) if repeats.saturating_mul(copy) <= left => {
+                    left -= repeats * copy;
+                    Some(repeats)
+                }
+                bad => {
+                    let limit = intake.options.limits.votes / copy;
+                    let many = Problem::TooMany { what: "items in its patterns", limit };
+                    let problem = bad.err().unwrap_or(many);
                     let error = intake.error(problem).row(row.number).column(&columns[column]);
                     intake.reject(error)?;
                     continue;
@@ -201,12 +209,10 @@ fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
     Ok(())
 }
 
-fn repeats(cell: &Value, limit: u64) -> Result<u64, Problem> {
+fn repeats(cell: &Value) -> Result<u64, Problem> {
     let text = cell_text(cell).unwrap_or_default();
     match columns::number(cell) {
-        Some(n) if n >= 0.0 && n.fract() == 0.0 && n <= limit.min(100_000_000) as f64 => {
-            Ok(n as u64)
-        }
+        Some(n) if n >= 0.0 && n.fract() == 0.0 => Ok(n as u64),
         _ => Err(Problem::NotACount { text: shorten(&text) }),
     }
 }
@@ -278,5 +284,21 @@ mod tests {
         let bad = "rater_1,rater_2,n\n1.0,1.0,-3\n";
         let error = read_bytes("x", bad.into(), &ReadOptions::default()).err().unwrap();
         assert_eq!(error.problem.code(), "not-a-count");
+        let many = "rater_1,rater_2,n\n1,1,1\n1,1,999999999999\n";
+        let error = read_bytes("x", many.into(), &ReadOptions::default()).err().unwrap();
+        assert_eq!(
+            error.to_string(),
+            "x, row 3, column \"n\": there are more than 14913080 items in its patterns"
+        );
+    }
+
+    #[test]
+    fn the_item_is_no_annotator_and_no_number_of_copies() {
+        for item in ["rater_1", "n"] {
+            let options = ReadOptions { item: Some(item.into()), ..ReadOptions::default() };
+            let text = "rater_1,rater_2,rater_3,n\n1,2,1,4\n";
+            let table = read_bytes("x", text.into(), &options).unwrap().table;
+            assert!(table.annotators().iter().all(|name| name != item), "{item}");
+        }
     }
 }

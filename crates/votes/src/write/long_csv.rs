@@ -5,6 +5,12 @@ use dissensus_core::VoteTable;
 use super::{WriteError, WriteSeek, is_weighted, long_rows};
 
 pub(super) fn write(table: &VoteTable, out: &mut dyn WriteSeek) -> Result<(), WriteError> {
+    // A file with such a character in it is binary, to other readers as to ours.
+    let names = table.classes().names().iter().map(String::as_str);
+    let mut ids = table.items().iter().chain(table.annotators().iter()).chain(names);
+    if let Some(id) = ids.find(|id| id.contains('\0')) {
+        return Err(WriteError::Id { id: id.to_owned(), target: "a text table" });
+    }
     let weighted = is_weighted(table);
     let encode = |error: csv::Error| match error.into_kind() {
         csv::ErrorKind::Io(io) => WriteError::Io(io),

@@ -86,10 +86,12 @@ pub enum WriteError {
         target: &'static str,
     },
     /// An id that the form cannot hold.
-    #[error("the id {id:?} ends in a NUL character, which a numpy text cannot hold")]
+    #[error("the id {id:?} has a NUL character in it, which {target} cannot hold")]
     Id {
         /// The id.
         id: String,
+        /// The form.
+        target: &'static str,
     },
     /// Writing into the file failed.
     #[error("{0}")]

@@ -85,7 +85,7 @@ fn write_counts(zip: &mut Zip<'_>, counts: &Counts, n: usize, k: usize) -> Resul
 /// Texts as numpy's fixed-width UTF-32.
 fn write_texts(zip: &mut Zip<'_>, texts: &Ids) -> Result<(), WriteError> {
     if let Some(id) = texts.iter().find(|text| text.ends_with('\0')) {
-        return Err(WriteError::Id { id: id.to_owned() });
+        return Err(WriteError::Id { id: id.to_owned(), target: "the end of a numpy text" });
     }
     let width = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(1);
     zip.write_all(&npy::header(&format!("<U{width}"), &[texts.len()]))?;

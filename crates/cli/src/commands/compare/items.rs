@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::Args;
 use crate::judging::{Model, number};
 use crate::ui::table::{Cell, Form, Table};
-use crate::ui::{self, paint};
+use crate::ui::{self, paint, progress};
 
 /// Replicates of a metric that is computed anew for each, at the most.
 const SET_REPLICATES: usize = 200;
@@ -52,11 +52,14 @@ pub(super) fn run(
         anyhow::bail!("nothing to compare with");
     };
     let mut differences = Vec::new();
+    let bar = progress::steps(others.len() * chosen.len(), "comparing");
     for other in others {
         for metric in chosen {
             differences.push(difference(args, first, other, metric)?);
+            bar.inc(1);
         }
     }
+    bar.finish_and_clear();
     if args.json {
         let report = Report {
             baseline: &first.name,

@@ -4,6 +4,8 @@
 //! and `annotation_id`: so the questions are the keys between `id` and `annotator`. Cancelled
 //! annotations are not exported. A single choice is a text, several ones and ratings are objects.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value};
 
 use super::Entry;
@@ -13,12 +15,9 @@ use crate::error::ReadError;
 use crate::intake::{Intake, Places, Severity};
 
 pub(super) fn read(rows: &[Entry], intake: &mut Intake<'_>) -> Result<(), ReadError> {
-    let mut questions: Vec<String> = Vec::new();
-    for name in rows.iter().flat_map(|(_, entry)| asked(entry)) {
-        if !questions.contains(name) {
-            questions.push(name.clone());
-        }
-    }
+    let mut seen = HashSet::new();
+    let asked = rows.iter().flat_map(|(_, entry)| asked(entry));
+    let questions = asked.filter(|name| seen.insert(name.as_str())).cloned().collect();
     let question = answer::question(questions, intake)?;
     let (mut unanswered, mut nameless) = (Places::default(), Places::default());
     for (row, entry) in rows {

@@ -1,6 +1,6 @@
 //! The JSON export: tasks, each with its annotations in full.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use serde_json::Value;
 
@@ -74,12 +74,13 @@ pub(super) fn read(tasks: &[Entry], intake: &mut Intake<'_>) -> Result<(), ReadE
 /// The question that is read, from all that are answered by choices or a rating.
 fn question(tasks: &[Entry], intake: &mut Intake<'_>) -> Result<String, ReadError> {
     let mut questions: Vec<String> = Vec::new();
+    let mut seen = HashSet::new();
     let mut other: Option<ReadError> = None;
     for (row, task) in tasks {
         for annotation in list(task, &["annotations", "completions"]) {
             for result in annotation["result"].as_array().unwrap_or(&NONE) {
                 let name = from_name(result);
-                if is_vote(result) && !questions.iter().any(|known| known == name) {
+                if is_vote(result) && seen.insert(name) {
                     questions.push(name.to_owned());
                 } else if !is_vote(result) && other.is_none() {
                     let expected = "a result of the type choices or rating";

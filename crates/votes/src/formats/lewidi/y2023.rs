@@ -6,7 +6,7 @@
 //! soft labels do not name, the soft labels are of a recoded label: this is reported, and they are
 //! not compared with the votes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use serde_json::{Map, Value};
 
@@ -106,7 +106,8 @@ fn recoded(
     if classes.is_empty() {
         return None;
     }
-    let other = |label: &&str| !intake.is_missing(label) && !classes.iter().any(|c| c == label);
+    let classes: HashSet<&str> = classes.iter().map(String::as_str).collect();
+    let other = |label: &&str| !intake.is_missing(label) && !classes.contains(label);
     let mut numbered = items.iter().zip(1..);
     numbered.find_map(|((id, item), row)| {
         let labels = checks::split(item.get("annotations")?.as_str()?);

@@ -1,0 +1,127 @@
+//! From filled shards to one table: items in the order of the rows that first name them.
+
+use super::shard::Shard;
+use crate::table::NOBODY;
+use crate::{Counts, Ids, Votes};
+
+/// For each shard, the place of each of its items in the table: items in the order of the rows
+/// that first name them. Within a shard they stand in that order already.
+pub(super) fn item_places(shards: &[Shard]) -> Vec<Vec<u32>> {
+    let mut places: Vec<Vec<u32>> =
+        shards.iter().map(|s| Vec::with_capacity(s.first_rows.len())).collect();
+    let total: usize = shards.iter().map(|s| s.first_rows.len()).sum();
+    for place in 0..total as u32 {
+        let next = |s: usize| shards[s].first_rows.get(places[s].len());
+        let first = (0..shards.len()).filter_map(|s| Some((next(s)?, s))).min();
+        if let Some((_, shard)) = first {
+            places[shard].push(place);
+        }
+    }
+    places
+}
+
+/// The (shard, item in it) of every place of the table.
+fn homes(places: &[Vec<u32>], items: usize) -> Vec<(u16, u32)> {
+    let mut homes = vec![(0, 0); items];
+    for (shard, places) in places.iter().enumerate() {
+        for (item, &place) in places.iter().enumerate() {
+            homes[place as usize] = (shard as u16, item as u32);
+        }
+    }
+    homes
+}
+
+pub(super) fn ordered_items(shards: &[Shard], places: &[Vec<u32>]) -> Ids {
+    let items = places.iter().map(Vec::len).sum();
+    let name = |(shard, item): (u16, u32)| shards[shard as usize].items.get(item as usize);
+    homes(places, items).into_iter().filter_map(name).collect()
+}
+
+pub(super) fn merge_counts(
+    shards: &[Shard],
+    places: &[Vec<u32>],
+    items: usize,
+    class_of: &[u16],
+) -> Counts {
+    let mut more: Vec<(u32, u16, u32)> = Vec::new();
+    for (shard, places) in shards.iter().zip(places) {
+        for (&key, &votes) in &shard.tally.more {
+            more.push((places[(key >> 16) as usize], class_of[key as u16 as usize], votes));
+        }
+    }
+    more.sort_unstable();
+    let cells = shards.iter().flat_map(|shard| &shard.tally.rows);
+    let mut counts = Counts::with_room(items, cells.filter(|n| **n > 0).count() + more.len());
+    let mut more = more.into_iter().peekable();
+    let mut entries: Vec<(u16, u32)> = Vec::new();
+    for (place, (shard, item)) in homes(places, items).into_iter().enumerate() {
+        let tally = &shards[shard as usize].tally;
+        let start = (item as usize * tally.width).min(tally.rows.len());
+        let end = (start + tally.width).min(tally.rows.len());
+        entries.clear();
+        for (label, &votes) in tally.rows[start..end].iter().enumerate() {
+            if votes > 0 {
+                entries.push((class_of[label], u32::from(votes)));
+            }
+        }
+        while let Some((_, class, votes)) = more.next_if(|m| m.0 as usize == place) {
+            entries.push((class, votes));
+        }
+        entries.sort_unstable();
+        // Two labels may be one class (`1` and `1.0`), and a count may be in two places.
+        entries.dedup_by(|next, kept| {
+            let same = next.0 == kept.0;
+            kept.1 = if same { kept.1.saturating_add(next.1) } else { kept.1 };
+            same
+        });
+        counts.push(entries.drain(..).filter(|e| e.1 > 0));
+    }
+    counts
+}
+
+pub(super) fn merge_votes(
+    shards: Vec<Shard>,
+    places: &[Vec<u32>],
+    items: usize,
+    class_of: &[u16],
+) -> Votes {
+    let mut starts = vec![0usize; items + 1];
+    for (shard, places) in shards.iter().zip(places) {
+        shard.vote_items.iter().for_each(|&i| starts[places[i as usize] as usize + 1] += 1);
+    }
+    for i in 0..items {
+        starts[i + 1] += starts[i];
+    }
+    let total = starts[items];
+    let column = |wanted: bool| if wanted { total } else { 0 };
+    let named = shards.iter().any(|s| !s.vote_annotators.is_empty());
+    let weighted = shards.iter().any(|s| !s.vote_weights.is_empty());
+    let rows = shards.iter().any(|s| !s.vote_rows.is_empty());
+    let mut votes = Votes {
+        classes: vec![0; total],
+        annotators: vec![NOBODY; column(named)],
+        weights: vec![1.0; column(weighted)],
+        rows: vec![0; column(rows)],
+        starts: Vec::new(),
+    };
+    let mut next = starts.clone();
+    for (shard, places) in shards.into_iter().zip(places) {
+        for (i, &item) in shard.vote_items.iter().enumerate() {
+            let cursor = &mut next[places[item as usize] as usize];
+            let at = *cursor;
+            *cursor += 1;
+            votes.classes[at] = class_of[shard.vote_classes[i] as usize];
+            if let Some(&annotator) = shard.vote_annotators.get(i) {
+                votes.annotators[at] = annotator;
+            }
+            if let Some(&weight) = shard.vote_weights.get(i) {
+                votes.weights[at] = weight;
+            }
+            if let Some(&row) = shard.vote_rows.get(i) {
+                votes.rows[at] = row;
+            }
+        }
+    }
+    votes.starts = starts;
+    votes
+}
