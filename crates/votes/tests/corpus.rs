@@ -150,8 +150,7 @@ fn every_hand_made_file_is_refused_by_name() {
 }
 
 fn lint(bytes: Vec<u8>) -> Vec<String> {
-    let options =
-        ReadOptions { collect: true, keep: Keep::VotesAndRows, ..ReadOptions::default() };
+    let options = ReadOptions { collect: true, keep: Keep::VotesAndRows, ..ReadOptions::default() };
     let report = dissensus_votes::lint::report("x", read_bytes("x", bytes, &options));
     let errors = report.findings.into_iter().filter(|f| f.severity == Severity::Error);
     errors.map(|finding| finding.code).collect()
