@@ -1,7 +1,7 @@
 //! The linter: what may go wrong with a vote file, with a place and a remedy.
 //!
 //! Readers report what only they can see (a rounded soft label, a cancelled annotation); this
-//! module adds what shows in the table. Every check is one function in [`CHECKS`].
+//! module adds what shows in the table. Every check is one function in `CHECKS`.
 
 use std::collections::HashMap;
 use std::path::Path;

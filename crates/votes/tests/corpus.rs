@@ -3,6 +3,9 @@
 //! Every file is read as the format whose folder it is in and as what it looks like, strictly and
 //! collecting, with everything that a user might say; see `support/check.rs` for what must hold.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
+#![allow(unreachable_pub, dead_code)] // the fuzz targets share `support`
+
 #[path = "support/check.rs"]
 mod check;
 

@@ -66,9 +66,9 @@ pub struct ShardVote<'a> {
     pub item: &'a str,
     /// [`id_hash`](crate::id_hash) of it.
     pub hash: u64,
-    /// Number of the label, from [`TableBuilder::class`].
+    /// Number of the label, from [`TableBuilder::class`](super::TableBuilder::class).
     pub class: u16,
-    /// Number of the annotator, from [`TableBuilder::annotator`].
+    /// Number of the annotator, from [`TableBuilder::annotator`](super::TableBuilder::annotator).
     pub annotator: Option<u32>,
     /// 1 where the source does not say.
     pub weight: f64,

@@ -350,7 +350,9 @@ pub(super) const PAGE: &[(i16, Kind)] = &[
 mod tests {
     use super::*;
 
-    fn walked(bytes: &[u8]) -> Option<(usize, Vec<(Vec<i16>, i64)>)> {
+    type Seen = Vec<(Vec<i16>, i64)>;
+
+    fn walked(bytes: &[u8]) -> Option<(usize, Seen)> {
         let mut seen = Vec::new();
         let mut visit = |path: &[i16], event: Event| {
             if let Event::Int(value) = event {
