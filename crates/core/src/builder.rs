@@ -37,7 +37,7 @@ pub enum BuildError {
     UnknownClass {
         /// The label.
         label: String,
-        /// The declared names, joined.
+        /// The first of the declared names, joined.
         known: String,
     },
     /// The classes do not make a class set.
@@ -229,7 +229,11 @@ impl TableBuilder {
 }
 
 fn unknown(label: &str, declared: &ClassSet) -> BuildError {
-    BuildError::UnknownClass { label: label.to_owned(), known: declared.names().join(", ") }
+    // There may be tens of thousands, and as many labels that are not among them.
+    const LISTED: usize = 20;
+    let names = &declared.names()[..declared.len().min(LISTED)];
+    let more = if declared.len() > LISTED { ", …" } else { "" };
+    BuildError::UnknownClass { label: label.to_owned(), known: names.join(", ") + more }
 }
 
 /// The class set, and the class of each label number.

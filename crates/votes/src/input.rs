@@ -4,6 +4,8 @@
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Problem, ReadError};
 
@@ -40,11 +42,17 @@ impl Input {
     pub fn from_reader(name: &str, reader: Box<dyn Read + Send>) -> Result<Self, ReadError> {
         let fail = |error: io::Error| ReadError::new(name, error);
         let (magic, reader) = peek(reader, 4).map_err(fail)?;
+        let packed = Arc::new(AtomicU64::new(0));
+        let counted = |reader| Counted { inner: reader, bytes: packed.clone() };
+        let unpacked = |inner| Box::new(Unpacked { inner, bytes: 0, packed: packed.clone() });
         let reader: Box<dyn Read + Send> = match magic.as_slice() {
             [0x1f, 0x8b, ..] => {
-                Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::new(reader)))
+                let reader = BufReader::new(counted(reader));
+                unpacked(Box::new(flate2::bufread::MultiGzDecoder::new(reader)))
             }
-            [0x28, 0xb5, 0x2f, 0xfd] => Box::new(zstd::Decoder::new(reader).map_err(fail)?),
+            [0x28, 0xb5, 0x2f, 0xfd] => {
+                unpacked(Box::new(zstd::Decoder::new(counted(reader)).map_err(fail)?))
+            }
             _ => reader,
         };
         let mut head = Vec::new();
@@ -77,6 +85,45 @@ impl Input {
             return Err(fail(Problem::TooLarge { what: "the file", limit }));
         }
         Ok(head)
+    }
+}
+
+/// Counts what is read.
+struct Counted {
+    inner: Box<dyn Read + Send>,
+    bytes: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n = self.inner.read(buffer)?;
+        self.bytes.fetch_add(n as u64, Ordering::Relaxed);
+        Ok(n)
+    }
+}
+
+/// What comes out of a packed source: no more than so many times what went in, beyond a size that
+/// harms nobody. Votes pack ten to fifty times; a bomb, a thousand times and more.
+struct Unpacked {
+    inner: Box<dyn Read + Send>,
+    bytes: u64,
+    packed: Arc<AtomicU64>,
+}
+
+const MOST_TIMES: u64 = 200;
+const HARMLESS: u64 = 64 << 20;
+
+impl Read for Unpacked {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n = self.inner.read(buffer)?;
+        self.bytes += n as u64;
+        let most = self.packed.load(Ordering::Relaxed).saturating_mul(MOST_TIMES);
+        if self.bytes > most.max(HARMLESS) {
+            let text =
+                format!("it unpacks to more than {MOST_TIMES} times its size: unpack it first");
+            return Err(io::Error::other(text));
+        }
+        Ok(n)
     }
 }
 
@@ -125,6 +172,17 @@ mod tests {
             let error = input.into_bytes(300_000).unwrap_err();
             assert_eq!(error.problem.code(), "too-large");
         }
+    }
+
+    #[test]
+    fn a_bomb_is_refused_and_dull_tables_are_not() {
+        let pack = |text: &[u8]| zstd::encode_all(text, 1).unwrap();
+        let dull = pack(&b"item,label\n".repeat(5 << 20));
+        assert!(Input::from_bytes("x", dull).unwrap().into_bytes(u64::MAX - 1).is_ok());
+        let bomb = pack(&vec![b' '; 80 << 20]);
+        let error = Input::from_bytes("x", bomb).unwrap().into_bytes(u64::MAX - 1).unwrap_err();
+        let wanted = "x: it unpacks to more than 200 times its size: unpack it first";
+        assert_eq!(error.to_string(), wanted);
     }
 
     #[test]

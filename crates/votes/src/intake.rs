@@ -4,7 +4,7 @@
 use dissensus_core::{Keep, TableBuilder, VoteTable};
 use serde::Serialize;
 
-use crate::error::{Problem, ReadError};
+use crate::error::{Problem, ReadError, shorten};
 use crate::options::{MultiLabel, ReadOptions};
 
 /// Something that was guessed or decided while reading, to be printed.
@@ -282,7 +282,7 @@ impl<'a> Intake<'a> {
             }
             (_, [label]) => self.vote(item, annotator, label, 1.0, row),
             (MultiLabel::Error, _) => {
-                let text = labels.join(", ");
+                let text = shorten(&labels.join(", "));
                 let error = self.error(Problem::MultiLabel { text }).row(row).item(item);
                 self.reject(error)
             }
@@ -339,9 +339,7 @@ impl<'a> Intake<'a> {
     pub fn new_item(&mut self, item: &str, row: u64) -> Result<bool, ReadError> {
         let problem = match item {
             "" => Some(Problem::EmptyCell { role: "item" }),
-            _ if self.builder.has_item(item) => {
-                Some(Problem::DuplicateItem { id: item.to_owned() })
-            }
+            _ if self.builder.has_item(item) => Some(Problem::DuplicateItem { id: shorten(item) }),
             _ => None,
         };
         if let Some(problem) = problem {
