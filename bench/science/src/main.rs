@@ -16,6 +16,10 @@ use dissensus_measure::{Judged, Matrix, Predictions, Settings, Targets, Truth, s
 use dissensus_votes::containers::npy;
 use dissensus_votes::{ReadOptions, read};
 
+/// As the program has it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
 fn main() -> Outcome<()> {
