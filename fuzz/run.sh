@@ -16,7 +16,7 @@ host=$(rustc +nightly -vV | sed -n 's/^host: //p')
 # There is no unsafe code of ours for a sanitizer to watch; overflow checks are on. Tracing every
 # comparison makes a run five times slower, most of it inside the CSV reader's own tables; the
 # dictionaries and seeds stand in for it.
-cargo +nightly fuzz build --fuzz-dir . --sanitizer none --no-trace-compares --no-trace-compares
+cargo +nightly fuzz build --fuzz-dir . --sanitizer none --no-trace-compares
 
 targets=("$@")
 if [[ ${#targets[@]} -eq 0 ]]; then
