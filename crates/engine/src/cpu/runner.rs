@@ -1,0 +1,358 @@
+//! One run on the CPU.
+
+use std::sync::Arc;
+
+use crate::device::{Dataset, Epoch, Mode, Runner, Settings, Shift, State, Targets};
+use crate::error::EngineError;
+use crate::network::{Network, NodeId};
+use crate::random::Moment;
+use crate::scalar::Real;
+
+use super::batch::{Examples, Source, targets};
+use super::kernels::optimizer;
+use super::passes::{Passes, Reach};
+use super::team::Team;
+
+/// A run on the CPU, in f32 to train and in f64 to check.
+pub struct CpuRunner<F: Real> {
+    network: Arc<Network>,
+    examples: Examples<F>,
+    settings: Settings,
+    team: Team,
+    state: State<F>,
+    kept: Option<(Vec<F>, Vec<F>)>,
+    passes: Passes<F>,
+    gradient: Vec<F>,
+    targets: Vec<F>,
+}
+
+impl<F: Real> CpuRunner<F> {
+    /// A run of `network` over `data`, from `state`.
+    pub fn new(
+        network: &Arc<Network>,
+        data: &Dataset,
+        settings: &Settings,
+        state: State<F>,
+    ) -> Result<Self, EngineError> {
+        data.check(network)?;
+        state.check(network, &settings.optimizer)?;
+        if settings.batch == 0 {
+            return Err(EngineError::Data("a batch of 0 examples".into()));
+        }
+        Ok(Self {
+            examples: Examples::new(data),
+            team: Team::new(settings.threads)?,
+            passes: Passes::new(network, settings.batch),
+            gradient: vec![F::ZERO; network.parameter_count()],
+            targets: Vec::new(),
+            kept: None,
+            network: network.clone(),
+            settings: settings.clone(),
+            state,
+        })
+    }
+
+    /// The state as it is.
+    pub fn current(&self) -> &State<F> {
+        &self.state
+    }
+
+    /// Sets the state.
+    pub fn set(&mut self, state: State<F>) -> Result<(), EngineError> {
+        state.check(&self.network, &self.settings.optimizer)?;
+        self.state = state;
+        Ok(())
+    }
+
+    /// Trains for one epoch; returns the mean loss over the visits.
+    pub fn train_epoch(&mut self, epoch: &Epoch<'_>) -> Result<f64, EngineError> {
+        self.check_epoch(epoch)?;
+        let classes = self.network.classes();
+        let Self { examples, settings, team, state, passes, gradient, targets: goals, .. } = self;
+        let team = &*team;
+        team.install(|| {
+            let mut total = 0.0;
+            for (number, visits) in epoch.visits.chunks(epoch.batch).enumerate() {
+                let (first, count) = (number * epoch.batch, visits.len());
+                let moment = Moment { seed: epoch.seed, epoch: epoch.number, batch: number as u64 };
+                let of = |place: usize| Source {
+                    row: visits[place],
+                    shift: epoch.shifts.map_or(Shift::default(), |shifts| shifts[first + place]),
+                };
+                let mixture = epoch.mixture.map(|mixture| {
+                    (F::of(mixture.lambda[number]), &mixture.partner[first..first + count])
+                });
+                let frame = passes.input_frame();
+                match mixture {
+                    None => examples.fill(team, frame, count, of, None, passes.input()),
+                    Some((lambda, partner)) => {
+                        let other = |place: usize| of(partner[place] as usize);
+                        let mixed = Some((lambda, &other as &(dyn Fn(usize) -> _ + Send + Sync)));
+                        examples.fill(team, frame, count, of, mixed, passes.input());
+                    }
+                }
+                let row = |place: usize| visits[place] as usize;
+                match mixture {
+                    None => targets(epoch.targets, classes, count, row, None, goals),
+                    Some((lambda, partner)) => {
+                        let other = |place: usize| row(partner[place] as usize);
+                        let mixed = Some((lambda, &other as &dyn Fn(usize) -> usize));
+                        targets(epoch.targets, classes, count, row, mixed, goals);
+                    }
+                }
+                let (w, statistics) = (&mut state.parameters, &mut state.statistics);
+                passes.forward(team, count, epoch.mode, moment, w, statistics);
+                total += passes.loss(count, goals, count).wide() * count as f64;
+                passes.backward(team, count, Reach::Parameters, w, gradient);
+                state.steps += 1;
+                let (rate, steps) = (epoch.rate, state.steps);
+                let slots = &mut state.slots;
+                optimizer::step(team, &settings.optimizer, rate, steps, w, gradient, slots);
+            }
+            Ok(total / epoch.visits.len().max(1) as f64)
+        })
+    }
+
+    fn check_epoch(&self, epoch: &Epoch<'_>) -> Result<(), EngineError> {
+        let refuse = |text: String| Err(EngineError::Data(text));
+        let visits = epoch.visits.len();
+        if epoch.batch == 0 || epoch.batch > self.settings.batch {
+            return refuse(format!(
+                "a batch of {}, in a runner for up to {}",
+                epoch.batch, self.settings.batch
+            ));
+        }
+        if epoch.shifts.is_some_and(|shifts| shifts.len() != visits) {
+            return refuse(format!("{visits} visits, but another number of shifts"));
+        }
+        if let Some(mixture) = epoch.mixture {
+            let batches = visits.div_ceil(epoch.batch);
+            if mixture.lambda.len() != batches || mixture.partner.len() != visits {
+                return refuse(format!("a mixture that is not of {visits} visits"));
+            }
+            for (partners, visits) in
+                mixture.partner.chunks(epoch.batch).zip(epoch.visits.chunks(epoch.batch))
+            {
+                if partners.iter().any(|&partner| partner as usize >= visits.len()) {
+                    return refuse("a mixing partner outside of its batch".into());
+                }
+            }
+        }
+        self.check_rows(epoch.visits, epoch.targets)
+    }
+
+    fn check_rows(&self, rows: &[u32], targets: Targets<'_>) -> Result<(), EngineError> {
+        let (examples, classes) = (self.examples.len(), self.network.classes());
+        let refuse = |text: String| Err(EngineError::Data(text));
+        if let Some(row) = rows.iter().find(|&&row| row as usize >= examples) {
+            return refuse(format!("row {row} of {examples} examples"));
+        }
+        match targets {
+            Targets::Distributions(table) if table.len() != examples * classes => refuse(format!(
+                "{} numbers as targets of {examples} examples of {classes} classes",
+                table.len()
+            )),
+            Targets::Classes(labels) if labels.len() != examples => {
+                refuse(format!("{} labels for {examples} examples", labels.len()))
+            }
+            Targets::Classes(labels) => {
+                match rows.iter().find(|&&row| usize::from(labels[row as usize]) >= classes) {
+                    Some(row) => refuse(format!("row {row} has a label beyond {classes} classes")),
+                    None => Ok(()),
+                }
+            }
+            Targets::Distributions(_) => Ok(()),
+        }
+    }
+
+    /// Runs `rows` forward, batch by batch, and calls `with` after each. No mode changes the
+    /// statistics here; dropout is that of batch 0 of epoch 0.
+    fn each_batch(
+        &mut self,
+        rows: &[u32],
+        mode: Mode,
+        mut with: impl FnMut(&mut Passes<F>, &Team, &State<F>, &[u32]) + Send,
+    ) -> Result<(), EngineError> {
+        if let Some(row) = rows.iter().find(|&&row| row as usize >= self.examples.len()) {
+            let text = format!("row {row} of {} examples", self.examples.len());
+            return Err(EngineError::Data(text));
+        }
+        let Self { examples, team, state, passes, .. } = self;
+        let team = &*team;
+        let statistics = state.statistics.clone();
+        team.install(|| {
+            for rows in rows.chunks(passes.batch()) {
+                let of = |place: usize| Source { row: rows[place], shift: Shift::default() };
+                let frame = passes.input_frame();
+                examples.fill(team, frame, rows.len(), of, None, passes.input());
+                let (w, statistics) = (&state.parameters, &mut state.statistics);
+                let moment = Moment::default();
+                passes.forward(team, rows.len(), mode, moment, w, statistics);
+                with(passes, team, state, rows);
+            }
+        });
+        state.statistics = statistics;
+        Ok(())
+    }
+
+    /// The output of a node for these rows: the inside of maps, row by row.
+    pub fn values(&mut self, node: NodeId, rows: &[u32]) -> Result<Vec<F>, EngineError> {
+        let shape = self.network.nodes().get(node).map(|node| node.shape);
+        let Some(shape) = shape else {
+            return Err(EngineError::Data(format!("there is no node {node}")));
+        };
+        let frame = super::frame::Frame::new(shape);
+        let mut out = Vec::with_capacity(rows.len() * shape.len());
+        self.each_batch(rows, Mode::Eval, |passes, _, _, rows| {
+            for example in passes.value(node, rows.len()).chunks_exact(frame.stride()) {
+                frame.rows().for_each(|row| out.extend_from_slice(&example[row]));
+            }
+        })?;
+        Ok(out)
+    }
+
+    /// The logits of these rows.
+    pub fn all_logits(&mut self, rows: &[u32]) -> Result<Vec<F>, EngineError> {
+        let mut out = Vec::with_capacity(rows.len() * self.network.classes());
+        self.each_batch(rows, Mode::Eval, |passes, _, _, rows| {
+            out.extend_from_slice(passes.logits(rows.len()));
+        })?;
+        Ok(out)
+    }
+
+    /// The mean loss over these rows and its gradient in the parameters. In [`Mode::Train`] every
+    /// batch has its own statistics.
+    pub fn mean_gradient(
+        &mut self,
+        rows: &[u32],
+        goals: Targets<'_>,
+        mode: Mode,
+    ) -> Result<(f64, Vec<F>), EngineError> {
+        self.check_rows(rows, goals)?;
+        let (classes, of) = (self.network.classes(), rows.len());
+        let mut gradient = vec![F::ZERO; self.network.parameter_count()];
+        let (mut total, mut batch) = (0.0, Vec::new());
+        self.each_batch(rows, mode, |passes, team, state, rows| {
+            targets(goals, classes, rows.len(), |at| rows[at] as usize, None, &mut batch);
+            total += passes.loss(rows.len(), &batch, of).wide();
+            let w = &state.parameters;
+            passes.backward(team, rows.len(), Reach::Parameters, w, &mut gradient);
+        })?;
+        Ok((total, gradient))
+    }
+
+    /// The gradient at the examples of Σ logits ⊙ `weights` (rows of classes), in [`Mode::Eval`]:
+    /// the inside of maps, row by row.
+    pub fn input_gradient(&mut self, rows: &[u32], weights: &[F]) -> Result<Vec<F>, EngineError> {
+        let classes = self.network.classes();
+        if weights.len() != rows.len() * classes {
+            let text = format!("{} weights for {} rows of {classes}", weights.len(), rows.len());
+            return Err(EngineError::Data(text));
+        }
+        let frame = self.passes.input_frame();
+        let mut out = Vec::with_capacity(rows.len() * self.network.input().len());
+        let mut unused = vec![F::ZERO; self.network.parameter_count()];
+        let mut done = 0;
+        self.each_batch(rows, Mode::Eval, |passes, team, state, rows| {
+            passes.seed_gradient(&weights[done * classes..][..rows.len() * classes]);
+            done += rows.len();
+            let w = &state.parameters;
+            passes.backward(team, rows.len(), Reach::Inputs, w, &mut unused);
+            for example in passes.input_gradient(rows.len()).chunks_exact(frame.stride()) {
+                frame.rows().for_each(|row| out.extend_from_slice(&example[row]));
+            }
+        })?;
+        Ok(out)
+    }
+
+    /// The Hessian of that mean loss times `direction`.
+    pub fn product(
+        &mut self,
+        rows: &[u32],
+        goals: Targets<'_>,
+        mode: Mode,
+        direction: &[F],
+    ) -> Result<Vec<F>, EngineError> {
+        self.check_rows(rows, goals)?;
+        if direction.len() != self.network.parameter_count() {
+            let text = format!(
+                "a direction of {} numbers for {} parameters",
+                direction.len(),
+                self.network.parameter_count()
+            );
+            return Err(EngineError::Data(text));
+        }
+        let (classes, of) = (self.network.classes(), rows.len());
+        let mut product = vec![F::ZERO; direction.len()];
+        let mut batch = Vec::new();
+        self.each_batch(rows, mode, |passes, team, state, rows| {
+            targets(goals, classes, rows.len(), |at| rows[at] as usize, None, &mut batch);
+            let (count, w) = (rows.len(), &state.parameters);
+            passes.loss(count, &batch, of);
+            passes.tangent(team, count, w, direction);
+            passes.loss_tangent(count, of);
+            passes.backward_tangent(team, count, w, direction, &mut product);
+        })?;
+        Ok(product)
+    }
+
+    /// Bytes of buffers and weights.
+    pub fn memory(&self) -> usize {
+        let slots: usize = self.state.slots.iter().map(Vec::len).sum();
+        let kept = self.kept.as_ref().map_or(0, |(w, s)| w.len() + s.len());
+        let numbers = self.state.parameters.len() + self.state.statistics.len() + slots + kept;
+        self.passes.bytes() + (numbers + self.gradient.len()) * size_of::<F>()
+    }
+}
+
+impl Runner for CpuRunner<f32> {
+    fn train(&mut self, epoch: &Epoch<'_>) -> Result<f64, EngineError> {
+        self.train_epoch(epoch)
+    }
+
+    fn logits(&mut self, rows: &[u32]) -> Result<Vec<f32>, EngineError> {
+        self.all_logits(rows)
+    }
+
+    fn features(&mut self, rows: &[u32]) -> Result<Vec<f32>, EngineError> {
+        self.values(self.network.features(), rows)
+    }
+
+    fn gradient(
+        &mut self,
+        rows: &[u32],
+        targets: Targets<'_>,
+    ) -> Result<(f64, Vec<f32>), EngineError> {
+        self.mean_gradient(rows, targets, Mode::Eval)
+    }
+
+    fn hessian_product(
+        &mut self,
+        rows: &[u32],
+        targets: Targets<'_>,
+        direction: &[f32],
+    ) -> Result<Vec<f32>, EngineError> {
+        self.product(rows, targets, Mode::Eval, direction)
+    }
+
+    fn state(&self) -> Result<State<f32>, EngineError> {
+        Ok(self.state.clone())
+    }
+
+    fn restore(&mut self, state: State<f32>) -> Result<(), EngineError> {
+        self.set(state)
+    }
+
+    fn keep(&mut self) -> Result<(), EngineError> {
+        self.kept = Some((self.state.parameters.clone(), self.state.statistics.clone()));
+        Ok(())
+    }
+
+    fn kept(&self) -> Result<Option<(Vec<f32>, Vec<f32>)>, EngineError> {
+        Ok(self.kept.clone())
+    }
+
+    fn bytes(&self) -> usize {
+        self.memory()
+    }
+}

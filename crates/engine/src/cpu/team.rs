@@ -1,0 +1,84 @@
+//! The threads of one run.
+//!
+//! Work is cut into tasks that write to different elements, so a result never depends on how many
+//! threads there are, only the time does. Work too small to be worth waking a thread stays on one.
+
+use rayon::prelude::*;
+
+use crate::error::EngineError;
+
+/// Below this many floating-point operations a task is not worth a thread.
+const WORTH: usize = 2_000_000;
+
+/// The threads of one run.
+pub(crate) struct Team {
+    pool: Option<rayon::ThreadPool>,
+    threads: usize,
+    /// The instructions of this machine.
+    pub(crate) arch: pulp::Arch,
+}
+
+impl Team {
+    /// A team of `threads` (0: all cores).
+    pub(crate) fn new(threads: usize) -> Result<Self, EngineError> {
+        let threads = match threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            n => n,
+        };
+        let pool = match threads {
+            1 => None,
+            _ => Some(
+                rayon::ThreadPoolBuilder::new()
+                    .num_threads(threads)
+                    .build()
+                    .map_err(|error| EngineError::Device(format!("no threads: {error}")))?,
+            ),
+        };
+        Ok(Self { pool, threads, arch: pulp::Arch::new() })
+    }
+
+    /// Does `work` with the team's threads at hand.
+    pub(crate) fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        match &self.pool {
+            Some(pool) => pool.install(work),
+            None => work(),
+        }
+    }
+
+    /// Into how many tasks work of so many operations is cut.
+    pub(crate) fn tasks(&self, operations: usize) -> usize {
+        if self.threads == 1 || operations < 2 * WORTH {
+            return 1;
+        }
+        // Some more than threads, so that one that is held up does not hold up all.
+        (operations / WORTH).min(4 * self.threads)
+    }
+
+    /// Runs the tasks.
+    pub(crate) fn run(&self, tasks: usize, task: impl Fn(usize) + Send + Sync) {
+        match tasks {
+            1 => task(0),
+            _ => (0..tasks).into_par_iter().with_max_len(1).for_each(task),
+        }
+    }
+
+    /// `body` on every stretch of `size` elements of `out`, with the stretch's number; `operations`
+    /// in all.
+    pub(crate) fn stretches<T: Send>(
+        &self,
+        out: &mut [T],
+        size: usize,
+        operations: usize,
+        body: impl Fn(usize, &mut [T]) + Send + Sync,
+    ) {
+        if size == 0 {
+            return;
+        }
+        let arch = self.arch;
+        if self.tasks(operations) == 1 {
+            arch.dispatch(|| out.chunks_mut(size).enumerate().for_each(|(at, s)| body(at, s)));
+        } else {
+            out.par_chunks_mut(size).enumerate().for_each(|(at, s)| arch.dispatch(|| body(at, s)));
+        }
+    }
+}

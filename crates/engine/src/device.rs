@@ -1,0 +1,263 @@
+//! The boundary between what is trained and what it is trained on.
+//!
+//! A [`Device`] takes a network description and a data set and gives a [`Runner`]: one run, its
+//! weights, its buffers. The unit of work is an epoch. Everything random in it (order, labels,
+//! crops, mixing partners) is decided by the caller and handed over as plain arrays, so that every
+//! device sees the same and an epoch needs no word from the host while it runs. Models, the training
+//! loop, delivery and the store know nothing of devices beyond this file.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::EngineError;
+use crate::network::{Network, Shape};
+use crate::optimizer::Optimizer;
+use crate::scalar::Real;
+
+/// How a pass treats batch norm and dropout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Statistics of the batch, which also move the running ones; dropout on.
+    Train,
+    /// Running statistics, which stay as they are; dropout on.
+    Frozen,
+    /// Running statistics; dropout off.
+    Eval,
+}
+
+/// The examples of all parts of a split, in one array.
+#[derive(Clone, Debug)]
+pub enum Dataset {
+    /// Pictures, N×H×W×C, one byte a number.
+    Pictures {
+        /// Height of each.
+        height: usize,
+        /// Width of each.
+        width: usize,
+        /// Channels of each.
+        channels: usize,
+        /// All bytes.
+        pixels: Arc<[u8]>,
+        /// Taken from every channel (on the scale 0 to 1) …
+        mean: Vec<f32>,
+        /// … which is then divided by this.
+        deviation: Vec<f32>,
+    },
+    /// Vectors, row by row.
+    Vectors {
+        /// Length of each.
+        width: usize,
+        /// All numbers.
+        values: Arc<[f32]>,
+    },
+}
+
+impl Dataset {
+    /// How many examples.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Pictures { pixels, .. } => pixels.len() / self.shape().len().max(1),
+            Self::Vectors { values, width } => values.len() / (*width).max(1),
+        }
+    }
+
+    /// True without examples.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The shape of an example.
+    pub fn shape(&self) -> Shape {
+        match *self {
+            Self::Pictures { height, width, channels, .. } => {
+                Shape::Map { height, width, channels }
+            }
+            Self::Vectors { width, .. } => Shape::Flat { width },
+        }
+    }
+
+    /// Checks that the parts fit each other and the network.
+    pub fn check(&self, network: &Network) -> Result<(), EngineError> {
+        let (own, wanted) = (self.shape(), network.input());
+        if own != wanted && !(matches!(wanted, Shape::Flat { .. }) && own.len() == wanted.len()) {
+            let text = format!("the examples are {own:?}, the network takes {wanted:?}");
+            return Err(EngineError::Data(text));
+        }
+        if let Self::Pictures { channels, mean, deviation, pixels, .. } = self {
+            if mean.len() != *channels || deviation.len() != *channels {
+                return Err(EngineError::Data(format!(
+                    "{channels} channels, but {} means and {} deviations",
+                    mean.len(),
+                    deviation.len()
+                )));
+            }
+            if deviation.iter().any(|sd| !sd.is_finite() || *sd <= 0.0) {
+                return Err(EngineError::Data("a channel's deviation is not positive".into()));
+            }
+            if own.is_empty() || pixels.len() % own.len() != 0 {
+                return Err(EngineError::Data("the pictures are not whole".into()));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What the loss sees, by row of the data set.
+#[derive(Clone, Copy, Debug)]
+pub enum Targets<'a> {
+    /// One class a row.
+    Classes(&'a [u16]),
+    /// One distribution a row: as many numbers as there are classes.
+    Distributions(&'a [f32]),
+}
+
+/// How the picture of an example is moved and turned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shift {
+    /// Rows down; what comes in from outside is black.
+    pub down: i8,
+    /// Pixels to the right.
+    pub right: i8,
+    /// Left and right are swapped, before it is moved.
+    pub flip: bool,
+}
+
+/// Mixed inputs and labels (mixup).
+#[derive(Clone, Copy, Debug)]
+pub struct Mixture<'a> {
+    /// The share of an example itself, by batch.
+    pub lambda: &'a [f64],
+    /// By visit: its partner's place in the same batch.
+    pub partner: &'a [u32],
+}
+
+/// One pass over the training examples.
+#[derive(Clone, Copy, Debug)]
+pub struct Epoch<'a> {
+    /// Its number, from 0.
+    pub number: u64,
+    /// The seed of dropout.
+    pub seed: u64,
+    /// Rows of the data set, in the order in which they are visited.
+    pub visits: &'a [u32],
+    /// Visits in a batch; the last may have fewer.
+    pub batch: usize,
+    /// The learning rate.
+    pub rate: f64,
+    /// What the loss sees, by row of the data set.
+    pub targets: Targets<'a>,
+    /// How pictures are moved, by visit; none where not asked for.
+    pub shifts: Option<&'a [Shift]>,
+    /// What is mixed with what; none where not asked for.
+    pub mixture: Option<Mixture<'a>>,
+    /// How batch norm and dropout behave: [`Mode::Train`], or [`Mode::Frozen`].
+    pub mode: Mode,
+}
+
+/// Everything that training changes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct State<F> {
+    /// The parameters, flat.
+    pub parameters: Vec<F>,
+    /// The batch statistics, flat.
+    pub statistics: Vec<F>,
+    /// What the optimizer remembers, in the order of its slots.
+    pub slots: Vec<Vec<F>>,
+    /// Optimizer steps so far.
+    pub steps: u64,
+}
+
+impl<F: Real> State<F> {
+    /// The state before training.
+    pub fn fresh(network: &Network, optimizer: &Optimizer, seed: u64) -> Self {
+        let zeros = || vec![F::ZERO; network.parameter_count()];
+        Self {
+            parameters: crate::init::parameters(network, seed),
+            statistics: network.fresh_statistics(),
+            slots: optimizer.slots().iter().map(|_| zeros()).collect(),
+            steps: 0,
+        }
+    }
+
+    /// Checks its lengths against a network and an optimizer.
+    pub fn check(&self, network: &Network, optimizer: &Optimizer) -> Result<(), EngineError> {
+        let wanted = network.parameter_count();
+        let fits = self.parameters.len() == wanted
+            && self.statistics.len() == network.statistic_count()
+            && self.slots.len() == optimizer.slots().len()
+            && self.slots.iter().all(|slot| slot.len() == wanted);
+        match fits {
+            true => Ok(()),
+            false => Err(EngineError::Data("a state of another network or optimizer".into())),
+        }
+    }
+}
+
+/// What a runner is made for.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The largest batch that it will see.
+    pub batch: usize,
+    /// The optimizer.
+    pub optimizer: Optimizer,
+    /// Threads of the host that it may use; 0: all cores.
+    pub threads: usize,
+}
+
+/// Where runs happen.
+pub trait Device: Send + Sync {
+    /// What it is, in words.
+    fn describe(&self) -> String;
+
+    /// A runner of `network` over `data`, which lanes of one device share.
+    fn runner(
+        &self,
+        network: &Arc<Network>,
+        data: &Dataset,
+        settings: &Settings,
+        state: State<f32>,
+    ) -> Result<Box<dyn Runner>, EngineError>;
+}
+
+/// One run on one device.
+pub trait Runner: Send {
+    /// Trains for one epoch; returns the mean training loss.
+    fn train(&mut self, epoch: &Epoch<'_>) -> Result<f64, EngineError>;
+
+    /// The logits of these rows, one row of classes each.
+    fn logits(&mut self, rows: &[u32]) -> Result<Vec<f32>, EngineError>;
+
+    /// What the last layer reads, for these rows.
+    fn features(&mut self, rows: &[u32]) -> Result<Vec<f32>, EngineError>;
+
+    /// The mean loss over these rows in [`Mode::Eval`], and its gradient in the parameters.
+    fn gradient(
+        &mut self,
+        rows: &[u32],
+        targets: Targets<'_>,
+    ) -> Result<(f64, Vec<f32>), EngineError>;
+
+    /// The Hessian of that loss times `direction`.
+    fn hessian_product(
+        &mut self,
+        rows: &[u32],
+        targets: Targets<'_>,
+        direction: &[f32],
+    ) -> Result<Vec<f32>, EngineError>;
+
+    /// The state, to be stored.
+    fn state(&self) -> Result<State<f32>, EngineError>;
+
+    /// Goes on from this state.
+    fn restore(&mut self, state: State<f32>) -> Result<(), EngineError>;
+
+    /// Keeps a copy of parameters and statistics as they are now, in place of the last one kept.
+    fn keep(&mut self) -> Result<(), EngineError>;
+
+    /// The parameters and statistics that were kept.
+    fn kept(&self) -> Result<Option<(Vec<f32>, Vec<f32>)>, EngineError>;
+
+    /// Bytes of memory that buffers and weights take.
+    fn bytes(&self) -> usize;
+}

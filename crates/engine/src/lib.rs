@@ -1,0 +1,34 @@
+//! The engine: networks with explicit forward, backward and tangent passes, and what trains them.
+//!
+//! There is no general differentiation here. A few operations have their passes written out
+//! (`cpu/kernels`), a [`network::Network`] lists which are used, and a [`device::Device`] runs them. The
+//! tangent passes give exact Hessian-vector products (the R-operator of Pearlmutter, 1994). The CPU
+//! is generic over f32 and f64, so that every gradient can be checked against differences.
+//!
+//! | to add | write | and add it to |
+//! |---|---|---|
+//! | a model | `models/NAME.rs` | the list in `models/mod.rs` |
+//! | an operation | `cpu/kernels/NAME.rs` | `network::Op`, `cpu/steps.rs`, `cpu/passes.rs` |
+//! | an optimizer | a variant in `optimizer.rs` | `cpu/kernels/optimizer.rs` |
+
+pub mod augment;
+pub mod cpu;
+pub mod device;
+mod error;
+mod init;
+pub mod models;
+pub mod network;
+pub mod optimizer;
+pub mod random;
+mod scalar;
+pub mod schedule;
+
+pub use augment::Augment;
+pub use cpu::Cpu;
+pub use device::{Dataset, Device, Epoch, Mode, Runner, Settings, State};
+pub use error::EngineError;
+pub use models::{MODELS, Model};
+pub use network::Network;
+pub use optimizer::Optimizer;
+pub use scalar::Real;
+pub use schedule::{Rates, Schedule};
