@@ -150,6 +150,12 @@ impl Probabilities {
         self.values.is_empty()
     }
 
+    /// The items at these places; those that do not exist are left out.
+    pub(crate) fn select(&self, places: &[usize]) -> Self {
+        let values = places.iter().flat_map(|&item| self.row(item)).copied().collect();
+        Self { classes: self.classes, values }
+    }
+
     /// The probabilities of an item; empty where there is no such item.
     pub fn row(&self, item: usize) -> &[f64] {
         let start = item.saturating_mul(self.classes);

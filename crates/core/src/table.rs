@@ -51,6 +51,26 @@ impl Votes {
         })
     }
 
+    /// The votes on the items at these places.
+    fn select(&self, places: &[usize]) -> Self {
+        fn pick<T: Copy>(from: &[T], ranges: &[std::ops::Range<usize>]) -> Vec<T> {
+            ranges.iter().flat_map(|range| from.get(range.clone()).unwrap_or(&[])).copied().collect()
+        }
+        let ranges: Vec<_> = places.iter().map(|&item| self.range(item)).collect();
+        let mut starts = vec![0];
+        starts.extend(ranges.iter().scan(0, |end, range| {
+            *end += range.len();
+            Some(*end)
+        }));
+        Self {
+            starts,
+            classes: pick(&self.classes, &ranges),
+            annotators: pick(&self.annotators, &ranges),
+            weights: pick(&self.weights, &ranges),
+            rows: pick(&self.rows, &ranges),
+        }
+    }
+
     /// How many votes there are.
     pub fn len(&self) -> usize {
         self.classes.len()
@@ -133,6 +153,30 @@ impl VoteTable {
         Self { classes, items, annotators: Ids::default(), ballots: Ballots::Probabilities(rows) }
     }
 
+    /// The items at these places, in this order, with all that is known of their votes. A place
+    /// that does not exist is left out.
+    pub fn select(&self, places: &[usize]) -> Self {
+        let places: Vec<usize> = places.iter().copied().filter(|&at| at < self.len()).collect();
+        let ballots = match &self.ballots {
+            Ballots::Votes(votes) => Ballots::Votes(votes.select(&places)),
+            Ballots::Counts(counts) => {
+                let mut chosen = Counts::new();
+                for &item in &places {
+                    if counts.is_weighted() {
+                        let entries = counts.entries(item).zip(counts.amounts(item));
+                        chosen.push_weighted(entries.map(|((class, n), (_, w))| (class, n, w)));
+                    } else {
+                        chosen.push(counts.entries(item));
+                    }
+                }
+                Ballots::Counts(chosen)
+            }
+            Ballots::Probabilities(rows) => Ballots::Probabilities(rows.select(&places)),
+        };
+        let (classes, annotators) = (self.classes.clone(), self.annotators.clone());
+        Self { classes, items: self.items.select(places), annotators, ballots }
+    }
+
     /// The classes.
     pub fn classes(&self) -> &ClassSet {
         &self.classes
@@ -190,5 +234,42 @@ impl VoteTable {
     /// rows in the source does not matter; neither does the format they came in.
     pub fn digest(&self) -> Digest {
         crate::digest::of_table(self)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+    use crate::{Keep, TableBuilder};
+
+    #[test]
+    fn chosen_items_keep_their_votes() {
+        let mut votes = TableBuilder::new(Keep::Votes);
+        for (row, (item, annotator, label, weight)) in [
+            ("a", "ann", "cat", 1.0),
+            ("b", "ben", "dog", 2.0),
+            ("a", "ben", "dog", 1.0),
+            ("c", "ann", "cat", 0.5),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            votes.vote(item, Some(annotator), label, weight, row as u64 + 1).unwrap();
+        }
+        let table = votes.finish().unwrap();
+        let chosen = table.select(&[2, 0, 9]);
+        assert_eq!(chosen.items().iter().collect::<Vec<_>>(), ["c", "a"]);
+        let Ballots::Votes(votes) = chosen.ballots() else { panic!("votes stay votes") };
+        let of = |item: usize| votes.of(item).map(|v| (v.class, v.weight)).collect::<Vec<_>>();
+        assert_eq!((of(0), of(1)), (vec![(0, 0.5)], vec![(0, 1.0), (1, 1.0)]));
+        let (all, some) = (table.distributions(), chosen.distributions());
+        assert_eq!((&some[0], &some[1]), (&all[2], &all[0]));
+        let counts = VoteTable::from_counts(
+            table.classes().clone(),
+            table.items().clone(),
+            table.counts().unwrap().into_owned(),
+        );
+        assert_eq!(counts.select(&[2, 0]).distributions(), some);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! | | rule |
 //! |---|---|
-//! | `sgd` | g ← g + decay·w; v ← momentum·v + g; w ← w − rate·v |
+//! | `sgd` | g ← g + decay·w; v ← momentum·v + g; w ← w − rate·v; Nesterov: w ← w − rate·(g + momentum·v) |
 //! | `adam` | g ← g + decay·w; m ← β₁m + (1 − β₁)g; v ← β₂v + (1 − β₂)g²; w ← w − rate·m̂ / (√v̂ + ε) |
 
 use serde::{Deserialize, Serialize};
@@ -15,6 +15,8 @@ pub enum Optimizer {
     Sgd {
         /// How much of the last step is taken again.
         momentum: f64,
+        /// Whether the step looks ahead along the momentum.
+        nesterov: bool,
         /// L2 penalty, on every parameter.
         weight_decay: f64,
     },

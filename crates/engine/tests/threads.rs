@@ -58,7 +58,7 @@ fn trained(
 
 #[test]
 fn threads_do_not_change_a_bit() {
-    let sgd = Optimizer::Sgd { momentum: 0.9, weight_decay: 5e-4 };
+    let sgd = Optimizer::Sgd { momentum: 0.9, nesterov: false, weight_decay: 5e-4 };
     let adam = Optimizer::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay: 1e-4 };
     // Large enough that every kind of work is cut into several tasks.
     let small = pictures(1, 20, 24, 24, 3);

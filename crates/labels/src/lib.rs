@@ -43,6 +43,7 @@ mod words;
 
 pub use delivery::{DELIVERIES, Delivery, Epochs, Mixing, Prepared, Seen, TieRule};
 pub use error::{LabelError, Named};
+pub use nearest::nearest;
 pub use params::{Params, Setting};
 pub use source::Source;
 pub use streams::example_key;

@@ -3,7 +3,7 @@
 //! `eps` is `epsilon`.
 
 /// The nearest of the names; the first of several that are as near. Empty where there are none.
-pub(crate) fn nearest(typed: &str, names: impl Iterator<Item = &'static str>) -> &'static str {
+pub fn nearest<'a>(typed: &str, names: impl Iterator<Item = &'a str>) -> &'a str {
     let typed = typed.to_lowercase();
     let letters: Vec<char> = typed.chars().take(64).collect();
     let far = |name: &&str| {

@@ -9,7 +9,7 @@ use dissensus_engine::cpu::CpuRunner;
 use dissensus_engine::network::{Builder, Network, Shape};
 use dissensus_engine::{Dataset, Optimizer, Real, Settings, State};
 
-pub(crate) const PLAIN: Optimizer = Optimizer::Sgd { momentum: 0.0, weight_decay: 0.0 };
+pub(crate) const PLAIN: Optimizer = Optimizer::Sgd { momentum: 0.0, nesterov: false, weight_decay: 0.0 };
 
 /// Normal numbers.
 pub(crate) fn noise(seed: u64, len: usize) -> Vec<f64> {

@@ -21,12 +21,13 @@ pub(crate) fn step<F: Real>(
     slots: &mut [Vec<F>],
 ) {
     match (*optimizer, slots) {
-        (Optimizer::Sgd { momentum, weight_decay }, [v]) => {
+        (Optimizer::Sgd { momentum, weight_decay, nesterov }, [v]) => {
             let (rate, momentum, decay) = (F::of(rate), F::of(momentum), F::of(weight_decay));
             each(team, w, g, v, |w, g, v| {
                 for ((w, g), v) in w.iter_mut().zip(g).zip(v) {
-                    *v = (*g).fma(decay, *w).fma(momentum, *v);
-                    *w = w.fma(-rate, *v);
+                    let slope = (*g).fma(decay, *w);
+                    *v = slope.fma(momentum, *v);
+                    *w = w.fma(-rate, if nesterov { slope.fma(momentum, *v) } else { *v });
                     *g = F::ZERO;
                 }
             });

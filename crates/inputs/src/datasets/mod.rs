@@ -1,0 +1,103 @@
+//! The pictures of known datasets, from the files that the catalogue keeps in the cache.
+//!
+//! Ids are those that reading the dataset's votes gives: positions (`0`, `1`, …) for CIFAR-10H,
+//! whose votes come as a matrix without ids; `blend-00042` for blends. CIFAR-100 and SVHN, which
+//! have no votes and serve as foreign pictures, are numbered in the order of their files.
+
+mod cifar;
+mod mat;
+mod svhn;
+
+use std::path::{Path, PathBuf};
+
+use dissensus_data::blends::{Blends, SIDE, Settings};
+use dissensus_data::catalogue;
+
+use crate::error::InputError;
+use crate::images::Images;
+use crate::inputs::{Inputs, Kind};
+
+/// A dataset with pictures.
+struct Pictures {
+    name: &'static str,
+    /// The file in the cache; none for generated data.
+    file: Option<&'static str>,
+    read: fn(&Path) -> Result<Inputs, InputError>,
+}
+
+const LIST: [Pictures; 4] = [
+    Pictures { name: "cifar10h", file: Some("cifar10/test_batch.bin"), read: cifar::ten },
+    Pictures { name: "cifar100", file: Some("cifar100/test.bin"), read: cifar::hundred },
+    Pictures { name: "svhn", file: Some("svhn/test_32x32.mat"), read: svhn::read },
+    Pictures { name: "blends", file: None, read: |_| default_blends() },
+];
+
+/// The datasets of the catalogue that have pictures.
+pub const WITH_PICTURES: [&str; LIST.len()] =
+    [LIST[0].name, LIST[1].name, LIST[2].name, LIST[3].name];
+
+/// The pictures of a dataset of the catalogue. Files must be in the cache; a missing one is an
+/// error that says how to fetch it. `blends` is made with its default settings.
+pub fn from_dataset(name: &str, cache_dir: &Path) -> Result<Inputs, InputError> {
+    let Some(pictures) = LIST.iter().find(|pictures| pictures.name == name) else {
+        let name = catalogue::find(name)?.name.to_owned();
+        return Err(InputError::WithoutPictures { name, known: WITH_PICTURES.join(", ") });
+    };
+    let path = match pictures.file {
+        Some(file) => {
+            dissensus_data::locate(name, cache_dir)?;
+            cache_dir.join(file)
+        }
+        None => PathBuf::new(),
+    };
+    (pictures.read)(&path)
+}
+
+/// The pictures of generated blends, with the ids of their votes.
+pub fn from_blends(blends: &Blends) -> Result<Inputs, InputError> {
+    let images = Images::new("blends", SIDE, SIDE, 1, blends.images().to_vec())?;
+    Inputs::new("blends", Some(blends.table().items().clone()), Kind::Images(images))
+}
+
+fn default_blends() -> Result<Inputs, InputError> {
+    let settings = Settings::default().check().map_err(|e| InputError::Blends(e.to_string()))?;
+    from_blends(&settings.generate().map_err(|e| InputError::Blends(e.to_string()))?)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_dataset_is_in_the_catalogue_with_its_file() {
+        for pictures in &LIST {
+            let dataset = catalogue::find(pictures.name).unwrap();
+            let listed = |file| dataset.files.iter().any(|f| f.path == file);
+            assert!(pictures.file.is_none_or(listed), "{}", pictures.name);
+            assert_eq!(pictures.file.is_none(), dataset.files.is_empty(), "{}", pictures.name);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_says_what_to_do() {
+        let empty = tempfile::tempdir().unwrap();
+        let error = |name| from_dataset(name, empty.path()).unwrap_err().to_string();
+        for name in ["cifar10h", "cifar100", "svhn"] {
+            assert!(error(name).contains(&format!("dissensus data fetch {name}")), "{name}");
+        }
+        assert!(error("chaosnli").contains("has no pictures here; those that do are: cifar10h"));
+        assert!(error("nope").contains("there is no dataset 'nope'"));
+    }
+
+    #[test]
+    fn blends_have_the_ids_of_their_votes() {
+        let settings = Settings { items: 30, seed: 3, ..Settings::default() };
+        let blends = settings.check().unwrap().generate().unwrap();
+        let inputs = from_blends(&blends).unwrap();
+        assert_eq!(inputs.ids(), Some(blends.table().items()));
+        let Kind::Images(images) = inputs.kind() else { panic!("pictures") };
+        assert_eq!((images.height(), images.channels(), images.len()), (16, 1, 30));
+        assert_eq!(images.picture(7), blends.image(7));
+    }
+}

@@ -1,0 +1,385 @@
+//! What can be wrong with inputs: what was expected, what came, where, and what to do.
+
+use dissensus_votes::{Problem, ReadError, shorten};
+use thiserror::Error;
+
+/// Why there are no inputs, or why they do not fit the votes.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum InputError {
+    /// The container (table, array, archive) cannot be read.
+    #[error(transparent)]
+    Read(ReadError),
+    /// The catalogue or the cache says no.
+    #[error(transparent)]
+    Data(#[from] dissensus_data::Error),
+    /// The operating system says no.
+    #[error("{file}: {error}")]
+    Io {
+        /// The file or folder.
+        file: String,
+        /// Its words.
+        error: std::io::Error,
+    },
+    /// Nothing that inputs come in.
+    #[error(
+        "{file}: expected a .npy, .npz or .safetensors file, a table with an id column, or a folder \
+         of PNG or JPEG files; found {seen}"
+    )]
+    Unknown {
+        /// The file.
+        file: String,
+        /// What was seen.
+        seen: String,
+    },
+    /// An option that means nothing for what the file is.
+    #[error("{file} is read as {format}, for which the option `{option}` means nothing; remove it")]
+    Inapplicable {
+        /// The file.
+        file: String,
+        /// How it is read.
+        format: &'static str,
+        /// The option.
+        option: &'static str,
+    },
+    /// No rows, no pixels, no columns.
+    #[error(
+        "{file}: expected at least one item with at least one value, found the shape {shape:?}"
+    )]
+    Empty {
+        /// The file.
+        file: String,
+        /// Its shape.
+        shape: Vec<usize>,
+    },
+    /// An array of a shape that is neither.
+    #[error(
+        "{file}: expected [items, width] (feature vectors), [items, height, width] or [items, \
+         height, width, channels] with 1 or 3 channels (pictures), found the shape {shape:?}"
+    )]
+    Shape {
+        /// The file.
+        file: String,
+        /// Its shape.
+        shape: Vec<usize>,
+    },
+    /// Pixels that do not make pictures.
+    #[error(
+        "{name}: {found} bytes do not make pictures of {height} × {width} with {channels} \
+         channels; expected a multiple of their product, and 1 or 3 channels"
+    )]
+    Pixels {
+        /// What they belong to.
+        name: String,
+        /// Rows of a picture.
+        height: usize,
+        /// Columns of a picture.
+        width: usize,
+        /// Channels of a pixel.
+        channels: usize,
+        /// How many bytes there are.
+        found: usize,
+    },
+    /// Channels may be the second or the last axis.
+    #[error(
+        "{file}: the shape {shape:?} may be items × height × width × channels or items × channels \
+         × height × width; say which with layout = \"nhwc\" or \"nchw\""
+    )]
+    Ambiguous {
+        /// The file.
+        file: String,
+        /// Its shape.
+        shape: Vec<usize>,
+    },
+    /// Pictures that are not bytes.
+    #[error(
+        "{file}: an array of shape {shape:?} holds pictures, whose values come as bytes (uint8, 0 \
+         to 255), found {element}; convert it, for values from 0 to 1 with (x * \
+         255).round().astype(\"uint8\")"
+    )]
+    NotBytes {
+        /// The file.
+        file: String,
+        /// Its shape.
+        shape: Vec<usize>,
+        /// What its values are.
+        element: String,
+    },
+    /// No array that could be meant.
+    #[error("{file}: expected {wanted}; the arrays in it are {found}; name one with `key`")]
+    NoArray {
+        /// The file.
+        file: String,
+        /// What was looked for.
+        wanted: String,
+        /// The arrays there are.
+        found: String,
+    },
+    /// More than one array that could be meant.
+    #[error("{file}: {found} could all be meant; say which with `key`")]
+    SeveralArrays {
+        /// The file.
+        file: String,
+        /// The arrays.
+        found: String,
+    },
+    /// A column that is not there.
+    #[error("{file}: there is no column {name:?} (option `{option}`): the columns are {columns}")]
+    NoSuchColumn {
+        /// The file.
+        file: String,
+        /// The option that names it.
+        option: &'static str,
+        /// The name.
+        name: String,
+        /// The columns there are.
+        columns: String,
+    },
+    /// A column that would tell the model the answer.
+    #[error(
+        "{file}: the column {column:?} looks like an answer, not like a feature; leave it out with \
+         `skip`, or rename it"
+    )]
+    Answer {
+        /// The file.
+        file: String,
+        /// The column.
+        column: String,
+    },
+    /// A cell that is no number.
+    #[error(
+        "{file}, {place}, column {column:?}: expected a number, found {text:?}; leave the column \
+         out with `skip`, or mend the cell"
+    )]
+    NotANumber {
+        /// The file.
+        file: String,
+        /// The row, and its id where there is one.
+        place: String,
+        /// The column.
+        column: String,
+        /// What stands there.
+        text: String,
+    },
+    /// A list of numbers was expected.
+    #[error("{file}, {place}, column {column:?}: expected {expected}, found {text}")]
+    NotAList {
+        /// The file.
+        file: String,
+        /// The row, and its id where there is one.
+        place: String,
+        /// The column.
+        column: String,
+        /// What should stand there.
+        expected: String,
+        /// What stands there.
+        text: String,
+    },
+    /// NaN, an infinity, or a number beyond `f32`.
+    #[error(
+        "{file}, {place}, column {column:?}: {value} is not a finite 32-bit float; mend it, or \
+         leave the row out"
+    )]
+    NotFinite {
+        /// The file.
+        file: String,
+        /// The row, and its id where there is one.
+        place: String,
+        /// The column.
+        column: String,
+        /// The value.
+        value: f64,
+    },
+    /// Another number of ids than of rows.
+    #[error("{file}: {ids} ids for {rows} rows; give each row one id")]
+    IdCount {
+        /// The file.
+        file: String,
+        /// How many ids there are.
+        ids: usize,
+        /// How many rows there are.
+        rows: usize,
+    },
+    /// Ids that are neither texts nor whole numbers.
+    #[error("{file}: ids are a list of texts or whole numbers, found {found}")]
+    BadIds {
+        /// The file.
+        file: String,
+        /// What was found.
+        found: String,
+    },
+    /// A row whose id is empty.
+    #[error("{file}, {place}: the id is empty; give the row one")]
+    EmptyId {
+        /// The file.
+        file: String,
+        /// The row.
+        place: String,
+    },
+    /// Two rows of one id.
+    #[error("{file}: {first} and {second} have the same id {id:?}; give every item one row")]
+    DuplicateId {
+        /// The file.
+        file: String,
+        /// The id.
+        id: String,
+        /// The first row or file.
+        first: String,
+        /// The second.
+        second: String,
+    },
+    /// More than is read.
+    #[error(
+        "{file}: {found} {what} are more than the limit of {limit}; make the pictures smaller, or \
+         raise limits.cells"
+    )]
+    TooMany {
+        /// The file.
+        file: String,
+        /// Pixel values, feature values.
+        what: &'static str,
+        /// How many.
+        found: u64,
+        /// The most that are read.
+        limit: u64,
+    },
+    /// A folder or an index without pictures.
+    #[error("{file}: expected PNG or JPEG files, found {found}")]
+    NoPictures {
+        /// The folder or index.
+        file: String,
+        /// What is there, and what to do.
+        found: String,
+    },
+    /// A picture that cannot be read.
+    #[error("{file}: not a readable PNG or JPEG file: {why}")]
+    Decode {
+        /// The picture.
+        file: String,
+        /// The decoder's words.
+        why: String,
+    },
+    /// Pictures of different sizes.
+    #[error(
+        "{file} has {found:?} pixels (height, width), {first} has {expected:?}; all pictures must \
+         have one size: say which with resize = [height, width]"
+    )]
+    Size {
+        /// The first picture that differs.
+        file: String,
+        /// Its size.
+        found: (usize, usize),
+        /// The first picture.
+        first: String,
+        /// Its size.
+        expected: (usize, usize),
+    },
+    /// A size to which nothing can be brought.
+    #[error("resize = {found:?}: expected [height, width], each between 1 and {most}")]
+    Resize {
+        /// The size asked for.
+        found: [usize; 2],
+        /// The largest side.
+        most: usize,
+    },
+    /// A picture that would lose something as 8-bit grey or RGB.
+    #[error("{file} has {what}; expected 8-bit grey or RGB: {remedy}")]
+    Lossy {
+        /// The picture.
+        file: String,
+        /// What would be lost.
+        what: &'static str,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// A dataset that has no pictures.
+    #[error("the dataset '{name}' has no pictures here; those that do are: {known}")]
+    WithoutPictures {
+        /// The dataset.
+        name: String,
+        /// Those that have.
+        known: String,
+    },
+    /// A file of a dataset that is not what the catalogue describes.
+    #[error(
+        "{file}: expected {expected}, found {found}; run `dissensus data fetch {name} --force`"
+    )]
+    Dataset {
+        /// The dataset.
+        name: &'static str,
+        /// The file.
+        file: String,
+        /// What it should be.
+        expected: &'static str,
+        /// What it is.
+        found: String,
+    },
+    /// Generated data that cannot be made.
+    #[error("blends cannot be made: {0}")]
+    Blends(String),
+    /// No ids, and another number of rows.
+    #[error(
+        "{name} has {found} inputs without ids, the votes have {expected} items; give the inputs \
+         ids: a column `id`, or `ids` in an .npz"
+    )]
+    Rows {
+        /// The inputs.
+        name: String,
+        /// How many there are.
+        found: usize,
+        /// Items voted on.
+        expected: usize,
+    },
+    /// Ids, but none of the table's.
+    #[error(
+        "no id of {name} is among the votes (its first is {first:?}, theirs {theirs:?}); name the \
+         id column of the inputs with `id`"
+    )]
+    NoneShared {
+        /// The inputs.
+        name: String,
+        /// Their first id.
+        first: String,
+        /// The table's first.
+        theirs: String,
+    },
+}
+
+/// Containers speak of votes where they know nothing better; that one message is said anew.
+impl From<ReadError> for InputError {
+    fn from(error: ReadError) -> Self {
+        match error.problem {
+            Problem::UnknownFormat { seen } => Self::Unknown { file: error.file, seen },
+            _ => Self::Read(error),
+        }
+    }
+}
+
+impl InputError {
+    pub(crate) fn io(file: &std::path::Path, error: std::io::Error) -> Self {
+        Self::Io { file: file.display().to_string(), error }
+    }
+
+    pub(crate) fn array(file: &str, problem: Problem) -> Self {
+        Self::Read(ReadError::new(file, problem))
+    }
+}
+
+/// `row 3, id "b"`, for messages.
+pub(crate) fn place(row: impl std::fmt::Display, id: Option<&str>) -> String {
+    match id {
+        Some(id) => format!("row {row}, id {:?}", shorten(id)),
+        None => format!("row {row}"),
+    }
+}
+
+/// The first few names of a list, for messages.
+pub(crate) fn listed<S: AsRef<str>>(names: &[S]) -> String {
+    const MOST: usize = 12;
+    let shown: Vec<&str> = names.iter().take(MOST).map(AsRef::as_ref).collect();
+    match names.len() {
+        0 => "none".to_owned(),
+        n if n > MOST => format!("{} and {} more", shown.join(", "), n - MOST),
+        _ => shown.join(", "),
+    }
+}

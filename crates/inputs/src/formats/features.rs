@@ -1,0 +1,196 @@
+//! Tables (CSV, TSV, JSON Lines, Parquet) of feature vectors: an id column, and a column for each
+//! feature; or an id column and one column of lists.
+//!
+//! Every column that is not the id and not in `skip` is a feature. A text among them is an error
+//! that names it, and so is a column that is called a label: a table must not tell a model the
+//! answer because nobody looked.
+
+use dissensus_core::Ids;
+use dissensus_votes::containers::{Row, Source, Table, cell_text};
+use dissensus_votes::shorten;
+use serde_json::Value;
+
+use super::{Format, Opened, Whence, columns, misplaced};
+use crate::error::{InputError, listed, place};
+use crate::features::Features;
+use crate::inputs::{Inputs, Kind, check_ids};
+use crate::options::ReadOptions;
+
+pub(super) const FORMAT: Format = Format {
+    name: "features",
+    layout: "CSV, TSV, JSON Lines or Parquet: an id column, then a number for each feature, or one list `embedding` or `features`",
+    options: &["id", "key", "skip"],
+    detect: |opened, _| matches!(opened, Opened::Source(Source::Table(_))),
+    read,
+};
+
+/// Names of a column of lists, and of one that holds the answer.
+const LISTS: [&str; 6] = ["embedding", "embeddings", "features", "vector", "values", "x"];
+const ANSWERS: [&str; 6] = ["label", "labels", "target", "targets", "class", "classes"];
+
+/// The column of lists: as the user says, else by a known name where lists are in it.
+pub(super) fn list_column(
+    file: &str,
+    table: &Table,
+    options: &ReadOptions,
+) -> Result<Option<usize>, InputError> {
+    if let Some(key) = &options.key {
+        return columns::named(file, &table.columns, "key", key).map(Some);
+    }
+    let lists = |&column: &usize| {
+        !table.sample.is_empty() && table.sample.iter().all(|row| list(row.cell(column)).is_some())
+    };
+    Ok(columns::known(&table.columns, &LISTS).filter(lists))
+}
+
+/// A list, or the JSON text of one.
+fn list(cell: &Value) -> Option<Vec<Value>> {
+    match cell {
+        Value::Array(list) => Some(list.clone()),
+        Value::String(text) => serde_json::from_str(text).ok(),
+        _ => None,
+    }
+}
+
+/// Where the numbers of a row stand.
+enum Where {
+    List(usize),
+    Columns(Vec<usize>),
+}
+
+struct Layout {
+    id: Option<usize>,
+    values: Where,
+    /// Columns that are not read although nobody said so.
+    left_out: Vec<String>,
+}
+
+fn layout(file: &str, table: &Table, options: &ReadOptions) -> Result<Layout, InputError> {
+    let names = &table.columns;
+    let id = columns::id(file, names, options.id.as_deref())?;
+    if let Some(column) = list_column(file, table, options)? {
+        if !options.skip.is_empty() {
+            let (file, format) = (file.to_owned(), "a column of lists");
+            return Err(InputError::Inapplicable { file, format, option: "skip" });
+        }
+        let others = (0..names.len()).filter(|&c| c != column && Some(c) != id);
+        let left_out = others.map(|c| names[c].clone()).collect();
+        return Ok(Layout { id, values: Where::List(column), left_out });
+    }
+    let skipped: Vec<usize> = (options.skip.iter())
+        .map(|name| columns::named(file, names, "skip", name))
+        .collect::<Result<_, _>>()?;
+    // pandas writes its index as a first column without a name.
+    let first = names.first().filter(|name| {
+        !skipped.contains(&0) && (name.is_empty() || columns::no_numbers(&table.sample, 0))
+    });
+    let id = id.or(first.map(|_| 0));
+    let values: Vec<usize> =
+        (0..names.len()).filter(|c| Some(*c) != id && !skipped.contains(c)).collect();
+    if let Some(&column) = values.iter().find(|&&c| columns::is_one_of(&names[c], &ANSWERS)) {
+        return Err(InputError::Answer { file: file.to_owned(), column: names[column].clone() });
+    }
+    if values.is_empty() {
+        let seen = format!("no column of numbers; the columns are {}", listed(names));
+        return Err(InputError::Unknown { file: file.to_owned(), seen });
+    }
+    Ok(Layout { id, values: Where::Columns(values), left_out: Vec::new() })
+}
+
+fn read(whence: &Whence, opened: Opened, options: &ReadOptions) -> Result<Inputs, InputError> {
+    let Opened::Source(Source::Table(table)) = opened else {
+        return Err(misplaced(whence, &opened));
+    };
+    let file = whence.name.as_str();
+    let Layout { id, values: wanted, left_out } = layout(file, &table, options)?;
+    let names = table.columns.clone();
+    let limit = options.container.limits.cells;
+    let (mut ids, mut rows, mut values, mut width) = (Vec::new(), Vec::new(), Vec::new(), 0);
+    for row in table.rows(&options.container) {
+        let row = row?;
+        let id = id.map(|column| cell_text(row.cell(column)).unwrap_or_default());
+        let reader = RowReader { file, row: &row, id: id.as_deref() };
+        let before = values.len();
+        match &wanted {
+            Where::List(column) => reader.list(&names[*column], *column, width, &mut values)?,
+            Where::Columns(wanted) => {
+                for &column in wanted {
+                    values.push(reader.number(&names[column], row.cell(column))?);
+                }
+            }
+        }
+        width = values.len() - before;
+        if values.len() as u64 > limit {
+            let (file, what, found) = (file.to_owned(), "feature values", values.len() as u64);
+            return Err(InputError::TooMany { file, what, found, limit });
+        }
+        rows.push(row.number);
+        ids.extend(id);
+    }
+    if values.is_empty() {
+        return Err(InputError::Empty { file: file.to_owned(), shape: vec![0, width] });
+    }
+    check_ids(file, ids.iter().map(String::as_str), |at| format!("row {}", rows[at]))?;
+    let ids = id.is_some().then(|| ids.iter().collect::<Ids>());
+    let kind = Kind::Features(Features::new(file, width, values)?);
+    let note = |left: Vec<String>| format!("columns left out: {}", listed(&left));
+    let notes = Some(left_out).filter(|left| !left.is_empty()).map(note);
+    Ok(Inputs::new(file, ids, kind)?.noting(notes.into_iter().collect()))
+}
+
+/// One row, and how it is named in messages.
+struct RowReader<'a> {
+    file: &'a str,
+    row: &'a Row,
+    id: Option<&'a str>,
+}
+
+impl RowReader<'_> {
+    fn place(&self) -> String {
+        place(self.row.number, self.id)
+    }
+
+    fn number(&self, column: &str, cell: &Value) -> Result<f32, InputError> {
+        let (file, place, column) = (self.file.to_owned(), || self.place(), column.to_owned());
+        match columns::number(cell) {
+            Some(value) if (value as f32).is_finite() => Ok(value as f32),
+            Some(value) => Err(InputError::NotFinite { file, place: place(), column, value }),
+            None => {
+                let text = shorten(&cell_text(cell).unwrap_or_default());
+                Err(InputError::NotANumber { file, place: place(), column, text })
+            }
+        }
+    }
+
+    /// Adds the numbers of a list, `width` of them where that is known.
+    fn list(
+        &self,
+        name: &str,
+        column: usize,
+        width: usize,
+        values: &mut Vec<f32>,
+    ) -> Result<(), InputError> {
+        let cell = self.row.cell(column);
+        let found = list(cell);
+        let fits = |list: &Vec<Value>| !list.is_empty() && (width == 0 || list.len() == width);
+        let Some(list) = found.as_ref().filter(|list| fits(list)) else {
+            return Err(InputError::NotAList {
+                file: self.file.to_owned(),
+                place: self.place(),
+                column: name.to_owned(),
+                expected: match width {
+                    0 => "a list of numbers".to_owned(),
+                    width => format!("a list of {width} numbers, as in the rows before"),
+                },
+                text: match &found {
+                    Some(list) => format!("a list of {}", list.len()),
+                    None => shorten(&cell.to_string()),
+                },
+            });
+        };
+        for (at, cell) in list.iter().enumerate() {
+            values.push(self.number(&format!("{name}[{at}]"), cell)?);
+        }
+        Ok(())
+    }
+}

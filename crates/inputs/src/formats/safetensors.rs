@@ -1,0 +1,156 @@
+//! safetensors: a tensor of pictures or feature vectors; ids as a JSON list in the metadata under
+//! `ids`, or as a tensor of whole numbers.
+
+use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use serde_json::Value;
+
+use dissensus_votes::Problem;
+use dissensus_votes::containers::cell_text;
+
+use super::array::Numbers;
+use super::choice::{IDS, choose};
+use super::{Format, Opened, Whence, misplaced};
+use crate::error::InputError;
+use crate::inputs::Inputs;
+use crate::options::ReadOptions;
+
+pub(super) const FORMAT: Format = Format {
+    name: "safetensors",
+    layout: ".safetensors with `images`, `features` or `embeddings` (or one tensor of any name); `ids` as JSON metadata or whole numbers",
+    options: &["key", "layout"],
+    detect: |opened, _| matches!(opened, Opened::Tensors(_)),
+    read,
+};
+
+/// A header length of eight bytes, then a JSON object.
+pub(crate) fn is_safetensors(head: &[u8]) -> bool {
+    let Some((length, rest)) = head.split_first_chunk::<8>() else {
+        return false;
+    };
+    let length = u64::from_le_bytes(*length);
+    (2..100_000_000).contains(&length) && rest.first() == Some(&b'{')
+}
+
+fn read(whence: &Whence, opened: Opened, options: &ReadOptions) -> Result<Inputs, InputError> {
+    let Opened::Tensors(bytes) = &opened else {
+        return Err(misplaced(whence, &opened));
+    };
+    let file = whence.name.as_str();
+    let fail = |message: String| InputError::array(file, Problem::Array(message));
+    let tensors = SafeTensors::deserialize(bytes).map_err(|e| fail(e.to_string()))?;
+    let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|e| fail(e.to_string()))?;
+    let mut names: Vec<String> = tensors.names().iter().map(ToString::to_string).collect();
+    names.sort_unstable();
+    let view = |name: &str| tensors.tensor(name).map_err(|e| fail(e.to_string()));
+    let chosen =
+        choose(file, &names, options.key.as_deref(), |name| Ok(Some(view(name)?.shape().len())))?;
+    let listed = metadata.metadata().as_ref().and_then(|map| map.get("ids"));
+    let ids = match (listed, IDS.iter().find(|known| names.iter().any(|name| name == *known))) {
+        (Some(text), _) => Some(json_ids(file, text)?),
+        (None, Some(name)) if *name != chosen => {
+            let mut wide = Vec::new();
+            Some(numbers(file, &view(name)?, &mut wide)?.ids(file)?)
+        }
+        _ => None,
+    };
+    let mut wide = Vec::new();
+    numbers(file, &view(&chosen)?, &mut wide)?.into_inputs(file, ids, options)
+}
+
+fn json_ids(file: &str, text: &str) -> Result<Vec<String>, InputError> {
+    let bad = |found: String| InputError::BadIds { file: file.to_owned(), found };
+    let list: Vec<Value> =
+        serde_json::from_str(text).map_err(|e| bad(format!("metadata that is no list ({e})")))?;
+    let id = |value: Value| match value {
+        Value::String(_) | Value::Number(_) => Ok(cell_text(&value).unwrap_or_default()),
+        other => Err(bad(dissensus_votes::shorten(&other.to_string()))),
+    };
+    list.into_iter().map(id).collect()
+}
+
+/// A tensor as an array. `wide` holds what must be widened first.
+fn numbers<'a>(
+    file: &str,
+    view: &TensorView<'a>,
+    wide: &'a mut Vec<u8>,
+) -> Result<Numbers<'a>, InputError> {
+    let descr = match view.dtype() {
+        Dtype::F64 => "<f8",
+        Dtype::F32 | Dtype::BF16 => "<f4",
+        Dtype::F16 => "<f2",
+        Dtype::I64 => "<i8",
+        Dtype::I32 => "<i4",
+        Dtype::I16 => "<i2",
+        Dtype::I8 => "|i1",
+        Dtype::U64 => "<u8",
+        Dtype::U32 => "<u4",
+        Dtype::U16 => "<u2",
+        Dtype::U8 => "|u1",
+        other => {
+            let text = format!("values of type {other:?} are not supported");
+            return Err(InputError::array(file, Problem::Array(text)));
+        }
+    };
+    let shape = view.shape().to_vec();
+    if view.dtype() != Dtype::BF16 {
+        return Numbers::raw(file, descr, shape, view.data());
+    }
+    // The upper half of an f32.
+    wide.extend(view.data().as_chunks::<2>().0.iter().flat_map(|[low, high]| [0, 0, *low, *high]));
+    Numbers::raw(file, descr, shape, wide)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+    use crate::{Kind, read_bytes};
+    use std::collections::HashMap;
+
+    fn file(tensors: &[(&str, Dtype, &[usize], &[u8])], ids: Option<&str>) -> Vec<u8> {
+        let views = tensors.iter().map(|(name, dtype, shape, data)| {
+            (*name, TensorView::new(*dtype, shape.to_vec(), data).unwrap())
+        });
+        let metadata = ids.map(|ids| HashMap::from([("ids".to_owned(), ids.to_owned())]));
+        safetensors::serialize(views, metadata).unwrap()
+    }
+
+    fn read(bytes: Vec<u8>) -> Result<Inputs, InputError> {
+        read_bytes("x.safetensors", bytes, &ReadOptions::default())
+    }
+
+    #[test]
+    fn tensors_with_ids_of_both_kinds() {
+        let values: Vec<u8> = [1.5f32, -2.0].iter().flat_map(|v| v.to_le_bytes()).collect();
+        let bytes = file(&[("embeddings", Dtype::F32, &[2, 1], &values)], Some(r#"["a", 7]"#));
+        let inputs = read(bytes.clone()).unwrap();
+        assert!(inputs.ids().unwrap().iter().eq(["a", "7"]));
+        assert!(matches!(inputs.kind(), Kind::Features(f) if f.values() == [1.5, -2.0]));
+        let ids: Vec<u8> = [i64::MAX, 5].iter().flat_map(|v| v.to_le_bytes()).collect();
+        let tensors = [
+            ("features", Dtype::BF16, &[2usize, 1][..], &[0xc0u8, 0x3f, 0, 0xc0][..]),
+            ("ids", Dtype::I64, &[2], &ids),
+        ];
+        let inputs = read(file(&tensors, None)).unwrap();
+        assert!(inputs.ids().unwrap().iter().eq(["9223372036854775807", "5"]));
+        assert!(matches!(inputs.kind(), Kind::Features(f) if f.values() == [1.5, -2.0]));
+        let planes = read(file(&[("x", Dtype::U8, &[1, 3, 1, 2], &[1, 2, 3, 4, 5, 6])], None));
+        let planes = planes.unwrap();
+        assert!(matches!(planes.kind(), Kind::Images(i) if i.pixels() == [1, 3, 5, 2, 4, 6]));
+    }
+
+    #[test]
+    fn malformed_files_are_named() {
+        let tensor = ("x", Dtype::U8, &[1usize, 2][..], &[1u8, 2][..]);
+        let whole = file(&[tensor], None);
+        assert!(matches!(read(whole[..whole.len() - 1].to_vec()), Err(InputError::Read(_))));
+        for ids in ["7", "[null]", "[[1]]", "nonsense"] {
+            let error = read(file(&[tensor], Some(ids))).unwrap_err();
+            assert!(matches!(error, InputError::BadIds { .. }), "{ids}: {error}");
+        }
+        let error = read(file(&[tensor], Some("[1, 2]"))).unwrap_err();
+        assert!(matches!(error, InputError::IdCount { ids: 2, rows: 1, .. }), "{error}");
+        let error = read(file(&[("x", Dtype::BOOL, &[1, 2], &[0, 1])], None)).unwrap_err();
+        assert!(error.to_string().contains("BOOL are not supported"), "{error}");
+    }
+}

@@ -1,0 +1,202 @@
+//! Inputs: pictures or feature vectors, and the ids of the items they belong to.
+
+use dissensus_core::{Ids, IdsBuilder};
+
+use crate::digest::{self, Digest};
+use crate::error::{InputError, place};
+use crate::features::Features;
+use crate::images::Images;
+
+/// What inputs are.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kind {
+    /// Pictures.
+    Images(Images),
+    /// Feature vectors.
+    Features(Features),
+}
+
+impl Kind {
+    /// How many items there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Images(images) => images.len(),
+            Self::Features(features) => features.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// What a model is trained on, one row an item.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Inputs {
+    name: String,
+    ids: Option<Ids>,
+    kind: Kind,
+    notes: Vec<String>,
+}
+
+impl Inputs {
+    /// Inputs under a name for messages. There must be as many ids as rows, each different from
+    /// the others and not empty.
+    pub fn new(name: &str, ids: Option<Ids>, kind: Kind) -> Result<Self, InputError> {
+        if let Some(ids) = &ids {
+            let rows = kind.len();
+            if ids.len() != rows {
+                return Err(InputError::IdCount { file: name.to_owned(), ids: ids.len(), rows });
+            }
+            check_ids(name, ids.iter(), |row| place(row, None))?;
+        }
+        Ok(Self { name: name.to_owned(), ids, kind, notes: Vec::new() })
+    }
+
+    /// Adds what was left out or changed on the way in.
+    pub(crate) fn noting(mut self, notes: Vec<String>) -> Self {
+        self.notes = notes;
+        self
+    }
+
+    /// The file or dataset, as the user named it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The items' ids; `None` where the source has none, and rows are known by their place.
+    pub fn ids(&self) -> Option<&Ids> {
+        self.ids.as_ref()
+    }
+
+    /// Pictures or feature vectors.
+    pub fn kind(&self) -> &Kind {
+        &self.kind
+    }
+
+    /// Pictures or feature vectors, for a caller that needs nothing else.
+    pub fn into_kind(self) -> Kind {
+        self.kind
+    }
+
+    /// What was left out or changed on the way in, in words.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// How many items there are.
+    pub fn len(&self) -> usize {
+        self.kind.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.kind.is_empty()
+    }
+
+    /// A hash of the content: kind, shape, ids and values. Where there are ids, the order of rows
+    /// does not matter; the source and its format never do.
+    pub fn digest(&self) -> Digest {
+        digest::of_inputs(self)
+    }
+
+    /// The items at these places, in this order. A place that does not exist, or that was taken
+    /// already, is left out, so that ids stay different.
+    pub fn select(&self, places: &[usize]) -> Self {
+        let mut taken = vec![false; self.len()];
+        let first = |&&place: &&usize| {
+            taken.get_mut(place).is_some_and(|taken| !std::mem::replace(taken, true))
+        };
+        let places: Vec<usize> = places.iter().filter(first).copied().collect();
+        Self {
+            name: self.name.clone(),
+            ids: self.ids.as_ref().map(|ids| ids.select(places.iter().copied())),
+            kind: match &self.kind {
+                Kind::Images(images) => Kind::Images(images.select(&places)),
+                Kind::Features(features) => Kind::Features(features.select(&places)),
+            },
+            notes: self.notes.clone(),
+        }
+    }
+}
+
+/// Refuses an empty id and an id that stands in two places; `place` names a place in messages.
+pub(crate) fn check_ids<'a>(
+    file: &str,
+    ids: impl Iterator<Item = &'a str>,
+    place: impl Fn(usize) -> String,
+) -> Result<(), InputError> {
+    let mut seen = IdsBuilder::new();
+    for (row, id) in ids.enumerate() {
+        if id.is_empty() {
+            return Err(InputError::EmptyId { file: file.to_owned(), place: place(row) });
+        }
+        if let Some((first, false)) = seen.intern(id) {
+            return Err(InputError::DuplicateId {
+                file: file.to_owned(),
+                id: id.to_owned(),
+                first: place(first as usize),
+                second: place(row),
+            });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+
+    fn features(ids: Option<&[&str]>, values: &[f32]) -> Result<Inputs, InputError> {
+        let kind = Kind::Features(Features::new("x", 2, values.to_vec())?);
+        Inputs::new("x", ids.map(|ids| ids.iter().collect()), kind)
+    }
+
+    #[test]
+    fn ids_are_as_many_as_rows_and_different() {
+        let error = |ids: &[&str]| features(Some(ids), &[0.0; 6]).unwrap_err().to_string();
+        assert_eq!(error(&["a", "b"]), "x: 2 ids for 3 rows; give each row one id");
+        assert_eq!(
+            error(&["a", "b", "a"]),
+            "x: row 0 and row 2 have the same id \"a\"; give every item one row"
+        );
+        assert_eq!(error(&["a", "", "b"]), "x, row 1: the id is empty; give the row one");
+        let nan = features(None, &[1.0, 2.0, 3.0, f32::NAN]).unwrap_err().to_string();
+        assert!(nan.starts_with("x, row 1, column \"1\": NaN is not a finite"), "{nan}");
+        assert!(features(None, &[1.0, 2.0, 3.0]).is_err());
+    }
+
+    #[test]
+    fn a_digest_names_the_content_not_the_order() {
+        let digest = |ids, values: &[f32]| features(ids, values).unwrap().digest();
+        let first = digest(Some(&["a", "b"][..]), &[1.0, 2.0, 3.0, 4.0]);
+        assert_eq!(first, digest(Some(&["b", "a"]), &[3.0, 4.0, 1.0, 2.0]));
+        assert_ne!(first, digest(Some(&["b", "a"]), &[1.0, 2.0, 3.0, 4.0]));
+        assert_ne!(first, digest(Some(&["a", "b"]), &[1.0, 2.0, 3.0, 5.0]));
+        assert_ne!(first, digest(None, &[1.0, 2.0, 3.0, 4.0]));
+        assert_ne!(digest(None, &[1.0, 2.0, 3.0, 4.0]), digest(None, &[3.0, 4.0, 1.0, 2.0]));
+        let shaped = |height, width| {
+            let images = Images::new("x", height, width, 1, vec![7; 4]).unwrap();
+            Inputs::new("x", None, Kind::Images(images)).unwrap().digest()
+        };
+        assert_ne!(shaped(1, 4), shaped(4, 1));
+        assert_ne!(shaped(1, 4), shaped(1, 2));
+        assert_eq!(first.to_string().len(), 64);
+    }
+
+    #[test]
+    fn a_selection_keeps_ids_and_rows_together() {
+        let inputs = features(Some(&["a", "b", "c"]), &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
+        let chosen = inputs.select(&[2, 9, 0, 2]);
+        assert!(chosen.ids().unwrap().iter().eq(["c", "a"]));
+        let Kind::Features(features) = chosen.kind() else { panic!("features") };
+        assert_eq!(features.values(), [5.0, 6.0, 1.0, 2.0]);
+        let images = Images::new("x", 1, 2, 1, vec![1, 2, 3, 4]).unwrap();
+        let inputs = Inputs::new("x", None, Kind::Images(images)).unwrap();
+        let Kind::Images(images) = inputs.select(&[1]).into_kind() else { panic!("images") };
+        assert_eq!((images.len(), images.pixels()), (1, &[3, 4][..]));
+        assert!(inputs.select(&[]).is_empty());
+    }
+}

@@ -1,0 +1,37 @@
+//! What a model is trained on: pictures or feature vectors, each known by its item's id.
+//!
+//! * [`read`] gives the [`Inputs`] in a file (numpy, safetensors, a table) or a folder of pictures;
+//! * [`from_dataset`] gives those of a known dataset, from the cache;
+//! * [`join`] matches them with a vote table: by id where there are ids, by position only where
+//!   there are none, and it says which.
+//!
+//! | kind | shape | values |
+//! |---|---|---|
+//! | [`Images`] | items × height × width × channels (1 grey, 3 RGB) | bytes, 0 to 255 |
+//! | [`Features`] | items × width | finite `f32` |
+//!
+//! Containers (tables, arrays, archives) are those of `dissensus-votes`. To add a format, write
+//! `formats/NAME.rs` and add it to the list in `formats/mod.rs`; a dataset with pictures goes into
+//! the list in `datasets/mod.rs`. What is left out of a file stands in [`Inputs::notes`].
+
+mod datasets;
+mod digest;
+mod error;
+mod features;
+mod formats;
+mod images;
+mod inputs;
+mod join;
+mod options;
+mod read;
+
+pub use datasets::{WITH_PICTURES, from_blends, from_dataset};
+pub use digest::Digest;
+pub use error::InputError;
+pub use features::Features;
+pub use formats::{FORMATS, Format};
+pub use images::{Images, Normalization};
+pub use inputs::{Inputs, Kind};
+pub use join::{Joined, Matched, Missing, join};
+pub use options::{Layout, ReadOptions};
+pub use read::{read, read_bytes};

@@ -1,0 +1,55 @@
+//! From a path to inputs: open, tell what it is, read.
+
+use std::path::{Path, PathBuf};
+
+use dissensus_votes::containers::{Source, json};
+use dissensus_votes::input::Input;
+
+use crate::error::InputError;
+use crate::formats::{FORMATS, Opened, Whence, safetensors};
+use crate::inputs::Inputs;
+use crate::options::ReadOptions;
+
+/// Reads a file, a folder of pictures, or standard input for `-`.
+pub fn read(path: &Path, options: &ReadOptions) -> Result<Inputs, InputError> {
+    if path.is_dir() {
+        let whence = Whence { name: path.display().to_string(), folder: path.to_owned() };
+        return by_format(&whence, Opened::Folder, options);
+    }
+    let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
+    read_input(Input::open(path)?, folder, options)
+}
+
+/// Reads bytes in memory under a name for messages. Files that they name are looked for in the
+/// working directory.
+pub fn read_bytes(name: &str, bytes: Vec<u8>, options: &ReadOptions) -> Result<Inputs, InputError> {
+    read_input(Input::from_bytes(name, bytes)?, PathBuf::new(), options)
+}
+
+fn read_input(input: Input, folder: PathBuf, options: &ReadOptions) -> Result<Inputs, InputError> {
+    let whence = Whence { name: input.name.clone(), folder };
+    let opened = match safetensors::is_safetensors(&input.head) {
+        true => Opened::Tensors(input.into_bytes(options.container.limits.document)?),
+        false => match Source::open(input, &options.container)? {
+            // An array of objects is a table.
+            Source::Json(value) => Opened::Source(match json::array_as_table(value) {
+                Ok(table) => Source::Table(table),
+                Err(value) => Source::Json(value),
+            }),
+            source => Opened::Source(source),
+        },
+    };
+    by_format(&whence, opened, options)
+}
+
+fn by_format(whence: &Whence, opened: Opened, options: &ReadOptions) -> Result<Inputs, InputError> {
+    let Some(format) = FORMATS.iter().find(|format| (format.detect)(&opened, options)) else {
+        let file = whence.name.clone();
+        return Err(InputError::Unknown { file, seen: opened.describe() });
+    };
+    if let Some(option) = options.given().into_iter().find(|o| !format.options.contains(o)) {
+        let file = whence.name.clone();
+        return Err(InputError::Inapplicable { file, format: format.name, option });
+    }
+    (format.read)(whence, opened, options)
+}

@@ -1,0 +1,96 @@
+//! What a run continues from: one file, replaced whole.
+//!
+//! The tensors (weights, and what the optimizer remembers) are the file's; the epoch, the state
+//! and the history travel in its metadata. So no kill can leave tensors of one epoch beside the
+//! state of another.
+
+use std::io::Write;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::weights::HEAD_LIMIT;
+use crate::{Durability, FORMAT, RunId, StoreError, Tensors, files, weights};
+
+/// A run after a whole number of epochs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checkpoint<'a> {
+    /// Epochs done.
+    pub epoch: u64,
+    /// Weights and whatever else is many numbers.
+    pub tensors: Tensors<'a>,
+    /// Whatever is not: counters, the best epoch so far, the caller's own.
+    pub state: Value,
+    /// One object an epoch done.
+    pub history: Vec<Value>,
+}
+
+#[derive(Serialize)]
+struct NoteOut<'a> {
+    format: u64,
+    epoch: u64,
+    state: &'a Value,
+    history: &'a [Value],
+}
+
+#[derive(Deserialize)]
+struct Version {
+    format: u64,
+}
+
+#[derive(Deserialize)]
+struct NoteIn {
+    epoch: u64,
+    state: Value,
+    history: Vec<Value>,
+}
+
+impl Checkpoint<'_> {
+    pub(crate) fn write(&self, path: &Path, durability: Durability) -> Result<(), StoreError> {
+        let (epoch, state, history) = (self.epoch, &self.state, &self.history[..]);
+        let note = serde_json::to_string(&NoteOut { format: FORMAT, epoch, state, history })
+            .map_err(|error| StoreError::Json { path: path.to_owned(), error })?;
+        write_tensors(path, &self.tensors, Some(&note), durability)
+    }
+
+    /// The checkpoint in a file; `None` where there is none.
+    pub(crate) fn read(path: &Path, id: &RunId) -> Result<Option<Checkpoint<'static>>, StoreError> {
+        let damaged = |reason: String| {
+            let (id, path) = (id.clone(), path.to_owned());
+            StoreError::Checkpoint { id, path, reason }
+        };
+        let Some(bytes) = files::read_if_there(path)? else {
+            return Ok(None);
+        };
+        let (tensors, note) = weights::read(&bytes).map_err(damaged)?;
+        let Some(note) = note else {
+            return Err(damaged("it holds tensors but no state".to_owned()));
+        };
+        let json = |error: serde_json::Error| damaged(format!("its state: {error}"));
+        let Version { format } = serde_json::from_str(&note).map_err(json)?;
+        if format > FORMAT {
+            return Err(StoreError::Newer { path: path.to_owned(), found: format });
+        }
+        let NoteIn { epoch, state, history } = serde_json::from_str(&note).map_err(json)?;
+        Ok(Some(Checkpoint { epoch, tensors, state, history }))
+    }
+}
+
+/// Writes tensors, with a note or plain.
+pub(crate) fn write_tensors(
+    path: &Path,
+    tensors: &Tensors<'_>,
+    note: Option<&str>,
+    durability: Durability,
+) -> Result<(), StoreError> {
+    let head = weights::head(tensors, note);
+    if head.len() > HEAD_LIMIT {
+        let (path, bytes, limit) = (path.to_owned(), head.len(), HEAD_LIMIT);
+        return Err(StoreError::HeadTooLarge { path, bytes, limit });
+    }
+    files::replace(path, durability, |out| {
+        out.write_all(&head)?;
+        weights::write_values(tensors, out)
+    })
+}

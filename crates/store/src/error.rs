@@ -1,0 +1,244 @@
+//! What can go wrong with a store, in words that name the file, what was expected and what came.
+
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use crate::{FORMAT, RunId};
+
+/// Why the store did not do what it was asked.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The operating system says no.
+    #[error("{doing} {}: {source}", .path.display())]
+    Io {
+        /// What was being done.
+        doing: &'static str,
+        /// With which file or folder.
+        path: PathBuf,
+        /// What it says.
+        source: std::io::Error,
+    },
+    /// There is nothing at the path.
+    #[error("there is no store at {}", .path.display())]
+    NoStore {
+        /// The path.
+        path: PathBuf,
+    },
+    /// There is something at the path, and it is not a store.
+    #[error("{} is not a store: it has no store.json, but {found:?}", .path.display())]
+    NotAStore {
+        /// The path.
+        path: PathBuf,
+        /// Something that lies there instead.
+        found: String,
+    },
+    /// A version of the format that this program does not know.
+    #[error("{} was made by a newer dissensus: its format is {found}, this one knows up to {FORMAT}", .path.display())]
+    Newer {
+        /// The file that says so.
+        path: PathBuf,
+        /// Its format.
+        found: u64,
+    },
+    /// A JSON file that is not JSON, or not what belongs there.
+    #[error("{} is damaged: {error}", .path.display())]
+    Json {
+        /// The file.
+        path: PathBuf,
+        /// What was expected, what came, and at which line.
+        error: serde_json::Error,
+    },
+    /// Text that is not an id.
+    #[error("{text:?} is not the id of a run; expected 16 hex digits, as in \"0123456789abcdef\"")]
+    BadId {
+        /// The text.
+        text: String,
+    },
+    /// No id begins like that.
+    #[error("no run begins with {prefix:?}; {}", listed(.nearest))]
+    NoRun {
+        /// What was asked for.
+        prefix: String,
+        /// The ids most like it; empty in an empty store.
+        nearest: Vec<RunId>,
+    },
+    /// Several ids begin like that.
+    #[error("{} runs begin with {prefix:?}: {}", .candidates.len(), join(.candidates))]
+    Ambiguous {
+        /// What was asked for.
+        prefix: String,
+        /// All of them, sorted.
+        candidates: Vec<RunId>,
+    },
+    /// Another process is at it.
+    #[error("run {id} is being trained by {}", holder(.process))]
+    Locked {
+        /// The run.
+        id: RunId,
+        /// The process, as the run's status says.
+        process: Option<u32>,
+    },
+    /// A file system without locks.
+    #[error("{}: the file system has no locks, and without them two processes could train one run", .path.display())]
+    NoLocks {
+        /// The file that was to be locked.
+        path: PathBuf,
+    },
+    /// A spec that is not the one the run was made from.
+    #[error("{}: the spec's digest is {found}, expected {expected}", .path.display())]
+    Digest {
+        /// The spec's file.
+        path: PathBuf,
+        /// The run.
+        id: RunId,
+        /// What the run's about.json (or its folder's name) says.
+        expected: String,
+        /// What the spec there amounts to.
+        found: String,
+    },
+    /// Two specs with one id.
+    #[error(
+        "run {id} has the same id and another spec: its digest is {found}, expected {expected}"
+    )]
+    Collision {
+        /// The run.
+        id: RunId,
+        /// The digest of the spec asked for.
+        expected: String,
+        /// The digest of the run that is there.
+        found: String,
+    },
+    /// A checkpoint that cannot be continued from.
+    #[error("the checkpoint of run {id} is damaged: {}: {reason}", .path.display())]
+    Checkpoint {
+        /// The run.
+        id: RunId,
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Weights that cannot be read.
+    #[error("{} does not hold weights: {reason}", .path.display())]
+    Weights {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Predictions that cannot be read.
+    #[error("{} does not hold predictions: {reason}", .path.display())]
+    Predictions {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A tensor whose shape and values do not fit.
+    #[error("tensor {name:?} of shape {shape:?} has {values} values")]
+    TensorShape {
+        /// The tensor.
+        name: String,
+        /// Its shape.
+        shape: Vec<usize>,
+        /// How many values came.
+        values: usize,
+    },
+    /// A name that a tensor cannot have.
+    #[error("a tensor cannot be called {name:?}: {reason}")]
+    TensorName {
+        /// The name.
+        name: String,
+        /// Why not.
+        reason: &'static str,
+    },
+    /// Names, state and history that are too long for the head of a file.
+    #[error("{}: names, state and history take {bytes} bytes, expected at most {limit}", .path.display())]
+    HeadTooLarge {
+        /// The file that was to be written.
+        path: PathBuf,
+        /// How long they are.
+        bytes: usize,
+        /// How long they may be.
+        limit: usize,
+    },
+    /// Logits that do not fit their ids and classes.
+    #[error("{values} logits for {ids} ids and {classes} classes; expected one an id and class")]
+    PredictionShape {
+        /// How many logits came.
+        values: usize,
+        /// Ids.
+        ids: usize,
+        /// Classes.
+        classes: usize,
+    },
+    /// An id or class that a numpy text cannot hold.
+    #[error("{text:?} ends in a NUL character, which a numpy text cannot hold")]
+    Text {
+        /// The id or class.
+        text: String,
+    },
+}
+
+impl StoreError {
+    pub(crate) fn io(doing: &'static str, path: &Path, source: std::io::Error) -> Self {
+        Self::Io { doing, path: path.to_owned(), source }
+    }
+
+    /// What the user can do about it.
+    pub fn remedy(&self) -> Option<String> {
+        let remove =
+            |id: &RunId| format!("`dissensus runs rm {id}` removes it; it then starts anew");
+        match self {
+            Self::Io { path, source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
+                run_of(path).map(|id| remove(&id))
+            }
+            Self::NoStore { .. } => {
+                Some("check the path; training into it makes a store".to_owned())
+            }
+            Self::NotAStore { .. } => Some("name a store, or a new or empty folder".to_owned()),
+            Self::Newer { .. } => Some("update dissensus, or use another store".to_owned()),
+            Self::Json { path, .. } => match run_of(path) {
+                Some(id) => Some(remove(&id)),
+                None => Some("restore the file from a copy, or use another store".to_owned()),
+            },
+            Self::NoRun { .. } => Some("`dissensus runs` lists them".to_owned()),
+            Self::Ambiguous { .. } => Some("give more digits of the id".to_owned()),
+            Self::Locked { .. } => Some("wait for it, or stop that process".to_owned()),
+            Self::NoLocks { .. } => Some("keep the store on another file system".to_owned()),
+            Self::Digest { id, .. } | Self::Checkpoint { id, .. } => Some(remove(id)),
+            Self::Collision { id, .. } => {
+                Some(format!("keep one of them in another store, or `dissensus runs rm {id}`"))
+            }
+            Self::Weights { path, .. } | Self::Predictions { path, .. } => {
+                run_of(path).map(|id| remove(&id))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The run that a file belongs to: the nearest folder above it that is called like one.
+fn run_of(path: &Path) -> Option<RunId> {
+    path.ancestors().skip(1).find_map(|folder| folder.file_name()?.to_str()?.parse().ok())
+}
+
+fn join(ids: &[RunId]) -> String {
+    ids.iter().map(RunId::as_str).collect::<Vec<_>>().join(", ")
+}
+
+fn listed(ids: &[RunId]) -> String {
+    match ids {
+        [] => "the store has no runs".to_owned(),
+        ids => format!("the nearest are {}", join(ids)),
+    }
+}
+
+fn holder(process: &Option<u32>) -> String {
+    match process {
+        Some(process) => format!("process {process}"),
+        None => "another process".to_owned(),
+    }
+}

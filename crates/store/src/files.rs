@@ -1,0 +1,197 @@
+//! Files that appear whole or not at all, and what they survive.
+//!
+//! A file is written beside its place under a temporary name and then renamed. A process that is
+//! killed leaves the old file or the new one, and perhaps a temporary one, which the next process
+//! to begin the run sweeps away.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tempfile::NamedTempFile;
+
+use crate::layout::TEMPORARY;
+use crate::{FORMAT, StoreError};
+
+/// What a file survives once it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Durability {
+    /// The end of the process, however it ends. Fast: the operating system writes when it likes.
+    Process,
+    /// The loss of power as well: the file and its folder are synced to the disk.
+    Power,
+}
+
+/// Where [`replace`] lets a file be written.
+pub(crate) type Out = BufWriter<NamedTempFile>;
+
+/// Replaces a file by what `write` writes.
+pub(crate) fn replace(
+    path: &Path,
+    durability: Durability,
+    write: impl FnOnce(&mut Out) -> io::Result<()>,
+) -> Result<(), StoreError> {
+    let fail = |error| StoreError::io("writing", path, error);
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(TEMPORARY);
+    #[cfg(unix)]
+    {
+        // As any new file: the user's umask decides, not the strictness of temporary files.
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    let mut out = BufWriter::new(builder.tempfile_in(folder).map_err(fail)?);
+    write(&mut out).map_err(fail)?;
+    let file = out.into_inner().map_err(|error| fail(error.into_error()))?;
+    if durability == Durability::Power {
+        file.as_file().sync_all().map_err(fail)?;
+    }
+    file.persist(path).map_err(|error| fail(error.error))?;
+    match durability {
+        Durability::Power => sync_folder(folder),
+        Durability::Process => Ok(()),
+    }
+}
+
+/// Makes sure that renames in a folder are on the disk.
+pub(crate) fn sync_folder(folder: &Path) -> Result<(), StoreError> {
+    // Elsewhere folders cannot be opened, and renames are synced with their files.
+    #[cfg(unix)]
+    File::open(folder)
+        .and_then(|folder| folder.sync_all())
+        .map_err(|error| StoreError::io("syncing", folder, error))?;
+    let _ = folder;
+    Ok(())
+}
+
+/// Replaces a file by a value as indented JSON.
+pub(crate) fn write_json(
+    path: &Path,
+    value: &impl Serialize,
+    durability: Durability,
+) -> Result<(), StoreError> {
+    replace(path, durability, |out| {
+        serde_json::to_writer_pretty(&mut *out, value)?;
+        out.write_all(b"\n")
+    })
+}
+
+/// A file's bytes.
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, StoreError> {
+    fs::read(path).map_err(|error| StoreError::io("reading", path, error))
+}
+
+/// A file's bytes; `None` where it does not exist.
+pub(crate) fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(StoreError::io("reading", path, error)),
+    }
+}
+
+/// The value in a JSON file.
+pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, StoreError> {
+    parse(path, &read(path)?)
+}
+
+/// The value in a JSON file that says its format; a newer one is refused before it is read.
+pub(crate) fn read_versioned<T: DeserializeOwned>(path: &Path) -> Result<T, StoreError> {
+    #[derive(serde::Deserialize)]
+    struct Versioned {
+        format: u64,
+    }
+    let value: Value = read_json(path)?;
+    let json = |error| StoreError::Json { path: path.to_owned(), error };
+    let format = serde::Deserialize::deserialize(&value).map(|v: Versioned| v.format);
+    match format.map_err(json)? {
+        found if found > FORMAT => Err(StoreError::Newer { path: path.to_owned(), found }),
+        _ => serde_json::from_value(value).map_err(json),
+    }
+}
+
+pub(crate) fn parse<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<T, StoreError> {
+    serde_json::from_slice(bytes).map_err(|error| StoreError::Json { path: path.to_owned(), error })
+}
+
+/// Removes a file or folder with all that is in it; nothing there is fine.
+pub(crate) fn remove(path: &Path) -> Result<(), StoreError> {
+    let gone = match path.symlink_metadata() {
+        Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(path),
+        Ok(_) => fs::remove_file(path),
+        Err(error) => Err(error),
+    };
+    match gone {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(StoreError::io("removing", path, error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The names in a folder, sorted; none where it does not exist.
+pub(crate) fn names(folder: &Path) -> Result<Vec<String>, StoreError> {
+    let fail = |error| StoreError::io("listing", folder, error);
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(fail(error)),
+    };
+    let name = |entry: io::Result<fs::DirEntry>| {
+        Ok(entry.map_err(fail)?.file_name().to_string_lossy().into_owned())
+    };
+    let mut names = entries.map(name).collect::<Result<Vec<_>, StoreError>>()?;
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// Removes what processes that were killed while writing left in a folder. The caller holds the
+/// lock that keeps others from writing there.
+pub(crate) fn sweep(folder: &Path) -> Result<(), StoreError> {
+    let names = names(folder)?;
+    let mut left = names.iter().filter(|name| name.starts_with(TEMPORARY));
+    left.try_for_each(|name| remove(&folder.join(name)))
+}
+
+/// Seconds since 1970.
+pub(crate) fn now() -> u64 {
+    std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_leaves_the_old_file_and_nothing_beside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.json");
+        for durability in [Durability::Process, Durability::Power] {
+            write_json(&path, &1, durability).unwrap();
+            let half = replace(&path, durability, |out| {
+                out.write_all(b"half")?;
+                Err(io::Error::other("broken"))
+            });
+            assert!(half.unwrap_err().to_string().ends_with("a.json: broken"));
+            assert_eq!(fs::read(&path).unwrap(), b"1\n");
+            assert_eq!(names(folder.path()).unwrap(), ["a.json"]);
+        }
+    }
+
+    #[test]
+    fn sweeping_takes_temporary_files_only() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in [".dissensus-x1", "a.json", ".hidden"] {
+            fs::write(folder.path().join(name), "x").unwrap();
+        }
+        sweep(folder.path()).unwrap();
+        assert_eq!(names(folder.path()).unwrap(), [".hidden", "a.json"]);
+        sweep(&folder.path().join("absent")).unwrap();
+    }
+}

@@ -1,0 +1,54 @@
+//! The run store: a folder of runs, each named by what it is.
+//!
+//! ```text
+//! STORE/store.json                       the format, and who made it
+//! STORE/runs/ID/spec.json                the resolved spec; ID is the start of its SHA-256
+//!              /about.json               format, full digest, time, what the caller says of the code
+//!              /status.json              running, interrupted, finished or failed; how far
+//!              /checkpoint.safetensors   what an unfinished run continues from
+//!              /history.jsonl            one line an epoch
+//!              /best.safetensors         weights of the selected epoch, by plain names
+//!              /last.safetensors         weights at the end
+//!              /predictions/best.npz     `logits` (items × classes), `ids`, `classes`; and last.npz
+//!              /events/                  for TensorBoard, where asked for
+//!              /result.json              the final figures
+//!              /lock                     held while a process trains the run
+//! ```
+//!
+//! [`Store::begin`] gives an [`ActiveRun`] that alone may write, or says that the run is finished;
+//! [`RunInfo`] is what anyone reads. Every file is replaced whole by a rename, so a process may be
+//! killed at any moment: what it wrote last is there, old or new, never half. The lock is the
+//! operating system's and goes with its process; a run that says `running` and is not locked was
+//! interrupted, and is told as such.
+//!
+//! This is the only crate that knows the layout.
+
+mod active;
+mod begin;
+mod canonical;
+mod checkpoint;
+mod error;
+mod files;
+mod layout;
+mod lock;
+mod npy;
+mod predictions;
+mod run;
+mod status;
+mod store;
+pub mod tensorboard;
+mod tensors;
+mod weights;
+
+pub use active::ActiveRun;
+pub use begin::Begun;
+pub use canonical::{RunId, canonical_json, digest};
+pub use checkpoint::Checkpoint;
+pub use error::StoreError;
+pub use files::Durability;
+pub use layout::{FORMAT, Which};
+pub use predictions::Predictions;
+pub use run::{Continued, RunInfo};
+pub use status::{State, Status};
+pub use store::{Broken, Listing, Store};
+pub use tensors::{Tensor, Tensors};

@@ -1,0 +1,56 @@
+//! How far a run is.
+
+use serde::{Deserialize, Serialize};
+
+/// What has become of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum State {
+    /// A process is training it.
+    Running,
+    /// It stopped before its end, by itself or with its process, and can be continued.
+    Interrupted,
+    /// It is done.
+    Finished,
+    /// It ended with an error; begun again, it starts anew.
+    Failed {
+        /// The error.
+        reason: String,
+    },
+}
+
+/// The state of a run, as of when it was last written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Status {
+    /// What has become of it.
+    #[serde(flatten)]
+    pub state: State,
+    /// Epochs done, as of the last checkpoint.
+    pub epoch: u64,
+    /// Epochs planned.
+    pub planned: u64,
+    /// When this was written, in seconds since 1970.
+    pub updated: u64,
+    /// The process that wrote it.
+    pub process: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_state_reads_back_and_others_are_refused() {
+        let failed = State::Failed { reason: "the loss is NaN".to_owned() };
+        for state in [State::Running, State::Interrupted, State::Finished, failed] {
+            let status = Status { state, epoch: 3, planned: 9, updated: 1_700_000_000, process: 7 };
+            let text = serde_json::to_string(&status).unwrap();
+            assert_eq!(serde_json::from_str::<Status>(&text).unwrap(), status);
+        }
+        let text =
+            r#"{"state":"failed","reason":"x","epoch":0,"planned":1,"updated":2,"process":3}"#;
+        assert!(serde_json::from_str::<Status>(text).is_ok());
+        let error = serde_json::from_str::<Status>(&text.replace("failed", "lost")).unwrap_err();
+        assert!(error.to_string().contains("unknown variant `lost`"), "{error}");
+    }
+}

@@ -1,0 +1,206 @@
+//! The store: opening, listing, finding, removing.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::layout::{REMOVED, StoreLayout};
+use crate::lock::Lock;
+use crate::{Durability, FORMAT, RunId, RunInfo, Status, StoreError, files};
+
+/// How many ids are named to who asks for one that is not there.
+const NEAREST: usize = 3;
+
+/// A folder of runs.
+#[derive(Clone, Debug)]
+pub struct Store {
+    pub(crate) layout: StoreLayout,
+    pub(crate) checkpoints: Durability,
+}
+
+/// What `store.json` holds.
+#[derive(Serialize, Deserialize)]
+struct Marker {
+    format: u64,
+    made_by: String,
+}
+
+/// The runs of a store.
+#[derive(Debug, Default)]
+pub struct Listing {
+    /// Those that can be read, the oldest first.
+    pub runs: Vec<RunInfo>,
+    /// Those that cannot, by name.
+    pub broken: Vec<Broken>,
+}
+
+/// Something among the runs that cannot be read as one.
+#[derive(Debug)]
+pub struct Broken {
+    /// Its id; `None` where its name is not one.
+    pub id: Option<RunId>,
+    /// Where it lies.
+    pub folder: PathBuf,
+    /// What is wrong with it.
+    pub error: StoreError,
+}
+
+impl Store {
+    /// Opens a store that is there.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        let layout = StoreLayout::new(path.as_ref());
+        let path = || layout.root.clone();
+        if !layout.root.exists() {
+            return Err(StoreError::NoStore { path: path() });
+        }
+        if !layout.marker().exists() {
+            let found = match layout.root.is_dir() {
+                true => files::names(&layout.root)?.into_iter().next(),
+                false => Some("a file".to_owned()),
+            };
+            return Err(match found {
+                Some(found) => StoreError::NotAStore { path: path(), found },
+                None => StoreError::NoStore { path: path() },
+            });
+        }
+        let _: Marker = files::read_versioned(&layout.marker())?;
+        Ok(Self { layout, checkpoints: Durability::Process })
+    }
+
+    /// Opens a store, or makes one in a folder that is new or empty.
+    pub fn create_or_open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        let layout = StoreLayout::new(path.as_ref());
+        if layout.marker().exists() {
+            return Self::open(path);
+        }
+        fs::create_dir_all(&layout.root)
+            .map_err(|error| StoreError::io("making the store", &layout.root, error))?;
+        // Another process may be making the same store.
+        let foreign = |name: &String| !StoreLayout::is_ours(name);
+        if let Some(found) = files::names(&layout.root)?.into_iter().find(foreign) {
+            return Err(StoreError::NotAStore { path: layout.root, found });
+        }
+        let making = Lock::wait(&layout.lock())?;
+        if !layout.marker().exists() {
+            let made_by = format!("dissensus {}", env!("CARGO_PKG_VERSION"));
+            let marker = Marker { format: FORMAT, made_by };
+            files::write_json(&layout.marker(), &marker, Durability::Power)?;
+        }
+        drop(making);
+        Self::open(path)
+    }
+
+    /// What checkpoints survive from now on; without this, the end of the process. Weights,
+    /// predictions and results survive the loss of power in any case.
+    pub fn with_checkpoints(mut self, durability: Durability) -> Self {
+        self.checkpoints = durability;
+        self
+    }
+
+    /// Where it lies.
+    pub fn path(&self) -> &Path {
+        &self.layout.root
+    }
+
+    /// All runs, the oldest first; those that cannot be read apart from the others.
+    pub fn runs(&self) -> Result<Listing, StoreError> {
+        let mut listing = Listing::default();
+        for name in self.names()? {
+            let folder = self.layout.runs().join(&name);
+            let id: Result<RunId, StoreError> = name.parse();
+            match id.and_then(|id| self.run(&id)) {
+                Ok(run) => listing.runs.push(run),
+                // Removed since the names were read.
+                Err(_) if !folder.exists() => {}
+                Err(error) => {
+                    listing.broken.push(Broken { id: name.parse().ok(), folder, error });
+                }
+            }
+        }
+        listing.runs.sort_by(|a, b| (a.created, &a.id).cmp(&(b.created, &b.id)));
+        Ok(listing)
+    }
+
+    /// What lies among the runs, sorted, without what is being made or removed.
+    fn names(&self) -> Result<Vec<String>, StoreError> {
+        let mut names = files::names(&self.layout.runs())?;
+        names.retain(|name| !name.starts_with('.'));
+        Ok(names)
+    }
+
+    /// The run of this id.
+    pub fn run(&self, id: &RunId) -> Result<RunInfo, StoreError> {
+        let layout = self.layout.run(id);
+        match layout.folder.is_dir() {
+            true => RunInfo::read(layout, id.clone()),
+            false => Err(self.no_run(id.as_str(), self.ids()?)),
+        }
+    }
+
+    /// The ids of all runs, readable or not, sorted.
+    pub fn ids(&self) -> Result<Vec<RunId>, StoreError> {
+        Ok(self.names()?.iter().filter_map(|name| name.parse().ok()).collect())
+    }
+
+    /// The only id that begins with these digits; that of a broken run too.
+    pub fn resolve(&self, prefix: &str) -> Result<RunId, StoreError> {
+        let digits = prefix.to_lowercase();
+        let ids = self.ids()?;
+        let begins = |id: &&RunId| !digits.is_empty() && id.as_str().starts_with(&digits);
+        let mut found: Vec<RunId> = ids.iter().filter(begins).cloned().collect();
+        match found.len() {
+            0 => Err(self.no_run(prefix, ids)),
+            1 => Ok(found.remove(0)),
+            _ => Err(StoreError::Ambiguous { prefix: prefix.to_owned(), candidates: found }),
+        }
+    }
+
+    /// The only run whose id begins with these digits.
+    pub fn find(&self, prefix: &str) -> Result<RunInfo, StoreError> {
+        self.run(&self.resolve(prefix)?)
+    }
+
+    fn no_run(&self, prefix: &str, mut ids: Vec<RunId>) -> StoreError {
+        // Most digits shared from the start; the sort is stable, so that equals stay in order.
+        let digits = prefix.to_lowercase();
+        let shared = |id: &RunId| {
+            let pairs = id.as_str().bytes().zip(digits.bytes());
+            std::cmp::Reverse(pairs.take_while(|(a, b)| a == b).count())
+        };
+        ids.sort_by_key(shared);
+        ids.truncate(NEAREST);
+        StoreError::NoRun { prefix: prefix.to_owned(), nearest: ids }
+    }
+
+    /// Removes a run, broken or not, unless a process is training it.
+    ///
+    /// Its folder is renamed first and emptied then, so that nothing half-removed is ever taken
+    /// for a run; what a kill leaves of it goes when the next run begins.
+    pub fn remove(&self, id: &RunId) -> Result<(), StoreError> {
+        let run = self.layout.run(id);
+        let making = Lock::wait(&self.layout.lock())?;
+        if !run.folder.is_dir() {
+            return Err(self.no_run(id.as_str(), self.ids()?));
+        }
+        let Some(held) = Lock::take(&run.lock())? else {
+            return Err(self.locked(id));
+        };
+        let unique = format!("{REMOVED}{id}-{}-{}", std::process::id(), nanoseconds());
+        let removed = self.layout.runs().join(unique);
+        fs::rename(&run.folder, &removed)
+            .map_err(|error| StoreError::io("removing", &run.folder, error))?;
+        drop((held, making));
+        files::remove(&removed)
+    }
+
+    pub(crate) fn locked(&self, id: &RunId) -> StoreError {
+        let status: Result<Status, StoreError> = files::read_json(&self.layout.run(id).status());
+        StoreError::Locked { id: id.clone(), process: status.ok().map(|status| status.process) }
+    }
+}
+
+fn nanoseconds() -> u128 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    now.map_or(0, |since| since.as_nanos())
+}

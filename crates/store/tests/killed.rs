@@ -1,0 +1,92 @@
+//! A process that is killed while it trains leaves a store in which nothing is half written.
+//!
+//! The other process is this test binary, told by its environment to train until it is killed.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use common::{about, begin, checkpoint, predictions, spec, weights};
+use dissensus_store::{RunId, State, Store, StoreError};
+
+const STORE: &str = "DISSENSUS_TEST_STORE";
+const VALUES: usize = 200_000;
+
+/// Not a test by itself: what the other process does.
+#[test]
+fn trains_until_it_is_killed() {
+    let Ok(path) = std::env::var(STORE) else { return };
+    let mut run = begin(&Store::create_or_open(path).unwrap(), 1);
+    let mut epoch = run.checkpoint().unwrap().map_or(0, |checkpoint| checkpoint.epoch);
+    loop {
+        epoch += 1;
+        run.save_best(&weights(epoch as f32), &predictions(epoch as f32)).unwrap();
+        run.save_checkpoint(&checkpoint(epoch, VALUES)).unwrap();
+    }
+}
+
+fn train(store: &Path) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "trains_until_it_is_killed", "--nocapture"])
+        .env(STORE, store)
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+/// Waits until the other process has got beyond an epoch.
+fn wait_for(store: &Path, beyond: u64, child: &mut Child) {
+    let began = Instant::now();
+    let epoch = || Some(Store::open(store).ok()?.run(&RunId::of(&spec(1))).ok()?.status.epoch);
+    while epoch().is_none_or(|epoch| epoch <= beyond) {
+        assert!(began.elapsed() < Duration::from_secs(60), "the other process does not get on");
+        assert_eq!(child.try_wait().unwrap(), None, "the other process ended");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+#[test]
+fn a_kill_at_any_moment_leaves_a_whole_checkpoint_and_a_free_lock() {
+    let folder = tempfile::tempdir().unwrap();
+    let id = RunId::of(&spec(1));
+    let mut reached = 0;
+    for round in 0..8u64 {
+        let mut child = train(folder.path());
+        wait_for(folder.path(), reached, &mut child);
+        let store = Store::open(folder.path()).unwrap();
+        if round == 0 {
+            assert_eq!(store.run(&id).unwrap().status.state, State::Running);
+            let error = store.begin(&spec(1), &about(), 5).unwrap_err();
+            let StoreError::Locked { process, .. } = &error else { panic!("{error}") };
+            assert_eq!(*process, Some(child.id()));
+            assert!(matches!(store.remove(&id).unwrap_err(), StoreError::Locked { .. }));
+        }
+        // Into another moment of its writing each time.
+        std::thread::sleep(Duration::from_micros(1_700 * round));
+        child.kill().unwrap();
+        child.wait().unwrap();
+
+        let info = store.run(&id).unwrap();
+        assert_eq!(info.status.state, State::Interrupted);
+        let history = info.history().unwrap();
+        let mut run = begin(&store, 1);
+        let found = run.checkpoint().unwrap().expect("there was a checkpoint");
+        assert!(found.epoch > reached, "{} after {reached}", found.epoch);
+        assert_eq!(found, checkpoint(found.epoch, VALUES));
+        // The history is written after the checkpoint: at most one epoch behind.
+        assert!((found.epoch - 1..=found.epoch).contains(&(history.len() as u64)));
+        assert_eq!(store.run(&id).unwrap().history().unwrap().len() as u64, found.epoch);
+        // The best was written before it: at most one epoch ahead.
+        let best = info.best_weights().unwrap().unwrap().get("layer.bias").unwrap().values()[0];
+        assert!((found.epoch..=found.epoch + 1).contains(&(-best as u64)), "{best}");
+        let left = std::fs::read_dir(run.dir()).unwrap();
+        let hidden = |name: &std::ffi::OsStr| name.to_string_lossy().starts_with('.');
+        assert!(!left.into_iter().any(|entry| hidden(&entry.unwrap().file_name())));
+        reached = found.epoch;
+    }
+    Store::open(folder.path()).unwrap().remove(&id).unwrap();
+}

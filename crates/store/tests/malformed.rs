@@ -1,0 +1,198 @@
+//! Every malformed store, run and file has an error that names it and says what to do.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::PathBuf;
+
+use common::{about, begin, checkpoint, predictions, spec, weights};
+use dissensus_store::{RunId, Store, StoreError, Which};
+
+/// A store with one interrupted run that has everything, and the run's folder.
+fn store() -> (tempfile::TempDir, Store, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create_or_open(folder.path()).unwrap();
+    let mut run = begin(&store, 1);
+    run.save_best(&weights(1.0), &predictions(1.0)).unwrap();
+    run.save_checkpoint(&checkpoint(2, 100)).unwrap();
+    let dir = run.dir().to_owned();
+    drop(run);
+    (folder, store, dir)
+}
+
+fn rm() -> String {
+    format!("`dissensus runs rm {}` removes it; it then starts anew", RunId::of(&spec(1)))
+}
+
+#[test]
+fn stores_that_are_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let absent = Store::open(folder.path().join("absent")).unwrap_err();
+    assert!(absent.to_string().starts_with("there is no store at "), "{absent}");
+    assert!(absent.remedy().unwrap().contains("check the path"));
+    assert!(matches!(Store::open(folder.path()).unwrap_err(), StoreError::NoStore { .. }));
+    // An empty folder becomes a store, one with something else in it does not.
+    let file = folder.path().join("thesis.tex");
+    fs::write(&file, "x").unwrap();
+    for error in [Store::open(folder.path()), Store::create_or_open(folder.path())] {
+        let error = error.unwrap_err();
+        let message = "is not a store: it has no store.json, but \"thesis.tex\"";
+        assert!(error.to_string().ends_with(message), "{error}");
+    }
+    assert!(matches!(Store::open(&file).unwrap_err(), StoreError::NotAStore { .. }));
+    assert!(Store::create_or_open(&file).is_err());
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn newer_formats_are_refused() {
+    let (folder, store, dir) = store();
+    let path = dir.join("about.json");
+    let text = fs::read_to_string(&path).unwrap();
+    // What a newer version holds besides is not looked at.
+    fs::write(&path, "{\"format\": 2, \"digests\": []}").unwrap();
+    let error = store.run(&RunId::of(&spec(1))).unwrap_err();
+    let message =
+        "about.json was made by a newer dissensus: its format is 2, this one knows up to 1";
+    assert!(error.to_string().ends_with(message), "{error}");
+    assert!(error.remedy().unwrap().starts_with("update dissensus"));
+    let begun = store.begin(&spec(1), &about(), 5).unwrap_err();
+    assert!(matches!(begun, StoreError::Newer { .. }), "{begun}");
+    fs::write(&path, text).unwrap();
+
+    // The checkpoint says its format as well.
+    let metadata = HashMap::from([("checkpoint".to_owned(), "{\"format\": 2}".to_owned())]);
+    let none: [(&str, safetensors::tensor::TensorView<'_>); 0] = [];
+    let bytes = safetensors::serialize(none, Some(metadata)).unwrap();
+    fs::write(dir.join("checkpoint.safetensors"), bytes).unwrap();
+    let error = begin(&store, 1).checkpoint().unwrap_err();
+    assert!(matches!(error, StoreError::Newer { found: 2, .. }), "{error}");
+
+    fs::write(folder.path().join("store.json"), "{\"format\": 7}").unwrap();
+    let error = Store::open(folder.path()).unwrap_err();
+    assert!(error.to_string().contains("store.json was made by a newer dissensus"), "{error}");
+    fs::write(folder.path().join("store.json"), "{\"format\": \"1\"}").unwrap();
+    let error = Store::create_or_open(folder.path()).unwrap_err();
+    assert!(matches!(error, StoreError::Json { .. }), "{error}");
+    assert!(error.remedy().unwrap().contains("restore the file"));
+}
+
+#[test]
+fn broken_json_is_named_with_its_place() {
+    for (name, text, wanted) in [
+        ("status.json", "{\"state\": \"running\"", "EOF while parsing"),
+        (
+            "status.json",
+            "{\"state\": \"lost\", \"epoch\": 1, \"planned\": 2, \"updated\": 3, \"process\": 4}",
+            "unknown variant `lost`",
+        ),
+        ("status.json", "{\"state\": \"running\", \"planned\": 5}", "missing field `epoch`"),
+        ("status.json", "{\"state\": \"finished\", \"epoch\": -1}", "expected u64"),
+        ("about.json", "", "EOF while parsing"),
+        ("about.json", "{\"format\": 1}", "missing field `digest`"),
+        ("about.json", "[]", "invalid length 0"),
+        ("spec.json", "{\"seed\": 1,}", "trailing comma"),
+    ] {
+        let (_folder, store, dir) = store();
+        fs::write(dir.join(name), text).unwrap();
+        for error in [
+            store.run(&RunId::of(&spec(1))).unwrap_err(),
+            store.begin(&spec(1), &about(), 5).unwrap_err(),
+        ] {
+            let message = error.to_string();
+            assert!(matches!(error, StoreError::Json { .. }), "{name}: {message}");
+            assert!(message.contains(name) && message.contains(wanted), "{message}");
+            assert_eq!(error.remedy().unwrap(), rm());
+        }
+    }
+    let (_folder, store, dir) = store();
+    fs::write(dir.join("history.jsonl"), "{\"epoch\":1}\n{\"epo").unwrap();
+    let error = store.run(&RunId::of(&spec(1))).unwrap().history().unwrap_err();
+    assert!(error.to_string().contains("history.jsonl is damaged"), "{error}");
+    fs::remove_file(dir.join("about.json")).unwrap();
+    let error = store.begin(&spec(1), &about(), 5).unwrap_err();
+    assert!(error.to_string().contains("about.json"), "{error}");
+    assert_eq!(error.remedy().unwrap(), rm());
+}
+
+#[test]
+fn another_spec_is_noticed() {
+    let (_folder, store, dir) = store();
+    let (id, other) = (RunId::of(&spec(1)), spec(2).to_string());
+    let about_text = fs::read_to_string(dir.join("about.json")).unwrap();
+    let digest = dissensus_store::digest(&spec(1));
+    // The spec was edited.
+    let text = fs::read_to_string(dir.join("spec.json")).unwrap();
+    fs::write(dir.join("spec.json"), &other).unwrap();
+    let error = store.run(&id).unwrap_err();
+    let message = format!("digest is {}, expected {digest}", dissensus_store::digest(&spec(2)));
+    assert!(error.to_string().ends_with(&message), "{error}");
+    assert_eq!(error.remedy().unwrap(), rm());
+    // The folder was renamed.
+    fs::write(
+        dir.join("about.json"),
+        about_text.replace(&digest, &dissensus_store::digest(&spec(2))),
+    )
+    .unwrap();
+    let error = store.run(&id).unwrap_err();
+    assert!(matches!(error, StoreError::Digest { .. }), "{error}");
+    // Two digests that begin alike.
+    fs::write(dir.join("spec.json"), text).unwrap();
+    let forged = format!("{id}{}", "0".repeat(48));
+    fs::write(dir.join("about.json"), about_text.replace(&digest, &forged)).unwrap();
+    let error = store.begin(&spec(1), &about(), 5).unwrap_err();
+    let StoreError::Collision { expected, found, .. } = &error else { panic!("{error}") };
+    assert_eq!((expected, found), (&digest, &forged));
+}
+
+#[test]
+fn damaged_checkpoints_are_named() {
+    let (_folder, store, dir) = store();
+    let path = dir.join("checkpoint.safetensors");
+    let bytes = fs::read(&path).unwrap();
+    let damaged = |bytes: &[u8]| {
+        fs::write(&path, bytes).unwrap();
+        begin(&store, 1).checkpoint().unwrap_err()
+    };
+    for cut in [0, 7, 8, 40, bytes.len() / 2, bytes.len() - 1] {
+        let error = damaged(&bytes[..cut]);
+        let StoreError::Checkpoint { id, .. } = &error else { panic!("{error}") };
+        assert_eq!(id, &RunId::of(&spec(1)));
+        assert_eq!(error.remedy().unwrap(), rm());
+    }
+    // As after a loss of power: the right length, and zeros.
+    let mut zeros = bytes.clone();
+    let tail = bytes.len() - 400;
+    zeros[tail..].fill(0);
+    let error = damaged(&zeros);
+    assert!(error.to_string().contains("its checksum is"), "{error}");
+    // Weights are no checkpoint.
+    let error = damaged(&fs::read(dir.join("best.safetensors")).unwrap());
+    assert!(error.to_string().ends_with("it holds tensors but no state"), "{error}");
+
+    // The remedy works.
+    store.remove(&RunId::of(&spec(1))).unwrap();
+    assert_eq!(begin(&store, 1).checkpoint().unwrap(), None);
+}
+
+#[test]
+fn damaged_weights_and_predictions_are_named() {
+    let (_folder, store, dir) = store();
+    let info = store.run(&RunId::of(&spec(1))).unwrap();
+    assert_eq!(info.last_weights().unwrap(), None);
+    assert_eq!(info.predictions(Which::Last).unwrap(), None);
+    for (name, weights) in [("best.safetensors", true), ("predictions/best.npz", false)] {
+        let path = dir.join(name);
+        let bytes = fs::read(&path).unwrap();
+        fs::write(&path, &bytes[..bytes.len() - 3]).unwrap();
+        let error = match weights {
+            true => info.best_weights().unwrap_err(),
+            false => info.predictions(Which::Best).unwrap_err(),
+        };
+        assert!(error.to_string().contains(name), "{error}");
+        assert_eq!(error.remedy().unwrap(), rm());
+    }
+}

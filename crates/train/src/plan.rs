@@ -1,0 +1,162 @@
+//! A run as what it is: everything that decides its result, written out, and nothing else.
+//!
+//! A [`RunPlan`] is a run of a [`Spec`](crate::Spec), and a [`RunSpec`] a plan together with the
+//! data it is run on. A store names runs by a hash of the latter, so every field is always
+//! written, defaults too: where a default changes, so does the name. What only says how a run is
+//! run (device, lanes, threads, store, checkpoints) is not in it.
+
+use std::fmt;
+
+use dissensus_engine::Model;
+use dissensus_labels::{Delivery, Params, Target};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::spec::{Precision, SelectionChoice, Training, Votes};
+
+/// The version of [`RunSpec`]'s fields and of what they mean.
+pub const FORMAT: u32 = 1;
+
+/// How the items of a run are split.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SplitPlan {
+    /// The parts, training first.
+    pub parts: Vec<String>,
+    /// Each part's share.
+    pub shares: Vec<f64>,
+    /// Whether every class is split alike.
+    pub stratify: bool,
+    /// What the split is drawn by.
+    pub seed: u64,
+}
+
+/// A run of a spec, without its data.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunPlan {
+    /// How many votes an item training sees, drawn by `seed`.
+    pub votes: Votes,
+    /// How items are split.
+    pub split: SplitPlan,
+    /// What is trained.
+    pub model: Model,
+    /// How the target reaches the loss.
+    pub delivery: Delivery,
+    /// What training goes towards.
+    pub target: Target,
+    /// How it is trained.
+    pub training: Training,
+    /// Which epoch is kept.
+    pub selection: SelectionChoice,
+    /// The seed of everything random in the run.
+    pub seed: u64,
+    /// The numbers that are computed with.
+    pub precision: Precision,
+}
+
+/// What a run is trained and judged on, by content.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DataIdentity {
+    /// A short name.
+    pub name: String,
+    /// The digest of the votes that are used, before any are drawn.
+    pub votes_digest: String,
+    /// The digest of the inputs that are used.
+    pub inputs_digest: String,
+    /// How many items are used.
+    pub items: u64,
+}
+
+/// The version of a run's fields; only the one that this program knows can be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "u32", into = "u32")]
+pub struct Format;
+
+impl From<Format> for u32 {
+    fn from(_: Format) -> Self {
+        FORMAT
+    }
+}
+
+impl TryFrom<u32> for Format {
+    type Error = String;
+
+    fn try_from(found: u32) -> Result<Self, String> {
+        let other = || {
+            format!(
+                "a run of format {found}; expected format {FORMAT}: use the version of the \
+                 program that wrote it"
+            )
+        };
+        if found == FORMAT { Ok(Self) } else { Err(other()) }
+    }
+}
+
+/// A run: all that decides its result.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunSpec {
+    /// The version of these fields.
+    pub format: Format,
+    /// What it is run on.
+    pub data: DataIdentity,
+    /// The rest.
+    pub run: RunPlan,
+}
+
+impl RunPlan {
+    /// The run of this plan on these data.
+    pub fn with_data(&self, data: DataIdentity) -> RunSpec {
+        RunSpec { format: Format, data, run: self.clone() }
+    }
+
+    /// The name of the arm in a table, all runs of which differ in their seeds only:
+    /// `sls · 5 votes`.
+    pub fn arm(&self) -> String {
+        format!("{} · {}", short(&self.delivery), self.votes)
+    }
+
+    /// The name of the run for people: `sls · 5 votes · seed 2`.
+    pub fn label(&self) -> String {
+        format!("{} · seed {}", self.arm(), self.seed)
+    }
+}
+
+impl RunSpec {
+    /// [`RunPlan::arm`].
+    pub fn arm(&self) -> String {
+        self.run.arm()
+    }
+
+    /// [`RunPlan::label`].
+    pub fn label(&self) -> String {
+        self.run.label()
+    }
+
+    /// The run as JSON, its fields in the order of the types; what is hashed and stored.
+    pub fn to_value(&self) -> Value {
+        // Every key is text and every number finite, so there is nothing that JSON cannot hold.
+        serde_json::to_value(self).unwrap_or_default()
+    }
+}
+
+/// A delivery with those settings alone that are not the defaults.
+fn short(delivery: &Delivery) -> String {
+    let text = delivery.to_string();
+    let Ok(mut params) = text.parse::<Params>() else { return text };
+    let settings = delivery.info().settings;
+    params.settings.retain(|(name, value)| {
+        !settings.iter().any(|setting| setting.name == name && setting.default == value)
+    });
+    params.to_string()
+}
+
+impl fmt::Display for Votes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self::Drawn { per_item, replacement } = self else { return f.write_str("all votes") };
+        write!(f, "{per_item} vote{}", if *per_item == 1 { "" } else { "s" })?;
+        if *replacement { Ok(()) } else { f.write_str(" without replacement") }
+    }
+}

@@ -1,0 +1,89 @@
+//! A run made ready: its parts, labels, network and data, from its plan and its seed alone.
+
+use std::sync::Arc;
+
+use dissensus_engine::{Dataset, Network};
+use dissensus_labels::{Prepared, Source, sparse};
+use dissensus_measure::Truth;
+
+use crate::spec::Votes;
+use crate::{RunPlan, Task, TrainError, split};
+
+/// A part of the split that is judged.
+pub struct Part {
+    /// Its name, as in the spec.
+    pub name: String,
+    /// Rows of the data.
+    pub rows: Vec<u32>,
+    /// What people said of them.
+    pub truth: Arc<Truth>,
+}
+
+/// A run, ready to start.
+pub struct Setup {
+    /// The network.
+    pub network: Arc<Network>,
+    /// All data; parts are rows of it.
+    pub dataset: Dataset,
+    /// Rows that are trained on, in the order of their keys, so that nothing depends on the order
+    /// in which the data came.
+    pub train: Vec<u32>,
+    /// What the loss sees of them, in the same order.
+    pub labels: Prepared,
+    /// The other parts, in the order of the spec; the last is the one that is reported.
+    pub parts: Vec<Part>,
+    /// Which of them selects the best epoch.
+    pub selecting: usize,
+}
+
+impl Setup {
+    /// Makes a run ready.
+    pub fn new(task: &Task, plan: &RunPlan) -> Result<Self, TrainError> {
+        let classes = task.table().classes().len();
+        let majority: Vec<Option<u32>> =
+            task.truth().majority().iter().map(|&class| Some(class)).collect();
+        let how = &plan.split;
+        let split = split(&majority, task.keys(), &how.shares, how.stratify, how.seed)?;
+        let mut parts = split.parts.into_iter();
+        let mut train = parts.next().unwrap_or_default();
+        let dataset = task.dataset(&train);
+        train.sort_unstable_by_key(|&place| (task.keys()[place], place));
+
+        let table = task.table().select(&train);
+        let drawn = match plan.votes {
+            Votes::All => None,
+            Votes::Drawn { per_item, replacement } => {
+                let source = Source::new(&table)?;
+                let k = u32::try_from(per_item).unwrap_or(u32::MAX);
+                Some(match replacement {
+                    true => sparse::with_replacement(&source, k, plan.seed)?,
+                    false => sparse::without_replacement(&source, k, plan.seed)?,
+                })
+            }
+        };
+        let estimated = plan.target.estimate(drawn.as_ref().unwrap_or(&table))?;
+        let labels = plan.delivery.prepare(&Source::new(&estimated)?, plan.seed)?;
+
+        let named = how.parts.iter().skip(1).zip(parts);
+        let parts = named
+            .map(|(name, places)| {
+                let truth = Arc::new(task.truth().select(&places)?);
+                let rows = places.iter().map(|&place| place as u32).collect();
+                Ok(Part { name: name.clone(), rows, truth })
+            })
+            .collect::<Result<Vec<Part>, TrainError>>()?;
+        let on = &plan.selection.on;
+        let selecting = parts
+            .iter()
+            .position(|part| part.name == *on)
+            .ok_or_else(|| TrainError::Data(format!("the split has no part `{on}`")))?;
+        Ok(Self {
+            network: Arc::new(plan.model.network(dataset.shape(), classes)?),
+            dataset,
+            train: train.into_iter().map(|place| place as u32).collect(),
+            labels,
+            parts,
+            selecting,
+        })
+    }
+}

@@ -1,0 +1,140 @@
+//! `[data]`: what people voted on, how, and how many of the votes training sees.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::read::{Reader, Refusal, flag, several, text, whole};
+use crate::SpecError;
+
+/// What is trained on.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Data {
+    /// Where the votes come from.
+    pub source: DataSource,
+    /// Where the inputs lie; `None` for those of the dataset.
+    pub inputs: Option<PathBuf>,
+    /// How many votes an item training sees, one arm each. Evaluation sees all.
+    pub votes: Vec<Votes>,
+    /// How many items are used, the first ones; `None` for all.
+    pub items: Option<u64>,
+}
+
+impl Data {
+    /// A short name: the dataset's, or that of the file of votes.
+    pub fn name(&self) -> &str {
+        match &self.source {
+            DataSource::Dataset(name) => name,
+            DataSource::Files { votes, .. } => {
+                let stem = Path::new(votes).file_stem().and_then(|stem| stem.to_str());
+                stem.unwrap_or("votes")
+            }
+        }
+    }
+}
+
+/// Where votes come from.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DataSource {
+    /// A dataset of the catalogue.
+    Dataset(String),
+    /// A file of one's own.
+    Files {
+        /// The file of votes.
+        votes: PathBuf,
+        /// How to read it.
+        reading: Reading,
+    },
+}
+
+/// What is said about a file of votes; the rest is guessed when it is read.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Reading {
+    /// Its format.
+    pub format: Option<String>,
+    /// The column of item ids.
+    pub item: Option<String>,
+    /// The column of annotators.
+    pub annotator: Option<String>,
+    /// The column of labels.
+    pub label: Option<String>,
+    /// The column of weights.
+    pub weight: Option<String>,
+    /// The classes, in order.
+    pub classes: Option<Vec<String>>,
+}
+
+/// How many votes an item training sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+pub enum Votes {
+    /// Every vote.
+    All,
+    /// Some, drawn by the run's seed.
+    Drawn {
+        /// How many votes an item.
+        per_item: u32,
+        /// Whether a vote may be drawn again.
+        replacement: bool,
+    },
+}
+
+impl Data {
+    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, SpecError> {
+        let dataset = reader.optional("data", "dataset", text)?;
+        let votes = reader.optional("data", "votes", text)?;
+        let inputs = reader.optional("data", "inputs", text)?.map(PathBuf::from);
+        let source = match (dataset, votes) {
+            (Some(dataset), None) => DataSource::Dataset(dataset),
+            (None, Some(votes)) => {
+                if inputs.is_none() {
+                    let remedy = "votes alone train nothing: give inputs by item id, as in \
+                                  inputs = \"pictures.npz\"";
+                    return Err(reader.missing("data.inputs", remedy));
+                }
+                DataSource::Files { votes: votes.into(), reading: Reading::read(reader)? }
+            }
+            (Some(_), Some(_)) => {
+                let why = "and data.dataset are both given; take one out";
+                return Err(reader.conflict("data.votes", why));
+            }
+            (None, None) => {
+                let remedy = "name one, as in dataset = \"blends\", or give votes and inputs";
+                return Err(reader.missing("data.dataset", remedy));
+            }
+        };
+        let drawn =
+            reader.read("data", "votes_per_item", |value| several(value, votes_per_item))?;
+        let replacement = reader.read("data", "replacement", flag)?;
+        let votes = drawn.into_iter().map(|votes| match votes {
+            Some(per_item) => Votes::Drawn { per_item, replacement },
+            None => Votes::All,
+        });
+        let items = reader.optional("data", "items", whole(1..))?;
+        Ok(Self { source, inputs, votes: votes.collect(), items })
+    }
+}
+
+/// A number of votes; `None` for all.
+fn votes_per_item(value: &toml::Value) -> Result<Option<u32>, Refusal> {
+    if value.as_str() == Some("all") {
+        return Ok(None);
+    }
+    let votes = whole(1..=u64::from(u32::MAX))(value)?;
+    Ok(u32::try_from(votes).ok())
+}
+
+impl Reading {
+    fn read(reader: &mut Reader<'_>) -> Result<Self, SpecError> {
+        let mut column = |name| reader.optional("data", name, text);
+        let (format, item, annotator) = (column("format")?, column("item")?, column("annotator")?);
+        let (label, weight) = (column("label")?, column("weight")?);
+        let classes = reader.optional("data", "classes", |value| {
+            let classes = value.as_array().map(|_| several(value, text)).transpose()?;
+            classes.filter(|classes| classes.len() > 1).ok_or(Refusal::Unexpected)
+        })?;
+        Ok(Self { format, item, annotator, label, weight, classes })
+    }
+}

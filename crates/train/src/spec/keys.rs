@@ -1,0 +1,220 @@
+//! Every key of a spec, in one list: where it stands, when it counts, its default as it would be
+//! written, and what it takes. The reader takes defaults from here, and a test holds the template
+//! to it.
+
+use super::run::{CHECKPOINTS, PRECISIONS};
+
+/// A key of a spec.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Key {
+    /// The section it stands in; `training.augment` for a table within one.
+    pub section: &'static str,
+    /// Its name.
+    pub name: &'static str,
+    /// When it counts.
+    pub when: When,
+    /// Its value where none is given, in TOML; `None` where it must be given or may be left out.
+    pub default: Option<&'static str>,
+    /// What it takes, in words.
+    pub expected: &'static str,
+}
+
+/// When a key counts. Where it does not, it is an error: no setting is accepted and dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// Always.
+    Always,
+    /// While another key, named with its section, has this value.
+    Is(&'static str, &'static str),
+    /// Together with another key, named with its section.
+    With(&'static str),
+}
+
+impl Key {
+    /// Section and name, as errors and overrides write it.
+    pub fn path(&self) -> String {
+        format!("{}.{}", self.section, self.name)
+    }
+}
+
+/// The sections, in the order of the template. One with a dot is a table within another.
+pub const SECTIONS: &[&str] = &[
+    "data",
+    "split",
+    "model",
+    "delivery",
+    "training",
+    "training.plateau",
+    "training.augment",
+    "selection",
+    "selection.stop",
+    "run",
+];
+
+const fn key(
+    section: &'static str,
+    name: &'static str,
+    default: &'static str,
+    expected: &'static str,
+) -> Key {
+    Key { section, name, when: When::Always, default: Some(default), expected }
+}
+
+const fn bare(section: &'static str, name: &'static str, expected: &'static str) -> Key {
+    Key { section, name, when: When::Always, default: None, expected }
+}
+
+impl Key {
+    const fn is(self, other: &'static str, value: &'static str) -> Self {
+        Self { when: When::Is(other, value), ..self }
+    }
+
+    const fn with(self, other: &'static str) -> Self {
+        Self { when: When::With(other), ..self }
+    }
+}
+
+const TWO: &str = "train/evaluation";
+const THREE: &str = "train/validation/test";
+const OPTIMIZER: &str = "training.optimizer";
+const SCHEDULE: &str = "training.schedule";
+const VOTES: &str = "data.votes";
+
+const TEXT: &str = "text that is not empty";
+const YES_NO: &str = "true or false";
+const COUNT: &str = "a whole number, at least 1";
+const SHARES: &str = "a number above 0 for each part, with the sum 1, as in [0.8, 0.2]";
+const ABOVE_0: &str = "a number above 0";
+const FROM_0: &str = "a number, at least 0";
+const BELOW_1: &str = "a number from 0 to below 1";
+const WIDTH: &str = "a whole number from 1 to 4096";
+const AUTO_COUNT: &str = r#""auto", or a whole number, at least 1"#;
+const STOP: &str = "false, true, or a table with patience and minimum";
+const VOTES_PER_ITEM: &str = r#"a whole number of votes, at least 1, or "all"; or a list of them"#;
+const SEED: &str = r#""run" for each run's own seed, or a whole number, at least 0"#;
+const SEEDS: &str = "how many (at least 1), or a list of whole numbers, at least 0";
+const DEVICE: &str = r#""auto", "cpu", "cuda", or a device by its number, as in "cuda:1""#;
+
+/// Every key, in the order of the template. A name stands more than once where its default depends
+/// on another key.
+pub const KEYS: &[Key] = &[
+    bare("data", "dataset", "the name of a dataset"),
+    bare("data", "votes", "the path of a file with votes"),
+    bare("data", "inputs", "the path of a file or folder with inputs"),
+    bare("data", "format", "the name of a format of votes").with(VOTES),
+    bare("data", "item", "the name of a column").with(VOTES),
+    bare("data", "annotator", "the name of a column").with(VOTES),
+    bare("data", "label", "the name of a column").with(VOTES),
+    bare("data", "weight", "the name of a column").with(VOTES),
+    bare("data", "classes", "a list of names, at least 2").with(VOTES),
+    key("data", "votes_per_item", r#""all""#, VOTES_PER_ITEM),
+    key("data", "replacement", "true", YES_NO),
+    bare("data", "items", COUNT),
+    key("split", "parts", r#""train/evaluation""#, TEXT),
+    key("split", "shares", "[0.8, 0.2]", SHARES).is("split.parts", TWO),
+    key("split", "shares", "[0.7, 0.1, 0.2]", SHARES).is("split.parts", THREE),
+    key("split", "stratify", "true", YES_NO),
+    key("split", "seed", r#""run""#, SEED),
+    key("model", "name", r#""resnet18""#, TEXT),
+    key("model", "width", "64", WIDTH).is("model.name", "resnet18"),
+    key("model", "width", "16", WIDTH).is("model.name", "smallcnn"),
+    key("model", "hidden", "256", "a whole number from 1 to 65536").is("model.name", "mlp"),
+    key("model", "dropout", "0.1", BELOW_1).is("model.name", "mlp"),
+    bare("delivery", "methods", "a method, or a list of methods"),
+    key("delivery", "target", r#""frequencies""#, TEXT),
+    key("training", "epochs", "200", "a whole number from 1 to 1000000"),
+    key("training", "batch", "128", "a whole number from 1 to 1000000"),
+    key("training", "optimizer", r#""sgd""#, TEXT),
+    key("training", "rate", "0.1", ABOVE_0).is(OPTIMIZER, "sgd"),
+    key("training", "momentum", "0.9", BELOW_1).is(OPTIMIZER, "sgd"),
+    key("training", "nesterov", "false", YES_NO).is(OPTIMIZER, "sgd"),
+    key("training", "weight_decay", "0.0005", FROM_0).is(OPTIMIZER, "sgd"),
+    key("training", "rate", "0.001", ABOVE_0).is(OPTIMIZER, "adam"),
+    key("training", "beta1", "0.9", BELOW_1).is(OPTIMIZER, "adam"),
+    key("training", "beta2", "0.999", BELOW_1).is(OPTIMIZER, "adam"),
+    key("training", "epsilon", "0.00000001", ABOVE_0).is(OPTIMIZER, "adam"),
+    key("training", "weight_decay", "0.0", FROM_0).is(OPTIMIZER, "adam"),
+    key("training", "schedule", r#""cosine""#, TEXT),
+    key("training.plateau", "factor", "0.5", "a number between 0 and 1").is(SCHEDULE, "plateau"),
+    key("training.plateau", "patience", "10", "a whole number, at least 0").is(SCHEDULE, "plateau"),
+    key("training.plateau", "threshold", "0.0001", BELOW_1).is(SCHEDULE, "plateau"),
+    key("training.plateau", "minimum", "0.0", FROM_0).is(SCHEDULE, "plateau"),
+    key("training.augment", "crop", "0", "a whole number of pixels from 0 to 64"),
+    key("training.augment", "flip", "false", YES_NO),
+    key("selection", "metric", r#""soft_nll""#, TEXT),
+    key("selection", "on", r#""evaluation""#, TEXT).is("split.parts", TWO),
+    key("selection", "on", r#""validation""#, TEXT).is("split.parts", THREE),
+    key("selection", "stop", "false", STOP),
+    key("selection.stop", "patience", "10", COUNT).with("selection.stop"),
+    key("selection.stop", "minimum", "0.0", FROM_0).with("selection.stop"),
+    key("run", "seeds", "3", SEEDS),
+    key("run", "precision", r#""f32""#, TEXT),
+    key("run", "device", r#""auto""#, DEVICE),
+    key("run", "lanes", r#""auto""#, AUTO_COUNT),
+    key("run", "threads", r#""auto""#, AUTO_COUNT),
+    key("run", "store", r#""runs""#, TEXT),
+    key("run", "checkpoint", r#""auto""#, TEXT),
+    key("run", "tensorboard", "false", YES_NO),
+];
+
+/// The values of keys that take one name of a list, by section and key; `None` for other keys.
+/// Metrics, deliveries and targets have lists of their own.
+pub fn choices(path: &str) -> Option<&'static [&'static str]> {
+    Some(match path {
+        "split.parts" => &[TWO, THREE],
+        "model.name" => &["resnet18", "smallcnn", "mlp"],
+        "training.optimizer" => &["sgd", "adam"],
+        "training.schedule" => &["cosine", "constant", "plateau"],
+        "run.precision" => PRECISIONS,
+        "run.checkpoint" => CHECKPOINTS,
+        _ => return None,
+    })
+}
+
+/// The names of a section's keys and tables, each once.
+pub(super) fn names(section: &str) -> Vec<&'static str> {
+    let mut names: Vec<&str> = Vec::new();
+    let keys = KEYS.iter().filter(|key| key.section == section).map(|key| key.name);
+    let prefix = format!("{section}.");
+    let tables = SECTIONS.iter().filter_map(|name| name.strip_prefix(&prefix));
+    for name in keys.chain(tables) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// The sections that stand at the top, each once.
+pub(super) fn top() -> impl Iterator<Item = &'static str> {
+    SECTIONS.iter().copied().filter(|section| !section.contains('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_is_complete() {
+        for (at, key) in KEYS.iter().enumerate() {
+            let path = key.path();
+            assert!(SECTIONS.contains(&key.section), "{path}");
+            assert!(!key.expected.is_empty(), "{path}");
+            // A name that stands twice has another condition each time.
+            let same = |k: &&Key| (k.section, k.name, k.when) == (key.section, key.name, key.when);
+            assert_eq!(KEYS.iter().position(|k| same(&k)), Some(at), "{path}");
+            let other = match key.when {
+                When::Always => continue,
+                When::Is(other, value) => {
+                    assert!(choices(other).unwrap().contains(&value), "{path}: {value}");
+                    other
+                }
+                When::With(other) => other,
+            };
+            assert!(KEYS.iter().any(|key| key.path() == other), "{path} depends on {other}");
+        }
+        for section in SECTIONS {
+            assert!(!names(section).is_empty(), "{section} has no keys");
+        }
+    }
+}

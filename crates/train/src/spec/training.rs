@@ -1,0 +1,79 @@
+//! `[training]`: steps, their size, and how it changes.
+
+use dissensus_engine::{Augment, Optimizer, Schedule};
+use serde::{Deserialize, Serialize};
+
+use super::read::{Reader, flag, number, whole};
+use crate::SpecError;
+
+/// How a model is trained.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Training {
+    /// How often every item is seen.
+    pub epochs: u64,
+    /// Items a step.
+    pub batch: u64,
+    /// How a step is made of a gradient.
+    pub optimizer: Optimizer,
+    /// The learning rate at the start.
+    pub rate: f64,
+    /// How the learning rate changes.
+    pub schedule: Schedule,
+    /// What is done to pictures at random.
+    pub augment: Augment,
+}
+
+impl Training {
+    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, SpecError> {
+        let epochs = reader.read("training", "epochs", whole(1..=1_000_000))?;
+        let batch = reader.read("training", "batch", whole(1..=1_000_000))?;
+        let optimizer = optimizer(reader)?;
+        let rate = reader.read("training", "rate", number(|x| x > 0.0))?;
+        let schedule = schedule(reader)?;
+        if matches!(schedule, Schedule::Plateau { minimum, .. } if minimum > rate) {
+            let why = format!("is above training.rate, {rate}; lower it, or raise the rate");
+            return Err(reader.conflict("training.plateau.minimum", why));
+        }
+        let crop = reader.read("training.augment", "crop", whole(0..=64))?;
+        let flip = reader.read("training.augment", "flip", flag)?;
+        let augment = Augment { crop: u8::try_from(crop).unwrap_or(u8::MAX), flip };
+        Ok(Self { epochs, batch, optimizer, rate, schedule, augment })
+    }
+}
+
+fn below_1(x: f64) -> bool {
+    (0.0..1.0).contains(&x)
+}
+
+fn optimizer(reader: &mut Reader<'_>) -> Result<Optimizer, SpecError> {
+    let adam = reader.choose("training", "optimizer")? == "adam";
+    let weight_decay = reader.read("training", "weight_decay", number(|x| x >= 0.0))?;
+    if adam {
+        let beta1 = reader.read("training", "beta1", number(below_1))?;
+        let beta2 = reader.read("training", "beta2", number(below_1))?;
+        let epsilon = reader.read("training", "epsilon", number(|x| x > 0.0))?;
+        return Ok(Optimizer::Adam { beta1, beta2, epsilon, weight_decay });
+    }
+    let momentum = reader.read("training", "momentum", number(below_1))?;
+    let nesterov = reader.read("training", "nesterov", flag)?;
+    if nesterov && momentum == 0.0 {
+        let why = "needs a momentum, and training.momentum is 0; raise it, or set this to false";
+        return Err(reader.conflict("training.nesterov", why));
+    }
+    Ok(Optimizer::Sgd { momentum, nesterov, weight_decay })
+}
+
+fn schedule(reader: &mut Reader<'_>) -> Result<Schedule, SpecError> {
+    const SECTION: &str = "training.plateau";
+    Ok(match reader.choose("training", "schedule")? {
+        "plateau" => Schedule::Plateau {
+            factor: reader.read(SECTION, "factor", number(|x| x > 0.0 && x < 1.0))?,
+            patience: reader.read(SECTION, "patience", whole(0..))?,
+            threshold: reader.read(SECTION, "threshold", number(below_1))?,
+            minimum: reader.read(SECTION, "minimum", number(|x| x >= 0.0))?,
+        },
+        "constant" => Schedule::Constant,
+        _ => Schedule::Cosine,
+    })
+}

@@ -1,0 +1,138 @@
+//! Which items are trained on, and which are held out.
+//!
+//! Items are ordered by the word u_i of Philox4x64-10 under the key (seed, [`SPLIT`]) at the
+//! counter (0, key of i, 0, 0), class by class where the split is stratified, and cut into parts:
+//! n_s items of class s give part j ⌊n_s w_j⌋ or ⌈n_s w_j⌉ items, and all n items ⌊n w_j⌋ or
+//! ⌈n w_j⌉, where w are the shares. An item's key is that of
+//! [`example_key`](dissensus_labels::example_key), so that the split depends on the seed, on ids,
+//! classes and shares, and on nothing else: not on the order of rows.
+//!
+//! Shares are taken to the nearest billionth and are whole numbers from there on: no rounding of
+//! floating point decides where an item goes.
+//!
+//! In numpy, with the lines of [`streams`](dissensus_labels::streams):
+//!
+//! ```python
+//! def place(id, seed):  # items of a class are sorted by this
+//!     return philox(seed, b"split", [0, example_key(id), 0, 0]).random_raw()
+//! ```
+
+mod apportion;
+
+use std::collections::BTreeMap;
+
+use dissensus_core::philox::block;
+use thiserror::Error;
+
+use apportion::apportion;
+
+/// The stream of splits: `b"split"` read as a big-endian number.
+pub const SPLIT: u64 = 0x73_706c_6974;
+
+/// What the sum of shares may miss 1 by: the rounding of floating point, and of a sixth decimal.
+const SLACK: f64 = 1e-6;
+/// Shares are counted in billionths.
+const BILLION: f64 = 1e9;
+
+/// Why items cannot be split.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum SplitError {
+    /// Another number of keys than of items.
+    #[error("{keys} keys for {items} items; give every item's key, in the same order")]
+    Keys {
+        /// How many keys came.
+        keys: usize,
+        /// How many items there are.
+        items: usize,
+    },
+    /// Shares that are not parts of one whole.
+    #[error("the shares are {shares:?}; expected numbers above 0 that sum to 1, as in [0.8, 0.2]")]
+    Shares {
+        /// What came.
+        shares: Vec<f64>,
+    },
+    /// A part that would be empty.
+    #[error(
+        "{items} items with votes are too few for the shares {shares:?}: part {part} would be \
+         empty; use more items, or larger shares"
+    )]
+    Empty {
+        /// How many items could be split.
+        items: usize,
+        /// The shares.
+        shares: Vec<f64>,
+        /// The part, from 1.
+        part: usize,
+    },
+}
+
+/// Items in parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parts {
+    /// The places of each part's items, ascending; parts in the order of the shares.
+    pub parts: Vec<Vec<usize>>,
+    /// The places of items that nobody voted on, ascending. They are in no part.
+    pub without_votes: Vec<usize>,
+}
+
+/// Whether these are shares: above 0, with the sum 1.
+pub fn are_shares(shares: &[f64]) -> bool {
+    let sum: f64 = shares.iter().sum();
+    shares.iter().all(|&share| share * BILLION >= 1.0) && (sum - 1.0).abs() <= SLACK
+}
+
+/// Splits items into parts of these shares.
+///
+/// `classes` has the majority class of every item, `None` for one without votes, and `keys` its
+/// key; both by place. Where no stratification is wanted, classes only say who has votes.
+///
+/// ```
+/// use dissensus_train::split;
+/// let keys: Vec<u64> = (0..10).map(|i| dissensus_labels::example_key(&i.to_string())).collect();
+/// let classes: Vec<Option<u32>> = (0..10).map(|i| Some(i % 2)).collect();
+/// let split = split(&classes, &keys, &[0.8, 0.2], true, 7)?;
+/// assert_eq!((split.parts[0].len(), split.parts[1].len()), (8, 2));
+/// # Ok::<(), dissensus_train::SplitError>(())
+/// ```
+pub fn split(
+    classes: &[Option<u32>],
+    keys: &[u64],
+    shares: &[f64],
+    stratify: bool,
+    seed: u64,
+) -> Result<Parts, SplitError> {
+    if keys.len() != classes.len() {
+        return Err(SplitError::Keys { keys: keys.len(), items: classes.len() });
+    }
+    if !are_shares(shares) {
+        return Err(SplitError::Shares { shares: shares.to_vec() });
+    }
+    let mut strata: BTreeMap<u32, Vec<(u64, u64, usize)>> = BTreeMap::new();
+    let mut without_votes = Vec::new();
+    for (place, (class, &key)) in classes.iter().zip(keys).enumerate() {
+        let Some(class) = class else {
+            without_votes.push(place);
+            continue;
+        };
+        let [word, ..] = block([seed, SPLIT], [0, key, 0, 0]);
+        let stratum = if stratify { *class } else { 0 };
+        strata.entry(stratum).or_default().push((word, key, place));
+    }
+
+    let sizes: Vec<usize> = strata.values().map(Vec::len).collect();
+    let weights: Vec<u64> = shares.iter().map(|share| (share * BILLION).round() as u64).collect();
+    let mut parts = vec![Vec::new(); shares.len()];
+    for (mut stratum, counts) in strata.into_values().zip(apportion(&sizes, &weights)) {
+        stratum.sort_unstable();
+        let mut rest = stratum.into_iter().map(|(.., place)| place);
+        for (part, count) in parts.iter_mut().zip(counts) {
+            part.extend(rest.by_ref().take(count));
+        }
+    }
+    if let Some(part) = parts.iter().position(Vec::is_empty) {
+        let (items, shares) = (classes.len() - without_votes.len(), shares.to_vec());
+        return Err(SplitError::Empty { items, shares, part: part + 1 });
+    }
+    parts.iter_mut().for_each(|part| part.sort_unstable());
+    Ok(Parts { parts, without_votes })
+}

@@ -1,0 +1,331 @@
+//! Specs: what is read, what is refused and in which words, and overrides.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use dissensus_train::spec::{
+    Augment, Checkpoint, DataSource, Model, Optimizer, Precision, Schedule, Votes,
+};
+use dissensus_train::{Spec, Stop};
+
+const MINIMAL: &str = "[data]\ndataset = \"blends\"\n[delivery]\nmethods = \"soft\"\n";
+
+fn with(overrides: &[&str]) -> Result<Spec, String> {
+    let overrides: Vec<String> = overrides.iter().map(|&text| text.to_owned()).collect();
+    Spec::parse(MINIMAL, "study.toml", &overrides).map_err(|error| error.to_string())
+}
+
+fn refused(text: &str) -> String {
+    Spec::parse(text, "study.toml", &[]).unwrap_err().to_string()
+}
+
+#[test]
+fn a_minimal_spec_has_every_default() {
+    let spec = with(&[]).unwrap();
+    assert_eq!(spec.data.source, DataSource::Dataset("blends".into()));
+    assert_eq!((spec.data.name(), spec.data.items), ("blends", None));
+    assert_eq!(spec.data.votes, [Votes::All]);
+    assert_eq!(spec.split.parts, ["train", "evaluation"]);
+    assert_eq!((spec.split.shares.as_slice(), spec.split.seed), (&[0.8, 0.2][..], None));
+    assert_eq!(spec.model, Model::ResNet18 { width: 64 });
+    let training = spec.training;
+    assert_eq!((training.epochs, training.batch, training.rate), (200, 128, 0.1));
+    assert_eq!(training.optimizer, Optimizer::Sgd { momentum: 0.9, nesterov: false });
+    assert_eq!((training.weight_decay, training.schedule), (5e-4, Schedule::Cosine));
+    assert_eq!(training.augment, Augment { crop: 0, flip: false });
+    assert_eq!(
+        (spec.selection.metric.as_str(), spec.selection.on.as_str()),
+        ("soft_nll", "evaluation")
+    );
+    assert_eq!(spec.selection.stop, None);
+    assert_eq!((spec.run.seeds.as_slice(), spec.run.precision), (&[0, 1, 2][..], Precision::F32));
+    assert_eq!((spec.run.lanes, spec.run.checkpoint), (None, Checkpoint::Auto));
+}
+
+#[test]
+fn a_full_spec_is_read() {
+    let text = r#"
+        [data]
+        votes = "a/my votes.csv"
+        inputs = "pictures.npz"
+        item = "picture"
+        classes = ["cat", "dog"]
+        votes_per_item = [5, "all"]
+        replacement = false
+        [split]
+        parts = "train/validation/test"
+        shares = [0.6, 0.2, 0.2]
+        seed = 11
+        [model]
+        name = "mlp"
+        dropout = 0
+        [delivery]
+        methods = ["soft", "sls:every=5"]
+        target = "dirichlet"
+        [training]
+        optimizer = "adam"
+        schedule = "plateau"
+        plateau = { factor = 0.1 }
+        augment.crop = 4
+        [selection]
+        metric = "accuracy"
+        stop = { patience = 5 }
+        [run]
+        seeds = [7, 3]
+        device = "cuda:1"
+        lanes = 2
+        checkpoint = "every-epoch"
+    "#;
+    let spec = Spec::parse(text, "study.toml", &[]).unwrap();
+    let DataSource::Files { votes, reading } = &spec.data.source else { panic!("files") };
+    assert_eq!(votes.to_str(), Some("a/my votes.csv"));
+    assert_eq!(reading.item.as_deref(), Some("picture"));
+    assert_eq!(reading.classes.as_deref(), Some(&["cat".to_owned(), "dog".to_owned()][..]));
+    assert_eq!(spec.data.name(), "my votes");
+    assert_eq!(spec.data.votes, [Votes::Drawn { per_item: 5, replacement: false }, Votes::All]);
+    assert_eq!((spec.split.parts.len(), spec.split.seed), (3, Some(11)));
+    assert_eq!(spec.model, Model::Mlp { hidden: 256, dropout: 0.0 });
+    let adam = Optimizer::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8 };
+    assert_eq!((spec.training.optimizer, spec.training.rate), (adam, 1e-3));
+    assert_eq!(spec.training.weight_decay, 0.0);
+    let plateau = Schedule::Plateau { factor: 0.1, patience: 10, threshold: 1e-4, minimum: 0.0 };
+    assert_eq!(spec.training.schedule, plateau);
+    assert_eq!(spec.training.augment, Augment { crop: 4, flip: false });
+    assert_eq!(spec.selection.on, "validation");
+    assert_eq!(spec.selection.stop, Some(Stop { patience: 5, minimum: 0.0 }));
+    assert_eq!((spec.run.seeds.as_slice(), spec.run.device.as_str()), (&[7, 3][..], "cuda:1"));
+    assert_eq!((spec.run.lanes, spec.run.checkpoint), (Some(2), Checkpoint::EveryEpoch));
+}
+
+#[test]
+fn unknown_keys_and_sections_name_their_place_and_the_nearest() {
+    let error = refused(&format!("{MINIMAL}\n[training]\n  epoch = 3\n"));
+    let start = "unknown key `epoch` in [training] (study.toml, line 7, column 3); did you mean \
+                 `epochs`? [training] has epochs, batch, optimizer";
+    assert!(error.starts_with(start), "{error}");
+    assert!(error.ends_with("plateau, augment"), "{error}");
+    let error = refused(&format!("{MINIMAL}[training]\naugment = {{ flipp = true }}\n"));
+    assert!(
+        error.contains("`flipp` in [training.augment] (study.toml, line 6, column 13)"),
+        "{error}"
+    );
+    assert!(error.contains("did you mean `flip`?"), "{error}");
+    let error = refused(&format!("{MINIMAL}[model]\nepochs = 3\n"));
+    assert!(error.ends_with("`epochs` belongs in [training]"), "{error}");
+    let error = refused(&format!("{MINIMAL}[trainning]\nepochs = 3\n"));
+    assert!(
+        error.starts_with("unknown section [trainning] (study.toml, line 5, column 2)"),
+        "{error}"
+    );
+    assert!(error.contains("did you mean [training]? There are [data], [split]"), "{error}");
+    let error = refused(&format!("epochs = 3\n{MINIMAL}"));
+    assert!(error.starts_with("epochs (study.toml, line 1, column 1) stands outside"), "{error}");
+    assert!(error.ends_with("`epochs` belongs in [training]"), "{error}");
+    // The first mistake of a file is the one that is named.
+    let error = refused("[training]\nzzz = 1\naaa = 2\n");
+    assert!(error.contains("`zzz`"), "{error}");
+}
+
+#[test]
+fn values_name_their_key_what_came_and_what_was_expected() {
+    let error = refused(&format!("{MINIMAL}[training]\nepochs = \"many\"\n"));
+    let expected = "training.epochs is \"many\" (study.toml, line 6, column 1); expected a whole \
+                    number from 1 to 1000000";
+    assert_eq!(error, expected);
+    let bad = [
+        "training.epochs=0",
+        "training.epochs=2.5",
+        "training.batch=-1",
+        "training.rate=0",
+        "training.rate=inf",
+        "training.rate=nan",
+        "training.momentum=1",
+        "training.weight_decay=-0.1",
+        "training.nesterov=1",
+        "training.augment.crop=65",
+        "model.width=0",
+        "data.votes_per_item=0",
+        "data.votes_per_item=[]",
+        "data.votes_per_item=[5, \"some\"]",
+        "data.items=0",
+        "data.replacement=2",
+        "split.shares=[0.8, 0.3]",
+        "split.shares=[0.5, 0.3, 0.2]",
+        "split.seed=-1",
+        "split.seed=now",
+        "selection.stop=5",
+        "selection.stop.patience=0",
+        "selection.stop.minimum=-1",
+        "run.seeds=0",
+        "run.seeds=[-1]",
+        "run.seeds=[]",
+        "run.device=gpu",
+        "run.device=cuda:x",
+        "run.lanes=0",
+        "run.store=\"\"",
+    ];
+    for given in bad {
+        let error = with(&[given]).unwrap_err();
+        let key = given.split('=').next().unwrap();
+        assert!(error.starts_with(&format!("{key} is ")), "{error}");
+        assert!(error.contains(&format!("(--set {given}); expected ")), "{error}");
+    }
+    for text in [
+        format!("training = 3\n{MINIMAL}"),
+        format!("{MINIMAL}[training]\naugment = true\n"),
+        format!("{MINIMAL}[training]\nplateau = 1\n"),
+        format!("{MINIMAL}[[run]]\nseeds = 1\n"),
+    ] {
+        let error = refused(&text);
+        assert!(
+            error.contains(" is of the type ") && error.contains("(study.toml, line "),
+            "{error}"
+        );
+        assert!(error.contains("; expected a table with "), "{error}");
+    }
+}
+
+#[test]
+fn names_of_lists_come_with_the_nearest() {
+    let cases = [
+        ("model.name=resnet", "resnet18"),
+        ("training.optimizer=sdg", "sgd"),
+        ("training.schedule=cos", "cosine"),
+        ("selection.metric=soft_nl", "soft_nll"),
+        ("selection.on=eval", "evaluation"),
+        ("split.parts=train/test", "train/evaluation"),
+        ("run.precision=f16", "bf16"),
+        ("run.checkpoint=every_epoch", "every-epoch"),
+    ];
+    for (given, nearest) in cases {
+        let error = with(&[given]).unwrap_err();
+        assert!(error.contains(&format!("did you mean `{nearest}`? There are ")), "{error}");
+        assert!(error.contains(&format!("(--set {given})")), "{error}");
+    }
+    let error = with(&["delivery.methods=[\"soft\", \"slss\"]"]).unwrap_err();
+    assert!(error.starts_with("delivery.methods (--set "), "{error}");
+    assert!(error.contains(r#"unknown delivery "slss"; did you mean "sls"?"#), "{error}");
+    let error = with(&["delivery.target=dirichle"]).unwrap_err();
+    assert!(error.contains(r#"did you mean "dirichlet"?"#), "{error}");
+    let error = with(&["selection.metric=brier_uncertainty"]).unwrap_err();
+    assert!(error.contains("neither way is better") && error.contains("soft_nll"), "{error}");
+    // One never selects on what is trained on.
+    assert!(with(&["selection.on=train"]).unwrap_err().contains("There are evaluation"));
+}
+
+#[test]
+fn what_does_not_count_is_not_dropped() {
+    let cases = [
+        (
+            &["model.name=mlp", "model.width=8"][..],
+            "is a setting of resnet18 and smallcnn, and model.name is mlp",
+        ),
+        (
+            &["training.optimizer=adam", "training.momentum=0.5"],
+            "is a setting of sgd, and training.optimizer is adam",
+        ),
+        (
+            &["training.plateau.factor=0.5"],
+            "is a setting of plateau, and training.schedule is cosine",
+        ),
+        (&["data.format=long"], "goes with data.votes, which is not given"),
+        (&["training.nesterov=true", "training.momentum=0"], "needs a momentum"),
+        (
+            &["training.schedule=plateau", "training.plateau.minimum=1"],
+            "is above training.rate, 0.1",
+        ),
+        (
+            &["delivery.target=dirichlet", "delivery.methods=multipass"],
+            "multipass needs votes that can be counted",
+        ),
+        (&["data.votes=v.csv", "data.inputs=x.npz"], "and data.dataset are both given"),
+    ];
+    for (given, why) in cases {
+        let error = with(given).unwrap_err();
+        assert!(error.contains(why) && error.contains("(--set "), "{given:?}: {error}");
+    }
+    for (given, twice) in [
+        ("delivery.methods=[\"sls\", \"sls:every=1\"]", "names \"sls:every=1\" twice"),
+        ("data.votes_per_item=[5, 5]", "names 5 twice"),
+        ("run.seeds=[1, 2, 1]", "names 1 twice"),
+    ] {
+        let error = with(&[given]).unwrap_err();
+        assert!(error.contains(twice), "{error}");
+    }
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    let error = refused("[delivery]\nmethods = 'soft'\n");
+    assert!(error.starts_with("study.toml has no data.dataset; name one, as in"), "{error}");
+    let error = refused("[data]\ndataset = 'blends'\n");
+    assert!(error.starts_with("study.toml has no delivery.methods"), "{error}");
+    let error = refused("[data]\nvotes = 'v.csv'\n");
+    assert!(error.starts_with("study.toml has no data.inputs"), "{error}");
+}
+
+#[test]
+fn text_that_is_not_toml_names_its_place() {
+    for (text, place) in [
+        ("[data\n", "line 1, column 6"),
+        ("[data]\ndataset = blends\n", "line 2, column 11"),
+        ("[data]\nitems = 1\nitems = 2\n", "line 3, column 1"),
+        ("[data]\nitems = 99999999999999999999\n", "line 2, column 9"),
+    ] {
+        let error = refused(text);
+        assert!(
+            error.starts_with(&format!("cannot read the spec (study.toml, {place}")),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn overrides_are_toml_or_text_and_the_last_counts() {
+    let spec = with(&[
+        "training.epochs=20",
+        "training.epochs = 30",
+        "delivery.methods=[\"soft\",\"sls\"]",
+        "model.name=mlp",
+        "run.seeds=[4]",
+        "selection.stop.patience=3",
+        "data.votes_per_item={}",
+    ]);
+    assert!(spec.unwrap_err().starts_with("data.votes_per_item is {} (--set"));
+    let spec = with(&[
+        "training.epochs=20",
+        "training.epochs = 30",
+        "delivery.methods=sls:every=5",
+        "model.name=mlp",
+        "selection.stop={patience=9}",
+        "selection.stop.minimum=0.5",
+        "run.store=my runs/a",
+    ])
+    .unwrap();
+    assert_eq!((spec.training.epochs, spec.model.name()), (30, "mlp"));
+    assert_eq!(spec.delivery.methods[0].to_string(), "sls:every=5");
+    assert_eq!(spec.selection.stop, Some(Stop { patience: 9, minimum: 0.5 }));
+    assert_eq!(spec.run.store.to_str(), Some("my runs/a"));
+    let off = ["selection.stop.patience=9", "selection.stop=false"];
+    assert_eq!(with(&off).unwrap().selection.stop, None);
+    let on = Some(Stop { patience: 10, minimum: 0.0 });
+    assert_eq!(with(&["selection.stop=true"]).unwrap().selection.stop, on);
+
+    for (given, why) in [
+        ("epochs", "there is no ="),
+        ("epochs=3", "what is set is not a section and a key"),
+        ("training..epochs=3", "what is set is not a section and a key"),
+        ("training.\"epochs\"=3", "what is set is not a section and a key"),
+        ("training.epochs=", "there is no value"),
+        ("delivery.methods=[soft,sls]", "the value is not TOML"),
+    ] {
+        let error = with(&[given]).unwrap_err();
+        assert!(error.starts_with(&format!("cannot read --set {given}: {why}")), "{error}");
+    }
+    let error = with(&["training.epoch=3"]).unwrap_err();
+    assert!(
+        error.starts_with("unknown key `epoch` in [training] (--set training.epoch=3)"),
+        "{error}"
+    );
+    // A line break does not smuggle in another key.
+    assert!(with(&["training.epochs=3\nbatch=4"]).is_err());
+}

@@ -1,0 +1,118 @@
+//! The template is a valid spec, and says of every key what the code says.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::collections::BTreeSet;
+
+use dissensus_train::spec::{KEYS, Key, SECTIONS, When, choices};
+use dissensus_train::{Spec, template};
+use toml::{Table, Value};
+
+/// (section, key, value) of every line that sets something, commented out or not.
+fn lines() -> Vec<(String, String, Value)> {
+    let (mut section, mut found) = (String::new(), Vec::new());
+    for line in template().lines() {
+        if let Some(name) = line.strip_prefix('[') {
+            section = name.trim_end_matches(']').to_owned();
+            continue;
+        }
+        let (text, comment) = match line.strip_prefix("# ") {
+            Some(text) => (text, true),
+            None => (line, false),
+        };
+        let Ok(table) = text.parse::<Table>() else {
+            assert!(comment, "{line}");
+            continue;
+        };
+        for (key, value) in table {
+            let inner = format!("{section}.{key}");
+            match &value {
+                Value::Table(table) if SECTIONS.contains(&inner.as_str()) => {
+                    for (key, value) in table {
+                        found.push((inner.clone(), key.clone(), value.clone()));
+                    }
+                }
+                _ => found.push((section.clone(), key, value)),
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn it_is_a_spec_of_defaults() {
+    let spec = Spec::parse(template(), "template", &[]).unwrap();
+    let minimal = "[data]\ndataset = 'blends'\n[delivery]\nmethods = ['soft', 'sls', 'multipass']";
+    assert_eq!(spec, Spec::parse(minimal, "minimal", &[]).unwrap());
+}
+
+#[test]
+fn every_key_stands_in_it_with_its_default() {
+    let lines = lines();
+    for key in KEYS {
+        let written: Vec<&Value> = lines
+            .iter()
+            .filter(|(section, name, ..)| section == key.section && name == key.name)
+            .map(|(_, _, value)| value)
+            .collect();
+        assert!(!written.is_empty(), "{} is not in the template", key.path());
+        if let Some(default) = key.default {
+            let default: Value = default.parse().unwrap();
+            assert!(written.contains(&&default), "{} is {default}, not {written:?}", key.path());
+        }
+    }
+}
+
+#[test]
+fn nothing_else_stands_in_it() {
+    for (section, name, value) in lines() {
+        let keys: Vec<_> =
+            KEYS.iter().filter(|key| key.section == section && key.name == name).collect();
+        assert!(!keys.is_empty(), "{section}.{name} is no key");
+        let fits = |key: &&Key| match key.default {
+            Some(default) => default.parse::<Value>().unwrap() == value,
+            None => true,
+        };
+        let fits = keys.iter().any(fits);
+        assert!(fits, "{section}.{name} = {value} is not the default");
+    }
+    // Sections as in the code, and in its order.
+    let heads = template().lines().filter_map(|line| line.strip_prefix('['));
+    let heads: Vec<&str> = heads.map(|line| line.trim_end_matches(']')).collect();
+    let top: Vec<&str> = SECTIONS.iter().copied().filter(|name| !name.contains('.')).collect();
+    assert_eq!(heads, top);
+}
+
+/// Each group of commented lines is a valid setting with the choice it belongs to.
+#[test]
+fn what_is_commented_out_can_be_switched_on() {
+    for key in KEYS {
+        let (Some(default), When::Is(other, value)) = (key.default, key.when) else { continue };
+        let overrides = [format!("{other}={value}"), format!("{}={default}", key.path())];
+        let spec = Spec::parse(template(), "template", &overrides);
+        assert!(spec.is_ok(), "{overrides:?}: {}", spec.unwrap_err());
+        // With any other choice it is refused, unless it stands there, too.
+        for another in choices(other).unwrap().iter().filter(|another| **another != value) {
+            let known =
+                KEYS.iter().any(|k| k.path() == key.path() && k.when == When::Is(other, another));
+            let overrides = [format!("{other}={another}"), format!("{}={default}", key.path())];
+            let spec = Spec::parse(template(), "template", &overrides);
+            assert!(known || spec.is_err(), "{overrides:?}");
+        }
+    }
+}
+
+#[test]
+fn its_words_name_every_choice() {
+    let text = template();
+    let paths: BTreeSet<String> = KEYS.iter().map(|key| key.path()).collect();
+    for name in paths.iter().filter_map(|path| choices(path)).flatten() {
+        assert!(text.contains(&format!("\"{name}\"")), "{name} is not explained");
+    }
+    for delivery in dissensus_labels::DELIVERIES {
+        assert!(text.contains(delivery.name), "{} is not named", delivery.name);
+    }
+    for target in dissensus_labels::TARGETS {
+        assert!(text.contains(target.name), "{} is not named", target.name);
+    }
+}
