@@ -7,6 +7,7 @@
 mod commands;
 mod generated;
 mod judging;
+mod training;
 mod ui;
 
 use std::process::ExitCode;
@@ -48,6 +49,8 @@ enum Command {
     /// Look into vote files, check and convert them
     #[command(subcommand)]
     Votes(commands::votes::Command),
+    /// Train models on how people voted
+    Train(commands::train::Args),
     /// Judge predictions against how people voted
     Score(commands::score::Args),
     /// Write predictions that need no model, to score beside those of one
@@ -71,6 +74,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Demo(args) => commands::demo::run(&args),
         Command::Votes(command) => commands::votes::run(command),
+        Command::Train(args) => commands::train::run(&args),
         Command::Score(args) => commands::score::run(&args),
         Command::Baseline(args) => commands::baseline::run(&args),
         Command::Compare(args) => commands::compare::run(&args),

@@ -8,4 +8,5 @@ pub(crate) mod deliver;
 pub(crate) mod demo;
 pub(crate) mod metrics;
 pub(crate) mod score;
+pub(crate) mod train;
 pub(crate) mod votes;

@@ -1,0 +1,81 @@
+//! Where the runs are, and what the store says when something is wrong.
+
+use std::path::{Path, PathBuf};
+
+use dissensus_store::{RunInfo, Store, StoreError};
+
+use crate::ui::paint;
+
+/// The folder of runs where nothing else is said; the default of a spec's `run.store`, too.
+const DEFAULT: &str = "runs";
+
+/// Which store.
+#[derive(clap::Args)]
+pub(crate) struct StoreArgs {
+    /// The folder of runs
+    #[arg(long, value_name = "DIR", env = "DISSENSUS_STORE", default_value = DEFAULT)]
+    store: PathBuf,
+}
+
+impl StoreArgs {
+    pub(crate) fn open(&self) -> anyhow::Result<Store> {
+        Store::open(&self.store).map_err(hinted)
+    }
+
+    /// The run of these digits.
+    pub(crate) fn find(&self, prefix: &str) -> anyhow::Result<RunInfo> {
+        self.open()?.find(prefix).map_err(hinted)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.store
+    }
+
+    /// What a command needs to be about the same store: nothing for the usual one.
+    pub(crate) fn flag(&self) -> String {
+        match self.store == Path::new(DEFAULT) {
+            true => String::new(),
+            false => format!(" --store {}", quoted(&self.store)),
+        }
+    }
+}
+
+/// An error of the store together with what can be done about it.
+pub(crate) fn hinted(error: StoreError) -> anyhow::Error {
+    match error.remedy() {
+        Some(remedy) => anyhow::anyhow!("{error}\n{} {remedy}", paint::strong("hint:")),
+        None => error.into(),
+    }
+}
+
+/// A path as a shell takes it.
+pub(crate) fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = |c: char| c.is_alphanumeric() || "/\\._-+:=@,".contains(c);
+    match !text.is_empty() && text.chars().all(plain) {
+        true => text,
+        false => format!("'{}'", text.replace('\'', "'\\''")),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_quoted_where_a_shell_would_cut_them() {
+        let quoted = |text: &str| quoted(Path::new(text));
+        assert_eq!(quoted("a/b-c_1.npz"), "a/b-c_1.npz");
+        assert_eq!(quoted("my runs"), "'my runs'");
+        assert_eq!(quoted("it's"), "'it'\\''s'");
+        assert_eq!(quoted(""), "''");
+    }
+
+    #[test]
+    fn the_usual_store_needs_no_flag() {
+        let flag = |store: &str| StoreArgs { store: store.into() }.flag();
+        assert_eq!(flag(DEFAULT), "");
+        assert_eq!(flag("my runs"), " --store 'my runs'");
+    }
+}

@@ -1,0 +1,194 @@
+//! `dissensus train`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use dissensus_store::{RunId, Store};
+use dissensus_train::{Spec, template};
+use serde::Serialize;
+
+use crate::judging::metrics;
+use crate::training::{Batch, Column, Ended, How, Interrupt, Summary, load, run_all, summarize};
+use crate::ui::table::Form;
+use crate::ui::{self, paint};
+
+/// Train models on how people voted.
+///
+/// A spec is a small TOML file: the data, the split, the model, the delivery methods to compare,
+/// the training, the seeds. Every method, number of votes and seed is a run; runs share the cores,
+/// and the table at the end has the mean and the standard deviation over seeds. A run is named by
+/// what it is: one that is in the store already is not trained again, and one that was interrupted
+/// (Ctrl-C, a crash, a kill) goes on where it stopped and ends with the same numbers.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The spec; `-` is standard input
+    #[arg(value_name = "SPEC.toml", required_unless_present = "template")]
+    spec: Option<PathBuf>,
+    /// Print a spec with every key explained, to copy and change
+    #[arg(long)]
+    template: bool,
+    /// Set a key over the spec, such as training.epochs=20; may be given again
+    #[arg(long = "set", value_name = "SECTION.KEY=VALUE")]
+    sets: Vec<String>,
+    /// The folder of runs [default: the spec's run.store]
+    #[arg(long, value_name = "DIR", env = "DISSENSUS_STORE")]
+    store: Option<PathBuf>,
+    /// How many runs at a time [default: the spec's run.lanes]
+    #[arg(long, value_name = "N")]
+    lanes: Option<usize>,
+    /// Only list the runs, and which of them are done
+    #[arg(long)]
+    dry_run: bool,
+    /// Metrics of the table, separated by commas; `all` means every one
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    metrics: Vec<String>,
+    /// Report the last epoch instead of the selected one
+    #[arg(long)]
+    last: bool,
+    /// Print as JSON, every seed's values included
+    #[arg(long, group = "form")]
+    json: bool,
+    /// Print as CSV
+    #[arg(long, group = "form")]
+    csv: bool,
+    /// Print as a Markdown table
+    #[arg(long, group = "form")]
+    markdown: bool,
+    /// Print as a LaTeX table (booktabs)
+    #[arg(long, group = "form")]
+    latex: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  dissensus train --template > study.toml          a spec to start from
+  dissensus train study.toml                       train everything in it
+  dissensus train study.toml --set training.epochs=20 --set run.seeds=1
+  dissensus train study.toml --dry-run             what would be trained
+
+Exit codes: 0 all runs are done; 1 some failed; 2 the spec or the data is wrong; 130 interrupted.";
+
+#[derive(Serialize)]
+struct Report<'a> {
+    store: String,
+    spec: &'a Spec,
+    #[serde(flatten)]
+    summary: &'a Summary,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let Some(path) = args.spec.as_ref().filter(|_| !args.template) else {
+        ui::out(template())?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let chosen = metrics(&args.metrics)?;
+    let name = path.display().to_string();
+    let text = match name.as_str() {
+        "-" => std::io::read_to_string(std::io::stdin()).context("reading standard input")?,
+        _ => std::fs::read_to_string(path).with_context(|| format!("reading {name}"))?,
+    };
+    let spec = Spec::parse(&text, &name, &args.sets)?;
+    let folder = args.store.clone().unwrap_or_else(|| spec.run.store.clone());
+    let task = load(&spec.data)?;
+    let plans = spec.runs();
+    if args.dry_run {
+        return dry_run(&folder, &task, &plans);
+    }
+    let store = Store::create_or_open(&folder)?;
+    let size = |n: Option<u64>| n.and_then(|n| usize::try_from(n).ok());
+    let ended = run_all(&Batch {
+        task: &task,
+        plans: &plans,
+        store: &store,
+        device: &spec.run.device,
+        lanes: args.lanes.or(size(spec.run.lanes)),
+        threads: size(spec.run.threads),
+        checkpoint: spec.run.checkpoint,
+        tensorboard: spec.run.tensorboard,
+        stop: Interrupt::listen(),
+        lines: true,
+    })?;
+    let which = if args.last { "last" } else { "best" };
+    let columns: Vec<Column<'_>> =
+        chosen.into_iter().map(|metric| Column::metric(metric, which)).collect();
+    let summary = summarize(&ended, &columns, which);
+    let form = match (args.csv, args.markdown, args.latex) {
+        (true, ..) => Form::Csv,
+        (_, true, _) => Form::Markdown,
+        (_, _, true) => Form::Latex,
+        _ => Form::Terminal,
+    };
+    if args.json {
+        let report = Report { store: folder.display().to_string(), spec: &spec, summary: &summary };
+        ui::out(&format!("{}\n", serde_json::to_string_pretty(&report)?))?;
+    } else if !summary.arms.is_empty() {
+        if form == Form::Terminal {
+            let title = format!("{} epoch on {}", which, summary.part);
+            let mut title: String = paint::title(&capital(&title));
+            title += ", mean ± sd over seeds\n";
+            ui::out(&title)?;
+        }
+        ui::out(&summary.table().print(form))?;
+    }
+    Ok(closing(&ended, &folder, &args.command(path)))
+}
+
+impl Args {
+    /// The command that goes on with the same runs.
+    fn command(&self, path: &std::path::Path) -> String {
+        let mut words = vec!["dissensus train".to_owned(), path.display().to_string()];
+        for set in &self.sets {
+            words.push(format!("--set '{set}'"));
+        }
+        words.extend(self.store.iter().map(|store| format!("--store {}", store.display())));
+        words.join(" ")
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |c| c.to_uppercase().chain(letters).collect())
+}
+
+fn dry_run(
+    folder: &std::path::Path,
+    task: &dissensus_train::Task,
+    plans: &[dissensus_train::RunPlan],
+) -> anyhow::Result<ExitCode> {
+    let store = Store::open(folder).ok();
+    let mut page = String::new();
+    for plan in plans {
+        let id = RunId::of(&plan.with_data(task.identity().clone()).to_value());
+        let known = store.as_ref().and_then(|store| store.run(&id).ok());
+        let state = known.map_or("to train".to_owned(), |run| {
+            format!("{:?}, epoch {}", run.status.state, run.status.epoch)
+        });
+        page += &format!("{id}  {}  {}\n", plan.label(), paint::dim(&state));
+    }
+    ui::out(&page)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What to say at the end, and the exit code.
+fn closing(ended: &[Ended], folder: &std::path::Path, again: &str) -> ExitCode {
+    let count = |wanted: fn(&How) -> bool| ended.iter().filter(|run| wanted(&run.how)).count();
+    let failed = count(|how| matches!(how, How::Failed(_)));
+    let open = count(|how| matches!(how, How::Interrupted | How::Waiting));
+    let store = folder.display();
+    if failed > 0 {
+        ui::err(&format!("\n{} {failed} of {} runs\n", paint::bad("failed:"), ended.len()));
+        for run in ended {
+            if let How::Failed(reason) = &run.how {
+                ui::err(&format!("  {}: {reason}\n", run.plan.label()));
+            }
+        }
+    }
+    if open > 0 {
+        ui::err(&format!("\n{open} runs are not done; go on with them by\n  {again}\n"));
+        return ExitCode::from(130);
+    }
+    ui::err(&paint::dim(&format!("\nnext: dissensus runs list --store {store}\n")));
+    if failed > 0 { ExitCode::from(1) } else { ExitCode::SUCCESS }
+}

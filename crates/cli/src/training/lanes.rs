@@ -1,0 +1,225 @@
+//! Runs over lanes: a bar for every run that is under way, one for all, and a line for each that
+//! ends.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use dissensus_engine::{Cpu, Device};
+use dissensus_store::{Begun, Store};
+use dissensus_train::spec::{Checkpoint, Precision};
+use dissensus_train::{Options, Outcome, RunPlan, Task, Watch, lanes, train};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::{Value, json};
+
+use crate::ui::{self, paint, text};
+
+/// Runs, and how they are run.
+pub(crate) struct Batch<'a> {
+    pub(crate) task: &'a Task,
+    pub(crate) plans: &'a [RunPlan],
+    pub(crate) store: &'a Store,
+    pub(crate) device: &'a str,
+    pub(crate) lanes: Option<usize>,
+    pub(crate) threads: Option<usize>,
+    pub(crate) checkpoint: Checkpoint,
+    pub(crate) tensorboard: bool,
+    pub(crate) stop: &'a AtomicBool,
+    /// Whether a line is printed for every run that ends.
+    pub(crate) lines: bool,
+}
+
+/// How a run ended.
+pub(crate) struct Ended {
+    pub(crate) plan: RunPlan,
+    pub(crate) id: String,
+    pub(crate) how: How,
+}
+
+pub(crate) enum How {
+    /// Trained now, or before.
+    Finished(Value),
+    Interrupted,
+    /// Diverged, or could not be trained.
+    Failed(String),
+    /// Not begun, because all were asked to end.
+    Waiting,
+}
+
+/// The device that a spec asks for.
+fn device(name: &str) -> anyhow::Result<Box<dyn Device>> {
+    match name {
+        "auto" | "cpu" => Ok(Box::new(Cpu)),
+        other => anyhow::bail!(
+            "there is no device {other:?} in this version; set run.device to \"cpu\" or \"auto\""
+        ),
+    }
+}
+
+/// Runs all of them, as far as they are not done yet.
+pub(crate) fn run_all(batch: &Batch<'_>) -> anyhow::Result<Vec<Ended>> {
+    let device = device(batch.device)?;
+    if let Some(plan) = batch.plans.iter().find(|plan| plan.precision != Precision::F32) {
+        anyhow::bail!(
+            "{:?} needs another device than {}; set run.precision to \"f32\"",
+            plan.precision,
+            device.describe()
+        );
+    }
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = batch.threads.unwrap_or(cores).max(1);
+    let many = batch.lanes.unwrap_or(threads).clamp(1, batch.plans.len().max(1));
+    let share = (threads / many).max(1);
+    let bars = Bars::new(batch);
+    let jobs = batch.plans.len();
+    let ended = lanes(jobs, many, |_, job| {
+        let plan = &batch.plans[job];
+        if batch.stop.load(Ordering::Relaxed) {
+            let id = String::new();
+            return Ended { plan: plan.clone(), id, how: How::Waiting };
+        }
+        let started = Instant::now();
+        let mut bar = bars.run(plan);
+        let mut id = String::new();
+        let how = one(batch, plan, &*device, share, &mut bar, &mut id)
+            .unwrap_or_else(|error| How::Failed(format!("{error:#}")));
+        bars.ended(bar, plan, &how, started.elapsed());
+        Ended { plan: plan.clone(), id, how }
+    });
+    bars.all.finish_and_clear();
+    Ok(ended)
+}
+
+fn one(
+    batch: &Batch<'_>,
+    plan: &RunPlan,
+    device: &dyn Device,
+    threads: usize,
+    bar: &mut RunBar,
+    id: &mut String,
+) -> anyhow::Result<How> {
+    let spec = plan.with_data(batch.task.identity().clone());
+    let about = json!({
+        "version": env!("DISSENSUS_VERSION"),
+        "device": device.describe(),
+        "threads": threads,
+        "system": format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+    });
+    let run = match batch.store.begin(&spec.to_value(), &about, plan.training.epochs)? {
+        Begun::Finished(info) => {
+            *id = info.id.to_string();
+            bar.skip();
+            let result = info.result()?.unwrap_or_default();
+            return Ok(How::Finished(result));
+        }
+        Begun::Run(run) => run,
+    };
+    *id = run.id().to_string();
+    let (checkpoint, tensorboard, stop) = (batch.checkpoint, batch.tensorboard, batch.stop);
+    let options = Options { threads, checkpoint, tensorboard, stop };
+    Ok(match train(batch.task, &spec, device, run, options, bar)? {
+        Outcome::Finished(result) => How::Finished(result),
+        Outcome::Interrupted { .. } => How::Interrupted,
+        Outcome::Failed { reason } => How::Failed(reason),
+    })
+}
+
+struct Bars {
+    multi: MultiProgress,
+    all: ProgressBar,
+    shown: bool,
+    lines: bool,
+    width: usize,
+}
+
+const RUN: &str = "{prefix} {bar:24} {pos:>4}/{len} ETA {eta:>4}  {msg}";
+const ALL: &str = "{prefix} {bar:24} {percent:>3} % of all epochs, ETA {eta}";
+
+impl Bars {
+    fn new(batch: &Batch<'_>) -> Self {
+        let multi = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(8));
+        let shown = !multi.is_hidden();
+        let total: u64 = batch.plans.iter().map(|plan| plan.training.epochs).sum();
+        let width = batch.plans.iter().map(|p| text::width(&p.label())).max().unwrap_or(0);
+        let all = multi.add(ProgressBar::new(total));
+        style(&all, ALL);
+        all.set_prefix(text::pad("all runs", width));
+        all.enable_steady_tick(Duration::from_millis(500));
+        Self { multi, all, shown, lines: batch.lines, width }
+    }
+
+    fn run(&self, plan: &RunPlan) -> RunBar {
+        let bar = ProgressBar::new(plan.training.epochs);
+        let bar = self.multi.insert_before(&self.all, bar);
+        style(&bar, RUN);
+        bar.set_prefix(text::pad(&plan.label(), self.width));
+        RunBar { bar, all: self.all.clone(), skipped: false }
+    }
+
+    /// Takes the bar away and says how the run ended.
+    fn ended(&self, bar: RunBar, plan: &RunPlan, how: &How, time: Duration) {
+        // Epochs that early stopping saved count as done.
+        self.all.inc(plan.training.epochs.saturating_sub(bar.bar.position()));
+        let label = text::pad(&plan.label(), self.width);
+        let line = match how {
+            How::Finished(result) if bar.skipped => {
+                format!("{label}  {}", paint::dim(&format!("done before; {}", figures(result))))
+            }
+            How::Finished(result) => {
+                format!("{label}  {}, {:.1} s", figures(result), time.as_secs_f64())
+            }
+            How::Interrupted => format!("{label}  {}", paint::warn("interrupted")),
+            How::Failed(reason) => format!("{label}  {} {reason}", paint::bad("failed:")),
+            How::Waiting => format!("{label}  not begun"),
+        };
+        bar.bar.finish_and_clear();
+        let quiet = matches!(how, How::Finished(_)) && !self.lines;
+        match self.shown {
+            _ if quiet => {}
+            true => self.multi.suspend(|| ui::err(&format!("{line}\n"))),
+            false => ui::err(&format!("{line}\n")),
+        }
+    }
+}
+
+/// The figures of a run's line.
+fn figures(result: &Value) -> String {
+    let part = result["parts"].as_object().and_then(|parts| parts.values().next_back());
+    let metric = |name: &str| part.and_then(|part| part["best"][name].as_f64());
+    let number = |value: Option<f64>| value.map_or("–".to_owned(), |v| format!("{v:.4}"));
+    let epoch = result["best_epoch"].as_u64().map_or("–".to_owned(), |epoch| epoch.to_string());
+    format!(
+        "soft NLL {}, accuracy {}, best epoch {epoch}",
+        number(metric("soft_nll")),
+        number(metric("accuracy")),
+    )
+}
+
+fn style(bar: &ProgressBar, template: &str) {
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style.progress_chars("█▌ "));
+    }
+}
+
+struct RunBar {
+    bar: ProgressBar,
+    all: ProgressBar,
+    skipped: bool,
+}
+
+impl RunBar {
+    fn skip(&mut self) {
+        self.skipped = true;
+    }
+}
+
+impl Watch for RunBar {
+    fn epoch(&mut self, row: &Value, done: u64, _planned: u64) {
+        self.all.inc(done.saturating_sub(self.bar.position()));
+        self.bar.set_position(done);
+        let loss = row["loss"].as_f64().unwrap_or(f64::NAN);
+        let judged = row.as_object().into_iter().flatten().find(|(key, _)| key.contains('.'));
+        let judged = judged.and_then(|(key, value)| Some((key, value.as_f64()?)));
+        let judged = judged.map_or(String::new(), |(key, value)| format!(", {key} {value:.4}"));
+        self.bar.set_message(format!("loss {loss:.4}{judged}"));
+    }
+}
