@@ -51,6 +51,8 @@ enum Command {
     Votes(commands::votes::Command),
     /// Train models on how people voted
     Train(commands::train::Args),
+    Runs(commands::runs::Args),
+    Predict(commands::predict::Args),
     /// Judge predictions against how people voted
     Score(commands::score::Args),
     /// Write predictions that need no model, to score beside those of one
@@ -75,6 +77,8 @@ fn main() -> ExitCode {
         Command::Demo(args) => commands::demo::run(&args),
         Command::Votes(command) => commands::votes::run(command),
         Command::Train(args) => commands::train::run(&args),
+        Command::Runs(args) => commands::runs::run(&args),
+        Command::Predict(args) => commands::predict::run(&args),
         Command::Score(args) => commands::score::run(&args),
         Command::Baseline(args) => commands::baseline::run(&args),
         Command::Compare(args) => commands::compare::run(&args),

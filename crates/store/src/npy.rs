@@ -125,7 +125,7 @@ pub(crate) fn read_texts(bytes: &[u8]) -> Result<Vec<String>, String> {
 mod tests {
     use super::*;
 
-    /// numpy 2.4, `np.save(f, np.array([[1.5], [-2]], "<f4"))`: the first 79 bytes of the head.
+    /// How `np.save(file, np.array([[1.5], [-2]], "<f4"))` of numpy 2.4.6 begins.
     #[test]
     fn heads_are_numpys() {
         let mut bytes = Vec::new();

@@ -14,7 +14,10 @@ use common::{about, begin, checkpoint, predictions, spec, weights};
 use dissensus_store::{RunId, State, Store, StoreError};
 
 const STORE: &str = "DISSENSUS_TEST_STORE";
-const VALUES: usize = 200_000;
+/// Enough for the writing of a checkpoint to take most of an epoch.
+const VALUES: usize = 500_000;
+const ROUNDS: u32 = 10;
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Not a test by itself: what the other process does.
 #[test]
@@ -22,30 +25,47 @@ fn trains_until_it_is_killed() {
     let Ok(path) = std::env::var(STORE) else { return };
     let mut run = begin(&Store::create_or_open(path).unwrap(), 1);
     let mut epoch = run.checkpoint().unwrap().map_or(0, |checkpoint| checkpoint.epoch);
-    loop {
+    let began = Instant::now();
+    while began.elapsed() < 2 * PATIENCE {
         epoch += 1;
         run.save_best(&weights(epoch as f32), &predictions(epoch as f32)).unwrap();
         run.save_checkpoint(&checkpoint(epoch, VALUES)).unwrap();
     }
 }
 
-fn train(store: &Path) -> Child {
-    Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "trains_until_it_is_killed", "--nocapture"])
-        .env(STORE, store)
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap()
+/// The other process; it does not outlive the test, however that ends.
+struct Trainer(Child);
+
+impl Trainer {
+    fn start(store: &Path) -> Self {
+        let child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "trains_until_it_is_killed", "--nocapture"])
+            .env(STORE, store)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn();
+        Self(child.unwrap())
+    }
+
+    /// Waits until it has got beyond an epoch, and gives the one it is in.
+    fn wait(&mut self, store: &Path, beyond: u64) -> u64 {
+        let began = Instant::now();
+        loop {
+            let run = Store::open(store).and_then(|store| store.run(&RunId::of(&spec(1))));
+            match run.map(|run| run.status.epoch) {
+                Ok(epoch) if epoch > beyond => return epoch,
+                _ => std::thread::sleep(Duration::from_millis(1)),
+            }
+            assert!(began.elapsed() < PATIENCE, "the other process does not get on");
+            assert_eq!(self.0.try_wait().unwrap(), None, "the other process ended");
+        }
+    }
 }
 
-/// Waits until the other process has got beyond an epoch.
-fn wait_for(store: &Path, beyond: u64, child: &mut Child) {
-    let began = Instant::now();
-    let epoch = || Some(Store::open(store).ok()?.run(&RunId::of(&spec(1))).ok()?.status.epoch);
-    while epoch().is_none_or(|epoch| epoch <= beyond) {
-        assert!(began.elapsed() < Duration::from_secs(60), "the other process does not get on");
-        assert_eq!(child.try_wait().unwrap(), None, "the other process ended");
-        std::thread::sleep(Duration::from_millis(2));
+impl Drop for Trainer {
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
     }
 }
 
@@ -54,21 +74,23 @@ fn a_kill_at_any_moment_leaves_a_whole_checkpoint_and_a_free_lock() {
     let folder = tempfile::tempdir().unwrap();
     let id = RunId::of(&spec(1));
     let mut reached = 0;
-    for round in 0..8u64 {
-        let mut child = train(folder.path());
-        wait_for(folder.path(), reached, &mut child);
+    for round in 0..ROUNDS {
+        let mut trainer = Trainer::start(folder.path());
+        let epoch = trainer.wait(folder.path(), reached);
         let store = Store::open(folder.path()).unwrap();
         if round == 0 {
             assert_eq!(store.run(&id).unwrap().status.state, State::Running);
             let error = store.begin(&spec(1), &about(), 5).unwrap_err();
             let StoreError::Locked { process, .. } = &error else { panic!("{error}") };
-            assert_eq!(*process, Some(child.id()));
+            assert_eq!(*process, Some(trainer.0.id()));
             assert!(matches!(store.remove(&id).unwrap_err(), StoreError::Locked { .. }));
         }
-        // Into another moment of its writing each time.
-        std::thread::sleep(Duration::from_micros(1_700 * round));
-        child.kill().unwrap();
-        child.wait().unwrap();
+        // The kill comes into another part of an epoch each time.
+        let began = Instant::now();
+        let next = trainer.wait(folder.path(), epoch);
+        let an_epoch = began.elapsed() / (next - epoch) as u32;
+        std::thread::sleep(an_epoch * round / ROUNDS);
+        drop(trainer);
 
         let info = store.run(&id).unwrap();
         assert_eq!(info.status.state, State::Interrupted);

@@ -165,27 +165,25 @@ fn what_killed_processes_left_is_swept_away() {
 fn listing_tolerates_broken_runs() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::create_or_open(folder.path()).unwrap();
-    let dirs: Vec<_> = (1..=4).map(|seed| begin(&store, seed).dir().to_owned()).collect();
-    // Creation orders them; in one second, the id does.
-    let about = fs::read_to_string(dirs[2].join("about.json")).unwrap();
+    let mut dirs: Vec<_> = (1..=4).map(|seed| begin(&store, seed).dir().to_owned()).collect();
+    // Creation orders them, not the id: the last by id is the oldest.
+    dirs.sort();
+    let about = fs::read_to_string(dirs[3].join("about.json")).unwrap();
     let created = about.lines().find(|line| line.contains("created")).unwrap();
-    fs::write(dirs[2].join("about.json"), about.replace(created, "\"created\": 5,")).unwrap();
+    fs::write(dirs[3].join("about.json"), about.replace(created, "\"created\": 5,")).unwrap();
     fs::write(dirs[1].join("status.json"), "{").unwrap();
-    fs::remove_file(dirs[3].join("spec.json")).unwrap();
+    fs::remove_file(dirs[2].join("spec.json")).unwrap();
     fs::create_dir(folder.path().join("runs/notes")).unwrap();
 
     let listing = store.runs().unwrap();
     let found: Vec<_> = listing.runs.iter().map(|run| run.folder.clone()).collect();
-    assert_eq!(found, [dirs[2].clone(), dirs[0].clone()]);
-    let mut broken: Vec<_> = listing.broken.iter().map(|b| b.folder.clone()).collect();
-    broken.sort();
-    let mut expected = vec![dirs[1].clone(), dirs[3].clone(), folder.path().join("runs/notes")];
-    expected.sort();
-    assert_eq!(broken, expected);
+    assert_eq!(found, [dirs[3].clone(), dirs[0].clone()]);
+    let broken: Vec<_> = listing.broken.iter().map(|b| b.folder.clone()).collect();
+    assert_eq!(broken, [dirs[1].clone(), dirs[2].clone(), folder.path().join("runs/notes")]);
     assert_eq!(listing.broken.iter().filter(|b| b.id.is_none()).count(), 1);
     // A broken run can be removed, by its prefix.
-    let id = store.resolve(RunId::of(&spec(2)).as_str()).unwrap();
-    store.remove(&id).unwrap();
+    let name = dirs[1].file_name().unwrap().to_str().unwrap();
+    store.remove(&store.resolve(&name[..12]).unwrap()).unwrap();
     assert_eq!(store.runs().unwrap().broken.len(), 2);
 }
 

@@ -28,7 +28,7 @@ mod tests {
     #[test]
     fn only_numbers_go_on() {
         for fine in [0.0, -1.0, 2.3, f64::MAX, f64::MIN_POSITIVE] {
-            assert_eq!(divergence(fine, 0, 0), None, "{fine}");
+            assert_eq!(divergence(fine, 0), None, "{fine}");
         }
         let cases = [
             (f64::NAN, "not a number"),
@@ -36,8 +36,8 @@ mod tests {
             (f64::NEG_INFINITY, "minus infinity"),
         ];
         for (loss, what) in cases {
-            let text = divergence(loss, 4, 9).unwrap();
-            assert!(text.starts_with(&format!("the loss is {what} in epoch 4, step 9")), "{text}");
+            let text = divergence(loss, 4).unwrap();
+            assert!(text.starts_with(&format!("the loss is {what} in epoch 4: ")), "{text}");
             assert!(text.contains("lower training.rate"), "{text}");
         }
     }

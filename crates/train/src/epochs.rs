@@ -103,3 +103,94 @@ impl<'a> Epochs<'a> {
         })
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use dissensus_data::blends;
+    use dissensus_engine::device::Shift;
+
+    use super::*;
+    use crate::{RunPlan, Spec, Task};
+
+    fn plan(method: &str) -> RunPlan {
+        let text = format!(
+            "data.dataset = 'blends'\nmodel.name = 'mlp'\ndelivery.methods = '{method}'\n\
+             training.batch = 16\ntraining.augment.crop = 3\ntraining.augment.flip = true"
+        );
+        Spec::parse(&text, "test", &[]).unwrap().runs().remove(0)
+    }
+
+    fn task() -> Task {
+        let blends = blends::Settings { items: 90, ..Default::default() };
+        let blends = blends.check().unwrap().generate().unwrap();
+        let inputs = dissensus_inputs::from_blends(&blends).unwrap();
+        Task::new("blends", blends.table(), &inputs).unwrap().0
+    }
+
+    /// Everything that is drawn for an epoch: visits, labels, shifts by row, shares, partners.
+    type Drawn = (Vec<u32>, Vec<u16>, Vec<(u32, Shift)>, Vec<f64>, Vec<u32>);
+
+    fn drawn(epoch: &Epoch<'_>) -> Drawn {
+        let Targets::Classes(classes) = epoch.targets else { panic!("labels") };
+        let shifts = epoch.visits.iter().copied().zip(epoch.shifts.unwrap().iter().copied());
+        let mut shifts: Vec<(u32, Shift)> = shifts.collect();
+        shifts.sort_unstable_by_key(|(row, _)| *row);
+        let (lambda, partner) = epoch.mixture.map_or((&[][..], &[][..]), |m| (m.lambda, m.partner));
+        (epoch.visits.to_vec(), classes.to_vec(), shifts, lambda.to_vec(), partner.to_vec())
+    }
+
+    #[test]
+    fn an_epoch_is_what_its_number_says() {
+        let task = task();
+        for method in ["sls", "mixup"] {
+            let plan = plan(method);
+            let setup = Setup::new(&task, &plan).unwrap();
+            let new = || Epochs::new(&setup, &plan.training, plan.seed, task.keys());
+            let mut one_by_one = new();
+            let all = [0, 1, 2].map(|number| drawn(&one_by_one.epoch(number, 0.1).unwrap()));
+            // Not by what came before it, and each unlike the others.
+            assert!(drawn(&new().epoch(2, 0.5).unwrap()) == all[2], "{method}");
+            for (a, b) in [(0, 1), (0, 2), (1, 2)] {
+                let (a, b) = (&all[a], &all[b]);
+                assert!(a.0 != b.0 && a.2 != b.2, "{method}");
+                assert_eq!((a.1 != b.1, a.3 != b.3), (method == "sls", method == "mixup"));
+                assert_eq!(a.4 != b.4, method == "mixup");
+            }
+            for (number, (visits, classes, shifts, lambda, partner)) in (0..).zip(&all) {
+                let mut rows = visits.clone();
+                rows.sort_unstable();
+                let mut train = setup.train.clone();
+                train.sort_unstable();
+                assert_eq!(rows, train);
+                for (place, &row) in setup.train.iter().enumerate() {
+                    let label = setup.labels.label(number, place).unwrap();
+                    assert_eq!(classes[row as usize], label);
+                }
+                for &(row, shift) in shifts {
+                    let key = task.keys()[row as usize];
+                    assert_eq!(shift, plan.training.augment.shift(plan.seed, number, key));
+                }
+                // 72 examples are four batches of 16 and one of 8.
+                let batches = if method == "mixup" { 5 } else { 0 };
+                assert_eq!((lambda.len(), partner.len().div_ceil(16)), (batches, batches));
+            }
+        }
+    }
+
+    #[test]
+    fn distributions_stand_at_their_rows() {
+        let (task, plan) = (task(), plan("soft"));
+        let setup = Setup::new(&task, &plan).unwrap();
+        let mut epochs = Epochs::new(&setup, &plan.training, plan.seed, task.keys());
+        let epoch = epochs.epoch(0, 0.1).unwrap();
+        let Targets::Distributions(shares) = epoch.targets else { panic!("distributions") };
+        let voted = task.table().distributions();
+        for (row, share) in shares.chunks_exact(10).enumerate() {
+            let trained = setup.train.contains(&(row as u32));
+            let wanted = voted[row].as_ref().unwrap().values().iter();
+            let wanted: Vec<f32> = wanted.map(|&p| if trained { p as f32 } else { 0.0 }).collect();
+            assert_eq!(share, wanted, "row {row}");
+        }
+    }
+}

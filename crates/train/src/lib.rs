@@ -1,13 +1,21 @@
-//! Training, from the spec to the rules that end it. Pure: nothing here reads a file or knows a
-//! device.
+//! Training, from the spec to the last epoch. Devices are the engine's, and files the store's: this
+//! crate knows neither paths nor hardware.
 //!
 //! * [`spec`]: a TOML file, checked and resolved into a [`Spec`]; [`template`] is one with every
 //!   key explained.
 //! * [`Spec::runs`]: methods × votes × seeds, each a [`RunPlan`]. With the data's digests it is a
 //!   [`RunSpec`]: all that decides the result of a run, and nothing else.
 //! * [`split`]: which items are trained on, and which are held out.
+//! * [`Task`]: votes and inputs of the same items. With a plan it makes a [`Setup`]: network, parts
+//!   and labels, ready to start.
+//! * [`train`]: the loop, from the start or from a checkpoint; [`Options`] say how it is run,
+//!   [`Watch`] sees it run, [`Outcome`] is how it ended. [`lanes`] is for several runs at a time.
 //! * [`Selection`], [`Stopping`]: which epoch is kept, and when training ends early.
 //! * [`divergence`]: when a loss is no number any more.
+//! * [`scores`], [`Found`]: the figures of predictions, and weights as they are stored.
+//!
+//! A run is the same to the bit however it is run: in one go or in pieces, on any number of threads,
+//! beside other runs, from data in any order. `tests/resume.rs` holds it to that.
 //!
 //! ```
 //! use dissensus_train::Spec;
@@ -32,6 +40,7 @@ mod error;
 mod lanes;
 mod plan;
 mod saved;
+mod scores;
 mod setup;
 pub mod spec;
 mod split;
@@ -44,9 +53,10 @@ pub use error::{Place, SpecError, TrainError};
 pub use lanes::lanes;
 pub use plan::{DataIdentity, FORMAT, Format, RunPlan, RunSpec, SplitPlan};
 pub use saved::Found;
+pub use scores::scores;
 pub use setup::{Part, Setup};
 pub use spec::{Spec, template};
 pub use split::{Parts, SPLIT, SplitError, are_shares, split};
 pub use stopping::{Best, Better, Selection, Stop, Stopping};
 pub use task::Task;
-pub use training::{Options, Outcome, Watch, scores, train};
+pub use training::{Options, Outcome, Watch, train};

@@ -10,7 +10,7 @@ use dissensus_engine::network::Named;
 use dissensus_engine::{Network, Optimizer, State};
 use dissensus_store::Tensors;
 
-use crate::TrainError;
+use crate::{Part, TrainError};
 
 /// Weights and batch statistics, by their plain names.
 pub(crate) fn weights(
@@ -25,11 +25,11 @@ pub(crate) fn weights(
 }
 
 /// Everything that training changes, and the best logits so far by part.
-pub(crate) fn state(
+pub(crate) fn state<'b>(
     network: &Network,
     optimizer: &Optimizer,
     state: &State<f32>,
-    best: &[(String, Vec<f32>)],
+    best: impl Iterator<Item = (&'b str, &'b Vec<f32>)>,
 ) -> Result<Tensors<'static>, TrainError> {
     let mut tensors = Tensors::new();
     add(&mut tensors, "model.", network.export(&state.parameters))?;
@@ -97,8 +97,19 @@ impl Found {
         Ok(State { parameters, statistics, slots, steps })
     }
 
-    /// The best logits of a part.
-    pub(crate) fn best(&mut self, part: &str) -> Option<Vec<f32>> {
-        self.take(&format!("best.{part}")).map(|(_, logits)| logits)
+    /// The logits of the best epoch, in the order of the parts.
+    pub(crate) fn best(&mut self, parts: &[Part]) -> Result<Vec<Vec<f32>>, TrainError> {
+        let logits = |part: &Part| {
+            let (name, expected) = (&part.name, part.rows.len() * part.truth.classes());
+            match self.take(&format!("best.{name}")) {
+                Some((_, logits)) if logits.len() == expected => Ok(logits),
+                found => Err(TrainError::Data(format!(
+                    "the checkpoint has {} logits of the best epoch on {name}, expected \
+                     {expected}; remove the run, and it starts anew",
+                    found.map_or(0, |(_, logits)| logits.len())
+                ))),
+            }
+        };
+        parts.iter().map(logits).collect()
     }
 }

@@ -6,6 +6,7 @@ use dissensus_engine::{Dataset, Network};
 use dissensus_labels::{Prepared, Source, sparse};
 use dissensus_measure::Truth;
 
+use crate::scores::check_selects;
 use crate::spec::Votes;
 use crate::{RunPlan, Task, TrainError, split};
 
@@ -54,10 +55,9 @@ impl Setup {
             Votes::All => None,
             Votes::Drawn { per_item, replacement } => {
                 let source = Source::new(&table)?;
-                let k = u32::try_from(per_item).unwrap_or(u32::MAX);
                 Some(match replacement {
-                    true => sparse::with_replacement(&source, k, plan.seed)?,
-                    false => sparse::without_replacement(&source, k, plan.seed)?,
+                    true => sparse::with_replacement(&source, per_item, plan.seed)?,
+                    false => sparse::without_replacement(&source, per_item, plan.seed)?,
                 })
             }
         };
@@ -77,6 +77,7 @@ impl Setup {
             .iter()
             .position(|part| part.name == *on)
             .ok_or_else(|| TrainError::Data(format!("the split has no part `{on}`")))?;
+        check_selects(&parts[selecting], &plan.selection.metric)?;
         Ok(Self {
             network: Arc::new(plan.model.network(dataset.shape(), classes)?),
             dataset,

@@ -1,4 +1,7 @@
-//! What runs are trained on: the votes and the inputs of the same items, in one order.
+//! What runs are trained on: the votes and the inputs of the same items, sorted by id.
+//!
+//! The digests that name a run know no order of rows, and so nothing of a run may depend on it: not
+//! the predictions, and not the last bit of a mean over items.
 
 use std::sync::Arc;
 
@@ -10,7 +13,7 @@ use dissensus_measure::{Matrix, Targets, Truth};
 
 use crate::{DataIdentity, TrainError};
 
-/// Votes and inputs of the same items.
+/// Votes and inputs of the same items, sorted by id.
 pub struct Task {
     name: String,
     table: VoteTable,
@@ -31,8 +34,9 @@ impl Task {
     ) -> Result<(Self, Joined), TrainError> {
         let joined = join(table, inputs)?;
         let voted = table.distributions();
-        let kept: Vec<(usize, usize)> =
+        let mut kept: Vec<(usize, usize)> =
             joined.items.iter().copied().filter(|&(item, _)| voted[item].is_some()).collect();
+        kept.sort_unstable_by_key(|&(item, _)| table.items().name(item));
         let (items, rows): (Vec<usize>, Vec<usize>) = kept.into_iter().unzip();
         if items.is_empty() {
             return Err(TrainError::Data("no item has both votes and an input".into()));

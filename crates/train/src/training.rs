@@ -5,20 +5,21 @@
 //! interrupted anywhere continues from what was last written and ends with the same bits, because
 //! everything random is a function of the seed and the epoch.
 
-use std::sync::Arc;
+mod written;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use dissensus_engine::{Dataset, Device, Rates, Runner, Settings, State};
-use dissensus_measure::{Judged, METRICS, Matrix, Predictions as Judgeable, Scorer, Truth, metric};
-use dissensus_store::{ActiveRun, Checkpoint, Predictions, tensorboard::EventWriter};
+use dissensus_engine::{Device, EngineError, Rates, Runner, Settings, State};
+use dissensus_store::{ActiveRun, StoreError, tensorboard::EventWriter};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::epochs::Epochs;
-use crate::saved::{self, Found};
+use crate::saved::Found;
+use crate::scores::some_scores;
 use crate::spec::Checkpoint as When;
-use crate::{RunSpec, Selection, Setup, Stopping, Task, TrainError, divergence};
+use crate::{Better, Part, RunSpec, Selection, Setup, Stopping, Task, TrainError, divergence};
 
 /// How a run is run; nothing of it changes a result.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +37,7 @@ pub struct Options<'a> {
 /// Progress, as it happens.
 pub trait Watch {
     /// An epoch is done: its row of the history, how many are done, how many there will be at most.
+    /// A run that is continued tells of the epochs before it, too.
     fn epoch(&mut self, row: &Value, done: u64, planned: u64);
 }
 
@@ -74,6 +76,9 @@ struct Position {
 }
 
 /// Trains a run that has been begun in a store, or goes on with it.
+///
+/// After an error of the disk or the device the run counts as interrupted, since it is not to
+/// blame; after any other it counts as failed.
 pub fn train(
     task: &Task,
     spec: &RunSpec,
@@ -85,24 +90,32 @@ pub fn train(
     let result = Setup::new(task, &spec.run).and_then(|setup| {
         let mut training = Training::new(task, spec, &setup, device, &mut run, options)?;
         let end = training.all(&mut run, watch)?;
-        Ok((end, training.history))
+        Ok((end, training.history.len() as u64))
     });
     match result {
         Ok((End::Finished(result), _)) => {
             run.finish(&result)?;
             Ok(Outcome::Finished(result))
         }
-        Ok((End::Interrupted, history)) => {
+        Ok((End::Interrupted, epoch)) => {
             run.interrupt()?;
-            Ok(Outcome::Interrupted { epoch: history.len() as u64 })
+            Ok(Outcome::Interrupted { epoch })
         }
-        Ok((End::Diverged(reason), _)) => {
+        Ok((End::Failed(reason), _)) => {
             run.fail(&reason)?;
             Ok(Outcome::Failed { reason })
         }
         Err(error) => {
+            let passing = matches!(
+                error,
+                TrainError::Store(StoreError::Io { .. })
+                    | TrainError::Engine(EngineError::Device(_))
+            );
             // The reason is worth keeping; that it cannot be kept is not worth hiding it.
-            let _ = run.fail(&error.to_string());
+            let _ = match passing {
+                true => run.interrupt(),
+                false => run.fail(&error.to_string()),
+            };
             Err(error)
         }
     }
@@ -111,7 +124,7 @@ pub fn train(
 enum End {
     Finished(Value),
     Interrupted,
-    Diverged(String),
+    Failed(String),
 }
 
 struct Training<'a> {
@@ -122,8 +135,8 @@ struct Training<'a> {
     runner: Box<dyn Runner>,
     position: Position,
     history: Vec<Value>,
-    /// Logits of the best epoch so far, by part.
-    best: Vec<(String, Vec<f32>)>,
+    /// Logits of the best epoch so far, in the order of the parts; none before there is one.
+    best: Vec<Vec<f32>>,
     /// The best epoch is not on the disk yet.
     unsaved: bool,
     events: Option<EventWriter>,
@@ -131,6 +144,7 @@ struct Training<'a> {
 }
 
 impl<'a> Training<'a> {
+    /// From the run's checkpoint, or from the start where it has none.
     fn new(
         task: &'a Task,
         spec: &'a RunSpec,
@@ -141,10 +155,7 @@ impl<'a> Training<'a> {
     ) -> Result<Self, TrainError> {
         let plan = &spec.run;
         let training = &plan.training;
-        let widest = setup.parts.iter().map(|part| part.rows.len()).max().unwrap_or(1);
-        let batch = (training.batch as usize).min(setup.train.len()).max(widest.min(64));
         let optimizer = training.optimizer;
-        let settings = Settings { batch, optimizer, threads: options.threads };
         let selection = Selection::new(&plan.selection.metric)?;
         let mut position = Position {
             steps: 0,
@@ -159,71 +170,78 @@ impl<'a> Training<'a> {
             position = serde_json::from_value(checkpoint.state)
                 .map_err(|error| TrainError::Data(format!("the checkpoint's state: {error}")))?;
             let mut found = Found::new(checkpoint.tensors);
-            for part in &setup.parts {
-                best.extend(found.best(&part.name).map(|logits| (part.name.clone(), logits)));
-            }
             state = Some(found.state(&setup.network, &optimizer, position.steps)?);
+            if position.selection.best().is_some() {
+                best = found.best(&setup.parts)?;
+            }
             history = checkpoint.history;
         }
         let fresh = || State::fresh(&setup.network, &optimizer, plan.seed);
         let state = state.unwrap_or_else(fresh);
+        // Parts are judged in batches, too, and small ones would be slow.
+        let widest = setup.parts.iter().map(|part| part.rows.len()).max().unwrap_or(1);
+        let batch = (training.batch as usize).min(setup.train.len()).max(widest.min(64));
+        let settings = Settings { batch, optimizer, threads: options.threads };
         let runner = device.runner(&setup.network, &setup.dataset, &settings, state)?;
         let events = if options.tensorboard { Some(run.events()?) } else { None };
         let started = Instant::now();
-        let mut new = Self {
+        let unsaved = false;
+        Ok(Self {
             task,
             spec,
             options,
             setup,
             runner,
             position,
-            history: Vec::new(),
+            history,
             best,
-            unsaved: false,
+            unsaved,
             events,
             started,
-        };
-        for row in &history {
-            new.chart(row)?;
-        }
-        new.history = history;
-        Ok(new)
+        })
     }
 
     /// All epochs that are left.
     fn all(&mut self, run: &mut ActiveRun, watch: &mut dyn Watch) -> Result<End, TrainError> {
+        let planned = self.spec.run.training.epochs;
+        for (row, done) in self.history.iter().zip(1..) {
+            watch.epoch(row, done, planned);
+        }
+        self.chart_history()?;
+        let end = self.epochs(run, watch)?;
+        if let Some(events) = self.events.take() {
+            events.finish()?;
+        }
+        Ok(end)
+    }
+
+    fn epochs(&mut self, run: &mut ActiveRun, watch: &mut dyn Watch) -> Result<End, TrainError> {
         let plan = &self.spec.run;
         let planned = plan.training.epochs;
         let mut epochs = Epochs::new(self.setup, &plan.training, plan.seed, self.task.keys());
         let before = self.position.seconds;
         let (mut written, mut cost) = (Instant::now(), 0.0);
-        for row in &self.history {
-            watch.epoch(row, self.history.len() as u64, planned);
-        }
-        let mut end = None;
         for number in self.history.len() as u64..planned {
             if self.position.stopped {
                 break;
             }
             if self.options.stop.load(Ordering::Relaxed) {
-                end = Some(End::Interrupted);
-                break;
+                self.save(run)?;
+                return Ok(End::Interrupted);
             }
             let rate = self.position.rates.rate(number);
             let loss = self.runner.train(&epochs.epoch(number, rate)?)?;
             if let Some(reason) = divergence(loss, number) {
-                return Ok(End::Diverged(reason));
+                return Ok(End::Failed(reason));
             }
             let row = match self.judge(number, rate, loss)? {
                 Ok(row) => row,
-                Err(reason) => return Ok(End::Diverged(reason)),
+                Err(reason) => return Ok(End::Failed(reason)),
             };
             self.position.seconds = before + self.started.elapsed().as_secs_f64();
             self.chart(&row)?;
+            watch.epoch(&row, number + 1, planned);
             self.history.push(row);
-            if let Some(row) = self.history.last() {
-                watch.epoch(row, self.history.len() as u64, planned);
-            }
             let due = match self.options.checkpoint {
                 When::EveryEpoch => true,
                 When::End => false,
@@ -235,21 +253,11 @@ impl<'a> Training<'a> {
                 (written, cost) = (Instant::now(), start.elapsed().as_secs_f64());
             }
         }
-        let end = match end {
-            Some(end) => {
-                self.save(run)?;
-                end
-            }
-            None => End::Finished(self.finish(run)?),
-        };
-        if let Some(events) = self.events.take() {
-            events.finish()?;
-        }
-        Ok(end)
+        self.finish(run)
     }
 
-    /// Judges the selecting part after an epoch; keeps the epoch where it is the best so far.
-    /// The inner error is why the run has diverged.
+    /// Judges the selecting part after an epoch, and keeps the epoch where it is the best so far.
+    /// The inner error is why the run cannot go on.
     fn judge(
         &mut self,
         number: u64,
@@ -258,169 +266,56 @@ impl<'a> Training<'a> {
     ) -> Result<Result<Value, String>, TrainError> {
         let setup = self.setup;
         let part = &setup.parts[setup.selecting];
-        let logits = self.runner.logits(&part.rows)?;
-        if let Some(bad) = logits.iter().find(|z| !z.is_finite()) {
-            return Ok(Err(format!(
-                "a prediction became {bad} in epoch {}; a lower learning rate may help",
-                number + 1
-            )));
-        }
-        let judged = judged(&part.truth, &logits)?;
-        let scorer = Scorer::new(&judged, Default::default())?;
-        let selecting = self.position.selection.metric().to_owned();
+        let logits = match self.logits(part, number)? {
+            Ok(logits) => logits,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        let [first, second] = WATCHED;
+        let names = [first, second, &self.spec.run.selection.metric];
+        let values = some_scores(&part.truth, &logits, &names)?;
         let mut row = Map::new();
         row.insert("epoch".into(), json!(number));
         row.insert("rate".into(), json!(rate));
         row.insert("loss".into(), json!(loss));
-        let mut value = None;
-        for name in WATCHED.into_iter().chain([selecting.as_str()]) {
-            let found = metric(name).and_then(|metric| (metric.compute)(&scorer).value);
-            row.insert(format!("{}.{name}", part.name), json!(found));
-            if name == selecting {
-                value = found;
-            }
+        for (name, value) in names.iter().zip(&values) {
+            row.insert(format!("{}.{name}", part.name), json!(value));
         }
+        let value = values.last().copied().flatten().filter(|value| value.is_finite());
         if self.position.selection.see(number, value) {
-            self.runner.keep()?;
-            self.best.clear();
+            let mut best = Vec::with_capacity(setup.parts.len());
             for (place, other) in setup.parts.iter().enumerate() {
-                let logits = match place == setup.selecting {
+                best.push(match place == setup.selecting {
                     true => logits.clone(),
-                    false => self.runner.logits(&other.rows)?,
-                };
-                self.best.push((other.name.clone(), logits));
+                    false => match self.logits(other, number)? {
+                        Ok(logits) => logits,
+                        Err(reason) => return Ok(Err(reason)),
+                    },
+                });
             }
-            self.unsaved = true;
+            self.runner.keep()?;
+            (self.best, self.unsaved) = (best, true);
         }
         if let Some(stopping) = &mut self.position.stopping {
             self.position.stopped = stopping.see(value);
         }
         let lower = match self.position.selection.better() {
-            crate::Better::Lower => value,
-            crate::Better::Higher => value.map(|value| -value),
+            Better::Lower => value,
+            Better::Higher => value.map(|value| -value),
         };
         self.position.rates.watch(lower.unwrap_or(f64::NAN));
         Ok(Ok(Value::Object(row)))
     }
 
-    /// Writes down where the run stands: the best epoch first, so that a kill in between leaves
-    /// the older position, from which the same best epoch is found again.
-    fn save(&mut self, run: &mut ActiveRun) -> Result<(), TrainError> {
-        let setup = self.setup;
-        self.save_best(run)?;
-        let state = self.runner.state()?;
-        self.position.steps = state.steps;
-        let optimizer = &self.spec.run.training.optimizer;
-        let tensors = saved::state(&setup.network, optimizer, &state, &self.best)?;
-        let position = serde_json::to_value(&self.position)
-            .map_err(|error| TrainError::Data(format!("the position: {error}")))?;
-        let history = std::mem::take(&mut self.history);
-        let checkpoint =
-            Checkpoint { epoch: history.len() as u64, tensors, state: position, history };
-        let result = run.save_checkpoint(&checkpoint);
-        self.history = checkpoint.history;
-        if let Some(events) = &mut self.events {
-            events.flush()?;
-        }
-        Ok(result?)
+    /// What a part is predicted as after an epoch; the inner error is that it is no number.
+    fn logits(&mut self, part: &Part, number: u64) -> Result<Result<Vec<f32>, String>, TrainError> {
+        let logits = self.runner.logits(&part.rows)?;
+        Ok(match logits.iter().find(|logit| !logit.is_finite()) {
+            None => Ok(logits),
+            Some(bad) => Err(format!(
+                "a prediction on {} is {bad} in epoch {number}: the run has diverged; lower \
+                 training.rate",
+                part.name
+            )),
+        })
     }
-
-    fn save_best(&mut self, run: &ActiveRun) -> Result<(), TrainError> {
-        let setup = self.setup;
-        let Some((parameters, statistics)) = self.runner.kept()?.filter(|_| self.unsaved) else {
-            return Ok(());
-        };
-        let weights = saved::weights(&setup.network, &parameters, &statistics)?;
-        if let (Some(part), Some((_, logits))) = (setup.parts.last(), self.best.last()) {
-            let (ids, classes) = self.names(&part.rows);
-            run.save_best(&weights, &Predictions::new(&logits[..], ids, classes)?)?;
-            self.unsaved = false;
-        }
-        Ok(())
-    }
-
-    fn names(&self, rows: &[u32]) -> (Vec<String>, Vec<String>) {
-        let table = self.task.table();
-        let id = |&row: &u32| table.items().name(row as usize).to_owned();
-        (rows.iter().map(id).collect(), table.classes().names().to_vec())
-    }
-
-    /// Writes the last epoch and the figures of both.
-    fn finish(&mut self, run: &mut ActiveRun) -> Result<Value, TrainError> {
-        let setup = self.setup;
-        self.save(run)?;
-        let state = self.runner.state()?;
-        let weights = saved::weights(&setup.network, &state.parameters, &state.statistics)?;
-        let mut parts = Map::new();
-        for (part, (_, best)) in setup.parts.iter().zip(&self.best) {
-            let last = self.runner.logits(&part.rows)?;
-            parts.insert(
-                part.name.clone(),
-                json!({
-                    "items": part.rows.len(),
-                    "best": scores(&part.truth, best)?,
-                    "last": scores(&part.truth, &last)?,
-                }),
-            );
-            if Some(&part.name) == setup.parts.last().map(|part| &part.name) {
-                let (ids, classes) = self.names(&part.rows);
-                run.save_last(&weights, &Predictions::new(last, ids, classes)?)?;
-            }
-        }
-        let best = self.position.selection.best();
-        Ok(json!({
-            "arm": self.spec.arm(),
-            "seed": self.spec.run.seed,
-            "epochs": self.history.len(),
-            "stopped_early": self.position.stopped,
-            "best_epoch": best.map(|best| best.epoch),
-            "selected_by": format!("{} on {}", self.spec.run.selection.metric, self.spec.run.selection.on),
-            "train_items": setup.train.len(),
-            "parameters": setup.network.parameter_count(),
-            "seconds": self.position.seconds,
-            "normalization": normalization(&setup.dataset),
-            "parts": parts,
-        }))
-    }
-
-    /// A row of the history as curves.
-    fn chart(&mut self, row: &Value) -> Result<(), TrainError> {
-        let (Some(events), Value::Object(row)) = (&mut self.events, row) else {
-            return Ok(());
-        };
-        let step = row.get("epoch").and_then(Value::as_u64).unwrap_or(0);
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-        let now = now.map_or(0.0, |now| now.as_secs_f64());
-        for (name, value) in row.iter().filter(|(name, _)| *name != "epoch") {
-            if let Some(value) = value.as_f64() {
-                events.scalar(&name.replace('.', "/"), step, now, value as f32)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// What pictures are normalized by; a prediction for new ones needs it.
-fn normalization(dataset: &Dataset) -> Value {
-    match dataset {
-        Dataset::Pictures { mean, deviation, .. } => {
-            json!({ "mean": mean, "deviation": deviation })
-        }
-        Dataset::Vectors { .. } => Value::Null,
-    }
-}
-
-fn judged(truth: &Arc<Truth>, logits: &[f32]) -> Result<Judged, TrainError> {
-    let matrix = Matrix::new(logits, truth.classes())?;
-    Ok(Judged::new(truth.clone(), Judgeable::Logits(matrix))?)
-}
-
-/// Every metric of a part's logits.
-pub fn scores(truth: &Arc<Truth>, logits: &[f32]) -> Result<Value, TrainError> {
-    let judged = judged(truth, logits)?;
-    let scorer = Scorer::new(&judged, Default::default())?;
-    let score = |m: &dissensus_measure::Metric| {
-        (m.about.name.to_owned(), json!((m.compute)(&scorer).value))
-    };
-    Ok(Value::Object(METRICS.iter().map(score).collect()))
 }

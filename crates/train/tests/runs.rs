@@ -91,9 +91,13 @@ fn everything_that_decides_a_result_is_written_out() {
             "training": {
                 "epochs": 200,
                 "batch": 128,
-                "optimizer": { "name": "sgd", "momentum": 0.9, "nesterov": false },
+                "optimizer": {
+                    "name": "sgd",
+                    "momentum": 0.9,
+                    "nesterov": false,
+                    "weight_decay": 0.0005
+                },
                 "rate": 0.1,
-                "weight_decay": 0.0005,
                 "schedule": { "name": "cosine" },
                 "augment": { "crop": 0, "flip": false }
             },

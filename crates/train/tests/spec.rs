@@ -2,9 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use dissensus_train::spec::{
-    Augment, Checkpoint, DataSource, Model, Optimizer, Precision, Schedule, Votes,
-};
+use dissensus_engine::{Augment, Model, Optimizer, Schedule};
+use dissensus_train::spec::{Checkpoint, DataSource, Precision, Votes};
 use dissensus_train::{Spec, Stop};
 
 const MINIMAL: &str = "[data]\ndataset = \"blends\"\n[delivery]\nmethods = \"soft\"\n";
@@ -29,8 +28,8 @@ fn a_minimal_spec_has_every_default() {
     assert_eq!(spec.model, Model::ResNet18 { width: 64 });
     let training = spec.training;
     assert_eq!((training.epochs, training.batch, training.rate), (200, 128, 0.1));
-    assert_eq!(training.optimizer, Optimizer::Sgd { momentum: 0.9, nesterov: false });
-    assert_eq!((training.weight_decay, training.schedule), (5e-4, Schedule::Cosine));
+    let sgd = Optimizer::Sgd { momentum: 0.9, nesterov: false, weight_decay: 5e-4 };
+    assert_eq!((training.optimizer, training.schedule), (sgd, Schedule::Cosine));
     assert_eq!(training.augment, Augment { crop: 0, flip: false });
     assert_eq!(
         (spec.selection.metric.as_str(), spec.selection.on.as_str()),
@@ -84,9 +83,8 @@ fn a_full_spec_is_read() {
     assert_eq!(spec.data.votes, [Votes::Drawn { per_item: 5, replacement: false }, Votes::All]);
     assert_eq!((spec.split.parts.len(), spec.split.seed), (3, Some(11)));
     assert_eq!(spec.model, Model::Mlp { hidden: 256, dropout: 0.0 });
-    let adam = Optimizer::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8 };
+    let adam = Optimizer::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay: 0.0 };
     assert_eq!((spec.training.optimizer, spec.training.rate), (adam, 1e-3));
-    assert_eq!(spec.training.weight_decay, 0.0);
     let plateau = Schedule::Plateau { factor: 0.1, patience: 10, threshold: 1e-4, minimum: 0.0 };
     assert_eq!(spec.training.schedule, plateau);
     assert_eq!(spec.training.augment, Augment { crop: 4, flip: false });
@@ -301,7 +299,7 @@ fn overrides_are_toml_or_text_and_the_last_counts() {
         "run.store=my runs/a",
     ])
     .unwrap();
-    assert_eq!((spec.training.epochs, spec.model.name()), (30, "mlp"));
+    assert_eq!((spec.training.epochs, spec.model.about().name), (30, "mlp"));
     assert_eq!(spec.delivery.methods[0].to_string(), "sls:every=5");
     assert_eq!(spec.selection.stop, Some(Stop { patience: 9, minimum: 0.5 }));
     assert_eq!(spec.run.store.to_str(), Some("my runs/a"));

@@ -7,6 +7,8 @@ pub(crate) mod data;
 pub(crate) mod deliver;
 pub(crate) mod demo;
 pub(crate) mod metrics;
+pub(crate) mod predict;
+pub(crate) mod runs;
 pub(crate) mod score;
 pub(crate) mod train;
 pub(crate) mod votes;

@@ -10,7 +10,7 @@ mod team;
 
 use std::sync::Arc;
 
-pub use runner::CpuRunner;
+pub use runner::{CpuRunner, Probe};
 
 use crate::device::{Dataset, Device, Runner, Settings, State};
 use crate::error::EngineError;

@@ -1,6 +1,10 @@
 //! One run on the CPU.
 
+mod probe;
+
 use std::sync::Arc;
+
+pub use probe::Probe;
 
 use crate::device::{Dataset, Epoch, Mode, Runner, Settings, Shift, State, Targets};
 use crate::error::EngineError;
@@ -9,6 +13,7 @@ use crate::random::Moment;
 use crate::scalar::Real;
 
 use super::batch::{Examples, Source, targets};
+use super::frame::Frame;
 use super::kernels::optimizer;
 use super::passes::{Passes, Reach};
 use super::team::Team;
@@ -201,12 +206,10 @@ impl<F: Real> CpuRunner<F> {
         let Some(shape) = shape else {
             return Err(EngineError::Data(format!("there is no node {node}")));
         };
-        let frame = super::frame::Frame::new(shape);
+        let frame = Frame::new(shape);
         let mut out = Vec::with_capacity(rows.len() * shape.len());
         self.each_batch(rows, Mode::Eval, |passes, _, _, rows| {
-            for example in passes.value(node, rows.len()).chunks_exact(frame.stride()) {
-                frame.rows().for_each(|row| out.extend_from_slice(&example[row]));
-            }
+            inside(frame, passes.value(node, rows.len()), &mut out);
         })?;
         Ok(out)
     }
@@ -258,9 +261,7 @@ impl<F: Real> CpuRunner<F> {
             done += rows.len();
             let w = &state.parameters;
             passes.backward(team, rows.len(), Reach::Inputs, w, &mut unused);
-            for example in passes.input_gradient(rows.len()).chunks_exact(frame.stride()) {
-                frame.rows().for_each(|row| out.extend_from_slice(&example[row]));
-            }
+            inside(frame, passes.input_gradient(rows.len()), &mut out);
         })?;
         Ok(out)
     }
@@ -274,14 +275,7 @@ impl<F: Real> CpuRunner<F> {
         direction: &[F],
     ) -> Result<Vec<F>, EngineError> {
         self.check_rows(rows, goals)?;
-        if direction.len() != self.network.parameter_count() {
-            let text = format!(
-                "a direction of {} numbers for {} parameters",
-                direction.len(),
-                self.network.parameter_count()
-            );
-            return Err(EngineError::Data(text));
-        }
+        self.check_length("a direction", direction)?;
         let (classes, of) = (self.network.classes(), rows.len());
         let mut product = vec![F::ZERO; direction.len()];
         let mut batch = Vec::new();
@@ -296,12 +290,28 @@ impl<F: Real> CpuRunner<F> {
         Ok(product)
     }
 
+    fn check_length(&self, what: &str, vector: &[F]) -> Result<(), EngineError> {
+        let (found, wanted) = (vector.len(), self.network.parameter_count());
+        if found != wanted {
+            let text = format!("{what} of {found} numbers for {wanted} parameters");
+            return Err(EngineError::Data(text));
+        }
+        Ok(())
+    }
+
     /// Bytes of buffers and weights.
     pub fn memory(&self) -> usize {
         let slots: usize = self.state.slots.iter().map(Vec::len).sum();
         let kept = self.kept.as_ref().map_or(0, |(w, s)| w.len() + s.len());
         let numbers = self.state.parameters.len() + self.state.statistics.len() + slots + kept;
         self.passes.bytes() + (numbers + self.gradient.len()) * size_of::<F>()
+    }
+}
+
+/// Adds the inside of every example of a buffer to `out`.
+fn inside<F: Real>(frame: Frame, buffer: &[F], out: &mut Vec<F>) {
+    for example in buffer.chunks_exact(frame.stride().max(1)) {
+        frame.rows().for_each(|row| out.extend_from_slice(&example[row]));
     }
 }
 

@@ -74,11 +74,10 @@ impl Team {
         if size == 0 {
             return;
         }
-        let arch = self.arch;
         if self.tasks(operations) == 1 {
-            arch.dispatch(|| out.chunks_mut(size).enumerate().for_each(|(at, s)| body(at, s)));
+            out.chunks_mut(size).enumerate().for_each(|(at, stretch)| body(at, stretch));
         } else {
-            out.par_chunks_mut(size).enumerate().for_each(|(at, s)| arch.dispatch(|| body(at, s)));
+            out.par_chunks_mut(size).enumerate().for_each(|(at, stretch)| body(at, stretch));
         }
     }
 }

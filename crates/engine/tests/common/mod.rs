@@ -9,7 +9,8 @@ use dissensus_engine::cpu::CpuRunner;
 use dissensus_engine::network::{Builder, Network, Shape};
 use dissensus_engine::{Dataset, Optimizer, Real, Settings, State};
 
-pub(crate) const PLAIN: Optimizer = Optimizer::Sgd { momentum: 0.0, nesterov: false, weight_decay: 0.0 };
+pub(crate) const PLAIN: Optimizer =
+    Optimizer::Sgd { momentum: 0.0, nesterov: false, weight_decay: 0.0 };
 
 /// Normal numbers.
 pub(crate) fn noise(seed: u64, len: usize) -> Vec<f64> {
@@ -34,7 +35,13 @@ pub(crate) fn distributions(seed: u64, rows: usize, classes: usize) -> Vec<f32> 
 }
 
 /// Random pictures.
-pub(crate) fn pictures(seed: u64, rows: usize, height: usize, width: usize, channels: usize) -> Dataset {
+pub(crate) fn pictures(
+    seed: u64,
+    rows: usize,
+    height: usize,
+    width: usize,
+    channels: usize,
+) -> Dataset {
     let mut stream = Stream::new([seed, 2], [0, 0, 0]);
     Dataset::Pictures {
         height,

@@ -18,7 +18,7 @@ use crate::ui::{self, paint, text};
 /// soft_nll and accuracy are those of the selected epoch on the last part of the split. Runs that
 /// cannot be read come last, and why is said on standard error.
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ListArgs {
     #[command(flatten)]
     store: StoreArgs,
     /// Print as JSON
@@ -65,7 +65,7 @@ struct Report {
     broken: Vec<Unread>,
 }
 
-pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &ListArgs) -> anyhow::Result<ExitCode> {
     let store = match args.store.open() {
         // The usual store is not missing: nothing was trained yet.
         Err(_) if !args.store.path().exists() && args.store.flag().is_empty() => None,
@@ -152,20 +152,21 @@ impl Row {
         let cells = match form {
             Form::Csv => {
                 let full = |v: Option<f64>| v.map_or(String::new(), |v| v.to_string());
-                [
+                vec![
                     self.id.to_string(),
                     self.arm.clone().unwrap_or_default(),
                     self.data.clone().unwrap_or_default(),
                     self.state.to_owned(),
                     self.seed.map_or(String::new(), |seed| seed.to_string()),
                     self.epoch.to_string(),
+                    self.planned.to_string(),
                     full(self.soft_nll),
                     full(self.accuracy),
                     self.created.to_string(),
                     self.size_bytes.to_string(),
                 ]
             }
-            _ => [
+            _ => vec![
                 short(&self.id, digits).to_owned(),
                 text(&self.arm),
                 text(&self.data),
@@ -189,15 +190,10 @@ fn to_table(rows: &[Row], listing: &Listing, form: Form) -> Table {
     };
     let digits = unique_digits(ids().map(RunId::as_str).collect());
     let columns = match form {
-        Form::Csv => [
-            "id", "arm", "data", "state", "seed", "epochs", "soft_nll", "accuracy", "created",
-            "bytes",
-        ],
-        _ => [
-            "id", "arm", "data", "state", "seed", "epochs", "soft_nll ↓", "accuracy ↑", "age",
-            "size",
-        ],
+        Form::Csv => "id arm data state seed epochs planned soft_nll accuracy created bytes",
+        _ => "id arm data state seed epochs soft_nll↓ accuracy↑ age size",
     };
+    let columns: Vec<String> = columns.split(' ').map(str::to_owned).collect();
     let mut table: Vec<Vec<Cell>> = rows.iter().map(|row| row.cells(digits, form)).collect();
     for broken in &listing.broken {
         let name = broken.folder.file_name().unwrap_or_default().to_string_lossy();
@@ -210,15 +206,14 @@ fn to_table(rows: &[Row], listing: &Listing, form: Form) -> Table {
         (row[0], row[3]) = (Cell::new(id), Cell::new(marked("broken", form)));
         table.push(row);
     }
-    Table { columns: columns.map(str::to_owned).to_vec(), names: 4, rows: table }
+    Table { columns, names: 4, rows: table }
 }
 
 /// So many digits tell all ids apart, at least 8.
 fn unique_digits(mut ids: Vec<&str>) -> usize {
     ids.sort_unstable();
-    let shared = |pair: &[&str]| {
-        pair[0].bytes().zip(pair[1].bytes()).take_while(|(a, b)| a == b).count()
-    };
+    let shared =
+        |pair: &[&str]| pair[0].bytes().zip(pair[1].bytes()).take_while(|(a, b)| a == b).count();
     ids.windows(2).map(|pair| shared(pair) + 1).max().unwrap_or(0).max(8)
 }
 
@@ -282,7 +277,11 @@ mod tests {
 
     #[test]
     fn only_what_is_marked_is_painted() {
-        let page = format!("failed {}\nrunning {}\n", marked("failed", Form::Terminal), marked("finished", Form::Terminal));
+        let page = format!(
+            "failed {}\nrunning {}\n",
+            marked("failed", Form::Terminal),
+            marked("finished", Form::Terminal)
+        );
         assert_eq!(coloured(page), format!("failed {}\nrunning finished\n", paint::bad("failed")));
         assert_eq!(text::width(&marked("failed", Form::Terminal)), 6);
         assert_eq!(text::one_line(&marked("failed", Form::Terminal), 40), " failed ");

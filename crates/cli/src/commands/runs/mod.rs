@@ -8,29 +8,26 @@ mod words;
 
 use std::process::ExitCode;
 
-pub(crate) use store::{StoreArgs, hinted, quoted};
+pub(crate) use store::{StoreArgs, hinted};
 pub(crate) use words::state_name;
 
 /// The runs of a store: what there is, everything about one, and removal.
 ///
-/// Without a subcommand, lists them. Runs are named by 16 hex digits; so many from the start that
-/// no other run begins with them are enough everywhere.
+/// Without a subcommand, lists them. A run is named by 16 hex digits; the first of them are enough
+/// everywhere, as long as no other run begins with the same.
 #[derive(clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Option<Command>,
     #[command(flatten)]
-    list: list::Args,
+    list: list::ListArgs,
 }
 
 #[derive(clap::Subcommand)]
 enum Command {
-    /// List all runs, the oldest first
-    List(list::Args),
-    /// Show everything about a run: settings, curves, figures, files
+    List(list::ListArgs),
     Show(show::Args),
-    /// Remove runs
     Rm(rm::Args),
 }
 

@@ -86,17 +86,17 @@ pub(super) fn curve(values: &[Option<f64>], width: usize) -> String {
     const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let columns = values.len().min(width);
     let mean = |column: usize| {
-        let (from, to) =
-            (column * values.len() / columns, (column + 1) * values.len() / columns);
+        let (from, to) = (column * values.len() / columns, (column + 1) * values.len() / columns);
         let known: Vec<f64> =
             values[from..to].iter().flatten().copied().filter(|v| v.is_finite()).collect();
         (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
     };
     let means: Vec<Option<f64>> = (0..columns).map(mean).collect();
     let known = || means.iter().flatten().copied();
-    let (low, high) = (known().fold(f64::INFINITY, f64::min), known().fold(f64::NEG_INFINITY, f64::max));
+    let (low, high) =
+        (known().fold(f64::INFINITY, f64::min), known().fold(f64::NEG_INFINITY, f64::max));
     let level = |value: f64| match high > low {
-        true => LEVELS[((value - low) / (high - low) * 7.0).round() as usize % 8],
+        true => LEVELS[((value - low) / (high - low) * 7.0).round() as usize % LEVELS.len()],
         false => LEVELS[3],
     };
     means.iter().map(|value| value.map_or(' ', level)).collect()
@@ -118,7 +118,8 @@ mod tests {
 
     #[test]
     fn settings_in_words() {
-        let sgd = json!({ "name": "sgd", "momentum": 0.9, "weight_decay": 5e-4, "nesterov": false });
+        let sgd =
+            json!({ "name": "sgd", "momentum": 0.9, "weight_decay": 5e-4, "nesterov": false });
         assert_eq!(setting(&sgd), "sgd (momentum 0.9, weight decay 0.0005, nesterov no)");
         assert_eq!(setting(&json!({ "name": "cosine" })), "cosine");
         assert_eq!(setting(&json!({ "crop": 4, "flip": true })), "(crop 4, flip yes)");
@@ -135,7 +136,7 @@ mod tests {
         };
         assert_eq!(of(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0], 60), "▁▂▃▄▅▆▇█");
         assert_eq!(of(&[4.0, 4.0], 60), "▄▄");
-        assert_eq!(of(&[8.0, 6.0, 4.0, 2.0, 1.0, 1.0], 3), "█▄▁");
+        assert_eq!(of(&[8.0, 6.0, 4.0, 2.0, 1.0, 1.0], 3), "█▃▁");
         assert_eq!(of(&[], 3), "");
         assert_eq!(curve(&[Some(1.0), None, Some(f64::NAN), Some(2.0)], 60), "▁  █");
     }

@@ -14,6 +14,7 @@ pub(crate) mod optimizer;
 pub(crate) mod pointwise;
 pub(crate) mod pool;
 pub(crate) mod tile;
+mod vectorized;
 
 use crate::scalar::Real;
 

@@ -7,6 +7,8 @@ use crate::cpu::team::Team;
 use crate::optimizer::Optimizer;
 use crate::scalar::Real;
 
+use super::vectorized::vectorized;
+
 /// Parameters that one task takes.
 const STRETCH: usize = 1 << 15;
 
@@ -20,71 +22,78 @@ pub(crate) fn step<F: Real>(
     g: &mut [F],
     slots: &mut [Vec<F>],
 ) {
+    let arch = team.arch;
     match (*optimizer, slots) {
-        (Optimizer::Sgd { momentum, weight_decay, nesterov }, [v]) => {
-            let (rate, momentum, decay) = (F::of(rate), F::of(momentum), F::of(weight_decay));
-            each(team, w, g, v, |w, g, v| {
-                for ((w, g), v) in w.iter_mut().zip(g).zip(v) {
-                    let slope = (*g).fma(decay, *w);
-                    *v = slope.fma(momentum, *v);
-                    *w = w.fma(-rate, if nesterov { slope.fma(momentum, *v) } else { *v });
-                    *g = F::ZERO;
-                }
-            });
+        (Optimizer::Sgd { momentum, nesterov, weight_decay }, [v]) => {
+            let by = [rate, momentum, weight_decay].map(F::of);
+            each(team, [w, g, v], |[w, g, v]| sgd(arch, by, nesterov, w, g, v));
         }
         (Optimizer::Sgd { weight_decay, .. }, _) => {
-            let (rate, decay) = (F::of(rate), F::of(weight_decay));
-            for (w, g) in w.iter_mut().zip(g) {
-                *w = w.fma(-rate, (*g).fma(decay, *w));
-                *g = F::ZERO;
-            }
+            let by = [rate, weight_decay].map(F::of);
+            each(team, [w, g], |[w, g]| plain(arch, by, w, g));
         }
         (Optimizer::Adam { beta1, beta2, epsilon, weight_decay }, [m, v]) => {
-            let by = |beta: f64| 1.0 - beta.powf(step as f64);
-            let size = F::of(rate / by(beta1));
-            let root = F::of(1.0 / by(beta2).sqrt());
-            let (b1, b2, c1, c2) =
-                (F::of(beta1), F::of(beta2), F::of(1.0 - beta1), F::of(1.0 - beta2));
-            let (epsilon, decay) = (F::of(epsilon), F::of(weight_decay));
-            // Mean and square travel as pairs of stretches through `each`.
-            let mut pairs: Vec<(&mut [F], &mut [F])> =
-                m.chunks_mut(STRETCH).zip(v.chunks_mut(STRETCH)).collect();
-            let body = |w: &mut [F], g: &mut [F], m: &mut [F], v: &mut [F]| {
-                for (((w, g), m), v) in w.iter_mut().zip(g).zip(m).zip(v) {
-                    let slope = (*g).fma(decay, *w);
-                    *m = (b1 * *m).fma(c1, slope);
-                    *v = (b2 * *v).fma(c2 * slope, slope);
-                    *w -= size * *m / (v.root() * root + epsilon);
-                    *g = F::ZERO;
-                }
-            };
-            if team.tasks(20 * w.len()) == 1 {
-                team.arch.dispatch(|| {
-                    let parts = w.chunks_mut(STRETCH).zip(g.chunks_mut(STRETCH)).zip(&mut pairs);
-                    parts.for_each(|((w, g), (m, v))| body(w, g, m, v));
-                });
-            } else {
-                let parts = w.par_chunks_mut(STRETCH).zip(g.par_chunks_mut(STRETCH)).zip(pairs);
-                parts.for_each(|((w, g), (m, v))| team.arch.dispatch(|| body(w, g, m, v)));
-            }
+            let correction = |beta: f64| 1.0 - beta.powf(step as f64);
+            let by =
+                [rate / correction(beta1), 1.0 / correction(beta2).sqrt(), epsilon, weight_decay];
+            let (by, betas) = (by.map(F::of), [beta1, beta2, 1.0 - beta1, 1.0 - beta2].map(F::of));
+            each(team, [w, g, m, v], |[w, g, m, v]| adam(arch, by, betas, w, g, m, v));
         }
         (Optimizer::Adam { .. }, _) => {}
     }
 }
 
-/// `body` on stretches of the three vectors.
-fn each<F: Real>(
+/// `body` on stretches of vectors of one length.
+fn each<F: Real, const N: usize>(
     team: &Team,
-    w: &mut [F],
-    g: &mut [F],
-    v: &mut [F],
-    body: impl Fn(&mut [F], &mut [F], &mut [F]) + Send + Sync,
+    vectors: [&mut [F]; N],
+    body: impl Fn([&mut [F]; N]) + Send + Sync,
 ) {
-    if team.tasks(10 * w.len()) == 1 {
-        team.arch.dispatch(|| body(w, g, v));
-    } else {
-        let parts = w.par_chunks_mut(STRETCH).zip(g.par_chunks_mut(STRETCH));
-        let parts = parts.zip(v.par_chunks_mut(STRETCH));
-        parts.for_each(|((w, g), v)| team.arch.dispatch(|| body(w, g, v)));
+    let len = vectors.first().map_or(0, |vector| vector.len());
+    if team.tasks(12 * len) == 1 {
+        return body(vectors);
+    }
+    let mut stretches: Vec<[&mut [F]; N]> = Vec::with_capacity(len.div_ceil(STRETCH));
+    let mut chunks = vectors.map(|vector| vector.chunks_mut(STRETCH));
+    for _ in 0..len.div_ceil(STRETCH) {
+        stretches.push(chunks.each_mut().map(|chunks| chunks.next().unwrap_or_default()));
+    }
+    stretches.into_par_iter().for_each(body);
+}
+
+vectorized! {
+    /// v ← momentum·v + g; w ← w − rate·v.
+    fn sgd(by: [F; 3], nesterov: bool, w: &'a mut [F], g: &'a mut [F], v: &'a mut [F]) {
+        let [rate, momentum, decay] = by;
+        for ((w, g), v) in w.iter_mut().zip(g).zip(v) {
+            let slope = (*g).fma(decay, *w);
+            *v = slope.fma(momentum, *v);
+            *w = w.fma(-rate, if nesterov { slope.fma(momentum, *v) } else { *v });
+            *g = F::ZERO;
+        }
+    }
+
+    /// w ← w − rate·g.
+    fn plain(by: [F; 2], w: &'a mut [F], g: &'a mut [F]) {
+        let [rate, decay] = by;
+        for (w, g) in w.iter_mut().zip(g) {
+            *w = w.fma(-rate, (*g).fma(decay, *w));
+            *g = F::ZERO;
+        }
+    }
+
+    /// m ← β₁m + (1 − β₁)g; v ← β₂v + (1 − β₂)g²; w ← w − rate·m̂ / (√v̂ + ε).
+    fn adam(
+        by: [F; 4], betas: [F; 4], w: &'a mut [F], g: &'a mut [F], m: &'a mut [F],
+        v: &'a mut [F],
+    ) {
+        let ([size, root, epsilon, decay], [b1, b2, c1, c2]) = (by, betas);
+        for (((w, g), m), v) in w.iter_mut().zip(g).zip(m).zip(v) {
+            let slope = (*g).fma(decay, *w);
+            *m = (b1 * *m).fma(c1, slope);
+            *v = (b2 * *v).fma(c2 * slope, slope);
+            *w -= size * *m / (v.root() * root + epsilon);
+            *g = F::ZERO;
+        }
     }
 }

@@ -1,0 +1,257 @@
+//! Our side of `bench/run engine`: prints one line of JSON a measurement, as `peers.py` does.
+//!
+//!     engine mlp popquorn|chaosnli THREADS REPEATS | grid popquorn|chaosnli LANES
+//!          | resnet18 THREADS STEPS [WIDTH BATCH] | memory THREADS EPOCHS
+
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Instant;
+
+use dissensus_core::philox::Stream;
+use dissensus_engine::device::Targets;
+use dissensus_engine::{
+    Cpu, Dataset, Device, Epoch, Mode, Model, Optimizer, Rates, Runner, Schedule, Settings, State,
+    random,
+};
+
+/// As the program has it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+fn main() -> Outcome<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments[..] {
+        ["mlp", data, threads, repeats] => mlp(data, threads.parse()?, repeats.parse()?),
+        ["grid", data, lanes] => grid(data, lanes.parse()?),
+        ["resnet18", threads, steps] => resnet18(threads.parse()?, steps.parse()?, 64, 64),
+        ["resnet18", threads, steps, width, batch] => {
+            resnet18(threads.parse()?, steps.parse()?, width.parse()?, batch.parse()?)
+        }
+        ["memory", threads, epochs] => memory(threads.parse()?, epochs.parse()?),
+        _ => Err("which benchmark?".into()),
+    }
+}
+
+/// Rows, features, classes and the batch of the published settings.
+fn shape(data: &str) -> Outcome<(usize, usize, usize, usize)> {
+    match data {
+        "popquorn" => Ok((3700, 384, 5, 8)),
+        "chaosnli" => Ok((3113, 3072, 3, 32)),
+        _ => Err("popquorn or chaosnli?".into()),
+    }
+}
+
+fn normal(len: usize) -> Vec<f32> {
+    let mut stream = Stream::new([0, 0], [0, 0, 0]);
+    (0..len).map(|_| stream.normal() as f32).collect()
+}
+
+/// Random distributions.
+fn shares(rows: usize, classes: usize) -> Vec<f32> {
+    let mut table: Vec<f32> = normal(rows * classes).iter().map(|z| z.exp()).collect();
+    for row in table.chunks_mut(classes) {
+        let total: f32 = row.iter().sum();
+        row.iter_mut().for_each(|p| *p /= total);
+    }
+    table
+}
+
+fn peak_mib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    kib.unwrap_or(0) / 1024
+}
+
+fn adam(weight_decay: f64) -> Optimizer {
+    Optimizer::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay }
+}
+
+/// A head on random features.
+fn head(
+    data: &str,
+    batch: usize,
+    optimizer: Optimizer,
+    threads: usize,
+) -> Outcome<(Box<dyn Runner>, Vec<f32>)> {
+    let (rows, width, classes, _) = shape(data)?;
+    let dataset = Dataset::Vectors { width, values: normal(rows * width).into() };
+    let model = Model::Mlp { hidden: 256, dropout: 0.1 };
+    let network = Arc::new(model.network(dataset.shape(), classes)?);
+    let settings = Settings { batch, optimizer, threads };
+    let state = State::fresh(&network, &optimizer, 0);
+    let runner = Cpu.runner(&network, &dataset, &settings, state)?;
+    Ok((runner, shares(rows, classes)))
+}
+
+fn train(
+    runner: &mut dyn Runner,
+    rows: &[u32],
+    number: u64,
+    batch: usize,
+    rate: f64,
+    targets: &[f32],
+) -> Outcome<f64> {
+    let mut visits = rows.to_vec();
+    Stream::new([0, random::ORDER], [number, 0, 0]).shuffle(&mut visits);
+    Ok(runner.train(&Epoch {
+        number,
+        seed: 0,
+        visits: &visits,
+        batch,
+        rate,
+        targets: Targets::Distributions(targets),
+        shifts: None,
+        mixture: None,
+        mode: Mode::Train,
+    })?)
+}
+
+/// Seconds of an epoch of the head, best of several after a warm-up epoch.
+fn mlp(data: &str, threads: usize, repeats: u64) -> Outcome<()> {
+    let (rows, _, _, batch) = shape(data)?;
+    let (mut runner, targets) = head(data, batch, adam(0.0), threads)?;
+    let all: Vec<u32> = (0..rows as u32).collect();
+    let mut seconds = Vec::new();
+    for number in 0..=repeats {
+        let start = Instant::now();
+        train(&mut *runner, &all, number, batch, 1e-3, &targets)?;
+        seconds.push(start.elapsed().as_secs_f64());
+    }
+    let seconds = &seconds[1..];
+    let best = seconds.iter().copied().fold(f64::MAX, f64::min);
+    println!(
+        r#"{{"what": "mlp epoch", "data": "{data}", "threads": {threads}, "batch": {batch}, "seconds": {best}, "all_seconds": {seconds:?}, "memory_mib": {}}}"#,
+        peak_mib()
+    );
+    Ok(())
+}
+
+/// All 216 runs of a grid search, over lanes of one thread each.
+fn grid(data: &str, lanes: usize) -> Outcome<()> {
+    let (rows, _, classes, _) = shape(data)?;
+    let mut settings = Vec::new();
+    for rate in [1e-3, 1e-4, 1e-5] {
+        for batch in [8usize, 16, 32] {
+            for epochs in [10u64, 15, 20] {
+                for decay in [0.0, 1e-4] {
+                    for plateau in [false, true] {
+                        settings.extend([(rate, batch, epochs, decay, plateau); 2]);
+                    }
+                }
+            }
+        }
+    }
+    let (first, second) = ((rows as f64 * 0.7).round() as u32, (rows as f64 * 0.85).round() as u32);
+    let (training, validation): (Vec<u32>, Vec<u32>) =
+        ((0..first).collect(), (first..second).collect());
+    let start = Instant::now();
+    let run = |job: usize| -> Outcome<f64> {
+        let (rate, batch, epochs, decay, plateau) = settings[job];
+        let (mut runner, targets) = head(data, batch, adam(decay), 1)?;
+        let schedule = match plateau {
+            true => Schedule::Plateau { factor: 0.5, patience: 10, threshold: 1e-4, minimum: 0.0 },
+            false => Schedule::Constant,
+        };
+        let mut rates = Rates::new(schedule, rate, epochs);
+        let mut loss = 0.0;
+        for number in 0..epochs {
+            let rate = rates.rate(number);
+            train(&mut *runner, &training, number, batch, rate, &targets)?;
+            let held_out = &targets[first as usize * classes..];
+            loss = cross_entropy(&runner.logits(&validation)?, held_out, classes);
+            rates.watch(loss);
+        }
+        Ok(loss)
+    };
+    let losses =
+        dissensus_train::lanes(settings.len(), lanes, |_, job| run(job).unwrap_or(f64::NAN));
+    let seconds = start.elapsed().as_secs_f64();
+    let mean = losses.iter().sum::<f64>() / losses.len() as f64;
+    println!(
+        r#"{{"what": "grid of 216 runs", "data": "{data}", "lanes": {lanes}, "runs": {}, "seconds": {seconds}, "mean_loss": {mean}, "memory_mib": {}}}"#,
+        losses.len(),
+        peak_mib()
+    );
+    Ok(())
+}
+
+fn cross_entropy(logits: &[f32], targets: &[f32], classes: usize) -> f64 {
+    let rows = logits.chunks(classes).zip(targets.chunks(classes));
+    let count = logits.len() / classes;
+    let loss = |(z, p): (&[f32], &[f32])| {
+        let top = z.iter().copied().fold(f32::MIN, f32::max);
+        let total: f32 = z.iter().map(|z| (z - top).exp()).sum();
+        let spread = f64::from(total.ln() + top);
+        p.iter().zip(z).map(|(&p, &z)| f64::from(p) * (spread - f64::from(z))).sum::<f64>()
+    };
+    rows.map(loss).sum::<f64>() / count as f64
+}
+
+fn pictures(count: usize) -> Dataset {
+    let mut stream = Stream::new([1, 0], [0, 0, 0]);
+    Dataset::Pictures {
+        height: 32,
+        width: 32,
+        channels: 3,
+        pixels: (0..count * 3072).map(|_| stream.word() as u8).collect(),
+        mean: vec![0.5; 3],
+        deviation: vec![0.25; 3],
+    }
+}
+
+/// Images a second of training steps, best of several after two.
+fn resnet18(threads: usize, steps: u64, width: usize, batch: usize) -> Outcome<()> {
+    let dataset = pictures(batch);
+    let network = Arc::new(Model::ResNet18 { width }.network(dataset.shape(), 10)?);
+    let optimizer = Optimizer::Sgd { momentum: 0.9, nesterov: false, weight_decay: 0.0 };
+    let settings = Settings { batch, optimizer, threads };
+    let state = State::fresh(&network, &optimizer, 0);
+    let mut runner = Cpu.runner(&network, &dataset, &settings, state)?;
+    let targets = shares(batch, 10);
+    let rows: Vec<u32> = (0..batch as u32).collect();
+    let (mut seconds, mut loss) = (Vec::new(), 0.0);
+    for number in 0..steps + 2 {
+        let start = Instant::now();
+        loss = train(&mut *runner, &rows, number, batch, 0.01, &targets)?;
+        seconds.push(start.elapsed().as_secs_f64());
+    }
+    let seconds = &seconds[2..];
+    let best = seconds.iter().copied().fold(f64::MAX, f64::min);
+    println!(
+        r#"{{"what": "resnet18", "threads": {threads}, "width": {width}, "batch": {batch}, "seconds": {best}, "images_per_second": {}, "all_seconds": {seconds:?}, "loss": {loss}, "buffers_mib": {}, "memory_mib": {}}}"#,
+        batch as f64 / best,
+        runner.bytes() >> 20,
+        peak_mib()
+    );
+    Ok(())
+}
+
+/// Peak memory after every so many epochs of a small ResNet-18: it must not grow.
+fn memory(threads: usize, epochs: u64) -> Outcome<()> {
+    let dataset = pictures(256);
+    let network = Arc::new(Model::ResNet18 { width: 8 }.network(dataset.shape(), 10)?);
+    let optimizer = Optimizer::Sgd { momentum: 0.9, nesterov: false, weight_decay: 0.0 };
+    let settings = Settings { batch: 64, optimizer, threads };
+    let state = State::fresh(&network, &optimizer, 0);
+    let mut runner = Cpu.runner(&network, &dataset, &settings, state)?;
+    let targets = shares(256, 10);
+    let rows: Vec<u32> = (0..256).collect();
+    let mut peaks = Vec::new();
+    for number in 0..epochs {
+        train(&mut *runner, &rows, number, 64, 0.01, &targets)?;
+        runner.logits(&rows)?;
+        if number == 1 || number + 1 == epochs {
+            peaks.push(peak_mib());
+        }
+    }
+    println!(
+        r#"{{"what": "memory", "epochs": {epochs}, "peak_mib_after_2_epochs": {}, "peak_mib_at_the_end": {}}}"#,
+        peaks[0],
+        peaks[peaks.len() - 1]
+    );
+    Ok(())
+}

@@ -1,0 +1,156 @@
+//! The training half of the demo: a spec like any other, a table, and what it shows.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use dissensus_data::blends::Blends;
+use dissensus_inputs::from_blends;
+use dissensus_measure::{
+    Direction, Judged, Matrix, Predictions, Scorer, Settings, Targets, Truth, metric,
+};
+use dissensus_store::{RunId, Store, Which};
+use dissensus_train::{Spec, Task};
+
+use super::Args;
+use crate::training::{Batch, Column, Ended, How, Interrupt, Summary, run_all, summarize};
+use crate::ui::table::Form;
+use crate::ui::{self, paint};
+
+/// The votes an item of the sparse half.
+const FEW: u64 = 5;
+
+/// The spec of the demo; `dissensus train` takes the same.
+fn spec(args: &Args) -> String {
+    format!(
+        "\
+[data]
+dataset = \"blends\"
+items = {items}
+votes_per_item = [{FEW}, \"all\"]
+
+[model]
+name = \"smallcnn\"
+
+[delivery]
+methods = [\"soft\", \"multipass\", \"sls\", \"majority\", \"label_smoothing\", \"mixup\"]
+
+[training]
+epochs = {epochs}
+batch = 64
+optimizer = \"sgd\"
+rate = 0.1
+
+[run]
+seeds = {seeds}
+",
+        items = args.settings.items,
+        epochs = args.epochs,
+        seeds = args.seeds,
+    )
+}
+
+pub(super) fn run(args: &Args, blends: &Blends) -> anyhow::Result<ExitCode> {
+    let spec = Spec::parse(&spec(args), "demo", &[])?;
+    let (task, _) = Task::new("blends", blends.table(), &from_blends(blends)?)?;
+    let store = Store::create_or_open(&args.store)?;
+    let plans = spec.runs();
+    ui::err(&format!(
+        "training {} runs of a small network: {} methods, {FEW} votes an item and all, {} seeds\n",
+        plans.len(),
+        spec.delivery.methods.len(),
+        args.seeds
+    ));
+    let ended = run_all(&Batch {
+        task: &task,
+        plans: &plans,
+        store: &store,
+        device: "cpu",
+        lanes: None,
+        threads: None,
+        checkpoint: spec.run.checkpoint,
+        tensorboard: false,
+        stop: Interrupt::listen(),
+        lines: false,
+    })?;
+    if ended.iter().any(|run| !matches!(run.how, How::Finished(_))) {
+        ui::err("\nnot all runs are done; the same command goes on with them\n");
+        return Ok(ExitCode::from(130));
+    }
+    let summary = summarize(&ended, &columns(&store, blends), "best");
+    let title = "What each delivery makes of the same votes";
+    ui::out(&format!("\n{} (best epoch, mean ± sd over seeds)\n", paint::title(title)))?;
+    ui::out(&summary.table().print(Form::Terminal))?;
+    ui::out(&format!("\n{}\n", shows(&summary)))?;
+    let store = args.store.display();
+    ui::out(&format!("\nnext: dissensus runs list --store {store}\n"))?;
+    ui::out("      dissensus train --template > study.toml   for votes of your own\n")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What the last column but few is called.
+const TRUE_KL: &str = "KL to p*";
+
+fn columns<'a>(store: &'a Store, blends: &'a Blends) -> Vec<Column<'a>> {
+    let named = |name: &str, title: &str| {
+        metric(name).map(|metric| Column { name: title.into(), ..Column::metric(metric, "best") })
+    };
+    let truth = Column {
+        name: TRUE_KL.into(),
+        direction: Direction::Lower,
+        value: Box::new(|run, _| true_kl(store, blends, run)),
+    };
+    let first = [named("soft_nll", "soft NLL"), named("kl", "KL to votes"), Some(truth)];
+    let rest = [
+        named("accuracy", "accuracy"),
+        named("ece_mass", "ECE"),
+        named("entropy_spearman", "entropy corr."),
+    ];
+    first.into_iter().chain(rest).flatten().collect()
+}
+
+/// KL(p* ‖ q) of a run's best epoch, where p* is the distribution that the votes were drawn from.
+fn true_kl(store: &Store, blends: &Blends, run: &Ended) -> Option<f64> {
+    let id: RunId = run.id.parse().ok()?;
+    let predictions = store.run(&id).ok()?.predictions(Which::Best).ok()??;
+    let items = blends.table().items();
+    let rows: Vec<f64> = predictions
+        .ids()
+        .iter()
+        .filter_map(|id| Some(blends.truth(items.position(id)?)))
+        .flatten()
+        .copied()
+        .collect();
+    let classes = predictions.classes().len();
+    let truth = Truth::new(Targets::Probabilities(Matrix::new(&rows[..], classes).ok()?)).ok()?;
+    let logits = Predictions::Logits(Matrix::new(predictions.logits(), classes).ok()?);
+    let judged = Judged::new(Arc::new(truth), logits).ok()?;
+    (metric("kl")?.compute)(&Scorer::new(&judged, Settings::default()).ok()?).value
+}
+
+/// Two sentences, from the numbers.
+fn shows(summary: &Summary) -> String {
+    let kl = |method: &str, votes: &str| {
+        let arm = summary.arms.iter().find(|arm| arm.arm == format!("{method} · {votes}"))?;
+        arm.figures.iter().find(|figure| figure.metric == TRUE_KL)?.mean
+    };
+    let few = format!("{FEW} votes");
+    let (Some(soft), Some(pass), Some(sls), Some(majority)) =
+        (kl("soft", &few), kl("multipass", &few), kl("sls", &few), kl("majority", &few))
+    else {
+        return String::new();
+    };
+    let (Some(soft_all), Some(pass_all)) = (kl("soft", "all votes"), kl("multipass", "all votes"))
+    else {
+        return String::new();
+    };
+    let better = |a: f64, b: f64| if a < b { "closer to" } else { "farther from" };
+    format!(
+        "With {FEW} votes an item, delivering them one by one (multipass {pass:.3}, sls {sls:.3}) \
+         lands {} the truth than their average as a soft target ({soft:.3}),\nand the majority \
+         label alone, which throws the disagreement away, {} ({majority:.3}). With all votes, \
+         multipass lands {} it than soft ({pass_all:.3} and {soft_all:.3}).",
+        better(pass.max(sls), soft),
+        if majority > soft.max(pass).max(sls) { "farthest" } else { "not farthest" },
+        better(pass_all, soft_all),
+    )
+}

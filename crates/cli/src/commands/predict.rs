@@ -1,0 +1,178 @@
+//! `dissensus predict`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use dissensus_core::Ids;
+use dissensus_engine::network::Shape;
+use dissensus_engine::{Cpu, Dataset, Device, Network, Settings, State};
+use dissensus_inputs::{Inputs, Kind};
+use dissensus_store::{Predictions, RunInfo, Which};
+use dissensus_train::spec::Precision;
+use dissensus_train::{Found, RunSpec};
+use dissensus_votes::write::WriteError;
+
+use super::runs::{StoreArgs, hinted, state_name};
+use crate::training::read_inputs;
+use crate::ui::{self, paint, progress, text};
+
+mod takes;
+mod write;
+
+use takes::Takes;
+
+/// Predict with the model of a run.
+///
+/// The pictures or feature vectors come as they do for training: .npy, .npz, a table with an id
+/// column, safetensors, a folder of PNG or JPEG files, or the name of a dataset with pictures.
+/// Pictures are normalized as the run's training pictures were. The evaluation items of a run get
+/// the numbers that the run has stored for them, bit for bit where it was trained on a CPU.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The run: its id, or the first digits of it; `dissensus runs` lists them
+    #[arg(value_name = "RUN")]
+    run: String,
+    /// The inputs: a file, a folder of pictures, or cifar10h, cifar100, svhn, blends
+    #[arg(value_name = "DATA")]
+    data: PathBuf,
+    /// The weights: those of the selected epoch (best), or those at the end (last)
+    #[arg(long, value_name = "WHICH", default_value = "best", value_parser = ["best", "last"])]
+    which: String,
+    /// The file to write: .npz with logits, ids and classes, or .csv with probabilities [default:
+    /// CSV on standard output]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Replace an existing file
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// Examples in a batch.
+const BATCH: usize = 128;
+
+/// Examples between two steps of the progress bar.
+const STRIDE: usize = 8 * BATCH;
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let form = args.out.as_deref().map(write::form_of).transpose()?;
+    if let Some(path) = args.out.as_ref().filter(|path| !args.force && path.exists()) {
+        return Err(WriteError::Exists { path: path.clone() }.into());
+    }
+    let info = args.store.find(&args.run)?;
+    let which = if args.which == "last" { Which::Last } else { Which::Best };
+    let mut model = Model::of(&info, which)?;
+    let inputs = read_inputs(&args.data)?;
+    for note in inputs.notes() {
+        ui::err(&paint::dim(&format!("{}: {note}\n", inputs.name())));
+    }
+    if model.spec.run.precision != Precision::F32 {
+        ui::err(&paint::dim("the run was trained with other numbers; predicting in f32\n"));
+    }
+    let ids = inputs.ids().cloned();
+    let unnamed = ids.is_none();
+    let ids = ids.unwrap_or_else(|| Ids::positions(inputs.len()));
+    let ids: Vec<String> = ids.iter().map(str::to_owned).collect();
+    let logits = model.logits(inputs)?;
+    if unnamed {
+        ui::err("the inputs have no ids: rows are called 0, 1, … by position\n");
+    }
+    let predictions = Predictions::new(logits, ids, model.classes).map_err(hinted)?;
+    match args.out.as_deref().zip(form) {
+        None => ui::out_bytes(write::csv(&predictions).as_bytes())?,
+        Some((path, form)) => {
+            write::file(path, args.force, form, &predictions)?;
+            let items = text::thousands(predictions.ids().len() as u64);
+            let (label, classes) = (model.spec.label(), predictions.classes().len());
+            let line = format!("{label}, {} epoch, {items} items × {classes} classes", args.which);
+            ui::err(&format!("wrote {}: {line}\n", path.display()));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A trained model, as its run has stored it.
+struct Model {
+    spec: RunSpec,
+    takes: Takes,
+    classes: Vec<String>,
+    weights: Found,
+}
+
+impl Model {
+    fn of(info: &RunInfo, which: Which) -> anyhow::Result<Self> {
+        let id = &info.id;
+        let spec: RunSpec = serde_json::from_value(info.spec.clone())
+            .with_context(|| format!("run {id} is not one that this version can predict with"))?;
+        let result = info.result().map_err(hinted)?;
+        let weights = info.weights(which).map_err(hinted)?;
+        let stored = info.predictions(which).map_err(hinted)?;
+        let (Some(result), Some(weights), Some(stored)) = (result, weights, stored) else {
+            let (state, hint) = (state_name(&info.status.state), paint::strong("hint:"));
+            anyhow::bail!(
+                "run {id} is {state}, and only a finished one can predict\n{hint} train its spec \
+                 again until it is finished"
+            );
+        };
+        let takes =
+            Takes::of(&spec.run.model, &weights, &result).with_context(|| format!("run {id}"))?;
+        let classes = stored.classes().to_vec();
+        Ok(Self { spec, takes, classes, weights: Found::new(weights) })
+    }
+
+    /// The logits of all inputs, row after row.
+    fn logits(&mut self, inputs: Inputs) -> anyhow::Result<Vec<f32>> {
+        let dataset = self.dataset(inputs)?;
+        let plan = &self.spec.run;
+        let network: Network = plan.model.network(dataset.shape(), self.classes.len())?;
+        let (parameters, statistics) = self.weights.weights(&network, "")?;
+        let optimizer = plan.training.optimizer;
+        let slots = optimizer.slots().iter().map(|_| vec![0.0; parameters.len()]).collect();
+        let state = State { parameters, statistics, slots, steps: 0 };
+        let rows = u32::try_from(dataset.len()).context("more inputs than can be predicted")?;
+        let settings = Settings { batch: BATCH.min(dataset.len()), optimizer, threads: 0 };
+        let mut runner = Cpu.runner(&Arc::new(network), &dataset, &settings, state)?;
+        let rows: Vec<u32> = (0..rows).collect();
+        let mut logits = Vec::with_capacity(rows.len() * self.classes.len());
+        let bar = progress::steps(rows.len(), "predicting");
+        for some in rows.chunks(STRIDE) {
+            logits.extend(runner.logits(some)?);
+            bar.inc(some.len() as u64);
+        }
+        bar.finish_and_clear();
+        Ok(logits)
+    }
+
+    /// The inputs as the engine takes them, normalized as the training pictures were.
+    fn dataset(&self, inputs: Inputs) -> anyhow::Result<Dataset> {
+        let name = inputs.name().to_owned();
+        let dataset = match (inputs.into_kind(), &self.takes.normalization) {
+            (Kind::Images(images), Some(normalization)) => Dataset::Pictures {
+                height: images.height(),
+                width: images.width(),
+                channels: images.channels(),
+                pixels: images.pixels().into(),
+                mean: normalization.mean.clone(),
+                deviation: normalization.deviation.clone(),
+            },
+            (Kind::Features(features), None) => {
+                Dataset::Vectors { width: features.width(), values: features.values().into() }
+            }
+            (Kind::Images(images), None) => {
+                let (height, width, channels) =
+                    (images.height(), images.width(), images.channels());
+                let came = Shape::Map { height, width, channels };
+                anyhow::bail!(self.takes.refusal(&name, came));
+            }
+            (Kind::Features(features), Some(_)) => {
+                let came = Shape::Flat { width: features.width() };
+                anyhow::bail!(self.takes.refusal(&name, came));
+            }
+        };
+        self.takes.check(&name, dataset.shape())?;
+        Ok(dataset)
+    }
+}

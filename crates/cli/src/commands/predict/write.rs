@@ -1,0 +1,161 @@
+//! Predictions as files that `dissensus score` and numpy read.
+//!
+//! `.npz` holds the logits as they are, with ids and classes, in the form of a run's own
+//! predictions; `.csv` holds probabilities, as `dissensus baseline` writes them.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::Path;
+
+use dissensus_store::Predictions;
+use dissensus_votes::containers::npy;
+use dissensus_votes::write::{WriteError, WriteSeek, write_atomically};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+use crate::ui::table::csv_cell;
+
+/// What a file is written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Npz,
+    Csv,
+}
+
+/// What a file's name says.
+pub(super) fn form_of(path: &Path) -> anyhow::Result<Form> {
+    let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
+    match ending.as_deref() {
+        Some("npz") => Ok(Form::Npz),
+        Some("csv") => Ok(Form::Csv),
+        _ => anyhow::bail!(
+            "cannot tell what to write from the name {}; end it in .npz (logits) or .csv \
+             (probabilities)",
+            path.display()
+        ),
+    }
+}
+
+/// Writes the file whole, or not at all.
+pub(super) fn file(
+    path: &Path,
+    force: bool,
+    form: Form,
+    predictions: &Predictions<'_>,
+) -> Result<(), WriteError> {
+    write_atomically(path, force, |out| match form {
+        Form::Npz => npz(predictions, out),
+        Form::Csv => Ok(out.write_all(csv(predictions).as_bytes())?),
+    })
+}
+
+/// A row an id, a column a class.
+pub(super) fn csv(predictions: &Predictions<'_>) -> String {
+    let classes: Vec<String> = predictions.classes().iter().map(|name| csv_cell(name)).collect();
+    let mut text = format!("id,{}\n", classes.join(","));
+    let rows = predictions.logits().chunks(classes.len().max(1));
+    for (id, row) in predictions.ids().iter().zip(rows) {
+        text += &csv_cell(id);
+        for probability in probabilities(row) {
+            // Writing into a text cannot fail.
+            let _ = write!(text, ",{probability}");
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// q_k = exp(z_k − m) / Σ exp(z − m), with m the largest of z.
+fn probabilities(row: &[f32]) -> Vec<f64> {
+    let largest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let powers: Vec<f64> = row.iter().map(|&z| (f64::from(z) - f64::from(largest)).exp()).collect();
+    let sum: f64 = powers.iter().sum();
+    powers.into_iter().map(|power| power / sum).collect()
+}
+
+fn npz(predictions: &Predictions<'_>, out: &mut dyn WriteSeek) -> Result<(), WriteError> {
+    // As numpy.savez: not compressed; and of any size.
+    let options =
+        SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(true);
+    let mut zip = ZipWriter::new(out);
+    let shape = [predictions.ids().len(), predictions.classes().len()];
+    zip.start_file("logits.npy", options)?;
+    zip.write_all(&npy::header("<f4", &shape))?;
+    for some in predictions.logits().chunks(1 << 14) {
+        let bytes: Vec<u8> = some.iter().flat_map(|value| value.to_le_bytes()).collect();
+        zip.write_all(&bytes)?;
+    }
+    for (name, texts) in [("ids", predictions.ids()), ("classes", predictions.classes())] {
+        zip.start_file(format!("{name}.npy"), options)?;
+        zip.write_all(&text_array(texts))?;
+    }
+    zip.finish()?;
+    Ok(())
+}
+
+/// Texts as numpy's fixed-width UTF-32.
+fn text_array(texts: &[String]) -> Vec<u8> {
+    let width = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(1);
+    let mut bytes = npy::header(&format!("<U{width}"), &[texts.len()]);
+    for text in texts {
+        let end = bytes.len() + 4 * width;
+        bytes.extend(text.chars().flat_map(|c| u32::from(c).to_le_bytes()));
+        bytes.resize(end, 0);
+    }
+    bytes
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+    use dissensus_predictions::{Kind, ReadOptions, read};
+
+    fn predictions() -> Predictions<'static> {
+        let texts = |list: &[&str]| list.iter().map(|t| (*t).to_owned()).collect::<Vec<_>>();
+        let logits = vec![0.1, -3.5e-8, 2.0, 1e4, -7.25, 0.0];
+        Predictions::new(logits, texts(&["é,1", "日本"]), texts(&["a", "b\"c", "d"])).unwrap()
+    }
+
+    #[test]
+    fn what_is_written_is_what_score_reads() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, form, kind) in
+            [("p.npz", Form::Npz, Kind::Logits), ("p.CSV", Form::Csv, Kind::Probabilities)]
+        {
+            let path = folder.path().join(name);
+            assert_eq!(form_of(&path).unwrap(), form);
+            file(&path, false, form, &predictions()).unwrap();
+            let [back] = &read(&path, &ReadOptions::default()).unwrap()[..] else {
+                panic!("one model")
+            };
+            assert_eq!(back.kind, kind);
+            assert_eq!(back.ids.as_deref(), Some(predictions().ids()));
+            assert_eq!(back.classes.as_deref(), Some(predictions().classes()));
+            let expected: Vec<f64> = match form {
+                Form::Npz => predictions().logits().iter().map(|&z| f64::from(z)).collect(),
+                Form::Csv => predictions().logits().chunks(3).flat_map(probabilities).collect(),
+            };
+            assert_eq!(back.values, expected);
+            assert!(matches!(
+                file(&path, false, form, &predictions()),
+                Err(WriteError::Exists { .. })
+            ));
+        }
+    }
+
+    #[test]
+    fn probabilities_sum_to_one_and_do_not_overflow() {
+        assert_eq!(probabilities(&[1e4, 1e4]), [0.5, 0.5]);
+        let row = probabilities(&[1.0, 2.0, f32::MAX]);
+        assert_eq!(row, [0.0, 0.0, 1.0]);
+        // e¹ / (e⁰ + e¹)
+        assert!((probabilities(&[0.0, 1.0])[1] - 0.731_058_578_630_004_9).abs() < 1e-15);
+    }
+
+    #[test]
+    fn a_name_without_a_known_ending_is_refused() {
+        let error = form_of(Path::new("out.parquet")).unwrap_err().to_string();
+        assert!(error.contains("end it in .npz (logits) or .csv"), "{error}");
+    }
+}

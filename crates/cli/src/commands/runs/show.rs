@@ -1,0 +1,295 @@
+//! `dissensus runs show ID`
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use dissensus_store::{Continued, RunId, RunInfo, State, Status, Which};
+use dissensus_train::RunSpec;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::store::{StoreArgs, hinted, quoted};
+use super::words;
+use crate::judging::number;
+use crate::ui::table::{Cell, Form, Table};
+use crate::ui::{self, paint, text};
+
+/// Show everything about a run.
+///
+/// What it was trained on and how, how far it is, what became of the loss and of the selecting
+/// metric, every metric of the selected and of the last epoch, its files, and what can be done
+/// with them.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The run: its id, or the first digits of it
+    #[arg(value_name = "RUN")]
+    id: String,
+    #[command(flatten)]
+    store: StoreArgs,
+    /// Print everything as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Columns of a curve, and of a line of settings.
+const CURVE: usize = 50;
+const LINE: usize = 84;
+
+#[derive(Serialize)]
+struct Report<'a> {
+    id: &'a RunId,
+    label: Option<String>,
+    #[serde(flatten)]
+    status: &'a Status,
+    created: u64,
+    continued: &'a [Continued],
+    about: &'a Value,
+    spec: &'a Value,
+    result: Option<&'a Value>,
+    history: &'a [Value],
+    folder: &'a Path,
+    size_bytes: u64,
+    files: &'a [Held],
+}
+
+/// A file of a run.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub(super) struct Held {
+    pub(super) path: PathBuf,
+    pub(super) bytes: u64,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let run = args.store.find(&args.id)?;
+    let (history, result) = (run.history().map_err(hinted)?, run.result().map_err(hinted)?);
+    let files = files(&run.folder);
+    let label = label(&run);
+    if args.json {
+        let report = Report {
+            id: &run.id,
+            label,
+            status: &run.status,
+            created: run.created,
+            continued: &run.continued,
+            about: &run.about,
+            spec: &run.spec,
+            result: result.as_ref(),
+            history: &history,
+            folder: &run.folder,
+            size_bytes: run.size_bytes(),
+            files: &files,
+        };
+        ui::out(&format!("{}\n", serde_json::to_string_pretty(&report)?))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut page = String::new();
+    let title = label.unwrap_or_else(|| format!("run {}", run.id));
+    writeln!(page, "{}", paint::title(&text::one_line(&title, 80)))?;
+    print_status(&mut page, &run, result.as_ref())?;
+    print_settings(&mut page, &run)?;
+    print_curves(&mut page, &run, &history)?;
+    print_figures(&mut page, result.as_ref())?;
+    let place = run.folder.display();
+    writeln!(page, "\n{}", paint::title(&format!("Files in {place}")))?;
+    let width = files.iter().map(|file| text::width(&name(file, &run))).max().unwrap_or(0);
+    for file in &files {
+        let name = text::pad(&name(file, &run), width);
+        writeln!(page, "  {name}  {}", paint::dim(&words::size(file.bytes)))?;
+    }
+    let next = next(&run, &args.store);
+    if !next.is_empty() {
+        writeln!(page, "\n{}", paint::title("Next"))?;
+    }
+    next.iter().try_for_each(|line| writeln!(page, "  {line}"))?;
+    ui::out(&page)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What people call the run; `None` where its spec is not one of this version.
+pub(super) fn label(run: &RunInfo) -> Option<String> {
+    serde_json::from_value(run.spec.clone()).ok().map(|spec: RunSpec| spec.label())
+}
+
+/// The files of a folder and those in it, sorted; without those that are being written.
+pub(super) fn files(folder: &Path) -> Vec<Held> {
+    let (mut found, mut folders) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+            // What vanishes meanwhile is not there.
+            let Ok(metadata) = entry.path().symlink_metadata() else { continue };
+            match metadata.is_dir() {
+                true => folders.push(entry.path()),
+                false if entry.file_name().to_string_lossy().starts_with('.') => {}
+                false => found.push(Held { path: entry.path(), bytes: metadata.len() }),
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn name(file: &Held, run: &RunInfo) -> String {
+    let inside = file.path.strip_prefix(&run.folder).unwrap_or(&file.path);
+    text::one_line(&inside.display().to_string(), 60)
+}
+
+/// A name and a text, which goes on below where it is long.
+fn row(page: &mut String, name: &str, parts: &str) -> std::fmt::Result {
+    let mut lines = vec![String::new()];
+    for part in parts.split_inclusive("; ") {
+        match lines.last_mut() {
+            Some(line) if line.is_empty() || text::width(line) + text::width(part) <= LINE => {
+                line.push_str(part);
+            }
+            _ => lines.push(part.to_owned()),
+        }
+    }
+    for (at, line) in lines.iter().enumerate() {
+        let name = text::pad(if at == 0 { name } else { "" }, 11);
+        writeln!(page, "  {} {}", paint::dim(&name), line.trim_end())?;
+    }
+    Ok(())
+}
+
+fn print_status(page: &mut String, run: &RunInfo, result: Option<&Value>) -> std::fmt::Result {
+    let Status { state, epoch, planned, .. } = &run.status;
+    let name = words::state_name(state);
+    let name = match state {
+        State::Finished => name.to_owned(),
+        State::Running | State::Interrupted => paint::warn(name),
+        State::Failed { .. } => paint::bad(name),
+    };
+    let result = result.unwrap_or(&Value::Null);
+    let early = if result["stopped_early"] == true { ", stopped early" } else { "" };
+    row(page, "run", run.id.as_str())?;
+    row(page, "state", &format!("{name}, {epoch} of {planned} epochs{early}"))?;
+    if let State::Failed { reason } = state {
+        row(page, "reason", &text::one_line(reason, 300))?;
+    }
+    if let Some(best) = result["best_epoch"].as_u64() {
+        let by = result["selected_by"].as_str().unwrap_or("its metric");
+        row(page, "best", &format!("epoch {} by {}", best + 1, text::one_line(by, 60)))?;
+    }
+    if let Some(seconds) = result["seconds"].as_f64() {
+        let items = result["train_items"].as_u64().map_or("–".to_owned(), text::thousands);
+        row(page, "trained", &format!("on {items} items in {seconds:.1} s"))?;
+    }
+    if let Some(parameters) = result["parameters"].as_u64() {
+        row(page, "parameters", &text::thousands(parameters))?;
+    }
+    let mut begun = format!("{} ago", words::age(run.created));
+    for continued in &run.continued {
+        write!(begun, "; taken up again {} ago", words::age(continued.at))?;
+    }
+    row(page, "begun", &begun)?;
+    match &run.about {
+        Value::Object(about) => {
+            for (key, value) in about {
+                row(page, &words::words(key), &words::setting(value))?;
+            }
+        }
+        Value::Null => {}
+        other => row(page, "about", &words::setting(other))?,
+    }
+    row(page, "size", &words::size(run.size_bytes()))
+}
+
+/// The spec as it is stored, so that nothing is left out and older ones can be shown, too.
+fn print_settings(page: &mut String, run: &RunInfo) -> std::fmt::Result {
+    writeln!(page, "\n{}", paint::title("Settings"))?;
+    let data = &run.spec["data"];
+    let name = data["name"].as_str().unwrap_or("not named");
+    let items = data["items"].as_u64().map_or("–".to_owned(), text::thousands);
+    let digest = |key: &str| data[key].as_str().and_then(|d| d.get(..12)).unwrap_or("–").to_owned();
+    let (votes, inputs) = (digest("votes_digest"), digest("inputs_digest"));
+    let name = text::one_line(name, 40);
+    row(page, "data", &format!("{name}, {items} items; votes {votes}…; inputs {inputs}…"))?;
+    for (key, value) in run.spec["run"].as_object().into_iter().flatten() {
+        let text = match value.is_object() && value.get("name").is_none() {
+            true => words::settings(value, "; "),
+            false => words::setting(value),
+        };
+        row(page, &words::words(key), &text)?;
+    }
+    Ok(())
+}
+
+fn print_curves(page: &mut String, run: &RunInfo, history: &[Value]) -> std::fmt::Result {
+    if history.is_empty() {
+        return Ok(());
+    }
+    writeln!(page, "\n{}", paint::title("Epochs"))?;
+    let selection = &run.spec["run"]["selection"];
+    let selecting = selection["on"].as_str().zip(selection["metric"].as_str());
+    let mut keys = vec!["loss".to_owned()];
+    keys.extend(selecting.map(|(on, metric)| format!("{on}.{metric}")));
+    let width = keys.iter().map(|key| text::width(key)).max().unwrap_or(0);
+    for key in &keys {
+        let values: Vec<Option<f64>> = history.iter().map(|row| row[key].as_f64()).collect();
+        let ends = [values.first(), values.last()].map(|value| number(value.copied().flatten()));
+        writeln!(
+            page,
+            "  {}  {}  {} → {}",
+            paint::dim(&text::pad(key, width)),
+            words::curve(&values, CURVE),
+            ends[0],
+            ends[1],
+        )?;
+    }
+    Ok(())
+}
+
+/// Every metric of the selected and the last epoch, for each part.
+fn print_figures(page: &mut String, result: Option<&Value>) -> std::fmt::Result {
+    let Some(parts) = result.and_then(|result| result["parts"].as_object()) else {
+        return Ok(());
+    };
+    writeln!(page, "\n{}", paint::title("Figures"))?;
+    let which = [Which::Best, Which::Last].map(Which::name);
+    let mut columns = vec!["metric".to_owned()];
+    columns.extend(parts.keys().flat_map(|part| which.map(|which| format!("{part} {which}"))));
+    let names = parts.values().next().and_then(|part| part["best"].as_object());
+    let rows = names.into_iter().flat_map(|names| names.keys()).map(|metric| {
+        let value = |(part, which): (&Value, &str)| number(part[which][metric].as_f64());
+        let cells = parts.values().flat_map(|part| which.map(|which| (part, which)));
+        let mut row = vec![Cell::new(metric)];
+        row.extend(cells.map(value).map(Cell::new));
+        row
+    });
+    let table = Table { columns, names: 1, rows: rows.collect() };
+    for line in table.print(Form::Terminal).lines() {
+        writeln!(page, "  {line}")?;
+    }
+    Ok(())
+}
+
+/// What can be done with the run now.
+fn next(run: &RunInfo, store: &StoreArgs) -> Vec<String> {
+    let (id, flag) = (&run.id, store.flag());
+    let mut lines = Vec::new();
+    let path = run.predictions_path(Which::Best);
+    if path.exists() {
+        lines.push(format!("dissensus score --votes VOTES --predictions {}", quoted(&path)));
+    }
+    match &run.status.state {
+        State::Finished => {
+            lines.push(format!("dissensus predict {id} DATA --out predictions.npz{flag}"));
+        }
+        State::Running => {}
+        State::Interrupted => {
+            lines.push(format!("train its spec again{}: it goes on where it stopped", into(&flag)));
+        }
+        State::Failed { .. } => {
+            lines.push(format!("train its spec again{}: it starts anew", into(&flag)));
+        }
+    }
+    if run.status.state != State::Running {
+        lines.push(format!("dissensus runs rm {id}{flag}"));
+    }
+    lines
+}
+
+fn into(flag: &str) -> String {
+    if flag.is_empty() { String::new() } else { format!(" with{flag}") }
+}

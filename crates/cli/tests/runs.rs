@@ -1,0 +1,405 @@
+//! `dissensus runs` and `dissensus predict`, over stores that the training loop has written.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use dissensus_data::blends::{Blends, Settings};
+use dissensus_engine::Cpu;
+use dissensus_inputs::{Features, Inputs, Kind, from_blends};
+use dissensus_store::{ActiveRun, Begun, RunId, Store, Which};
+use dissensus_train::spec::Checkpoint;
+use dissensus_train::{Options, RunSpec, Spec, Task, Watch, train};
+use dissensus_votes::containers::npy;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+const ITEMS: usize = 120;
+
+/// Runs the program in a folder.
+fn dissensus(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_dissensus"))
+        .args(arguments)
+        .current_dir(folder)
+        .env_remove("DISSENSUS_CACHE")
+        .env_remove("DISSENSUS_STORE")
+        .env("NO_COLOR", "1")
+        .env("COLUMNS", "100")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap()
+}
+
+fn show(output: &Output) -> String {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    format!(
+        "exit code: {}\n--- stdout\n{}--- stderr\n{}",
+        output.status.code().unwrap(),
+        text(&output.stdout),
+        text(&output.stderr)
+    )
+}
+
+/// What differs from run to run, from machine to machine, and with the version of a spec; and the
+/// columns that are as wide as that.
+const VARIABLE: [(&str, &str); 11] = [
+    (r"process \d+", "process N"),
+    (r"[0-9a-f]{12}…", "0123456789ab…"),
+    (r"\b[0-9a-f]{16}\b", "0123456789abcdef"),
+    (r"\b[0-9a-f]{8}\b", "01234567"),
+    (r"[ -]\d\.\d{4}\b", " 0.1234"),
+    (r"[▁-█]+", "▁▂▃▄▅▆▇█"),
+    (r"\b[\d.]+ (B|kB)\b", "SIZE"),
+    (r"\b[\d.]+ s\b", "TIME"),
+    (r" {2,}(SIZE|TIME)", "  $1"),
+    (r" +age +size", "  age  size"),
+    (r"(?m) +– +–$", "  –  –"),
+];
+
+fn snapshot(name: &str, output: &Output) {
+    insta::with_settings!({ filters => VARIABLE, omit_expression => true }, {
+        insta::assert_snapshot!(name, show(output));
+    });
+}
+
+/// A folder with a store `runs` in it.
+struct Lab {
+    folder: TempDir,
+    store: Store,
+}
+
+impl Lab {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::create_or_open(folder.path().join("runs")).unwrap();
+        Self { folder, store }
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        dissensus(self.folder.path(), arguments)
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        let output = self.run(arguments);
+        assert!(output.status.success(), "{}", show(&output));
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    fn begin(&self, spec: &RunSpec) -> ActiveRun {
+        let about = json!({ "version": "0.1.0", "device": "CPU, 2 cores" });
+        match self.store.begin(&spec.to_value(), &about, spec.run.training.epochs).unwrap() {
+            Begun::Run(run) => run,
+            Begun::Finished(info) => panic!("{} is finished", info.id),
+        }
+    }
+
+    /// Trains a run, up to so many epochs.
+    fn train(&self, task: &Task, spec: &RunSpec, most: u64) -> RunId {
+        struct Until<'a>(u64, &'a AtomicBool);
+        impl Watch for Until<'_> {
+            fn epoch(&mut self, _: &Value, done: u64, _: u64) {
+                self.1.store(done >= self.0, Ordering::Relaxed);
+            }
+        }
+        let (run, stop) = (self.begin(spec), AtomicBool::new(false));
+        let id = run.id().clone();
+        let (threads, checkpoint, tensorboard) = (1, Checkpoint::Auto, false);
+        let options = Options { threads, checkpoint, tensorboard, stop: &stop };
+        train(task, spec, &Cpu, run, options, &mut Until(most, &stop)).unwrap();
+        id
+    }
+}
+
+fn blends() -> Blends {
+    Settings { items: ITEMS, ..Settings::default() }.check().unwrap().generate().unwrap()
+}
+
+fn pictures() -> Task {
+    let blends = blends();
+    Task::new("blends", blends.table(), &from_blends(&blends).unwrap()).unwrap().0
+}
+
+fn spec(task: &Task, sets: &[&str]) -> RunSpec {
+    let text = "
+        data.dataset = 'blends'
+        delivery.methods = 'soft'
+        training = { epochs = 3, batch = 32, rate = 0.05 }
+        run.seeds = [0]
+    ";
+    let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
+    let plan = Spec::parse(text, "test", &sets).unwrap().runs().remove(0);
+    plan.with_data(task.identity().clone())
+}
+
+const SMALL: [&str; 2] = ["model.name=smallcnn", "model.width=4"];
+
+fn small(task: &Task, seed: u64) -> RunSpec {
+    spec(task, &[SMALL[0], SMALL[1], &format!("run.seeds=[{seed}]")])
+}
+
+/// A store with a run of every kind. The one that is being trained is so as long as it is held.
+fn every_kind() -> (Lab, ActiveRun, HashMap<&'static str, String>) {
+    let (lab, task) = (Lab::new(), pictures());
+    let finished = lab.train(&task, &small(&task, 0), u64::MAX);
+    let interrupted = lab.train(&task, &small(&task, 1), 2);
+    let failed = lab.begin(&small(&task, 2));
+    let failed_id = failed.id().clone();
+    failed.fail("the loss is not a number in epoch 1: lower training.rate").unwrap();
+    let broken = lab.begin(&small(&task, 3));
+    let broken_id = broken.id().clone();
+    std::fs::write(broken.dir().join("status.json"), "{").unwrap();
+    drop(broken);
+    let running = lab.begin(&small(&task, 4));
+    let ids = [
+        ("finished", finished),
+        ("interrupted", interrupted),
+        ("failed", failed_id),
+        ("broken", broken_id),
+        ("running", running.id().clone()),
+    ];
+    (lab, running, ids.into_iter().map(|(name, id)| (name, id.to_string())).collect())
+}
+
+#[test]
+fn help() {
+    let folder = tempfile::tempdir().unwrap();
+    snapshot("help_runs", &dissensus(folder.path(), &["runs", "--help"]));
+    snapshot("help_show", &dissensus(folder.path(), &["runs", "show", "--help"]));
+    snapshot("help_rm", &dissensus(folder.path(), &["runs", "rm", "--help"]));
+    snapshot("help_predict", &dissensus(folder.path(), &["predict", "--help"]));
+}
+
+/// Rows by what they say: those of the same second come in the order of their ids, which are
+/// others with every version of a spec.
+fn by_content(mut output: Output) -> Output {
+    let text = String::from_utf8(output.stdout).unwrap();
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines[1..].sort_by_key(|line| &line[8..]);
+    output.stdout = (lines.join("\n") + "\n").into_bytes();
+    output
+}
+
+#[test]
+fn lists_every_kind_of_run() {
+    let (lab, _running, ids) = every_kind();
+    let listed = lab.run(&["runs"]);
+    let last = String::from_utf8(listed.stdout.clone()).unwrap();
+    assert!(last.lines().last().unwrap().contains("broken"), "{last}");
+    snapshot("runs_list", &by_content(listed));
+    let markdown = String::from_utf8(lab.run(&["runs", "list", "--markdown"]).stdout).unwrap();
+    assert!(
+        markdown.contains("| soft · all votes | blends | failed | 2 | 0/3 | – |"),
+        "{markdown}"
+    );
+    let csv = String::from_utf8(lab.run(&["runs", "list", "--csv"]).stdout).unwrap();
+    assert!(csv.contains(&format!("\n{},soft · all votes,blends,failed,2,0,3,,", ids["failed"])));
+    assert!(csv.lines().all(|line| line.split(',').count() == 11), "{csv}");
+
+    let json = lab.json(&["runs", "list", "--json"]);
+    let runs = json["runs"].as_array().unwrap();
+    let order: Vec<(u64, &str)> = runs
+        .iter()
+        .map(|run| (run["created"].as_u64().unwrap(), run["id"].as_str().unwrap()))
+        .collect();
+    assert!(order.is_sorted(), "{order:?}");
+    assert_eq!(runs.len(), 4);
+    for run in runs {
+        let state = run["state"].as_str().unwrap();
+        assert_eq!(run["id"], ids[state].as_str(), "{run}");
+        assert_eq!((&run["arm"], &run["data"]), (&json!("soft · all votes"), &json!("blends")));
+        assert_eq!(run["soft_nll"].is_f64(), state == "finished", "{run}");
+        assert_eq!(run["reason"].is_string(), state == "failed", "{run}");
+        let epochs = [("finished", 3), ("interrupted", 2), ("failed", 0), ("running", 0)];
+        assert!(epochs.contains(&(state, run["epoch"].as_u64().unwrap())), "{run}");
+    }
+    let info = lab.store.find(&ids["finished"]).unwrap();
+    let best = &info.result().unwrap().unwrap()["parts"]["evaluation"]["best"];
+    let finished = runs.iter().find(|run| run["state"] == "finished").unwrap();
+    assert_eq!(finished["soft_nll"], best["soft_nll"]);
+    assert_eq!(finished["accuracy"], best["accuracy"]);
+    assert_eq!(finished["size_bytes"], info.size_bytes());
+    assert_eq!(json["broken"][0]["id"], ids["broken"].as_str());
+    assert!(json["broken"][0]["reason"].as_str().unwrap().contains("status.json is damaged"));
+}
+
+#[test]
+fn a_store_without_runs_says_how_to_train_one() {
+    let lab = Lab::new();
+    snapshot("runs_list_empty", &lab.run(&["runs", "list"]));
+    assert_eq!(lab.json(&["runs", "list", "--json"])["runs"], json!([]));
+    let bare = tempfile::tempdir().unwrap();
+    let nothing = dissensus(bare.path(), &["runs"]);
+    assert_eq!(nothing.stderr, lab.run(&["runs"]).stderr);
+    assert!(nothing.status.success() && !bare.path().join("runs").exists());
+    snapshot("error_no_store", &dissensus(bare.path(), &["runs", "--store", "elsewhere"]));
+    // A store that is named by the environment does not stand in the way of a subcommand.
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dissensus"));
+    command.args(["runs", "list", "--json"]).env("DISSENSUS_STORE", lab.store.path());
+    assert!(command.output().unwrap().status.success());
+}
+
+#[test]
+fn shows_everything_about_a_run() {
+    let (lab, _running, ids) = every_kind();
+    for state in ["finished", "interrupted", "failed", "running"] {
+        let output = lab.run(&["runs", "show", &ids[state][..10]]);
+        snapshot(&format!("runs_show_{state}"), &output);
+    }
+    let json = lab.json(&["runs", "show", &ids["finished"], "--json"]);
+    let info = lab.store.find(&ids["finished"]).unwrap();
+    assert_eq!((&json["spec"], &json["about"]), (&info.spec, &info.about));
+    assert_eq!(json["result"], info.result().unwrap().unwrap());
+    assert_eq!(json["history"].as_array().unwrap().len(), 3);
+    assert_eq!((&json["state"], &json["planned"]), (&json!("finished"), &json!(3)));
+    let files: u64 =
+        json["files"].as_array().unwrap().iter().map(|file| file["bytes"].as_u64().unwrap()).sum();
+    assert_eq!(json["size_bytes"], files);
+    snapshot("error_broken_run", &lab.run(&["runs", "show", &ids["broken"]]));
+    let none = show(&lab.run(&["runs", "show", "zz"]));
+    assert!(none.contains("no run begins with \"zz\"; the nearest are "), "{none}");
+    assert!(none.ends_with("hint: `dissensus runs` lists them\n"), "{none}");
+}
+
+#[test]
+fn removes_what_is_named_and_nothing_else() {
+    let (lab, running, ids) = every_kind();
+    let left = || lab.store.ids().unwrap().len();
+    // Nobody can be asked, and one of them is being trained: all stay.
+    snapshot("error_rm_not_asked", &lab.run(&["runs", "rm", &ids["finished"]]));
+    let both = ["runs", "rm", &ids["finished"], &ids["running"], "--yes"];
+    snapshot("error_rm_running", &lab.run(&both));
+    assert_eq!(left(), 5);
+    assert_eq!(lab.run(&["runs", "rm", "--yes"]).status.code(), Some(2));
+    snapshot("runs_rm_failed", &lab.run(&["runs", "rm", "--failed", "--yes"]));
+    assert_eq!(left(), 4);
+    assert!(lab.store.find(&ids["failed"]).is_err());
+    let again = show(&lab.run(&["runs", "rm", "--failed", "--yes"]));
+    assert!(again.contains("exit code: 0") && again.contains("no run has failed"), "{again}");
+    // Twice the same is once, and a broken one can go.
+    let (short, broken) = (&ids["finished"][..10], &ids["broken"]);
+    let output = lab.run(&["runs", "rm", short, &ids["finished"], broken, "--yes"]);
+    assert_eq!(String::from_utf8(output.stdout).unwrap().lines().count(), 2);
+    assert_eq!(left(), 2);
+    drop(running);
+    assert!(lab.run(&["runs", "rm", "-y", &ids["running"]]).status.success());
+    assert_eq!(lab.store.ids().unwrap(), [ids["interrupted"].parse::<RunId>().unwrap()]);
+}
+
+/// Logits by id, as bits.
+fn bits(logits: &[f32], ids: &[String]) -> HashMap<String, Vec<u32>> {
+    let width = logits.len() / ids.len();
+    let rows = logits.chunks(width).map(|row| row.iter().map(|z| z.to_bits()).collect());
+    ids.iter().cloned().zip(rows).collect()
+}
+
+/// Logits of an .npz by id, as bits.
+fn written(path: &Path) -> HashMap<String, Vec<u32>> {
+    let found = dissensus_predictions::read(path, &Default::default()).unwrap().remove(0);
+    assert_eq!(found.kind, dissensus_predictions::Kind::Logits);
+    let logits: Vec<f32> = found.values.iter().map(|&value| value as f32).collect();
+    bits(&logits, &found.ids.unwrap())
+}
+
+fn same_bits(lab: &Lab, id: &RunId, data: &str, which: Which) {
+    let path = lab.folder.path().join("predictions.npz");
+    let (id, name) = (id.as_str(), which.name());
+    let arguments = ["predict", id, data, "--which", name, "--out", "predictions.npz", "--force"];
+    let output = lab.run(&arguments);
+    assert!(output.status.success(), "{}", show(&output));
+    let (found, info) = (written(&path), lab.store.find(id).unwrap());
+    let stored = info.predictions(which).unwrap().unwrap();
+    for (id, row) in bits(stored.logits(), stored.ids()) {
+        assert_eq!(
+            found.get(&id),
+            Some(&row),
+            "{}, {data}, {name}, {id}",
+            info.spec["run"]["model"]
+        );
+    }
+    assert!(found.len() > stored.ids().len());
+}
+
+/// Blends are generated with their ids, and the first are the same however many there are.
+#[test]
+fn pictures_of_a_run_are_predicted_to_the_bit() {
+    let (lab, task) = (Lab::new(), pictures());
+    // A rate that stays so high that it gets worse again.
+    let sets = [
+        "training.optimizer=adam",
+        "training.rate=0.05",
+        "training.schedule=constant",
+        "training.epochs=12",
+    ];
+    let adam = lab.train(&task, &spec(&task, &[&SMALL[..], &sets[..]].concat()), u64::MAX);
+    let result = lab.store.run(&adam).unwrap().result().unwrap().unwrap();
+    assert!(result["best_epoch"].as_u64().unwrap() < 11, "best and last are the same: {result}");
+    let sgd = lab.train(&task, &small(&task, 0), u64::MAX);
+    for (id, which) in [(&adam, Which::Best), (&adam, Which::Last), (&sgd, Which::Best)] {
+        same_bits(&lab, id, "blends", which);
+    }
+    let best = lab.run(&["predict", adam.as_str(), "blends"]);
+    let last = lab.run(&["predict", adam.as_str(), "blends", "--which", "last"]);
+    let text = String::from_utf8(best.stdout.clone()).unwrap();
+    assert!(text.starts_with("id,ring,square,") && text.lines().count() == 4_001);
+    assert_ne!(best.stdout, last.stdout);
+}
+
+#[test]
+fn feature_vectors_of_a_run_are_predicted_to_the_bit() {
+    let (lab, blends) = (Lab::new(), blends());
+    let names: Vec<String> = blends.table().items().iter().map(str::to_owned).collect();
+    let mut table = String::from("id,a,b,c,d,e\n");
+    let mut values = Vec::new();
+    for (place, id) in names.iter().enumerate() {
+        let row: Vec<f32> =
+            blends.image(place)[100..105].iter().map(|&byte| f32::from(byte) / 255.0).collect();
+        let cells: Vec<String> = row.iter().map(f32::to_string).collect();
+        table += &format!("{id},{}\n", cells.join(","));
+        values.extend(row);
+    }
+    std::fs::write(lab.folder.path().join("features.csv"), &table).unwrap();
+    let kind = Kind::Features(Features::new("x", 5, values).unwrap());
+    let inputs = Inputs::new("x", Some(names.iter().collect()), kind).unwrap();
+    let task = Task::new("blends", blends.table(), &inputs).unwrap().0;
+    let sets = ["model.name=mlp", "model.hidden=8", "training.momentum=0"];
+    let id = lab.train(&task, &spec(&task, &sets), u64::MAX);
+    same_bits(&lab, &id, "features.csv", Which::Best);
+
+    let narrow: String =
+        table.lines().map(|line| line.rsplit_once(',').unwrap().0.to_owned() + "\n").collect();
+    std::fs::write(lab.folder.path().join("narrow.csv"), narrow).unwrap();
+    snapshot("error_predict_width", &lab.run(&["predict", id.as_str(), "narrow.csv"]));
+    snapshot("error_predict_kind", &lab.run(&["predict", id.as_str(), "blends"]));
+}
+
+#[test]
+fn predict_says_what_is_wrong() {
+    let (lab, running, ids) = every_kind();
+    drop(running);
+    let array = |name: &str, shape: &[usize]| {
+        let mut bytes = npy::header("|u1", shape);
+        bytes.resize(bytes.len() + shape.iter().product::<usize>(), 7);
+        std::fs::write(lab.folder.path().join(name), bytes).unwrap();
+    };
+    array("colour.npy", &[2, 16, 16, 3]);
+    array("grey.npy", &[2, 16, 16]);
+    let id = ids["finished"].as_str();
+    snapshot("error_predict_channels", &lab.run(&["predict", id, "colour.npy"]));
+    snapshot("error_predict_interrupted", &lab.run(&["predict", &ids["interrupted"], "grey.npy"]));
+    snapshot("error_predict_name", &lab.run(&["predict", id, "grey.npy", "--out", "out.parquet"]));
+    let missing = show(&lab.run(&["predict", id, "missing.npy"]));
+    assert!(missing.contains("exit code: 2") && missing.contains("missing.npy"), "{missing}");
+    // Without ids, rows are known by their place; and both get the same from the same picture.
+    let made = lab.run(&["predict", id, "grey.npy", "--out", "out.csv"]);
+    snapshot("predict_csv", &made);
+    let text = std::fs::read_to_string(lab.folder.path().join("out.csv")).unwrap();
+    let rows: Vec<&str> = text.lines().collect();
+    assert_eq!(rows.len(), 3);
+    assert_eq!(rows[1].strip_prefix("0,"), rows[2].strip_prefix("1,"));
+    let sum: f64 = rows[1].split(',').skip(1).map(|cell| cell.parse::<f64>().unwrap()).sum();
+    assert!((sum - 1.0).abs() < 1e-12, "{sum}");
+    snapshot("error_predict_exists", &lab.run(&["predict", id, "grey.npy", "--out", "out.csv"]));
+}

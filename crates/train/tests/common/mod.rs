@@ -1,0 +1,217 @@
+//! Small data, specs and a store for the tests of the loop.
+
+#![allow(dead_code)]
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use dissensus_core::VoteTable;
+use dissensus_data::blends::{Settings, VotesPerItem};
+use dissensus_engine::Cpu;
+use dissensus_inputs::{Inputs, from_blends};
+use dissensus_store::{ActiveRun, Begun, RunId, RunInfo, Store, Tensors, Which};
+use dissensus_train::spec::Checkpoint;
+use dissensus_train::{Options, Outcome, RunPlan, RunSpec, Spec, Task, Watch, train};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// Pictures and votes. Two in three are easy, so that a few epochs learn something.
+pub(crate) fn data() -> &'static (VoteTable, Inputs) {
+    static DATA: OnceLock<(VoteTable, Inputs)> = OnceLock::new();
+    DATA.get_or_init(|| {
+        let settings = Settings {
+            items: 200,
+            votes: VotesPerItem::Fixed(8),
+            annotators: 12,
+            ambiguity: 0.3,
+            ..Settings::default()
+        };
+        let blends = settings.check().unwrap().generate().unwrap();
+        (blends.table().clone(), from_blends(&blends).unwrap())
+    })
+}
+
+pub(crate) fn task() -> &'static Task {
+    static TASK: OnceLock<Task> = OnceLock::new();
+    TASK.get_or_init(|| Task::new("blends", &data().0, &data().1).unwrap().0)
+}
+
+/// A small run, changed by overrides.
+pub(crate) fn plan(overrides: &[&str]) -> RunPlan {
+    let text = "
+        [data]
+        dataset = 'blends'
+        [delivery]
+        methods = 'soft'
+        [training]
+        epochs = 5
+        batch = 32
+        rate = 0.05
+        [run]
+        seeds = [3]
+    ";
+    // An MLP would refuse the other model's width.
+    let mlp = overrides.iter().any(|text| text.starts_with("model.name"));
+    let model = if mlp { &[][..] } else { &["model.name=smallcnn", "model.width=4"] };
+    let overrides: Vec<String> = model.iter().chain(overrides).map(|&t| t.to_owned()).collect();
+    Spec::parse(text, "test", &overrides).unwrap().runs().remove(0)
+}
+
+pub(crate) fn spec(task: &Task, overrides: &[&str]) -> RunSpec {
+    plan(overrides).with_data(task.identity().clone())
+}
+
+/// How a run is run.
+#[derive(Clone, Copy)]
+pub(crate) struct How {
+    pub(crate) threads: usize,
+    pub(crate) checkpoint: Checkpoint,
+    pub(crate) tensorboard: bool,
+    /// Asked to end once so many epochs are done.
+    pub(crate) stop_at: Option<u64>,
+    /// Ends without a word once so many epochs are done, as a killed process does.
+    pub(crate) killed_at: Option<u64>,
+}
+
+pub(crate) const PLAIN: How = How {
+    threads: 1,
+    checkpoint: Checkpoint::Auto,
+    tensorboard: false,
+    stop_at: None,
+    killed_at: None,
+};
+
+/// Notes what it is told.
+struct Notes<'a> {
+    how: How,
+    stop: &'a AtomicBool,
+    rows: Vec<Value>,
+}
+
+impl Watch for Notes<'_> {
+    fn epoch(&mut self, row: &Value, done: u64, planned: u64) {
+        self.rows.push(row.clone());
+        assert_eq!(self.rows.len() as u64, done);
+        assert!(done <= planned && row["epoch"] == json!(done - 1));
+        if self.how.stop_at.is_some_and(|at| done >= at) {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+        if self.how.killed_at.is_some_and(|at| done >= at) {
+            std::panic::resume_unwind(Box::new("killed"));
+        }
+    }
+}
+
+/// A store of its own.
+pub(crate) struct Lab {
+    _folder: TempDir,
+    pub(crate) store: Store,
+}
+
+impl Lab {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::create_or_open(folder.path().join("store")).unwrap();
+        Self { _folder: folder, store }
+    }
+
+    pub(crate) fn begin(&self, spec: &RunSpec) -> ActiveRun {
+        match self.store.begin(&spec.to_value(), &json!({}), spec.run.training.epochs).unwrap() {
+            Begun::Run(run) => run,
+            Begun::Finished(_) => panic!("{} is finished", spec.label()),
+        }
+    }
+
+    pub(crate) fn train(&self, task: &Task, spec: &RunSpec, how: How) -> Outcome {
+        self.try_train(task, spec, how).unwrap()
+    }
+
+    pub(crate) fn try_train(
+        &self,
+        task: &Task,
+        spec: &RunSpec,
+        how: How,
+    ) -> Result<Outcome, String> {
+        let stop = AtomicBool::new(how.stop_at == Some(0));
+        let options = Options {
+            threads: how.threads,
+            checkpoint: how.checkpoint,
+            tensorboard: how.tensorboard,
+            stop: &stop,
+        };
+        let run = self.begin(spec);
+        let mut notes = Notes { how, stop: &stop, rows: Vec::new() };
+        let outcome = train(task, spec, &Cpu, run, options, &mut notes);
+        let outcome = outcome.map_err(|error| error.to_string())?;
+        // Who watches sees every epoch, those before an interruption too.
+        if matches!(outcome, Outcome::Finished(_)) {
+            assert_eq!(notes.rows, self.info(spec).history().unwrap());
+        }
+        Ok(outcome)
+    }
+
+    pub(crate) fn info(&self, spec: &RunSpec) -> RunInfo {
+        self.store.run(&RunId::of(&spec.to_value())).unwrap()
+    }
+
+    /// Trains a run to its end, and gives all that is left of it.
+    pub(crate) fn finish(&self, task: &Task, spec: &RunSpec, how: How) -> Ended {
+        match self.train(task, spec, how) {
+            Outcome::Finished(result) => {
+                assert_eq!(self.info(spec).result().unwrap(), Some(result))
+            }
+            other => panic!("{}: {other:?}", spec.label()),
+        }
+        self.ended(spec)
+    }
+
+    pub(crate) fn ended(&self, spec: &RunSpec) -> Ended {
+        let info = self.info(spec);
+        let mut result = info.result().unwrap().unwrap();
+        assert!(result["seconds"].as_f64().unwrap() > 0.0);
+        result.as_object_mut().unwrap().remove("seconds");
+        let of = |which| {
+            let predictions = info.predictions(which).unwrap().unwrap();
+            Model {
+                weights: bits(&info.weights(which).unwrap().unwrap()),
+                ids: predictions.ids().to_vec(),
+                logits: predictions.logits().iter().map(|z| z.to_bits()).collect(),
+            }
+        };
+        Ended {
+            best: of(Which::Best),
+            last: of(Which::Last),
+            history: info.history().unwrap(),
+            result,
+        }
+    }
+}
+
+/// The weights and predictions of an epoch, to the bit.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Model {
+    pub(crate) weights: Vec<(String, Vec<u32>)>,
+    pub(crate) ids: Vec<String>,
+    pub(crate) logits: Vec<u32>,
+}
+
+/// What is left of a finished run, without the time it took.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Ended {
+    pub(crate) best: Model,
+    pub(crate) last: Model,
+    pub(crate) history: Vec<Value>,
+    pub(crate) result: Value,
+}
+
+impl Ended {
+    /// A column of the history.
+    pub(crate) fn column(&self, name: &str) -> Vec<f64> {
+        self.history.iter().map(|row| row[name].as_f64().unwrap()).collect()
+    }
+}
+
+fn bits(tensors: &Tensors<'_>) -> Vec<(String, Vec<u32>)> {
+    let bits = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect();
+    tensors.iter().map(|tensor| (tensor.name().to_owned(), bits(tensor.values()))).collect()
+}
