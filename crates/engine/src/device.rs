@@ -205,6 +205,15 @@ pub struct Settings {
     pub threads: usize,
 }
 
+/// What a prediction needs: parameters and batch statistics, flat.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Weights {
+    /// The parameters.
+    pub parameters: Vec<f32>,
+    /// The batch statistics.
+    pub statistics: Vec<f32>,
+}
+
 /// Where runs happen.
 pub trait Device: Send + Sync {
     /// What it is, in words.
@@ -255,8 +264,8 @@ pub trait Runner: Send {
     /// Keeps a copy of parameters and statistics as they are now, in place of the last one kept.
     fn keep(&mut self) -> Result<(), EngineError>;
 
-    /// The parameters and statistics that were kept.
-    fn kept(&self) -> Result<Option<(Vec<f32>, Vec<f32>)>, EngineError>;
+    /// The weights that were kept.
+    fn kept(&self) -> Result<Option<Weights>, EngineError>;
 
     /// Bytes of memory that buffers and weights take.
     fn bytes(&self) -> usize;

@@ -25,7 +25,7 @@ pub mod schedule;
 
 pub use augment::Augment;
 pub use cpu::Cpu;
-pub use device::{Dataset, Device, Epoch, Mode, Runner, Settings, State};
+pub use device::{Dataset, Device, Epoch, Mode, Runner, Settings, State, Weights};
 pub use error::EngineError;
 pub use models::{MODELS, Model};
 pub use network::Network;

@@ -186,7 +186,8 @@ fn figures(result: &Value) -> String {
     let part = result["parts"].as_object().and_then(|parts| parts.values().next_back());
     let metric = |name: &str| part.and_then(|part| part["best"][name].as_f64());
     let number = |value: Option<f64>| value.map_or("–".to_owned(), |v| format!("{v:.4}"));
-    let epoch = result["best_epoch"].as_u64().map_or("–".to_owned(), |epoch| epoch.to_string());
+    // People count from 1.
+    let epoch = result["best_epoch"].as_u64().map_or("–".to_owned(), |at| (at + 1).to_string());
     format!(
         "soft NLL {}, accuracy {}, best epoch {epoch}",
         number(metric("soft_nll")),

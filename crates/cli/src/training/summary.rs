@@ -39,11 +39,14 @@ pub(crate) struct Summary {
     pub(crate) arms: Vec<Arm>,
 }
 
+/// The value of a run in a column.
+type ValueOf<'a> = Box<dyn Fn(&Ended, &Value) -> Option<f64> + 'a>;
+
 /// A column: what it is called, whether less or more is better, and its value for a run.
 pub(crate) struct Column<'a> {
     pub(crate) name: String,
     pub(crate) direction: Direction,
-    pub(crate) value: Box<dyn Fn(&Ended, &Value) -> Option<f64> + 'a>,
+    pub(crate) value: ValueOf<'a>,
 }
 
 impl<'a> Column<'a> {

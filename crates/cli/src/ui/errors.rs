@@ -21,12 +21,15 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     ExitCode::from(2)
 }
 
-fn hint(error: &anyhow::Error) -> Option<&'static str> {
+fn hint(error: &anyhow::Error) -> Option<String> {
     if let Some(error) = error.downcast_ref::<ReadError>() {
-        return error.problem.remedy();
+        return error.problem.remedy().map(str::to_owned);
     }
     if let Some(error) = error.downcast_ref::<dissensus_predictions::AlignError>() {
-        return Some(error.remedy());
+        return Some(error.remedy().to_owned());
     }
-    error.downcast_ref::<WriteError>()?.remedy()
+    if let Some(error) = error.downcast_ref::<dissensus_store::StoreError>() {
+        return error.remedy();
+    }
+    error.downcast_ref::<WriteError>()?.remedy().map(str::to_owned)
 }

@@ -87,6 +87,11 @@ impl<F: Real> Passes<F> {
         &self.values[node][..count * self.frames[node].stride()]
     }
 
+    /// Whether a node has an output of its own; one inside a step has not.
+    pub(crate) fn has_value(&self, node: usize) -> bool {
+        self.values.get(node).is_some_and(|values| !values.is_empty())
+    }
+
     /// The gradient at the examples after a backward pass that reached them.
     pub(crate) fn input_gradient(&self, count: usize) -> &[F] {
         let slot = self.slots.of.first().copied().flatten();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 pub use probe::Probe;
 
-use crate::device::{Dataset, Epoch, Mode, Runner, Settings, Shift, State, Targets};
+use crate::device::{Dataset, Epoch, Mode, Runner, Settings, Shift, State, Targets, Weights};
 use crate::error::EngineError;
 use crate::network::{Network, NodeId};
 use crate::random::Moment;
@@ -206,6 +206,10 @@ impl<F: Real> CpuRunner<F> {
         let Some(shape) = shape else {
             return Err(EngineError::Data(format!("there is no node {node}")));
         };
+        if !self.passes.has_value(node) {
+            let text = format!("node {node} is computed together with the one after it");
+            return Err(EngineError::Data(text));
+        }
         let frame = Frame::new(shape);
         let mut out = Vec::with_capacity(rows.len() * shape.len());
         self.each_batch(rows, Mode::Eval, |passes, _, _, rows| {
@@ -358,8 +362,9 @@ impl Runner for CpuRunner<f32> {
         Ok(())
     }
 
-    fn kept(&self) -> Result<Option<(Vec<f32>, Vec<f32>)>, EngineError> {
-        Ok(self.kept.clone())
+    fn kept(&self) -> Result<Option<Weights>, EngineError> {
+        let weights = |(parameters, statistics)| Weights { parameters, statistics };
+        Ok(self.kept.clone().map(weights))
     }
 
     fn bytes(&self) -> usize {

@@ -16,7 +16,8 @@ pub(super) fn network(
     dropout: f64,
     classes: usize,
 ) -> Result<Network, EngineError> {
-    let mut b = Builder::new(input);
+    // Pictures are taken as plain vectors.
+    let mut b = Builder::new(Shape::Flat { width: input.len() });
     let h = b.linear("hidden", 0, hidden);
     let h = b.gelu(h);
     let h = b.dropout(h, dropout);

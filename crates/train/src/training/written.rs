@@ -1,6 +1,7 @@
 //! What the loop leaves in the store: checkpoints, the best and the last epoch, curves, figures.
 
-use dissensus_engine::Dataset;
+use dissensus_engine::network::Shape;
+use dissensus_engine::{Dataset, Weights};
 use dissensus_store::{ActiveRun, Checkpoint, Predictions};
 use serde_json::{Map, Value, json};
 
@@ -37,7 +38,7 @@ impl Training<'_> {
         if !self.unsaved {
             return Ok(());
         }
-        if let (Some((parameters, statistics)), Some(part), Some(logits)) =
+        if let (Some(Weights { parameters, statistics }), Some(part), Some(logits)) =
             (self.runner.kept()?, setup.parts.last(), self.best.last())
         {
             let weights = saved::weights(&setup.network, &parameters, &statistics)?;
@@ -99,6 +100,10 @@ impl Training<'_> {
             "train_items": setup.train.len(),
             "parameters": setup.network.parameter_count(),
             "seconds": self.position.seconds,
+            "input": match setup.dataset.shape() {
+                Shape::Map { height, width, channels } => vec![height, width, channels],
+                Shape::Flat { width } => vec![width],
+            },
             "normalization": normalization(&setup.dataset),
             "parts": parts,
         })))
