@@ -70,21 +70,27 @@ fn adam(weight_decay: f64) -> Optimizer {
     Optimizer::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay }
 }
 
-/// A head on random features.
+/// Random features, and random distributions as their targets.
+fn features(data: &str) -> Outcome<(Dataset, Vec<f32>)> {
+    let (rows, width, classes, _) = shape(data)?;
+    let dataset = Dataset::Vectors { width, values: normal(rows * width).into() };
+    Ok((dataset, shares(rows, classes)))
+}
+
+/// A head on features.
 fn head(
-    data: &str,
+    dataset: &Dataset,
+    classes: usize,
     batch: usize,
     optimizer: Optimizer,
     threads: usize,
-) -> Outcome<(Box<dyn Runner>, Vec<f32>)> {
-    let (rows, width, classes, _) = shape(data)?;
-    let dataset = Dataset::Vectors { width, values: normal(rows * width).into() };
+) -> Outcome<Box<dyn Runner>> {
     let model = Model::Mlp { hidden: 256, dropout: 0.1 };
     let network = Arc::new(model.network(dataset.shape(), classes)?);
-    let settings = Settings { batch, optimizer, threads };
+    // Room for evaluation in larger batches than training, as the training loop has it.
+    let settings = Settings { batch: batch.max(64), optimizer, threads };
     let state = State::fresh(&network, &optimizer, 0);
-    let runner = Cpu.runner(&network, &dataset, &settings, state)?;
-    Ok((runner, shares(rows, classes)))
+    Ok(Cpu.runner(&network, dataset, &settings, state)?)
 }
 
 fn train(
@@ -112,8 +118,9 @@ fn train(
 
 /// Seconds of an epoch of the head, best of several after a warm-up epoch.
 fn mlp(data: &str, threads: usize, repeats: u64) -> Outcome<()> {
-    let (rows, _, _, batch) = shape(data)?;
-    let (mut runner, targets) = head(data, batch, adam(0.0), threads)?;
+    let (rows, _, classes, batch) = shape(data)?;
+    let (dataset, targets) = features(data)?;
+    let mut runner = head(&dataset, classes, batch, adam(0.0), threads)?;
     let all: Vec<u32> = (0..rows as u32).collect();
     let mut seconds = Vec::new();
     for number in 0..=repeats {
@@ -148,10 +155,11 @@ fn grid(data: &str, lanes: usize) -> Outcome<()> {
     let (first, second) = ((rows as f64 * 0.7).round() as u32, (rows as f64 * 0.85).round() as u32);
     let (training, validation): (Vec<u32>, Vec<u32>) =
         ((0..first).collect(), (first..second).collect());
+    let (dataset, targets) = features(data)?;
     let start = Instant::now();
     let run = |job: usize| -> Outcome<f64> {
         let (rate, batch, epochs, decay, plateau) = settings[job];
-        let (mut runner, targets) = head(data, batch, adam(decay), 1)?;
+        let mut runner = head(&dataset, classes, batch, adam(decay), 1)?;
         let schedule = match plateau {
             true => Schedule::Plateau { factor: 0.5, patience: 10, threshold: 1e-4, minimum: 0.0 },
             false => Schedule::Constant,

@@ -54,7 +54,11 @@ impl Votes {
     /// The votes on the items at these places.
     fn select(&self, places: &[usize]) -> Self {
         fn pick<T: Copy>(from: &[T], ranges: &[std::ops::Range<usize>]) -> Vec<T> {
-            ranges.iter().flat_map(|range| from.get(range.clone()).unwrap_or(&[])).copied().collect()
+            ranges
+                .iter()
+                .flat_map(|range| from.get(range.clone()).unwrap_or(&[]))
+                .copied()
+                .collect()
         }
         let ranges: Vec<_> = places.iter().map(|&item| self.range(item)).collect();
         let mut starts = vec![0];

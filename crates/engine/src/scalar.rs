@@ -43,6 +43,8 @@ pub trait Real:
     fn fma(self, a: Self, b: Self) -> Self;
     /// √self.
     fn root(self) -> Self;
+    /// 1 / self for a positive number that is not subnormal, to the last bit or two.
+    fn inverse(self) -> Self;
     /// eˣ.
     fn exp(self) -> Self;
     /// Φ and φ, the normal distribution function and its density.
@@ -89,6 +91,10 @@ impl Real for f64 {
     #[inline(always)]
     fn root(self) -> Self {
         self.sqrt()
+    }
+    #[inline(always)]
+    fn inverse(self) -> Self {
+        1.0 / self
     }
     #[inline(always)]
     fn exp(self) -> Self {
@@ -150,6 +156,17 @@ impl Real for f32 {
     #[inline(always)]
     fn root(self) -> Self {
         self.sqrt()
+    }
+
+    /// A guess from the bits, then Newton's y ← y·(2 − x·y) three times. Division and square root
+    /// share one slow unit of a core; where a loop needs both, this leaves it to the root.
+    #[inline(always)]
+    fn inverse(self) -> Self {
+        let mut y = f32::from_bits(0x7ef3_11c7_u32.wrapping_sub(self.to_bits()));
+        for _ in 0..3 {
+            y = y.mul_add((-self).mul_add(y, 1.0), y);
+        }
+        y
     }
 
     /// 2ⁿ·p(r) with x = n·ln 2 + r, |r| ≤ ln 2 / 2: no branch and no table, so that a loop over it
@@ -230,6 +247,18 @@ mod tests {
             let (ours, exact) = (f64::from(Real::exp(x)), f64::from(x).exp());
             assert!((ours / exact - 1.0).abs() < 3e-7, "exp({x}) = {ours}, not {exact}");
         }
+    }
+
+    #[test]
+    fn fast_inverses_are_close() {
+        for exponent in -100..100 {
+            for step in 0..1000 {
+                let x = 2f32.powi(exponent) * (1.0 + step as f32 / 1000.0);
+                let (ours, exact) = (f64::from(x.inverse()), 1.0 / f64::from(x));
+                assert!((ours / exact - 1.0).abs() < 1.2e-7, "1/{x} = {ours}, not {exact}");
+            }
+        }
+        assert!(f32::NAN.inverse().is_nan());
     }
 
     #[test]

@@ -6,6 +6,7 @@ use crate::random::Moment;
 use crate::scalar::Real;
 
 use super::frame::Frame;
+use super::kernels::optimizer::Update;
 use super::kernels::{Into, dropout, loss, pointwise, pool};
 use super::steps::{Kind, Slots, Step, slots, steps};
 use super::team::Team;
@@ -184,14 +185,16 @@ impl<F: Real> Passes<F> {
         }
     }
 
-    /// Adds the gradient of the last loss to `gradient`.
+    /// Adds the gradient of the last loss to `gradient`. With an `update`, linear layers are
+    /// updated on the way instead: their gradient is used up where it is made.
     pub(crate) fn backward(
         &mut self,
         team: &Team,
         count: usize,
         reach: Reach,
-        parameters: &[F],
+        parameters: &mut [F],
         gradient: &mut [F],
+        mut update: Option<&mut Update<'_, F>>,
     ) {
         let mut written = vec![false; self.frames.len()];
         for step in self.steps.iter_mut().rev() {
@@ -224,7 +227,13 @@ impl<F: Real> Passes<F> {
                         let scratch = &mut scratch[..w.len()];
                         linear.backward_input(team, count, dy, w, scratch, dx);
                     }
-                    linear.backward_weights(team, count, x, dy, &mut gradient[range]);
+                    match &mut update {
+                        Some(update) => {
+                            let product = linear.weights_product(count, x, dy);
+                            update.product(team, &product, range, parameters);
+                        }
+                        None => linear.backward_weights(team, count, x, dy, &mut gradient[range]),
+                    }
                     linear.backward_bias(count, dy, &mut gradient[self.ranges[*bias].clone()]);
                 }
                 Kind::Norm { norm, scale, shift, .. } => {

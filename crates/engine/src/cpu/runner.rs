@@ -14,7 +14,7 @@ use crate::scalar::Real;
 
 use super::batch::{Examples, Source, targets};
 use super::frame::Frame;
-use super::kernels::optimizer;
+use super::kernels::optimizer::Update;
 use super::passes::{Passes, Reach};
 use super::team::Team;
 
@@ -108,11 +108,12 @@ impl<F: Real> CpuRunner<F> {
                 let (w, statistics) = (&mut state.parameters, &mut state.statistics);
                 passes.forward(team, count, epoch.mode, moment, w, statistics);
                 total += passes.loss(count, goals, count).wide() * count as f64;
-                passes.backward(team, count, Reach::Parameters, w, gradient);
                 state.steps += 1;
-                let (rate, steps) = (epoch.rate, state.steps);
-                let slots = &mut state.slots;
-                optimizer::step(team, &settings.optimizer, rate, steps, w, gradient, slots);
+                let (optimizer, slots) = (&settings.optimizer, &mut state.slots[..]);
+                let mut update = Update::new(optimizer, epoch.rate, state.steps, slots);
+                let on_the_way = Some(&mut update);
+                passes.backward(team, count, Reach::Parameters, w, gradient, on_the_way);
+                update.finish(team, w, gradient);
             }
             Ok(total / epoch.visits.len().max(1) as f64)
         })
@@ -176,7 +177,7 @@ impl<F: Real> CpuRunner<F> {
         &mut self,
         rows: &[u32],
         mode: Mode,
-        mut with: impl FnMut(&mut Passes<F>, &Team, &State<F>, &[u32]) + Send,
+        mut with: impl FnMut(&mut Passes<F>, &Team, &mut State<F>, &[u32]) + Send,
     ) -> Result<(), EngineError> {
         if let Some(row) = rows.iter().find(|&&row| row as usize >= self.examples.len()) {
             let text = format!("row {row} of {} examples", self.examples.len());
@@ -242,8 +243,8 @@ impl<F: Real> CpuRunner<F> {
         self.each_batch(rows, mode, |passes, team, state, rows| {
             targets(goals, classes, rows.len(), |at| rows[at] as usize, None, &mut batch);
             total += passes.loss(rows.len(), &batch, of).wide();
-            let w = &state.parameters;
-            passes.backward(team, rows.len(), Reach::Parameters, w, &mut gradient);
+            let w = &mut state.parameters;
+            passes.backward(team, rows.len(), Reach::Parameters, w, &mut gradient, None);
         })?;
         Ok((total, gradient))
     }
@@ -263,8 +264,8 @@ impl<F: Real> CpuRunner<F> {
         self.each_batch(rows, Mode::Eval, |passes, team, state, rows| {
             passes.seed_gradient(&weights[done * classes..][..rows.len() * classes]);
             done += rows.len();
-            let w = &state.parameters;
-            passes.backward(team, rows.len(), Reach::Inputs, w, &mut unused);
+            let w = &mut state.parameters;
+            passes.backward(team, rows.len(), Reach::Inputs, w, &mut unused, None);
             inside(frame, passes.input_gradient(rows.len()), &mut out);
         })?;
         Ok(out)

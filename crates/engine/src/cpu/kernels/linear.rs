@@ -82,6 +82,24 @@ impl Linear {
         gather(team, &product, dx.out);
     }
 
+    /// xᵀ·dy, to be computed.
+    pub(crate) fn weights_product<'a, F: Real>(
+        &'a self,
+        count: usize,
+        x: &'a [F],
+        dy: &'a [F],
+    ) -> Outer<'a, F> {
+        Outer {
+            input: x,
+            from: rows(&self.from, count),
+            taps: PLAIN,
+            depth: self.inputs,
+            gradient: dy,
+            at: rows(&self.to, count),
+            columns: self.outputs,
+        }
+    }
+
     /// dW += xᵀ·dy.
     pub(crate) fn backward_weights<F: Real>(
         &self,
@@ -91,16 +109,7 @@ impl Linear {
         dy: &[F],
         dw: &mut [F],
     ) {
-        let product = Outer {
-            input: x,
-            from: rows(&self.from, count),
-            taps: PLAIN,
-            depth: self.inputs,
-            gradient: dy,
-            at: rows(&self.to, count),
-            columns: self.outputs,
-        };
-        outer(team, &product, dw);
+        outer(team, &self.weights_product(count, x, dy), dw);
     }
 
     /// db += Σ dy.

@@ -289,13 +289,39 @@ pub(crate) struct Outer<'a, F> {
     pub(crate) columns: usize,
 }
 
+impl<F> Outer<'_, F> {
+    /// How many rows are summed over.
+    pub(crate) fn examples(&self) -> usize {
+        self.at.len()
+    }
+
+    fn check(&self, output: usize) {
+        assert_eq!(self.from.len(), self.at.len(), "as many rows of gradients as of inputs");
+        within("input", self.from, shifts(self.taps), self.depth, self.input.len());
+        within("gradient", self.at, (0, 0), self.columns, self.gradient.len());
+        let weights = self.taps.iter().map(|tap| tap.weights).max().unwrap_or(0);
+        assert!(self.taps.is_empty() || weights + self.depth * self.columns <= output, "weights");
+    }
+}
+
+/// Some rows of the only tap: out\[k − first\]\[j\] = Σ_p in\[p\]\[k\] · dy\[p\]\[j\] for k in `rows`.
+pub(crate) fn outer_rows<F: Real>(
+    team: &Team,
+    o: &Outer<'_, F>,
+    rows: std::ops::Range<usize>,
+    output: &mut [F],
+) {
+    o.check(o.depth * o.columns);
+    assert!(o.taps.len() == 1 && rows.end <= o.depth, "rows of one tap");
+    assert_eq!(output.len(), rows.len() * o.columns, "as many rows");
+    // The part counts rows from the first of all; it never leaves those that are here.
+    let out = output.as_mut_ptr().wrapping_sub(rows.start * o.columns + o.taps[0].weights);
+    team.arch.dispatch(OuterPart { o, out, rows, add: false });
+}
+
 /// out\[t\]\[k\]\[j\] += Σ_p in\[p + t\]\[k\] · dy\[p\]\[j\].
 pub(crate) fn outer<F: Real>(team: &Team, o: &Outer<'_, F>, output: &mut [F]) {
-    assert_eq!(o.from.len(), o.at.len(), "as many rows of gradients as of inputs");
-    within("input", o.from, shifts(o.taps), o.depth, o.input.len());
-    within("gradient", o.at, (0, 0), o.columns, o.gradient.len());
-    let weights = o.taps.iter().map(|tap| tap.weights).max().unwrap_or(0);
-    assert!(o.taps.is_empty() || weights + o.depth * o.columns <= output.len(), "weights");
+    o.check(output.len());
     let out = Shared(output.as_mut_ptr());
     let tasks = team.tasks(2 * o.at.len() * o.columns * o.depth * o.taps.len());
     // Rows of the weight matrix, in stretches of eight: every element belongs to one task.
@@ -303,7 +329,7 @@ pub(crate) fn outer<F: Real>(team: &Team, o: &Outer<'_, F>, output: &mut [F]) {
     team.run(tasks, |task| {
         let rows = (task * share).min(o.depth)..((task + 1) * share).min(o.depth);
         // SAFETY: tasks have disjoint rows of the output; bounds were checked above.
-        team.arch.dispatch(OuterPart { o, out: out.get(), rows });
+        team.arch.dispatch(OuterPart { o, out: out.get(), rows, add: true });
     });
 }
 
@@ -311,6 +337,8 @@ struct OuterPart<'a, F> {
     o: &'a Outer<'a, F>,
     out: *mut F,
     rows: std::ops::Range<usize>,
+    /// Whether the first block adds to what is there; the others always do.
+    add: bool,
 }
 
 impl<F: Real> WithSimd for OuterPart<'_, F> {
@@ -392,6 +420,7 @@ impl<F: Real> OuterPart<'_, F> {
         width: usize,
     ) {
         let o = self.o;
+        let add = self.add || examples.start > 0;
         let zero = F::splat(simd, F::ZERO);
         let mut sums = [[zero; V]; R];
         for example in examples {
@@ -418,9 +447,13 @@ impl<F: Real> OuterPart<'_, F> {
         for (r, sums) in sums.iter().enumerate() {
             // SAFETY: `outer` checked the output; rows of the weights belong to one task.
             unsafe {
-                let out = self.out.add(tap.weights + (row + r) * o.columns + column);
+                let at = tap.weights + (row + r) * o.columns + column;
+                let out = self.out.wrapping_add(at);
                 for (v, &sum) in sums.iter().enumerate() {
-                    let sum = F::plus(simd, load::<F, S, WHOLE>(simd, out, v, width), sum);
+                    let mut sum = sum;
+                    if add {
+                        sum = F::plus(simd, load::<F, S, WHOLE>(simd, out, v, width), sum);
+                    }
                     store::<F, S, WHOLE>(simd, out, v, width, sum);
                 }
             }

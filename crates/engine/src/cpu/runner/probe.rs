@@ -5,7 +5,7 @@
 //! as they do in training. Dropout is that of batch 0 of epoch 0.
 
 use crate::cpu::frame::Frame;
-use crate::cpu::kernels::optimizer;
+use crate::cpu::kernels::optimizer::Update;
 use crate::cpu::passes::{Passes, Reach};
 use crate::cpu::team::Team;
 use crate::device::Mode;
@@ -34,7 +34,7 @@ impl<F: Real> CpuRunner<F> {
         inputs: &[F],
         beside: &[F],
         mode: Mode,
-        with: impl FnOnce(&mut Passes<F>, &Team, usize, &[F]) -> T + Send,
+        with: impl FnOnce(&mut Passes<F>, &Team, usize, &mut [F]) -> T + Send,
     ) -> Result<T, EngineError> {
         let (size, classes) = (self.network.input().len().max(1), self.network.classes());
         let count = inputs.len() / size;
@@ -53,7 +53,7 @@ impl<F: Real> CpuRunner<F> {
         let (team, frame) = (&*team, passes.input_frame());
         put(frame, inputs, passes.input());
         Ok(team.install(|| {
-            let (w, statistics) = (&state.parameters, &mut state.statistics);
+            let (w, statistics) = (&mut state.parameters[..], &mut state.statistics);
             passes.forward(team, count, mode, Moment::default(), w, statistics);
             with(passes, team, count, w)
         }))
@@ -119,7 +119,8 @@ impl<F: Real> CpuRunner<F> {
         state.steps += 1;
         let (w, steps, slots) = (&mut state.parameters, state.steps, &mut state.slots);
         team.install(|| {
-            optimizer::step(team, &settings.optimizer, rate, steps, w, &mut gradient, slots);
+            let update = Update::new(&settings.optimizer, rate, steps, slots);
+            update.finish(team, w, &mut gradient);
         });
         Ok(())
     }
@@ -147,10 +148,10 @@ fn found<F: Real>(
     passes: &mut Passes<F>,
     team: &Team,
     count: usize,
-    w: &[F],
+    w: &mut [F],
 ) -> Probe<F> {
     let mut parameter_gradient = vec![F::ZERO; network.parameter_count()];
-    passes.backward(team, count, Reach::Inputs, w, &mut parameter_gradient);
+    passes.backward(team, count, Reach::Inputs, w, &mut parameter_gradient, None);
     let (mut outputs, mut input_gradient) = (Vec::new(), Vec::new());
     let last = network.nodes().len().saturating_sub(1);
     inside(Frame::new(output(network)), passes.value(last, count), &mut outputs);
