@@ -22,8 +22,8 @@ use clap::{Parser, Subcommand};
 /// Train and judge classifiers on how people actually voted.
 ///
 /// When people label the same example they disagree, and that disagreement is information.
-/// dissensus reads votes from any annotation tool, shows where people disagree, and judges models
-/// against how people actually voted.
+/// dissensus reads votes from any annotation tool, shows where people disagree, trains models on
+/// the votes in several ways, and judges models against how people actually voted.
 #[derive(Parser)]
 #[command(name = "dissensus", version = env!("DISSENSUS_VERSION"), after_help = AFTER_HELP)]
 #[command(disable_help_subcommand = true, max_term_width = 100)]
@@ -34,32 +34,29 @@ struct Cli {
 
 const AFTER_HELP: &str = "\
 Examples:
-  dissensus demo                              see it work on built-in data
+  dissensus demo                              train on built-in data, in about a minute
   dissensus votes inspect votes.csv           what is in a vote file
   dissensus votes lint votes.csv              what may be wrong with it
   dissensus votes convert votes.csv out.npz   counts for numpy
+  dissensus train study.toml                  train what a spec asks for
   dissensus score --votes votes.csv --predictions model.csv
 
-Exit codes: 0 done; 1 the linter found errors; 2 the input or the command line is wrong.";
+Exit codes: 0 done; 1 the linter found errors, or a run failed; 2 the input or the command line is
+wrong; 130 training was interrupted.";
 
+// What has arguments of its own is described where they are: a comment here would hide that text.
 #[derive(Subcommand)]
 enum Command {
-    /// Generate the built-in data and look at it
     Demo(commands::demo::Args),
     /// Look into vote files, check and convert them
     #[command(subcommand)]
     Votes(commands::votes::Command),
-    /// Train models on how people voted
     Train(commands::train::Args),
     Runs(commands::runs::Args),
     Predict(commands::predict::Args),
-    /// Judge predictions against how people voted
     Score(commands::score::Args),
-    /// Write predictions that need no model, to score beside those of one
     Baseline(commands::baseline::Args),
-    /// Compare models on the same items, or methods over paired seeds
     Compare(commands::compare::Args),
-    /// Write the labels that training would see in each epoch
     Deliver(commands::deliver::Args),
     /// What is measured, and how each number is made
     #[command(subcommand)]
@@ -68,6 +65,8 @@ enum Command {
     #[command(subcommand)]
     Data(commands::data::Command),
     /// Print a completion script for a shell
+    ///
+    /// For example: dissensus completions bash > ~/.local/share/bash-completion/completions/dissensus
     Completions(commands::completions::Args),
 }
 
@@ -100,5 +99,14 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         super::Cli::command().debug_assert();
+    }
+
+    /// A comment at a variant would take the place of the text at its arguments.
+    #[test]
+    fn no_long_help_is_hidden() {
+        let command = super::Cli::command();
+        for command in command.get_subcommands().filter(|c| c.get_arguments().next().is_some()) {
+            assert!(command.get_long_about().is_some(), "{} has no long help", command.get_name());
+        }
     }
 }

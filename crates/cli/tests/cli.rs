@@ -120,7 +120,7 @@ fn lint() {
 
 #[test]
 fn demo() {
-    snapshot!("demo", "demo", "--items", "200");
+    snapshot!("demo", "demo", "--items", "200", "--no-train");
     snapshot!("demo_bad_setting", "demo", "--ambiguity", "2");
 }
 

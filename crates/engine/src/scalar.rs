@@ -63,6 +63,10 @@ pub trait Real:
     ) -> Self::Vector<S>;
     /// a + b by lane.
     fn plus<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S>;
+    /// a − b by lane.
+    fn minus<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S>;
+    /// a·b by lane.
+    fn times<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S>;
     /// The first lanes from a slice shorter than a register, 0 in the others.
     fn partial_load<S: Simd>(simd: S, from: &[Self]) -> Self::Vector<S>;
     /// The first lanes into a slice shorter than a register.
@@ -125,6 +129,14 @@ impl Real for f64 {
     #[inline(always)]
     fn plus<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S> {
         simd.add_f64s(a, b)
+    }
+    #[inline(always)]
+    fn minus<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S> {
+        simd.sub_f64s(a, b)
+    }
+    #[inline(always)]
+    fn times<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S> {
+        simd.mul_f64s(a, b)
     }
     #[inline(always)]
     fn partial_load<S: Simd>(simd: S, from: &[Self]) -> Self::Vector<S> {
@@ -225,6 +237,14 @@ impl Real for f32 {
     #[inline(always)]
     fn plus<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S> {
         simd.add_f32s(a, b)
+    }
+    #[inline(always)]
+    fn minus<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S> {
+        simd.sub_f32s(a, b)
+    }
+    #[inline(always)]
+    fn times<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S> {
+        simd.mul_f32s(a, b)
     }
     #[inline(always)]
     fn partial_load<S: Simd>(simd: S, from: &[Self]) -> Self::Vector<S> {

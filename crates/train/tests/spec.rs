@@ -192,6 +192,7 @@ fn names_of_lists_come_with_the_nearest() {
         ("selection.on=eval", "evaluation"),
         ("split.parts=train/test", "train/evaluation"),
         ("run.precision=f16", "bf16"),
+        ("run.precision=f64", "f32"),
         ("run.checkpoint=every_epoch", "every-epoch"),
     ];
     for (given, nearest) in cases {

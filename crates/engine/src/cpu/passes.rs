@@ -7,6 +7,7 @@ use crate::scalar::Real;
 
 use super::frame::Frame;
 use super::kernels::optimizer::Update;
+use super::kernels::winograd::Scratch;
 use super::kernels::{Into, dropout, loss, pointwise, pool};
 use super::steps::{Kind, Slots, Step, slots, steps};
 use super::team::Team;
@@ -25,7 +26,7 @@ pub(crate) struct Passes<F> {
     /// By slot: gradients and their tangents.
     gradients: Vec<Vec<F>>,
     gradient_tangents: Vec<Vec<F>>,
-    scratch: Vec<F>,
+    scratch: Scratch<F>,
 }
 
 /// How far back gradients are wanted.
@@ -47,7 +48,6 @@ impl<F: Real> Passes<F> {
         for node in std::iter::once(0).chain(steps.iter().map(|step| step.output)) {
             values[node] = vec![F::ZERO; batch * frames[node].stride()];
         }
-        let weights = network.parameters().iter().map(|p| p.layout.len()).max().unwrap_or(0);
         Self {
             classes: network.classes(),
             ranges: network.parameters().iter().map(|p| p.range()).collect(),
@@ -58,7 +58,7 @@ impl<F: Real> Passes<F> {
             tangents: Vec::new(),
             gradients: Vec::new(),
             gradient_tangents: Vec::new(),
-            scratch: vec![F::ZERO; weights],
+            scratch: Scratch::new(),
             frames,
         }
     }
@@ -122,7 +122,7 @@ impl<F: Real> Passes<F> {
             match &mut step.kind {
                 Kind::Conv { conv, weight } => {
                     let w = &parameters[self.ranges[*weight].clone()];
-                    conv.forward(team, count, x, w, Into { out: y, add: false });
+                    conv.forward(team, count, x, w, &mut self.scratch, Into { out: y, add: false });
                 }
                 Kind::Linear { linear, weight, bias } => {
                     let w = &parameters[self.ranges[*weight].clone()];
@@ -215,16 +215,14 @@ impl<F: Real> Passes<F> {
                     let range = self.ranges[*weight].clone();
                     let (w, scratch) = (&parameters[range.clone()], &mut self.scratch);
                     if wanted {
-                        let scratch = &mut scratch[..w.len()];
                         conv.backward_input(team, count, dy, w, scratch, dx);
                     }
-                    conv.backward_weights(team, count, x, dy, &mut gradient[range]);
+                    conv.backward_weights(team, count, x, dy, scratch, &mut gradient[range]);
                 }
                 Kind::Linear { linear, weight, bias } => {
                     let range = self.ranges[*weight].clone();
                     let (w, scratch) = (&parameters[range.clone()], &mut self.scratch);
                     if wanted {
-                        let scratch = &mut scratch[..w.len()];
                         linear.backward_input(team, count, dy, w, scratch, dx);
                     }
                     match &mut update {
@@ -293,9 +291,23 @@ impl<F: Real> Passes<F> {
             match &mut step.kind {
                 Kind::Conv { conv, weight } => {
                     let (w, tw) = both(*weight);
-                    conv.forward(team, count, x, tw, Into { out: ty, add: false });
+                    conv.forward(
+                        team,
+                        count,
+                        x,
+                        tw,
+                        &mut self.scratch,
+                        Into { out: ty, add: false },
+                    );
                     if step.input != 0 {
-                        conv.forward(team, count, tx, w, Into { out: ty, add: true });
+                        conv.forward(
+                            team,
+                            count,
+                            tx,
+                            w,
+                            &mut self.scratch,
+                            Into { out: ty, add: true },
+                        );
                     }
                 }
                 Kind::Linear { linear, weight, bias } => {
@@ -375,7 +387,6 @@ impl<F: Real> Passes<F> {
             match &mut step.kind {
                 Kind::Conv { conv, weight } => {
                     let ((w, tw), scratch) = (both(*weight), &mut self.scratch);
-                    let scratch = &mut scratch[..w.len()];
                     if wanted {
                         let first = Into { out: &mut *tdx.out, add };
                         conv.backward_input(team, count, dy, tw, scratch, first);
@@ -384,14 +395,13 @@ impl<F: Real> Passes<F> {
                         conv.backward_input(team, count, dy, w, scratch, dx);
                     }
                     let p = &mut product[self.ranges[*weight].clone()];
-                    conv.backward_weights(team, count, x, tdy, p);
+                    conv.backward_weights(team, count, x, tdy, scratch, p);
                     if wanted {
-                        conv.backward_weights(team, count, tx, dy, p);
+                        conv.backward_weights(team, count, tx, dy, scratch, p);
                     }
                 }
                 Kind::Linear { linear, weight, bias } => {
                     let ((w, tw), scratch) = (both(*weight), &mut self.scratch);
-                    let scratch = &mut scratch[..w.len()];
                     if wanted {
                         let first = Into { out: &mut *tdx.out, add };
                         linear.backward_input(team, count, dy, tw, scratch, first);

@@ -37,6 +37,11 @@ impl Team {
         Ok(Self { pool, threads, arch: pulp::Arch::new() })
     }
 
+    /// How many threads there are.
+    pub(crate) fn threads(&self) -> usize {
+        self.threads
+    }
+
     /// Does `work` with the team's threads at hand.
     pub(crate) fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         match &self.pool {

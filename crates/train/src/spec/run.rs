@@ -38,8 +38,6 @@ pub enum Precision {
     F32,
     /// 16 bits with the range of 32, where the device has them; weights are kept in 32.
     Bf16,
-    /// 64 bits.
-    F64,
 }
 
 /// When a run is saved.
@@ -54,7 +52,7 @@ pub enum Checkpoint {
     End,
 }
 
-pub(super) const PRECISIONS: &[&str] = &["f32", "bf16", "f64"];
+pub(super) const PRECISIONS: &[&str] = &["f32", "bf16"];
 pub(super) const CHECKPOINTS: &[&str] = &["auto", "every-epoch", "end"];
 
 /// Seeds that a number asks for are written out; this many is a slip.
@@ -68,7 +66,6 @@ impl Run {
         })?;
         let precision = match reader.choose("run", "precision")? {
             "bf16" => Precision::Bf16,
-            "f64" => Precision::F64,
             _ => Precision::F32,
         };
         let device = reader.read("run", "device", |value| {

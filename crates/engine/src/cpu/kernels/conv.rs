@@ -9,6 +9,7 @@ use crate::cpu::team::Team;
 use crate::scalar::Real;
 
 use super::tile::{Gather, Outer, Rows, Tap, gather, outer};
+use super::winograd::{Scratch, Winograd};
 use super::{Into, transpose};
 
 /// The offsets of a convolution, made once.
@@ -20,6 +21,8 @@ pub(crate) struct Conv {
     from: Vec<u32>,
     to: Vec<u32>,
     parities: Vec<Parity>,
+    /// The faster way, where it pays: for outputs and weights, and for the gradient in the input.
+    winograd: Option<(Winograd, Winograd)>,
 }
 
 /// Input pixels of one parity, and the output pixels and taps that reach them.
@@ -72,7 +75,9 @@ impl Conv {
                 taps,
             });
         }
-        Self { input, output, taps, from, to, parities }
+        let fast = Winograd::new(input, output).filter(|_| (kernel, stride) == (3, 1));
+        let winograd = fast.and_then(|fast| fast.turned().map(|turned| (fast, turned)));
+        Self { input, output, taps, from, to, parities, winograd }
     }
 
     fn inputs(&self, count: usize) -> Rows<'_> {
@@ -90,8 +95,12 @@ impl Conv {
         count: usize,
         x: &[F],
         weights: &[F],
+        scratch: &mut Scratch<F>,
         y: Into<'_, F>,
     ) {
+        if let Some((fast, _)) = &self.winograd {
+            return fast.forward(team, count, x, weights, false, scratch.tiles().1, y);
+        }
         let product = Gather {
             input: x,
             from: self.inputs(count),
@@ -105,20 +114,25 @@ impl Conv {
         gather(team, &product, y.out);
     }
 
-    /// dx (+)= dy∗Wᵀ; `scratch` is as long as the weights.
+    /// dx (+)= dy∗Wᵀ.
     pub(crate) fn backward_input<F: Real>(
         &self,
         team: &Team,
         count: usize,
         dy: &[F],
         weights: &[F],
-        scratch: &mut [F],
+        scratch: &mut Scratch<F>,
         dx: Into<'_, F>,
     ) {
         let (inputs, outputs) = (self.input.channels, self.output.channels);
         let size = inputs * outputs;
-        for (from, to) in weights.chunks(size).zip(scratch.chunks_mut(size)) {
+        let (transposed, tiles) = scratch.tiles();
+        let transposed = Scratch::room(transposed, weights.len());
+        for (from, to) in weights.chunks(size).zip(transposed.chunks_mut(size)) {
             transpose(team, from, inputs, outputs, to);
+        }
+        if let Some((_, fast)) = &self.winograd {
+            return fast.forward(team, count, dy, transposed, true, tiles, dx);
         }
         for parity in &self.parities {
             let product = Gather {
@@ -126,7 +140,7 @@ impl Conv {
                 from: Rows { positions: &parity.from, stride: self.output.stride(), count },
                 taps: &parity.taps,
                 depth: outputs,
-                weights: scratch,
+                weights: transposed,
                 columns: inputs,
                 to: Rows { positions: &parity.to, stride: self.input.stride(), count },
                 accumulate: dx.add,
@@ -142,8 +156,12 @@ impl Conv {
         count: usize,
         x: &[F],
         dy: &[F],
+        scratch: &mut Scratch<F>,
         dw: &mut [F],
     ) {
+        if let Some((fast, _)) = &self.winograd {
+            return fast.backward_weights(team, count, x, dy, scratch.tiles().1, dw);
+        }
         let product = Outer {
             input: x,
             from: self.inputs(count),
@@ -154,5 +172,85 @@ impl Conv {
             columns: self.output.channels,
         };
         outer(team, &product, dw);
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::network::Shape;
+    use dissensus_core::philox::Stream;
+
+    fn noise<F: Real>(seed: u64, len: usize) -> Vec<F> {
+        let mut stream = Stream::new([seed, 0], [0, 0, 0]);
+        (0..len).map(|_| F::of(stream.normal())).collect()
+    }
+
+    /// Maps of normal numbers with a border of zeros.
+    fn maps<F: Real>(seed: u64, frame: Frame, count: usize) -> Vec<F> {
+        let mut out = vec![F::ZERO; count * frame.stride()];
+        let values = noise(seed, count * frame.pixels() * frame.channels);
+        let mut values = values.into_iter();
+        for example in out.chunks_mut(frame.stride()) {
+            for row in frame.rows() {
+                example[row].iter_mut().for_each(|to| *to = values.next().unwrap());
+            }
+        }
+        out
+    }
+
+    /// Output, gradient in the input and gradient in the weights.
+    fn passes<F: Real>(conv: &Conv, count: usize, threads: usize) -> [Vec<F>; 3] {
+        let team = Team::new(threads).unwrap();
+        let (input, output) = (conv.input, conv.output);
+        let (x, dy) = (maps(1, input, count), maps(2, output, count));
+        let weights: Vec<F> = noise(3, 9 * input.channels * output.channels);
+        let mut scratch = Scratch::new();
+        let (mut y, mut dx, mut dw) =
+            (maps(4, output, count), maps(5, input, count), weights.clone());
+        // Adding to what is there, so that this is seen, too.
+        let into = Into { out: &mut y, add: true };
+        conv.forward(&team, count, &x, &weights, &mut scratch, into);
+        let into = Into { out: &mut dx, add: true };
+        conv.backward_input(&team, count, &dy, &weights, &mut scratch, into);
+        conv.backward_weights(&team, count, &x, &dy, &mut scratch, &mut dw);
+        [y, dx, dw]
+    }
+
+    fn off<F: Real>(ours: &[F], exact: &[f64]) -> f64 {
+        let size = exact.iter().fold(0.0f64, |a, b| a.max(b.abs()));
+        let pairs = ours.iter().zip(exact);
+        pairs.fold(0.0f64, |a, (x, y)| a.max((x.wide() - y).abs())) / size
+    }
+
+    #[test]
+    fn the_fast_way_gives_what_the_plain_one_gives() {
+        for (height, width, inputs, outputs, count) in
+            [(4, 6, 32, 48, 3), (2, 2, 64, 32, 40), (16, 8, 32, 32, 5)]
+        {
+            let frame = |channels| Frame::new(Shape::Map { height, width, channels });
+            let fast = Conv::new(frame(inputs), frame(outputs), 3, 1);
+            assert!(fast.winograd.is_some(), "the fast way is not taken");
+            let plain = Conv { winograd: None, ..Conv::new(frame(inputs), frame(outputs), 3, 1) };
+            let exact = passes::<f64>(&plain, count, 1);
+            for (ours, exact) in passes::<f64>(&fast, count, 1).iter().zip(&exact) {
+                assert!(off(ours, exact) < 1e-14, "off by {:e}", off(ours, exact));
+            }
+            let single = passes::<f32>(&fast, count, 1);
+            for (ours, exact) in single.iter().zip(&exact) {
+                assert!(off(ours, exact) < 2e-6, "f32 off by {:e}", off(ours, exact));
+            }
+            assert!(single == passes::<f32>(&fast, count, 3), "threads change the result");
+        }
+    }
+
+    #[test]
+    fn it_is_not_taken_where_it_does_not_fit() {
+        let frame = |height, channels| Frame::new(Shape::Map { height, width: 8, channels });
+        assert!(Conv::new(frame(7, 32), frame(7, 32), 3, 1).winograd.is_none());
+        assert!(Conv::new(frame(8, 24), frame(8, 32), 3, 1).winograd.is_none());
+        assert!(Conv::new(frame(8, 32), frame(8, 32), 1, 1).winograd.is_none());
+        assert!(Conv::new(frame(8, 32), frame(4, 32), 3, 2).winograd.is_none());
     }
 }

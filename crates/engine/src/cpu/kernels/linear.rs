@@ -5,6 +5,7 @@ use crate::cpu::team::Team;
 use crate::scalar::Real;
 
 use super::tile::{Gather, Outer, Rows, Tap, gather, outer};
+use super::winograd::Scratch;
 use super::{Into, transpose};
 
 /// A linear layer's widths, and where the rows of a batch lie.
@@ -58,23 +59,24 @@ impl Linear {
         }
     }
 
-    /// dx (+)= dy·Wᵀ; `scratch` is as long as the weights.
+    /// dx (+)= dy·Wᵀ.
     pub(crate) fn backward_input<F: Real>(
         &self,
         team: &Team,
         count: usize,
         dy: &[F],
         weights: &[F],
-        scratch: &mut [F],
+        scratch: &mut Scratch<F>,
         dx: Into<'_, F>,
     ) {
-        transpose(team, weights, self.inputs, self.outputs, scratch);
+        let transposed = Scratch::room(scratch.tiles().0, weights.len());
+        transpose(team, weights, self.inputs, self.outputs, transposed);
         let product = Gather {
             input: dy,
             from: rows(&self.to, count),
             taps: PLAIN,
             depth: self.outputs,
-            weights: scratch,
+            weights: transposed,
             columns: self.inputs,
             to: rows(&self.from, count),
             accumulate: dx.add,

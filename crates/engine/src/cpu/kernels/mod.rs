@@ -15,6 +15,7 @@ pub(crate) mod pointwise;
 pub(crate) mod pool;
 pub(crate) mod tile;
 mod vectorized;
+pub(crate) mod winograd;
 
 use crate::scalar::Real;
 

@@ -88,7 +88,7 @@ impl<'a, F: Real> Update<'a, F> {
             let first = number * rows;
             gradient.resize(w.len(), F::ZERO);
             let rows = first..first + w.len() / product.columns;
-            outer_rows(team, product, rows, gradient);
+            outer_rows(team, product, rows, false, gradient);
             rule.apply(arch, w, gradient, &mut slots);
         };
         let parts: Vec<_> = parts.into_iter().enumerate().collect();

@@ -60,13 +60,13 @@ const BLOCK: usize = 512;
 
 /// A pointer that may cross threads: the tasks that use it write to different elements.
 #[derive(Clone, Copy)]
-struct Shared<F>(*mut F);
+pub(super) struct Shared<F>(pub(super) *mut F);
 // SAFETY: see `Shared`; each use says why its elements are disjoint.
 unsafe impl<F> Send for Shared<F> {}
 // SAFETY: as above.
 unsafe impl<F> Sync for Shared<F> {}
 impl<F> Shared<F> {
-    fn get(self) -> *mut F {
+    pub(super) fn get(self) -> *mut F {
         self.0
     }
 }
@@ -97,16 +97,29 @@ fn shifts(taps: &[Tap]) -> (isize, isize) {
     (low, taps.iter().map(|tap| tap.shift).max().unwrap_or(0))
 }
 
+impl<F> Gather<'_, F> {
+    fn check(&self, output: usize) {
+        assert_eq!(self.from.len(), self.to.len(), "as many rows out as in");
+        within("input", self.from, shifts(self.taps), self.depth, self.input.len());
+        within("output", self.to, (0, 0), self.columns, output);
+        let last = self.taps.iter().map(|tap| tap.weights + self.depth * self.columns).max();
+        assert!(last.unwrap_or(0) <= self.weights.len(), "weights");
+    }
+}
+
+/// [`gather`] on the thread that calls it.
+pub(super) fn gather_here<F: Real>(team: &Team, g: &Gather<'_, F>, output: &mut [F]) {
+    g.check(output.len());
+    let (rows, columns) = (0..g.to.len(), 0..g.columns);
+    team.arch.dispatch(GatherPart { g, out: output.as_mut_ptr(), rows, columns });
+}
+
 /// out\[p\]\[j\] (+)= Σ_t Σ_k in\[p + t\]\[k\] · w\[t\]\[k\]\[j\].
 pub(crate) fn gather<F: Real>(team: &Team, g: &Gather<'_, F>, output: &mut [F]) {
-    assert_eq!(g.from.len(), g.to.len(), "as many rows out as in");
     if g.taps.is_empty() && g.accumulate {
         return;
     }
-    within("input", g.from, shifts(g.taps), g.depth, g.input.len());
-    within("output", g.to, (0, 0), g.columns, output.len());
-    let weights = g.taps.iter().map(|tap| tap.weights).max().unwrap_or(0);
-    assert!(g.taps.is_empty() || weights + g.depth * g.columns <= g.weights.len(), "weights");
+    g.check(output.len());
     let out = Shared(output.as_mut_ptr());
     let rows = g.to.len();
     let work = 2 * rows * g.columns * g.depth * g.taps.len().max(1);
@@ -304,11 +317,12 @@ impl<F> Outer<'_, F> {
     }
 }
 
-/// Some rows of the only tap: out\[k − first\]\[j\] = Σ_p in\[p\]\[k\] · dy\[p\]\[j\] for k in `rows`.
+/// Some rows of the only tap, on the thread that calls it: out\[k − first\]\[j\] (+)= Σ_p in\[p\]\[k\] · dy\[p\]\[j\] for k in `rows`.
 pub(crate) fn outer_rows<F: Real>(
     team: &Team,
     o: &Outer<'_, F>,
     rows: std::ops::Range<usize>,
+    add: bool,
     output: &mut [F],
 ) {
     o.check(o.depth * o.columns);
@@ -316,7 +330,7 @@ pub(crate) fn outer_rows<F: Real>(
     assert_eq!(output.len(), rows.len() * o.columns, "as many rows");
     // The part counts rows from the first of all; it never leaves those that are here.
     let out = output.as_mut_ptr().wrapping_sub(rows.start * o.columns + o.taps[0].weights);
-    team.arch.dispatch(OuterPart { o, out, rows, add: false });
+    team.arch.dispatch(OuterPart { o, out, rows, add });
 }
 
 /// out\[t\]\[k\]\[j\] += Σ_p in\[p + t\]\[k\] · dy\[p\]\[j\].

@@ -1,0 +1,171 @@
+//! `dissensus train`: specs that are refused, runs that are trained, and what is printed of them.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Two small runs: a second or so without optimization.
+const SPEC: &str = "\
+[data]
+dataset = \"blends\"
+items = 60
+
+[model]
+name = \"smallcnn\"
+width = 2
+
+[delivery]
+methods = [\"soft\", \"sls\"]
+
+[training]
+epochs = 2
+batch = 16
+
+[run]
+seeds = 1
+";
+
+/// A folder with the spec in it.
+fn lab() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("study.toml"), SPEC).unwrap();
+    folder
+}
+
+/// Runs the program in a folder.
+fn dissensus(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_dissensus"))
+        .args(arguments)
+        .current_dir(folder)
+        .env_remove("DISSENSUS_CACHE")
+        .env_remove("DISSENSUS_STORE")
+        .env("NO_COLOR", "1")
+        .env("COLUMNS", "100")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap()
+}
+
+fn show(output: &Output) -> String {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    format!(
+        "exit code: {}\n--- stdout\n{}--- stderr\n{}",
+        output.status.code().unwrap(),
+        text(&output.stdout),
+        text(&output.stderr)
+    )
+}
+
+/// What differs from machine to machine, and with the version of a spec.
+const VARIABLE: [(&str, &str); 4] = [
+    (r"\b[0-9a-f]{16}\b", "0123456789abcdef"),
+    (r"[ -]\d\.\d{4}\b", " 0.1234"),
+    (r"best epoch \d", "best epoch N"),
+    (r"\b\d+\.\d s\b", "TIME"),
+];
+
+fn snapshot(name: &str, output: &Output) {
+    insta::with_settings!({ filters => VARIABLE, omit_expression => true }, {
+        insta::assert_snapshot!(name, show(output));
+    });
+}
+
+/// A value with its numbers left out, and of a list the first only.
+fn shape(value: &Value) -> Value {
+    match value {
+        Value::Number(_) => "a number".into(),
+        Value::String(text) if text.len() == 16 => "an id".into(),
+        Value::Array(list) => list.first().map(shape).into_iter().collect(),
+        Value::Object(map) => map.iter().map(|(key, value)| (key.clone(), shape(value))).collect(),
+        other => other.clone(),
+    }
+}
+
+#[test]
+fn help_and_template() {
+    let folder = lab();
+    snapshot("help_train", &dissensus(folder.path(), &["train", "--help"]));
+    let template = dissensus(folder.path(), &["train", "--template"]);
+    assert!(template.status.success() && template.stderr.is_empty());
+    let text = String::from_utf8(template.stdout).unwrap();
+    let head: Vec<&str> = text.lines().take(12).collect();
+    insta::assert_snapshot!("template_head", head.join("\n"));
+    // It is a spec: small enough, it can be trained as it is.
+    std::fs::write(folder.path().join("template.toml"), text).unwrap();
+    let listed = dissensus(folder.path(), &["train", "template.toml", "--dry-run"]);
+    assert_eq!(String::from_utf8(listed.stdout).unwrap().lines().count(), 9);
+}
+
+#[test]
+fn a_spec_that_is_wrong_is_refused() {
+    let folder = lab();
+    let refused = |name: &str, arguments: &[&str]| {
+        let output = dissensus(folder.path(), arguments);
+        assert_eq!(output.status.code(), Some(2), "{}", show(&output));
+        snapshot(name, &output);
+    };
+    std::fs::write(folder.path().join("typo.toml"), SPEC.replace("epochs", "epoch")).unwrap();
+    refused("error_unknown_key", &["train", "typo.toml"]);
+    refused("error_set_key", &["train", "study.toml", "--set", "training.rat=0.1"]);
+    refused("error_set_value", &["train", "study.toml", "--set", "training.epochs=many"]);
+    refused("error_set_form", &["train", "study.toml", "--set", "training.epochs"]);
+    refused("error_precision", &["train", "study.toml", "--set", "run.precision=f64"]);
+    refused("error_device", &["train", "study.toml", "--set", "run.device=cuda"]);
+    refused("error_method", &["train", "study.toml", "--set", "delivery.methods=sl"]);
+    refused("error_no_spec", &["train", "missing.toml"]);
+    refused("error_metric", &["train", "study.toml", "--metrics", "soft_nl"]);
+    std::fs::write(folder.path().join("votes.csv"), "item,annotator,label\na,w,x\n").unwrap();
+    let own = "data = { votes = 'votes.csv', inputs = 'pictures' }\ndelivery.methods = 'soft'\n";
+    std::fs::write(folder.path().join("own.toml"), own).unwrap();
+    refused("error_no_inputs", &["train", "own.toml"]);
+}
+
+#[test]
+fn a_dry_run_trains_nothing() {
+    let folder = lab();
+    let dry = || dissensus(folder.path(), &["train", "study.toml", "--dry-run"]);
+    snapshot("dry_run", &dry());
+    assert!(!folder.path().join("runs").exists());
+    assert!(dissensus(folder.path(), &["train", "study.toml"]).status.success());
+    snapshot("dry_run_done", &dry());
+}
+
+#[test]
+fn a_small_training() {
+    let folder = lab();
+    let train = |more: &[&str]| {
+        let arguments = [&["train", "study.toml", "--lanes", "1"], more].concat();
+        dissensus(folder.path(), &arguments)
+    };
+    let first = train(&[]);
+    snapshot("train", &first);
+    // What is done is not trained again, and says the same.
+    let again = train(&[]);
+    snapshot("train_again", &again);
+    assert_eq!(first.stdout, again.stdout);
+    snapshot("train_csv", &train(&["--csv", "--metrics", "kl,accuracy", "--last"]));
+    let json = train(&["--json"]);
+    let json: Value = serde_json::from_slice(&json.stdout).unwrap();
+    insta::assert_snapshot!("train_json", serde_json::to_string_pretty(&shape(&json)).unwrap());
+    assert_eq!(json["arms"].as_array().unwrap().len(), 2);
+    // Another setting is another run.
+    let other = show(&train(&["--set", "training.epochs=1"]));
+    assert!(!other.contains("done before"), "{other}");
+}
+
+#[test]
+fn a_run_that_diverges_fails_and_the_others_go_on() {
+    let folder = lab();
+    let arguments = ["train", "study.toml", "--set", "training.rate=1e10", "--lanes", "1"];
+    let output = dissensus(folder.path(), &arguments);
+    assert_eq!(output.status.code(), Some(1), "{}", show(&output));
+    let text = show(&output);
+    for label in ["soft · all votes · seed 0", "sls · all votes · seed 0"] {
+        assert!(text.contains(&format!("  {label}: ")), "{text}");
+    }
+    assert!(text.contains("failed: 2 of 2 runs"), "{text}");
+}
