@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Runs the commands of a guide, in order, in an empty folder: every line that begins with "$ ".
+# A block that names a file, as in ```toml study.toml, is written to that file.
 #
 #     scripts/run-guide.sh PATH/TO/dissensus docs/guides/NAME.md
 set -euo pipefail
@@ -18,9 +19,19 @@ ln -s "$program" "$work/bin/dissensus"
 export PATH="$work/bin:$PATH"
 cd "$work"
 count=0
-while IFS= read -r command; do
-    printf '\n$ %s\n' "$command"
-    bash -euo pipefail -c "$command" 2>&1
-    count=$((count + 1))
-done < <(sed -n 's/^\$ //p' "$guide")
+file=
+while IFS= read -r line <&3; do
+    if [ -n "$file" ]; then
+        if [ "$line" = '```' ]; then file=; else printf '%s\n' "$line" >> "$file"; fi
+    elif [[ $line =~ ^'```'[a-z]+' '([A-Za-z0-9._-]+)$ ]]; then
+        file=${BASH_REMATCH[1]}
+        : > "$file"
+        printf '\n(%s)\n' "$file"
+    elif [[ $line == '$ '* ]]; then
+        printf '\n%s\n' "$line"
+        bash -euo pipefail -c "${line#'$ '}" 2>&1 < /dev/null
+        count=$((count + 1))
+    fi
+done 3< "$guide"
+[ "$count" -gt 0 ] || { echo "FAILED: $(basename "$guide") has no commands"; exit 1; }
 printf '\n%s passed, 0 failed\n' "$count"

@@ -72,8 +72,7 @@ fn votes(data: &Data) -> anyhow::Result<(VoteTable, Option<Inputs>)> {
         DataSource::Dataset(name) => {
             let dataset = dissensus_data::find(name)?;
             let cache = default_cache_dir()?;
-            let get = || format!("get it with `dissensus data fetch {name}`");
-            let files = locate(dataset.name, &cache).with_context(get)?;
+            let files = locate(dataset.name, &cache)?;
             let options = Reading::default();
             let table = files
                 .iter()

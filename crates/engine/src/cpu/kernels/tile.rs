@@ -31,11 +31,23 @@ impl Rows<'_> {
         self.positions.len() * self.count
     }
 
-    /// The offset of row `at` (rows of the first example first).
+    /// The offsets of R rows from `at` on (rows of the first example first).
     #[inline(always)]
-    fn offset(&self, at: usize) -> usize {
-        let (example, place) = (at / self.positions.len(), at % self.positions.len());
-        example * self.stride + self.positions[place] as usize
+    fn offsets<const R: usize>(&self, at: usize) -> [usize; R] {
+        // One division at most: a tile is short, and a division takes as long as a step of it.
+        let each = self.positions.len();
+        let (mut example, mut place) = match self.count {
+            1 => (0, at),
+            _ => (at / each, at % each),
+        };
+        std::array::from_fn(|_| {
+            let offset = example * self.stride + self.positions[place] as usize;
+            place += 1;
+            if place == each {
+                (example, place) = (example + 1, 0);
+            }
+            offset
+        })
     }
 
     /// The smallest and largest offset; `None` without rows.
@@ -209,7 +221,8 @@ impl<F: Real> GatherPart<'_, F> {
         let g = self.g;
         let zero = F::splat(simd, F::ZERO);
         let mut sums = [[zero; V]; R];
-        let from: [usize; R] = std::array::from_fn(|r| g.from.offset(row + r));
+        let from: [usize; R] = g.from.offsets(row);
+        let to: [usize; R] = g.to.offsets(row);
         for tap in g.taps {
             // SAFETY: `gather` checked that every row plus every shift, `depth` long, is inside.
             let rows: [*const F; R] = std::array::from_fn(|r| unsafe {
@@ -237,7 +250,7 @@ impl<F: Real> GatherPart<'_, F> {
         for (r, sums) in sums.iter().enumerate() {
             // SAFETY: `gather` checked the output's rows; tasks do not share elements.
             unsafe {
-                let out = self.out.add(g.to.offset(row + r) + column);
+                let out = self.out.add(to[r] + column);
                 for (v, &sum) in sums.iter().enumerate() {
                     let mut sum = sum;
                     if g.accumulate {
