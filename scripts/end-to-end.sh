@@ -44,6 +44,77 @@ refuses 2 "bad.csv, row 3: 2 cells where 3 are expected" "$program" votes conver
 refuses 1 "ragged-row" "$program" votes lint bad.csv
 refuses 2 "the file is empty" "$program" votes inspect /dev/null
 
+# Training. A store has one run after `only`, and its loss falls from the first to the last epoch.
+only() { "$program" runs list --store "$1" --csv | sed -n '2{s/,.*//;p}'; }
+falls() {
+    "$program" runs show "$(only "$1")" --store "$1" --json > show.json
+    awk -F'[:,]' '/"loss":/ { last = $2; if (n++ == 0) first = $2 }
+        END { exit !(n > 1 && last + 0 < first + 0) }' show.json || fail "$1: the loss does not fall"
+    ok
+}
+cat > study.toml <<'TOML'
+[data]
+votes = "first/votes.csv"
+inputs = "first/images.npy"
+[model]
+name = "smallcnn"
+width = 4
+[delivery]
+methods = ["sls"]
+[training]
+epochs = 4
+batch = 32
+[run]
+seeds = 1
+TOML
+says "sls · all votes · seed 0  to train" "$program" train study.toml --dry-run
+[ ! -e runs ] || fail "a dry run makes a store"; ok
+says "matched with the votes by position" "$program" train study.toml
+falls runs
+says "done before" "$program" train study.toml
+says "Finished, epoch 4" "$program" train study.toml --dry-run
+refuses 2 "did you mean \`epochs\`?" "$program" train - < <(sed 's/epochs/epoch/' study.toml)
+refuses 2 "did you mean \`rate\`?" "$program" train study.toml --set training.rat=1
+refuses 2 "run.precision is \"f64\"" "$program" train study.toml --set run.precision=f64
+says "best epoch 1" "$program" train study.toml --set training.epochs=1 --store one
+says "1 of 1 epochs" "$program" runs show "$(only one)" --store one
+refuses 1 "failed: 1 of 1 runs" "$program" train study.toml --set training.rate=1e10 --store diverged
+says "the loss" "$program" runs list --store diverged
+says "removed" "$program" runs rm --failed --yes --store diverged
+
+# Predictions of a run are what score reads; those that it has stored carry the ids of the votes.
+says "300 items × 10 classes" "$program" predict "$(only runs)" first/images.npy --out own.npz
+refuses 2 "exists already" "$program" predict "$(only runs)" first/images.npy --out own.npz
+refuses 2 "does not fit the model" "$program" predict "$(only runs)" first/truth.npz
+stored=runs/runs/$(only runs)/predictions/best.npz
+says "60 of 300 items matched by id" "$program" score --votes first/votes.csv --predictions "$stored" --replicates 0
+
+# Feature vectors by id, from CSV and npz: here the votes themselves, so that there is much to learn.
+"$program" baseline votes --votes first/votes.csv --out features.csv 2> /dev/null
+"$program" votes convert first/votes.csv features.npz
+sed -e 's/smallcnn/mlp/' -e '/width/d' -e 's/^batch/optimizer = "adam"\n&/' study.toml > vectors.toml
+for form in csv npz; do
+    says "soft NLL" "$program" train vectors.toml --set "data.inputs=features.$form" --store "$form"
+    if grep -q "by position" out.txt; then fail "features.$form: ids are not used"; fi
+    falls "$form"
+done
+# The same model from the same rows in another order.
+{ head -1 features.csv; tail -n +2 features.csv | sort -r; } > turned.csv
+says "done before" "$program" train vectors.toml --set data.inputs=turned.csv --store csv
+
+# A folder of pictures, named by item: upright and lying bars of 8 × 8 pixels.
+mkdir bars
+echo item,annotator,label > bars.csv
+for item in $(seq 1 20); do
+    echo iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAAAAADhZOFXAAAAE0lEQVR42mMQERE5cQJIMFDGAABJZhBBzPOcNgAAAABJRU5ErkJggg== | base64 -d > "bars/up-$item.png"
+    echo iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAAAAADhZOFXAAAAFUlEQVR42mMQgQIGTMYJKEAwcCsGAElmEEE+KpA3AAAAAElFTkSuQmCC | base64 -d > "bars/flat-$item.png"
+    printf 'up-%s,a,up\nup-%s,b,up\nflat-%s,a,flat\nflat-%s,b,flat\n' "$item" "$item" "$item" "$item" >> bars.csv
+done
+says "accuracy 1.0000" "$program" train study.toml --set data.votes=bars.csv --set data.inputs=bars \
+    --set training.epochs=10 --set training.batch=4 --store bars-store
+falls bars-store
+says "flat-1,0.9" "$program" predict "$(only bars-store)" bars --store bars-store --which last
+
 # Datasets from a local mirror.
 if [ -d "$mirror" ]; then
     for name in cifar10h cifar100 svhn chaosnli popquorn lewidi cifar10n; do
@@ -52,6 +123,12 @@ if [ -d "$mirror" ]; then
     says "unanimous   4,393" "$program" votes inspect cache/cifar10h/cifar10h-counts.npy
     says "items       50,000" "$program" votes inspect cache/cifar10n/CIFAR-10_human.pt
     says "in the cache" "$program" data list
+    # A small ResNet-18 learns from 500 photographs in two epochs.
+    sed -e 's/^votes = .*/dataset = "cifar10h"/' -e 's/^inputs = .*/items = 500/' \
+        -e 's/smallcnn/resnet18/' -e 's/^width = .*/width = 8/' study.toml > photographs.toml
+    says "soft NLL" "$program" train photographs.toml --set training.epochs=2 --store photographs
+    falls photographs
+    says "cifar10h, 500 items" "$program" runs show "$(only photographs)" --store photographs
 else
     echo "SKIPPED: no datasets at $mirror (set DISSENSUS_MIRROR): real data was not fetched"
 fi

@@ -23,7 +23,7 @@ width = 8
 methods = ["sls", "mixup"]
 
 [training]
-epochs = 60
+epochs = 240
 batch = 32
 augment = { crop = 2, flip = true }
 

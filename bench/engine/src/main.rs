@@ -2,6 +2,7 @@
 //!
 //!     engine mlp popquorn|chaosnli THREADS REPEATS | grid popquorn|chaosnli LANES
 //!          | resnet18 THREADS STEPS [WIDTH BATCH] | memory THREADS EPOCHS
+//!          | cuda bf16|tf32|f32 LANES EPOCHS | check
 
 use std::error::Error;
 use std::sync::Arc;
@@ -30,6 +31,8 @@ fn main() -> Outcome<()> {
         ["resnet18", threads, steps, width, batch] => {
             resnet18(threads.parse()?, steps.parse()?, width.parse()?, batch.parse()?)
         }
+        ["cuda", precision, lanes, epochs] => cuda(precision, lanes.parse()?, epochs.parse()?),
+        ["check"] => check(),
         ["memory", threads, epochs] => memory(threads.parse()?, epochs.parse()?),
         _ => Err("which benchmark?".into()),
     }
@@ -88,7 +91,8 @@ fn head(
     let model = Model::Mlp { hidden: 256, dropout: 0.1 };
     let network = Arc::new(model.network(dataset.shape(), classes)?);
     // Room for evaluation in larger batches than training, as the training loop has it.
-    let settings = Settings { batch: batch.max(64), optimizer, threads };
+    let settings =
+        Settings { precision: Default::default(), batch: batch.max(64), optimizer, threads };
     let state = State::fresh(&network, &optimizer, 0);
     Ok(Cpu.runner(&network, dataset, &settings, state)?)
 }
@@ -216,7 +220,7 @@ fn resnet18(threads: usize, steps: u64, width: usize, batch: usize) -> Outcome<(
     let dataset = pictures(batch);
     let network = Arc::new(Model::ResNet18 { width }.network(dataset.shape(), 10)?);
     let optimizer = Optimizer::Sgd { momentum: 0.9, nesterov: false, weight_decay: 0.0 };
-    let settings = Settings { batch, optimizer, threads };
+    let settings = Settings { precision: Default::default(), batch, optimizer, threads };
     let state = State::fresh(&network, &optimizer, 0);
     let mut runner = Cpu.runner(&network, &dataset, &settings, state)?;
     let targets = shares(batch, 10);
@@ -243,7 +247,7 @@ fn memory(threads: usize, epochs: u64) -> Outcome<()> {
     let dataset = pictures(256);
     let network = Arc::new(Model::ResNet18 { width: 8 }.network(dataset.shape(), 10)?);
     let optimizer = Optimizer::Sgd { momentum: 0.9, nesterov: false, weight_decay: 0.0 };
-    let settings = Settings { batch: 64, optimizer, threads };
+    let settings = Settings { precision: Default::default(), batch: 64, optimizer, threads };
     let state = State::fresh(&network, &optimizer, 0);
     let mut runner = Cpu.runner(&network, &dataset, &settings, state)?;
     let targets = shares(256, 10);
@@ -261,5 +265,154 @@ fn memory(threads: usize, epochs: u64) -> Outcome<()> {
         peaks[0],
         peaks[peaks.len() - 1]
     );
+    Ok(())
+}
+
+/// The study's recipe on a GPU: 8,000 pictures, batch 128, crops and flips, soft targets.
+fn cuda(precision: &str, lanes: usize, epochs: u64) -> Outcome<()> {
+    let start = Instant::now();
+    let device = dissensus_engine::Cuda::open(0)?;
+    let opened = start.elapsed().as_secs_f64();
+    let precision_of = match precision {
+        "bf16" => dissensus_engine::Precision::Bf16,
+        "tf32" => dissensus_engine::Precision::Tf32,
+        _ => dissensus_engine::Precision::F32,
+    };
+    let dataset = pictures(8000);
+    let network = Arc::new(Model::ResNet18 { width: 64 }.network(dataset.shape(), 10)?);
+    let optimizer = Optimizer::Sgd { momentum: 0.9, nesterov: false, weight_decay: 5e-4 };
+    let settings = Settings { precision: precision_of, batch: 128, optimizer, threads: 1 };
+    let targets = shares(8000, 10);
+    let augment = dissensus_engine::Augment { crop: 4, flip: true };
+    // All lanes are timed together, from when the last has done its first epoch.
+    let barrier = std::sync::Barrier::new(lanes);
+    let run = |lane: u64| -> Outcome<(f64, f64, usize, f64)> {
+        let state = State::fresh(&network, &optimizer, lane);
+        let mut runner = device.runner(&network, &dataset, &settings, state)?;
+        let (mut began, mut loss, mut first) = (Instant::now(), 0.0, 0.0);
+        for number in 0..=epochs {
+            let mut visits: Vec<u32> = (0..8000).collect();
+            Stream::new([lane, random::ORDER], [number, 0, 0]).shuffle(&mut visits);
+            let shifts: Vec<_> =
+                visits.iter().map(|&v| augment.shift(lane, number, u64::from(v))).collect();
+            loss = runner.train(&Epoch {
+                number,
+                seed: lane,
+                visits: &visits,
+                batch: 128,
+                rate: 0.05,
+                targets: Targets::Distributions(&targets),
+                shifts: Some(&shifts),
+                mixture: None,
+                mode: Mode::Train,
+            })?;
+            if number == 0 {
+                first = start.elapsed().as_secs_f64();
+                barrier.wait();
+                began = Instant::now();
+            }
+        }
+        barrier.wait();
+        Ok((began.elapsed().as_secs_f64(), loss, runner.bytes(), first))
+    };
+    let results =
+        dissensus_train::lanes(lanes, lanes, |_, lane| run(lane as u64).map_err(|e| e.to_string()));
+    let (mut slowest, mut memory, mut losses, mut first) = (0.0f64, 0, Vec::new(), 0.0f64);
+    for result in results {
+        let (seconds, loss, bytes, began) = result?;
+        slowest = slowest.max(seconds);
+        memory += bytes >> 20;
+        losses.push(loss);
+        first = first.max(began);
+    }
+    let rates = 8000.0 * (epochs * lanes as u64) as f64 / slowest;
+    println!(
+        r#"{{"what": "resnet18", "precision": "{precision}", "lanes": {lanes}, "images_per_second": {rates}, "step_ms": {}, "memory_mib": {memory}, "open_seconds": {opened}, "first_epoch_done_seconds": {first}, "losses": {losses:?}, "device": "{}"}}"#,
+        1000.0 * 128.0 * lanes as f64 / rates,
+        device.describe()
+    );
+    Ok(())
+}
+
+/// Losses, logits, weights and statistics.
+type Checked = (Vec<f64>, Vec<f32>, Vec<f32>, Vec<f32>);
+
+/// The GPU against the CPU: ten steps of small networks, logits and weights compared.
+fn check() -> Outcome<()> {
+    let device = dissensus_engine::Cuda::open(0)?;
+    println!("{}", device.describe());
+    for (name, model, optimizer) in [
+        (
+            "smallcnn sgd",
+            Model::SmallCnn { width: 16 },
+            Optimizer::Sgd { momentum: 0.9, nesterov: false, weight_decay: 5e-4 },
+        ),
+        ("smallcnn adam", Model::SmallCnn { width: 16 }, adam(1e-4)),
+        (
+            "resnet18 sgd",
+            Model::ResNet18 { width: 16 },
+            Optimizer::Sgd { momentum: 0.9, nesterov: true, weight_decay: 5e-4 },
+        ),
+        ("mlp adam", Model::Mlp { hidden: 64, dropout: 0.2 }, adam(0.0)),
+    ] {
+        let dataset = pictures(200);
+        let network = Arc::new(model.network(dataset.shape(), 10)?);
+        let targets = shares(200, 10);
+        let augment = dissensus_engine::Augment { crop: 4, flip: true };
+        let visits: Vec<u32> = (0..150).rev().collect();
+        let shifts: Vec<_> = visits.iter().map(|&v| augment.shift(3, 1, u64::from(v))).collect();
+        let lambda = [0.7, 0.3, 0.9, 0.5, 0.6];
+        let partner: Vec<u32> = visits.chunks(32).flat_map(|c| (0..c.len() as u32).rev()).collect();
+        let labels: Vec<u16> = (0..200).map(|row| row % 10).collect();
+        let run = |device: &dyn Device, precision| -> Outcome<Checked> {
+            let settings = Settings { precision, batch: 64, optimizer, threads: 0 };
+            let state = State::fresh(&network, &optimizer, 1);
+            let mut runner = device.runner(&network, &dataset, &settings, state)?;
+            let mut losses = Vec::new();
+            for number in 0..2 {
+                losses.push(runner.train(&Epoch {
+                    number,
+                    seed: 5,
+                    visits: &visits,
+                    batch: 32,
+                    rate: 0.01,
+                    targets: if number == 0 {
+                        Targets::Distributions(&targets)
+                    } else {
+                        Targets::Classes(&labels)
+                    },
+                    shifts: Some(&shifts),
+                    mixture: (number == 1).then_some(dissensus_engine::device::Mixture {
+                        lambda: &lambda,
+                        partner: &partner,
+                    }),
+                    mode: Mode::Train,
+                })?);
+            }
+            let rows: Vec<u32> = (100..200).collect();
+            let logits = runner.logits(&rows)?;
+            let state = runner.state()?;
+            Ok((losses, logits, state.parameters, state.statistics))
+        };
+        let cpu = run(&Cpu, Default::default())?;
+        let off = |a: &[f32], b: &[f32]| {
+            let size = b.iter().fold(0.0f32, |m, v| m.max(v.abs()));
+            a.iter().zip(b).fold(0.0f32, |m, (x, y)| m.max((x - y).abs())) / size
+        };
+        use dissensus_engine::Precision::{Bf16, F32, Tf32};
+        for precision in [F32, Tf32, Bf16] {
+            let gpu = run(&device, precision)?;
+            let again = run(&device, precision)?;
+            println!(
+                "{name:14} {precision:?}: losses {:?} / {:?}; logits off {:.1e}, weights off {:.1e}, statistics off {:.1e}; twice the same bits: {}",
+                gpu.0,
+                cpu.0,
+                off(&gpu.1, &cpu.1),
+                off(&gpu.2, &cpu.2),
+                off(&gpu.3, &cpu.3),
+                gpu == again
+            );
+        }
+    }
     Ok(())
 }

@@ -194,9 +194,25 @@ impl<F: Real> State<F> {
     }
 }
 
+/// The numbers that a device computes with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Precision {
+    /// 32 bits.
+    #[default]
+    F32,
+    /// 32 bits, but products of convolutions with 10 bits of fraction, where the device has them.
+    Tf32,
+    /// Activations and products in bfloat16, weights and sums in 32 bits, where the device has
+    /// them.
+    Bf16,
+}
+
 /// What a runner is made for.
 #[derive(Clone, Debug)]
 pub struct Settings {
+    /// The numbers to compute with.
+    pub precision: Precision,
     /// The largest batch that it will see.
     pub batch: usize,
     /// The optimizer.

@@ -13,8 +13,10 @@
 
 pub mod augment;
 pub mod cpu;
+pub mod cuda;
 pub mod device;
 mod error;
+mod fused;
 mod init;
 pub mod models;
 pub mod network;
@@ -25,7 +27,8 @@ pub mod schedule;
 
 pub use augment::Augment;
 pub use cpu::Cpu;
-pub use device::{Dataset, Device, Epoch, Mode, Runner, Settings, State, Weights};
+pub use cuda::Cuda;
+pub use device::{Dataset, Device, Epoch, Mode, Precision, Runner, Settings, State, Weights};
 pub use error::EngineError;
 pub use models::{MODELS, Model};
 pub use network::Network;

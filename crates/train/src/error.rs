@@ -113,14 +113,14 @@ pub enum SpecError {
         place: Place,
     },
     /// A delivery or target that cannot be.
-    #[error("{key} ({place}): {source}")]
+    #[error("{key} ({place}): {problem}")]
     Labels {
         /// Section and key.
         key: String,
         /// Where.
         place: Place,
         /// What is wrong with it.
-        source: LabelError,
+        problem: LabelError,
     },
     /// The same thing twice in a list that runs are made of.
     #[error("{key} names {value} twice ({place}); take one out")]

@@ -25,8 +25,9 @@ use serde::Serialize;
 
 pub use data::{Data, DataSource, Reading, Votes};
 pub use delivery::DeliveryChoice;
+pub use dissensus_engine::Precision;
 pub use keys::{KEYS, Key, SECTIONS, When, choices};
-pub use run::{Checkpoint, Precision, Run};
+pub use run::{Checkpoint, Run};
 pub use selection::SelectionChoice;
 pub(crate) use selection::selectable;
 pub use split::SplitChoice;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use dissensus_core::VoteTable;
 use dissensus_engine::Dataset;
+use dissensus_engine::network::Shape;
 use dissensus_inputs::{Inputs, Joined, Kind, join};
 use dissensus_labels::example_key;
 use dissensus_measure::{Matrix, Targets, Truth};
@@ -101,6 +102,11 @@ impl Task {
     /// What people said of every item.
     pub fn truth(&self) -> &Arc<Truth> {
         &self.truth
+    }
+
+    /// The shape of an example.
+    pub fn shape(&self) -> Shape {
+        self.dataset.shape()
     }
 
     /// What the data are, by content.

@@ -181,7 +181,8 @@ impl<'a> Training<'a> {
         // Parts are judged in batches, too, and small ones would be slow.
         let widest = setup.parts.iter().map(|part| part.rows.len()).max().unwrap_or(1);
         let batch = (training.batch as usize).min(setup.train.len()).max(widest.min(64));
-        let settings = Settings { batch, optimizer, threads: options.threads };
+        let precision = plan.precision;
+        let settings = Settings { precision, batch, optimizer, threads: options.threads };
         let runner = device.runner(&setup.network, &setup.dataset, &settings, state)?;
         let events = if options.tensorboard { Some(run.events()?) } else { None };
         let started = Instant::now();

@@ -133,7 +133,12 @@ impl Model {
         let slots = optimizer.slots().iter().map(|_| vec![0.0; parameters.len()]).collect();
         let state = State { parameters, statistics, slots, steps: 0 };
         let rows = u32::try_from(dataset.len()).context("more inputs than can be predicted")?;
-        let settings = Settings { batch: BATCH.min(dataset.len()), optimizer, threads: 0 };
+        let settings = Settings {
+            precision: Default::default(),
+            batch: BATCH.min(dataset.len()),
+            optimizer,
+            threads: 0,
+        };
         let mut runner = Cpu.runner(&Arc::new(network), &dataset, &settings, state)?;
         let rows: Vec<u32> = (0..rows).collect();
         let mut logits = Vec::with_capacity(rows.len() * self.classes.len());

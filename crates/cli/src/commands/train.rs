@@ -8,6 +8,7 @@ use dissensus_store::{RunId, Store};
 use dissensus_train::{Spec, template};
 use serde::Serialize;
 
+use super::runs::state_name;
 use crate::judging::metrics;
 use crate::training::{Batch, Column, Ended, How, Interrupt, Summary, load, run_all, summarize};
 use crate::ui::table::Form;
@@ -93,6 +94,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let folder = args.store.clone().unwrap_or_else(|| spec.run.store.clone());
     let task = load(&spec.data)?;
     let plans = spec.runs();
+    // A model that does not fit the data fits no run.
+    spec.model.network(task.shape(), task.table().classes().len())?;
     if args.dry_run {
         return dry_run(&folder, &task, &plans);
     }
@@ -163,7 +166,7 @@ fn dry_run(
         let id = RunId::of(&plan.with_data(task.identity().clone()).to_value());
         let known = store.as_ref().and_then(|store| store.run(&id).ok());
         let state = known.map_or("to train".to_owned(), |run| {
-            format!("{:?}, epoch {}", run.status.state, run.status.epoch)
+            format!("{}, epoch {}", state_name(&run.status.state), run.status.epoch)
         });
         page += &format!("{id}  {}  {}\n", plan.label(), paint::dim(&state));
     }

@@ -4,9 +4,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use dissensus_engine::{Cpu, Device};
+use dissensus_engine::{Cpu, Cuda, Device};
 use dissensus_store::{Begun, Store};
-use dissensus_train::spec::{Checkpoint, Precision};
+use dissensus_train::spec::Checkpoint;
 use dissensus_train::{Options, Outcome, RunPlan, Task, Watch, lanes, train};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
@@ -45,29 +45,32 @@ pub(crate) enum How {
     Waiting,
 }
 
-/// The device that a spec asks for.
-fn device(name: &str) -> anyhow::Result<Box<dyn Device>> {
-    match name {
-        "auto" | "cpu" => Ok(Box::new(Cpu)),
-        other => anyhow::bail!(
-            "there is no device {other:?} in this version; set run.device to \"cpu\" or \"auto\""
-        ),
+/// The device that a spec asks for, and how many runs at a time it likes.
+fn device(name: &str, threads: usize) -> anyhow::Result<(Box<dyn Device>, usize)> {
+    let number = match name {
+        "cpu" => None,
+        "auto" if Cuda::count() == 0 => None,
+        "auto" | "cuda" => Some(0),
+        other => match other.strip_prefix("cuda:").map(str::parse) {
+            Some(Ok(number)) => Some(number),
+            _ => anyhow::bail!("there is no device {other:?}; set run.device to auto, cpu or cuda"),
+        },
+    };
+    match number {
+        None => Ok((Box::new(Cpu), threads)),
+        Some(number) => Ok((Box::new(Cuda::open(number)?), CUDA_LANES)),
     }
 }
 
+/// Runs at a time on a GPU: more gain nothing on the cards that were measured.
+const CUDA_LANES: usize = 3;
+
 /// Runs all of them, as far as they are not done yet.
 pub(crate) fn run_all(batch: &Batch<'_>) -> anyhow::Result<Vec<Ended>> {
-    let device = device(batch.device)?;
-    if let Some(plan) = batch.plans.iter().find(|plan| plan.precision != Precision::F32) {
-        anyhow::bail!(
-            "{:?} needs another device than {}; set run.precision to \"f32\"",
-            plan.precision,
-            device.describe()
-        );
-    }
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = batch.threads.unwrap_or(cores).max(1);
-    let many = batch.lanes.unwrap_or(threads).clamp(1, batch.plans.len().max(1));
+    let (device, likes) = device(batch.device, threads)?;
+    let many = batch.lanes.unwrap_or(likes).clamp(1, batch.plans.len().max(1));
     let share = (threads / many).max(1);
     let bars = Bars::new(batch);
     let jobs = batch.plans.len();

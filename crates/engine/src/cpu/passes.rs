@@ -1,6 +1,7 @@
 //! The passes over a network: forward, backward, and their tangents.
 
 use crate::device::Mode;
+use crate::fused::{Slots, fuse, slots};
 use crate::network::Network;
 use crate::random::Moment;
 use crate::scalar::Real;
@@ -9,7 +10,7 @@ use super::frame::Frame;
 use super::kernels::optimizer::Update;
 use super::kernels::winograd::Scratch;
 use super::kernels::{Into, dropout, loss, pointwise, pool};
-use super::steps::{Kind, Slots, Step, slots, steps};
+use super::steps::{Kind, Step, steps};
 use super::team::Team;
 
 /// The buffers of a network for batches of up to `batch` examples.
@@ -40,8 +41,9 @@ pub(crate) enum Reach {
 
 impl<F: Real> Passes<F> {
     pub(crate) fn new(network: &Network, batch: usize) -> Self {
-        let steps = steps(network, batch);
-        let slots = slots(network, &steps);
+        let fused = fuse(network);
+        let slots = slots(network, &fused);
+        let steps = steps(network, &fused, batch);
         let frames: Vec<Frame> =
             network.nodes().iter().map(|node| Frame::new(node.shape)).collect();
         let mut values = vec![Vec::new(); frames.len()];
@@ -99,8 +101,9 @@ impl<F: Real> Passes<F> {
         slot.map_or(&[], |slot| &self.gradients[slot][..count * self.frames[0].stride()])
     }
 
-    fn buffers(strides: &[usize], batch: usize) -> Vec<Vec<F>> {
-        strides.iter().map(|stride| vec![F::ZERO; batch * stride]).collect()
+    fn buffers(slots: &Slots, batch: usize) -> Vec<Vec<F>> {
+        let buffer = |&shape| vec![F::ZERO; batch * Frame::new(shape).stride()];
+        slots.shapes.iter().map(buffer).collect()
     }
 
     /// Computes the logits of the first `count` examples.
@@ -157,7 +160,7 @@ impl<F: Real> Passes<F> {
     /// at the logits, ready for [`Passes::backward`]. `of` examples make the mean.
     pub(crate) fn loss(&mut self, count: usize, targets: &[F], of: usize) -> F {
         if self.gradients.is_empty() {
-            self.gradients = Self::buffers(&self.slots.strides, self.batch);
+            self.gradients = Self::buffers(&self.slots, self.batch);
         }
         let classes = self.classes;
         let (Some(step), weight) = (self.steps.last(), F::ONE / F::of(of as f64)) else {
@@ -177,7 +180,7 @@ impl<F: Real> Passes<F> {
     /// Puts a gradient at the logits, for losses other than cross-entropy.
     pub(crate) fn seed_gradient(&mut self, gradient: &[F]) {
         if self.gradients.is_empty() {
-            self.gradients = Self::buffers(&self.slots.strides, self.batch);
+            self.gradients = Self::buffers(&self.slots, self.batch);
         }
         let slot = self.steps.last().and_then(|step| self.slots.of[step.output]);
         if let Some(slot) = slot {
@@ -337,7 +340,7 @@ impl<F: Real> Passes<F> {
     /// The tangent of the loss gradient at the logits; `of` examples make the mean.
     pub(crate) fn loss_tangent(&mut self, count: usize, of: usize) {
         if self.gradient_tangents.is_empty() {
-            self.gradient_tangents = Self::buffers(&self.slots.strides, self.batch);
+            self.gradient_tangents = Self::buffers(&self.slots, self.batch);
         }
         let (classes, weight) = (self.classes, F::ONE / F::of(of as f64));
         let Some(step) = self.steps.last() else { return };

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 pub use probe::Probe;
 
-use crate::device::{Dataset, Epoch, Mode, Runner, Settings, Shift, State, Targets, Weights};
+use crate::device::{
+    Dataset, Epoch, Mode, Precision, Runner, Settings, Shift, State, Targets, Weights,
+};
 use crate::error::EngineError;
 use crate::network::{Network, NodeId};
 use crate::random::Moment;
@@ -41,6 +43,10 @@ impl<F: Real> CpuRunner<F> {
     ) -> Result<Self, EngineError> {
         data.check(network)?;
         state.check(network, &settings.optimizer)?;
+        if settings.precision != Precision::F32 {
+            let text = format!("the CPU computes in f32, not {:?}", settings.precision);
+            return Err(EngineError::Device(text));
+        }
         if settings.batch == 0 {
             return Err(EngineError::Data("a batch of 0 examples".into()));
         }

@@ -68,7 +68,7 @@ pub(crate) fn runner<F: Real>(
     batch: usize,
     threads: usize,
 ) -> CpuRunner<F> {
-    let settings = Settings { batch, optimizer, threads };
+    let settings = Settings { precision: Default::default(), batch, optimizer, threads };
     let mut state = State::<F>::fresh(network, &optimizer, 5);
     let shake = noise(6, state.parameters.len());
     for (w, e) in state.parameters.iter_mut().zip(&shake) {

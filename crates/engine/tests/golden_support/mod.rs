@@ -255,7 +255,13 @@ pub(crate) fn runner<F: Real>(
     parameters: Vec<F>,
 ) -> CpuRunner<F> {
     let state = State { parameters, ..State::fresh(network, &optimizer, 0) };
-    CpuRunner::new(network, data, &Settings { batch, optimizer, threads: 1 }, state).unwrap()
+    CpuRunner::new(
+        network,
+        data,
+        &Settings { precision: Default::default(), batch, optimizer, threads: 1 },
+        state,
+    )
+    .unwrap()
 }
 
 /// SGD with nothing to it, where no step is taken.

@@ -70,7 +70,7 @@ impl<'a> Reader<'a> {
                 let known = known.join(", ");
                 SpecError::UnknownName { key: path, found, nearest: near, known, place }
             }
-            Refusal::Labels(source) => SpecError::Labels { key: path, place, source },
+            Refusal::Labels(problem) => SpecError::Labels { key: path, place, problem },
             Refusal::Twice(value) => SpecError::Twice { key: path, value, place },
         })
     }

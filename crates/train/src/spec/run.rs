@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use dissensus_engine::Precision;
 use serde::{Deserialize, Serialize};
 
 use super::read::{Reader, Refusal, flag, several, text, whole};
@@ -30,16 +31,6 @@ pub struct Run {
     pub tensorboard: bool,
 }
 
-/// The numbers that are computed with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Precision {
-    /// 32 bits.
-    F32,
-    /// 16 bits with the range of 32, where the device has them; weights are kept in 32.
-    Bf16,
-}
-
 /// When a run is saved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -52,7 +43,7 @@ pub enum Checkpoint {
     End,
 }
 
-pub(super) const PRECISIONS: &[&str] = &["f32", "bf16"];
+pub(super) const PRECISIONS: &[&str] = &["f32", "tf32", "bf16"];
 pub(super) const CHECKPOINTS: &[&str] = &["auto", "every-epoch", "end"];
 
 /// Seeds that a number asks for are written out; this many is a slip.
@@ -66,6 +57,7 @@ impl Run {
         })?;
         let precision = match reader.choose("run", "precision")? {
             "bf16" => Precision::Bf16,
+            "tf32" => Precision::Tf32,
             _ => Precision::F32,
         };
         let device = reader.read("run", "device", |value| {

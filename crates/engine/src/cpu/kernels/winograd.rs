@@ -298,7 +298,9 @@ fn spread_weights<F: Real>(
     u: &mut [F],
 ) {
     let plane = inputs * outputs;
-    assert!(weights.len() >= 9 * plane && u.len() >= PLACES * plane && plane % CHANNELS == 0);
+    assert!(
+        weights.len() >= 9 * plane && u.len() >= PLACES * plane && plane.is_multiple_of(CHANNELS)
+    );
     let out = Shared(u.as_mut_ptr());
     let tasks = team.tasks(20 * plane * 9);
     let share = plane.div_ceil(tasks).next_multiple_of(CHANNELS);
@@ -312,7 +314,7 @@ fn spread_weights<F: Real>(
 /// dW += Gᵀ dU G for every pair of channels.
 fn gather_weights<F: Real>(team: &Team, du: &[F], inputs: usize, outputs: usize, dw: &mut [F]) {
     let plane = inputs * outputs;
-    assert!(dw.len() >= 9 * plane && du.len() >= PLACES * plane && plane % CHANNELS == 0);
+    assert!(dw.len() >= 9 * plane && du.len() >= PLACES * plane && plane.is_multiple_of(CHANNELS));
     let out = Shared(dw.as_mut_ptr());
     let tasks = team.tasks(20 * plane * 9);
     let share = plane.div_ceil(tasks).next_multiple_of(CHANNELS);

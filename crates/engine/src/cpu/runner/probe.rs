@@ -188,8 +188,13 @@ mod tests {
         let data = Dataset::Pictures { height, width, channels, pixels, mean, deviation };
         let optimizer = Optimizer::Sgd { momentum: 0.0, nesterov: false, weight_decay: 0.0 };
         let state = State::fresh(&network, &optimizer, 1);
-        CpuRunner::new(&network, &data, &Settings { batch: 2, optimizer, threads: 1 }, state)
-            .unwrap()
+        CpuRunner::new(
+            &network,
+            &data,
+            &Settings { precision: Default::default(), batch: 2, optimizer, threads: 1 },
+            state,
+        )
+        .unwrap()
     }
 
     fn refusal<T>(result: Result<T, EngineError>) -> String {
