@@ -37,8 +37,7 @@ def torch(*words):
 def burn():
     folder = HERE / "burn"
     subprocess.run(["cargo", "build", "--release"], cwd=folder, check=True)
-    binary = next((folder / "target" / "release").glob("*burn*"), None)
-    return lines([str(binary)])[0]
+    return lines([str(folder / "target" / "release" / "dissensus-bench-burn")])[0]
 
 
 def main():

@@ -90,7 +90,7 @@ fn the_best_epoch_is_the_one_with_the_best_value() {
         let (parameters, statistics) = found.weights(&setup.network, "").unwrap();
         let fresh = State::fresh(&setup.network, &optimizer, 0);
         let state = State { parameters, statistics, ..fresh };
-        let settings = Settings { batch: 7, optimizer, threads: 1 };
+        let settings = Settings { precision: Default::default(), batch: 7, optimizer, threads: 1 };
         let runner = Cpu.runner(&setup.network, &setup.dataset, &settings, state);
         let logits = runner.unwrap().logits(&setup.parts[0].rows).unwrap();
         assert_eq!(info.predictions(which).unwrap().unwrap().logits(), logits);
