@@ -115,7 +115,7 @@ fn a_spec_that_is_wrong_is_refused() {
     refused("error_set_value", &["train", "study.toml", "--set", "training.epochs=many"]);
     refused("error_set_form", &["train", "study.toml", "--set", "training.epochs"]);
     refused("error_precision", &["train", "study.toml", "--set", "run.precision=f64"]);
-    refused("error_device", &["train", "study.toml", "--set", "run.device=cuda"]);
+    refused("error_device", &["train", "study.toml", "--set", "run.device=gpu"]);
     refused("error_no_spec", &["train", "missing.toml"]);
     refused("error_metric", &["train", "study.toml", "--metrics", "soft_nl"]);
     std::fs::write(folder.path().join("votes.csv"), "item,annotator,label\na,w,x\n").unwrap();
