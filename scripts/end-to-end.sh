@@ -72,7 +72,7 @@ says "sls · all votes · seed 0  to train" "$program" train study.toml --dry-ru
 says "matched with the votes by position" "$program" train study.toml
 falls runs
 says "done before" "$program" train study.toml
-says "Finished, epoch 4" "$program" train study.toml --dry-run
+says "finished, epoch 4" "$program" train study.toml --dry-run
 refuses 2 "did you mean \`epochs\`?" "$program" train - < <(sed 's/epochs/epoch/' study.toml)
 refuses 2 "did you mean \`rate\`?" "$program" train study.toml --set training.rat=1
 refuses 2 "run.precision is \"f64\"" "$program" train study.toml --set run.precision=f64
