@@ -37,8 +37,6 @@ pub trait Real:
 
     /// The nearest number.
     fn of(value: f64) -> Self;
-    /// The same number.
-    fn of_f32(value: f32) -> Self;
     /// The same number in f64.
     fn wide(self) -> f64;
     /// a·b + self, rounded once.
@@ -85,10 +83,6 @@ impl Real for f64 {
     #[inline(always)]
     fn of(value: f64) -> Self {
         value
-    }
-    #[inline(always)]
-    fn of_f32(value: f32) -> Self {
-        f64::from(value)
     }
     #[inline(always)]
     fn wide(self) -> f64 {
@@ -162,10 +156,6 @@ impl Real for f32 {
     #[inline(always)]
     fn of(value: f64) -> Self {
         value as f32
-    }
-    #[inline(always)]
-    fn of_f32(value: f32) -> Self {
-        value
     }
     #[inline(always)]
     fn wide(self) -> f64 {

@@ -67,10 +67,8 @@ impl<F: Real> Examples<F> {
         match &self.data {
             Dataset::Vectors { width, values } => {
                 let from = &values[source.row as usize * width..][..*width];
-                let pairs = out.iter_mut().zip(from);
-                match add {
-                    true => pairs.for_each(|(out, &v)| *out = out.fma(weight, F::of_f32(v))),
-                    false => pairs.for_each(|(out, &v)| *out = F::of_f32(v)),
+                for (out, &value) in out.iter_mut().zip(from) {
+                    put(out, F::of(f64::from(value)));
                 }
             }
             Dataset::Pictures { height, width, channels, pixels, .. } => {
@@ -124,7 +122,7 @@ pub(crate) fn targets<F: Real>(
         Targets::Classes(labels) => out[usize::from(labels[row])] += weight,
         Targets::Distributions(table) => {
             for (out, &p) in out.iter_mut().zip(&table[row * classes..][..classes]) {
-                *out = out.fma(weight, F::of_f32(p));
+                *out = out.fma(weight, F::of(f64::from(p)));
             }
         }
     };
