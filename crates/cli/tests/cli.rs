@@ -2,39 +2,20 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod common;
+
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
+
+use common::show;
 
 fn dissensus(arguments: &[&str]) -> Output {
     with_input(arguments, b"")
 }
 
 fn with_input(arguments: &[&str], input: &[u8]) -> Output {
-    use std::io::Write;
-    let mut child = Command::new(env!("CARGO_BIN_EXE_dissensus"))
-        .args(arguments)
-        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data"))
-        .env_remove("DISSENSUS_CACHE")
-        .env_remove("DISSENSUS_MIRROR")
-        .env("NO_COLOR", "1")
-        .env("COLUMNS", "100")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child.stdin.take().unwrap().write_all(input).unwrap();
-    child.wait_with_output().unwrap()
-}
-
-fn show(output: &Output) -> String {
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    format!(
-        "exit code: {}\n--- stdout\n{}--- stderr\n{}",
-        output.status.code().unwrap(),
-        text(&output.stdout),
-        text(&output.stderr)
-    )
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data");
+    common::dissensus(Path::new(folder), arguments, input)
 }
 
 macro_rules! snapshot {

@@ -2,9 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod common;
+
 use std::collections::HashMap;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dissensus_data::blends::{Blends, Settings};
@@ -17,30 +19,13 @@ use dissensus_votes::containers::npy;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use common::show;
+
 const ITEMS: usize = 120;
 
 /// Runs the program in a folder.
 fn dissensus(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_dissensus"))
-        .args(arguments)
-        .current_dir(folder)
-        .env_remove("DISSENSUS_CACHE")
-        .env_remove("DISSENSUS_STORE")
-        .env("NO_COLOR", "1")
-        .env("COLUMNS", "100")
-        .stdin(Stdio::null())
-        .output()
-        .unwrap()
-}
-
-fn show(output: &Output) -> String {
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    format!(
-        "exit code: {}\n--- stdout\n{}--- stderr\n{}",
-        output.status.code().unwrap(),
-        text(&output.stdout),
-        text(&output.stderr)
-    )
+    common::dissensus(folder, arguments, b"")
 }
 
 /// What differs from run to run, from machine to machine, and with the version of a spec; and the

@@ -2,11 +2,15 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod common;
+
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 
 use serde_json::Value;
 use tempfile::TempDir;
+
+use common::show;
 
 /// Two small runs: a second or so without optimization.
 const SPEC: &str = "\
@@ -38,26 +42,7 @@ fn lab() -> TempDir {
 
 /// Runs the program in a folder.
 fn dissensus(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_dissensus"))
-        .args(arguments)
-        .current_dir(folder)
-        .env_remove("DISSENSUS_CACHE")
-        .env_remove("DISSENSUS_STORE")
-        .env("NO_COLOR", "1")
-        .env("COLUMNS", "100")
-        .stdin(Stdio::null())
-        .output()
-        .unwrap()
-}
-
-fn show(output: &Output) -> String {
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    format!(
-        "exit code: {}\n--- stdout\n{}--- stderr\n{}",
-        output.status.code().unwrap(),
-        text(&output.stdout),
-        text(&output.stderr)
-    )
+    common::dissensus(folder, arguments, b"")
 }
 
 /// What differs from machine to machine, and with the version of a spec.

@@ -95,6 +95,20 @@ impl Counts {
         self.weights.is_some()
     }
 
+    /// The items at these places, in this order; one that does not exist comes without votes.
+    pub fn select(&self, places: &[usize]) -> Self {
+        let mut chosen = Self::new();
+        for &item in places {
+            if self.is_weighted() {
+                let entries = self.entries(item).zip(self.amounts(item));
+                chosen.push_weighted(entries.map(|((class, n), (_, w))| (class, n, w)));
+            } else {
+                chosen.push(self.entries(item));
+            }
+        }
+        chosen
+    }
+
     /// The amounts of an item as a row of `classes` numbers.
     pub fn row(&self, item: usize, classes: usize) -> Vec<f64> {
         let mut row = vec![0.0; classes];

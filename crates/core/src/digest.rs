@@ -25,31 +25,54 @@ impl fmt::Debug for Digest {
     }
 }
 
-fn text(hash: &mut Sha256, text: &str) {
-    number(hash, text.len() as u64);
-    hash.update(text.as_bytes());
-}
+/// Content on its way into a [`Digest`].
+pub struct ContentHash(Sha256);
 
-fn number(hash: &mut Sha256, number: u64) {
-    hash.update(number.to_le_bytes());
+impl ContentHash {
+    /// Content of this kind, named with its version.
+    pub fn new(kind: &str) -> Self {
+        let mut hash = Self(Sha256::new());
+        hash.text(kind);
+        hash
+    }
+
+    /// A text, preceded by its length, so that no two run together.
+    pub fn text(&mut self, text: &str) {
+        self.number(text.len() as u64);
+        self.bytes(text.as_bytes());
+    }
+
+    /// A number, in eight bytes.
+    pub fn number(&mut self, number: u64) {
+        self.bytes(&number.to_le_bytes());
+    }
+
+    /// Bytes as they are.
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The digest of all of it.
+    pub fn finish(self) -> Digest {
+        Digest(self.0.finalize().into())
+    }
 }
 
 pub(crate) fn of_table(table: &VoteTable) -> Digest {
-    let mut hash = Sha256::new();
+    let mut hash = ContentHash::new("dissensus vote table 1");
     let kind = match table.ballots() {
         Ballots::Votes(_) => "votes",
         Ballots::Counts(_) => "counts",
         Ballots::Probabilities(_) => "probabilities",
     };
-    text(&mut hash, "dissensus vote table 1");
-    text(&mut hash, kind);
-    number(&mut hash, table.classes().len() as u64);
-    table.classes().names().iter().for_each(|name| text(&mut hash, name));
-    number(&mut hash, table.len() as u64);
+    hash.text(kind);
+    hash.number(table.classes().len() as u64);
+    table.classes().names().iter().for_each(|name| hash.text(name));
+    hash.number(table.len() as u64);
     let mut entries: Vec<(&str, u16, u64)> = Vec::new();
     for item in table.items().sorted() {
         let item = item as usize;
-        text(&mut hash, table.items().name(item));
+        hash.text(table.items().name(item));
         entries.clear();
         match table.ballots() {
             Ballots::Votes(votes) => entries.extend(votes.of(item).map(|vote| {
@@ -66,12 +89,12 @@ pub(crate) fn of_table(table: &VoteTable) -> Digest {
         if !matches!(table.ballots(), Ballots::Probabilities(_)) {
             entries.sort_unstable();
         }
-        number(&mut hash, entries.len() as u64);
+        hash.number(entries.len() as u64);
         for &(who, class, value) in &entries {
-            text(&mut hash, who);
-            number(&mut hash, u64::from(class));
-            number(&mut hash, value);
+            hash.text(who);
+            hash.number(u64::from(class));
+            hash.number(value);
         }
     }
-    Digest(hash.finalize().into())
+    hash.finish()
 }

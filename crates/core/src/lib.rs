@@ -19,7 +19,7 @@ mod table;
 pub use builder::{BuildError, HEAVIEST, Keep, Shard, ShardVote, TableBuilder};
 pub use classes::{ClassError, ClassOrder, ClassSet};
 pub use counts::{Counts, Probabilities};
-pub use digest::Digest;
+pub use digest::{ContentHash, Digest};
 pub use distribution::{
     Distribution, DistributionError, SUM_TOLERANCE, entropy, normalized_entropy,
 };

@@ -38,6 +38,16 @@ pub fn block(key: [u64; 2], counter: [u64; 4]) -> [u64; 4] {
     [c0, c1, c2, c3]
 }
 
+/// The name of a stream as the second word of a key: a short word read as a big-endian number.
+pub const fn stream(word: &[u8]) -> u64 {
+    let (mut number, mut at) = (0, 0);
+    while at < word.len() {
+        number = number << 8 | word[at] as u64;
+        at += 1;
+    }
+    number
+}
+
 /// A number in [0, 1) from the upper 53 bits of a word, as numpy's generators make it.
 #[inline]
 pub fn unit(word: u64) -> f64 {

@@ -163,18 +163,7 @@ impl VoteTable {
         let places: Vec<usize> = places.iter().copied().filter(|&at| at < self.len()).collect();
         let ballots = match &self.ballots {
             Ballots::Votes(votes) => Ballots::Votes(votes.select(&places)),
-            Ballots::Counts(counts) => {
-                let mut chosen = Counts::new();
-                for &item in &places {
-                    if counts.is_weighted() {
-                        let entries = counts.entries(item).zip(counts.amounts(item));
-                        chosen.push_weighted(entries.map(|((class, n), (_, w))| (class, n, w)));
-                    } else {
-                        chosen.push(counts.entries(item));
-                    }
-                }
-                Ballots::Counts(chosen)
-            }
+            Ballots::Counts(counts) => Ballots::Counts(counts.select(&places)),
             Ballots::Probabilities(rows) => Ballots::Probabilities(rows.select(&places)),
         };
         let (classes, annotators) = (self.classes.clone(), self.annotators.clone());

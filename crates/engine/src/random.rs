@@ -10,14 +10,7 @@
 //! | [`CROP`] | (0, key, epoch, 0) | how the picture of an example is moved and turned |
 //! | [`ORDER`] | (n, epoch, 0, 0) | the order of the examples |
 
-const fn stream(word: &[u8]) -> u64 {
-    let (mut number, mut at) = (0, 0);
-    while at < word.len() {
-        number = number << 8 | word[at] as u64;
-        at += 1;
-    }
-    number
-}
+use dissensus_core::philox::stream;
 
 /// Initial parameters.
 pub const INIT: u64 = stream(b"init");

@@ -1,8 +1,8 @@
 //! Inputs: pictures or feature vectors, and the ids of the items they belong to.
 
-use dissensus_core::{Ids, IdsBuilder};
+use dissensus_core::{Digest, Ids, IdsBuilder};
 
-use crate::digest::{self, Digest};
+use crate::digest;
 use crate::error::{InputError, place};
 use crate::features::Features;
 use crate::images::Images;

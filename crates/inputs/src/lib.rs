@@ -26,7 +26,6 @@ mod options;
 mod read;
 
 pub use datasets::{WITH_PICTURES, from_blends, from_dataset};
-pub use digest::Digest;
 pub use error::InputError;
 pub use features::Features;
 pub use formats::{FORMATS, Format};

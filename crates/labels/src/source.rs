@@ -99,18 +99,7 @@ impl<'a> Source<'a> {
 
     fn rearranged(&self, places: &[usize]) -> Result<Amounts<'static>, LabelError> {
         Ok(match &self.amounts {
-            Amounts::Counts(counts) => {
-                let mut chosen = Counts::new();
-                for &place in places {
-                    if counts.is_weighted() {
-                        let entries = counts.entries(place).zip(counts.amounts(place));
-                        chosen.push_weighted(entries.map(|((class, n), (_, w))| (class, n, w)));
-                    } else {
-                        chosen.push(counts.entries(place));
-                    }
-                }
-                Amounts::Counts(Cow::Owned(chosen))
-            }
+            Amounts::Counts(counts) => Amounts::Counts(Cow::Owned(counts.select(places))),
             Amounts::Shares(rows) => {
                 let rows = places.iter().map(|&place| (place, rows.row(place)));
                 let chosen = probabilities(self.classes.len(), &self.items, rows)?;

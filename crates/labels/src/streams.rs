@@ -56,17 +56,8 @@
 //!     return votes[epoch % len(votes)]
 //! ```
 
+use dissensus_core::philox::stream;
 use sha2::{Digest, Sha256};
-
-/// The word of a stream as a number.
-const fn stream(word: &[u8]) -> u64 {
-    let (mut number, mut at) = (0, 0);
-    while at < word.len() {
-        number = number << 8 | word[at] as u64;
-        at += 1;
-    }
-    number
-}
 
 /// Labels drawn in `sls` and `shuffled_sls`.
 pub const SLS: u64 = stream(b"sls");

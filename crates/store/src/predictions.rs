@@ -2,7 +2,7 @@
 //! `dissensus score` read.
 
 use std::borrow::Cow;
-use std::io::{Cursor, Read as _};
+use std::io::{self, Cursor, Read as _, Seek, Write};
 use std::path::Path;
 
 use zip::write::SimpleFileOptions;
@@ -51,22 +51,25 @@ impl<'a> Predictions<'a> {
         &self.classes
     }
 
-    pub(crate) fn write(&self, path: &Path, durability: Durability) -> Result<(), StoreError> {
+    /// Writes them as a `.npz` with the arrays `logits`, `ids` and `classes`.
+    pub fn write_npz(&self, out: impl Write + Seek) -> io::Result<()> {
         // As numpy.savez: not compressed; and of any size.
         let options = SimpleFileOptions::default()
             .compression_method(CompressionMethod::Stored)
             .large_file(true);
-        files::replace(path, durability, |out| {
-            let mut zip = ZipWriter::new(out);
-            zip.start_file("logits.npy", options)?;
-            npy::write_matrix(&mut zip, [self.ids.len(), self.classes.len()], &self.logits)?;
-            zip.start_file("ids.npy", options)?;
-            npy::write_texts(&mut zip, &self.ids)?;
-            zip.start_file("classes.npy", options)?;
-            npy::write_texts(&mut zip, &self.classes)?;
-            zip.finish()?;
-            Ok(())
-        })
+        let mut zip = ZipWriter::new(out);
+        zip.start_file("logits.npy", options)?;
+        npy::write_matrix(&mut zip, [self.ids.len(), self.classes.len()], &self.logits)?;
+        zip.start_file("ids.npy", options)?;
+        npy::write_texts(&mut zip, &self.ids)?;
+        zip.start_file("classes.npy", options)?;
+        npy::write_texts(&mut zip, &self.classes)?;
+        zip.finish()?;
+        Ok(())
+    }
+
+    pub(crate) fn write(&self, path: &Path, durability: Durability) -> Result<(), StoreError> {
+        files::replace(path, durability, |out| self.write_npz(out))
     }
 
     /// The predictions in a file; `None` where there is none.

@@ -53,7 +53,7 @@ pub use error::{Place, SpecError, TrainError};
 pub use lanes::lanes;
 pub use plan::{DataIdentity, FORMAT, Format, RunPlan, RunSpec, SplitPlan};
 pub use saved::Found;
-pub use scores::scores;
+pub use scores::{reported, scores};
 pub use setup::{Part, Setup};
 pub use spec::{Spec, template};
 pub use split::{Parts, SPLIT, SplitError, are_shares, split};

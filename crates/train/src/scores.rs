@@ -16,6 +16,12 @@ pub fn scores(truth: &Arc<Truth>, logits: &[f32]) -> Result<Value, TrainError> {
     Ok(Value::Object(METRICS.iter().map(score).collect()))
 }
 
+/// The part of a run's result that is reported, with its name: the last of the split.
+pub fn reported(result: &Value) -> Option<(&str, &Value)> {
+    let (name, part) = result["parts"].as_object()?.iter().next_back()?;
+    Some((name, part))
+}
+
 /// These metrics of a part's logits, in this order; `None` where one is undefined.
 pub(crate) fn some_scores(
     truth: &Arc<Truth>,

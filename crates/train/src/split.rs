@@ -21,13 +21,13 @@ mod apportion;
 
 use std::collections::BTreeMap;
 
-use dissensus_core::philox::block;
+use dissensus_core::philox::{block, stream};
 use thiserror::Error;
 
 use apportion::apportion;
 
-/// The stream of splits: `b"split"` read as a big-endian number.
-pub const SPLIT: u64 = 0x73_706c_6974;
+/// The stream of splits.
+pub const SPLIT: u64 = stream(b"split");
 
 /// What the sum of shares may miss 1 by: the rounding of floating point, and of a sixth decimal.
 const SLACK: f64 = 1e-6;

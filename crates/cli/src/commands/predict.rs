@@ -14,7 +14,7 @@ use dissensus_train::spec::Precision;
 use dissensus_train::{Found, RunSpec};
 use dissensus_votes::write::WriteError;
 
-use super::runs::{StoreArgs, hinted, state_name};
+use super::runs::{StoreArgs, state_name};
 use crate::training::read_inputs;
 use crate::ui::{self, paint, progress, text};
 
@@ -80,7 +80,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if unnamed {
         ui::err("the inputs have no ids: rows are called 0, 1, … by position\n");
     }
-    let predictions = Predictions::new(logits, ids, model.classes).map_err(hinted)?;
+    let predictions = Predictions::new(logits, ids, model.classes)?;
     match args.out.as_deref().zip(form) {
         None => ui::out_bytes(write::csv(&predictions).as_bytes())?,
         Some((path, form)) => {
@@ -107,9 +107,9 @@ impl Model {
         let id = &info.id;
         let spec: RunSpec = serde_json::from_value(info.spec.clone())
             .with_context(|| format!("run {id} is not one that this version can predict with"))?;
-        let result = info.result().map_err(hinted)?;
-        let weights = info.weights(which).map_err(hinted)?;
-        let stored = info.predictions(which).map_err(hinted)?;
+        let result = info.result()?;
+        let weights = info.weights(which)?;
+        let stored = info.predictions(which)?;
         let (Some(result), Some(weights), Some(stored)) = (result, weights, stored) else {
             let (state, hint) = (state_name(&info.status.state), paint::strong("hint:"));
             anyhow::bail!(

@@ -96,12 +96,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(folder) = &args.svg {
         figures::draw(folder, &judged.models, &args.judge, args.force)?;
     }
-    let form = match (args.csv, args.markdown, args.latex) {
-        (true, ..) => Form::Csv,
-        (_, true, _) => Form::Markdown,
-        (_, _, true) => Form::Latex,
-        _ => Form::Terminal,
-    };
+    let form = Form::asked(args.csv, args.markdown, args.latex);
     if args.json {
         let report = Report {
             votes: args.judge.votes.display().to_string(),

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::runs::state_name;
 use crate::judging::metrics;
-use crate::training::{Batch, Column, Ended, How, Interrupt, Summary, load, run_all, summarize};
+use crate::training::{Batch, Column, Ended, How, Summary, load, on_interrupt, run_all, summarize};
 use crate::ui::table::Form;
 use crate::ui::{self, paint};
 
@@ -110,19 +110,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         threads: size(spec.run.threads),
         checkpoint: spec.run.checkpoint,
         tensorboard: spec.run.tensorboard,
-        stop: Interrupt::listen(),
+        stop: on_interrupt(),
         lines: true,
     })?;
     let which = if args.last { "last" } else { "best" };
     let columns: Vec<Column<'_>> =
         chosen.into_iter().map(|metric| Column::metric(metric, which)).collect();
     let summary = summarize(&ended, &columns, which);
-    let form = match (args.csv, args.markdown, args.latex) {
-        (true, ..) => Form::Csv,
-        (_, true, _) => Form::Markdown,
-        (_, _, true) => Form::Latex,
-        _ => Form::Terminal,
-    };
+    let form = Form::asked(args.csv, args.markdown, args.latex);
     if args.json {
         let report = Report { store: folder.display().to_string(), spec: &spec, summary: &summary };
         ui::out(&format!("{}\n", serde_json::to_string_pretty(&report)?))?;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use dissensus_engine::{Cpu, Cuda, Device};
 use dissensus_store::{Begun, Store};
 use dissensus_train::spec::Checkpoint;
-use dissensus_train::{Options, Outcome, RunPlan, Task, Watch, lanes, train};
+use dissensus_train::{Options, Outcome, RunPlan, Task, Watch, lanes, reported, train};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 
@@ -186,8 +186,8 @@ impl Bars {
 
 /// The figures of a run's line.
 fn figures(result: &Value) -> String {
-    let part = result["parts"].as_object().and_then(|parts| parts.values().next_back());
-    let metric = |name: &str| part.and_then(|part| part["best"][name].as_f64());
+    let part = reported(result);
+    let metric = |name: &str| part.and_then(|(_, part)| part["best"][name].as_f64());
     let number = |value: Option<f64>| value.map_or("–".to_owned(), |v| format!("{v:.4}"));
     // People count from 1.
     let epoch = result["best_epoch"].as_u64().map_or("–".to_owned(), |at| (at + 1).to_string());

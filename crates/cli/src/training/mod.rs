@@ -6,6 +6,6 @@ mod lanes;
 mod summary;
 
 pub(crate) use data::{load, read_inputs};
-pub(crate) use interrupt::Interrupt;
+pub(crate) use interrupt::on_interrupt;
 pub(crate) use lanes::{Batch, Ended, How, run_all};
 pub(crate) use summary::{Column, Summary, summarize};

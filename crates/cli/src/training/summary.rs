@@ -2,6 +2,7 @@
 
 use dissensus_measure::Direction;
 use dissensus_stats::describe;
+use dissensus_train::reported;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -61,11 +62,6 @@ impl<'a> Column<'a> {
     }
 }
 
-/// The part of a result that is reported: the last.
-fn reported(result: &Value) -> Option<(&String, &Value)> {
-    result["parts"].as_object()?.iter().next_back()
-}
-
 /// Groups finished runs by arm, in the order in which they come.
 pub(crate) fn summarize(ended: &[Ended], columns: &[Column<'_>], which: &'static str) -> Summary {
     let mut summary = Summary { part: String::new(), which, arms: Vec::new() };
@@ -73,7 +69,7 @@ pub(crate) fn summarize(ended: &[Ended], columns: &[Column<'_>], which: &'static
     for run in ended {
         let How::Finished(result) = &run.how else { continue };
         if let Some((part, _)) = reported(result) {
-            summary.part.clone_from(part);
+            part.clone_into(&mut summary.part);
         }
         let name = run.plan.arm();
         let at = summary.arms.iter().position(|arm| arm.arm == name).unwrap_or_else(|| {

@@ -11,6 +11,18 @@ pub(crate) enum Form {
     Csv,
 }
 
+impl Form {
+    /// The form that the flags of a command ask for.
+    pub(crate) fn asked(csv: bool, markdown: bool, latex: bool) -> Self {
+        match (csv, markdown, latex) {
+            (true, ..) => Self::Csv,
+            (_, true, _) => Self::Markdown,
+            (_, _, true) => Self::Latex,
+            _ => Self::Terminal,
+        }
+    }
+}
+
 /// A cell, and whether it is the best of its column.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cell {

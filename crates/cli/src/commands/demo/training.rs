@@ -12,7 +12,7 @@ use dissensus_store::{RunId, Store, Which};
 use dissensus_train::{Spec, Task};
 
 use super::Args;
-use crate::training::{Batch, Column, Ended, How, Interrupt, Summary, run_all, summarize};
+use crate::training::{Batch, Column, Ended, How, Summary, on_interrupt, run_all, summarize};
 use crate::ui::table::Form;
 use crate::ui::{self, paint};
 
@@ -69,7 +69,7 @@ pub(super) fn run(args: &Args, blends: &Blends) -> anyhow::Result<ExitCode> {
         threads: None,
         checkpoint: spec.run.checkpoint,
         tensorboard: false,
-        stop: Interrupt::listen(),
+        stop: on_interrupt(),
         lines: false,
     })?;
     if ended.iter().any(|run| !matches!(run.how, How::Finished(_))) {

@@ -4,14 +4,10 @@
 //! predictions; `.csv` holds probabilities, as `dissensus baseline` writes them.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::Path;
 
 use dissensus_store::Predictions;
-use dissensus_votes::containers::npy;
-use dissensus_votes::write::{WriteError, WriteSeek, write_atomically};
-use zip::write::SimpleFileOptions;
-use zip::{CompressionMethod, ZipWriter};
+use dissensus_votes::write::{WriteError, write_atomically};
 
 use crate::ui::table::csv_cell;
 
@@ -44,7 +40,7 @@ pub(super) fn file(
     predictions: &Predictions<'_>,
 ) -> Result<(), WriteError> {
     write_atomically(path, force, |out| match form {
-        Form::Npz => npz(predictions, out),
+        Form::Npz => Ok(predictions.write_npz(out)?),
         Form::Csv => Ok(out.write_all(csv(predictions).as_bytes())?),
     })
 }
@@ -71,38 +67,6 @@ fn probabilities(row: &[f32]) -> Vec<f64> {
     let powers: Vec<f64> = row.iter().map(|&z| (f64::from(z) - f64::from(largest)).exp()).collect();
     let sum: f64 = powers.iter().sum();
     powers.into_iter().map(|power| power / sum).collect()
-}
-
-fn npz(predictions: &Predictions<'_>, out: &mut dyn WriteSeek) -> Result<(), WriteError> {
-    // As numpy.savez: not compressed; and of any size.
-    let options =
-        SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(true);
-    let mut zip = ZipWriter::new(out);
-    let shape = [predictions.ids().len(), predictions.classes().len()];
-    zip.start_file("logits.npy", options)?;
-    zip.write_all(&npy::header("<f4", &shape))?;
-    for some in predictions.logits().chunks(1 << 14) {
-        let bytes: Vec<u8> = some.iter().flat_map(|value| value.to_le_bytes()).collect();
-        zip.write_all(&bytes)?;
-    }
-    for (name, texts) in [("ids", predictions.ids()), ("classes", predictions.classes())] {
-        zip.start_file(format!("{name}.npy"), options)?;
-        zip.write_all(&text_array(texts))?;
-    }
-    zip.finish()?;
-    Ok(())
-}
-
-/// Texts as numpy's fixed-width UTF-32.
-fn text_array(texts: &[String]) -> Vec<u8> {
-    let width = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(1);
-    let mut bytes = npy::header(&format!("<U{width}"), &[texts.len()]);
-    for text in texts {
-        let end = bytes.len() + 4 * width;
-        bytes.extend(text.chars().flat_map(|c| u32::from(c).to_le_bytes()));
-        bytes.resize(end, 0);
-    }
-    bytes
 }
 
 #[cfg(test)]

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use dissensus_store::{Broken, Listing, RunId, RunInfo, State, StoreError};
-use dissensus_train::RunSpec;
+use dissensus_train::{RunSpec, reported};
 use serde::Serialize;
 
-use super::store::{StoreArgs, hinted};
+use super::store::StoreArgs;
 use super::words;
 use crate::judging::number;
 use crate::ui::table::{Cell, Form, Table};
@@ -72,7 +72,7 @@ pub(super) fn run(args: &ListArgs) -> anyhow::Result<ExitCode> {
         store => Some(store?),
     };
     let listing = match &store {
-        Some(store) => store.runs().map_err(hinted)?,
+        Some(store) => store.runs()?,
         None => Listing::default(),
     };
     let mut rows = Vec::new();
@@ -81,7 +81,7 @@ pub(super) fn run(args: &ListArgs) -> anyhow::Result<ExitCode> {
             Ok(row) => rows.push(row),
             // Removed meanwhile.
             Err(_) if !run.folder.exists() => {}
-            Err(error) => return Err(hinted(error)),
+            Err(error) => return Err(error.into()),
         }
     }
     if args.json {
@@ -104,11 +104,7 @@ pub(super) fn run(args: &ListArgs) -> anyhow::Result<ExitCode> {
         ));
         return Ok(ExitCode::SUCCESS);
     }
-    let form = match (args.csv, args.markdown) {
-        (true, _) => Form::Csv,
-        (_, true) => Form::Markdown,
-        _ => Form::Terminal,
-    };
+    let form = Form::asked(args.csv, args.markdown, false);
     let page = to_table(&rows, &listing, form).print(form);
     ui::out(&if form == Form::Terminal { coloured(page) } else { page })?;
     say_notes(&listing);
@@ -119,8 +115,8 @@ impl Row {
     fn new(run: &RunInfo) -> Result<Self, StoreError> {
         let spec: Option<RunSpec> = serde_json::from_value(run.spec.clone()).ok();
         let result = run.result()?.unwrap_or_default();
-        let part = result["parts"].as_object().and_then(|parts| parts.values().next_back());
-        let best = |metric: &str| part.and_then(|part| part["best"][metric].as_f64());
+        let part = reported(&result);
+        let best = |metric: &str| part.and_then(|(_, part)| part["best"][metric].as_f64());
         let reason = match &run.status.state {
             State::Failed { reason } => Some(reason.clone()),
             _ => None,

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use dissensus_store::{RunId, State, Store, StoreError};
 
-use super::store::{StoreArgs, hinted};
+use super::store::StoreArgs;
 use super::{show, words};
 use crate::ui::{self, paint, text};
 
@@ -37,7 +37,7 @@ struct Chosen {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let store = args.store.open()?;
-    let chosen = choose(&store, args).map_err(hinted)?;
+    let chosen = choose(&store, args)?;
     if chosen.is_empty() {
         ui::err("no run has failed: there is nothing to remove\n");
         return Ok(ExitCode::SUCCESS);
@@ -51,7 +51,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     for run in &chosen {
-        store.remove(&run.id).map_err(hinted)?;
+        store.remove(&run.id)?;
         ui::out(&format!("removed {}\n", run.line()))?;
     }
     ui::err(&format!("freed {total}\n"));

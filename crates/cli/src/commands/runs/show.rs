@@ -9,7 +9,7 @@ use dissensus_train::RunSpec;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::store::{StoreArgs, hinted, quoted};
+use super::store::{StoreArgs, quoted};
 use super::words;
 use crate::judging::number;
 use crate::ui::table::{Cell, Form, Table};
@@ -62,7 +62,7 @@ pub(super) struct Held {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let run = args.store.find(&args.id)?;
-    let (history, result) = (run.history().map_err(hinted)?, run.result().map_err(hinted)?);
+    let (history, result) = (run.history()?, run.result()?);
     let files = files(&run.folder);
     let label = label(&run);
     if args.json {

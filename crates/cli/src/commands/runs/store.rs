@@ -2,9 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use dissensus_store::{RunInfo, Store, StoreError};
-
-use crate::ui::paint;
+use dissensus_store::{RunInfo, Store};
 
 /// The folder of runs where nothing else is said; the default of a spec's `run.store`, too.
 const DEFAULT: &str = "runs";
@@ -19,12 +17,12 @@ pub(crate) struct StoreArgs {
 
 impl StoreArgs {
     pub(crate) fn open(&self) -> anyhow::Result<Store> {
-        Store::open(&self.store).map_err(hinted)
+        Ok(Store::open(&self.store)?)
     }
 
     /// The run of these digits.
     pub(crate) fn find(&self, prefix: &str) -> anyhow::Result<RunInfo> {
-        self.open()?.find(prefix).map_err(hinted)
+        Ok(self.open()?.find(prefix)?)
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -37,14 +35,6 @@ impl StoreArgs {
             true => String::new(),
             false => format!(" --store {}", quoted(&self.store)),
         }
-    }
-}
-
-/// An error of the store together with what can be done about it.
-pub(crate) fn hinted(error: StoreError) -> anyhow::Error {
-    match error.remedy() {
-        Some(remedy) => anyhow::anyhow!("{error}\n{} {remedy}", paint::strong("hint:")),
-        None => error.into(),
     }
 }
 
