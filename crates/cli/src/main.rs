@@ -7,6 +7,7 @@
 mod commands;
 mod generated;
 mod judging;
+mod reporting;
 mod training;
 mod ui;
 
@@ -58,12 +59,19 @@ enum Command {
     Baseline(commands::baseline::Args),
     Compare(commands::compare::Args),
     Deliver(commands::deliver::Args),
+    /// Whole studies: many runs from one file, and what comes out of them
+    #[command(subcommand)]
+    Study(commands::study::Command),
+    Report(commands::report::Args),
+    Pack(commands::pack::Args),
+    Unpack(commands::unpack::Args),
     /// What is measured, and how each number is made
     #[command(subcommand)]
     Metrics(commands::metrics::Command),
     /// The datasets that dissensus knows, and where to get them
     #[command(subcommand)]
     Data(commands::data::Command),
+    Doctor(commands::doctor::Args),
     /// Print a completion script for a shell
     ///
     /// For example: dissensus completions bash > ~/.local/share/bash-completion/completions/dissensus
@@ -82,8 +90,13 @@ fn main() -> ExitCode {
         Command::Baseline(args) => commands::baseline::run(&args),
         Command::Compare(args) => commands::compare::run(&args),
         Command::Deliver(args) => commands::deliver::run(&args),
+        Command::Study(command) => commands::study::run(command),
+        Command::Report(args) => commands::report::run(&args),
+        Command::Pack(args) => commands::pack::run(&args),
+        Command::Unpack(args) => commands::unpack::run(&args),
         Command::Metrics(command) => commands::metrics::run(command),
         Command::Data(command) => commands::data::run(command),
+        Command::Doctor(args) => commands::doctor::run(&args),
         Command::Completions(args) => commands::completions::run::<Cli>(&args),
     };
     match result {

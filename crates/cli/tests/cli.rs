@@ -389,7 +389,11 @@ fn inspect_draws() {
     let path = folder.path().join("entropy.svg");
     let output = dissensus(&["votes", "inspect", "votes.csv", "--svg", path.to_str().unwrap()]);
     assert!(output.status.success());
-    insta::assert_snapshot!("entropy_svg", std::fs::read_to_string(path).unwrap());
+    let svg = std::fs::read_to_string(path).unwrap();
+    // The font inside is fifty thousand letters that nobody reads.
+    let (before, rest) = svg.split_once("<style>@font-face").unwrap();
+    let (_, after) = rest.split_once("</style>").unwrap();
+    insta::assert_snapshot!("entropy_svg", format!("{before}{after}"));
 }
 
 #[test]

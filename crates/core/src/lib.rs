@@ -5,6 +5,7 @@
 //! * [`VoteTable`]: who voted for what on which item; or counts; or probabilities.
 //! * [`Counts`], [`Distribution`]: what the votes on an item amount to.
 //! * [`TableBuilder`]: how readers make a table, one vote at a time or in parallel shards.
+//! * [`results`]: the tidy table of a study's results.
 //! * [`philox`]: the counter-based generator behind everything that is random here.
 
 mod builder;
@@ -14,6 +15,7 @@ mod digest;
 mod distribution;
 mod ids;
 pub mod philox;
+pub mod results;
 mod table;
 
 pub use builder::{BuildError, HEAVIEST, Keep, Shard, ShardVote, TableBuilder};

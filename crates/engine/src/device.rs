@@ -8,6 +8,7 @@
 
 use std::sync::Arc;
 
+use dissensus_core::philox;
 use serde::{Deserialize, Serialize};
 
 use crate::error::EngineError;
@@ -110,6 +111,91 @@ pub enum Targets<'a> {
     Classes(&'a [u16]),
     /// One distribution a row: as many numbers as there are classes.
     Distributions(&'a [f32]),
+    /// One class a row, which the device draws itself from votes, in a draw of this number.
+    Drawn(&'a Votes, u64),
+}
+
+/// The votes on every row one by one, and how one of them becomes its class in draw d. It stays the
+/// same for a whole run, so a device takes it once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Votes {
+    /// Where the votes of each row begin, and the end of the last.
+    pub starts: Vec<u32>,
+    /// The votes, as classes.
+    pub votes: Vec<u16>,
+    /// Which of its m votes a row delivers.
+    pub choice: Choice,
+}
+
+/// Which of its m votes a row delivers in draw d.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// Vote d mod m.
+    Turns,
+    /// The vote at a whole number below m, each equally likely, from word d mod 4 of the block
+    /// (0, key of the row, d / 4, 0) of Philox; a word that would favour some votes is replaced by
+    /// the same word of block (1, …), and so on.
+    Words {
+        /// By row.
+        keys: Vec<u64>,
+        /// The first word of Philox's key.
+        seed: u64,
+        /// The second.
+        stream: u64,
+    },
+}
+
+impl Votes {
+    /// Checks that these rows have votes, for classes that there are.
+    pub(crate) fn check(
+        &self,
+        rows: &[u32],
+        examples: usize,
+        classes: usize,
+    ) -> Result<(), EngineError> {
+        let refuse = |text: String| Err(EngineError::Data(text));
+        let keys = match &self.choice {
+            Choice::Turns => examples,
+            Choice::Words { keys, .. } => keys.len(),
+        };
+        let last = self.starts.last().map_or(0, |&end| end as usize);
+        if self.starts.len() != examples + 1 || keys != examples || last != self.votes.len() {
+            return refuse(format!("votes that do not fit {examples} examples"));
+        }
+        if self.starts.windows(2).any(|pair| pair[0] > pair[1]) {
+            return refuse("votes whose beginnings are not in order".to_owned());
+        }
+        if self.votes.iter().any(|&vote| usize::from(vote) >= classes) {
+            return refuse(format!("a vote beyond {classes} classes"));
+        }
+        let none = |row: &&u32| self.class(**row as usize, 0).is_none();
+        match rows.iter().find(none) {
+            Some(row) => refuse(format!("row {row} has no votes")),
+            None => Ok(()),
+        }
+    }
+
+    /// The class of a row in a draw; `None` for a row without votes. What devices do for all rows.
+    pub fn class(&self, row: usize, draw: u64) -> Option<u16> {
+        let (start, end) = (*self.starts.get(row)?, *self.starts.get(row + 1)?);
+        let own = self.votes.get(start as usize..end as usize)?;
+        let m = own.len() as u64;
+        if m == 0 {
+            return None;
+        }
+        let at = match &self.choice {
+            Choice::Turns => draw % m,
+            Choice::Words { keys, seed, stream } => {
+                let key = *keys.get(row)?;
+                let word =
+                    |n| philox::block([*seed, *stream], [n, key, draw / 4, 0])[(draw % 4) as usize];
+                let product = |n| u128::from(word(n)) * u128::from(m);
+                let unfair = m.wrapping_neg() % m;
+                (0..).map(product).find(|&p| p as u64 >= unfair).map_or(0, |p| (p >> 64) as u64)
+            }
+        };
+        own.get(at as usize).copied()
+    }
 }
 
 /// How the picture of an example is moved and turned.
@@ -243,10 +329,29 @@ pub trait Device: Send + Sync {
         settings: &Settings,
         state: State<f32>,
     ) -> Result<Box<dyn Runner>, EngineError>;
+
+    /// How many such runs it does best at a time, up to `most`, found by running some for a few
+    /// seconds; `seen` is told every number with its examples a second. `None` where there is nothing
+    /// to find: on a CPU, threads decide.
+    fn best_lanes(
+        &self,
+        _network: &Arc<Network>,
+        _data: &Dataset,
+        _settings: &Settings,
+        _most: usize,
+        _seen: &mut dyn FnMut(usize, f64),
+    ) -> Result<Option<usize>, EngineError> {
+        Ok(None)
+    }
 }
 
 /// One run on one device.
 pub trait Runner: Send {
+    /// Whether it would rather draw labels itself ([`Targets::Drawn`]) than be given them.
+    fn draws(&self) -> bool {
+        false
+    }
+
     /// Trains for one epoch; returns the mean training loss.
     fn train(&mut self, epoch: &Epoch<'_>) -> Result<f64, EngineError>;
 

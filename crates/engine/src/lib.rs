@@ -12,6 +12,7 @@
 //! | an optimizer | a variant in `optimizer.rs` | `cpu/kernels/optimizer.rs` |
 
 pub mod augment;
+pub mod check;
 pub mod cpu;
 pub mod cuda;
 pub mod device;

@@ -16,6 +16,7 @@ mod deterministic;
 mod draws;
 mod epochs;
 mod label_smoothing;
+mod listed;
 mod majority;
 mod mixup;
 mod multipass;
@@ -32,6 +33,7 @@ use serde::{Deserialize, Serialize};
 
 pub use deterministic::SHUFFLE_OFFSET;
 pub use epochs::Epochs;
+pub use listed::{Drawing, Listed};
 pub use majority::TieRule;
 pub use mixup::Mixing;
 pub use prepared::{Prepared, Seen};

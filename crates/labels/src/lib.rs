@@ -41,7 +41,9 @@ pub mod targets;
 mod testing;
 mod words;
 
-pub use delivery::{DELIVERIES, Delivery, Epochs, Mixing, Prepared, Seen, TieRule};
+pub use delivery::{
+    DELIVERIES, Delivery, Drawing, Epochs, Listed, Mixing, Prepared, Seen, TieRule,
+};
 pub use error::{LabelError, Named};
 pub use nearest::nearest;
 pub use params::{Params, Setting};

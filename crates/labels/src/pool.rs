@@ -16,6 +16,11 @@ pub(crate) use sums::{Cumulative, Rows};
 /// Something that turns a random word into a label of the item at a place.
 pub(crate) trait Pick: Send + Sync {
     fn pick(&self, place: usize, word: u64, again: impl FnMut() -> u64) -> u16;
+
+    /// Every vote one by one, where they are kept so: where each item's begin, and the votes.
+    fn listed(&self) -> Option<(&[usize], Vec<u16>)> {
+        None
+    }
 }
 
 #[cfg(test)]

@@ -1,4 +1,12 @@
-//! Figures: data that is already prepared, drawn. Nothing is computed here.
+//! What a study comes to: tables, figures and a page. Data is prepared first, then drawn; nothing is
+//! measured here.
 
+pub mod book;
+mod error;
 pub mod figures;
+pub mod page;
+pub mod raster;
 mod svg;
+pub mod tables;
+
+pub use error::ReportError;

@@ -174,6 +174,25 @@ pub enum StoreError {
         /// Classes.
         classes: usize,
     },
+    /// A name that a study or a file of one cannot have.
+    #[error(
+        "{name:?} cannot be the name of {what}; expected letters, digits, dots, dashes and \
+         underscores, no dot or dash first, and not too many"
+    )]
+    BadName {
+        /// A study, or a file of a study.
+        what: &'static str,
+        /// What came.
+        name: String,
+    },
+    /// A file that is not a pack, or not a whole one. Nothing was taken from it.
+    #[error("{} is not a whole pack of a store: {reason}", .path.display())]
+    Pack {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// An id or class that a numpy text cannot hold.
     #[error("{text:?} ends in a NUL character, which a numpy text cannot hold")]
     Text {
@@ -212,6 +231,7 @@ impl StoreError {
             Self::Collision { id, .. } => {
                 Some(format!("keep one of them in another store, or `dissensus runs rm {id}`"))
             }
+            Self::Pack { .. } => Some("pack the store again, and copy the file whole".to_owned()),
             Self::Weights { path, .. } | Self::Predictions { path, .. } => {
                 run_of(path).map(|id| remove(&id))
             }

@@ -13,6 +13,8 @@ pub(crate) const TEMPORARY: &str = ".dissensus-";
 pub(crate) const NEW: &str = ".new-";
 /// Begins the name of a run's folder once it is removed.
 pub(crate) const REMOVED: &str = ".removed-";
+/// Begins the name of the folder that a pack is taken apart in.
+pub(crate) const UNPACKING: &str = ".unpack-";
 
 /// Which of a run's two sets of weights and predictions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -32,6 +34,28 @@ impl Which {
         }
     }
 }
+
+/// Whether a name can be a file's or a folder's everywhere: letters, digits, dots, dashes and
+/// underscores, no dot or dash first, no dot last. So none leads out of its folder.
+pub(crate) fn is_plain(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    (1..=LONGEST).contains(&name.len())
+        && name.chars().all(plain)
+        && !name.starts_with(['.', '-'])
+        && !name.ends_with('.')
+}
+
+/// Whether this names something in a study's folder: plain names, up to three, between slashes.
+pub(crate) fn is_artifact(name: &str) -> bool {
+    name.len() <= LONGEST_ARTIFACT
+        && name.split('/').count() <= DEEPEST
+        && name.split('/').all(is_plain)
+}
+
+const LONGEST: usize = 60;
+/// With it every path of a study fits the head of an archive's entry.
+const LONGEST_ARTIFACT: usize = 90;
+const DEEPEST: usize = 3;
 
 /// The paths of a store.
 #[derive(Clone, Debug)]
@@ -61,9 +85,17 @@ impl StoreLayout {
         RunLayout { folder: self.runs().join(id.as_str()) }
     }
 
+    pub(crate) fn studies(&self) -> PathBuf {
+        self.root.join("studies")
+    }
+
+    pub(crate) fn study(&self, name: &str) -> PathBuf {
+        self.studies().join(name)
+    }
+
     /// Whether an entry of the root may stand there in a store that is just being made.
     pub(crate) fn is_ours(name: &str) -> bool {
-        matches!(name, "store.json" | "lock" | "runs") || name.starts_with(TEMPORARY)
+        matches!(name, "store.json" | "lock" | "runs" | "studies") || name.starts_with(TEMPORARY)
     }
 }
 
@@ -116,5 +148,16 @@ impl RunLayout {
 
     pub(crate) fn lock(&self) -> PathBuf {
         self.folder.join("lock")
+    }
+
+    /// The files of a run that are carried between machines, by their names in its folder: not the
+    /// checkpoint and the lock, and of the weights at most the best.
+    pub(crate) fn is_carried(name: &str, best_weights: bool) -> bool {
+        match name {
+            "spec.json" | "about.json" | "status.json" | "history.jsonl" | "result.json" => true,
+            "predictions/best.npz" | "predictions/last.npz" => true,
+            "best.safetensors" => best_weights,
+            other => other.strip_prefix("events/").is_some_and(is_plain),
+        }
     }
 }

@@ -13,6 +13,7 @@
 //!              /events/                  for TensorBoard, where asked for
 //!              /result.json              the final figures
 //!              /lock                     held while a process trains the run
+//! STORE/studies/NAME/                    what a study comes to: any files, by plain names
 //! ```
 //!
 //! [`Store::begin`] gives an [`ActiveRun`] that alone may write, or says that the run is finished;
@@ -20,6 +21,9 @@
 //! killed at any moment: what it wrote last is there, old or new, never half. The lock is the
 //! operating system's and goes with its process; a run that says `running` and is not locked was
 //! interrupted, and is told as such.
+//!
+//! [`pack`] puts a store into one file, to be carried to another machine, and [`unpack`] merges such
+//! a file into a store.
 //!
 //! This is the only crate that knows the layout.
 
@@ -32,10 +36,12 @@ mod files;
 mod layout;
 mod lock;
 mod npy;
+mod pack;
 mod predictions;
 mod run;
 mod status;
 mod store;
+mod study;
 pub mod tensorboard;
 mod tensors;
 mod weights;
@@ -47,8 +53,10 @@ pub use checkpoint::Checkpoint;
 pub use error::StoreError;
 pub use files::Durability;
 pub use layout::{FORMAT, Which};
+pub use pack::{PackOptions, Packed, StudyMerge, Unpacked, pack, unpack};
 pub use predictions::Predictions;
 pub use run::{Continued, RunInfo};
 pub use status::{State, Status};
 pub use store::{Broken, Listing, Store};
+pub use study::StudyFolder;
 pub use tensors::{Tensor, Tensors};

@@ -138,6 +138,15 @@ impl Store {
         }
     }
 
+    /// The run of this id; `None` where there is none.
+    pub fn get(&self, id: &RunId) -> Result<Option<RunInfo>, StoreError> {
+        let layout = self.layout.run(id);
+        match layout.folder.is_dir() {
+            true => RunInfo::read(layout, id.clone()).map(Some),
+            false => Ok(None),
+        }
+    }
+
     /// The ids of all runs, readable or not, sorted.
     pub fn ids(&self) -> Result<Vec<RunId>, StoreError> {
         Ok(self.names()?.iter().filter_map(|name| name.parse().ok()).collect())
@@ -186,12 +195,17 @@ impl Store {
         let Some(held) = Lock::take(&run.lock())? else {
             return Err(self.locked(id));
         };
-        let unique = format!("{REMOVED}{id}-{}-{}", std::process::id(), nanoseconds());
-        let removed = self.layout.runs().join(unique);
+        let removed = self.aside(id);
         fs::rename(&run.folder, &removed)
             .map_err(|error| StoreError::io("removing", &run.folder, error))?;
         drop((held, making));
         files::remove(&removed)
+    }
+
+    /// Where a run is put aside to be removed.
+    pub(crate) fn aside(&self, id: &RunId) -> PathBuf {
+        let unique = format!("{REMOVED}{id}-{}-{}", std::process::id(), nanoseconds());
+        self.layout.runs().join(unique)
     }
 
     pub(crate) fn locked(&self, id: &RunId) -> StoreError {

@@ -1,9 +1,9 @@
 //! What an epoch is made of: the order of the examples, their labels, crops and partners.
 
 use dissensus_core::philox::Stream;
-use dissensus_engine::device::{Mixture, Shift, Targets};
+use dissensus_engine::device::{Choice, Mixture, Shift, Targets, Votes};
 use dissensus_engine::{Epoch, Mode, random};
-use dissensus_labels::Seen;
+use dissensus_labels::{Drawing, Seen};
 
 use crate::spec::Training;
 use crate::{Setup, TrainError};
@@ -20,13 +20,22 @@ pub(crate) struct Epochs<'a> {
     shifts: Vec<Shift>,
     classes: Vec<u16>,
     shares: Vec<f32>,
+    /// What a device draws labels from, where it does so itself.
+    votes: Option<Votes>,
     room: Vec<u16>,
     lambda: Vec<f64>,
     partner: Vec<u32>,
 }
 
 impl<'a> Epochs<'a> {
-    pub(crate) fn new(setup: &'a Setup, training: &'a Training, seed: u64, keys: &[u64]) -> Self {
+    /// `draws`: whether the device draws labels itself.
+    pub(crate) fn new(
+        setup: &'a Setup,
+        training: &'a Training,
+        seed: u64,
+        keys: &[u64],
+        draws: bool,
+    ) -> Self {
         let rows = setup.dataset.len();
         let (mut classes, mut shares) = (Vec::new(), Vec::new());
         // By row of the data, as the engine takes them; rows of other parts are never visited.
@@ -51,6 +60,7 @@ impl<'a> Epochs<'a> {
             shifts: Vec::new(),
             classes,
             shares,
+            votes: if draws { votes_by_row(setup) } else { None },
             room: Vec::new(),
             lambda: Vec::new(),
             partner: Vec::new(),
@@ -73,7 +83,9 @@ impl<'a> Epochs<'a> {
             let keys = self.order.iter().map(|&place| self.keys[place as usize]);
             self.shifts.extend(keys.map(|key| augment.shift(self.seed, number, key)));
         }
-        if let Seen::Hard(labels) = self.setup.labels.see(number, &mut self.room) {
+        if self.votes.is_none()
+            && let Seen::Hard(labels) = self.setup.labels.see(number, &mut self.room)
+        {
             for (&row, &label) in train.iter().zip(labels) {
                 self.classes[row as usize] = label;
             }
@@ -93,15 +105,43 @@ impl<'a> Epochs<'a> {
             visits: &self.visits,
             batch,
             rate,
-            targets: match self.shares.is_empty() {
-                true => Targets::Classes(&self.classes),
-                false => Targets::Distributions(&self.shares),
+            targets: match &self.votes {
+                Some(votes) => Targets::Drawn(votes, self.setup.labels.draw_of(number)),
+                None if self.shares.is_empty() => Targets::Classes(&self.classes),
+                None => Targets::Distributions(&self.shares),
             },
             shifts: (!augment.is_none()).then_some(&self.shifts[..]),
             mixture: mixing.map(|_| Mixture { lambda: &self.lambda, partner: &self.partner }),
             mode: Mode::Train,
         })
     }
+}
+
+/// The votes of the training examples by row of the data, where the delivery has them one by one.
+/// Other rows have none, and are never visited.
+fn votes_by_row(setup: &Setup) -> Option<Votes> {
+    let listed = setup.labels.listed()?;
+    let rows = setup.dataset.len();
+    let mut place_of = vec![None; rows];
+    for (place, &row) in setup.train.iter().enumerate() {
+        place_of[row as usize] = Some(place);
+    }
+    let mut starts = vec![0];
+    let mut votes = Vec::with_capacity(listed.votes.len());
+    for place in &place_of {
+        if let Some(place) = *place {
+            votes.extend(&listed.votes[listed.starts[place]..listed.starts[place + 1]]);
+        }
+        starts.push(u32::try_from(votes.len()).ok()?);
+    }
+    let choice = match listed.drawing {
+        Drawing::Turns => Choice::Turns,
+        Drawing::Words { keys, seed, stream } => {
+            let key = |place: &Option<usize>| place.map_or(0, |place| keys[place]);
+            Choice::Words { keys: place_of.iter().map(key).collect(), seed, stream }
+        }
+    };
+    Some(Votes { starts, votes, choice })
 }
 
 #[cfg(test)]
@@ -146,7 +186,7 @@ mod tests {
         for method in ["sls", "mixup"] {
             let plan = plan(method);
             let setup = Setup::new(&task, &plan).unwrap();
-            let new = || Epochs::new(&setup, &plan.training, plan.seed, task.keys());
+            let new = || Epochs::new(&setup, &plan.training, plan.seed, task.keys(), false);
             let mut one_by_one = new();
             let all = [0, 1, 2].map(|number| drawn(&one_by_one.epoch(number, 0.1).unwrap()));
             // Not by what came before it, and each unlike the others.
@@ -178,11 +218,36 @@ mod tests {
         }
     }
 
+    /// A device that draws for itself is given what gives the same labels.
+    #[test]
+    fn votes_stand_at_their_rows() {
+        let task = task();
+        for method in ["sls", "multipass", "shuffled_sls"] {
+            let plan = plan(method);
+            let setup = Setup::new(&task, &plan).unwrap();
+            let mut epochs = Epochs::new(&setup, &plan.training, plan.seed, task.keys(), true);
+            for number in 0..9 {
+                let epoch = epochs.epoch(number, 0.1).unwrap();
+                let Targets::Drawn(votes, draw) = epoch.targets else { panic!("votes") };
+                assert_eq!(draw, number);
+                for (place, &row) in setup.train.iter().enumerate() {
+                    let label = setup.labels.label(number, place).unwrap();
+                    assert_eq!(votes.class(row as usize, draw), Some(label), "{method}");
+                }
+            }
+        }
+        let plan = plan("soft");
+        let setup = Setup::new(&task, &plan).unwrap();
+        let mut epochs = Epochs::new(&setup, &plan.training, plan.seed, task.keys(), true);
+        let epoch = epochs.epoch(0, 0.1).unwrap();
+        assert!(matches!(epoch.targets, Targets::Distributions(_)));
+    }
+
     #[test]
     fn distributions_stand_at_their_rows() {
         let (task, plan) = (task(), plan("soft"));
         let setup = Setup::new(&task, &plan).unwrap();
-        let mut epochs = Epochs::new(&setup, &plan.training, plan.seed, task.keys());
+        let mut epochs = Epochs::new(&setup, &plan.training, plan.seed, task.keys(), false);
         let epoch = epochs.epoch(0, 0.1).unwrap();
         let Targets::Distributions(shares) = epoch.targets else { panic!("distributions") };
         let voted = task.table().distributions();

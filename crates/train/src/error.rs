@@ -23,6 +23,19 @@ pub enum Place {
     Call,
 }
 
+impl Place {
+    /// The place of a byte of a text that is called `name`.
+    pub fn in_text(name: &str, text: &str, byte: usize) -> Self {
+        let before = text.get(..byte).unwrap_or(text);
+        let start = before.rfind('\n').map_or(0, |end| end + 1);
+        Self::File {
+            name: name.to_owned(),
+            line: before.matches('\n').count() + 1,
+            column: before.get(start..).unwrap_or_default().chars().count() + 1,
+        }
+    }
+}
+
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

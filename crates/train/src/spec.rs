@@ -12,6 +12,7 @@
 mod collect;
 mod data;
 mod delivery;
+mod draft;
 mod keys;
 mod model;
 mod read;
@@ -23,9 +24,11 @@ mod training;
 use dissensus_engine::Model;
 use serde::Serialize;
 
+pub use collect::setting;
 pub use data::{Data, DataSource, Reading, Votes};
 pub use delivery::DeliveryChoice;
 pub use dissensus_engine::Precision;
+pub use draft::Draft;
 pub use keys::{KEYS, Key, SECTIONS, When, choices};
 pub use run::{Checkpoint, Run};
 pub use selection::SelectionChoice;
@@ -34,9 +37,8 @@ pub use split::SplitChoice;
 pub use training::Training;
 
 use crate::{RunPlan, SpecError, SplitPlan};
-use read::Reader;
 
-/// A checked spec with every setting resolved. Made by [`Spec::parse`] alone.
+/// A checked spec with every setting resolved. Made by [`Spec::parse`] or [`Draft::check`].
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Spec {
@@ -65,16 +67,9 @@ pub fn template() -> &'static str {
 impl Spec {
     /// Reads and checks a spec. `name` is what errors call it; overrides are applied in order.
     pub fn parse(text: &str, name: &str, overrides: &[String]) -> Result<Self, SpecError> {
-        let mut reader = Reader::new(name, collect::collect(text, name, overrides)?);
-        let data = Data::read(&mut reader)?;
-        let split = SplitChoice::read(&mut reader)?;
-        let model = model::read(&mut reader)?;
-        let delivery = DeliveryChoice::read(&mut reader)?;
-        let training = Training::read(&mut reader)?;
-        let selection = SelectionChoice::read(&mut reader, &split.parts)?;
-        let run = Run::read(&mut reader)?;
-        reader.finish()?;
-        Ok(Self { data, split, model, delivery, training, selection, run })
+        let mut draft = Draft::parse(text, name)?;
+        overrides.iter().try_for_each(|given| draft.override_with(given))?;
+        draft.check()
     }
 
     /// The runs: for every method, in the order of the spec, every number of votes, and for each

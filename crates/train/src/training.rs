@@ -219,7 +219,13 @@ impl<'a> Training<'a> {
     fn epochs(&mut self, run: &mut ActiveRun, watch: &mut dyn Watch) -> Result<End, TrainError> {
         let plan = &self.spec.run;
         let planned = plan.training.epochs;
-        let mut epochs = Epochs::new(self.setup, &plan.training, plan.seed, self.task.keys());
+        let mut epochs = Epochs::new(
+            self.setup,
+            &plan.training,
+            plan.seed,
+            self.task.keys(),
+            self.runner.draws(),
+        );
         let before = self.position.seconds;
         let (mut written, mut cost) = (Instant::now(), 0.0);
         for number in self.history.len() as u64..planned {

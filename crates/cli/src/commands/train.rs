@@ -10,7 +10,9 @@ use serde::Serialize;
 
 use super::runs::state_name;
 use crate::judging::metrics;
-use crate::training::{Batch, Column, Ended, How, Summary, load, on_interrupt, run_all, summarize};
+use crate::training::{
+    Batch, Column, Ended, How, Run, Summary, load, on_interrupt, run_all, summarize,
+};
 use crate::ui::table::Form;
 use crate::ui::{self, paint};
 
@@ -36,6 +38,10 @@ pub(crate) struct Args {
     /// The folder of runs [default: the spec's run.store]
     #[arg(long, value_name = "DIR", env = "DISSENSUS_STORE")]
     store: Option<PathBuf>,
+    /// Where to train: auto, cpu, cuda, or one of several cards, as in cuda:1 [default: the spec's
+    /// run.device]
+    #[arg(long, value_name = "DEVICE")]
+    device: Option<String>,
     /// How many runs at a time [default: the spec's run.lanes]
     #[arg(long, value_name = "N")]
     lanes: Option<usize>,
@@ -73,10 +79,39 @@ Exit codes: 0 all runs are done; 1 some failed; 2 the spec or the data is wrong;
 
 #[derive(Serialize)]
 struct Report<'a> {
+    /// Of the program that prints this.
+    version: &'static str,
     store: String,
     spec: &'a Spec,
     #[serde(flatten)]
     summary: &'a Summary,
+    /// Where each run was trained, by which version, and for how long.
+    runs: Vec<Made>,
+}
+
+#[derive(Serialize)]
+struct Made {
+    run: String,
+    version: serde_json::Value,
+    device: serde_json::Value,
+    seconds: serde_json::Value,
+}
+
+fn made(store: &Store, ended: &[Ended]) -> Vec<Made> {
+    let finished = ended.iter().filter_map(|run| match &run.how {
+        How::Finished(result) => Some((&run.id, result)),
+        _ => None,
+    });
+    let made = finished.filter_map(|(run, result)| {
+        let about = store.find(run).ok()?.about;
+        Some(Made {
+            run: run.clone(),
+            version: about["version"].clone(),
+            device: about["device"].clone(),
+            seconds: result["seconds"].clone(),
+        })
+    });
+    made.collect()
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
@@ -102,10 +137,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let store = Store::create_or_open(&folder)?;
     let size = |n: Option<u64>| n.and_then(|n| usize::try_from(n).ok());
     let ended = run_all(&Batch {
-        task: &task,
-        plans: &plans,
+        runs: &Run::all(&task, &plans),
         store: &store,
-        device: &spec.run.device,
+        device: args.device.as_ref().unwrap_or(&spec.run.device),
         lanes: args.lanes.or(size(spec.run.lanes)),
         threads: size(spec.run.threads),
         checkpoint: spec.run.checkpoint,
@@ -119,7 +153,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let summary = summarize(&ended, &columns, which);
     let form = Form::asked(args.csv, args.markdown, args.latex);
     if args.json {
-        let report = Report { store: folder.display().to_string(), spec: &spec, summary: &summary };
+        let report = Report {
+            version: env!("DISSENSUS_VERSION"),
+            store: folder.display().to_string(),
+            spec: &spec,
+            summary: &summary,
+            runs: made(&store, &ended),
+        };
         ui::out(&format!("{}\n", serde_json::to_string_pretty(&report)?))?;
     } else if !summary.arms.is_empty() {
         if form == Form::Terminal {

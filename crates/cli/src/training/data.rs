@@ -4,15 +4,46 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use dissensus_core::{Keep, VoteTable};
-use dissensus_data::blends::Settings;
+use dissensus_data::blends::{Blends, Settings};
 use dissensus_data::{default_cache_dir, locate};
 use dissensus_inputs::{Inputs, Matched, from_blends, from_dataset};
+use dissensus_measure::{Matrix, Targets, Truth};
+use dissensus_studies::Material;
 use dissensus_train::Task;
 use dissensus_train::spec::{Data, DataSource, Reading};
 use dissensus_votes::ReadOptions;
 
 use crate::commands::votes::reading;
 use crate::ui::{self, paint, text};
+
+/// What a study takes of the data that a spec names: of generated data also the truth.
+pub(crate) fn material(data: &Data) -> anyhow::Result<Material> {
+    if let (DataSource::Dataset(name), None) = (&data.source, &data.inputs)
+        && name == "blends"
+    {
+        return blends_material(&blends(data)?);
+    }
+    Ok(load(data)?.into())
+}
+
+/// Generated data with the distributions that the votes were drawn from.
+pub(crate) fn blends_material(blends: &Blends) -> anyhow::Result<Material> {
+    let (task, _) = Task::new("blends", blends.table(), &from_blends(blends)?)?;
+    let known = blends.table().items();
+    let rows = task.table().items().iter().filter_map(|id| known.position(id));
+    let shares: Vec<f64> = rows.flat_map(|row| blends.truth(row)).copied().collect();
+    let classes = task.table().classes().len();
+    let truth = Truth::new(Targets::Probabilities(Matrix::new(&shares[..], classes)?))?;
+    Ok(Material { truth: Some(truth), ..task.into() })
+}
+
+fn blends(data: &Data) -> anyhow::Result<Blends> {
+    let mut settings = Settings::default();
+    if let Some(items) = data.items {
+        settings.items = usize::try_from(items)?;
+    }
+    Ok(settings.check()?.generate()?)
+}
 
 /// Reads what the spec names and matches it; says what was left out.
 pub(crate) fn load(data: &Data) -> anyhow::Result<Task> {
@@ -62,11 +93,7 @@ pub(crate) fn read_inputs(path: &Path) -> anyhow::Result<Inputs> {
 fn votes(data: &Data) -> anyhow::Result<(VoteTable, Option<Inputs>)> {
     match &data.source {
         DataSource::Dataset(name) if name == "blends" => {
-            let mut settings = Settings::default();
-            if let Some(items) = data.items {
-                settings.items = usize::try_from(items)?;
-            }
-            let blends = settings.check()?.generate()?;
+            let blends = blends(data)?;
             Ok((blends.table().clone(), Some(from_blends(&blends)?)))
         }
         DataSource::Dataset(name) => {

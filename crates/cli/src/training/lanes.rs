@@ -11,12 +11,27 @@ use dissensus_train::{Options, Outcome, RunPlan, Task, Watch, lanes, reported, t
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 
+use super::best;
 use crate::ui::{self, paint, text};
+
+/// A run, what it is run on, and what people call it.
+#[derive(Clone)]
+pub(crate) struct Run<'a> {
+    pub(crate) task: &'a Task,
+    pub(crate) plan: &'a RunPlan,
+    pub(crate) label: String,
+}
+
+impl<'a> Run<'a> {
+    /// Runs on one task, by their own names.
+    pub(crate) fn all(task: &'a Task, plans: &'a [RunPlan]) -> Vec<Self> {
+        plans.iter().map(|plan| Self { task, plan, label: plan.label() }).collect()
+    }
+}
 
 /// Runs, and how they are run.
 pub(crate) struct Batch<'a> {
-    pub(crate) task: &'a Task,
-    pub(crate) plans: &'a [RunPlan],
+    pub(crate) runs: &'a [Run<'a>],
     pub(crate) store: &'a Store,
     pub(crate) device: &'a str,
     pub(crate) lanes: Option<usize>,
@@ -45,47 +60,53 @@ pub(crate) enum How {
     Waiting,
 }
 
-/// The device that a spec asks for, and how many runs at a time it likes.
-fn device(name: &str, threads: usize) -> anyhow::Result<(Box<dyn Device>, usize)> {
+/// The device of this name, and whether it is a card.
+pub(crate) fn open_device(name: &str) -> anyhow::Result<(Box<dyn Device>, bool)> {
     let number = match name {
         "cpu" => None,
         "auto" if Cuda::count() == 0 => None,
         "auto" | "cuda" => Some(0),
         other => match other.strip_prefix("cuda:").map(str::parse) {
             Some(Ok(number)) => Some(number),
-            _ => anyhow::bail!("there is no device {other:?}; set run.device to auto, cpu or cuda"),
+            _ => anyhow::bail!(
+                "there is no device {other:?}; expected auto, cpu, cuda, or one of several cards as \
+                 in cuda:1"
+            ),
         },
     };
     match number {
-        None => Ok((Box::new(Cpu), threads)),
-        Some(number) => Ok((Box::new(Cuda::open(number)?), CUDA_LANES)),
+        None => Ok((Box::new(Cpu), false)),
+        Some(number) => Ok((Box::new(Cuda::open(number)?), true)),
     }
 }
-
-/// Runs at a time on a GPU: more gain nothing on the cards that were measured.
-const CUDA_LANES: usize = 3;
 
 /// Runs all of them, as far as they are not done yet.
 pub(crate) fn run_all(batch: &Batch<'_>) -> anyhow::Result<Vec<Ended>> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = batch.threads.unwrap_or(cores).max(1);
-    let (device, likes) = device(batch.device, threads)?;
-    let many = batch.lanes.unwrap_or(likes).clamp(1, batch.plans.len().max(1));
+    let (device, on_card) = open_device(batch.device)?;
+    let many = match (batch.lanes, on_card) {
+        (Some(lanes), _) => lanes,
+        (None, true) => best::lanes(batch, &*device)?,
+        (None, false) => threads,
+    };
+    let many = many.clamp(1, batch.runs.len().max(1));
     let share = (threads / many).max(1);
     let bars = Bars::new(batch);
-    let jobs = batch.plans.len();
+    let jobs = batch.runs.len();
     let ended = lanes(jobs, many, |_, job| {
-        let plan = &batch.plans[job];
+        let run = &batch.runs[job];
+        let plan = run.plan;
         if batch.stop.load(Ordering::Relaxed) {
             let id = String::new();
             return Ended { plan: plan.clone(), id, how: How::Waiting };
         }
         let started = Instant::now();
-        let mut bar = bars.run(plan);
+        let mut bar = bars.run(run);
         let mut id = String::new();
-        let how = one(batch, plan, &*device, share, &mut bar, &mut id)
+        let how = one(batch, run, &*device, share, &mut bar, &mut id)
             .unwrap_or_else(|error| How::Failed(format!("{error:#}")));
-        bars.ended(bar, plan, &how, started.elapsed());
+        bars.ended(bar, run, &how, started.elapsed());
         Ended { plan: plan.clone(), id, how }
     });
     bars.all.finish_and_clear();
@@ -94,13 +115,13 @@ pub(crate) fn run_all(batch: &Batch<'_>) -> anyhow::Result<Vec<Ended>> {
 
 fn one(
     batch: &Batch<'_>,
-    plan: &RunPlan,
+    &Run { task, plan, .. }: &Run<'_>,
     device: &dyn Device,
     threads: usize,
     bar: &mut RunBar,
     id: &mut String,
 ) -> anyhow::Result<How> {
-    let spec = plan.with_data(batch.task.identity().clone());
+    let spec = plan.with_data(task.identity().clone());
     let about = json!({
         "version": env!("DISSENSUS_VERSION"),
         "device": device.describe(),
@@ -119,7 +140,7 @@ fn one(
     *id = run.id().to_string();
     let (checkpoint, tensorboard, stop) = (batch.checkpoint, batch.tensorboard, batch.stop);
     let options = Options { threads, checkpoint, tensorboard, stop };
-    Ok(match train(batch.task, &spec, device, run, options, bar)? {
+    Ok(match train(task, &spec, device, run, options, bar)? {
         Outcome::Finished(result) => How::Finished(result),
         Outcome::Interrupted { .. } => How::Interrupted,
         Outcome::Failed { reason } => How::Failed(reason),
@@ -141,8 +162,8 @@ impl Bars {
     fn new(batch: &Batch<'_>) -> Self {
         let multi = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(8));
         let shown = !multi.is_hidden();
-        let total: u64 = batch.plans.iter().map(|plan| plan.training.epochs).sum();
-        let width = batch.plans.iter().map(|p| text::width(&p.label())).max().unwrap_or(0);
+        let total: u64 = batch.runs.iter().map(|run| run.plan.training.epochs).sum();
+        let width = batch.runs.iter().map(|run| text::width(&run.label)).max().unwrap_or(0);
         let all = multi.add(ProgressBar::new(total));
         style(&all, ALL);
         all.set_prefix(text::pad("all runs", width));
@@ -150,19 +171,19 @@ impl Bars {
         Self { multi, all, shown, lines: batch.lines, width }
     }
 
-    fn run(&self, plan: &RunPlan) -> RunBar {
-        let bar = ProgressBar::new(plan.training.epochs);
+    fn run(&self, run: &Run<'_>) -> RunBar {
+        let bar = ProgressBar::new(run.plan.training.epochs);
         let bar = self.multi.insert_before(&self.all, bar);
         style(&bar, RUN);
-        bar.set_prefix(text::pad(&plan.label(), self.width));
+        bar.set_prefix(text::pad(&run.label, self.width));
         RunBar { bar, all: self.all.clone(), skipped: false }
     }
 
     /// Takes the bar away and says how the run ended.
-    fn ended(&self, bar: RunBar, plan: &RunPlan, how: &How, time: Duration) {
+    fn ended(&self, bar: RunBar, run: &Run<'_>, how: &How, time: Duration) {
         // Epochs that early stopping saved count as done.
-        self.all.inc(plan.training.epochs.saturating_sub(bar.bar.position()));
-        let label = text::pad(&plan.label(), self.width);
+        self.all.inc(run.plan.training.epochs.saturating_sub(bar.bar.position()));
+        let label = text::pad(&run.label, self.width);
         let line = match how {
             How::Finished(result) if bar.skipped => {
                 format!("{label}  {}", paint::dim(&format!("done before; {}", figures(result))))

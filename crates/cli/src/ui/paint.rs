@@ -18,6 +18,10 @@ pub(crate) fn dim(text: &str) -> String {
     paint(Style::new().dimmed(), text)
 }
 
+pub(crate) fn good(text: &str) -> String {
+    paint(Style::new().fg_color(Some(AnsiColor::Green.into())), text)
+}
+
 pub(crate) fn bad(text: &str) -> String {
     paint(Style::new().bold().fg_color(Some(AnsiColor::Red.into())), text)
 }

@@ -57,9 +57,41 @@ pub(crate) fn file_name(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
+/// 1234567 bytes as 1.2 MB.
+pub(crate) fn size(bytes: u64) -> String {
+    const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
+    if bytes < 1000 {
+        return format!("{bytes} B");
+    }
+    let (mut amount, mut unit) = (bytes as f64 / 1e3, 0);
+    // What would be rounded to 1000.0 is 1.0 of the next.
+    while amount >= 999.95 && unit + 1 < UNITS.len() {
+        (amount, unit) = (amount / 1e3, unit + 1);
+    }
+    format!("{amount:.1} {}", UNITS[unit])
+}
+
+/// Seconds in the largest unit of which there is one.
+pub(crate) fn duration(seconds: u64) -> String {
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3_600 => format!("{} min", seconds / 60),
+        3_600..86_400 => format!("{} h", seconds / 3_600),
+        _ => format!("{} d", seconds / 86_400),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_and_times() {
+        let sizes = [0, 999, 1_000, 1_234_567, 999_960, 5_000_000_000].map(size);
+        assert_eq!(sizes, ["0 B", "999 B", "1.0 kB", "1.2 MB", "1.0 MB", "5.0 GB"]);
+        let times = [0, 59, 60, 3_599, 3_600, 86_399, 86_400 * 40].map(duration);
+        assert_eq!(times, ["0 s", "59 s", "1 min", "59 min", "1 h", "23 h", "40 d"]);
+    }
 
     #[test]
     fn numbers_and_lines() {

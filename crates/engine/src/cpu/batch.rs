@@ -120,6 +120,11 @@ pub(crate) fn targets<F: Real>(
     out.resize(count * classes, F::ZERO);
     let add = |row: usize, weight: F, out: &mut [F]| match from {
         Targets::Classes(labels) => out[usize::from(labels[row])] += weight,
+        Targets::Drawn(votes, draw) => {
+            if let Some(class) = votes.class(row, draw) {
+                out[usize::from(class)] += weight;
+            }
+        }
         Targets::Distributions(table) => {
             for (out, &p) in out.iter_mut().zip(&table[row * classes..][..classes]) {
                 *out = out.fma(weight, F::of(f64::from(p)));

@@ -174,6 +174,7 @@ impl<F: Real> CpuRunner<F> {
                 }
             }
             Targets::Distributions(_) => Ok(()),
+            Targets::Drawn(votes, _) => votes.check(rows, examples, classes),
         }
     }
 

@@ -187,16 +187,17 @@ impl Conv {
         Ok(new)
     }
 
-    /// y = x∗W.
+    /// y (+)= x∗W.
     pub(super) fn forward(
         &self,
         handle: &Handle,
         x: Pointer,
         w: Pointer,
         y: Pointer,
+        add: bool,
         space: Pointer,
     ) -> Result<(), EngineError> {
-        let (one, zero) = (1f32, 0f32);
+        let (one, beta) = (1f32, if add { 1f32 } else { 0f32 });
         // SAFETY: pointers are to buffers of the described sizes.
         let status = unsafe {
             c::cudnnConvolutionForward(
@@ -210,7 +211,7 @@ impl Conv {
                 self.forward,
                 at(space).cast_mut(),
                 self.workspace,
-                scalar(&zero),
+                scalar(&beta),
                 self.y,
                 at(y).cast_mut(),
             )
@@ -250,16 +251,17 @@ impl Conv {
         checked(status, "backward convolution")
     }
 
-    /// dW = xᵀ∗dy.
+    /// dW (+)= xᵀ∗dy.
     pub(super) fn weights(
         &self,
         handle: &Handle,
         x: Pointer,
         dy: Pointer,
         dw: Pointer,
+        add: bool,
         space: Pointer,
     ) -> Result<(), EngineError> {
-        let (one, zero) = (1f32, 0f32);
+        let (one, beta) = (1f32, if add { 1f32 } else { 0f32 });
         // SAFETY: as above.
         let status = unsafe {
             c::cudnnConvolutionBackwardFilter(
@@ -273,7 +275,7 @@ impl Conv {
                 self.weights,
                 at(space).cast_mut(),
                 self.workspace,
-                scalar(&zero),
+                scalar(&beta),
                 self.w,
                 at(dw).cast_mut(),
             )

@@ -34,6 +34,22 @@ pub(super) struct Stream {
     bytes: usize,
 }
 
+/// Overwrites memory of the device.
+pub(super) fn write<T: Copy>(
+    stream: &CudaStream,
+    to: Pointer,
+    values: &[T],
+) -> Result<(), EngineError> {
+    if values.is_empty() {
+        return Ok(());
+    }
+    stream.context().bind_to_thread().map_err(driver)?;
+    // SAFETY: callers allocated at least as much, and plain numbers are any bytes.
+    unsafe {
+        cudarc::driver::result::memcpy_htod_async(to, values, stream.cu_stream()).map_err(driver)
+    }
+}
+
 impl Stream {
     pub(super) fn new(
         stream: Arc<CudaStream>,
@@ -65,15 +81,7 @@ impl Stream {
 
     /// Overwrites memory of the device.
     pub(super) fn write<T: Copy>(&self, to: Pointer, values: &[T]) -> Result<(), EngineError> {
-        if values.is_empty() {
-            return Ok(());
-        }
-        self.stream.context().bind_to_thread().map_err(driver)?;
-        // SAFETY: callers allocated at least as much, and plain numbers are any bytes.
-        unsafe {
-            cudarc::driver::result::memcpy_htod_async(to, values, self.stream.cu_stream())
-                .map_err(driver)
-        }
+        write(&self.stream, to, values)
     }
 
     /// Reads memory of the device, once everything before it is done.
@@ -97,6 +105,16 @@ impl Stream {
         }
         self.stream.synchronize().map_err(driver)?;
         Ok(values)
+    }
+
+    /// Fills device memory with zeros.
+    pub(super) fn clear(&self, at: Pointer, bytes: usize) -> Result<(), EngineError> {
+        self.stream.context().bind_to_thread().map_err(driver)?;
+        // SAFETY: callers allocated at least as much.
+        unsafe {
+            cudarc::driver::result::memset_d8_async(at, 0, bytes, self.stream.cu_stream())
+                .map_err(driver)
+        }
     }
 
     /// Copies device memory.

@@ -13,25 +13,31 @@
 #![allow(unsafe_code)]
 
 mod cudnn;
+mod found;
+mod lanes;
 mod launch;
 mod layout;
 mod runner;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use cudarc::driver::{CudaContext, CudaModule};
+use cudarc::driver::{CudaContext, CudaModule, CudaSlice};
 use cudarc::nvrtc::{CompileOptions, compile_ptx_with_opts};
 
 use crate::device::{Dataset, Device, Precision, Runner, Settings, State};
 use crate::error::EngineError;
 use crate::network::Network;
+use launch::Pointer;
+
+pub use found::{Card, Library, cards, libraries, missing};
 
 /// The kernels, in the order in which they are compiled as one source.
-const SOURCES: [&str; 5] = [
+const SOURCES: [&str; 6] = [
     include_str!("kernels/common.cu"),
     include_str!("kernels/pictures.cu"),
     include_str!("kernels/norm.cu"),
     include_str!("kernels/flat.cu"),
+    include_str!("kernels/labels.cu"),
     include_str!("kernels/optimizer.cu"),
 ];
 
@@ -41,7 +47,50 @@ pub struct Cuda {
     /// Kernels with activations in f32 and in bfloat16.
     plain: Arc<CudaModule>,
     half: Arc<CudaModule>,
+    /// Data sets that are on the card, which runs share.
+    data: Mutex<Vec<Arc<Resident>>>,
+    /// Held by every run, too.
+    runs: Arc<()>,
     described: String,
+}
+
+/// The numbers of a data set on the card, and those of the host that they are a copy of.
+struct Resident {
+    of: Numbers,
+    #[allow(dead_code)] // Kept for its memory.
+    slice: CudaSlice<u8>,
+    at: Pointer,
+}
+
+#[derive(Clone)]
+enum Numbers {
+    Bytes(Arc<[u8]>),
+    Floats(Arc<[f32]>),
+}
+
+impl Numbers {
+    fn of(data: &Dataset) -> Self {
+        match data {
+            Dataset::Pictures { pixels, .. } => Self::Bytes(pixels.clone()),
+            Dataset::Vectors { values, .. } => Self::Floats(values.clone()),
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Bytes(values) => values.len(),
+            Self::Floats(values) => 4 * values.len(),
+        }
+    }
+
+    /// Whether these are the same numbers, not only equal ones.
+    fn is(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Bytes(a), Self::Bytes(b)) => Arc::ptr_eq(a, b),
+            (Self::Floats(a), Self::Floats(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        }
+    }
 }
 
 /// What an error of the driver means.
@@ -49,40 +98,13 @@ fn driver(error: cudarc::driver::DriverError) -> EngineError {
     EngineError::Device(format!("CUDA: {error:?}"))
 }
 
-/// Which of the libraries cannot be loaded, with the packages that have them.
-pub fn missing() -> Vec<(&'static str, &'static str)> {
-    // SAFETY: loading a library of NVIDIA's runs nothing but its own start.
-    let found = unsafe {
-        [
-            cudarc::driver::sys::is_culib_present(),
-            cudarc::nvrtc::sys::is_culib_present(),
-            cudarc::cudnn::sys::is_culib_present(),
-        ]
-    };
-    let all = [
-        (
-            "the NVIDIA driver (libcuda)",
-            "install the driver of the card, such as nvidia-driver-580",
-        ),
-        (
-            "NVRTC (libnvrtc)",
-            "install cuda-nvrtc-13-0, or pip's nvidia-cuda-nvrtc and set LD_LIBRARY_PATH",
-        ),
-        (
-            "cuDNN 9 (libcudnn)",
-            "install libcudnn9-cuda-13, or pip's nvidia-cudnn-cu13 and set LD_LIBRARY_PATH",
-        ),
-    ];
-    all.into_iter().zip(found).filter(|(_, found)| !found).map(|(what, _)| what).collect()
-}
-
 impl Cuda {
     /// Opens the GPU of this number and compiles the kernels for it.
     pub fn open(ordinal: usize) -> Result<Self, EngineError> {
         let missing = missing();
         if !missing.is_empty() {
-            let lines: Vec<String> =
-                missing.iter().map(|(what, how)| format!("{what} is not there: {how}")).collect();
+            let line = |l: &Library| format!("{} is not there: {}", l.name, l.how);
+            let lines: Vec<String> = missing.iter().map(line).collect();
             return Err(EngineError::Device(format!("no CUDA device: {}", lines.join("; "))));
         }
         let context = CudaContext::new(ordinal).map_err(driver)?;
@@ -106,7 +128,9 @@ impl Cuda {
         let name = context.name().map_err(driver)?;
         let memory = context.total_mem().map_err(driver)? >> 30;
         let described = format!("{name}, {memory} GiB, compute capability {major}.{minor}");
-        Ok(Self { plain: compile(false)?, half: compile(true)?, described, context })
+        let (plain, half) = (compile(false)?, compile(true)?);
+        let (data, runs) = (Mutex::new(Vec::new()), Arc::new(()));
+        Ok(Self { plain, half, data, runs, described, context })
     }
 
     /// How many GPUs there are; 0 where the driver is missing.
@@ -116,6 +140,29 @@ impl Cuda {
         } else {
             0
         }
+    }
+
+    /// The numbers of a data set on the card: one copy for all runs, as long as one uses it.
+    fn resident(&self, data: &Dataset) -> Result<Arc<Resident>, EngineError> {
+        use cudarc::driver::DevicePtr;
+        let of = Numbers::of(data);
+        let mut known = self.data.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        known.retain(|resident| Arc::strong_count(resident) > 1);
+        if let Some(resident) = known.iter().find(|resident| resident.of.is(&of)) {
+            return Ok(resident.clone());
+        }
+        let stream = self.context.new_stream().map_err(driver)?;
+        let slice = stream.alloc_zeros::<u8>(of.bytes().max(16)).map_err(driver)?;
+        let at = slice.device_ptr(&stream).0;
+        match &of {
+            Numbers::Bytes(values) => launch::write(&stream, at, values)?,
+            Numbers::Floats(values) => launch::write(&stream, at, values)?,
+        }
+        // Other streams read it.
+        stream.synchronize().map_err(driver)?;
+        let resident = Arc::new(Resident { of, slice, at });
+        known.push(resident.clone());
+        Ok(resident)
     }
 
     fn kernels(&self, precision: Precision) -> &Arc<CudaModule> {
@@ -140,6 +187,17 @@ impl Device for Cuda {
     ) -> Result<Box<dyn Runner>, EngineError> {
         Ok(Box::new(runner::CudaRunner::new(self, network, data, settings, state)?))
     }
+
+    fn best_lanes(
+        &self,
+        network: &Arc<Network>,
+        data: &Dataset,
+        settings: &Settings,
+        most: usize,
+        seen: &mut dyn FnMut(usize, f64),
+    ) -> Result<Option<usize>, EngineError> {
+        self.measure_lanes(network, data, settings, most, seen).map(Some)
+    }
 }
 
 #[cfg(test)]
@@ -153,7 +211,7 @@ mod tests {
         }
         let Err(error) = Cuda::open(0) else { unreachable!("opened without its libraries") };
         let text = error.to_string();
-        assert!(missing().iter().all(|(what, how)| text.contains(what) && text.contains(how)));
+        assert!(missing().iter().all(|l| text.contains(l.name) && text.contains(l.how)));
         assert_eq!(Cuda::count(), 0);
     }
 
@@ -161,8 +219,19 @@ mod tests {
     #[test]
     fn kernels_and_their_names_agree() {
         let source = SOURCES.concat();
-        let defined = source.split("__global__ void ").skip(1);
-        let mut defined: Vec<&str> = defined.filter_map(|rest| rest.split('(').next()).collect();
+        // A name stands before the first parenthesis after `void` and its bounds; macros name it
+        // first thing inside.
+        let plain = source.replace("__launch_bounds__(THREADS)", "").replace("\\\n", "");
+        let plain = ["(256, 2)", "(256)"]
+            .iter()
+            .fold(plain, |text, bounds| text.replace(&format!("__launch_bounds__{bounds}"), ""));
+        let direct =
+            plain.split("__global__ void").skip(1).filter_map(|rest| rest.split('(').next());
+        let made = ["\nSLOPES(", "\nBACK("].into_iter().flat_map(|macro_name| {
+            source.split(macro_name).skip(1).filter_map(|rest| rest.split(',').next())
+        });
+        let mut defined: Vec<&str> =
+            direct.map(str::trim).filter(|&name| name != "name").chain(made).collect();
         let mut used = runner::KERNELS.to_vec();
         defined.sort_unstable();
         used.sort_unstable();

@@ -1,5 +1,10 @@
 //! One run on the GPU.
 
+mod memory;
+mod passes;
+mod side;
+mod tangent;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -8,44 +13,65 @@ use cudarc::driver::sys::{CUgraphInstantiate_flags, CUstreamCaptureMode};
 
 use super::cudnn::{Conv, Handle, Shapes};
 use super::launch::{Arg, Pointer, Stream};
-use super::layout::{Places, padded};
-use super::{Cuda, driver};
+use super::layout::Places;
+use super::{Cuda, Resident, driver};
 use crate::device::{
-    Dataset, Epoch, Mode, Precision, Runner, Settings, Shift, State, Targets, Weights,
+    Choice, Dataset, Epoch, Mode, Precision, Runner, Settings, Shift, State, Targets, Votes,
+    Weights,
 };
 use crate::error::EngineError;
-use crate::fused::{Fused, FusedOp, Slots, fuse, slots};
-use crate::network::{Network, NodeId, Shape};
+use crate::fused::{Fused, Slots, fuse, slots};
+use crate::network::{Network, Shape};
 use crate::optimizer::Optimizer;
-use crate::random::DROP;
+use memory::{Ballots, Memory, Tangents};
+use passes::{conv_shapes, thin_shapes};
+use side::Side;
 
-use Arg::{Float, Half, Int, Long, Pointer as At, Word};
+use Arg::{Int, Pointer as At, Word};
 
 pub(super) const KERNELS: &[&str] = &[
     "advance",
     "pictures",
+    "thin",
     "flat_pictures",
     "vectors",
     "norm_sums",
-    "norm_finish",
     "norm_fixed",
     "norm_apply",
-    "norm_slopes",
-    "norm_back_finish",
-    "norm_back",
+    "norm_slopes_all",
+    "norm_slopes_own",
+    "norm_slopes_out",
+    "norm_back_own",
+    "norm_back_out_sum",
+    "norm_back_all",
+    "norm_back_own_adds",
+    "norm_back_out_sum_adds",
+    "norm_back_all_adds",
+    "norm_back_all_sum_adds",
+    "norm_along",
+    "norm_tangent",
+    "norm_slopes_tangent",
+    "norm_back_tangent",
     "pool",
     "pool_back",
     "linear",
     "linear_back_weights",
-    "linear_back_bias",
     "linear_back",
+    "head",
     "cross_entropy",
+    "cross_entropy_tangent",
     "collect",
     "gelu",
     "gelu_back",
+    "gelu_bend",
     "dropout",
-    "relu_flat",
-    "relu_flat_back",
+    "relu",
+    "relu_mask",
+    "sum",
+    "pass_on",
+    "gather_up",
+    "draw_labels",
+    "turn_labels",
     "sgd",
     "sgd_conv",
     "adam",
@@ -57,15 +83,49 @@ pub(super) const KERNELS: &[&str] = &[
 /// Added to the variance, and how much of a batch's statistics goes into the running ones.
 const EPSILON: f32 = 1e-5;
 const MOMENTUM: f32 = 0.1;
-/// Blocks that share the sums of a batch norm.
-const BLOCKS: usize = 264;
+/// Blocks that share the sums of a batch norm: one for each processor of a large card. A fixed
+/// number, so that results do not depend on the card's.
+const BLOCKS: usize = 132;
 
 /// What a captured step does, for how many examples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Work {
-    Train { batch: usize, own: bool, shifted: bool, mixed: bool, soft: bool },
+    Train {
+        batch: usize,
+        mode: How,
+        shifted: bool,
+        mixed: bool,
+        soft: bool,
+        beside: bool,
+    },
     Logits,
     Features,
+    /// The gradient of a mean loss, added up over batches.
+    Gradient {
+        soft: bool,
+    },
+    /// The Hessian of that times a direction, likewise.
+    Product {
+        soft: bool,
+    },
+}
+
+/// Statistics of the batch, or fixed ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum How {
+    Own,
+    Frozen,
+}
+
+impl Work {
+    /// Whether the loss sees distributions, and whether they are mixed.
+    fn goals(self) -> (bool, bool) {
+        match self {
+            Self::Train { soft, mixed, .. } => (soft, mixed),
+            Self::Gradient { soft } | Self::Product { soft } => (soft, false),
+            Self::Logits | Self::Features => (false, false),
+        }
+    }
 }
 
 /// A run.
@@ -74,54 +134,30 @@ pub(super) struct CudaRunner {
     convs: HashMap<Shapes, Conv>,
     handle: Handle,
     stream: Stream,
+    side: Side,
     network: Arc<Network>,
     settings: Settings,
     data: Dataset,
+    /// Keeps the data set on the card.
+    _resident: Arc<Resident>,
+    /// Held by the device and by each of its runs.
+    runs: Arc<()>,
     rows: usize,
     steps: Vec<Fused>,
     slots: Slots,
     places: Places,
     memory: Memory,
+    /// Made when they are first needed.
+    tangents: Option<Tangents>,
+    total: Option<Pointer>,
+    /// Votes that are on the device, and what they were made of.
+    ballots: Option<(Ballots, Votes)>,
     step_count: u64,
     kept: bool,
 }
 
 // SAFETY: graphs and handles may move between threads; a run is used by one at a time.
 unsafe impl Send for CudaRunner {}
-
-/// Everything on the device.
-struct Memory {
-    values: Vec<Pointer>,
-    gradients: Vec<Pointer>,
-    weights: Pointer,
-    copy: Pointer,
-    conv_gradient: Pointer,
-    gradient: Pointer,
-    slots: Vec<Pointer>,
-    statistics: Pointer,
-    kept: [Pointer; 2],
-    spare: Vec<Pointer>,
-    /// Of each norm: mean, inverse, and three more vectors.
-    norms: HashMap<NodeId, Pointer>,
-    partial: Pointer,
-    workspace: Pointer,
-    workspace_bytes: usize,
-    pixels: Pointer,
-    table: Pointer,
-    visits: Pointer,
-    shifts: Pointer,
-    classes: Pointer,
-    shares: Pointer,
-    lambda: Pointer,
-    partner: Pointer,
-    losses: Pointer,
-    collected: Pointer,
-    counter: Pointer,
-    epoch: Pointer,
-    by: Pointer,
-    rate: Pointer,
-    steps: Pointer,
-}
 
 impl CudaRunner {
     pub(super) fn new(
@@ -151,30 +187,34 @@ impl CudaRunner {
         let slots = slots(network, &steps);
         let places = Places::new(network);
         let rows = data.len();
-        let memory = Memory::new(&mut stream, network, data, settings, &steps, &slots, &places)?;
+        let side = Side::new(&cuda.context, slots.shapes.len())?;
+        let resident = cuda.resident(data)?;
+        let shared = (data, resident.at);
+        let memory = Memory::new(&mut stream, network, shared, settings, &steps, &slots, &places)?;
         let mut runner = Self {
             graphs: HashMap::new(),
             convs: HashMap::new(),
             handle,
             stream,
+            side,
             network: network.clone(),
             settings: settings.clone(),
             data: data.clone(),
+            _resident: resident,
+            runs: cuda.runs.clone(),
             rows,
             steps,
             slots,
             places,
             memory,
+            tangents: None,
+            total: None,
+            ballots: None,
             step_count: 0,
             kept: false,
         };
         runner.put(&state)?;
         Ok(runner)
-    }
-
-    /// Bytes of an activation.
-    fn size(&self) -> usize {
-        act_size(self.settings.precision)
     }
 
     /// Writes a state to the device.
@@ -186,17 +226,29 @@ impl CudaRunner {
         }
         self.step_count = state.steps;
         self.stream.write(self.memory.steps, &[state.steps])?;
-        let convs = self.places.convs;
-        let args = [At(self.memory.weights), At(self.memory.copy), Int(convs as i32)];
-        self.stream.each(true, "copy_down", convs, &args)?;
+        self.copy_down(self.memory.weights, self.memory.copy)?;
         self.stream.stream.synchronize().map_err(driver)
+    }
+
+    /// The weights of convolutions in the type of activations.
+    fn copy_down(&self, from: Pointer, to: Pointer) -> Result<(), EngineError> {
+        match self.places.convs {
+            0 => Ok(()),
+            convs => {
+                let args = [At(from), At(to), Int(convs as i32)];
+                self.stream.each(true, "copy_down", convs, &args)
+            }
+        }
     }
 
     /// Makes the convolutions for batches of `count` examples.
     fn prepare(&mut self, count: usize) -> Result<(), EngineError> {
         let mut most = 0;
         for step in &self.steps {
-            if let Some(shapes) = conv_shapes(&self.network, step, count) {
+            let shapes = conv_shapes(&self.network, step, count);
+            for shapes in shapes.into_iter().flat_map(|shapes| [Some(shapes), thin_shapes(shapes)])
+            {
+                let Some(shapes) = shapes else { continue };
                 if !self.convs.contains_key(&shapes) {
                     let conv = Conv::new(&self.handle, shapes, self.settings.precision)?;
                     self.convs.insert(shapes, conv);
@@ -208,422 +260,17 @@ impl CudaRunner {
             // Graphs hold the old address.
             self.graphs.clear();
             self.memory.workspace = self.stream.zeros(most)?;
+            self.side.workspace = self.stream.zeros(most)?;
             self.memory.workspace_bytes = most;
         }
         Ok(())
-    }
-
-    fn value(&self, node: NodeId) -> Arg {
-        At(self.memory.values[node])
-    }
-
-    fn gradient_of(&self, node: NodeId) -> Pointer {
-        self.slots.of[node].map_or(0, |slot| self.memory.gradients[slot])
-    }
-
-    fn parameter(&self, base: Pointer, parameter: usize) -> Pointer {
-        base + 4 * self.places.of[parameter].offset as u64
     }
 
     /// Examples from one batch to the next.
     fn batch(&self, work: Work) -> usize {
         match work {
             Work::Train { batch, .. } => batch,
-            Work::Logits | Work::Features => self.settings.batch,
-        }
-    }
-
-    /// Fills the examples of the batch that the counter names.
-    fn examples(&self, work: Work, count: usize) -> Result<(), EngineError> {
-        let m = &self.memory;
-        let (shifted, mixed) = match work {
-            Work::Train { shifted, mixed, .. } => (shifted, mixed),
-            Work::Logits | Work::Features => (false, false),
-        };
-        let batch = self.batch(work) as i32;
-        let shifts = if shifted { m.shifts } else { 0 };
-        let (lambda, partner) = if mixed { (m.lambda, m.partner) } else { (0, 0) };
-        let out = self.value(0);
-        match (&self.data, self.network.input()) {
-            (Dataset::Vectors { width, .. }, _) => {
-                let args = [
-                    At(m.pixels),
-                    At(m.visits),
-                    At(lambda),
-                    At(partner),
-                    At(m.counter),
-                    Int(batch),
-                    Int(count as i32),
-                    Int(*width as i32),
-                    out,
-                ];
-                self.stream.each(false, "vectors", count * width, &args)
-            }
-            (&Dataset::Pictures { height, width, channels, .. }, input) => {
-                let mut args = vec![
-                    At(m.pixels),
-                    At(m.table),
-                    At(m.visits),
-                    At(shifts),
-                    At(lambda),
-                    At(partner),
-                    At(m.counter),
-                    Int(batch),
-                    Int(count as i32),
-                    Int(height as i32),
-                    Int(width as i32),
-                    Int(channels as i32),
-                ];
-                if matches!(input, Shape::Flat { .. }) {
-                    args.push(out);
-                    let numbers = count * height * width * channels;
-                    return self.stream.each(false, "flat_pictures", numbers, &args);
-                }
-                args.extend([Int(padded(channels) as i32), out]);
-                self.stream.each(true, "pictures", count * height * width, &args)
-            }
-        }
-    }
-
-    /// Rows, channels, and whether activations have the run's type.
-    fn extent(&self, node: NodeId, count: usize) -> (usize, usize, bool) {
-        match self.network.nodes()[node].shape {
-            Shape::Map { height, width, channels } => {
-                (count * height * width, padded(channels), true)
-            }
-            Shape::Flat { width } => (count, width, false),
-        }
-    }
-
-    fn forward(&self, count: usize, mode: Mode) -> Result<(), EngineError> {
-        let m = &self.memory;
-        for (layer, step) in self.steps.iter().enumerate() {
-            let (x, y) = (self.value(step.input), self.value(step.output));
-            let (rows, channels, typed) = self.extent(step.output, count);
-            let (_, inputs, _) = self.extent(step.input, count);
-            let len = Int((rows * channels) as i32);
-            match step.op {
-                FusedOp::Conv { weight, .. } => {
-                    if let Some(shapes) = conv_shapes(&self.network, step, count) {
-                        let w = m.copy + (self.size() * self.places.of[weight].offset) as u64;
-                        let (At(x), At(y)) = (x, y) else { continue };
-                        self.convs[&shapes].forward(&self.handle, x, w, y, m.workspace)?;
-                    }
-                }
-                FusedOp::Norm { scale, shift, statistics, relu } => {
-                    let vectors = m.norms[&step.output];
-                    let part = |n: usize| At(vectors + (4 * n * channels) as u64);
-                    let own = At(m.statistics + 4 * statistics as u64);
-                    let [g, b] = [scale, shift].map(|p| At(self.parameter(m.weights, p)));
-                    if mode == Mode::Train {
-                        let (blocks, share, grid, block) = sums(rows, channels);
-                        let args = [
-                            x,
-                            own,
-                            Int(rows as i32),
-                            Int(channels as i32),
-                            Int(share as i32),
-                            At(m.partial),
-                        ];
-                        self.stream.start(typed, "norm_sums", grid, block, &args)?;
-                        let args = [
-                            At(m.partial),
-                            Int(blocks as i32),
-                            Int(rows as i32),
-                            Int(channels as i32),
-                            Float(EPSILON),
-                            Float(MOMENTUM),
-                            g,
-                            b,
-                            own,
-                            part(0),
-                            part(1),
-                            part(2),
-                            part(3),
-                        ];
-                        self.stream.each(false, "norm_finish", 32 * channels, &args)?;
-                    } else {
-                        let args = [
-                            own,
-                            Int(channels as i32),
-                            Float(EPSILON),
-                            g,
-                            b,
-                            part(0),
-                            part(1),
-                            part(2),
-                            part(3),
-                        ];
-                        self.stream.each(false, "norm_fixed", channels, &args)?;
-                    }
-                    let residual = At(step.second.map_or(0, |node| m.values[node]));
-                    let eights = rows * channels / 8;
-                    let args = [
-                        x,
-                        residual,
-                        part(2),
-                        part(3),
-                        Int(i32::from(relu)),
-                        Long(eights as i64),
-                        Int(channels as i32),
-                        y,
-                    ];
-                    self.stream.each(typed, "norm_apply", eights, &args)?;
-                }
-                FusedOp::Pool => {
-                    let (pixels, channels, _) = self.extent(step.input, 1);
-                    let args = [x, Int(count as i32), Int(pixels as i32), Int(channels as i32), y];
-                    self.stream.each(true, "pool", count * channels, &args)?;
-                }
-                FusedOp::Linear { weight, bias } => {
-                    let [w, b] = [weight, bias].map(|p| At(self.parameter(m.weights, p)));
-                    let args =
-                        [x, w, b, Int(count as i32), Int(inputs as i32), Int(channels as i32), y];
-                    self.stream.each(false, "linear", 32 * count * channels, &args)?;
-                }
-                FusedOp::Gelu => self.stream.each(false, "gelu", rows * channels, &[x, len, y])?,
-                FusedOp::Relu if !typed => {
-                    self.stream.each(false, "relu_flat", rows * channels, &[x, len, y])?;
-                }
-                FusedOp::Dropout { rate } => {
-                    let rate = if mode == Mode::Eval { 0.0 } else { rate };
-                    self.drop_out(layer, rate, x, rows * channels, false, y)?;
-                }
-                FusedOp::Relu | FusedOp::Add => return Err(unfused()),
-            }
-        }
-        Ok(())
-    }
-
-    fn drop_out(
-        &self,
-        layer: usize,
-        rate: f64,
-        x: Arg,
-        len: usize,
-        add: bool,
-        y: Arg,
-    ) -> Result<(), EngineError> {
-        let threshold = (rate * 65536.0).round() as u32;
-        // The seed stands beside the epoch's number.
-        let args = [
-            x,
-            Int(len as i32),
-            Half(threshold),
-            At(self.memory.epoch + 8),
-            Word(DROP),
-            At(self.memory.epoch),
-            At(self.memory.counter),
-            Word(layer as u64),
-            Int(i32::from(add)),
-            y,
-        ];
-        self.stream.each(false, "dropout", len, &args)
-    }
-
-    fn loss(&self, batch: usize, count: usize, soft: bool, mixed: bool) -> Result<(), EngineError> {
-        let m = &self.memory;
-        let last = self.network.nodes().len() - 1;
-        let (classes, shares) = if soft { (0, m.shares) } else { (m.classes, 0) };
-        let (lambda, partner) = if mixed { (m.lambda, m.partner) } else { (0, 0) };
-        let args = [
-            self.value(last),
-            At(classes),
-            At(shares),
-            At(m.visits),
-            At(lambda),
-            At(partner),
-            At(m.counter),
-            Int(batch as i32),
-            Int(count as i32),
-            Int(self.network.classes() as i32),
-            At(self.gradient_of(last)),
-            At(m.losses),
-        ];
-        self.stream.start(false, "cross_entropy", (count.div_ceil(32) as u32, 1), (32, 1), &args)
-    }
-
-    fn backward(&self, count: usize, own: bool) -> Result<(), EngineError> {
-        let m = &self.memory;
-        let mut written = vec![false; self.network.nodes().len()];
-        for (layer, step) in self.steps.iter().enumerate().rev() {
-            let (x, y) = (self.value(step.input), self.value(step.output));
-            let dy = At(self.gradient_of(step.output));
-            let dx = self.gradient_of(step.input);
-            let (rows, channels, typed) = self.extent(step.output, count);
-            let (_, inputs, _) = self.extent(step.input, count);
-            let add = written[step.input];
-            let adding = Int(i32::from(add));
-            let len = Int((rows * channels) as i32);
-            let wanted = step.input != 0;
-            match step.op {
-                FusedOp::Conv { weight, .. } => {
-                    if let Some(shapes) = conv_shapes(&self.network, step, count) {
-                        let conv = &self.convs[&shapes];
-                        let offset = (self.size() * self.places.of[weight].offset) as u64;
-                        let (At(x), At(dy)) = (x, dy) else { continue };
-                        if wanted {
-                            let w = m.copy + offset;
-                            conv.backward(&self.handle, dy, w, dx, add, m.workspace)?;
-                        }
-                        let dw = m.conv_gradient + offset;
-                        conv.weights(&self.handle, x, dy, dw, m.workspace)?;
-                    }
-                }
-                FusedOp::Norm { scale, shift, relu, .. } => {
-                    let vectors = m.norms[&step.output];
-                    let part = |n: usize| At(vectors + (4 * n * channels) as u64);
-                    let (blocks, share, grid, block) = sums(rows, channels);
-                    let relu = Int(i32::from(relu));
-                    let args = [
-                        x,
-                        y,
-                        dy,
-                        part(0),
-                        relu,
-                        Int(rows as i32),
-                        Int(channels as i32),
-                        Int(share as i32),
-                        At(m.partial),
-                    ];
-                    self.stream.start(typed, "norm_slopes", grid, block, &args)?;
-                    let [dg, db] = [scale, shift].map(|p| At(self.parameter(m.gradient, p)));
-                    let args = [
-                        At(m.partial),
-                        Int(blocks as i32),
-                        Int(rows as i32),
-                        Int(channels as i32),
-                        Int(i32::from(own)),
-                        At(self.parameter(m.weights, scale)),
-                        part(1),
-                        dg,
-                        db,
-                        part(2),
-                        part(3),
-                        part(4),
-                    ];
-                    self.stream.each(false, "norm_back_finish", 32 * channels, &args)?;
-                    let (residual, more) = match step.second {
-                        Some(node) => (self.gradient_of(node), written[node]),
-                        None => (0, false),
-                    };
-                    let eights = rows * channels / 8;
-                    let args = [
-                        x,
-                        y,
-                        dy,
-                        part(0),
-                        part(2),
-                        part(3),
-                        part(4),
-                        relu,
-                        adding,
-                        Int(i32::from(more)),
-                        Long(eights as i64),
-                        Int(channels as i32),
-                        At(dx),
-                        At(residual),
-                    ];
-                    self.stream.each(typed, "norm_back", eights, &args)?;
-                    if let Some(node) = step.second {
-                        written[node] = true;
-                    }
-                }
-                FusedOp::Pool => {
-                    let (pixels, channels, _) = self.extent(step.input, 1);
-                    let args = [
-                        dy,
-                        Int(count as i32),
-                        Int(pixels as i32),
-                        Int(channels as i32),
-                        adding,
-                        At(dx),
-                    ];
-                    self.stream.each(true, "pool_back", count * pixels * channels, &args)?;
-                }
-                FusedOp::Linear { weight, bias } => {
-                    let (n, i, o) = (Int(count as i32), Int(inputs as i32), Int(channels as i32));
-                    let w = At(self.parameter(m.weights, weight));
-                    let [dw, db] = [weight, bias].map(|p| At(self.parameter(m.gradient, p)));
-                    if wanted {
-                        let args = [dy, w, n, i, o, adding, At(dx)];
-                        self.stream.each(false, "linear_back", count * inputs, &args)?;
-                    }
-                    let args = [x, dy, n, i, o, dw];
-                    self.stream.each(false, "linear_back_weights", inputs * channels, &args)?;
-                    self.stream.each(false, "linear_back_bias", channels, &[dy, n, o, db])?;
-                }
-                FusedOp::Gelu => {
-                    let args = [x, dy, len, adding, At(dx)];
-                    self.stream.each(false, "gelu_back", rows * channels, &args)?;
-                }
-                FusedOp::Relu if !typed => {
-                    let args = [y, dy, len, adding, At(dx)];
-                    self.stream.each(false, "relu_flat_back", rows * channels, &args)?;
-                }
-                FusedOp::Dropout { rate } => {
-                    self.drop_out(layer, rate, dy, rows * channels, add, At(dx))?;
-                }
-                FusedOp::Relu | FusedOp::Add => return Err(unfused()),
-            }
-            written[step.input] = true;
-        }
-        Ok(())
-    }
-
-    fn update(&self) -> Result<(), EngineError> {
-        let m = &self.memory;
-        let (convs, rest) = (self.places.convs, self.places.len - self.places.convs);
-        let after = |base: Pointer| At(base + 4 * convs as u64);
-        let by = At(m.by);
-        match (self.settings.optimizer, &m.slots[..]) {
-            (Optimizer::Sgd { nesterov, .. }, slots) => {
-                // Without momentum the slot is a vector that is overwritten.
-                let v = slots.first().copied().unwrap_or(m.spare[0]);
-                let ahead = Int(i32::from(nesterov));
-                let args = [
-                    by,
-                    ahead,
-                    At(m.conv_gradient),
-                    At(v),
-                    At(m.weights),
-                    At(m.copy),
-                    Int(convs as i32),
-                ];
-                if convs > 0 {
-                    self.stream.each(true, "sgd_conv", convs, &args)?;
-                }
-                let args =
-                    [by, ahead, after(m.gradient), after(v), after(m.weights), Int(rest as i32)];
-                self.stream.each(false, "sgd", rest, &args)
-            }
-            (Optimizer::Adam { beta1, beta2, epsilon, weight_decay }, &[mean, square]) => {
-                let [b1, b2, e, d] = [beta1, beta2, epsilon, weight_decay].map(|x| Float(x as f32));
-                let args = [At(m.steps), At(m.rate), b1, b2, e, d, by];
-                self.stream.start(false, "adam_factors", (1, 1), (1, 1), &args)?;
-                let args = [
-                    by,
-                    At(m.conv_gradient),
-                    At(mean),
-                    At(square),
-                    At(m.weights),
-                    At(m.copy),
-                    Int(convs as i32),
-                ];
-                if convs > 0 {
-                    self.stream.each(true, "adam_conv", convs, &args)?;
-                }
-                let args = [
-                    by,
-                    after(m.gradient),
-                    after(mean),
-                    after(square),
-                    after(m.weights),
-                    Int(rest as i32),
-                ];
-                self.stream.each(false, "adam", rest, &args)
-            }
-            (Optimizer::Adam { .. }, _) => Err(EngineError::Device("Adam without slots".into())),
+            _ => self.settings.batch,
         }
     }
 
@@ -631,15 +278,26 @@ impl CudaRunner {
     fn body(&self, work: Work, count: usize) -> Result<(), EngineError> {
         let m = &self.memory;
         self.examples(work, count)?;
+        let all = self.steps.len();
         match work {
-            Work::Train { batch, own, mixed, soft, .. } => {
-                self.forward(count, if own { Mode::Train } else { Mode::Frozen })?;
-                self.loss(batch, count, soft, mixed)?;
-                self.backward(count, own)?;
+            Work::Train { mode, beside, .. } => {
+                let mode = if mode == How::Own { Mode::Train } else { Mode::Frozen };
+                match self.head() {
+                    Some(first) => {
+                        self.forward(first, count, mode)?;
+                        self.head_and_loss(first, work, count)?;
+                        self.backward(first, count, mode, beside)?;
+                    }
+                    None => {
+                        self.forward(all, count, mode)?;
+                        self.loss(work, count, false)?;
+                        self.backward(all, count, mode, beside)?;
+                    }
+                }
                 self.update()?;
             }
             Work::Logits | Work::Features => {
-                self.forward(count, Mode::Eval)?;
+                self.forward(all, count, Mode::Eval)?;
                 let node = match work {
                     Work::Features => self.network.features(),
                     _ => self.network.nodes().len() - 1,
@@ -655,8 +313,38 @@ impl CudaRunner {
                 ];
                 self.stream.each(false, "collect", count * width, &args)?;
             }
+            Work::Gradient { .. } => {
+                self.forward(all, count, Mode::Eval)?;
+                self.loss(work, count, true)?;
+                self.backward(all, count, Mode::Eval, false)?;
+                self.add_up()?;
+            }
+            Work::Product { .. } => {
+                let Some(tangents) = &self.tangents else {
+                    return Err(EngineError::Device("no room for tangents".into()));
+                };
+                self.forward(all, count, Mode::Eval)?;
+                self.tangent(tangents, count)?;
+                self.loss(work, count, true)?;
+                self.loss_tangent(tangents, count)?;
+                self.backward_tangent(tangents, count)?;
+                self.add_up()?;
+            }
         }
         self.stream.start(false, "advance", (1, 1), (1, 1), &[At(m.counter)])
+    }
+
+    /// Adds the gradient of a batch to the total.
+    fn add_up(&self) -> Result<(), EngineError> {
+        let (m, total) = (&self.memory, self.total.unwrap_or(0));
+        let (convs, rest) = (self.places.convs, self.places.len - self.places.convs);
+        if convs > 0 {
+            let args = [At(m.conv_gradient), Int(convs as i32), At(total)];
+            self.stream.each(true, "gather_up", convs, &args)?;
+        }
+        let after = |base: Pointer| At(base + 4 * convs as u64);
+        let args = [after(m.gradient), Int(rest as i32), after(total)];
+        self.stream.each(false, "gather_up", rest, &args)
     }
 
     /// What training changes, and a copy of it that a trial run may be undone with.
@@ -685,17 +373,17 @@ impl CudaRunner {
         for (to, from, bytes) in self.changed() {
             self.stream.copy(from, to, bytes)?;
         }
-        let convs = self.places.convs;
-        let args = [At(self.memory.weights), At(self.memory.copy), Int(convs as i32)];
-        self.stream.each(true, "copy_down", convs, &args)?;
+        self.copy_down(self.memory.weights, self.memory.copy)?;
         self.stream.write(self.memory.counter, &[0i32])?;
         let stream = self.stream.stream.clone();
         stream.synchronize().map_err(driver)?;
+        self.side.forget();
         stream
             .begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)
             .map_err(driver)?;
         let result = self.body(work, count);
         let graph = stream.end_capture(CUgraphInstantiate_flags(0)).map_err(driver)?;
+        self.side.forget();
         result?;
         let graph = graph.ok_or_else(|| EngineError::Device("CUDA captured no step".to_owned()))?;
         self.graphs.insert((work, count), graph);
@@ -710,6 +398,9 @@ impl CudaRunner {
             self.captured(work, count)?;
         }
         self.stream.write(self.memory.counter, &[0i32])?;
+        if let (Work::Gradient { .. } | Work::Product { .. }, Some(total)) = (work, self.total) {
+            self.stream.clear(total, 4 * self.places.len)?;
+        }
         for first in (0..visits).step_by(batch) {
             let count = batch.min(visits - first);
             self.graphs[&(work, count)].launch().map_err(driver)?;
@@ -717,10 +408,15 @@ impl CudaRunner {
         Ok(())
     }
 
-    fn collect(&mut self, work: Work, rows: &[u32], width: usize) -> Result<Vec<f32>, EngineError> {
-        if let Some(row) = rows.iter().find(|&&row| row as usize >= self.rows) {
-            return Err(EngineError::Data(format!("row {row} of {} examples", self.rows)));
+    fn check_rows(&self, rows: &[u32]) -> Result<(), EngineError> {
+        match rows.iter().find(|&&row| row as usize >= self.rows) {
+            Some(row) => Err(EngineError::Data(format!("row {row} of {} examples", self.rows))),
+            None => Ok(()),
         }
+    }
+
+    fn collect(&mut self, work: Work, rows: &[u32], width: usize) -> Result<Vec<f32>, EngineError> {
+        self.check_rows(rows)?;
         let mut all = Vec::with_capacity(rows.len() * width);
         for rows in rows.chunks(self.rows.max(1)) {
             self.stream.write(self.memory.visits, rows)?;
@@ -729,160 +425,126 @@ impl CudaRunner {
         }
         Ok(all)
     }
+
+    /// Brings what the loss sees to the device; says whether that are distributions.
+    fn targets(&mut self, targets: Targets<'_>, rows: &[u32]) -> Result<bool, EngineError> {
+        let (examples, classes) = (self.rows, self.network.classes());
+        let refuse = |text: String| Err(EngineError::Data(text));
+        match targets {
+            Targets::Classes(labels) => {
+                if labels.len() != examples {
+                    return refuse(format!("{} labels for {examples} examples", labels.len()));
+                }
+                let beyond = |row: &&u32| usize::from(labels[**row as usize]) >= classes;
+                if let Some(row) = rows.iter().find(beyond) {
+                    return refuse(format!("row {row} has a label beyond {classes} classes"));
+                }
+                self.stream.write(self.memory.classes, labels)?;
+                Ok(false)
+            }
+            Targets::Distributions(shares) => {
+                if shares.len() != examples * classes {
+                    return refuse(format!(
+                        "{} numbers as targets of {examples} examples of {classes} classes",
+                        shares.len()
+                    ));
+                }
+                self.stream.write(self.memory.shares, shares)?;
+                Ok(true)
+            }
+            Targets::Drawn(votes, draw) => {
+                if self.ballots.as_ref().is_none_or(|(_, known)| known != votes) {
+                    votes.check(rows, examples, classes)?;
+                    let keys: &[u64] = match &votes.choice {
+                        Choice::Turns => &[],
+                        Choice::Words { keys, .. } => keys,
+                    };
+                    let ballots = Ballots {
+                        keys: self.stream.upload(keys)?,
+                        starts: self.stream.upload(&votes.starts)?,
+                        votes: self.stream.upload(&votes.votes)?,
+                    };
+                    self.ballots = Some((ballots, votes.clone()));
+                }
+                let Some((on, _)) = &self.ballots else { return Ok(false) };
+                let (many, to) = (Int(examples as i32), At(self.memory.classes));
+                let (starts, cast) = (At(on.starts), At(on.votes));
+                match votes.choice {
+                    Choice::Turns => {
+                        let args = [starts, cast, Word(draw), many, to];
+                        self.stream.each(false, "turn_labels", examples, &args)?;
+                    }
+                    Choice::Words { seed, stream, .. } => {
+                        let [seed, stream, draw] = [seed, stream, draw].map(Word);
+                        let args = [At(on.keys), starts, cast, seed, stream, draw, many, to];
+                        self.stream.each(false, "draw_labels", examples, &args)?;
+                    }
+                }
+                Ok(false)
+            }
+        }
+    }
+
+    /// The losses of the last pass over so many rows.
+    fn mean_loss(&self, visits: usize) -> Result<f64, EngineError> {
+        let losses = self.stream.read::<f32>(self.memory.losses, visits)?;
+        let total: f64 = losses.iter().map(|&loss| f64::from(loss)).sum();
+        Ok(total / losses.len().max(1) as f64)
+    }
+
+    /// Adds up over all rows what `work` gives for a batch.
+    fn totalled(
+        &mut self,
+        rows: &[u32],
+        work: impl Fn(bool) -> Work,
+        targets: Targets<'_>,
+    ) -> Result<(f64, Vec<f32>), EngineError> {
+        self.check_rows(rows)?;
+        if rows.is_empty() || rows.len() > self.rows {
+            let text = format!("a mean over {} rows of {} examples", rows.len(), self.rows);
+            return Err(EngineError::Data(text));
+        }
+        let soft = self.targets(targets, rows)?;
+        if self.total.is_none() {
+            self.total = Some(self.stream.zeros(4 * self.places.len)?);
+        }
+        self.stream.write(self.memory.visits, rows)?;
+        self.stream.write(self.memory.over, &[rows.len() as i32])?;
+        self.over(work(soft), rows.len())?;
+        let total = self.stream.read::<f32>(self.total.unwrap_or(0), self.places.len)?;
+        Ok((self.mean_loss(rows.len())?, self.places.to_host(&total)))
+    }
 }
 
-fn unfused() -> EngineError {
-    let text = "a ReLU or a sum of maps without a batch norm before it is not on CUDA yet";
-    EngineError::Device(text.into())
-}
-
+/// Bytes of an activation.
 fn act_size(precision: Precision) -> usize {
     if precision == Precision::Bf16 { 2 } else { 4 }
 }
 
-/// How the sums of a norm are cut: blocks, rows of a block, grid and block sizes.
-fn sums(rows: usize, channels: usize) -> (usize, usize, (u32, u32), (u32, u32)) {
-    let groups = (channels / 8).clamp(1, 32).next_power_of_two();
-    let lines = 256 / groups;
-    let share = rows.div_ceil(BLOCKS).next_multiple_of(lines);
-    let blocks = rows.div_ceil(share);
-    let columns = channels.div_ceil(groups * 8);
-    (blocks, share, (blocks as u32, columns as u32), (groups as u32, lines as u32))
-}
-
-fn conv_shapes(network: &Network, step: &Fused, count: usize) -> Option<Shapes> {
-    let FusedOp::Conv { kernel, stride, .. } = step.op else { return None };
-    let Shape::Map { height, width, channels } = network.nodes()[step.input].shape else {
-        return None;
-    };
-    let outputs = padded(network.nodes()[step.output].shape.channels());
-    let inputs = padded(channels);
-    Some(Shapes { count, height, width, inputs, outputs, kernel, stride })
-}
-
-impl Memory {
-    fn new(
-        stream: &mut Stream,
-        network: &Network,
-        data: &Dataset,
-        settings: &Settings,
-        steps: &[Fused],
-        slots: &Slots,
-        places: &Places,
-    ) -> Result<Self, EngineError> {
-        let (batch, rows, classes) = (settings.batch, data.len(), network.classes());
-        let act = act_size(settings.precision);
-        let bytes = |shape: Shape| match shape {
-            Shape::Map { height, width, channels } => act * height * width * padded(channels),
-            Shape::Flat { width } => 4 * width,
-        };
-        let mut values = vec![0; network.nodes().len()];
-        for node in std::iter::once(0).chain(steps.iter().map(|step| step.output)) {
-            values[node] = stream.zeros(batch * bytes(network.nodes()[node].shape))?;
-        }
-        let mut gradients = Vec::new();
-        for &shape in &slots.shapes {
-            gradients.push(stream.zeros(batch * bytes(shape))?);
-        }
-        let mut norms = HashMap::new();
-        let mut widest = 8;
-        for step in steps {
-            if let FusedOp::Norm { .. } = step.op {
-                let channels = padded(network.nodes()[step.output].shape.channels());
-                norms.insert(step.output, stream.zeros(5 * 4 * channels)?);
-                widest = widest.max(channels);
-            }
-        }
-        let (pixels, table) = match data {
-            Dataset::Pictures { pixels, mean, deviation, .. } => {
-                let normal = |byte: i32, mean: f32, deviation: f32| {
-                    ((f64::from(byte) / 255.0 - f64::from(mean)) / f64::from(deviation)) as f32
-                };
-                let pairs = mean.iter().zip(deviation);
-                let table: Vec<f32> = pairs
-                    .flat_map(|(&m, &d)| (0..256).map(move |byte| normal(byte, m, d)))
-                    .collect();
-                (stream.upload(pixels)?, stream.upload(&table)?)
-            }
-            Dataset::Vectors { values, .. } => (stream.upload(values)?, 0),
-        };
-        let w = 4 * places.len;
-        let mut vectors = |count: usize| -> Result<Vec<Pointer>, EngineError> {
-            (0..count).map(|_| stream.zeros(w)).collect()
-        };
-        let own = vectors(settings.optimizer.slots().len())?;
-        let mut spare = vectors(2)?;
-        spare.push(stream.zeros(4 * network.statistic_count())?);
-        spare.push(stream.zeros(8)?);
-        for _ in settings.optimizer.slots() {
-            spare.push(stream.zeros(w)?);
-        }
-        let features = network.nodes()[network.features()].shape.len();
-        let weights = stream.zeros(w)?;
-        let conv_gradient = stream.zeros(act * places.convs)?;
-        Ok(Self {
-            values,
-            gradients,
-            // In f32 the convolutions read the weights themselves.
-            copy: stream.zeros(act * places.convs)?,
-            weights,
-            conv_gradient,
-            gradient: stream.zeros(w)?,
-            slots: own,
-            statistics: stream.zeros(4 * network.statistic_count())?,
-            kept: [stream.zeros(w)?, stream.zeros(4 * network.statistic_count())?],
-            spare,
-            norms,
-            partial: stream.zeros(BLOCKS * 2 * 4 * widest)?,
-            workspace: 0,
-            workspace_bytes: 0,
-            pixels,
-            table,
-            visits: stream.zeros(4 * rows)?,
-            shifts: stream.zeros(4 * rows)?,
-            classes: stream.zeros(2 * rows)?,
-            shares: stream.zeros(4 * rows * classes)?,
-            lambda: stream.zeros(4 * rows)?,
-            partner: stream.zeros(4 * rows)?,
-            losses: stream.zeros(4 * rows)?,
-            collected: stream.zeros(4 * rows * classes.max(features))?,
-            counter: stream.zeros(4)?,
-            epoch: stream.zeros(16)?,
-            by: stream.zeros(32)?,
-            rate: stream.zeros(4)?,
-            steps: stream.zeros(8)?,
-        })
-    }
-}
-
 impl Runner for CudaRunner {
+    fn draws(&self) -> bool {
+        true
+    }
+
     fn train(&mut self, epoch: &Epoch<'_>) -> Result<f64, EngineError> {
-        let refuse = |text: String| Err(EngineError::Data(text));
         if epoch.batch == 0 || epoch.batch > self.settings.batch {
-            return refuse(format!(
+            return Err(EngineError::Data(format!(
                 "a batch of {}, in a runner for {}",
                 epoch.batch, self.settings.batch
-            ));
+            )));
         }
-        if epoch.visits.iter().any(|&row| row as usize >= self.rows) {
-            return refuse(format!("a row beyond {} examples", self.rows));
+        self.check_rows(epoch.visits)?;
+        if epoch.visits.len() > self.rows {
+            let text = format!("{} visits to {} examples", epoch.visits.len(), self.rows);
+            return Err(EngineError::Data(text));
         }
+        let soft = self.targets(epoch.targets, epoch.visits)?;
         let m = &self.memory;
         self.stream.write(m.visits, epoch.visits)?;
         if let Some(shifts) = epoch.shifts {
             let word = |s: &Shift| [s.down as u8, s.right as u8, u8::from(s.flip), 0];
             self.stream.write(m.shifts, &shifts.iter().map(word).collect::<Vec<_>>())?;
         }
-        let soft = match epoch.targets {
-            Targets::Classes(classes) => {
-                self.stream.write(m.classes, classes)?;
-                false
-            }
-            Targets::Distributions(shares) => {
-                self.stream.write(m.shares, shares)?;
-                true
-            }
-        };
         if let Some(mixture) = epoch.mixture {
             let lambda: Vec<f32> = mixture.lambda.iter().map(|&l| l as f32).collect();
             self.stream.write(m.lambda, &lambda)?;
@@ -896,16 +558,16 @@ impl Runner for CudaRunner {
         self.stream.write(m.epoch, &[epoch.number, epoch.seed])?;
         let work = Work::Train {
             batch: epoch.batch,
-            own: epoch.mode == Mode::Train,
+            mode: if epoch.mode == Mode::Train { How::Own } else { How::Frozen },
             shifted: epoch.shifts.is_some(),
             mixed: epoch.mixture.is_some(),
             soft,
+            // The device and this run know of it; any other is another run.
+            beside: Arc::strong_count(&self.runs) <= 2,
         };
         self.over(work, epoch.visits.len())?;
         self.step_count += epoch.visits.len().div_ceil(epoch.batch) as u64;
-        let losses = self.stream.read::<f32>(self.memory.losses, epoch.visits.len())?;
-        let total: f64 = losses.iter().map(|&loss| f64::from(loss)).sum();
-        Ok(total / losses.len().max(1) as f64)
+        self.mean_loss(epoch.visits.len())
     }
 
     fn logits(&mut self, rows: &[u32]) -> Result<Vec<f32>, EngineError> {
@@ -919,19 +581,37 @@ impl Runner for CudaRunner {
 
     fn gradient(
         &mut self,
-        _rows: &[u32],
-        _targets: Targets<'_>,
+        rows: &[u32],
+        targets: Targets<'_>,
     ) -> Result<(f64, Vec<f32>), EngineError> {
-        Err(EngineError::Device("gradients over a split are not on CUDA yet; use the CPU".into()))
+        self.totalled(rows, |soft| Work::Gradient { soft }, targets)
     }
 
     fn hessian_product(
         &mut self,
-        _rows: &[u32],
-        _targets: Targets<'_>,
-        _direction: &[f32],
+        rows: &[u32],
+        targets: Targets<'_>,
+        direction: &[f32],
     ) -> Result<Vec<f32>, EngineError> {
-        Err(EngineError::Device("Hessian products are not on CUDA yet; use the CPU".into()))
+        if direction.len() != self.network.parameter_count() {
+            return Err(EngineError::Data(format!(
+                "a direction of {} numbers for {} parameters",
+                direction.len(),
+                self.network.parameter_count()
+            )));
+        }
+        if self.tangents.is_none() {
+            let (n, s) = (&self.network, &self.settings);
+            let (steps, slots, places) = (&self.steps, &self.slots, &self.places);
+            let made = Tangents::new(&mut self.stream, n, s, steps, slots, places)?;
+            self.tangents = Some(made);
+        }
+        if let Some(tangents) = &self.tangents {
+            let (to, copy) = (tangents.direction, tangents.direction_copy);
+            self.stream.write(to, &self.places.to_device(direction))?;
+            self.copy_down(to, copy)?;
+        }
+        Ok(self.totalled(rows, |soft| Work::Product { soft }, targets)?.1)
     }
 
     fn state(&self) -> Result<State<f32>, EngineError> {

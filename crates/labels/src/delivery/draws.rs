@@ -5,6 +5,7 @@ use std::sync::Arc;
 use dissensus_core::philox;
 use rayon::prelude::*;
 
+use super::listed::{Drawing, Listed};
 use crate::pool::Pick;
 use crate::streams::SLS;
 use crate::words::{RUN, four, one};
@@ -19,6 +20,10 @@ pub(super) trait Draws: Send + Sync {
     fn fill(&self, draw: u64, out: &mut [u16]);
     /// The labels of all examples in the draws 4 · quarter … 4 · quarter + 3.
     fn fill_four(&self, quarter: u64, out: [&mut [u16]; 4]);
+    /// How it may be done elsewhere, where votes are kept one by one.
+    fn listed(&self) -> Option<Listed<'_>> {
+        None
+    }
 }
 
 /// Independent draws, each lasting `every` epochs.
@@ -60,6 +65,12 @@ impl<P: Pick> Sampled<P> {
 }
 
 impl<P: Pick> Draws for Sampled<P> {
+    fn listed(&self) -> Option<Listed<'_>> {
+        let (starts, votes) = self.pool.listed()?;
+        let [seed, stream] = self.key();
+        Some(Listed { starts, votes, drawing: Drawing::Words { keys: &self.keys, seed, stream } })
+    }
+
     fn draw_of(&self, epoch: u64) -> u64 {
         epoch / self.every.max(1)
     }

@@ -10,8 +10,9 @@ use dissensus_core::philox::Stream;
 use rayon::prelude::*;
 
 use super::draws::Draws;
+use super::listed::{Drawing, Listed};
 use super::{Info, Kind, Method};
-use crate::pool::{Label, List};
+use crate::pool::{Label, List, Pick};
 use crate::words::RUN;
 use crate::{LabelError, Source, streams};
 
@@ -59,6 +60,11 @@ impl<C: Label> Turns<C> {
 }
 
 impl<C: Label> Draws for Turns<C> {
+    fn listed(&self) -> Option<Listed<'_>> {
+        let (starts, votes) = self.0.listed()?;
+        Some(Listed { starts, votes, drawing: Drawing::Turns })
+    }
+
     fn draw_of(&self, epoch: u64) -> u64 {
         epoch
     }

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::draws::Draws;
 use super::epochs::Epochs;
+use super::listed::Listed;
 use super::{Delivery, Mixing};
 use crate::{LabelError, Source};
 
@@ -98,6 +99,15 @@ impl Prepared {
         match &self.kind {
             Kind::Drawn(draws) => draws.draw_of(epoch),
             _ => 0,
+        }
+    }
+
+    /// How the labels may be drawn elsewhere, such as on a GPU: `None` where they do not change, and
+    /// where votes are not kept one by one (more than 64 an item, probabilities, weights).
+    pub fn listed(&self) -> Option<Listed<'_>> {
+        match &self.kind {
+            Kind::Drawn(draws) => draws.listed(),
+            _ => None,
         }
     }
 

@@ -90,4 +90,8 @@ impl<C: Label> Pick for List<C> {
         let (start, end) = (self.starts[place], self.starts[place + 1]);
         self.labels[start + below(word, (end - start) as u64, again) as usize].class()
     }
+
+    fn listed(&self) -> Option<(&[usize], Vec<u16>)> {
+        Some((&self.starts, self.labels.iter().map(|label| label.class()).collect()))
+    }
 }

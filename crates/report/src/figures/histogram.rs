@@ -1,137 +1,208 @@
-//! A histogram of equal bins, with the count above each bar and the mean marked.
+//! Histograms: the share of values in bins of equal width, one outline for each arm; bars where
+//! there is only one.
 
-use crate::svg::{Svg, px};
+use super::csv::{Csv, number};
+use super::key::{Key, present};
+use super::panel::{Axis, Guide, GuideKind, Layer, Panel, Series};
+use super::scale::{Scale, short, thousands};
+use super::scope::{Cell, Scope, k_text, values};
+use super::sheet::{DOUBLE, SINGLE, Sample, Sheet};
+use crate::ReportError;
 
-/// What a histogram shows.
-#[derive(Clone, Debug)]
+/// Bins where the spec does not say how many.
+const BINS: usize = 20;
+
+/// Histograms.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Histogram {
-    /// Above the picture.
-    pub title: String,
+    /// One for each data set and number of votes.
+    pub panels: Vec<HistogramPanel>,
     /// Below the axis.
-    pub x_label: String,
-    /// Beside the other axis.
-    pub y_label: String,
+    pub x_title: String,
+    /// Beside the other.
+    pub y_title: String,
+    /// Whether counts are drawn, and not shares.
+    pub counts: bool,
+}
+
+/// One data set and number of votes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HistogramPanel {
+    /// The data set.
+    pub dataset: String,
+    /// Votes an item; `None` for all.
+    pub k: Option<u32>,
+    /// Above the panel.
+    pub title: String,
     /// The first bin's lower edge.
     pub from: f64,
     /// The last bin's upper edge.
     pub to: f64,
-    /// How many fell into each bin.
-    pub counts: Vec<usize>,
+    /// The arms that have values.
+    pub series: Vec<HistogramSeries>,
     /// A value to mark, with its name.
     pub mark: Option<(f64, String)>,
 }
 
-/// A round number at least as large as `value`, in steps that people read easily.
-fn round_up(value: f64) -> f64 {
-    let scale = 10f64.powf(value.max(1.0).log10().floor());
-    let steps = [1.0, 2.0, 2.5, 4.0, 5.0, 8.0, 10.0];
-    steps.iter().map(|s| s * scale).find(|top| *top >= value).unwrap_or(value)
+/// An arm.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HistogramSeries {
+    /// Which one.
+    pub key: Key,
+    /// How many values fell into each bin, over all seeds.
+    pub counts: Vec<usize>,
+}
+
+pub(super) fn prepare(scope: &Scope<'_>) -> Result<(Histogram, String), ReportError> {
+    let spec = scope.spec;
+    scope.column("x", &spec.x)?;
+    let bins = spec.count.unwrap_or(BINS).clamp(1, 1000);
+    let mut seeds = 0;
+    let mut panels = Vec::new();
+    for cell in scope.item_cells() {
+        let mut found: Vec<(&Key, Vec<f64>)> = Vec::new();
+        for key in &scope.arms {
+            let runs = scope.items(&cell, &key.name);
+            seeds = seeds.max(runs.len());
+            let columns = runs.into_values().filter_map(|numbers| values(numbers, &spec.x));
+            let all: Vec<f64> = columns.flatten().copied().filter(|x| x.is_finite()).collect();
+            if !all.is_empty() {
+                found.push((key, all));
+            }
+        }
+        let (from, to) = edges(found.iter().flat_map(|(_, all)| all.iter().copied()));
+        let series = found.into_iter().map(|(key, all)| HistogramSeries {
+            key: key.clone(),
+            counts: count(&all, from, to, bins),
+        });
+        let series = series.collect();
+        let Cell { dataset, k, title } = cell;
+        panels.push(HistogramPanel { dataset, k, title, from, to, series, mark: None });
+    }
+    let x_title = scope.column_title(spec.x_title.as_ref(), &spec.x);
+    let y_title = spec.y_title.clone().unwrap_or_else(|| "share of items".to_owned());
+    let note = if seeds > 1 { "Items of all seeds together." } else { "" };
+    Ok((Histogram { panels, x_title, y_title, counts: false }, note.to_owned()))
+}
+
+/// The smallest and the largest value; a little apart where they are the same.
+fn edges(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    let (low, high) =
+        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
+    match (low < high, low.is_finite()) {
+        (true, _) => (low, high),
+        (false, true) => (low - 0.5, low + 0.5),
+        (false, false) => (0.0, 1.0),
+    }
+}
+
+fn count(values: &[f64], from: f64, to: f64, bins: usize) -> Vec<usize> {
+    let mut counts = vec![0; bins];
+    for value in values {
+        // The last edge belongs to the last bin; a cast of a negative number is 0.
+        let bin = ((value - from) / (to - from) * bins as f64) as usize;
+        counts[bin.min(bins - 1)] += 1;
+    }
+    counts
 }
 
 impl Histogram {
-    /// The picture.
-    pub fn svg(&self) -> String {
-        let (width, height) = (640.0, 360.0);
-        let (left, right, top, bottom) = (64.0, 16.0, 44.0, 52.0);
-        let (w, h) = (width - left - right, height - top - bottom);
-        let most = self.counts.iter().copied().max().unwrap_or(0);
-        // A little room above the highest bar, for its count and the mark's name.
-        let ceiling = round_up(most as f64 * 1.1);
-        let y = |count: f64| top + h - h * count / ceiling;
-        let bins = self.counts.len().max(1) as f64;
-        let mut svg = Svg::new(width, height);
-        svg.element(
-            "text",
-            &[("x", &left), ("y", &22), ("font-size", &14), ("font-weight", &"bold")],
-            &self.title,
-        );
-        for step in 0..=4 {
-            let count = ceiling * f64::from(step) / 4.0;
-            let at = px(y(count));
-            let line: [(&str, &dyn std::fmt::Display); 5] = [
-                ("x1", &left),
-                ("x2", &(left + w)),
-                ("y1", &at),
-                ("y2", &at),
-                ("stroke", &"#dddddd"),
-            ];
-            svg.element("line", &line, "");
-            svg.element(
-                "text",
-                &[("x", &(left - 8.0)), ("y", &px(y(count) + 4.0)), ("text-anchor", &"end")],
-                &px(count),
-            );
+    pub(super) fn csv(&self) -> String {
+        let header = ["dataset", "k", "arm", "bin", "from", "to", "count", "share"];
+        let mut csv = Csv::new(&header);
+        for panel in &self.panels {
+            for series in &panel.series {
+                let all = series.counts.iter().sum::<usize>().max(1) as f64;
+                for (i, count) in series.counts.iter().enumerate() {
+                    csv.row(&[
+                        &panel.dataset,
+                        &k_text(panel.k),
+                        &series.key.name,
+                        &(i + 1).to_string(),
+                        &number(panel.edge(i, series.counts.len())),
+                        &number(panel.edge(i + 1, series.counts.len())),
+                        &count.to_string(),
+                        &number(*count as f64 / all),
+                    ]);
+                }
+            }
         }
-        for (i, &count) in self.counts.iter().enumerate() {
-            let x = left + w * i as f64 / bins;
-            let bar = w / bins;
-            svg.element(
-                "rect",
-                &[
-                    ("x", &px(x + 1.0)),
-                    ("y", &px(y(count as f64))),
-                    ("width", &px(bar - 2.0)),
-                    ("height", &px(top + h - y(count as f64))),
-                    ("fill", &"#0072b2"),
-                ],
-                "",
-            );
-            let label: [(&str, &dyn std::fmt::Display); 5] = [
-                ("x", &px(x + bar / 2.0)),
-                ("y", &px(y(count as f64) - 4.0)),
-                ("text-anchor", &"middle"),
-                ("font-size", &10),
-                ("fill", &"#444444"),
-            ];
-            svg.element("text", &label, &count.to_string());
-        }
-        for i in 0..=self.counts.len() {
-            let value = self.from + (self.to - self.from) * i as f64 / bins;
-            let x = px(left + w * i as f64 / bins);
-            svg.element(
-                "text",
-                &[("x", &x), ("y", &(top + h + 18.0)), ("text-anchor", &"middle")],
-                &px(value),
-            );
-        }
-        if let Some((value, name)) = &self.mark {
-            let x = left + w * ((value - self.from) / (self.to - self.from)).clamp(0.0, 1.0);
-            let line: [(&str, &dyn std::fmt::Display); 7] = [
-                ("x1", &px(x)),
-                ("x2", &px(x)),
-                ("y1", &(top - 6.0)),
-                ("y2", &(top + h)),
-                ("stroke", &"#d55e00"),
-                ("stroke-width", &2),
-                ("stroke-dasharray", &"5 3"),
-            ];
-            svg.element("line", &line, "");
-            let (anchor, shift) = if x > left + w * 0.7 { ("end", -6.0) } else { ("start", 6.0) };
-            svg.element(
-                "text",
-                &[
-                    ("x", &px(x + shift)),
-                    ("y", &(top + 4.0)),
-                    ("fill", &"#b34700"),
-                    ("text-anchor", &anchor),
-                ],
-                name,
-            );
-        }
-        let middle = left + w / 2.0;
-        svg.element(
-            "text",
-            &[("x", &middle), ("y", &(height - 12.0)), ("text-anchor", &"middle")],
-            &self.x_label,
-        );
-        let side = top + h / 2.0;
-        let turn = format!("rotate(-90 16 {side})");
-        svg.element(
-            "text",
-            &[("x", &16), ("y", &side), ("text-anchor", &"middle"), ("transform", &turn)],
-            &self.y_label,
-        );
-        svg.finish(&self.title)
+        csv.finish()
+    }
+
+    pub(super) fn sheet(&self, arms: &[Key]) -> Sheet {
+        let panels: Vec<Panel> = self.panels.iter().map(|panel| self.panel(panel)).collect();
+        let series = self.panels.iter().flat_map(|p| &p.series);
+        let legend = present(arms, series.map(|series| &series.key));
+        let (width, aspect) = match (panels.len(), self.counts) {
+            (1, true) => (DOUBLE, 0.5),
+            (1, false) => (SINGLE, 0.75),
+            _ => (DOUBLE, 0.75),
+        };
+        let sample = if legend.len() > 1 { Sample::Bare } else { Sample::Marker };
+        Sheet { width, panels, legend, sample, columns: 3, aspect }
+    }
+
+    fn panel(&self, panel: &HistogramPanel) -> Panel {
+        let one = panel.series.len() == 1;
+        let heights: Vec<Vec<f64>> =
+            panel.series.iter().map(|series| self.heights(&series.counts)).collect();
+        let most = heights.iter().flatten().copied().fold(0.0, f64::max);
+        // Words above the bars, and a mark's word above those, need room.
+        let room = match (self.counts, &panel.mark) {
+            (true, Some(_)) => 1.16,
+            (true, None) => 1.1,
+            _ => 1.06,
+        };
+        let y = Scale::between(0.0, if most > 0.0 { most * room } else { 1.0 });
+        let series = panel.series.iter().zip(heights).map(|(series, heights)| {
+            let bins = heights.len();
+            let name = &series.key.title;
+            let layer = if one {
+                let bar = |(i, height): (usize, &f64)| {
+                    let (from, to) = (panel.edge(i, bins), panel.edge(i + 1, bins));
+                    let count = thousands(series.counts[i]);
+                    let tip = format!("{} to {}: {count}", short(from), short(to));
+                    (from, to, *height, tip)
+                };
+                let words = series.counts.iter().filter(|_| self.counts);
+                let words = words.map(|count| thousands(*count)).collect();
+                Layer::Bars(heights.iter().enumerate().map(bar).collect(), words)
+            } else {
+                let mut way = vec![(panel.from, 0.0)];
+                for (i, height) in heights.iter().enumerate() {
+                    way.push((panel.edge(i, bins), *height));
+                    way.push((panel.edge(i + 1, bins), *height));
+                }
+                way.push((panel.to, 0.0));
+                let count = thousands(series.counts.iter().sum());
+                Layer::Line(way, format!("{name}: {count} values"))
+            };
+            Series { key: series.key.clone(), dodge: 0.0, layers: vec![layer] }
+        });
+        let series = series.collect();
+        let mark = |(value, word): &(f64, String)| Guide {
+            from: (*value, 0.0),
+            to: (*value, y.to),
+            kind: GuideKind::Mark,
+            word: word.clone(),
+        };
+        let guides = panel.mark.iter().map(mark).collect();
+        let x =
+            Axis { grid: !one, ..Axis::new(Scale::between(panel.from, panel.to), &self.x_title) };
+        Panel { title: panel.title.clone(), x, y: Axis::new(y, &self.y_title), guides, series }
+    }
+
+    fn heights(&self, counts: &[usize]) -> Vec<f64> {
+        let all = if self.counts { 1 } else { counts.iter().sum::<usize>().max(1) };
+        counts.iter().map(|count| *count as f64 / all as f64).collect()
+    }
+}
+
+impl HistogramPanel {
+    /// The lower edge of a bin.
+    fn edge(&self, bin: usize, bins: usize) -> f64 {
+        self.from + (self.to - self.from) * (bin as f64 / bins.max(1) as f64)
     }
 }
 
@@ -140,25 +211,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn draws_every_bin_and_escapes_what_it_is_given() {
-        let histogram = Histogram {
-            title: "a <b> & \"c\"".into(),
-            x_label: "x".into(),
-            y_label: "y".into(),
-            from: 0.0,
-            to: 1.0,
-            counts: vec![3, 0, 7],
-            mark: Some((0.4, "mean".into())),
-        };
-        let svg = histogram.svg();
-        assert!(svg.contains("a &lt;b&gt; &amp; &quot;c&quot;"));
-        assert_eq!(svg.matches("<rect").count(), 1 + 3);
-        assert!(svg.ends_with("</svg>\n"));
-    }
-
-    #[test]
-    fn ceilings_are_round() {
-        let all = [0.0, 1.0, 7.0, 99.0, 4393.0].map(round_up);
-        assert_eq!(all, [1.0, 1.0, 8.0, 100.0, 5000.0]);
+    fn every_value_falls_into_a_bin() {
+        assert_eq!(count(&[0.0, 0.1, 0.5, 0.99, 1.0], 0.0, 1.0, 2), [2, 3]);
+        assert_eq!(edges([3.0, 3.0].into_iter()), (2.5, 3.5));
+        assert_eq!(edges(std::iter::empty()), (0.0, 1.0));
     }
 }

@@ -1,10 +1,39 @@
-//! One file a figure: a struct of prepared data, and a function that draws it as SVG.
+//! One file a kind of figure: a struct of prepared data, how it is taken from a book, and how it is
+//! drawn as panels, which `panel.rs` and `sheet.rs` do for all kinds.
 
-mod axes;
+mod csv;
+mod curves;
+mod effect;
+mod estimate;
+mod figure;
+pub(crate) mod font;
 mod histogram;
+mod key;
+mod lines;
+mod look;
+mod panel;
+mod pictures;
+mod pictures_drawn;
+mod points;
 mod reliability;
+mod scale;
 mod scatter;
+mod scope;
+mod sheet;
+mod spec;
 
-pub use histogram::Histogram;
-pub use reliability::{Reliability, ReliabilityBin, ReliabilityCurve};
-pub use scatter::Scatter;
+pub use curves::{CurveOf, CurvePoint, Curves, CurvesPanel};
+pub use effect::{Effect, EffectBin, EffectPanel, EffectSeries};
+pub use estimate::Estimate;
+pub use figure::{Drawing, Figure, prepare};
+pub use font::css as font_css;
+pub use histogram::{Histogram, HistogramPanel, HistogramSeries};
+pub use key::Key;
+pub use lines::{Line, Lines, LinesPanel};
+pub(crate) use look::Paint;
+pub use look::{Form, LOOKS, variables};
+pub use pictures::{Pictures, PicturesClass, PicturesColumn, PicturesItem};
+pub use points::{Point, Points, PointsGroup, PointsPanel};
+pub use reliability::{Reliability, ReliabilityBin, ReliabilityCurve, ReliabilityPanel};
+pub use scatter::{Scatter, ScatterPanel};
+pub use spec::{FigureKind, FigureSpec};

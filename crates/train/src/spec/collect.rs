@@ -22,48 +22,78 @@ pub(super) struct Node {
 /// (section, key) → what was written.
 pub(super) type Nodes = BTreeMap<(String, String), Node>;
 
-/// The settings of a spec called `name`, each replaced by the last override that names it.
-pub(super) fn collect(text: &str, name: &str, overrides: &[String]) -> Result<Nodes, SpecError> {
-    let mut nodes = Nodes::new();
-    let place = |at: Range<usize>| {
-        let before = text.get(..at.start).unwrap_or(text);
-        let start = before.rfind('\n').map_or(0, |end| end + 1);
-        Place::File {
-            name: name.to_owned(),
-            line: before.matches('\n').count() + 1,
-            column: before.get(start..).unwrap_or_default().chars().count() + 1,
-        }
-    };
-    Walk { place: &place, nodes: &mut nodes }.spec(text)?;
-    for given in overrides {
-        let line = line(given)?;
-        let place = |_| Place::Override(given.clone());
-        Walk { place: &place, nodes: &mut nodes }.spec(&line)?;
-    }
+/// The settings of a spec called `name`.
+pub(super) fn collect(text: &str, name: &str) -> Result<Nodes, SpecError> {
+    let (mut nodes, place) = (Nodes::new(), places(text, name));
+    Walk { place: &place, nodes: &mut nodes }.text(text)?;
     Ok(nodes)
 }
 
-/// An override as a line of TOML. Its value is TOML or, where it is not, text.
-fn line(given: &str) -> Result<String, SpecError> {
-    let bad = |why: &str| SpecError::Override { text: given.to_owned(), why: why.to_owned() };
-    let (path, value) = given.split_once('=').ok_or_else(|| bad("there is no ="))?;
-    let (path, value) = (path.trim(), value.trim());
+/// The settings of a spec that is a table in a longer text.
+pub(super) fn collect_table(
+    text: &str,
+    name: &str,
+    table: &DeTable<'_>,
+) -> Result<Nodes, SpecError> {
+    let (mut nodes, place) = (Nodes::new(), places(text, name));
+    Walk { place: &place, nodes: &mut nodes }.spec(table)?;
+    Ok(nodes)
+}
+
+/// Replaces a setting by an override as it is given to the program.
+pub(super) fn override_with(nodes: &mut Nodes, given: &str) -> Result<(), SpecError> {
+    let (path, value) = setting(given)?;
+    replace(nodes, &path, &value, &Place::Override(given.to_owned()))
+}
+
+/// Replaces a setting, named with its section, by a value that was written elsewhere.
+pub(super) fn replace(
+    nodes: &mut Nodes,
+    path: &str,
+    value: &Value,
+    place: &Place,
+) -> Result<(), SpecError> {
+    if !is_path(path) {
+        let why = "is not a section and a key, as in training.epochs".to_owned();
+        return Err(SpecError::Conflict { key: path.to_owned(), place: place.clone(), why });
+    }
+    Walk { place: &|_| place.clone(), nodes }.text(&format!("{path} = {value}"))
+}
+
+/// Where something stands in a text.
+fn places<'a>(text: &'a str, name: &'a str) -> impl Fn(Range<usize>) -> Place + 'a {
+    move |at| Place::in_text(name, text, at.start)
+}
+
+/// Whether this is a section and a key.
+fn is_path(path: &str) -> bool {
     let word = |word: &str| {
         !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c))
     };
-    if !path.contains('.') || !path.split('.').all(word) {
+    path.contains('.') && path.split('.').all(word)
+}
+
+/// The key, named with its section, and the value of an override `section.key=value`. The value is
+/// TOML or, where it is not, text.
+pub fn setting(given: &str) -> Result<(String, Value), SpecError> {
+    let bad = |why: &str| SpecError::Override { text: given.to_owned(), why: why.to_owned() };
+    let (path, value) = given.split_once('=').ok_or_else(|| bad("there is no ="))?;
+    let (path, value) = (path.trim(), value.trim());
+    if !is_path(path) {
         return Err(bad("what is set is not a section and a key"));
     }
     if value.is_empty() {
         return Err(bad("there is no value"));
     }
-    if DeValue::parse(value).is_ok() {
-        return Ok(format!("{path} = {value}"));
+    let read =
+        DeValue::parse(value).and_then(|value| Value::deserialize(ValueDeserializer::from(value)));
+    match read {
+        Ok(value) => Ok((path.to_owned(), value)),
+        Err(_) if value.starts_with(['[', '{', '"', '\'']) => {
+            Err(bad(r#"the value is not TOML (names in a list need quotes, ["soft", "sls"])"#))
+        }
+        Err(_) => Ok((path.to_owned(), Value::String(value.to_owned()))),
     }
-    if value.starts_with(['[', '{', '"', '\'']) {
-        return Err(bad(r#"the value is not TOML (names in a list need quotes, ["soft", "sls"])"#));
-    }
-    Ok(format!("{path} = {}", Value::String(value.to_owned())))
 }
 
 struct Walk<'a> {
@@ -72,9 +102,13 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn spec(&mut self, text: &str) -> Result<(), SpecError> {
+    fn text(&mut self, text: &str) -> Result<(), SpecError> {
         let spec = DeTable::parse(text).map_err(|error| self.syntax(&error))?;
-        for (name, at, value) in in_order(spec.get_ref()) {
+        self.spec(spec.get_ref())
+    }
+
+    fn spec(&mut self, spec: &DeTable<'_>) -> Result<(), SpecError> {
+        for (name, at, value) in in_order(spec) {
             let known = top().any(|section| section == name);
             match value.get_ref() {
                 DeValue::Table(table) if known => self.section(name, table)?,

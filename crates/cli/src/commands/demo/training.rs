@@ -1,77 +1,45 @@
-//! The training half of the demo: a spec like any other, a table, and what it shows.
+//! The training half of the demo: a study like any other, a table, what it shows, and its report.
 
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use dissensus_data::blends::Blends;
-use dissensus_inputs::from_blends;
 use dissensus_measure::{
     Direction, Judged, Matrix, Predictions, Scorer, Settings, Targets, Truth, metric,
 };
 use dissensus_store::{RunId, Store, Which};
-use dissensus_train::{Spec, Task};
+use dissensus_studies::{LoadError, Material, PlanOptions, Study};
+use dissensus_train::spec::Data;
 
 use super::Args;
-use crate::training::{Batch, Column, Ended, How, Summary, on_interrupt, run_all, summarize};
+use crate::commands::study::{Lanes, train_all};
+use crate::reporting;
+use crate::training::{Column, Ended, How, Summary, blends_material, summarize};
 use crate::ui::table::Form;
 use crate::ui::{self, paint};
 
 /// The votes an item of the sparse half.
 const FEW: u64 = 5;
 
-/// The spec of the demo; `dissensus train` takes the same.
-fn spec(args: &Args) -> String {
-    format!(
-        "\
-[data]
-dataset = \"blends\"
-items = {items}
-votes_per_item = [{FEW}, \"all\"]
-
-[model]
-name = \"smallcnn\"
-
-[delivery]
-methods = [\"soft\", \"multipass\", \"sls\", \"majority\", \"label_smoothing\", \"mixup\"]
-
-[training]
-epochs = {epochs}
-batch = 64
-optimizer = \"sgd\"
-rate = 0.1
-
-[run]
-seeds = {seeds}
-",
-        items = args.settings.items,
-        epochs = args.epochs,
-        seeds = args.seeds,
-    )
-}
-
 pub(super) fn run(args: &Args, blends: &Blends) -> anyhow::Result<ExitCode> {
-    let spec = Spec::parse(&spec(args), "demo", &[])?;
-    let (task, _) = Task::new("blends", blends.table(), &from_blends(blends)?)?;
+    let sets = [
+        format!("data.items={}", args.settings.items),
+        format!("training.epochs={}", args.epochs),
+        format!("run.seeds={}", args.seeds),
+    ];
+    let study = Study::builtin("demo")?.with_overrides(&sets)?;
+    let mut load = |_: &Data| -> Result<Material, LoadError> {
+        blends_material(blends).map_err(|error| -> LoadError { format!("{error:#}").into() })
+    };
+    let plan = study.plan(&PlanOptions::default(), &mut load)?;
     let store = Store::create_or_open(&args.store)?;
-    let plans = spec.runs();
     ui::err(&format!(
         "training {} runs of a small network: {} methods, {FEW} votes an item and all, {} seeds\n",
-        plans.len(),
-        spec.delivery.methods.len(),
+        plan.finals(&store)?.jobs.len(),
+        study.arms.len(),
         args.seeds
     ));
-    let ended = run_all(&Batch {
-        task: &task,
-        plans: &plans,
-        store: &store,
-        device: "cpu",
-        lanes: None,
-        threads: None,
-        checkpoint: spec.run.checkpoint,
-        tensorboard: false,
-        stop: on_interrupt(),
-        lines: false,
-    })?;
+    let ended = train_all(&plan, &store, &Lanes::on("cpu"), false)?;
     if ended.iter().any(|run| !matches!(run.how, How::Finished(_))) {
         ui::err("\nnot all runs are done; the same command goes on with them\n");
         return Ok(ExitCode::from(130));
@@ -81,9 +49,17 @@ pub(super) fn run(args: &Args, blends: &Blends) -> anyhow::Result<ExitCode> {
     ui::out(&format!("\n{} (best epoch, mean ± sd over seeds)\n", paint::title(title)))?;
     ui::out(&summary.table().print(Form::Terminal))?;
     ui::out(&format!("\n{}\n", shows(&summary)))?;
+    let out = reporting::beside(&args.store);
+    let written = reporting::write(&plan, &store, &out)?;
+    ui::err(&written.words(&out));
     let store = args.store.display();
-    ui::out(&format!("\nnext: dissensus runs list --store {store}\n"))?;
+    ui::out(&format!(
+        "\nreport: {}   figures, and every picture with its votes\n",
+        written.page.display()
+    ))?;
+    ui::out(&format!("next: dissensus runs list --store {store}\n"))?;
     ui::out("      dissensus train --template > study.toml   for votes of your own\n")?;
+    ui::out("      dissensus study show demo > mine.toml     for a study of your own\n")?;
     Ok(ExitCode::SUCCESS)
 }
 

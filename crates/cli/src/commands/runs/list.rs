@@ -172,7 +172,7 @@ impl Row {
                 number(self.soft_nll),
                 number(self.accuracy),
                 words::age(self.created),
-                words::size(self.size_bytes),
+                text::size(self.size_bytes),
             ],
         };
         cells.into_iter().map(Cell::new).collect()

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use dissensus_store::{RunId, State, Store, StoreError};
 
 use super::store::StoreArgs;
-use super::{show, words};
+use super::show;
 use crate::ui::{self, paint, text};
 
 /// Remove runs with all their files.
@@ -44,7 +44,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let runs =
         if chosen.len() == 1 { "1 run".to_owned() } else { format!("{} runs", chosen.len()) };
-    let total = words::size(chosen.iter().map(|run| run.bytes).sum());
+    let total = text::size(chosen.iter().map(|run| run.bytes).sum());
     let what = format!("{runs} ({total})");
     if !args.yes && !confirmed(&chosen, &what)? {
         ui::err("nothing is removed\n");
@@ -60,7 +60,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 impl Chosen {
     fn line(&self) -> String {
-        let size = paint::dim(&words::size(self.bytes));
+        let size = paint::dim(&text::size(self.bytes));
         format!("{}  {}  {size}", self.id, text::one_line(&self.label, 60))
     }
 }

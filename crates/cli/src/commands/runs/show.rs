@@ -95,7 +95,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let width = files.iter().map(|file| text::width(&name(file, &run))).max().unwrap_or(0);
     for file in &files {
         let name = text::pad(&name(file, &run), width);
-        writeln!(page, "  {name}  {}", paint::dim(&words::size(file.bytes)))?;
+        writeln!(page, "  {name}  {}", paint::dim(&text::size(file.bytes)))?;
     }
     let next = next(&run, &args.store);
     if !next.is_empty() {
@@ -192,7 +192,7 @@ fn print_status(page: &mut String, run: &RunInfo, result: Option<&Value>) -> std
         Value::Null => {}
         other => row(page, "about", &words::setting(other))?,
     }
-    row(page, "size", &words::size(run.size_bytes()))
+    row(page, "size", &text::size(run.size_bytes()))
 }
 
 /// The spec as it is stored, so that nothing is left out and older ones can be shown, too.

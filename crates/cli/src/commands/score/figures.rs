@@ -2,9 +2,12 @@
 
 use std::path::Path;
 
-use dissensus_measure::reliability::Binning;
+use dissensus_measure::reliability::{Bin, Binning};
 use dissensus_measure::{Against, Scorer};
-use dissensus_report::figures::{Reliability, ReliabilityBin, Scatter};
+use dissensus_report::figures::{
+    Drawing, Figure, Form, Key, Reliability, ReliabilityBin, ReliabilityCurve, ReliabilityPanel,
+    Scatter, ScatterPanel,
+};
 use dissensus_votes::write::{WriteError, write_atomically};
 
 use crate::judging::{JudgeArgs, Model, number};
@@ -24,9 +27,9 @@ pub(super) fn draw(
     for model in models {
         let scorer = Scorer::new(&model.judged, judge.settings())?;
         let name = file_name(&model.name);
-        let svg = reliability(&scorer, &model.name).svg();
+        let svg = reliability(&scorer, &model.name).svg(Form::File);
         save(&folder.join(format!("{name}-reliability.svg")), &svg, force)?;
-        let svg = scatter(model)?.svg();
+        let svg = scatter(model)?.svg(Form::File);
         save(&folder.join(format!("{name}-entropy.svg")), &svg, force)?;
     }
     Ok(())
@@ -45,17 +48,11 @@ fn file_name(name: &str) -> String {
     name.trim_matches(['-', '.']).to_owned()
 }
 
-fn reliability(scorer: &Scorer<'_>, name: &str) -> Reliability {
+fn reliability(scorer: &Scorer<'_>, name: &str) -> Figure {
     let binned = |against| {
-        let curve = scorer.reliability(Binning::Mass, against);
-        curve
-            .into_iter()
-            .map(|bin| ReliabilityBin {
-                confidence: bin.confidence,
-                outcome: bin.outcome,
-                items: bin.items,
-            })
-            .collect()
+        let curve = scorer.reliability(Binning::Mass, against).into_iter();
+        let bin = |bin: Bin| ReliabilityBin::of_run(bin.confidence, bin.outcome, bin.items as u64);
+        curve.map(bin).collect()
     };
     // Beyond the confidences that there are, a smooth curve only repeats its ends.
     let confidence = scorer.judged().confidence();
@@ -67,16 +64,30 @@ fn reliability(scorer: &Scorer<'_>, name: &str) -> Reliability {
         inside.map(|point| (point.confidence, point.outcome)).collect()
     };
     let error = scorer.smooth(Against::Majority).map(|s| s.error);
-    Reliability {
+    let arms = ["majority label", "share of the votes"];
+    let arms = [0, 1].map(|look| Key { name: arms[look].into(), title: arms[look].into(), look });
+    let curve = |look: usize, against| ReliabilityCurve {
+        key: arms[look].clone(),
+        bins: binned(against),
+        smooth: smooth(against),
+        ..ReliabilityCurve::default()
+    };
+    let curves = vec![curve(0, Against::Majority), curve(1, Against::Human)];
+    let panels = vec![ReliabilityPanel { curves, ..ReliabilityPanel::default() }];
+    Figure {
+        name: "reliability".into(),
         title: format!("Reliability: {name} (smooth ECE {})", number(error)),
-        curves: vec![
-            ("majority label".into(), binned(Against::Majority), smooth(Against::Majority)),
-            ("share of the votes".into(), binned(Against::Human), smooth(Against::Human)),
-        ],
+        note: String::new(),
+        arms: arms.to_vec(),
+        drawing: Drawing::Reliability(Reliability {
+            panels,
+            x_title: "confidence of the prediction".into(),
+            y_title: "what came true".into(),
+        }),
     }
 }
 
-fn scatter(model: &Model) -> anyhow::Result<Scatter> {
+fn scatter(model: &Model) -> anyhow::Result<Figure> {
     let (x, y) = (model.judged.truth().entropy(), model.judged.entropy());
     let step = x.len().div_ceil(POINTS).max(1);
     let settings = dissensus_stats::correlation::CorrelationSettings::default();
@@ -85,11 +96,19 @@ fn scatter(model: &Model) -> anyhow::Result<Scatter> {
         _ => dissensus_stats::correlation::spearman(x, y, &settings)?.r,
     };
     let most = (model.judged.truth().classes() as f64).ln();
-    Ok(Scatter {
+    let point = |(x, y): (&f64, &f64)| (String::new(), *x, *y);
+    let points = x.iter().zip(y).step_by(step).map(point).collect();
+    let panel = ScatterPanel { points, items: x.len(), ..ScatterPanel::default() };
+    Ok(Figure {
+        name: "entropy".into(),
         title: format!("Entropy: {} (Spearman {})", model.name, number(spearman)),
-        x_label: "entropy of the votes (nats)".into(),
-        y_label: "entropy of the prediction (nats)".into(),
-        most,
-        points: x.iter().copied().zip(y.iter().copied()).step_by(step).collect(),
+        note: String::new(),
+        arms: Vec::new(),
+        drawing: Drawing::Scatter(Scatter {
+            panels: vec![panel],
+            x_title: "entropy of the votes (nats)".into(),
+            y_title: "entropy of the prediction (nats)".into(),
+            diagonal: Some(most),
+        }),
     })
 }

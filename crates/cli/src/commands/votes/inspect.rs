@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use dissensus_core::{Keep, normalized_entropy};
-use dissensus_report::figures::Histogram;
+use dissensus_report::figures::{
+    Drawing, Figure, Form, Histogram, HistogramPanel, HistogramSeries, Key,
+};
 use dissensus_votes::Note;
 use dissensus_votes::summary::{BINS, Summary, summarize};
 use dissensus_votes::write::write_atomically;
@@ -49,7 +51,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let reading = args.read.read(&args.read.options(Keep::Votes))?;
     let summary = summarize(&reading.table, &reading.texts, args.top);
     if let Some(path) = &args.svg {
-        let svg = entropy_figure(&reading.file, &summary).svg();
+        let svg = entropy_figure(&reading.file, &summary).svg(Form::File);
         write_atomically(path, args.force, |out| Ok(out.write_all(svg.as_bytes())?))?;
         ui::err(&format!("wrote {}\n", path.display()));
     }
@@ -63,17 +65,28 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn entropy_figure(file: &str, summary: &Summary) -> Histogram {
+fn entropy_figure(file: &str, summary: &Summary) -> Figure {
     let entropy = summary.entropy.as_ref();
     let mean = entropy.and_then(|e| e.mean_normalized);
-    Histogram {
-        title: format!("How much people disagree: {}", text::file_name(file)),
-        x_label: "entropy of an item's votes, divided by its largest value".into(),
-        y_label: "items".into(),
+    let counts = entropy.map_or(vec![0; BINS], |e| e.histogram.clone());
+    let panel = HistogramPanel {
         from: 0.0,
         to: 1.0,
-        counts: entropy.map_or(vec![0; BINS], |e| e.histogram.clone()),
+        series: vec![HistogramSeries { key: Key::default(), counts }],
         mark: mean.map(|mean| (mean, format!("mean {mean:.3}"))),
+        ..HistogramPanel::default()
+    };
+    Figure {
+        name: "entropy".into(),
+        title: format!("How much people disagree: {}", text::file_name(file)),
+        note: String::new(),
+        arms: Vec::new(),
+        drawing: Drawing::Histogram(Histogram {
+            panels: vec![panel],
+            x_title: "entropy of an item's votes, divided by its largest value".into(),
+            y_title: "items".into(),
+            counts: true,
+        }),
     }
 }
 

@@ -1,5 +1,5 @@
-// Pooling, linear layers, the loss, and what else works on plain f32 vectors. Small beside the
-// convolutions, so plain: one thread a number, sums in a fixed order.
+// Pooling, linear layers, the loss, and what works on one number at a time. Small beside the
+// convolutions; sums have a fixed order.
 
 // The mean over pixels.
 extern "C" __global__ void pool(const act *x, int count, int pixels, int channels, float *y) {
@@ -21,40 +21,50 @@ extern "C" __global__ void pool_back(const float *dy, int count, int pixels, int
     dx[at] = down(add ? up(dx[at]) + d : d);
 }
 
-// y = x·W + b, one warp a number; W is [in][out].
+// Σ over a warp, for its first lane.
+__device__ __forceinline__ float warp_sum(float value) {
+    for (int step = 16; step; step /= 2) value += __shfl_down_sync(0xffffffffu, value, step);
+    return value;
+}
+
+// One output of x·W, by a warp; W is [in][out].
+__device__ __forceinline__ float product(const float *x, const float *w, int inputs, int outputs,
+                                         int o, int lane) {
+    float sum = 0.0f;
+    for (int i = lane; i < inputs; i += 32) sum = fmaf(x[i], w[(size_t)i * outputs + o], sum);
+    return warp_sum(sum);
+}
+
+// y (+)= x·W (+ b), one warp a number.
 extern "C" __global__ void linear(const float *x, const float *w, const float *bias, int count,
-                                  int inputs, int outputs, float *y) {
+                                  int inputs, int outputs, int add, float *y) {
     int at = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
     if (at >= count * outputs) return;
     int example = at / outputs, o = at % outputs;
-    float sum = 0.0f;
-    for (int i = lane; i < inputs; i += 32) {
-        sum = fmaf(x[(size_t)example * inputs + i], w[(size_t)i * outputs + o], sum);
-    }
-    for (int step = 16; step; step /= 2) sum += __shfl_down_sync(0xffffffffu, sum, step);
-    if (lane == 0) y[at] = sum + bias[o];
+    float sum = product(x + (size_t)example * inputs, w, inputs, outputs, o, lane);
+    if (lane) return;
+    if (bias) sum += bias[o];
+    y[at] = add ? y[at] + sum : sum;
 }
 
+// dW (+)= xᵀ·dy, and db (+)= Σ dy where there is a place for it: one warp a number.
 extern "C" __global__ void linear_back_weights(const float *x, const float *dy, int count,
-                                               int inputs, int outputs, float *dw) {
-    int at = blockIdx.x * blockDim.x + threadIdx.x;
-    if (at >= inputs * outputs) return;
+                                               int inputs, int outputs, int add, float *dw,
+                                               float *db) {
+    int at = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
+    if (at >= (inputs + (db != 0)) * outputs) return;
     int i = at / outputs, o = at % outputs;
     float sum = 0.0f;
-    for (int n = 0; n < count; ++n) {
-        sum = fmaf(x[(size_t)n * inputs + i], dy[n * outputs + o], sum);
+    for (int n = lane; n < count; n += 32) {
+        sum = fmaf(i < inputs ? x[(size_t)n * inputs + i] : 1.0f, dy[n * outputs + o], sum);
     }
-    dw[at] = sum;
+    sum = warp_sum(sum);
+    if (lane) return;
+    float *to = i < inputs ? dw + at : db + o;
+    *to = add ? *to + sum : sum;
 }
 
-extern "C" __global__ void linear_back_bias(const float *dy, int count, int outputs, float *db) {
-    int o = blockIdx.x * blockDim.x + threadIdx.x;
-    if (o >= outputs) return;
-    float sum = 0.0f;
-    for (int n = 0; n < count; ++n) sum += dy[n * outputs + o];
-    db[o] = sum;
-}
-
+// dx (+)= dy·Wᵀ.
 extern "C" __global__ void linear_back(const float *dy, const float *w, int count, int inputs,
                                        int outputs, int add, float *dx) {
     int at = blockIdx.x * blockDim.x + threadIdx.x;
@@ -67,41 +77,134 @@ extern "C" __global__ void linear_back(const float *dy, const float *w, int coun
     dx[at] = sum;
 }
 
-// Cross-entropy against λ·own + (1 − λ)·partner's target; one thread an example. Targets are by row
-// of the data set: classes, or distributions where `shares` is not null.
+// What the loss compares with: by row of the data set a class, or a distribution where `shares` is
+// not null; mixed with the partner's where `lambda` is not null.
+struct Goal {
+    const u16 *classes;
+    const float *shares;
+    u32 row, other;
+    float share;
+    bool mixed;
+};
+
+__device__ __forceinline__ Goal goal(const u16 *classes, const float *shares, const u32 *visits,
+                                     const float *lambda, const u32 *partner, int step,
+                                     size_t first, int place) {
+    Goal to = {classes, shares, visits[first + place], 0, 1.0f, lambda != 0};
+    to.other = to.row;
+    if (lambda) {
+        to.share = lambda[step];
+        to.other = visits[first + partner[first + place]];
+    }
+    return to;
+}
+
+__device__ __forceinline__ float wanted(const Goal &to, int k, int width) {
+    float p;
+    if (to.shares) {
+        p = to.share * to.shares[(size_t)to.row * width + k];
+        if (to.mixed) p = fmaf(1.0f - to.share, to.shares[(size_t)to.other * width + k], p);
+    } else {
+        p = to.classes[to.row] == k ? to.share : 0.0f;
+        if (to.mixed && to.classes[to.other] == k) p += 1.0f - to.share;
+    }
+    return p;
+}
+
+// The loss of one example and its gradient over `over` examples, from logits z.
+__device__ __forceinline__ float example_loss(const float *z, const Goal &to, int width, int over,
+                                              float *dz) {
+    float top = z[0], total = 0.0f, expected = 0.0f;
+    for (int k = 1; k < width; ++k) if (z[k] > top || z[k] != z[k]) top = z[k];
+    for (int k = 0; k < width; ++k) total += expf(z[k] - top);
+    for (int k = 0; k < width; ++k) {
+        float p = wanted(to, k, width);
+        dz[k] = (expf(z[k] - top) / total - p) / over;
+        expected += p * (z[k] - top);
+    }
+    return logf(total) - expected;
+}
+
+// Cross-entropy, one thread an example.
 extern "C" __global__ void cross_entropy(const float *z, const u16 *classes, const float *shares,
                                          const u32 *visits, const float *lambda,
                                          const u32 *partner, const int *step, int batch, int count,
-                                         int width, float *dz, float *losses) {
+                                         const int *over, int width, float *dz, float *losses) {
     int place = blockIdx.x * blockDim.x + threadIdx.x;
     if (place >= count) return;
-    size_t first = (size_t)*step * batch;
-    u32 row = visits[first + place], other = row;
-    float share = 1.0f;
-    if (lambda) {
-        share = lambda[*step];
-        other = visits[first + partner[first + place]];
-    }
-    const float *own = z + (size_t)place * width;
-    float top = own[0], total = 0.0f, expected = 0.0f;
-    for (int k = 1; k < width; ++k) if (own[k] > top || own[k] != own[k]) top = own[k];
-    for (int k = 0; k < width; ++k) total += expf(own[k] - top);
-    for (int k = 0; k < width; ++k) {
-        float p;
-        if (shares) {
-            p = share * shares[(size_t)row * width + k];
-            if (lambda) p = fmaf(1.0f - share, shares[(size_t)other * width + k], p);
-        } else {
-            p = classes[row] == k ? share : 0.0f;
-            if (lambda && classes[other] == k) p += 1.0f - share;
-        }
-        dz[(size_t)place * width + k] = (expf(own[k] - top) / total - p) / count;
-        expected += p * (own[k] - top);
-    }
-    losses[first + place] = logf(total) - expected;
+    size_t first = (size_t)*step * batch, at = (size_t)place * width;
+    Goal to = goal(classes, shares, visits, lambda, partner, *step, first, place);
+    losses[first + place] = example_loss(z + at, to, width, over ? *over : count, dz + at);
 }
 
-// The logits of a batch, to their place among all rows.
+// dż = q ⊙ (ż − Σ q·ż) over `over` examples, from logits z and their tangents.
+extern "C" __global__ void cross_entropy_tangent(const float *z, const float *tz, int count,
+                                                 const int *over, int width, float *tdz) {
+    int place = blockIdx.x * blockDim.x + threadIdx.x;
+    if (place >= count) return;
+    const float *own = z + (size_t)place * width, *along = tz + (size_t)place * width;
+    float top = own[0], total = 0.0f, mean = 0.0f;
+    for (int k = 1; k < width; ++k) top = fmaxf(top, own[k]);
+    for (int k = 0; k < width; ++k) total += expf(own[k] - top);
+    for (int k = 0; k < width; ++k) mean = fmaf(expf(own[k] - top) / total, along[k], mean);
+    for (int k = 0; k < width; ++k) {
+        float q = expf(own[k] - top) / total;
+        tdz[(size_t)place * width + k] = q * (along[k] - mean) / *over;
+    }
+}
+
+// The end of a network in training, one block an example: pooling, the last layer, the loss, and
+// back to the gradient of the map. At most HEAD_CHANNELS channels and HEAD_CLASSES classes.
+#define HEAD_CHANNELS 2048
+#define HEAD_CLASSES 64
+extern "C" __global__ void __launch_bounds__(256)
+head(const act *x, const float *w, const float *bias, const u16 *classes, const float *shares,
+     const u32 *visits, const float *lambda, const u32 *partner, const int *step, int batch,
+     int count, int pixels, int channels, int width, float *pooled, float *dz, float *losses,
+     act *dx) {
+    __shared__ float mean[HEAD_CHANNELS], z[HEAD_CLASSES], d[HEAD_CLASSES];
+    int place = blockIdx.x, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const act *from = x + (size_t)place * pixels * channels;
+    act *to = dx + (size_t)place * pixels * channels;
+    for (int c0 = threadIdx.x * 8; c0 < channels; c0 += blockDim.x * 8) {
+        float sum[8] = {0};
+#pragma unroll 8
+        for (int p = 0; p < pixels; ++p) {
+            act8 eight = *(const act8 *)(from + (size_t)p * channels + c0);
+            for (int k = 0; k < 8; ++k) sum[k] += up(eight.v[k]);
+        }
+        for (int k = 0; k < 8; ++k) {
+            mean[c0 + k] = sum[k] / pixels;
+            pooled[(size_t)place * channels + c0 + k] = mean[c0 + k];
+        }
+    }
+    __syncthreads();
+    for (int o = warp; o < width; o += blockDim.x / 32) {
+        float sum = product(mean, w, channels, width, o, lane);
+        if (lane == 0) z[o] = sum + bias[o];
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        size_t first = (size_t)*step * batch;
+        Goal own = goal(classes, shares, visits, lambda, partner, *step, first, place);
+        losses[first + place] = example_loss(z, own, width, count, d);
+    }
+    __syncthreads();
+    if (threadIdx.x < width) dz[(size_t)place * width + threadIdx.x] = d[threadIdx.x];
+    for (int c0 = threadIdx.x * 8; c0 < channels; c0 += blockDim.x * 8) {
+        act8 eight;
+        for (int k = 0; k < 8; ++k) {
+            float sum = 0.0f;
+            for (int o = 0; o < width; ++o) {
+                sum = fmaf(d[o], w[(size_t)(c0 + k) * width + o], sum);
+            }
+            eight.v[k] = down(sum / pixels);
+        }
+        for (int p = 0; p < pixels; ++p) *(act8 *)(to + (size_t)p * channels + c0) = eight;
+    }
+}
+
+// The numbers of a batch, to their place among all rows.
 extern "C" __global__ void collect(const float *from, const int *step, int batch, int count,
                                    int width, float *to) {
     int at = blockIdx.x * blockDim.x + threadIdx.x;
@@ -114,11 +217,21 @@ extern "C" __global__ void gelu(const float *x, int len, float *y) {
     if (at < len) y[at] = x[at] * normcdff(x[at]);
 }
 
+// dx (+)= dy·g′(x): the backward pass, and with tangents the tangent pass.
 extern "C" __global__ void gelu_back(const float *x, const float *dy, int len, int add, float *dx) {
     int at = blockIdx.x * blockDim.x + threadIdx.x;
     if (at >= len) return;
     float d = dy[at] * (normcdff(x[at]) + x[at] * 0.3989422804f * expf(-0.5f * x[at] * x[at]));
     dx[at] = add ? dx[at] + d : d;
+}
+
+// dẋ += dy·g″(x)·ẋ, g″ = φ·(2 − x²).
+extern "C" __global__ void gelu_bend(const float *x, const float *tx, const float *dy, int len,
+                                     float *tdx) {
+    int at = blockIdx.x * blockDim.x + threadIdx.x;
+    if (at >= len) return;
+    float density = 0.3989422804f * expf(-0.5f * x[at] * x[at]);
+    tdx[at] += dy[at] * tx[at] * density * (2.0f - x[at] * x[at]);
 }
 
 // y = mask ⊙ x, and with dy and dx the backward pass; the mask is that of cpu/kernels/dropout.rs.
@@ -134,15 +247,33 @@ extern "C" __global__ void dropout(const float *x, int len, u32 threshold, const
     y[at] = add ? y[at] + value : value;
 }
 
-extern "C" __global__ void relu_flat(const float *x, int len, float *y) {
+extern "C" __global__ void relu(const act *x, int len, act *y) {
     int at = blockIdx.x * blockDim.x + threadIdx.x;
-    if (at < len) y[at] = x[at] <= 0.0f ? 0.0f : x[at];
+    if (at < len) y[at] = down(up(x[at]) <= 0.0f ? 0.0f : up(x[at]));
 }
 
-extern "C" __global__ void relu_flat_back(const float *y, const float *dy, int len, int add,
-                                          float *dx) {
+// dx (+)= dy where y > 0: the backward pass, and with tangents the tangent pass.
+extern "C" __global__ void relu_mask(const act *y, const act *dy, int len, int add, act *dx) {
     int at = blockIdx.x * blockDim.x + threadIdx.x;
     if (at >= len) return;
-    float d = y[at] > 0.0f ? dy[at] : 0.0f;
-    dx[at] = add ? dx[at] + d : d;
+    float d = up(y[at]) > 0.0f ? up(dy[at]) : 0.0f;
+    dx[at] = down(add ? up(dx[at]) + d : d);
+}
+
+// y = a + b.
+extern "C" __global__ void sum(const act *a, const act *b, int len, act *y) {
+    int at = blockIdx.x * blockDim.x + threadIdx.x;
+    if (at < len) y[at] = down(up(a[at]) + up(b[at]));
+}
+
+// to (+)= from.
+extern "C" __global__ void pass_on(const act *from, int len, int add, act *to) {
+    int at = blockIdx.x * blockDim.x + threadIdx.x;
+    if (at < len) to[at] = add ? down(up(to[at]) + up(from[at])) : from[at];
+}
+
+// total += from, where `from` has the type of activations.
+extern "C" __global__ void gather_up(const act *from, int len, float *total) {
+    int at = blockIdx.x * blockDim.x + threadIdx.x;
+    if (at < len) total[at] += up(from[at]);
 }

@@ -1,183 +1,409 @@
 // Batch normalization with the sum and the ReLU that may follow it. The twin of
 // cpu/kernels/norm.rs, with its formulas. x is rows × channels (rows: examples and pixels).
 //
-// Sums over rows have two stages: every block sums a fixed stretch of rows into its own place, and
-// one block a few channels then adds the places in order. So the result is the same every time.
+// A thread keeps eight channels, with what it needs of them in registers, and goes over rows, a few
+// of them in flight at a time: a block is groups of eight channels (x) by lines of rows (y).
+//
+// Sums over rows: every block sums a fixed stretch of rows into its own place, and the block that
+// comes last adds the places in order and goes on with the totals. Which block that is does not
+// matter, so the result is the same every time.
 
-// A block has 256 threads: x over groups of eight channels, y over rows. Their sums meet in shared
-// memory, [line][channel], and are added line by line.
-#define THREADS 256
+// Threads of a block that sums, and the most channels it does.
+#define THREADS 512
+#define WIDEST 128
+// Rows in flight in a thread.
+#define AHEAD (16 / (int)sizeof(act))
+#define EACH 4
+#define EACH_BACK (AHEAD / 2)
 
-// partial[(block, which, channel)] = Σ over the lines of a block.
-__device__ __forceinline__ void finish_block(const float *sum, const float *other, float *partial,
-                                             int channels) {
-    __shared__ float shared[2][THREADS * 8];
-    int groups = blockDim.x, lines = blockDim.y, width = groups * 8;
-    for (int k = 0; k < 8; ++k) {
-        shared[0][threadIdx.y * width + threadIdx.x * 8 + k] = sum[k];
-        shared[1][threadIdx.y * width + threadIdx.x * 8 + k] = other[k];
-    }
+__device__ __forceinline__ void load8(const float *from, float *to) {
+    float4 low = ((const float4 *)from)[0], high = ((const float4 *)from)[1];
+    to[0] = low.x; to[1] = low.y; to[2] = low.z; to[3] = low.w;
+    to[4] = high.x; to[5] = high.y; to[6] = high.z; to[7] = high.w;
+}
+
+// Adds two sums a channel over all threads of all blocks. In the last block to come, `total` is then
+// both of them, [which][channel of this column of blocks], and the answer is true.
+__device__ __forceinline__ bool all_sums(const float *sum, const float *other, float *partial,
+                                         u32 *arrived, float *total) {
+    __shared__ __align__(16) float room[2 * THREADS * 8];
+    __shared__ bool last;
+    int groups = blockDim.x, lines = blockDim.y, width = groups * 8, columns = 2 * width;
+    int me = threadIdx.y * groups + threadIdx.x;
+    float4 *own = (float4 *)(room + threadIdx.y * columns + threadIdx.x * 8);
+    own[0] = {sum[0], sum[1], sum[2], sum[3]};
+    own[1] = {sum[4], sum[5], sum[6], sum[7]};
+    own[width / 4] = {other[0], other[1], other[2], other[3]};
+    own[width / 4 + 1] = {other[4], other[5], other[6], other[7]};
     __syncthreads();
-    for (int at = threadIdx.y * groups + threadIdx.x; at < 2 * width; at += THREADS) {
-        int which = at / width, c = at % width, channel = blockIdx.y * width + c;
-        if (channel >= channels) continue;
-        float total = 0.0f;
-        for (int line = 0; line < lines; ++line) total += shared[which][line * width + c];
-        partial[((size_t)blockIdx.x * 2 + which) * channels + channel] = total;
+    int column = me % columns, part = me / columns, parts = THREADS / columns;
+    float add = 0.0f;
+    for (int line = part; line < lines; line += parts) add += room[line * columns + column];
+    __syncthreads();
+    room[me] = add;
+    __syncthreads();
+    float *places = partial + (size_t)blockIdx.y * gridDim.x * columns;
+    if (part == 0) {
+        for (int p = 1; p < parts; ++p) add += room[p * columns + column];
+        places[(size_t)blockIdx.x * columns + column] = add;
     }
+    __threadfence();
+    __syncthreads();
+    if (me == 0) last = atomicAdd(arrived + blockIdx.y, 1u) == gridDim.x - 1;
+    __syncthreads();
+    if (!last) return false;
+    __threadfence();
+    int fours = columns / 4;
+    column = me % fours, part = me / fours, parts = THREADS / fours;
+    float4 sums = {0.0f, 0.0f, 0.0f, 0.0f};
+#pragma unroll 8
+    for (int block = part; block < gridDim.x; block += parts) {
+        float4 more = __ldcg((const float4 *)places + (size_t)block * fours + column);
+        sums.x += more.x; sums.y += more.y; sums.z += more.z; sums.w += more.w;
+    }
+    ((float4 *)room)[me] = sums;
+    __syncthreads();
+    if (me < columns) {
+        add = 0.0f;
+        for (int p = 0; p < parts; ++p) add += room[p * columns + me];
+        total[me] = add;
+    }
+    if (me == 0) arrived[blockIdx.y] = 0;
+    __syncthreads();
+    return true;
 }
 
-// Both sums of a channel over all blocks, by one warp: lane by lane, then across lanes.
-__device__ __forceinline__ void finish_all(const float *partial, int blocks, int channels, int c,
-                                           float *sum, float *other) {
-    float a = 0.0f, b = 0.0f;
-    for (int block = threadIdx.x % 32; block < blocks; block += 32) {
-        a += partial[((size_t)block * 2) * channels + c];
-        b += partial[((size_t)block * 2 + 1) * channels + c];
-    }
-    for (int step = 16; step; step /= 2) {
-        a += __shfl_down_sync(0xffffffffu, a, step);
-        b += __shfl_down_sync(0xffffffffu, b, step);
-    }
-    *sum = a;
-    *other = b;
+// vectors: of each channel the mean μ, the inverse deviation s, and a and b of y = a·x + b.
+__device__ __forceinline__ void fixed_by(float mean, float s, float scale, float shift, int c,
+                                         int channels, float *vectors) {
+    vectors[c] = mean;
+    vectors[channels + c] = s;
+    vectors[2 * channels + c] = scale * s;
+    vectors[3 * channels + c] = shift - mean * scale * s;
 }
 
-// partial[(block, 0 or 1, channel)]: Σ x − c and Σ (x − c)², where c is the running mean: near the
-// mean, so that nothing cancels.
-extern "C" __global__ void norm_sums(const act *x, const float *center, int rows, int channels,
-                                     int share, float *partial) {
-    int c0 = (blockIdx.y * blockDim.x + threadIdx.x) * 8;
-    float sum[8] = {0}, square[8] = {0}, mid[8];
+// Statistics of the batch, which also move the running ones (mean, then variance). Sums are of x less
+// the running mean, which is near the mean, so that nothing cancels.
+extern "C" __global__ void __launch_bounds__(THREADS)
+norm_sums(const act *x, int rows, int channels, int share, float epsilon, float momentum,
+          const float *scale, const float *shift, float *statistics, float *vectors,
+          float *partial, u32 *arrived) {
+    __shared__ float total[2 * WIDEST];
+    int c0 = (blockIdx.y * blockDim.x + threadIdx.x) * 8, lines = blockDim.y;
+    float sum[8] = {0}, square[8] = {0};
     if (c0 < channels) {
-        for (int k = 0; k < 8; ++k) mid[k] = center[c0 + k];
+        float center[8];
+        load8(statistics + c0, center);
         int first = blockIdx.x * share, last = min(first + share, rows);
-        for (int row = first + threadIdx.y; row < last; row += blockDim.y) {
-            act8 eight = *(const act8 *)(x + (size_t)row * channels + c0);
-            for (int k = 0; k < 8; ++k) {
-                float d = up(eight.v[k]) - mid[k];
-                sum[k] += d;
-                square[k] = fmaf(d, d, square[k]);
+        const act *from = x + c0;
+        for (int row = first + threadIdx.y; row < last; row += AHEAD * lines) {
+            act8 in[AHEAD];
+#pragma unroll
+            for (int n = 0; n < AHEAD; ++n) {
+                int at = row + n * lines;
+                if (at < last) in[n] = *(const act8 *)(from + (size_t)at * channels);
+            }
+#pragma unroll
+            for (int n = 0; n < AHEAD; ++n) {
+                if (row + n * lines >= last) continue;
+#pragma unroll
+                for (int k = 0; k < 8; ++k) {
+                    float d = up(in[n].v[k]) - center[k];
+                    sum[k] += d;
+                    square[k] = fmaf(d, d, square[k]);
+                }
             }
         }
     }
-    finish_block(sum, square, partial, channels);
-}
-
-// One warp a channel: mean, inverse deviation, running statistics, and y = a·x + b.
-extern "C" __global__ void norm_finish(const float *partial, int blocks, int rows, int channels,
-                                       float epsilon, float momentum, const float *scale,
-                                       const float *shift, float *statistics, float *mean,
-                                       float *inverse, float *a, float *b) {
-    int c = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
-    if (c >= channels) return;
-    float sum, square;
-    finish_all(partial, blocks, channels, c, &sum, &square);
-    if (threadIdx.x % 32) return;
-    float off = sum / rows, center = statistics[c];
-    float variance = fmaxf(square / rows - off * off, 0.0f);
-    float own = center + off;
+    // What the last block needs at its end is asked for before all meet.
+    int width = blockDim.x * 8, me = threadIdx.y * blockDim.x + threadIdx.x;
+    int c = blockIdx.y * width + me;
+    bool mine = me < width && c < channels;
+    float center = mine ? statistics[c] : 0.0f, spread = mine ? statistics[channels + c] : 0.0f;
+    float by = mine ? scale[c] : 0.0f, plus = mine ? shift[c] : 0.0f;
+    if (!all_sums(sum, square, partial, arrived, total) || !mine) return;
+    float off = total[me] / rows, mean = center + off;
+    float variance = fmaxf(total[width + me] / rows - off * off, 0.0f);
     float unbiased = rows > 1 ? variance * ((float)rows / (rows - 1)) : variance;
-    statistics[c] = (1.0f - momentum) * center + momentum * own;
-    statistics[channels + c] = (1.0f - momentum) * statistics[channels + c] + momentum * unbiased;
-    float s = rsqrtf(variance + epsilon);
-    mean[c] = own;
-    inverse[c] = s;
-    a[c] = scale[c] * s;
-    b[c] = shift[c] - own * scale[c] * s;
+    statistics[c] = (1.0f - momentum) * center + momentum * mean;
+    statistics[channels + c] = (1.0f - momentum) * spread + momentum * unbiased;
+    fixed_by(mean, rsqrtf(variance + epsilon), by, plus, c, channels, vectors);
 }
 
-// The same from the running statistics, which stay.
+// The same from the running statistics, which stay; g and f of the backward pass are then zero.
 extern "C" __global__ void norm_fixed(const float *statistics, int channels, float epsilon,
-                                      const float *scale, const float *shift, float *mean,
-                                      float *inverse, float *a, float *b) {
+                                      const float *scale, const float *shift, float *vectors) {
     int c = blockIdx.x * blockDim.x + threadIdx.x;
     if (c >= channels) return;
-    float own = statistics[c], s = rsqrtf(statistics[channels + c] + epsilon);
-    mean[c] = own;
-    inverse[c] = s;
-    a[c] = scale[c] * s;
-    b[c] = shift[c] - own * scale[c] * s;
+    float s = rsqrtf(statistics[channels + c] + epsilon);
+    fixed_by(statistics[c], s, scale[c], shift[c], c, channels, vectors);
+    vectors[4 * channels + c] = vectors[5 * channels + c] = 0.0f;
 }
 
-// y = a·x + b (+ r), then the ReLU; a NaN stays. One thread eight channels.
-extern "C" __global__ void norm_apply(const act *x, const act *residual, const float *a,
-                                      const float *b, int relu, long long eights, int channels,
-                                      act *y) {
-    long long at = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-    if (at >= eights) return;
-    int c0 = (int)(at * 8 % channels);
-    act8 in = ((const act8 *)x)[at], more, out;
-    if (residual) more = ((const act8 *)residual)[at];
-    for (int k = 0; k < 8; ++k) {
-        float z = fmaf(a[c0 + k], up(in.v[k]), b[c0 + k]);
-        if (residual) z += up(more.v[k]);
-        if (relu && z <= 0.0f) z = 0.0f;
-        out.v[k] = down(z);
-    }
-    ((act8 *)y)[at] = out;
-}
-
-// partial[(block, 0 or 1, channel)]: Σ dz and Σ dz·(x − μ).
-extern "C" __global__ void norm_slopes(const act *x, const act *y, const act *dy, const float *mean,
-                                       int relu, int rows, int channels, int share,
-                                       float *partial) {
+// y = a·x + b (+ r), then the ReLU; a NaN stays.
+extern "C" __global__ void __launch_bounds__(256)
+norm_apply(const act *x, const act *residual, const float *vectors, int relu, int rows,
+           int channels, act *y) {
     int c0 = (blockIdx.y * blockDim.x + threadIdx.x) * 8;
-    float sum[8] = {0}, along[8] = {0}, mid[8];
+    if (c0 >= channels) return;
+    float a[8], b[8];
+    load8(vectors + 2 * channels + c0, a);
+    load8(vectors + 3 * channels + c0, b);
+    int first = blockIdx.x * blockDim.y * EACH + threadIdx.y;
+    act8 in[EACH], more[EACH];
+#pragma unroll
+    for (int n = 0; n < EACH; ++n) {
+        int row = first + n * blockDim.y;
+        if (row >= rows) continue;
+        in[n] = *(const act8 *)(x + (size_t)row * channels + c0);
+        if (residual) more[n] = *(const act8 *)(residual + (size_t)row * channels + c0);
+    }
+#pragma unroll
+    for (int n = 0; n < EACH; ++n) {
+        int row = first + n * blockDim.y;
+        if (row >= rows) continue;
+        act8 out;
+#pragma unroll
+        for (int k = 0; k < 8; ++k) {
+            float z = fmaf(a[k], up(in[n].v[k]), b[k]);
+            if (residual) z += up(more[n].v[k]);
+            if (relu && z <= 0.0f) z = 0.0f;
+            out.v[k] = down(z);
+        }
+        *(act8 *)(y + (size_t)row * channels + c0) = out;
+    }
+}
+
+// Where a gradient passes: everywhere; where a·x + b is positive, which needs no y; or where y is.
+#define PASS_ALL 0
+#define PASS_OWN 1
+#define PASS_OUT 2
+
+__device__ __forceinline__ float passed(int pass, float dy, float x, float y, float a, float b) {
+    if (pass == PASS_OWN) return fmaf(a, x, b) > 0.0f ? dy : 0.0f;
+    if (pass == PASS_OUT) return y > 0.0f ? dy : 0.0f;
+    return dy;
+}
+
+// dγ and dβ from Σ dz·(x − μ) and Σ dz; and for dx = a·dz + g − f·x the vectors g and f, after those of
+// the forward pass. With fixed statistics both are zero.
+template <int PASS>
+__device__ __forceinline__ void slopes(const act *x, const act *y, const act *dy, int own, int rows,
+                                       int channels, int share, float *vectors, float *dscale,
+                                       float *dshift, float *partial, u32 *arrived) {
+    __shared__ float total[2 * WIDEST];
+    int c0 = (blockIdx.y * blockDim.x + threadIdx.x) * 8, lines = blockDim.y;
+    float sum[8] = {0}, along[8] = {0};
     if (c0 < channels) {
-        for (int k = 0; k < 8; ++k) mid[k] = mean[c0 + k];
+        float mean[8], a[8] = {0}, b[8] = {0};
+        load8(vectors + c0, mean);
+        if (PASS == PASS_OWN) {
+            load8(vectors + 2 * channels + c0, a);
+            load8(vectors + 3 * channels + c0, b);
+        }
         int first = blockIdx.x * share, last = min(first + share, rows);
-        for (int row = first + threadIdx.y; row < last; row += blockDim.y) {
-            size_t at = (size_t)row * channels + c0;
-            act8 in = *(const act8 *)(x + at), out, back = *(const act8 *)(dy + at);
-            if (relu) out = *(const act8 *)(y + at);
-            for (int k = 0; k < 8; ++k) {
-                float dz = relu && !(up(out.v[k]) > 0.0f) ? 0.0f : up(back.v[k]);
-                sum[k] += dz;
-                along[k] = fmaf(dz, up(in.v[k]) - mid[k], along[k]);
+        for (int row = first + threadIdx.y; row < last; row += AHEAD / 2 * lines) {
+            act8 in[AHEAD / 2], out[AHEAD / 2], back[AHEAD / 2];
+#pragma unroll
+            for (int n = 0; n < AHEAD / 2; ++n) {
+                size_t at = (size_t)(row + n * lines) * channels + c0;
+                if (row + n * lines >= last) continue;
+                in[n] = *(const act8 *)(x + at);
+                back[n] = *(const act8 *)(dy + at);
+                if (PASS == PASS_OUT) out[n] = *(const act8 *)(y + at);
+            }
+#pragma unroll
+            for (int n = 0; n < AHEAD / 2; ++n) {
+                if (row + n * lines >= last) continue;
+#pragma unroll
+                for (int k = 0; k < 8; ++k) {
+                    float value = up(in[n].v[k]);
+                    float z = PASS == PASS_OUT ? up(out[n].v[k]) : 0.0f;
+                    float dz = passed(PASS, up(back[n].v[k]), value, z, a[k], b[k]);
+                    sum[k] += dz;
+                    along[k] = fmaf(dz, value - mean[k], along[k]);
+                }
             }
         }
     }
-    finish_block(sum, along, partial, channels);
+    int width = blockDim.x * 8, me = threadIdx.y * blockDim.x + threadIdx.x;
+    int c = blockIdx.y * width + me;
+    bool mine = me < width && c < channels;
+    float mu = mine ? vectors[c] : 0.0f, s = mine ? vectors[channels + c] : 0.0f;
+    float by = mine ? vectors[2 * channels + c] : 0.0f;
+    if (!all_sums(sum, along, partial, arrived, total) || !mine) return;
+    dshift[c] = total[me];
+    dscale[c] = total[width + me] * s;
+    float f = own ? by * s * s * total[width + me] / rows : 0.0f;
+    vectors[4 * channels + c] = own ? f * mu - by * total[me] / rows : 0.0f;
+    vectors[5 * channels + c] = f;
 }
 
-// dγ, dβ, and dx = a·dz − b − curve·(x − μ).
-extern "C" __global__ void norm_back_finish(const float *partial, int blocks, int rows, int channels,
-                                            int own, const float *scale, const float *inverse,
-                                            float *dscale, float *dshift, float *a, float *b,
-                                            float *curve) {
-    int c = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
+#define SLOPES(name, pass)                                                                        \
+    extern "C" __global__ void __launch_bounds__(THREADS)                                         \
+    name(const act *x, const act *y, const act *dy, int own, int rows, int channels, int share,   \
+         float *vectors, float *dscale, float *dshift, float *partial, u32 *arrived) {            \
+        slopes<pass>(x, y, dy, own, rows, channels, share, vectors, dscale, dshift, partial,      \
+                     arrived);                                                                    \
+    }
+SLOPES(norm_slopes_all, PASS_ALL)
+SLOPES(norm_slopes_own, PASS_OWN)
+SLOPES(norm_slopes_out, PASS_OUT)
+
+// dx (+)= a·dz + g − f·x, and the residual's dr (+)= dz where there is one. Blocks go from the last row
+// to the first: what the sums read last may still be near.
+template <int PASS, int N, bool RESIDUAL, bool ADDS>
+__device__ __forceinline__ void back(const act *x, const act *y, const act *dy,
+                                     const float *vectors, int add, int add_residual, int rows,
+                                     int channels, act *dx, act *dresidual) {
+    int c0 = (blockIdx.y * blockDim.x + threadIdx.x) * 8;
+    if (c0 >= channels) return;
+    float a[8], b[8] = {0}, g[8], f[8];
+    load8(vectors + 2 * channels + c0, a);
+    if (PASS == PASS_OWN) load8(vectors + 3 * channels + c0, b);
+    load8(vectors + 4 * channels + c0, g);
+    load8(vectors + 5 * channels + c0, f);
+    int first = (gridDim.x - 1 - blockIdx.x) * blockDim.y * N + threadIdx.y;
+    act8 in[N], out[N], grad[N], to[N], more[N];
+#pragma unroll
+    for (int n = 0; n < N; ++n) {
+        int row = first + n * blockDim.y;
+        size_t at = (size_t)row * channels + c0;
+        if (row >= rows) continue;
+        in[n] = *(const act8 *)(x + at);
+        grad[n] = *(const act8 *)(dy + at);
+        if (PASS == PASS_OUT) out[n] = *(const act8 *)(y + at);
+        if (ADDS && add) to[n] = *(const act8 *)(dx + at);
+        if (ADDS && RESIDUAL && add_residual) more[n] = *(const act8 *)(dresidual + at);
+    }
+#pragma unroll
+    for (int n = 0; n < N; ++n) {
+        int row = first + n * blockDim.y;
+        size_t at = (size_t)row * channels + c0;
+        if (row >= rows) continue;
+        act8 dr;
+#pragma unroll
+        for (int k = 0; k < 8; ++k) {
+            float value = up(in[n].v[k]), z = PASS == PASS_OUT ? up(out[n].v[k]) : 0.0f;
+            float dz = passed(PASS, up(grad[n].v[k]), value, z, a[k], b[k]);
+            float d = fmaf(-f[k], value, fmaf(a[k], dz, g[k]));
+            to[n].v[k] = down(ADDS && add ? up(to[n].v[k]) + d : d);
+            if (RESIDUAL) {
+                dr.v[k] = down(ADDS && add_residual ? up(more[n].v[k]) + dz : dz);
+            }
+        }
+        *(act8 *)(dx + at) = to[n];
+        if (RESIDUAL) *(act8 *)(dresidual + at) = dr;
+    }
+}
+
+// The common cases with nothing to add to, and the others: 0, 1, 2 are those of PASS_*.
+#define BACK(name, pass, n, residual, adds)                                                       \
+    extern "C" __global__ void __launch_bounds__(256, 2)                                          \
+    name(const act *x, const act *y, const act *dy, const float *vectors, int add,                \
+         int add_residual, int rows, int channels, act *dx, act *dresidual) {                     \
+        back<pass, n, residual, adds>(x, y, dy, vectors, add, add_residual, rows, channels, dx,   \
+                                      dresidual);                                                 \
+    }
+BACK(norm_back_own, PASS_OWN, EACH_BACK, false, false)
+BACK(norm_back_out_sum, PASS_OUT, EACH_BACK, true, false)
+BACK(norm_back_all, PASS_ALL, EACH_BACK, false, false)
+BACK(norm_back_own_adds, PASS_OWN, EACH_BACK, false, true)
+BACK(norm_back_out_sum_adds, PASS_OUT, EACH_BACK, true, true)
+BACK(norm_back_all_adds, PASS_ALL, EACH_BACK, false, true)
+BACK(norm_back_all_sum_adds, PASS_ALL, EACH_BACK, true, true)
+
+// Tangents, with statistics that do not move. `along`: the tangents of a and b.
+extern "C" __global__ void norm_along(const float *vectors, const float *tscale,
+                                      const float *tshift, int channels, float *along) {
+    int c = blockIdx.x * blockDim.x + threadIdx.x;
     if (c >= channels) return;
-    float sum, along;
-    finish_all(partial, blocks, channels, c, &sum, &along);
-    if (threadIdx.x % 32) return;
-    float s = inverse[c];
-    dshift[c] = sum;
-    dscale[c] = along * s;
-    a[c] = scale[c] * s;
-    b[c] = own ? a[c] * sum / rows : 0.0f;
-    curve[c] = own ? a[c] * s * s * along / rows : 0.0f;
+    float by = tscale[c] * vectors[channels + c];
+    along[c] = by;
+    along[channels + c] = tshift[c] - vectors[c] * by;
 }
 
-// dx, and the residual's dr (+)= dz where there is one. One thread eight channels.
-extern "C" __global__ void norm_back(const act *x, const act *y, const act *dy, const float *mean,
-                                     const float *a, const float *b, const float *curve, int relu,
-                                     int add, int add_residual, long long eights, int channels,
-                                     act *dx, act *dresidual) {
+// ẏ = a·ẋ + ȧ·x + ḃ (+ ṙ), where y passes. One thread eight channels.
+extern "C" __global__ void norm_tangent(const act *x, const act *tx, const act *y,
+                                        const act *tresidual, const float *vectors,
+                                        const float *along, int relu, long long eights,
+                                        int channels, act *ty) {
     long long at = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     if (at >= eights) return;
     int c0 = (int)(at * 8 % channels);
-    act8 in = ((const act8 *)x)[at], out, back = ((const act8 *)dy)[at], to, more;
+    float a[8], ta[8], tb[8];
+    load8(vectors + 2 * channels + c0, a);
+    load8(along + c0, ta);
+    load8(along + channels + c0, tb);
+    act8 in = ((const act8 *)x)[at], tin = ((const act8 *)tx)[at], out, more, to;
     if (relu) out = ((const act8 *)y)[at];
-    if (add) to = ((const act8 *)dx)[at];
-    if (dresidual && add_residual) more = ((const act8 *)dresidual)[at];
+    if (tresidual) more = ((const act8 *)tresidual)[at];
     for (int k = 0; k < 8; ++k) {
-        int c = c0 + k;
-        float dz = relu && !(up(out.v[k]) > 0.0f) ? 0.0f : up(back.v[k]);
-        float d = fmaf(a[c], dz, -b[c]) - curve[c] * (up(in.v[k]) - mean[c]);
-        to.v[k] = down(add ? up(to.v[k]) + d : d);
-        if (dresidual) more.v[k] = down(add_residual ? up(more.v[k]) + dz : dz);
+        float t = fmaf(a[k], up(tin.v[k]), fmaf(ta[k], up(in.v[k]), tb[k]));
+        if (tresidual) t += up(more.v[k]);
+        to.v[k] = down(relu && !(up(out.v[k]) > 0.0f) ? 0.0f : t);
     }
-    ((act8 *)dx)[at] = to;
-    if (dresidual) ((act8 *)dresidual)[at] = more;
+    ((act8 *)ty)[at] = to;
+}
+
+// The tangents of dγ and dβ, from Σ dż·(x − μ) + dz·ẋ and Σ dż.
+extern "C" __global__ void __launch_bounds__(THREADS)
+norm_slopes_tangent(const act *x, const act *tx, const act *y, const act *dy, const act *tdy,
+                    int relu, int rows, int channels, int share, const float *vectors,
+                    float *dscale, float *dshift, float *partial, u32 *arrived) {
+    __shared__ float total[2 * WIDEST];
+    int c0 = (blockIdx.y * blockDim.x + threadIdx.x) * 8;
+    float sum[8] = {0}, along[8] = {0};
+    if (c0 < channels) {
+        float mean[8];
+        load8(vectors + c0, mean);
+        int first = blockIdx.x * share, last = min(first + share, rows);
+#pragma unroll 2
+        for (int row = first + threadIdx.y; row < last; row += blockDim.y) {
+            size_t at = (size_t)row * channels + c0;
+            act8 in = *(const act8 *)(x + at), tin = *(const act8 *)(tx + at), out;
+            act8 back = *(const act8 *)(dy + at), tback = *(const act8 *)(tdy + at);
+            if (relu) out = *(const act8 *)(y + at);
+#pragma unroll
+            for (int k = 0; k < 8; ++k) {
+                if (relu && !(up(out.v[k]) > 0.0f)) continue;
+                float td = up(tback.v[k]);
+                sum[k] += td;
+                along[k] = fmaf(td, up(in.v[k]) - mean[k], along[k]);
+                along[k] = fmaf(up(back.v[k]), up(tin.v[k]), along[k]);
+            }
+        }
+    }
+    if (!all_sums(sum, along, partial, arrived, total)) return;
+    int width = blockDim.x * 8, me = threadIdx.y * blockDim.x + threadIdx.x;
+    int c = blockIdx.y * width + me;
+    if (me >= width || c >= channels) return;
+    dshift[c] = total[me];
+    dscale[c] = total[width + me] * vectors[channels + c];
+}
+
+// dẋ (+)= a·dż + ȧ·dz, and the residual's dṙ (+)= dż. One thread eight channels.
+extern "C" __global__ void norm_back_tangent(const act *y, const act *dy, const act *tdy,
+                                             const float *vectors, const float *along, int relu,
+                                             int add, int add_residual, long long eights,
+                                             int channels, act *tdx, act *tdresidual) {
+    long long at = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (at >= eights) return;
+    int c0 = (int)(at * 8 % channels);
+    float a[8], ta[8];
+    load8(vectors + 2 * channels + c0, a);
+    load8(along + c0, ta);
+    act8 back = ((const act8 *)dy)[at], tback = ((const act8 *)tdy)[at], out, to, more;
+    if (relu) out = ((const act8 *)y)[at];
+    if (add) to = ((const act8 *)tdx)[at];
+    if (tdresidual && add_residual) more = ((const act8 *)tdresidual)[at];
+    for (int k = 0; k < 8; ++k) {
+        bool passes = !relu || up(out.v[k]) > 0.0f;
+        float dz = passes ? up(back.v[k]) : 0.0f, tdz = passes ? up(tback.v[k]) : 0.0f;
+        float d = fmaf(a[k], tdz, ta[k] * dz);
+        to.v[k] = down(add ? up(to.v[k]) + d : d);
+        if (tdresidual) more.v[k] = down(add_residual ? up(more.v[k]) + tdz : tdz);
+    }
+    ((act8 *)tdx)[at] = to;
+    if (tdresidual) ((act8 *)tdresidual)[at] = more;
 }

@@ -54,6 +54,19 @@ extern "C" __global__ void pictures(const u8 *data, const float *table, const u3
     }
 }
 
+// Every `stride`-th pixel of every `stride`-th row. One thread eight channels.
+extern "C" __global__ void thin(const act *x, int count, int height, int width, int channels,
+                                int stride, act *y) {
+    long long at = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    int groups = channels / 8, high = (height + stride - 1) / stride;
+    int wide = (width + stride - 1) / stride;
+    if (at >= (long long)count * high * wide * groups) return;
+    int group = (int)(at % groups), column = (int)(at / groups % wide);
+    long long line = at / groups / wide;
+    long long from = (line / high * height + line % high * stride) * width + column * stride;
+    ((act8 *)y)[at] = ((const act8 *)x)[from * groups + group];
+}
+
 // Pictures or vectors as plain f32 vectors. One thread a number.
 extern "C" __global__ void flat_pictures(const u8 *data, const float *table, const u32 *visits,
                                          const Shift *shifts, const float *lambda,

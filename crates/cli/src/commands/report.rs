@@ -1,0 +1,90 @@
+//! `dissensus report`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use dissensus_store::Store;
+use dissensus_studies::{PlanOptions, Study, files};
+
+use super::study::planned;
+use crate::reporting;
+use crate::ui::{self, paint};
+
+/// Turn a study's results into tables, figures and a page.
+///
+/// Writes a folder with index.html, one self-contained page that opens from disk; every table as
+/// Markdown, LaTeX and CSV; every figure as SVG, PNG and PDF, with its data as CSV; and the results
+/// with the study that gave them.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The folder of runs
+    #[arg(value_name = "STORE", env = "DISSENSUS_STORE")]
+    store: PathBuf,
+    /// The study, where the store has several
+    #[arg(long, value_name = "NAME")]
+    study: Option<String>,
+    /// Where to write [default: STORE-report]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Open the page
+    #[arg(long)]
+    open: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  dissensus study run demo --store runs && dissensus report runs --open
+  dissensus report runs --study demo --out paper
+
+Exit codes: 0 all is written; 1 a table or figure could not be made; 2 the store is wrong.";
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let store = Store::open(&args.store)?;
+    let name = chosen(&store, args)?;
+    let folder = store.study(&name)?;
+    let Some(text) = folder.read(files::STUDY)? else {
+        anyhow::bail!(
+            "{} has no study {name}; run it first: dissensus study run {name} --store {}",
+            args.store.display(),
+            args.store.display()
+        );
+    };
+    let study = Study::parse(&String::from_utf8_lossy(&text), &format!("the stored study {name}"))?;
+    let plan = planned(&study, &PlanOptions::default())?;
+    let out = args.out.clone().unwrap_or_else(|| reporting::beside(&args.store));
+    let written = reporting::write(&plan, &store, &out)?;
+    ui::err(&written.words(&out));
+    ui::out(&format!("{}\n", written.page.display()))?;
+    if args.open {
+        reporting::open(&written.page)?;
+    }
+    Ok(ExitCode::from(u8::from(!written.problems.is_empty())))
+}
+
+/// The study that is asked for, or the only one.
+fn chosen(store: &Store, args: &Args) -> anyhow::Result<String> {
+    let all = store.studies()?;
+    let path = args.store.display();
+    match (&args.study, &all[..]) {
+        (Some(name), _) if all.contains(name) => Ok(name.clone()),
+        (Some(name), _) => {
+            anyhow::bail!("{path} has no study {name:?}; it has {}", listed(&all))
+        }
+        (None, [one]) => Ok(one.clone()),
+        (None, []) => anyhow::bail!(
+            "{path} has no study; `dissensus study run NAME --store {path}` makes one, and \
+             `dissensus study list` lists those that come with the program"
+        ),
+        (None, _) => {
+            anyhow::bail!("{path} has several studies: {}; choose by --study", listed(&all))
+        }
+    }
+}
+
+fn listed(names: &[String]) -> String {
+    match names {
+        [] => paint::dim("none"),
+        names => names.join(", "),
+    }
+}

@@ -1,0 +1,98 @@
+//! `dissensus study …`
+
+mod list;
+mod run;
+mod status;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use dissensus_studies::{LoadError, Material, Plan, PlanOptions, Study};
+use dissensus_train::spec::Data;
+
+use crate::training::material;
+
+pub(crate) use run::{Lanes, about, train_all};
+
+#[derive(clap::Subcommand)]
+pub(crate) enum Command {
+    Run(run::Args),
+    Status(status::Args),
+    /// List the studies that come with the program, and those of a store
+    List(list::ListArgs),
+    Show(list::ShowArgs),
+}
+
+pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::Run(args) => run::run(&args),
+        Command::Status(args) => status::run(&args),
+        Command::List(args) => list::list(&args),
+        Command::Show(args) => list::show(&args),
+    }
+}
+
+/// Which study, and how much of it.
+#[derive(clap::Args)]
+pub(crate) struct Choice {
+    /// A study that comes with the program (`dissensus study list`), or a file
+    #[arg(value_name = "NAME|FILE")]
+    study: String,
+    /// The folder of runs
+    #[arg(long, value_name = "DIR", env = "DISSENSUS_STORE", default_value = "runs")]
+    store: PathBuf,
+    /// Only these arms, separated by commas
+    #[arg(long, value_name = "ARM,…", value_delimiter = ',')]
+    only: Vec<String>,
+    /// At most so many seeds of every arm
+    #[arg(long, value_name = "N")]
+    seeds: Option<u64>,
+    /// The study at one of the scales that it names, such as quick
+    #[arg(long, value_name = "SCALE")]
+    scale: Option<String>,
+    /// Set a key of all runs, such as training.epochs=20; may be given again
+    #[arg(long = "set", value_name = "SECTION.KEY=VALUE")]
+    sets: Vec<String>,
+}
+
+impl Choice {
+    fn study(&self) -> anyhow::Result<Study> {
+        let mut study = named(&self.study)?;
+        if let Some(scale) = &self.scale {
+            study = study.scaled(scale)?;
+        }
+        Ok(study.with_overrides(&self.sets)?)
+    }
+
+    fn options(&self) -> PlanOptions {
+        PlanOptions { only: self.only.clone(), seeds: self.seeds }
+    }
+
+    /// The words that name the same again.
+    fn words(&self) -> String {
+        let mut words = vec![self.study.clone()];
+        words.push(format!("--store {}", self.store.display()));
+        if !self.only.is_empty() {
+            words.push(format!("--only {}", self.only.join(",")));
+        }
+        words.extend(self.seeds.map(|seeds| format!("--seeds {seeds}")));
+        words.extend(self.scale.iter().map(|scale| format!("--scale {scale}")));
+        words.extend(self.sets.iter().map(|set| format!("--set '{set}'")));
+        words.join(" ")
+    }
+}
+
+/// A file, where there is one of this name or it can only be one; else one of ours.
+fn named(study: &str) -> anyhow::Result<Study> {
+    let path = Path::new(study);
+    let is_file = path.is_file() || study.contains(['/', '\\']) || study.ends_with(".toml");
+    Ok(if is_file { Study::read(path)? } else { Study::builtin(study)? })
+}
+
+/// A study with its data.
+pub(crate) fn planned<'s>(study: &'s Study, options: &PlanOptions) -> anyhow::Result<Plan<'s>> {
+    let mut load = |data: &Data| -> Result<Material, LoadError> {
+        material(data).map_err(|error| -> LoadError { format!("{error:#}").into() })
+    };
+    Ok(study.plan(options, &mut load)?)
+}

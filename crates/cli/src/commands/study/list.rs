@@ -1,0 +1,55 @@
+//! `dissensus study list` and `show`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use dissensus_store::Store;
+use dissensus_studies::{BUILTIN, Study};
+
+use crate::ui::{self, paint, text};
+
+#[derive(clap::Args)]
+pub(crate) struct ListArgs {
+    /// Also the studies of this store
+    #[arg(long, value_name = "DIR")]
+    store: Option<PathBuf>,
+}
+
+/// Print a study's file, to copy and change.
+///
+/// A study that comes with the program is printed as it is, comments included. With --resolved, every
+/// setting that was given or chosen is in it, as it is stored beside the results.
+#[derive(clap::Args)]
+pub(crate) struct ShowArgs {
+    /// A study that comes with the program, or a file
+    #[arg(value_name = "NAME|FILE")]
+    study: String,
+    /// As it is resolved, without comments
+    #[arg(long)]
+    resolved: bool,
+}
+
+pub(crate) fn list(args: &ListArgs) -> anyhow::Result<ExitCode> {
+    let mut page = String::new();
+    for builtin in BUILTIN {
+        let title = Study::builtin(builtin.name)?.title;
+        page += &format!("{} {title}\n", paint::strong(&text::pad(builtin.name, 14)));
+    }
+    if let Some(folder) = &args.store {
+        for name in Store::open(folder)?.studies()? {
+            let note = paint::dim(&format!("in {}", folder.display()));
+            page += &format!("{} {note}\n", paint::strong(&text::pad(&name, 14)));
+        }
+    }
+    ui::out(&page)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(crate) fn show(args: &ShowArgs) -> anyhow::Result<ExitCode> {
+    let builtin = BUILTIN.iter().find(|builtin| builtin.name == args.study);
+    match builtin {
+        Some(builtin) if !args.resolved => ui::out(builtin.text)?,
+        _ => ui::out(&super::named(&args.study)?.to_toml())?,
+    }
+    Ok(ExitCode::SUCCESS)
+}

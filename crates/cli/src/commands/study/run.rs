@@ -1,0 +1,172 @@
+//! `dissensus study run`
+
+use std::process::ExitCode;
+
+use dissensus_store::Store;
+use dissensus_studies::{Job, Plan, distinct};
+use serde_json::{Value, json};
+
+use super::{Choice, planned};
+use crate::reporting::{self, tables_of};
+use crate::training::{Batch, Ended, How, Run, on_interrupt, run_all};
+use crate::ui::{self, paint, text};
+
+/// Run a study: everything in it that is not done yet.
+///
+/// A study is a commented TOML file: what is compared (arms), on which data, with how many votes and
+/// seeds, a grid to search first where there is one, and the tables and figures that come of it.
+/// What is in the store already is not trained again, and a run that was interrupted goes on where it
+/// stopped; a run that fails does not stop the others. Afterwards all results are collected into one
+/// table (results.csv and results.parquet in the store), and the study's tables are printed.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    choice: Choice,
+    #[command(flatten)]
+    lanes: Lanes,
+    /// Print the tables as Markdown
+    #[arg(long)]
+    markdown: bool,
+}
+
+/// How runs are run.
+#[derive(clap::Args, Clone, Default)]
+pub(crate) struct Lanes {
+    /// How many runs at a time [default: what the device does best]
+    #[arg(long, value_name = "N")]
+    lanes: Option<usize>,
+    /// Where to train: auto, cpu, cuda, or one of several cards, as in cuda:1
+    #[arg(long, value_name = "DEVICE", default_value = "auto")]
+    device: String,
+    /// Write curves for TensorBoard, too
+    #[arg(long)]
+    tensorboard: bool,
+}
+
+impl Lanes {
+    pub(crate) fn on(device: &str) -> Self {
+        Self { lanes: None, device: device.to_owned(), tensorboard: false }
+    }
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  dissensus study list                       the studies that come with the program
+  dissensus study run demo                   one of them
+  dissensus study show demo > mine.toml      to copy and change
+  dissensus study run mine.toml --only soft,sls --seeds 2
+  dissensus report runs --open               what came out, as a page
+
+Exit codes: 0 all runs are done; 1 some failed; 2 the study or the data is wrong; 130 interrupted.";
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let study = args.choice.study()?;
+    let plan = planned(&study, &args.choice.options())?;
+    let store = Store::create_or_open(&args.choice.store)?;
+    let ended = train_all(&plan, &store, &args.lanes, true)?;
+    let collected = plan.collect(&store, &about())?;
+
+    let book = plan.book(&store)?;
+    for table in tables_of(&book) {
+        match args.markdown {
+            true => ui::out(&dissensus_report::tables::markdown(&table))?,
+            false => ui::out(&reporting::terminal(&table))?,
+        }
+        ui::out("\n")?;
+    }
+    if let Some(tally) = dissensus_report::tables::Tally::of(&tables_of(&book)) {
+        ui::out(&format!("{}\n\n", tally.sentence()))?;
+    }
+    Ok(closing(args, &ended, collected.failed.len(), collected.missing))
+}
+
+/// What is said of the code and the machine in what is stored.
+pub(crate) fn about() -> Value {
+    json!({
+        "version": env!("DISSENSUS_VERSION"),
+        "system": format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+        "cores": std::thread::available_parallelism().map_or(1, usize::from),
+    })
+}
+
+/// Trains the searches, then what they decide on.
+pub(crate) fn train_all(
+    plan: &Plan<'_>,
+    store: &Store,
+    how: &Lanes,
+    lines: bool,
+) -> anyhow::Result<Vec<Ended>> {
+    let searches = plan.searches();
+    let mut ended = Vec::new();
+    if !searches.is_empty() {
+        ui::err(&paint::dim(&format!(
+            "searching: {} runs\n",
+            text::thousands(distinct(&searches).len() as u64)
+        )));
+        ended.extend(train(plan, &searches, store, how, false)?);
+    }
+    let finals = plan.finals(store)?;
+    for undecided in &finals.undecided {
+        ui::err(&format!(
+            "{} the search for {} has {} runs that are not done\n",
+            paint::warn("note:"),
+            undecided.arm,
+            undecided.open
+        ));
+    }
+    if !searches.is_empty() {
+        ui::err(&paint::dim("running what the search chose\n"));
+    }
+    ended.extend(train(plan, &finals.jobs, store, how, lines)?);
+    Ok(ended)
+}
+
+fn train(
+    plan: &Plan<'_>,
+    jobs: &[Job],
+    store: &Store,
+    how: &Lanes,
+    lines: bool,
+) -> anyhow::Result<Vec<Ended>> {
+    let several = plan.study().datasets.len() > 1;
+    let label = |job: &Job| match several {
+        true => format!("{} · {}", job.dataset, job.label()),
+        false => job.label(),
+    };
+    let runs: Vec<Run<'_>> = distinct(jobs)
+        .into_iter()
+        .map(|job| Run { task: plan.task(job), plan: &job.run, label: label(job) })
+        .collect();
+    run_all(&Batch {
+        runs: &runs,
+        store,
+        device: &how.device,
+        lanes: how.lanes,
+        threads: None,
+        checkpoint: dissensus_train::spec::Checkpoint::Auto,
+        tensorboard: how.tensorboard,
+        stop: on_interrupt(),
+        lines,
+    })
+}
+
+/// What to say at the end, and the exit code.
+fn closing(args: &Args, ended: &[Ended], failed: usize, missing: usize) -> ExitCode {
+    for run in ended {
+        if let How::Failed(reason) = &run.how {
+            let label = run.plan.label();
+            ui::err(&format!("{} {label}: {reason}\n", paint::bad("failed:")));
+        }
+    }
+    let words = args.choice.words();
+    let open = ended.iter().any(|run| matches!(run.how, How::Interrupted | How::Waiting));
+    if open {
+        ui::err(&format!("{missing} runs are not done; go on by\n  dissensus study run {words}\n"));
+        return ExitCode::from(130);
+    }
+    let store = args.choice.store.display();
+    ui::err(&format!("next: dissensus report {store} --open   for figures and a page\n"));
+    let any = ended.iter().any(|run| matches!(run.how, How::Failed(_)));
+    ExitCode::from(u8::from(any || failed > 0))
+}

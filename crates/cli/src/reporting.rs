@@ -1,0 +1,175 @@
+//! From a study in a store to files: what `report` and `demo` share.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::Context as _;
+use dissensus_report::book::Book;
+use dissensus_report::figures::{self, Figure, Form as Drawn};
+use dissensus_report::tables::{self, Cell as Shown, Table as Prepared, Tally};
+use dissensus_report::{page, raster};
+use dissensus_store::Store;
+use dissensus_studies::{Plan, files};
+
+use crate::commands::study::about;
+use crate::ui::paint;
+use crate::ui::table::{Cell, Form, Table};
+
+/// Pixels of a PNG for each of the drawing's.
+const SCALE: f32 = 3.0;
+
+/// What was written.
+pub(crate) struct Written {
+    pub(crate) page: PathBuf,
+    pub(crate) files: usize,
+    /// Tables and figures that could not be made.
+    pub(crate) problems: Vec<String>,
+}
+
+impl Written {
+    pub(crate) fn words(&self, out: &Path) -> String {
+        let mut words = format!("wrote {} files into {}\n", self.files, out.display());
+        for problem in &self.problems {
+            words += &format!("{} {problem}\n", paint::bad("left out:"));
+        }
+        words
+    }
+}
+
+/// The folder of a store's report.
+pub(crate) fn beside(store: &Path) -> PathBuf {
+    let name = store.file_name().map_or("runs".into(), |name| name.to_string_lossy());
+    store.with_file_name(format!("{name}-report"))
+}
+
+/// The tables of a book that can be made.
+pub(crate) fn tables_of(book: &Book) -> Vec<Prepared> {
+    book.tables.iter().filter_map(|spec| tables::prepare(spec, book).ok()).collect()
+}
+
+/// Collects the results and writes the whole report.
+pub(crate) fn write(plan: &Plan<'_>, store: &Store, out: &Path) -> anyhow::Result<Written> {
+    plan.collect(store, &about())?;
+    let book = plan.book(store)?;
+    let mut problems = Vec::new();
+    let mut prepared = Vec::new();
+    for spec in &book.tables {
+        match tables::prepare(spec, &book) {
+            Ok(table) => prepared.push(table),
+            Err(error) => problems.push(error.to_string()),
+        }
+    }
+    let mut drawn: Vec<Figure> = Vec::new();
+    for spec in &book.figures {
+        match figures::prepare(spec, &book) {
+            Ok(figure) => drawn.push(figure),
+            Err(error) => problems.push(error.to_string()),
+        }
+    }
+    let mut folder = Folder { root: out, files: 0 };
+    for table in &prepared {
+        let name = &table.name;
+        folder.write(&format!("tables/{name}.md"), tables::markdown(table).as_bytes())?;
+        folder.write(&format!("tables/{name}.tex"), tables::latex(table).as_bytes())?;
+        folder.write(&format!("tables/{name}.csv"), tables::csv(table).as_bytes())?;
+    }
+    for figure in &drawn {
+        let (name, svg) = (&figure.name, figure.svg(Drawn::File));
+        folder.write(&format!("figures/{name}.svg"), svg.as_bytes())?;
+        folder.write(&format!("figures/{name}.png"), &raster::png(&svg, SCALE)?)?;
+        folder.write(&format!("figures/{name}.pdf"), &raster::pdf(&svg)?)?;
+        folder.write(&format!("figures/{name}.csv"), figure.csv().as_bytes())?;
+    }
+    let study = store.study(&plan.study().name)?;
+    for name in [files::RESULTS_CSV, files::RESULTS_PARQUET, files::STUDY, files::ABOUT] {
+        if let Some(bytes) = study.read(name)? {
+            folder.write(name, &bytes)?;
+        }
+    }
+    let tally = Tally::of(&prepared);
+    let html = page::render(&book, &prepared, &drawn, tally.as_ref())?;
+    folder.write("index.html", html.as_bytes())?;
+    Ok(Written { page: out.join("index.html"), files: folder.files, problems })
+}
+
+struct Folder<'a> {
+    root: &'a Path,
+    files: usize,
+}
+
+impl Folder<'_> {
+    /// Writes a file as a whole or not at all.
+    fn write(&mut self, name: &str, bytes: &[u8]) -> anyhow::Result<()> {
+        let path = self.root.join(name);
+        let wrote = || -> std::io::Result<()> {
+            if let Some(folder) = path.parent() {
+                std::fs::create_dir_all(folder)?;
+            }
+            let new = path.with_extension(format!("new-{}", std::process::id()));
+            std::fs::File::create(&new)?.write_all(bytes)?;
+            std::fs::rename(&new, &path)
+        };
+        wrote().with_context(|| format!("writing {}", path.display()))?;
+        self.files += 1;
+        Ok(())
+    }
+}
+
+/// Opens a page in whatever opens pages here.
+pub(crate) fn open(page: &Path) -> anyhow::Result<()> {
+    let (program, before): (&str, &[&str]) = match std::env::consts::OS {
+        "macos" => ("open", &[]),
+        "windows" => ("cmd", &["/C", "start", ""]),
+        _ => ("xdg-open", &[]),
+    };
+    let mut command = Command::new(program);
+    command.args(before).arg(page).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().with_context(|| {
+        format!("{program} is not there to open it; open {} in a browser", page.display())
+    })?;
+    Ok(())
+}
+
+/// A table for the terminal: its title, its rows, and what is remarked on it.
+pub(crate) fn terminal(table: &Prepared) -> String {
+    let width = table.lines.first().map_or(0, |line| line.cells.len());
+    let head = |column: usize| {
+        let heads = table.column(column).into_iter().map(|head| head.title.as_str());
+        heads.collect::<Vec<_>>().join(" · ")
+    };
+    let mut columns = table.corner.clone();
+    let names = columns.len();
+    columns.extend((0..width).map(head));
+    let mut last: Vec<String> = vec![String::new(); names];
+    let rows = table.lines.iter().map(|line| {
+        // A head that covers several lines is said once.
+        let mut cells: Vec<Cell> = Vec::new();
+        for (at, head) in line.heads.iter().enumerate().take(names) {
+            let said = head.span == 0;
+            let shown = if said { String::new() } else { head.title.clone() };
+            last[at].clone_from(&head.title);
+            cells.push(Cell::new(shown));
+        }
+        cells.extend(line.cells.iter().map(|cell| match cell {
+            Shown::Number(number) => {
+                let digits = number.digits;
+                let text = match (number.mean, number.sd) {
+                    (Some(mean), Some(sd)) => format!("{mean:.digits$} ± {sd:.digits$}"),
+                    (Some(mean), None) => format!("{mean:.digits$}"),
+                    _ => "–".to_owned(),
+                };
+                Cell { text, best: number.best }
+            }
+            Shown::Text(text) => Cell::new(text.clone()),
+        }));
+        cells
+    });
+    let rows: Vec<Vec<Cell>> = rows.collect();
+    let mut page = format!("{}\n", paint::title(&table.title));
+    page += &Table { columns, names, rows }.print(Form::Terminal);
+    for remark in std::iter::once(&table.note).chain(&table.remarks).filter(|r| !r.is_empty()) {
+        page += &format!("{}\n", paint::dim(remark));
+    }
+    page
+}

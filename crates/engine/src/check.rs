@@ -1,0 +1,483 @@
+//! A device against a reference: one body of checks for every device.
+//!
+//! The reference is the CPU in f64, whose gradients and Hessian products are held to differences by
+//! its own tests. Each small network exercises some operations; together they exercise all. What is
+//! compared is a vector, and how far off it is, ‖found − wanted‖ / ‖wanted‖. Three more checks are of
+//! a device against itself, and exact: labels that it draws are those that the host draws, the same
+//! run twice gives the same bits, and a state that is taken out and put back goes on as if it had
+//! stayed.
+
+use std::sync::Arc;
+
+use dissensus_core::philox::Stream;
+
+use crate::cpu::CpuRunner;
+use crate::device::{
+    Choice, Dataset, Device, Epoch, Mixture, Mode, Precision, Runner, Settings, Shift, State,
+    Targets, Votes,
+};
+use crate::error::EngineError;
+use crate::models::Model;
+use crate::network::{Builder, Network, Op, Shape};
+use crate::optimizer::Optimizer;
+use crate::random;
+
+/// How much is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// A few seconds.
+    Quick,
+    /// Everything.
+    Full,
+}
+
+/// One comparison.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// The network.
+    pub network: &'static str,
+    /// What was compared.
+    pub what: &'static str,
+    /// The numbers that the device computed with.
+    pub precision: Precision,
+    /// How far off it was; 0 for the same bits, infinite where an exact check failed.
+    pub off: f64,
+    /// How far off it may be.
+    pub bar: f64,
+}
+
+impl Line {
+    /// Whether it is near enough.
+    pub fn holds(&self) -> bool {
+        self.off <= self.bar
+    }
+}
+
+/// Examples, classes, and the batch.
+const ROWS: usize = 60;
+const CLASSES: usize = 5;
+const BATCH: usize = 12;
+/// What everything random here is drawn by.
+const SEED: u64 = 13;
+
+/// How far off a device may be that computes with these numbers. Products of bfloat16 have 8 bits,
+/// and of tf32 11, so a layer is off by about 2⁻⁹ and 2⁻¹²; layers and steps add up. Where there are
+/// ReLUs, a share of their inputs as small as that falls on the other side, and slopes jump there:
+/// that, not the arithmetic, is most of what gradients and Hessian products are off by then.
+fn bar(precision: Precision, bent: bool, what: &str) -> f64 {
+    let (slope, bend) = (what == "gradient", what == "Hessian product");
+    match precision {
+        Precision::F32 => 1e-5,
+        Precision::Tf32 if bent && bend => 0.05,
+        Precision::Tf32 if bent && slope => 0.02,
+        Precision::Tf32 => 1e-3,
+        Precision::Bf16 if bent && bend => 0.5,
+        Precision::Bf16 if bent && slope => 0.2,
+        Precision::Bf16 => 0.02,
+    }
+}
+
+type Make = fn() -> Result<Network, EngineError>;
+
+/// The networks, and which of them a quick check takes.
+const NETWORKS: &[(&str, bool, Make)] = &[
+    ("convolutions", false, convolutions),
+    ("smooth", true, smooth),
+    ("norms", true, norms),
+    ("sums", false, sums),
+    ("perceptron", true, perceptron),
+    ("mlp", false, || Model::Mlp { hidden: 32, dropout: 0.2 }.network(picture(), CLASSES)),
+    ("smallcnn", true, || Model::SmallCnn { width: 8 }.network(picture(), CLASSES)),
+    ("resnet18", false, || Model::ResNet18 { width: 16 }.network(picture(), CLASSES)),
+];
+
+fn picture() -> Shape {
+    Shape::Map { height: 12, width: 12, channels: 3 }
+}
+
+fn ended(mut b: Builder, map: usize) -> Result<Network, EngineError> {
+    let pooled = b.pool(map);
+    b.linear("last", pooled, CLASSES);
+    b.finish()
+}
+
+/// Kernels of 3 and 1, steps of 1 and 2, and the ReLU on its own.
+fn convolutions() -> Result<Network, EngineError> {
+    let mut b = Builder::new(picture());
+    let mut at = b.conv("a", 0, 16, 3, 1);
+    at = b.relu(at);
+    at = b.conv("b", at, 24, 3, 2);
+    at = b.relu(at);
+    at = b.conv("c", at, 16, 1, 2);
+    at = b.conv("d", at, 8, 1, 1);
+    ended(b, at)
+}
+
+/// Convolutions, norms and a sum without a ReLU.
+fn smooth() -> Result<Network, EngineError> {
+    let mut b = Builder::new(picture());
+    let at = b.conv("a", 0, 16, 3, 1);
+    let first = b.batch_norm("an", at);
+    let at = b.conv("b", first, 16, 3, 1);
+    let at = b.batch_norm("bn", at);
+    let at = b.add(at, first);
+    let at = b.conv("c", at, 24, 3, 2);
+    let at = b.batch_norm("cn", at);
+    let pooled = b.pool(at);
+    let at = b.linear("d", pooled, 16);
+    let at = b.gelu(at);
+    b.linear("last", at, CLASSES);
+    b.finish()
+}
+
+/// A norm with a ReLU, one with neither, one with a sum, and one with both.
+fn norms() -> Result<Network, EngineError> {
+    let mut b = Builder::new(picture());
+    let at = b.conv("a", 0, 16, 3, 1);
+    let at = b.batch_norm("an", at);
+    let first = b.relu(at);
+    let at = b.conv("b", first, 16, 3, 1);
+    let at = b.batch_norm("bn", at);
+    let at = b.conv("c", at, 16, 3, 1);
+    let at = b.batch_norm("cn", at);
+    let second = b.add(at, first);
+    let at = b.conv("d", second, 16, 1, 1);
+    let at = b.batch_norm("dn", at);
+    let at = b.add(at, second);
+    let at = b.relu(at);
+    ended(b, at)
+}
+
+/// Sums that no norm comes before.
+fn sums() -> Result<Network, EngineError> {
+    let mut b = Builder::new(picture());
+    let first = b.conv("a", 0, 8, 3, 1);
+    let second = b.conv("b", 0, 8, 1, 1);
+    let sum = b.add(first, second);
+    let bent = b.relu(sum);
+    let more = b.add(bent, first);
+    ended(b, more)
+}
+
+/// What is flat: linear layers, GELU, ReLU, dropout, a sum.
+fn perceptron() -> Result<Network, EngineError> {
+    let mut b = Builder::new(Shape::Flat { width: 12 * 12 * 3 });
+    let a = b.linear("a", 0, 24);
+    let bent = b.gelu(a);
+    let some = b.dropout(bent, 0.3);
+    let other = b.linear("b", some, 24);
+    let sum = b.add(other, a);
+    let cut = b.relu(sum);
+    b.linear("last", cut, CLASSES);
+    b.finish()
+}
+
+/// Everything that the checks train on, made up.
+struct Material {
+    data: Dataset,
+    shares: Vec<f32>,
+    labels: Vec<u16>,
+    votes: Votes,
+    visits: Vec<u32>,
+    shifts: Vec<Shift>,
+    lambda: Vec<f64>,
+    partner: Vec<u32>,
+}
+
+impl Material {
+    fn new() -> Self {
+        let mut draw = Stream::new([SEED, random::ORDER], [0, 0, 0]);
+        let Shape::Map { height, width, channels } = picture() else {
+            return Self::new();
+        };
+        // Blocks of colour with some noise: examples differ, as pictures do, and so every channel
+        // varies. Where one hardly does, a norm divides by next to nothing, and no two ways of
+        // rounding agree.
+        let mut pixels = vec![0u8; ROWS * height * width * channels];
+        for picture in pixels.chunks_exact_mut(height * width * channels) {
+            let colours: Vec<u64> = (0..9 * channels).map(|_| draw.word() % 200).collect();
+            for (at, pixel) in picture.iter_mut().enumerate() {
+                let (y, x) = (at / (width * channels), at / channels % width);
+                let block = (y / 4) * 3 + x / 4;
+                *pixel = (colours[block * channels + at % channels] + draw.word() % 56) as u8;
+            }
+        }
+        let data = Dataset::Pictures {
+            height,
+            width,
+            channels,
+            pixels: pixels.into(),
+            mean: vec![0.4, 0.5, 0.45],
+            deviation: vec![0.25, 0.2, 0.3],
+        };
+        let (mut votes, mut starts, mut shares) = (Vec::new(), vec![0], Vec::new());
+        for row in 0..ROWS {
+            let own: Vec<u16> =
+                (0..3 + row % 5).map(|_| (draw.word() % CLASSES as u64) as u16).collect();
+            let share = |class| own.iter().filter(|&&vote| vote == class).count() as f32;
+            shares.extend((0..CLASSES as u16).map(|class| share(class) / own.len() as f32));
+            votes.extend(own);
+            starts.push(votes.len() as u32);
+        }
+        let keys = (0..ROWS).map(|_| draw.word()).collect();
+        let choice = Choice::Words { keys, seed: SEED, stream: random::DROP };
+        let mut visits: Vec<u32> = (0..ROWS as u32).collect();
+        draw.shuffle(&mut visits);
+        // Five batches an epoch, the last of them smaller.
+        visits.truncate(ROWS - 5);
+        let augment = crate::Augment { crop: 2, flip: true };
+        Self {
+            data,
+            shares,
+            labels: (0..ROWS).map(|row| (row * 3 % CLASSES) as u16).collect(),
+            votes: Votes { starts, votes, choice },
+            shifts: visits.iter().map(|&row| augment.shift(SEED, 1, u64::from(row))).collect(),
+            lambda: vec![0.7, 0.3, 0.9, 0.5, 0.6],
+            partner: visits.chunks(BATCH).flat_map(|c| (0..c.len() as u32).rev()).collect(),
+            visits,
+        }
+    }
+
+    fn epoch<'a>(&'a self, number: u64, targets: Targets<'a>, mixed: bool) -> Epoch<'a> {
+        let mixture = Mixture { lambda: &self.lambda, partner: &self.partner };
+        Epoch {
+            number,
+            seed: SEED,
+            visits: &self.visits,
+            batch: BATCH,
+            rate: 0.002,
+            targets,
+            shifts: Some(&self.shifts),
+            mixture: mixed.then_some(mixture),
+            mode: Mode::Train,
+        }
+    }
+
+    /// Two epochs, which are ten steps: one plain, one mixed.
+    fn ten_steps(&self, soft: bool) -> [Epoch<'_>; 2] {
+        let targets = match soft {
+            true => Targets::Distributions(&self.shares),
+            false => Targets::Classes(&self.labels),
+        };
+        [self.epoch(0, targets, false), self.epoch(1, targets, true)]
+    }
+}
+
+fn widened(state: &State<f32>) -> State<f64> {
+    let wide = |values: &[f32]| values.iter().map(|&v| f64::from(v)).collect();
+    State {
+        parameters: wide(&state.parameters),
+        statistics: wide(&state.statistics),
+        slots: state.slots.iter().map(|slot| wide(slot)).collect(),
+        steps: state.steps,
+    }
+}
+
+/// ‖found − wanted‖ / ‖wanted‖; infinite where lengths differ or something is not finite.
+fn distance(found: &[f32], wanted: &[f64]) -> f64 {
+    if found.len() != wanted.len() {
+        return f64::INFINITY;
+    }
+    let pairs = found.iter().zip(wanted);
+    let off: f64 = pairs.map(|(&f, w)| (f64::from(f) - w).powi(2)).sum();
+    let size: f64 = wanted.iter().map(|w| w * w).sum();
+    let distance = (off / size.max(f64::MIN_POSITIVE)).sqrt();
+    if distance.is_finite() { distance } else { f64::INFINITY }
+}
+
+/// Checks a device. Every line is also given to `seen` when it is known.
+pub fn suite(
+    device: &dyn Device,
+    precisions: &[Precision],
+    scope: Scope,
+    seen: &mut dyn FnMut(&Line),
+) -> Result<Vec<Line>, EngineError> {
+    let material = Material::new();
+    let mut lines = Vec::new();
+    for &(name, quick, make) in NETWORKS {
+        if scope == Scope::Quick && !quick {
+            continue;
+        }
+        let network = Arc::new(make()?);
+        let bent = network.nodes().iter().any(|node| node.op == Op::Relu);
+        for &precision in precisions {
+            let case = Case { device, network: &network, material: &material, precision };
+            case.run(&mut |what, off| {
+                let exact = what.starts_with("same");
+                let bar = if exact { 0.0 } else { bar(precision, bent, what) };
+                let line = Line { network: name, what, precision, off, bar };
+                seen(&line);
+                lines.push(line);
+            })?;
+        }
+    }
+    Ok(lines)
+}
+
+struct Case<'a> {
+    device: &'a dyn Device,
+    network: &'a Arc<Network>,
+    material: &'a Material,
+    precision: Precision,
+}
+
+const SGD: Optimizer = Optimizer::Sgd { momentum: 0.9, nesterov: true, weight_decay: 5e-4 };
+const ADAM: Optimizer =
+    Optimizer::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-3, weight_decay: 1e-4 };
+
+impl Case<'_> {
+    fn settings(&self, optimizer: Optimizer) -> Settings {
+        Settings { precision: self.precision, batch: BATCH, optimizer, threads: 0 }
+    }
+
+    fn runner(&self, optimizer: Optimizer) -> Result<Box<dyn Runner>, EngineError> {
+        let state = State::fresh(self.network, &optimizer, SEED);
+        self.device.runner(self.network, &self.material.data, &self.settings(optimizer), state)
+    }
+
+    fn reference(&self, optimizer: Optimizer) -> Result<CpuRunner<f64>, EngineError> {
+        let state = widened(&State::fresh(self.network, &optimizer, SEED));
+        let settings = Settings { precision: Precision::F32, ..self.settings(optimizer) };
+        CpuRunner::new(self.network, &self.material.data, &settings, state)
+    }
+
+    fn run(&self, tell: &mut dyn FnMut(&'static str, f64)) -> Result<(), EngineError> {
+        let m = self.material;
+        let (mut own, mut wanted) = (self.runner(SGD)?, self.reference(SGD)?);
+        // Move the statistics away from where they start.
+        let frozen = Targets::Distributions(&m.shares);
+        own.train(&m.epoch(0, frozen, false))?;
+        wanted.train_epoch(&m.epoch(0, frozen, false))?;
+        own.restore(narrowed(wanted.current()))?;
+        wanted.set(widened(&narrowed(wanted.current())))?;
+
+        let rows: Vec<u32> = (3..ROWS as u32 - 4).collect();
+        let goal = Targets::Distributions(&m.shares);
+        tell("logits", distance(&own.logits(&rows)?, &wanted.all_logits(&rows)?));
+        let features = wanted.values(self.network.features(), &rows)?;
+        tell("features", distance(&own.features(&rows)?, &features));
+        let (loss, _) = own.gradient(&rows, goal)?;
+        let (true_loss, _) = wanted.mean_gradient(&rows, goal, Mode::Eval)?;
+        tell("loss", distance(&[loss as f32], &[true_loss]));
+        let mut draw = Stream::new([SEED, random::INIT], [7, 0, 0]);
+        let wide: Vec<f64> =
+            (0..self.network.parameter_count()).map(|_| f64::from(draw.normal() as f32)).collect();
+        let direction: Vec<f32> = wide.iter().map(|&v| v as f32).collect();
+        // Where the input of a ReLU is nearly 0, rounding decides on which side it falls, and the
+        // slope jumps. Of three groups of rows, each of two batches, the middle one counts.
+        let (mut slopes, mut bends) = (Vec::new(), Vec::new());
+        for rows in rows.chunks(rows.len().div_ceil(3)) {
+            let (_, gradient) = own.gradient(rows, goal)?;
+            let (_, true_gradient) = wanted.mean_gradient(rows, goal, Mode::Eval)?;
+            slopes.push(distance(&gradient, &true_gradient));
+            let product = own.hessian_product(rows, goal, &direction)?;
+            let true_product = wanted.product(rows, goal, Mode::Eval, &wide)?;
+            bends.push(distance(&product, &true_product));
+        }
+        let middle = |mut all: Vec<f64>| {
+            all.sort_by(f64::total_cmp);
+            all.get(all.len() / 2).copied().unwrap_or(f64::INFINITY)
+        };
+        tell("gradient", middle(slopes));
+        tell("Hessian product", middle(bends));
+
+        for (optimizer, soft, losses, weights, statistics) in [
+            (
+                SGD,
+                true,
+                "losses of ten steps, SGD",
+                "weights after ten steps, SGD",
+                "statistics after ten steps, SGD",
+            ),
+            (
+                ADAM,
+                false,
+                "losses of ten steps, Adam",
+                "weights after ten steps, Adam",
+                "statistics after ten steps, Adam",
+            ),
+        ] {
+            let (mut own, mut wanted) = (self.runner(optimizer)?, self.reference(optimizer)?);
+            let (mut found, mut expected) = (Vec::new(), Vec::new());
+            for epoch in m.ten_steps(soft) {
+                found.push(own.train(&epoch)? as f32);
+                expected.push(wanted.train_epoch(&epoch)?);
+            }
+            let (state, truth) = (own.state()?, wanted.current());
+            tell(losses, distance(&found, &expected));
+            tell(weights, distance(&state.parameters, &truth.parameters));
+            if !truth.statistics.is_empty() {
+                tell(statistics, distance(&state.statistics, &truth.statistics));
+            }
+        }
+        self.exact(tell)
+    }
+
+    /// What has to be the same to the last bit.
+    fn exact(&self, tell: &mut dyn FnMut(&'static str, f64)) -> Result<(), EngineError> {
+        let m = self.material;
+        let answer = |same: bool| if same { 0.0 } else { f64::INFINITY };
+        let drawn = |draw: u64| -> Vec<u16> {
+            (0..ROWS).map(|row| m.votes.class(row, draw).unwrap_or(0)).collect()
+        };
+        let (mut own, mut given) = (self.runner(SGD)?, self.runner(SGD)?);
+        for draw in 0..5 {
+            let labels = drawn(draw);
+            own.train(&m.epoch(draw, Targets::Drawn(&m.votes, draw), false))?;
+            given.train(&m.epoch(draw, Targets::Classes(&labels), false))?;
+        }
+        let after = own.state()?;
+        tell("same labels drawn as by the host", answer(after == given.state()?));
+        let mut again = self.runner(SGD)?;
+        for draw in 0..5 {
+            again.train(&m.epoch(draw, Targets::Drawn(&m.votes, draw), false))?;
+        }
+        tell("same bits in a second run", answer(after == again.state()?));
+        let mut resumed = self.runner(SGD)?;
+        for draw in 0..5 {
+            if draw == 3 {
+                let state = resumed.state()?;
+                resumed = self.runner(SGD)?;
+                resumed.restore(state)?;
+            }
+            resumed.train(&m.epoch(draw, Targets::Drawn(&m.votes, draw), false))?;
+        }
+        tell("same bits after stopping and going on", answer(after == resumed.state()?));
+        Ok(())
+    }
+}
+
+fn narrowed(state: &State<f64>) -> State<f32> {
+    let narrow = |values: &[f64]| values.iter().map(|&v| v as f32).collect();
+    State {
+        parameters: narrow(&state.parameters),
+        statistics: narrow(&state.statistics),
+        slots: state.slots.iter().map(|slot| narrow(slot)).collect(),
+        steps: state.steps,
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::Cpu;
+
+    /// The same body that a GPU is checked with.
+    #[test]
+    fn the_cpu_holds() {
+        let lines = suite(&Cpu, &[Precision::F32], Scope::Full, &mut |_| ()).unwrap();
+        assert!(lines.len() >= 100, "{}", lines.len());
+        for line in lines {
+            assert!(line.holds(), "{line:?}");
+        }
+    }
+
+    #[test]
+    fn a_distance_sees_what_is_not_there() {
+        assert_eq!(distance(&[1.0, 2.0], &[1.0, 2.0]), 0.0);
+        assert!((distance(&[3.0, 4.5], &[3.0, 4.0]) - 0.1).abs() < 1e-12);
+        assert_eq!(distance(&[1.0], &[1.0, 2.0]), f64::INFINITY);
+        assert_eq!(distance(&[f32::NAN], &[1.0]), f64::INFINITY);
+    }
+}

@@ -1,0 +1,378 @@
+// The kernels, run on the CPU and compared with their formulas in double precision. Each check prints
+// a line; the program fails if one is off by more than rounding explains.
+
+#include "emulate.hpp"
+#include "kernels.cu"
+
+static int failures = 0;
+
+#if BF16
+static const double CLOSE = 1e-2;
+#else
+static const double CLOSE = 2e-5;
+#endif
+
+// The largest difference, over the largest number.
+template <class A>
+static void check(const char *what, const std::vector<A> &found, const std::vector<double> &wanted,
+                  double close = CLOSE) {
+    double most = 0, scale = 1e-6;
+    for (size_t i = 0; i < wanted.size(); ++i) {
+        double got;
+        if constexpr (sizeof(A) == sizeof(act) && !std::is_same_v<A, float>) got = up(found[i]);
+        else got = found[i];
+        double off = std::fabs(got - wanted[i]);
+        most = off > most || off != off ? off : most;
+        scale = std::max(scale, std::fabs(wanted[i]));
+    }
+    bool fine = most <= close * scale;
+    printf("%-44s off by %.1e %s\n", what, most / scale, fine ? "" : "TOO MUCH");
+    failures += !fine;
+}
+
+static unsigned state = 1;
+static float next() {
+    state = state * 1664525u + 1013904223u;
+    return (float)(state >> 8) / (1 << 23) - 1.0f;
+}
+static std::vector<float> floats(size_t n, float scale = 1, float shift = 0) {
+    std::vector<float> all(n);
+    for (auto &x : all) x = next() * scale + shift;
+    return all;
+}
+static std::vector<act> acts(size_t n, float scale = 1, float shift = 0) {
+    std::vector<act> all(n);
+    for (auto &x : all) x = down(next() * scale + shift);
+    return all;
+}
+static std::vector<double> wide(const std::vector<act> &from) {
+    std::vector<double> all;
+    for (act x : from) all.push_back(up(x));
+    return all;
+}
+
+struct Cut { Place grid, block; int share; };
+// The same as passes.rs makes, with few blocks, so that small shapes have several.
+static Cut cut(int rows, int channels, int blocks) {
+    unsigned groups = 1;
+    while (groups * 8 < (unsigned)channels && groups < 16) groups *= 2;
+    unsigned lines = THREADS / groups, columns = (channels + groups * 8 - 1) / (groups * 8);
+    int share = (rows + blocks - 1) / blocks;
+    share = (share + lines - 1) / lines * lines;
+    return {{(unsigned)((rows + share - 1) / share), columns}, {groups, lines}, share};
+}
+static Cut over(int rows, int channels, int each) {
+    unsigned groups = 1;
+    while (groups * 8 < (unsigned)channels && groups < 64) groups *= 2;
+    unsigned lines = 256 / groups, columns = (channels + groups * 8 - 1) / (groups * 8);
+    return {{(rows + lines * each - 1) / (lines * each), columns}, {groups, lines}, 0};
+}
+
+// Pixels that a step of two leaves.
+static void thinned() {
+    int count = 3, height = 5, width = 4, channels = 16;
+    auto x = acts(count * height * width * channels);
+    std::vector<act> y(count * 3 * 2 * channels);
+    each(y.size() / 8, [&] { thin(x.data(), count, height, width, channels, 2, y.data()); });
+    std::vector<double> wanted;
+    for (int n = 0; n < count; ++n)
+        for (int i = 0; i < height; i += 2)
+            for (int j = 0; j < width; j += 2)
+                for (int k = 0; k < channels; ++k)
+                    wanted.push_back(up(x[((n * height + i) * width + j) * channels + k]));
+    check("thin", y, wanted, 0);
+}
+
+// One norm: forward with its statistics, backward, and the tangents of both with fixed ones.
+static void norm(int rows, int channels, bool relu, bool residual) {
+    size_t n = (size_t)rows * channels;
+    auto x = acts(n, 2, 0.5f), r = acts(n), dy = acts(n), tx = acts(n), tr = acts(n), tdy = acts(n);
+    auto scale = floats(channels, 0.5f, 1), shift = floats(channels);
+    auto statistics = floats(2 * channels, 0.4f, 0.6f), before = statistics;
+    auto tscale = floats(channels), tshift = floats(channels);
+    std::vector<float> vectors(6 * channels), partial(1 << 20), along(2 * channels);
+    std::vector<float> dscale(channels), dshift(channels), tdscale(channels), tdshift(channels);
+    std::vector<u32> arrived(64);
+    std::vector<act> y(n), dx = acts(n), dr = acts(n), ty(n), tdx = acts(n), tdr = acts(n);
+    auto dx0 = wide(dx), dr0 = wide(dr), tdx0 = wide(tdx), tdr0 = wide(tdr);
+    char name[96];
+    auto title = [&](const char *what) {
+        snprintf(name, sizeof name, "norm %dx%d%s%s: %s", rows, channels, relu ? " relu" : "",
+                 residual ? " sum" : "", what);
+        return name;
+    };
+    Cut c = cut(rows, channels, 6), once = over(rows, channels, EACH);
+    Cut back = over(rows, channels, EACH_BACK);
+    // Twice, since the counter of arrivals has to be ready for the next.
+    for (int turn = 0; turn < 2; ++turn) {
+        statistics = before;
+        launch(c.grid, c.block, [&] {
+            norm_sums(x.data(), rows, channels, c.share, 1e-5f, 0.1f, scale.data(), shift.data(),
+                      statistics.data(), vectors.data(), partial.data(), arrived.data());
+        });
+    }
+    launch(once.grid, once.block, [&] {
+        norm_apply(x.data(), residual ? r.data() : nullptr, vectors.data(), relu, rows, channels,
+                   y.data());
+    });
+    std::vector<double> mean(channels), variance(channels), wanted(n), moved(2 * channels), s(channels);
+    for (int k = 0; k < channels; ++k) {
+        for (int i = 0; i < rows; ++i) mean[k] += up(x[(size_t)i * channels + k]) / (double)rows;
+        for (int i = 0; i < rows; ++i) {
+            double d = up(x[(size_t)i * channels + k]) - mean[k];
+            variance[k] += d * d / rows;
+        }
+        s[k] = 1 / std::sqrt(variance[k] + 1e-5);
+        moved[k] = 0.9 * before[k] + 0.1 * mean[k];
+        double unbiased = rows > 1 ? variance[k] * rows / (rows - 1) : variance[k];
+        moved[channels + k] = 0.9 * before[channels + k] + 0.1 * unbiased;
+    }
+    for (size_t i = 0; i < n; ++i) {
+        int k = i % channels;
+        double z = scale[k] * s[k] * (up(x[i]) - mean[k]) + shift[k] + (residual ? up(r[i]) : 0);
+        wanted[i] = relu && z <= 0 ? 0 : z;
+    }
+    check(title("statistics"), statistics, moved, 2e-5);
+    check(title("forward"), y, wanted);
+
+    auto slopes = !relu ? norm_slopes_all : residual ? norm_slopes_out : norm_slopes_own;
+    launch(c.grid, c.block, [&] {
+        slopes(x.data(), y.data(), dy.data(), 1, rows, channels, c.share, vectors.data(),
+               dscale.data(), dshift.data(), partial.data(), arrived.data());
+    });
+    auto plain = !relu ? norm_back_all : residual ? norm_back_out_sum : norm_back_own;
+    auto adds = relu ? residual ? norm_back_out_sum_adds : norm_back_own_adds
+                     : residual ? norm_back_all_sum_adds : norm_back_all_adds;
+    auto alone = dx, alone_dr = dr;
+    if (relu || !residual) {
+        launch(back.grid, back.block, [&] {
+            plain(x.data(), y.data(), dy.data(), vectors.data(), 0, 0, rows, channels,
+                  alone.data(), residual ? alone_dr.data() : nullptr);
+        });
+    }
+    launch(back.grid, back.block, [&] {
+        adds(x.data(), y.data(), dy.data(), vectors.data(), 1, 1, rows, channels, dx.data(),
+             residual ? dr.data() : nullptr);
+    });
+    std::vector<double> wscale(channels), wshift(channels), wdx = dx0, wdr = dr0, dz(n);
+    for (size_t i = 0; i < n; ++i) {
+        int k = i % channels;
+        dz[i] = relu && !(up(y[i]) > 0) ? 0 : up(dy[i]);
+        wshift[k] += dz[i];
+        wscale[k] += dz[i] * (up(x[i]) - mean[k]) * s[k];
+    }
+    for (size_t i = 0; i < n; ++i) {
+        int k = i % channels;
+        double normal = (up(x[i]) - mean[k]) * s[k];
+        wdx[i] += scale[k] * s[k] * (dz[i] - wshift[k] / rows - normal * wscale[k] / rows);
+        wdr[i] += dz[i];
+    }
+    check(title("d scale"), dscale, wscale, 1e-4);
+    check(title("d shift"), dshift, wshift, 1e-4);
+    check(title("d x, added"), dx, wdx);
+    if (relu || !residual) {
+        auto wanted = wdx;
+        for (size_t i = 0; i < n; ++i) wanted[i] -= dx0[i];
+        check(title("d x"), alone, wanted);
+        if (residual) check(title("d residual"), alone_dr, dz);
+    }
+    if (residual) check(title("d residual, added"), dr, wdr);
+
+    // From here on with fixed statistics.
+    each(channels, [&] {
+        norm_fixed(statistics.data(), channels, 1e-5f, scale.data(), shift.data(), vectors.data());
+    });
+    each(channels, [&] {
+        norm_along(vectors.data(), tscale.data(), tshift.data(), channels, along.data());
+    });
+    launch(once.grid, once.block, [&] {
+        norm_apply(x.data(), residual ? r.data() : nullptr, vectors.data(), relu, rows, channels,
+                   y.data());
+    });
+    each(n / 8, [&] {
+        norm_tangent(x.data(), tx.data(), y.data(), residual ? tr.data() : nullptr, vectors.data(),
+                     along.data(), relu, n / 8, channels, ty.data());
+    });
+    launch(c.grid, c.block, [&] {
+        norm_slopes_tangent(x.data(), tx.data(), y.data(), dy.data(), tdy.data(), relu, rows,
+                            channels, c.share, vectors.data(), tdscale.data(), tdshift.data(),
+                            partial.data(), arrived.data());
+    });
+    each(n / 8, [&] {
+        norm_back_tangent(y.data(), dy.data(), tdy.data(), vectors.data(), along.data(), relu, 1, 1,
+                          n / 8, channels, tdx.data(), residual ? tdr.data() : nullptr);
+    });
+    std::vector<double> wty(n), wtdx = tdx0, wtdr = tdr0;
+    std::fill(wscale.begin(), wscale.end(), 0), std::fill(wshift.begin(), wshift.end(), 0);
+    for (size_t i = 0; i < n; ++i) {
+        int k = i % channels;
+        double mu = statistics[k], sd = 1 / std::sqrt(statistics[channels + k] + 1e-5);
+        bool passes = !relu || up(y[i]) > 0;
+        double t = scale[k] * sd * up(tx[i]) + tscale[k] * sd * (up(x[i]) - mu) + tshift[k];
+        if (residual) t += up(tr[i]);
+        wty[i] = passes ? t : 0;
+        double d = passes ? up(dy[i]) : 0, td = passes ? up(tdy[i]) : 0;
+        wshift[k] += td;
+        wscale[k] += sd * (td * (up(x[i]) - mu) + d * up(tx[i]));
+        wtdx[i] += scale[k] * sd * td + tscale[k] * sd * d;
+        wtdr[i] += td;
+    }
+    check(title("tangent"), ty, wty);
+    check(title("tangent of d scale"), tdscale, wscale, 1e-4);
+    check(title("tangent of d shift"), tdshift, wshift, 1e-4);
+    check(title("tangent of d x"), tdx, wtdx);
+    if (residual) check(title("tangent of d residual"), tdr, wtdr);
+}
+
+static void linear_layer() {
+    int count = 37, inputs = 50, outputs = 7;
+    auto x = floats(count * inputs), w = floats(inputs * outputs), b = floats(outputs);
+    auto y = floats(count * outputs), dy = floats(count * outputs), dx = floats(count * inputs);
+    auto dw = floats(inputs * outputs), db = floats(outputs);
+    std::vector<double> wy(y.begin(), y.end()), wdx(dx.begin(), dx.end());
+    std::vector<double> wdw(dw.begin(), dw.end()), wdb(db.begin(), db.end());
+    for (int n = 0; n < count; ++n)
+        for (int o = 0; o < outputs; ++o) {
+            wy[n * outputs + o] += b[o];
+            wdb[o] += dy[n * outputs + o];
+            for (int i = 0; i < inputs; ++i) {
+                wy[n * outputs + o] += (double)x[n * inputs + i] * w[i * outputs + o];
+                wdx[n * inputs + i] += (double)dy[n * outputs + o] * w[i * outputs + o];
+                wdw[i * outputs + o] += (double)x[n * inputs + i] * dy[n * outputs + o];
+            }
+        }
+    each(32 * count * outputs, [&] {
+        linear(x.data(), w.data(), b.data(), count, inputs, outputs, 1, y.data());
+    });
+    each(count * inputs, [&] {
+        linear_back(dy.data(), w.data(), count, inputs, outputs, 1, dx.data());
+    });
+    each(32 * (inputs + 1) * outputs, [&] {
+        linear_back_weights(x.data(), dy.data(), count, inputs, outputs, 1, dw.data(), db.data());
+    });
+    check("linear", y, wy, 2e-6);
+    check("linear: d x", dx, wdx, 2e-6);
+    check("linear: d weights", dw, wdw, 2e-6);
+    check("linear: d bias", db, wdb, 2e-6);
+}
+
+// Pooling, the last layer and the loss in one kernel against those of several, with mixed goals.
+static void ends(bool soft) {
+    int count = 5, pixels = 9, channels = 48, width = 10, batch = 5, step = 1, rows = 12;
+    auto x = acts(count * pixels * channels);
+    auto w = floats(channels * width), bias = floats(width);
+    std::vector<u16> classes;
+    std::vector<float> shares;
+    for (int i = 0; i < rows; ++i) classes.push_back(i * 7 % width);
+    for (int i = 0; i < rows; ++i) {
+        double total = 0;
+        std::vector<double> p;
+        for (int k = 0; k < width; ++k) p.push_back(next() + 1), total += p[k];
+        for (double q : p) shares.push_back(q / total);
+    }
+    std::vector<u32> visits = {0, 0, 0, 0, 0, 3, 11, 7, 1, 0}, partner = {0, 0, 0, 0, 0, 4, 2, 0, 1, 3};
+    std::vector<float> lambda = {0.1f, 0.7f}, pooled(count * channels), z(count * width);
+    std::vector<float> dz(count * width), losses(10), one_pooled(count * channels);
+    std::vector<float> one_dz(count * width), one_losses(10), dp(count * channels);
+    std::vector<act> dx(x.size()), one_dx(x.size());
+    const u16 *c = soft ? nullptr : classes.data();
+    const float *s = soft ? shares.data() : nullptr;
+    each(count * channels, [&] { pool(x.data(), count, pixels, channels, pooled.data()); });
+    each(32 * count * width, [&] {
+        linear(pooled.data(), w.data(), bias.data(), count, channels, width, 0, z.data());
+    });
+    launch({1, 1}, {32, 1}, [&] {
+        cross_entropy(z.data(), c, s, visits.data(), lambda.data(), partner.data(), &step, batch,
+                      count, nullptr, width, dz.data(), losses.data());
+    });
+    each(count * channels, [&] {
+        linear_back(dz.data(), w.data(), count, channels, width, 0, dp.data());
+    });
+    each(count * pixels * channels, [&] {
+        pool_back(dp.data(), count, pixels, channels, 0, dx.data());
+    });
+    launch({(unsigned)count, 1}, {256, 1}, [&] {
+        head(x.data(), w.data(), bias.data(), c, s, visits.data(), lambda.data(), partner.data(),
+             &step, batch, count, pixels, channels, width, one_pooled.data(), one_dz.data(),
+             one_losses.data(), one_dx.data());
+    });
+    std::vector<double> wanted(10), slopes(count * width);
+    for (int n = 0; n < count; ++n) {
+        double total = 0, expected = 0;
+        for (int k = 0; k < width; ++k) total += std::exp((double)z[n * width + k]);
+        for (int k = 0; k < width; ++k) {
+            u32 own = visits[5 + n], other = visits[5 + partner[5 + n]];
+            double a = soft ? shares[own * width + k] : classes[own] == k;
+            double b = soft ? shares[other * width + k] : classes[other] == k;
+            double p = lambda[1] * a + (1 - lambda[1]) * b;
+            expected += p * z[n * width + k];
+            slopes[n * width + k] = (std::exp((double)z[n * width + k]) / total - p) / count;
+        }
+        wanted[5 + n] = std::log(total) - expected;
+    }
+    check(soft ? "loss, distributions" : "loss, classes", losses, wanted, 1e-5);
+    check("loss: d logits", dz, slopes, 1e-5);
+    auto same = [](const std::vector<float> &a) { return std::vector<double>(a.begin(), a.end()); };
+    check("head: loss", one_losses, same(losses), 1e-6);
+    check("head: d logits", one_dz, same(dz), 1e-6);
+    check("head: features", one_pooled, same(pooled), 1e-6);
+    check("head: d map", one_dx, wide(dx));
+    // The tangent of the gradient at the logits, by differences.
+    int over = 11;
+    auto along = floats(count * width);
+    std::vector<float> tangent(count * width), moved(count * width), there(count * width);
+    launch({1, 1}, {32, 1}, [&] {
+        cross_entropy_tangent(z.data(), along.data(), count, &over, width, tangent.data());
+    });
+    for (int n = 0; n < count; ++n) {
+        double total = 0, mean = 0;
+        for (int k = 0; k < width; ++k) total += std::exp((double)z[n * width + k]);
+        for (int k = 0; k < width; ++k) {
+            mean += std::exp((double)z[n * width + k]) / total * along[n * width + k];
+        }
+        for (int k = 0; k < width; ++k) {
+            double q = std::exp((double)z[n * width + k]) / total;
+            slopes[n * width + k] = q * (along[n * width + k] - mean) / over;
+        }
+    }
+    check("loss: tangent", tangent, slopes, 1e-5);
+}
+
+// Labels of made-up votes, for the other side to compare: one line a draw.
+static void labels() {
+    int rows = 50;
+    std::vector<u64> keys;
+    std::vector<u32> starts = {0};
+    std::vector<u16> votes, out(rows);
+    for (u64 i = 0; i < (u64)rows; ++i) {
+        keys.push_back(i * 0x9E3779B97F4A7C15ull + 1);
+        for (u64 j = 0; j < i % 6; ++j) votes.push_back((i * 7 + j * 3) % 10);
+        starts.push_back(votes.size());
+    }
+    for (u64 draw = 0; draw < 9; ++draw) {
+        for (int words = 0; words < 2; ++words) {
+            std::fill(out.begin(), out.end(), 99);
+            each(rows, [&] {
+                if (words) draw_labels(keys.data(), starts.data(), votes.data(), 7, 11, draw, rows, out.data());
+                else turn_labels(starts.data(), votes.data(), draw, rows, out.data());
+            });
+            printf("labels %d %llu", words, draw);
+            for (u16 label : out) printf(" %d", label);
+            printf("\n");
+        }
+    }
+}
+
+int main() {
+    norm(300, 64, false, false);
+    norm(1100, 8, true, false);
+    norm(130, 256, true, true);
+    norm(77, 24, false, true);
+    norm(3, 16, true, true);
+    thinned();
+    linear_layer();
+    ends(false);
+    ends(true);
+    labels();
+    return failures ? 1 : 0;
+}

@@ -1,0 +1,93 @@
+// Runs CUDA kernels on the CPU: block after block, one thread of the host for each of a block's. Slow,
+// and enough for the arithmetic and the barriers of small shapes. A program that includes this and
+// then the kernels is plain C++.
+
+#pragma once
+#include <barrier>
+#include <cmath>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <thread>
+#include <vector>
+
+struct Place { unsigned x = 1, y = 1, z = 1; };
+static thread_local Place threadIdx, blockIdx;
+static Place blockDim, gridDim;
+
+// Blocks come one after another, so what a block shares may be static.
+#define __shared__ static
+#define __global__
+#define __device__
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+#define __align__(n) __attribute__((aligned(n)))
+
+struct alignas(16) float4 { float x, y, z, w; };
+
+static std::unique_ptr<std::barrier<>> block_barrier;
+static std::vector<std::unique_ptr<std::barrier<>>> warp_barriers;
+static std::vector<float> warp_room;
+
+static unsigned own_number() { return threadIdx.y * blockDim.x + threadIdx.x; }
+static inline void __syncthreads() { block_barrier->arrive_and_wait(); }
+static inline void __threadfence() {}
+
+// Every lane of the warp has to come by, as with the full mask that the kernels use.
+static inline float __shfl_down_sync(unsigned, float value, int step) {
+    unsigned me = own_number(), lane = me % 32;
+    warp_room[me] = value;
+    warp_barriers[me / 32]->arrive_and_wait();
+    float got = lane + step < 32 ? warp_room[me + step] : value;
+    warp_barriers[me / 32]->arrive_and_wait();
+    return got;
+}
+
+static inline unsigned atomicAdd(unsigned *at, unsigned add) {
+    return __atomic_fetch_add(at, add, __ATOMIC_SEQ_CST);
+}
+template <class T> static inline T __ldcg(const T *at) { return *at; }
+static inline float __uint_as_float(unsigned bits) { float x; memcpy(&x, &bits, 4); return x; }
+static inline unsigned __float_as_uint(float x) { unsigned bits; memcpy(&bits, &x, 4); return bits; }
+static inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
+    return (unsigned long long)((unsigned __int128)a * b >> 64);
+}
+static inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
+static inline float normcdff(float x) { return 0.5f * erfcf(-x * 0.70710678f); }
+template <class T> static inline T min(T a, T b) { return a < b ? a : b; }
+
+// Runs a kernel. Threads that return early leave the barriers, as they do on a GPU.
+static void launch(Place grid, Place block, const std::function<void()> &kernel) {
+    gridDim = grid;
+    blockDim = block;
+    unsigned threads = block.x * block.y;
+    for (unsigned y = 0; y < grid.y; ++y) {
+        for (unsigned x = 0; x < grid.x; ++x) {
+            block_barrier = std::make_unique<std::barrier<>>(threads);
+            warp_barriers.clear();
+            for (unsigned first = 0; first < threads; first += 32) {
+                unsigned lanes = threads - first < 32 ? threads - first : 32;
+                warp_barriers.push_back(std::make_unique<std::barrier<>>(lanes));
+            }
+            warp_room.assign(threads, 0.0f);
+            std::vector<std::thread> all;
+            for (unsigned n = 0; n < threads; ++n) {
+                all.emplace_back([&, n] {
+                    threadIdx = {n % block.x, n / block.x, 0};
+                    blockIdx = {x, y, 0};
+                    kernel();
+                    block_barrier->arrive_and_drop();
+                    warp_barriers[n / 32]->arrive_and_drop();
+                });
+            }
+            for (auto &thread : all) thread.join();
+        }
+    }
+}
+
+static void each(size_t numbers, const std::function<void()> &kernel) {
+    launch({(unsigned)((numbers + 255) / 256), 1}, {256, 1}, kernel);
+}

@@ -1,0 +1,238 @@
+//! Everything that a report is made of, already computed.
+//!
+//! A [`Book`] is filled from a store by whoever runs studies; tables, figures and the page are made
+//! from it alone. Numbers in it are one tidy list of [`Row`]s, one for each run and metric; means,
+//! spreads and paired tests over seeds are taken when a table is prepared.
+
+use serde::{Deserialize, Serialize};
+
+pub use dissensus_core::results::Row;
+
+/// A report's contents.
+#[derive(Clone, Debug, Default)]
+pub struct Book {
+    /// The study's name: letters, digits and dashes.
+    pub name: String,
+    /// Its title.
+    pub title: String,
+    /// What it asks, in a paragraph or two of plain text.
+    pub about: String,
+    /// The arms, in the order in which they are shown. A row's arm is one of these names.
+    pub arms: Vec<Arm>,
+    /// The data sets, in the order in which they are shown.
+    pub datasets: Vec<Named>,
+    /// The metrics of the rows.
+    pub metrics: Vec<Metric>,
+    /// The results.
+    pub rows: Vec<Row>,
+    /// Curves over epochs, one for each run and column of its history.
+    pub curves: Vec<Curve>,
+    /// Numbers by item, one table for each run that a figure needs them of.
+    pub items: Vec<ItemNumbers>,
+    /// Binned reliability, one for each run.
+    pub reliability: Vec<ReliabilityOf>,
+    /// The items themselves with every arm's predictions, one collection for each data set.
+    pub collections: Vec<Collection>,
+    /// The settings that a grid search chose.
+    pub chosen: Vec<Chosen>,
+    /// Published values to stand beside ours.
+    pub references: Vec<Reference>,
+    /// What tables are wanted.
+    pub tables: Vec<crate::tables::TableSpec>,
+    /// What figures are wanted.
+    pub figures: Vec<crate::figures::FigureSpec>,
+    /// The resolved study, as TOML.
+    pub settings: String,
+    /// Where the results come from: version, hardware, dates, seconds; name and value.
+    pub provenance: Vec<(String, String)>,
+    /// Runs that failed, with the reason.
+    pub failed: Vec<(String, String)>,
+    /// Runs that are not done.
+    pub missing: usize,
+}
+
+/// A name, and how it is written for people.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Named {
+    /// As in the rows.
+    pub name: String,
+    /// For people.
+    pub title: String,
+}
+
+/// One thing that is compared.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Arm {
+    /// As in the rows.
+    pub name: String,
+    /// For people.
+    pub title: String,
+    /// How it differs from the others, in a sentence.
+    pub about: String,
+}
+
+/// Which way is better.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Better {
+    /// Lower is better.
+    Lower,
+    /// Higher is better.
+    Higher,
+    /// Neither.
+    #[default]
+    Neither,
+}
+
+/// A metric, and how its number is made.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Metric {
+    /// As in the rows.
+    pub name: String,
+    /// For people, short: the head of a column.
+    pub title: String,
+    /// Which way is better.
+    pub better: Better,
+    /// Digits after the point.
+    pub digits: usize,
+    /// What it is, in a sentence or two.
+    pub what: String,
+    /// Its formula in plain text.
+    pub formula: String,
+    /// Settings that it was computed with; empty where there are none.
+    pub settings: String,
+    /// Where it is defined.
+    pub source: String,
+}
+
+/// What a run is, as tables and figures know it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Of {
+    /// The data set.
+    pub dataset: String,
+    /// The arm.
+    pub arm: String,
+    /// Votes an item in training; `None` for all.
+    pub k: Option<u32>,
+    /// The seed.
+    pub seed: u64,
+}
+
+/// A column of a run's history.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Curve {
+    /// The run.
+    pub of: Of,
+    /// What it shows, such as `train_loss` or `evaluation.soft_nll`.
+    pub column: String,
+    /// One value an epoch; NaN where there is none.
+    pub values: Vec<f64>,
+}
+
+/// Columns of numbers by item, of one run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ItemNumbers {
+    /// The run.
+    pub of: Of,
+    /// The items.
+    pub ids: Vec<String>,
+    /// Names and values, as many as items each; NaN where there is none.
+    pub columns: Vec<(String, Vec<f64>)>,
+}
+
+/// Reliability of one run: what was predicted against what came.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ReliabilityOf {
+    /// The run.
+    pub of: Of,
+    /// Confidence, how often people agreed, and the count of each bin.
+    pub bins: Vec<(f64, f64, u64)>,
+}
+
+/// The items of a data set, to look at.
+#[derive(Clone, Debug, Default)]
+pub struct Collection {
+    /// The data set.
+    pub dataset: String,
+    /// The classes, in order.
+    pub classes: Vec<String>,
+    /// The items.
+    pub items: Vec<Item>,
+    /// Each prediction's arm and votes an item (`None`: all).
+    pub predicted_by: Vec<(String, Option<u32>)>,
+}
+
+/// An item to look at.
+#[derive(Clone, Debug, Default)]
+pub struct Item {
+    /// Its id.
+    pub id: String,
+    /// Its text, where it is one.
+    pub text: Option<String>,
+    /// Its picture, where it is one.
+    pub picture: Option<Picture>,
+    /// Votes by class: counts or shares.
+    pub votes: Vec<f64>,
+    /// One for each of `predicted_by`: the mean predicted distribution over seeds; empty where no
+    /// run of that arm predicts the item.
+    pub predictions: Vec<Vec<f32>>,
+}
+
+/// A small picture, row by row, one or three channels.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Picture {
+    /// Pixels a row.
+    pub width: usize,
+    /// Rows.
+    pub height: usize,
+    /// 1 (grey) or 3 (red, green, blue).
+    pub channels: usize,
+    /// All bytes.
+    pub pixels: Vec<u8>,
+}
+
+/// What a grid search chose for an arm.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Chosen {
+    /// The data set.
+    pub dataset: String,
+    /// The arm.
+    pub arm: String,
+    /// Votes an item; `None` for all.
+    pub k: Option<u32>,
+    /// Setting and value.
+    pub settings: Vec<(String, String)>,
+}
+
+/// A published value.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reference {
+    /// The data set; empty where the study has one.
+    #[serde(default)]
+    pub dataset: String,
+    /// The arm.
+    pub arm: String,
+    /// Votes an item; none for all.
+    #[serde(default)]
+    pub k: Option<u32>,
+    /// The metric.
+    pub metric: String,
+    /// The slice; `all` for all items.
+    #[serde(default = "all")]
+    pub slice: String,
+    /// The mean over seeds.
+    pub mean: f64,
+    /// The standard deviation over seeds, where it is given.
+    #[serde(default)]
+    pub sd: Option<f64>,
+    /// How many seeds.
+    #[serde(default)]
+    pub n: Option<u32>,
+    /// Where it is published, such as `Table 2`.
+    pub source: String,
+}
+
+fn all() -> String {
+    "all".to_owned()
+}

@@ -1,0 +1,194 @@
+//! Training curves: columns of the history over epochs, mean and range over seeds, a line for each
+//! arm.
+
+use std::collections::BTreeMap;
+
+use super::csv::{Csv, number};
+use super::key::{Key, present};
+use super::panel::{Axis, Layer, Mark, Panel, Series};
+use super::scale::{Scale, short};
+use super::scope::{Cell, Scope, joined, k_text, kept};
+use super::sheet::{DOUBLE, SINGLE, Sample, Sheet};
+use crate::ReportError;
+use crate::book::Curve;
+
+/// Training curves.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Curves {
+    /// One for each column, data set and number of votes.
+    pub panels: Vec<CurvesPanel>,
+    /// Below the axis.
+    pub x_title: String,
+    /// Beside the other; empty where the panels' titles say it.
+    pub y_title: String,
+    /// Whether the axis across is logarithmic.
+    pub log_x: bool,
+}
+
+/// One column.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CurvesPanel {
+    /// The column of the history.
+    pub column: String,
+    /// The data set.
+    pub dataset: String,
+    /// Votes an item; `None` for all.
+    pub k: Option<u32>,
+    /// Above the panel.
+    pub title: String,
+    /// The arms that have values.
+    pub curves: Vec<CurveOf>,
+}
+
+/// An arm.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CurveOf {
+    /// Which one.
+    pub key: Key,
+    /// The epochs that any seed has a value of.
+    pub epochs: Vec<CurvePoint>,
+}
+
+/// An epoch.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CurvePoint {
+    /// Counted from 1.
+    pub epoch: usize,
+    /// The mean over seeds.
+    pub mean: f64,
+    /// The smallest value.
+    pub low: f64,
+    /// The largest.
+    pub high: f64,
+    /// How many seeds.
+    pub n: usize,
+}
+
+pub(super) fn prepare(scope: &Scope<'_>) -> Result<(Curves, String), ReportError> {
+    let spec = scope.spec;
+    let mut columns: Vec<String> = Vec::new();
+    for curve in &scope.book.curves {
+        if !columns.contains(&curve.column) {
+            columns.push(curve.column.clone());
+        }
+    }
+    if columns.is_empty() {
+        columns.clone_from(&spec.metrics);
+    }
+    let columns =
+        kept(&scope.place, "column of the history", &spec.metrics, &columns, |name| name)?;
+    let fits = |curve: &&Curve| scope.keeps_run(&curve.of) && columns.contains(&curve.column);
+    let found: Vec<&Curve> = scope.book.curves.iter().filter(fits).collect();
+    let cells = scope.cells(found.iter().map(|c| (c.of.dataset.as_str(), c.of.k)));
+    let mut panels = Vec::new();
+    let mut uneven = false;
+    for Cell { dataset, k, title } in &cells {
+        for column in &columns {
+            let mut curves = Vec::new();
+            for key in &scope.arms {
+                let mut seeds: BTreeMap<u64, &[f64]> = BTreeMap::new();
+                for curve in found.iter().filter(|curve| curve.column == *column) {
+                    let of = &curve.of;
+                    if of.dataset == *dataset && of.k == *k && of.arm == key.name {
+                        seeds.entry(of.seed).or_insert(&curve.values);
+                    }
+                }
+                let epochs = epochs(seeds.values().copied());
+                uneven |= epochs.iter().any(|epoch| epoch.n < seeds.len());
+                if !epochs.is_empty() {
+                    curves.push(CurveOf { key: key.clone(), epochs });
+                }
+            }
+            let title = joined(&[title, column]);
+            let (column, dataset, k) = (column.clone(), dataset.clone(), *k);
+            panels.push(CurvesPanel { column, dataset, k, title, curves });
+        }
+    }
+    let x_title = spec.x_title.clone().unwrap_or_else(|| "epoch".to_owned());
+    let y_title = spec.y_title.clone().unwrap_or_default();
+    let mut note = "Means over seeds; bands reach from the lowest to the highest.".to_owned();
+    if uneven {
+        note += " An epoch is over the seeds that have a value of it.";
+    }
+    Ok((Curves { panels, x_title, y_title, log_x: spec.log_x }, note))
+}
+
+fn epochs<'a>(seeds: impl Iterator<Item = &'a [f64]> + Clone) -> Vec<CurvePoint> {
+    let longest = seeds.clone().map(<[f64]>::len).max().unwrap_or(0);
+    let point = |epoch: usize| {
+        let values = seeds.clone().filter_map(|s| s.get(epoch).copied()).filter(|v| v.is_finite());
+        let n = values.clone().count();
+        let low = values.clone().fold(f64::INFINITY, f64::min);
+        let high = values.clone().fold(f64::NEG_INFINITY, f64::max);
+        let mean = values.map(|value| value / n as f64).sum();
+        (n > 0).then_some(CurvePoint { epoch: epoch + 1, mean, low, high, n })
+    };
+    (0..longest).filter_map(point).collect()
+}
+
+impl Curves {
+    pub(super) fn csv(&self) -> String {
+        let header = ["column", "dataset", "k", "arm", "epoch", "mean", "low", "high", "n"];
+        let mut csv = Csv::new(&header);
+        for panel in &self.panels {
+            for curve in &panel.curves {
+                for CurvePoint { epoch, mean, low, high, n } in &curve.epochs {
+                    csv.row(&[
+                        &panel.column,
+                        &panel.dataset,
+                        &k_text(panel.k),
+                        &curve.key.name,
+                        &epoch.to_string(),
+                        &number(*mean),
+                        &number(*low),
+                        &number(*high),
+                        &n.to_string(),
+                    ]);
+                }
+            }
+        }
+        csv.finish()
+    }
+
+    pub(super) fn sheet(&self, arms: &[Key]) -> Sheet {
+        let curves = self.panels.iter().flat_map(|p| &p.curves);
+        let legend = present(arms, curves.map(|curve| &curve.key));
+        let panels: Vec<Panel> = self.panels.iter().map(|panel| self.panel(panel)).collect();
+        let width = if panels.len() == 1 { SINGLE } else { DOUBLE };
+        Sheet { width, panels, legend, sample: Sample::Line, columns: 3, aspect: 0.75 }
+    }
+
+    fn panel(&self, panel: &CurvesPanel) -> Panel {
+        let epochs = || panel.curves.iter().flat_map(|curve| &curve.epochs);
+        let x = Scale::around(epochs().map(|e| e.epoch as f64), self.log_x);
+        let y = Scale::around(epochs().flat_map(|e| [e.low, e.high]), false);
+        let count = panel.curves.len().max(1);
+        let series = panel.curves.iter().enumerate().map(|(place, curve)| {
+            let all = &curve.epochs;
+            let band = all.iter().filter(|e| e.n > 1);
+            let band: Vec<_> = band.map(|e| (e.epoch as f64, e.low, e.high)).collect();
+            let way = all.iter().map(|e| (e.epoch as f64, e.mean)).collect();
+            // A few markers tell lines apart without colour, and not at the same epochs.
+            let step = all.len().div_ceil(6).max(1);
+            let first = (step * place / count).min(all.len().saturating_sub(1));
+            let mark = |e: &CurvePoint| {
+                let seeds = if e.n == 1 { "1 seed".to_owned() } else { format!("{} seeds", e.n) };
+                let tip =
+                    format!("{}, epoch {}: {} ({seeds})", curve.key.title, e.epoch, short(e.mean));
+                Mark { x: e.epoch as f64, y: e.mean, tip }
+            };
+            let marks = all.iter().skip(first).step_by(step).map(mark).collect();
+            let mut layers = Vec::new();
+            if band.len() > 1 {
+                layers.push(Layer::Band(band));
+            }
+            layers.push(Layer::Line(way, curve.key.title.clone()));
+            layers.push(Layer::Marks(marks, 2.2));
+            Series { key: curve.key.clone(), dodge: 0.0, layers }
+        });
+        let series = series.collect();
+        let x = Axis { whole: true, ..Axis::new(x, &self.x_title) };
+        let y = Axis::new(y, &self.y_title);
+        Panel { title: panel.title.clone(), x, y, guides: Vec::new(), series }
+    }
+}

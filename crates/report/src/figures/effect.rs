@@ -1,0 +1,333 @@
+//! The effect of one column of items on another: items in bins of equal count by `x`, and in each
+//! the mean of `y` with its interval, for each arm; or of `y` less that of one arm.
+//!
+//! Items of the same x are never parted, so bins may differ in count. All arms share the bins of
+//! their panel. With three seeds or more, y is averaged over the items of a bin for each seed and the
+//! interval is over seeds; with fewer it is averaged over seeds for each item and the interval is over
+//! items.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::csv::{Csv, number};
+use super::estimate::{Estimate, mean};
+use super::key::{Key, present};
+use super::panel::{Axis, Guide, GuideKind, Layer, Mark, Panel, Series};
+use super::scale::{Scale, short, thousands};
+use super::scope::{Cell, Scope, k_text, values};
+use super::sheet::{DOUBLE, SINGLE, Sample, Sheet};
+use crate::ReportError;
+
+/// Bins where the spec does not say how many.
+const BINS: usize = 8;
+/// Seeds from which an interval is over seeds.
+const SEEDS: usize = 3;
+
+/// Means in bins.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Effect {
+    /// One for each data set and number of votes.
+    pub panels: Vec<EffectPanel>,
+    /// Below the axis.
+    pub x_title: String,
+    /// Beside the other.
+    pub y_title: String,
+    /// The arm that is taken from the others.
+    pub against: Option<String>,
+    /// Whether intervals are over seeds, and not over items.
+    pub over_seeds: bool,
+    /// Whether the axis across is logarithmic.
+    pub log_x: bool,
+}
+
+/// One data set and number of votes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EffectPanel {
+    /// The data set.
+    pub dataset: String,
+    /// Votes an item; `None` for all.
+    pub k: Option<u32>,
+    /// Above the panel.
+    pub title: String,
+    /// The arms that have items.
+    pub series: Vec<EffectSeries>,
+}
+
+/// An arm.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EffectSeries {
+    /// Which one.
+    pub key: Key,
+    /// Its bins.
+    pub bins: Vec<EffectBin>,
+}
+
+/// A bin.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EffectBin {
+    /// The smallest x in it.
+    pub from: f64,
+    /// The largest.
+    pub to: f64,
+    /// The mean x.
+    pub x: f64,
+    /// How many items of this arm.
+    pub items: usize,
+    /// The mean of y.
+    pub y: Estimate,
+}
+
+/// y by item, one map for each seed.
+type BySeed<'a> = BTreeMap<u64, HashMap<&'a str, f64>>;
+
+pub(super) fn prepare(scope: &Scope<'_>) -> Result<(Effect, String), ReportError> {
+    let spec = scope.spec;
+    scope.column("x", &spec.x)?;
+    scope.column("y", &spec.y)?;
+    if let Some(arm) = &spec.against {
+        let known = scope.book.arms.iter().map(|arm| arm.name.as_str());
+        if !known.clone().any(|name| name == arm) {
+            return Err(ReportError::unknown(scope.place.clone(), "arm", arm, known));
+        }
+    }
+    let cells = scope.item_cells();
+    let arms: Vec<&Key> =
+        scope.arms.iter().filter(|key| Some(&key.name) != spec.against.as_ref()).collect();
+    let found: Vec<Vec<(&Key, BySeed<'_>)>> = cells
+        .iter()
+        .map(|cell| arms.iter().map(|key| (*key, by_seed(scope, cell, &key.name))).collect())
+        .collect();
+    let seeds = found.iter().flatten().map(|(_, seeds)| seeds.len()).filter(|n| *n > 0);
+    let over_seeds = seeds.min().is_some_and(|least| least >= SEEDS);
+    let count = spec.count.unwrap_or(BINS).clamp(1, 1000);
+    let mut panels = Vec::new();
+    for (cell, found) in cells.iter().zip(found) {
+        let bins = bins(scope, cell, &found, count);
+        let series = found.iter().filter_map(|(key, seeds)| {
+            let bin = |bin: &Vec<(&str, f64)>| fill(bin, seeds, over_seeds);
+            let bins: Vec<EffectBin> = bins.iter().filter_map(bin).collect();
+            (!bins.is_empty()).then(|| EffectSeries { key: (*key).clone(), bins })
+        });
+        let series = series.collect();
+        let Cell { dataset, k, title } = cell.clone();
+        panels.push(EffectPanel { dataset, k, title, series });
+    }
+    let y_title = match (&spec.y_title, &spec.against) {
+        (None, Some(arm)) => {
+            let against = scope.book.arms.iter().find(|a| a.name == *arm);
+            let title = against.map(|a| a.title.as_str()).filter(|title| !title.is_empty());
+            format!("{}, less {}", scope.column_title(None, &spec.y), title.unwrap_or(arm))
+        }
+        (given, _) => scope.column_title(given.as_ref(), &spec.y),
+    };
+    let effect = Effect {
+        panels,
+        x_title: scope.column_title(spec.x_title.as_ref(), &spec.x),
+        y_title,
+        against: spec.against.clone(),
+        over_seeds,
+        log_x: spec.log_x,
+    };
+    let over = if over_seeds { "seeds" } else { "items" };
+    let note = format!(
+        "Items in bins of equal count (equal values stay together); means with 95 % t intervals \
+         over {over}."
+    );
+    Ok((effect, note))
+}
+
+/// y of every item and seed, less the other arm's of the same item and seed where one is taken.
+fn by_seed<'a>(scope: &Scope<'a>, cell: &Cell, arm: &str) -> BySeed<'a> {
+    let spec = scope.spec;
+    let column = |arm: &str| -> BySeed<'a> {
+        let seeds = scope.items(cell, arm).into_iter().filter_map(|(seed, numbers)| {
+            let values = values(numbers, &spec.y)?;
+            let pairs = numbers.ids.iter().map(String::as_str).zip(values.iter().copied());
+            let known: HashMap<&str, f64> = pairs.filter(|(_, y)| y.is_finite()).collect();
+            (!known.is_empty()).then_some((seed, known))
+        });
+        seeds.collect()
+    };
+    let mut own = column(arm);
+    let Some(against) = &spec.against else { return own };
+    let other = column(against);
+    own.retain(|seed, _| other.contains_key(seed));
+    for (seed, items) in &mut own {
+        let Some(other) = other.get(seed) else { continue };
+        items.retain(|id, _| other.contains_key(id));
+        for (id, y) in items.iter_mut() {
+            *y -= other.get(id).copied().unwrap_or(f64::NAN);
+        }
+    }
+    own.retain(|_, items| !items.is_empty());
+    own
+}
+
+/// The items of a panel that have y in any arm, in bins by their mean x over all its runs.
+fn bins<'a>(
+    scope: &Scope<'a>,
+    cell: &Cell,
+    found: &[(&Key, BySeed<'a>)],
+    count: usize,
+) -> Vec<Vec<(&'a str, f64)>> {
+    let used: BTreeSet<&str> = found
+        .iter()
+        .flat_map(|(_, seeds)| seeds.values())
+        .flat_map(|s| s.keys().copied())
+        .collect();
+    let mut seen: HashMap<&str, Vec<f64>> = HashMap::with_capacity(used.len());
+    for key in &scope.arms {
+        for numbers in scope.items(cell, &key.name).into_values() {
+            let Some(x) = values(numbers, &scope.spec.x) else { continue };
+            for (id, x) in numbers.ids.iter().zip(x) {
+                if used.contains(id.as_str()) && (!scope.spec.log_x || *x > 0.0) {
+                    seen.entry(id).or_default().push(*x);
+                }
+            }
+        }
+    }
+    let x = |id: &'a str| Some((id, mean(seen.get(id)?.iter().copied())?));
+    let mut items: Vec<(&str, f64)> = used.into_iter().filter_map(x).collect();
+    items.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(b.0)));
+    equal_count(&items, count)
+}
+
+/// Cuts sorted items into bins of about equal count, between different values only.
+fn equal_count<'a>(items: &[(&'a str, f64)], count: usize) -> Vec<Vec<(&'a str, f64)>> {
+    let n = items.len();
+    let mut cuts: Vec<usize> = (0..=count).map(|i| (n * i + count / 2) / count).collect();
+    for cut in &mut cuts {
+        if *cut == 0 || *cut >= n {
+            continue;
+        }
+        let value = items[*cut].1;
+        let from = items.partition_point(|item| item.1 < value);
+        let to = items.partition_point(|item| item.1 <= value);
+        if from < *cut {
+            *cut = if *cut - from <= to - *cut { from } else { to };
+        }
+    }
+    cuts.dedup();
+    let bins = cuts.windows(2).map(|cut| items[cut[0]..cut[1]].to_vec());
+    bins.filter(|bin| !bin.is_empty()).collect()
+}
+
+/// What an arm has in a bin.
+fn fill(bin: &[(&str, f64)], seeds: &BySeed<'_>, over_seeds: bool) -> Option<EffectBin> {
+    let of =
+        |id: &str| seeds.values().filter_map(|items| items.get(id).copied()).collect::<Vec<_>>();
+    let items = bin.iter().filter(|(id, _)| !of(id).is_empty()).count();
+    let y = if over_seeds {
+        let seed = |items: &HashMap<&str, f64>| {
+            mean(bin.iter().filter_map(|(id, _)| items.get(id).copied()))
+        };
+        Estimate::of(seeds.values().filter_map(seed))
+    } else {
+        Estimate::of(bin.iter().filter_map(|(id, _)| mean(of(id))))
+    };
+    let (from, to) = (bin.first()?.1, bin.last()?.1);
+    Some(EffectBin { from, to, x: mean(bin.iter().map(|item| item.1))?, items, y: y? })
+}
+
+impl Effect {
+    pub(super) fn csv(&self) -> String {
+        let header = [
+            "dataset", "k", "arm", "against", "bin", "x_from", "x_to", "x_mean", "items", "y_mean",
+            "low", "high", "n", "over",
+        ];
+        let mut csv = Csv::new(&header);
+        for panel in &self.panels {
+            for series in &panel.series {
+                for (i, bin) in series.bins.iter().enumerate() {
+                    csv.row(&[
+                        &panel.dataset,
+                        &k_text(panel.k),
+                        &series.key.name,
+                        self.against.as_deref().unwrap_or_default(),
+                        &(i + 1).to_string(),
+                        &number(bin.from),
+                        &number(bin.to),
+                        &number(bin.x),
+                        &bin.items.to_string(),
+                        &number(bin.y.mean),
+                        &number(bin.y.low),
+                        &number(bin.y.high),
+                        &bin.y.n.to_string(),
+                        if self.over_seeds { "seeds" } else { "items" },
+                    ]);
+                }
+            }
+        }
+        csv.finish()
+    }
+
+    pub(super) fn sheet(&self, arms: &[Key]) -> Sheet {
+        let series = self.panels.iter().flat_map(|p| &p.series);
+        let legend = present(arms, series.map(|series| &series.key));
+        let panels: Vec<Panel> = self.panels.iter().map(|p| self.panel(p, &legend)).collect();
+        let width = if panels.len() == 1 { SINGLE } else { DOUBLE };
+        Sheet { width, panels, legend, sample: Sample::Line, columns: 3, aspect: 0.75 }
+    }
+
+    fn panel(&self, panel: &EffectPanel, legend: &[Key]) -> Panel {
+        let bins = || panel.series.iter().flat_map(|series| &series.bins);
+        let x = Scale::around(bins().map(|bin| bin.x), self.log_x);
+        let mut y = Scale::around(bins().flat_map(|bin| bin.y.reach()), false);
+        let mut guides = Vec::new();
+        if self.against.is_some() {
+            y = y.with(0.0);
+            let (from, to) = ((x.from, 0.0), (x.to, 0.0));
+            guides.push(Guide { from, to, kind: GuideKind::Plain, word: String::new() });
+        }
+        let digits = super::scale::digits(y);
+        let unit = if self.over_seeds { "seed" } else { "item" };
+        let middle = (legend.len() as f64 - 1.0) / 2.0;
+        let apart = 1.1f64.min(6.0 / legend.len().max(1) as f64);
+        let series = panel.series.iter().map(|series| {
+            let slot = legend.iter().position(|key| *key == series.key).unwrap_or(0);
+            let way = series.bins.iter().map(|bin| (bin.x, bin.y.mean)).collect();
+            let bars = series.bins.iter();
+            let bars = bars.filter_map(|bin| Some((bin.x, bin.y.low?, bin.y.high?))).collect();
+            let mark = |bin: &EffectBin| {
+                let range = format!("{} to {}", short(bin.from), short(bin.to));
+                let (items, y) = (thousands(bin.items), bin.y.words(digits, unit));
+                let tip = format!("{}, {range} ({items} items): {y}", series.key.title);
+                Mark { x: bin.x, y: bin.y.mean, tip }
+            };
+            let marks = series.bins.iter().map(mark).collect();
+            let layers = vec![
+                Layer::Intervals(bars),
+                Layer::Line(way, series.key.title.clone()),
+                Layer::Marks(marks, 2.5),
+            ];
+            Series { key: series.key.clone(), dodge: (slot as f64 - middle) * apart, layers }
+        });
+        let series = series.collect();
+        let (x, y) = (Axis::new(x, &self.x_title), Axis::new(y, &self.y_title));
+        Panel { title: panel.title.clone(), x, y, guides, series }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(x: &[f64], count: usize) -> Vec<usize> {
+        let items: Vec<(&str, f64)> = x.iter().map(|x| ("", *x)).collect();
+        equal_count(&items, count).iter().map(Vec::len).collect()
+    }
+
+    #[test]
+    fn bins_are_of_equal_count() {
+        assert_eq!(counts(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 3), [2, 2, 2]);
+        assert_eq!(counts(&[1.0, 2.0, 3.0, 4.0, 5.0], 2), [3, 2]);
+        assert_eq!(counts(&[1.0], 4), [1]);
+        assert_eq!(counts(&[], 4), [0; 0]);
+    }
+
+    #[test]
+    fn equal_values_are_never_parted() {
+        assert_eq!(counts(&[0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 2.0, 3.0], 4), [5, 1, 2]);
+        assert_eq!(counts(&[0.0; 9], 3), [9]);
+        assert_eq!(counts(&[1.0, 2.0, 2.0, 2.0, 3.0, 4.0], 3), [1, 3, 2]);
+    }
+}

@@ -1,0 +1,197 @@
+//! What of a book a figure is about: the arms, data sets and numbers of votes that its spec keeps,
+//! in the order in which they are shown.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::key::Key;
+use super::spec::FigureSpec;
+use crate::ReportError;
+use crate::book::{Book, ItemNumbers, Metric, Named, Of};
+use crate::tables::Votes;
+
+/// A book seen through a spec.
+pub(super) struct Scope<'a> {
+    pub(super) book: &'a Book,
+    pub(super) spec: &'a FigureSpec,
+    /// The figure, as errors name it.
+    pub(super) place: String,
+    pub(super) arms: Vec<Key>,
+    datasets: Vec<Named>,
+}
+
+/// A data set and a number of votes: what a panel or a group is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Cell {
+    pub(super) dataset: String,
+    pub(super) k: Option<u32>,
+    /// What tells it apart from the others; empty where it is the only one.
+    pub(super) title: String,
+}
+
+/// A number of votes in words.
+pub(super) fn votes(k: Option<u32>) -> String {
+    match k {
+        None => "all votes".to_owned(),
+        Some(1) => "1 vote".to_owned(),
+        Some(k) => format!("{k} votes"),
+    }
+}
+
+/// A number of votes in a table.
+pub(super) fn k_text(k: Option<u32>) -> String {
+    k.map_or_else(|| "all".to_owned(), |k| k.to_string())
+}
+
+/// The parts that are there, with a dot between them.
+pub(super) fn joined(parts: &[&str]) -> String {
+    let parts: Vec<&str> = parts.iter().copied().filter(|p| !p.is_empty()).collect();
+    parts.join(" · ")
+}
+
+impl<'a> Scope<'a> {
+    pub(super) fn new(spec: &'a FigureSpec, book: &'a Book) -> Result<Self, ReportError> {
+        let place = format!("figure {:?}", spec.name);
+        let all: Vec<Key> = book
+            .arms
+            .iter()
+            .enumerate()
+            .map(|(look, arm)| {
+                let title = if arm.title.is_empty() { &arm.name } else { &arm.title };
+                Key { name: arm.name.clone(), title: title.clone(), look }
+            })
+            .collect();
+        let arms = kept(&place, "arm", &spec.arms, &all, |key| &key.name)?;
+        let datasets = kept(&place, "dataset", &spec.datasets, &book.datasets, |d| &d.name)?;
+        Ok(Self { book, spec, place, arms, datasets })
+    }
+
+    /// Whether a run is one of those that the figure shows.
+    pub(super) fn keeps(&self, dataset: &str, arm: &str, k: Option<u32>) -> bool {
+        let ks = &self.spec.ks;
+        (ks.is_empty() || ks.contains(&Votes(k)))
+            && self.arms.iter().any(|key| key.name == arm)
+            && self.datasets.iter().any(|named| named.name == dataset)
+    }
+
+    pub(super) fn keeps_run(&self, of: &Of) -> bool {
+        self.keeps(&of.dataset, &of.arm, of.k)
+    }
+
+    /// The data sets and votes of these runs, all votes last; at least one, so that a figure
+    /// without data shows that it has none.
+    pub(super) fn cells(&self, found: impl Iterator<Item = (&'a str, Option<u32>)>) -> Vec<Cell> {
+        let order = |k: Option<u32>| k.map_or(u64::MAX, u64::from);
+        let found: BTreeSet<(usize, u64)> = found
+            .filter_map(|(name, k)| {
+                let place = self.datasets.iter().position(|named| named.name == name)?;
+                Some((place, order(k)))
+            })
+            .collect();
+        let several =
+            |of: fn(&(usize, u64)) -> u64| found.iter().map(of).collect::<BTreeSet<_>>().len() > 1;
+        let (datasets, ks) = (several(|f| f.0 as u64), several(|f| f.1));
+        let cell = |(place, k): &(usize, u64)| {
+            let named = &self.datasets[*place];
+            let k = u32::try_from(*k).ok();
+            let dataset = if datasets { title(named) } else { "" };
+            let words = if ks { votes(k) } else { String::new() };
+            Cell { dataset: named.name.clone(), k, title: joined(&[dataset, &words]) }
+        };
+        let cells: Vec<Cell> = found.iter().map(cell).collect();
+        match (cells.is_empty(), self.datasets.first()) {
+            (false, _) => cells,
+            (true, first) => {
+                let dataset = first.map(|d| d.name.clone()).unwrap_or_default();
+                vec![Cell { dataset, k: None, title: String::new() }]
+            }
+        }
+    }
+
+    /// What a data set is called where there are several.
+    pub(super) fn dataset_title(&self, name: &str) -> &str {
+        match self.datasets.iter().find(|named| named.name == name) {
+            Some(named) if self.datasets.len() > 1 => title(named),
+            _ => "",
+        }
+    }
+
+    pub(super) fn datasets(&self) -> impl Iterator<Item = &str> {
+        self.datasets.iter().map(|named| named.name.as_str())
+    }
+
+    /// What a metric is called and how many digits it is written with.
+    pub(super) fn metric(&self, name: &str) -> Option<&'a Metric> {
+        self.book.metrics.iter().find(|metric| metric.name == name)
+    }
+
+    /// The title of a column: that of the metric of this name, or the name.
+    pub(super) fn column_title(&self, given: Option<&String>, name: &str) -> String {
+        let known = self.metric(name).map(|m| &m.title).filter(|title| !title.is_empty());
+        given.or(known).cloned().unwrap_or_else(|| name.to_owned())
+    }
+
+    /// Every seed's numbers by item of an arm in a cell, by seed.
+    pub(super) fn items(&self, cell: &Cell, arm: &str) -> BTreeMap<u64, &'a ItemNumbers> {
+        let of = |of: &Of| of.dataset == cell.dataset && of.k == cell.k && of.arm == arm;
+        let mut seeds = BTreeMap::new();
+        for numbers in self.book.items.iter().filter(|numbers| of(&numbers.of)) {
+            seeds.entry(numbers.of.seed).or_insert(numbers);
+        }
+        seeds
+    }
+
+    /// The cells that have numbers by item.
+    pub(super) fn item_cells(&self) -> Vec<Cell> {
+        let runs = self.book.items.iter().map(|numbers| &numbers.of);
+        let runs = runs.filter(|of| self.keeps_run(of));
+        self.cells(runs.map(|of| (of.dataset.as_str(), of.k)))
+    }
+
+    /// A column that the spec must name and that the items must have.
+    pub(super) fn column(&self, key: &'static str, name: &str) -> Result<(), ReportError> {
+        if name.is_empty() {
+            return Err(ReportError::FigureSetting { place: self.place.clone(), key });
+        }
+        let mut known: Vec<&str> = Vec::new();
+        for (column, _) in self.book.items.iter().flat_map(|numbers| &numbers.columns) {
+            if !known.contains(&column.as_str()) {
+                known.push(column);
+            }
+        }
+        if known.is_empty() || known.contains(&name) {
+            return Ok(());
+        }
+        let known = known.iter().copied();
+        Err(ReportError::unknown(self.place.clone(), "column of the items", name, known))
+    }
+}
+
+fn title(named: &Named) -> &str {
+    if named.title.is_empty() { &named.name } else { &named.title }
+}
+
+/// The column of this name.
+pub(super) fn values<'a>(numbers: &'a ItemNumbers, column: &str) -> Option<&'a [f64]> {
+    numbers.columns.iter().find(|(name, _)| name == column).map(|(_, values)| values.as_slice())
+}
+
+/// Those that are asked for, in that order; all where none are.
+pub(super) fn kept<T: Clone>(
+    place: &str,
+    what: &'static str,
+    asked: &[String],
+    all: &[T],
+    name: fn(&T) -> &String,
+) -> Result<Vec<T>, ReportError> {
+    if asked.is_empty() {
+        return Ok(all.to_vec());
+    }
+    let find = |asked: &String| {
+        let found = all.iter().find(|one| name(one) == asked).cloned();
+        found.ok_or_else(|| {
+            let known = all.iter().map(|one| name(one).as_str());
+            ReportError::unknown(place.to_owned(), what, asked, known)
+        })
+    };
+    asked.iter().map(find).collect()
+}

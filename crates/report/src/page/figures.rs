@@ -1,0 +1,43 @@
+//! Figures as drawings inside the page, with room for the switches that a script adds.
+
+use super::escape::{anchor, html};
+use super::tables::made_how;
+use crate::book::Book;
+use crate::figures::{Figure, Form, variables};
+
+/// A figure with its title, switches, notes and link.
+pub(super) fn figure(book: &Book, at: usize, figure: &Figure) -> String {
+    let mut out = format!(
+        "<figure class=\"card drawn\" id=\"{}\" data-figure=\"{}\">\n\
+         <figcaption><h3>{}</h3></figcaption>\n\
+         <div class=\"tools\"><fieldset class=\"arms\" data-arms hidden><legend>Arms</legend>\
+         </fieldset><button type=\"button\" data-download hidden>Download SVG\
+         <span class=\"unseen\"> of {}</span></button></div>\n<div class=\"wide drawing\">\n",
+        anchor("figure", at, &figure.name),
+        html(&figure.name),
+        html(&figure.title),
+        html(&figure.title)
+    );
+    // Title and note stand around the drawing as text that can be read, found and copied.
+    let bare = Figure { title: String::new(), note: String::new(), ..figure.clone() };
+    out.push_str(&bare.svg(Form::Page));
+    out.push_str("\n</div>\n");
+    if !figure.note.is_empty() {
+        out.push_str(&format!("<p class=\"note\">{}</p>\n", html(&figure.note)));
+    }
+    let spec = book.figures.iter().find(|spec| spec.name == figure.name);
+    let metrics = spec.into_iter().flat_map(|spec| &spec.metrics).map(String::as_str);
+    made_how(book, metrics, &mut out);
+    out.push_str("</figure>\n");
+    out
+}
+
+/// The colours of figures, on light and on dark ground.
+pub(super) fn colours() -> (String, String) {
+    let (mut light, mut dark) = (String::new(), String::new());
+    for (name, on_light, on_dark) in variables() {
+        light.push_str(&format!("{name}:{on_light};"));
+        dark.push_str(&format!("{name}:{on_dark};"));
+    }
+    (light, dark)
+}

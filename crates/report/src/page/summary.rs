@@ -1,0 +1,108 @@
+//! What a reader in a hurry reads: who is best, what is done, what was published.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::escape::html;
+use super::numbers;
+use crate::book::Book;
+use crate::tables::words::{ours, votes_title};
+use crate::tables::{Cell, Number, Table, Tally};
+
+/// Up to so many comparisons are said one by one; of more, how often each arm is best.
+const SAID: usize = 6;
+
+/// A list of who is best and a paragraph of the rest, already markup.
+pub(super) fn summary(book: &Book, tables: &[Table], tally: Option<&Tally>) -> String {
+    let first = tables.iter().find(|table| table.numbers().any(|n| n.best));
+    let best = first.map_or(String::new(), |table| best(book, table));
+    let published = tally.map_or(String::new(), |tally| format!(" {}", html(&tally.sentence())));
+    format!("{best}<p>{}{published}</p>\n", runs(book))
+}
+
+/// How many runs are done, failed and missing.
+fn runs(book: &Book) -> String {
+    let done = book.rows.iter().map(|row| &row.run).collect::<BTreeSet<_>>().len();
+    let count = |n: usize, of: &str| format!("{n} {of}{}", if n == 1 { "" } else { "s" });
+    let (failed, missing) = (book.failed.len(), book.missing);
+    if done + failed + missing == 0 {
+        return "No run is done yet.".to_owned();
+    }
+    let mut text = match (done, failed, missing) {
+        (_, 0, 0) => return format!("All {} are done.", count(done, "run")),
+        (0, ..) => "No run is done yet".to_owned(),
+        (1, ..) => "1 run is done".to_owned(),
+        _ => format!("{} are done", count(done, "run")),
+    };
+    if failed > 0 {
+        text.push_str(&format!(", <a href=\"#runs\">{failed} failed</a>"));
+    }
+    if missing > 0 {
+        text.push_str(&format!(", {missing} {} not done", if missing == 1 { "is" } else { "are" }));
+    }
+    text + "."
+}
+
+/// Who is best in a table.
+fn best(book: &Book, table: &Table) -> String {
+    // What arms are compared within: all but the arm.
+    let mut groups: BTreeMap<_, Vec<&Number>> = BTreeMap::new();
+    let mut order = Vec::new();
+    let columns = table.lines.iter().map(|line| line.cells.len()).max().unwrap_or(0);
+    // Column by column, as the table is read.
+    let cells = (0..columns).flat_map(|at| table.lines.iter().map(move |line| line.cells.get(at)));
+    for number in cells.flatten().filter_map(Cell::number).filter(|number| number.best) {
+        let at = &number.at;
+        let key = (&at.metric, &at.dataset, at.k, &at.slice);
+        let group = groups.entry(key).or_default();
+        if group.is_empty() {
+            order.push(key);
+        }
+        group.push(number);
+    }
+    let arm = |name: &str| {
+        let titled = book.arms.iter().find(|arm| arm.name == name);
+        format!("<strong>{}</strong>", html(titled.map_or(name, |arm| &arm.title)))
+    };
+    if order.len() > SAID {
+        let mut wins: BTreeMap<&str, usize> = BTreeMap::new();
+        for number in groups.values().flatten() {
+            *wins.entry(&number.at.arm).or_default() += 1;
+        }
+        let mut wins: Vec<(&str, usize)> = wins.into_iter().collect();
+        wins.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let each: Vec<String> =
+            wins.iter().map(|(name, count)| format!("{} in {count}", arm(name))).collect();
+        let (all, title) = (order.len(), html(&table.title));
+        return format!("<p>Best of {all} comparisons in “{title}”: {}.</p>\n", each.join(", "));
+    }
+    let several = |of: fn(&Number) -> String| {
+        groups.values().flatten().map(|n| of(n)).collect::<BTreeSet<_>>().len() > 1
+    };
+    let datasets = several(|n| n.at.dataset.clone());
+    let votes = several(|n| format!("{:?}", n.at.k));
+    let slices = several(|n| n.at.slice.clone());
+    let sentences = order.iter().map(|key| {
+        let group = &groups[key];
+        let (metric, dataset, k, slice) = *key;
+        let known = book.metrics.iter().find(|m| m.name == *metric);
+        let mut of = html(known.map_or(metric, |m| &m.title));
+        if let Some((_, words)) = known.and_then(|m| numbers::direction(m.better)) {
+            of.push_str(&format!(" ({words})"));
+        }
+        if datasets {
+            let titled = book.datasets.iter().find(|d| d.name == *dataset);
+            of.push_str(&format!(" on {}", html(titled.map_or(dataset, |d| &d.title))));
+        }
+        if votes {
+            of.push_str(&format!(" with {}", votes_title(k)));
+        }
+        if slices {
+            of.push_str(&format!(", {}", html(slice)));
+        }
+        let names: Vec<String> = group.iter().map(|n| arm(&n.at.arm)).collect();
+        let is = if names.len() == 1 { "is" } else { "are" };
+        let value = group.first().map_or(String::new(), |n| format!("{} (n = {})", ours(n), n.n));
+        format!("<li>{} {is} best by {of}: {}</li>\n", names.join(" and "), html(&value))
+    });
+    format!("<ul>\n{}</ul>\n", sentences.collect::<String>())
+}

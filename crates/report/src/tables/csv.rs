@@ -1,0 +1,143 @@
+//! Tables as CSV (RFC 4180, lines end with `\n`): one line a cell, with all of its numbers as they
+//! are. What is undefined is empty.
+
+use super::spec::{Dimension, TestKind};
+use super::table::{Cell, Head, Line, Number, Table, Verdict};
+use super::words;
+use crate::book::Better;
+
+const RESULT: [&str; 28] = [
+    "table",
+    "dataset",
+    "arm",
+    "k",
+    "metric",
+    "slice",
+    "mean",
+    "sd",
+    "n",
+    "seeds",
+    "better",
+    "best",
+    "against",
+    "test",
+    "side",
+    "pairs",
+    "difference",
+    "p",
+    "p_corrected",
+    "family",
+    "smallest_p",
+    "published_mean",
+    "published_sd",
+    "published_n",
+    "published_source",
+    "difference_in_sd",
+    "verdict",
+    "values",
+];
+
+/// A table as CSV. Results have the columns of `RESULT`, in which `values` lists `seed=value`;
+/// chosen settings have their row heads, the setting and its value.
+pub fn csv(table: &Table) -> String {
+    let mut out = String::new();
+    let words = |line: &&Line| line.cells.iter().any(|cell| cell.number().is_none());
+    if let Some(line) = table.lines.iter().find(words) {
+        let name = |head: &Head| head.of.map_or("", Dimension::name).to_owned();
+        let heads = std::iter::once("table".to_owned()).chain(line.heads.iter().map(name));
+        push(&mut out, heads.chain(["setting".to_owned(), "value".to_owned()]));
+        table.lines.iter().for_each(|line| settings(&mut out, table, line));
+        return out;
+    }
+    push(&mut out, RESULT.into_iter().map(str::to_owned));
+    for number in table.numbers() {
+        push(&mut out, result(&table.name, number).into_iter());
+    }
+    out
+}
+
+fn settings(out: &mut String, table: &Table, line: &Line) {
+    for (at, cell) in line.cells.iter().enumerate() {
+        let setting = table.column(at).first().map(|head| head.name.clone()).unwrap_or_default();
+        let (Cell::Text(value), false) = (cell, setting.is_empty()) else { continue };
+        let name = |head: &Head| head.name.clone();
+        let heads = std::iter::once(table.name.clone()).chain(line.heads.iter().map(name));
+        push(out, heads.chain([setting, value.clone()]));
+    }
+}
+
+fn result(table: &str, of: &Number) -> [String; 28] {
+    let (test, published) = (of.test.as_ref(), of.published.as_ref());
+    let better = match of.better {
+        Better::Lower => "lower",
+        Better::Higher => "higher",
+        Better::Neither => "",
+    };
+    let kind = test.map(|test| match test.test {
+        TestKind::Wilcoxon => "wilcoxon",
+        TestKind::T => "t",
+    });
+    let verdict = published.and_then(|published| published.verdict).map(Verdict::words);
+    let seed = |(seed, value): &(u64, Option<f64>)| format!("{seed}={}", full(*value));
+    [
+        table.to_owned(),
+        of.at.dataset.clone(),
+        of.at.arm.clone(),
+        words::votes(of.at.k),
+        of.at.metric.clone(),
+        of.at.slice.clone(),
+        full(of.mean),
+        full(of.sd),
+        of.n.to_string(),
+        of.seeds.len().to_string(),
+        better.to_owned(),
+        of.best.to_string(),
+        test.map(|test| test.against.clone()).unwrap_or_default(),
+        kind.unwrap_or_default().to_owned(),
+        test.map(|test| test.side.name()).unwrap_or_default().to_owned(),
+        test.map(|test| test.pairs.to_string()).unwrap_or_default(),
+        full(test.and_then(|test| test.difference)),
+        full(test.and_then(|test| test.p)),
+        full(test.and_then(|test| test.corrected)),
+        test.filter(|test| test.family > 0).map(|t| t.family.to_string()).unwrap_or_default(),
+        full(test.and_then(|test| test.smallest)),
+        full(published.map(|published| published.mean)),
+        full(published.and_then(|published| published.sd)),
+        published.and_then(|published| published.n).map(|n| n.to_string()).unwrap_or_default(),
+        published.map(|published| published.source.clone()).unwrap_or_default(),
+        full(published.and_then(|published| published.difference)),
+        verdict.unwrap_or_default().to_owned(),
+        of.seeds.iter().map(seed).collect::<Vec<_>>().join(";"),
+    ]
+}
+
+/// The shortest text that reads back as the same number.
+fn full(value: Option<f64>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}
+
+fn push(out: &mut String, fields: impl Iterator<Item = String>) {
+    let fields: Vec<String> = fields.map(|field| quoted(&field)).collect();
+    out.push_str(&fields.join(","));
+    out.push('\n');
+}
+
+fn quoted(field: &str) -> String {
+    match field.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", field.replace('"', "\"\"")),
+        false => field.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_quoted_where_they_must_be() {
+        assert_eq!(quoted("a, \"b\"\n"), "\"a, \"\"b\"\"\n\"");
+        assert_eq!(quoted("plain | text"), "plain | text");
+        assert_eq!(full(Some(0.1 + 0.2)), "0.30000000000000004");
+        assert_eq!((full(None), full(Some(f64::INFINITY))), (String::new(), "inf".into()));
+    }
+}

@@ -1,0 +1,30 @@
+//! Tables: first prepared, then written in several forms.
+//!
+//! [`prepare`] turns a [`TableSpec`] and the results into a [`Table`], plain data with all numbers
+//! of each cell. [`markdown`], [`latex`] and [`csv`] write it; where values were published, the
+//! first two add a second table with ours beside them ([`Table::published`]). A [`Tally`] counts
+//! over all tables how many cells come near what was published.
+
+mod chosen;
+mod csv;
+mod grid;
+mod latex;
+mod layout;
+mod markdown;
+mod paired;
+mod prepare;
+mod published;
+mod results;
+mod spec;
+mod table;
+mod tally;
+pub(crate) mod words;
+
+pub use csv::csv;
+pub use latex::latex;
+pub use markdown::markdown;
+pub use prepare::prepare;
+pub use published::{Beside, Comparison};
+pub use spec::{Against, Dimension, Family, Shows, Side, TableSpec, TestKind, Votes};
+pub use table::{At, Cell, Head, Line, Number, Published, Table, Test, Verdict};
+pub use tally::{Outside, Tally};

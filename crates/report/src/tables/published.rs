@@ -1,0 +1,135 @@
+//! Published values beside ours.
+//!
+//! The difference is (our mean − theirs) / their standard deviation over seeds; the verdict says
+//! whether that is at most 1 or 2.
+
+use std::collections::HashMap;
+
+use super::table::{At, Head, Number, Published, Table, Verdict};
+use crate::ReportError;
+use crate::book::{Book, Reference};
+
+/// Published values by what they are of.
+pub(super) fn references(book: &Book) -> Result<HashMap<At, &Reference>, ReportError> {
+    let mut datasets: Vec<&str> = book.datasets.iter().map(|d| d.name.as_str()).collect();
+    for row in &book.rows {
+        if !datasets.contains(&row.dataset.as_str()) {
+            datasets.push(&row.dataset);
+        }
+    }
+    let mut all: HashMap<At, &Reference> = HashMap::new();
+    for reference in &book.references {
+        let mut at = At {
+            dataset: reference.dataset.clone(),
+            arm: reference.arm.clone(),
+            k: reference.k,
+            metric: reference.metric.clone(),
+            slice: reference.slice.clone(),
+        };
+        if at.dataset.is_empty() {
+            if datasets.len() > 1 {
+                return Err(ReportError::ReferenceWithoutDataset {
+                    of: at.words(),
+                    source_name: reference.source.clone(),
+                    datasets: datasets.join(", "),
+                });
+            }
+            at.dataset = datasets.first().map(|name| (*name).to_owned()).unwrap_or_default();
+        }
+        let of = at.words();
+        if let Some(first) = all.insert(at, reference) {
+            return Err(ReportError::ReferenceTwice {
+                of,
+                first: first.mean,
+                first_source: first.source.clone(),
+                second: reference.mean,
+                second_source: reference.source.clone(),
+            });
+        }
+    }
+    Ok(all)
+}
+
+/// A published value, compared with our mean.
+pub(super) fn compare(ours: Option<f64>, reference: &Reference) -> Published {
+    let sd = reference.sd.filter(|sd| sd.is_finite() && *sd > 0.0);
+    let difference = match (ours, sd) {
+        (Some(ours), Some(sd)) => Some((ours - reference.mean) / sd),
+        _ => None,
+    };
+    let verdict = ours.map(|_| match difference.map(f64::abs) {
+        None => Verdict::NoSd,
+        Some(away) if away <= 1.0 => Verdict::Within1Sd,
+        Some(away) if away <= 2.0 => Verdict::Within2Sd,
+        Some(_) => Verdict::Outside,
+    });
+    Published {
+        mean: reference.mean,
+        sd: reference.sd,
+        n: reference.n,
+        source: reference.source.clone(),
+        difference,
+        verdict,
+    }
+}
+
+/// The cells of a table that have a published value, line by line.
+///
+/// One line a cell: with our value, theirs, the difference and the verdict beside each other in
+/// every column, a table of four metrics would have sixteen columns.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison<'a> {
+    /// The table.
+    pub of: &'a Table,
+    /// The cells.
+    pub cells: Vec<Beside<'a>>,
+}
+
+/// One cell beside its published value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Beside<'a> {
+    /// The heads of its line.
+    pub line: Vec<&'a Head>,
+    /// The heads of its column, from above.
+    pub column: Vec<&'a Head>,
+    /// Our value.
+    pub ours: &'a Number,
+    /// The published one.
+    pub published: &'a Published,
+}
+
+impl Table {
+    /// The cells that have a published value; `None` where there are none.
+    pub fn published(&self) -> Option<Comparison<'_>> {
+        let mut cells = Vec::new();
+        for line in &self.lines {
+            for (at, cell) in line.cells.iter().enumerate() {
+                let Some(ours) = cell.number() else { continue };
+                let Some(published) = &ours.published else { continue };
+                let (line, column) = (line.heads.iter().collect(), self.column(at));
+                cells.push(Beside { line, column, ours, published });
+            }
+        }
+        (!cells.is_empty()).then_some(Comparison { of: self, cells })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verdicts_in_their_sd() {
+        let reference = |sd| Reference { mean: 0.5, sd, n: Some(10), ..Reference::default() };
+        let verdict = |ours, sd| {
+            let published = compare(ours, &reference(sd));
+            (published.difference, published.verdict)
+        };
+        assert_eq!(verdict(Some(0.75), Some(0.25)), (Some(1.0), Some(Verdict::Within1Sd)));
+        assert_eq!(verdict(Some(0.0), Some(0.25)), (Some(-2.0), Some(Verdict::Within2Sd)));
+        assert_eq!(verdict(Some(1.25), Some(0.25)), (Some(3.0), Some(Verdict::Outside)));
+        assert_eq!(verdict(Some(0.5), None), (None, Some(Verdict::NoSd)));
+        assert_eq!(verdict(Some(0.5), Some(0.0)), (None, Some(Verdict::NoSd)));
+        assert_eq!(verdict(None, Some(0.25)), (None, None));
+    }
+}

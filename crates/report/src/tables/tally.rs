@@ -1,0 +1,133 @@
+//! How many cells come near what was published, over all tables.
+
+use std::collections::HashSet;
+
+use super::table::{Table, Verdict};
+use super::words;
+
+/// Counts of cells that stand beside a published value. A result that stands in several tables
+/// counts once.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tally {
+    /// Cells with a result of ours, and a published mean and standard deviation.
+    pub compared: usize,
+    /// Of these, at most one published standard deviation away.
+    pub within_1_sd: usize,
+    /// Of these, at most two; those within one are counted too.
+    pub within_2_sd: usize,
+    /// The others.
+    pub outside: Vec<Outside>,
+    /// Cells with a result of ours whose published mean has no standard deviation.
+    pub without_sd: usize,
+    /// Cells with a published value and no result of ours yet.
+    pub waiting: usize,
+}
+
+/// A cell more than two published standard deviations away.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outside {
+    /// The table that it stands in, the first of several.
+    pub table: String,
+    /// The titles of its line.
+    pub line: String,
+    /// The titles of its column.
+    pub column: String,
+    /// Our mean.
+    pub ours: f64,
+    /// The published mean.
+    pub theirs: f64,
+    /// The published standard deviation.
+    pub sd: f64,
+    /// Ours less theirs, in standard deviations of theirs.
+    pub difference: f64,
+    /// Digits after the point.
+    pub digits: usize,
+}
+
+impl Tally {
+    /// Counts over tables; `None` where none of them has a published value.
+    pub fn of(tables: &[Table]) -> Option<Self> {
+        let mut tally = Self::default();
+        let mut seen = HashSet::new();
+        for table in tables {
+            for cell in table.published().into_iter().flat_map(|comparison| comparison.cells) {
+                if !seen.insert(&cell.ours.at) {
+                    continue;
+                }
+                match cell.published.verdict {
+                    None => tally.waiting += 1,
+                    Some(Verdict::NoSd) => tally.without_sd += 1,
+                    Some(verdict) => {
+                        tally.compared += 1;
+                        let one = verdict == Verdict::Within1Sd;
+                        let two = one || verdict == Verdict::Within2Sd;
+                        tally.within_1_sd += usize::from(one);
+                        tally.within_2_sd += usize::from(two);
+                    }
+                }
+                if cell.published.verdict == Some(Verdict::Outside) {
+                    let titles = |heads: &[&super::Head]| {
+                        heads.iter().map(|head| head.title.as_str()).collect::<Vec<_>>().join(" · ")
+                    };
+                    tally.outside.push(Outside {
+                        table: table.name.clone(),
+                        line: titles(&cell.line),
+                        column: titles(&cell.column),
+                        ours: cell.ours.mean.unwrap_or_default(),
+                        theirs: cell.published.mean,
+                        sd: cell.published.sd.unwrap_or_default(),
+                        difference: cell.published.difference.unwrap_or_default(),
+                        digits: cell.ours.digits,
+                    });
+                }
+            }
+        }
+        (!seen.is_empty()).then_some(tally)
+    }
+
+    /// All of it in a few sentences of plain text.
+    pub fn sentence(&self) -> String {
+        let cells = |n: usize| words::count(std::iter::once(n), "cell");
+        let mut parts = Vec::new();
+        if self.compared > 0 {
+            let stand = if self.compared == 1 { "stands" } else { "stand" };
+            parts.push(format!(
+                "{} {stand} beside a published mean and sd: {} within 1 sd, {} within 2 sd, {} \
+                 outside.",
+                cells(self.compared),
+                self.within_1_sd,
+                self.within_2_sd,
+                self.outside.len(),
+            ));
+        }
+        if !self.outside.is_empty() {
+            let list: Vec<String> = self.outside.iter().map(Outside::words).collect();
+            parts.push(format!("Outside: {}.", list.join("; ")));
+        }
+        if self.without_sd > 0 {
+            parts.push(format!("For {}, no sd was published.", cells(self.without_sd)));
+        }
+        if self.waiting > 0 {
+            parts.push(format!(
+                "For {} with a published value, there is no result of ours yet.",
+                cells(self.waiting)
+            ));
+        }
+        parts.join(" ")
+    }
+}
+
+impl Outside {
+    /// In a few words: the cell, both values, and the difference.
+    pub fn words(&self) -> String {
+        format!(
+            "{} · {} (table {}: ours {}, published {}, {} sd)",
+            self.line,
+            self.column,
+            self.table,
+            words::number(self.ours, self.digits),
+            words::spread(Some(self.theirs), Some(self.sd), self.digits),
+            words::difference(Some(self.difference)),
+        )
+    }
+}

@@ -1,0 +1,143 @@
+//! Paired tests in tables, against p values that are counted by hand.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod tables_common;
+
+use dissensus_report::book::Book;
+use dissensus_report::tables::{Against, Family, Side, TableSpec, Test, TestKind};
+use tables_common::{add, bare, book, number, some, spec, table};
+
+fn against(test: TestKind, side: Side, family: Family) -> TableSpec {
+    let against = Against { arm: "soft".into(), test, side, family };
+    TableSpec { against: Some(against), ..spec("tested") }
+}
+
+fn test_of(spec: &TableSpec, book: &Book, line: usize, column: usize) -> Test {
+    number(&table(spec, book), line, column).test.clone().unwrap()
+}
+
+/// Of five differences of one sign, the pattern is one of 32: p = 1/32 and 2/32.
+#[test]
+fn five_seeds_of_one_sign() {
+    let two = against(TestKind::Wilcoxon, Side::Two, Family::None);
+    let found = test_of(&two, &book(), 1, 0);
+    assert_eq!((found.p, found.smallest, found.pairs), (Some(0.0625), Some(0.0625), 5));
+    assert!((found.difference.unwrap() + 0.03).abs() < 1e-12);
+    assert!(found.exact && found.corrected.is_none());
+    let better = against(TestKind::Wilcoxon, Side::Better, Family::None);
+    let found = test_of(&better, &book(), 1, 0);
+    assert_eq!((found.p, found.smallest), (Some(0.03125), Some(0.03125)));
+    let table = table(&two, &book());
+    assert!((0..2).all(|column| number(&table, 0, column).test.is_none()), "no arm against itself");
+}
+
+/// Signed ranks +1 +2 +3 +4 −5. Ten subsets of {1, …, 5} sum to at most 5 (the empty one, the five
+/// of one rank, 1+2, 1+3, 1+4, 2+3): W⁻ = 5 has the tail 10/32, W⁺ = 10 the tail 25/32, as seven
+/// subsets sum to 11 or more.
+#[test]
+fn mixed_signs() {
+    let two = against(TestKind::Wilcoxon, Side::Two, Family::None);
+    assert_eq!(test_of(&two, &book(), 2, 0).p, Some(0.625));
+    // Lower is better, and `majority` is mostly higher.
+    let better = against(TestKind::Wilcoxon, Side::Better, Family::None);
+    assert_eq!(test_of(&better, &book(), 2, 0).p, Some(25.0 / 32.0));
+}
+
+/// The differences of accuracy are 0.01 once and 0 otherwise: one pair that differs.
+#[test]
+fn equal_pairs_raise_the_floor() {
+    let better = against(TestKind::Wilcoxon, Side::Better, Family::None);
+    let found = test_of(&better, &book(), 1, 1);
+    assert_eq!((found.p, found.smallest, found.pairs), (Some(0.5), Some(0.5), 5));
+}
+
+/// With 2 degrees of freedom p = 1 − t / √(2 + t²); differences 1, 2, 3 have t = 2√3.
+#[test]
+fn the_t_test() {
+    let mut book = bare();
+    add(&mut book, "soft", None, "nll", &some(&[1.0, 1.0, 1.0]));
+    add(&mut book, "sls", None, "nll", &some(&[2.0, 3.0, 4.0]));
+    let found = test_of(&against(TestKind::T, Side::Two, Family::None), &book, 1, 0);
+    assert!((found.p.unwrap() - (1.0 - (12f64 / 14.0).sqrt())).abs() < 1e-12);
+    assert_eq!((found.smallest, found.exact), (None, false));
+    let remarks = table(&against(TestKind::T, Side::Two, Family::None), &book).remarks.join(" ");
+    assert!(remarks.contains("paired t test, two-sided, against Soft labels, paired by seed (3 "));
+    assert!(!remarks.contains("attainable"), "{remarks}");
+}
+
+#[test]
+fn pairs_are_by_seed_and_both_must_be_defined() {
+    let mut book = bare();
+    add(&mut book, "soft", None, "nll", &some(&[1.0, 2.0, 3.0]));
+    add(&mut book, "sls", None, "nll", &[None, Some(2.5), Some(3.25), Some(9.0)]);
+    book.rows.reverse();
+    let two = against(TestKind::Wilcoxon, Side::Two, Family::None);
+    let found = test_of(&two, &book, 1, 0);
+    assert_eq!((found.pairs, found.difference), (2, Some(0.375)));
+    // Against an arm that the table does not show.
+    let hidden = TableSpec { arms: vec!["sls".into()], ..two.clone() };
+    assert_eq!(test_of(&hidden, &book, 0, 0).pairs, 2);
+
+    let mut apart = bare();
+    add(&mut apart, "soft", None, "nll", &some(&[1.0]));
+    add(&mut apart, "sls", None, "nll", &[None, Some(2.5)]);
+    let found = test_of(&two, &apart, 1, 0);
+    assert_eq!((found.p, found.undefined.as_deref()), (None, Some("no seed that both have")));
+    let infinite = &mut apart.rows[1];
+    infinite.value = Some(f64::INFINITY);
+    let found = test_of(&two, &apart, 1, 0);
+    assert_eq!((found.p, found.undefined.as_deref()), (None, Some("an infinite value")));
+    let remarks = table(&two, &apart).remarks;
+    assert_eq!(remarks.last().unwrap(), "No p in 1 cell: an infinite value.");
+}
+
+/// Raw p, one-sided: NLL 1/32 and 25/32; accuracy 1/2 and, for four pairs of the wrong sign, 1.
+#[test]
+fn holm_over_columns_and_over_the_table() {
+    let corrected = |family| {
+        let table = table(&against(TestKind::Wilcoxon, Side::Better, family), &book());
+        let of = |line, column| number(&table, line, column).test.clone().unwrap();
+        let p = [of(1, 0), of(2, 0), of(1, 1), of(2, 1)].map(|test| test.corrected.unwrap());
+        (p, of(1, 0).family)
+    };
+    assert_eq!(corrected(Family::Column), ([0.0625, 0.78125, 1.0, 1.0], 2));
+    assert_eq!(corrected(Family::Table), ([0.125, 1.0, 1.0, 1.0], 4));
+}
+
+#[test]
+fn the_remark_says_what_the_test_can_show() {
+    let remarks = |side, family| {
+        let spec =
+            TableSpec { metrics: vec!["nll".into()], ..against(TestKind::Wilcoxon, side, family) };
+        table(&spec, &book()).remarks[2..].join(" ")
+    };
+    assert_eq!(
+        remarks(Side::Two, Family::None),
+        "p: exact Wilcoxon signed-rank test, two-sided, against Soft labels, paired by seed (5 \
+         pairs). The smallest attainable p is 0.0625; no p below 0.05 is attainable."
+    );
+    assert_eq!(
+        remarks(Side::Better, Family::None),
+        "p: exact Wilcoxon signed-rank test, one-sided (better, by the metric's own direction), \
+         against Soft labels, paired by seed (5 pairs). The smallest attainable p is 0.03125."
+    );
+    assert_eq!(
+        remarks(Side::Better, Family::Column),
+        "p: exact Wilcoxon signed-rank test, one-sided (better, by the metric's own direction), \
+         against Soft labels, paired by seed (5 pairs), corrected by Holm over the 2 tests of a \
+         column. The smallest attainable p is 0.03125 (0.0625 after Holm); no p below 0.05 is \
+         attainable."
+    );
+}
+
+#[test]
+fn a_metric_without_a_direction_is_tested_on_both_sides() {
+    let mut book = bare();
+    add(&mut book, "soft", None, "entropy", &some(&[1.0, 2.0, 3.0]));
+    add(&mut book, "sls", None, "entropy", &some(&[1.5, 2.25, 3.125]));
+    let better = against(TestKind::Wilcoxon, Side::Better, Family::None);
+    assert_eq!(test_of(&better, &book, 1, 0).p, Some(0.25));
+    let remarks = table(&better, &book).remarks.join(" ");
+    assert!(remarks.contains("two-sided for a metric that has none"), "{remarks}");
+}

@@ -1,0 +1,160 @@
+//! A store in one file, to be carried between machines.
+//!
+//! A pack is a tar archive under zstd: `manifest.json` first (format, runs, and every file's name,
+//! size and SHA-256), then the files, sorted by name, without owners or dates: the same store gives
+//! the same bytes. It holds runs that have ended, finished or failed, without checkpoints, and
+//! without weights unless the best are asked for; and all files of studies. A run that is still to
+//! be continued stays where it is, and is named as left out.
+
+mod merge;
+mod unpack;
+
+use std::fs;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use tar::{EntryType, Header};
+
+use crate::layout::RunLayout;
+use crate::study::list;
+use crate::{Durability, FORMAT, RunId, State, Store, StoreError, files};
+
+pub use merge::{StudyMerge, Unpacked};
+pub use unpack::unpack;
+
+/// The name of the first entry.
+const MANIFEST: &str = "manifest.json";
+
+/// More gains little on predictions, and takes much longer.
+const LEVEL: i32 = 6;
+
+/// What goes into a pack.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PackOptions {
+    /// The weights of every run's selected epoch, too. They are most of a store.
+    pub best_weights: bool,
+}
+
+/// What went into a pack.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Packed {
+    /// The runs, sorted.
+    pub runs: Vec<RunId>,
+    /// The studies, sorted.
+    pub studies: Vec<String>,
+    /// Runs that did not go in, and why.
+    pub left_out: Vec<(String, String)>,
+    /// How many files there are.
+    pub files: usize,
+    /// What they amount to before they are compressed.
+    pub bytes: u64,
+}
+
+/// What a pack says of itself.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Manifest {
+    format: u64,
+    made_by: String,
+    runs: Vec<String>,
+    files: Vec<FileEntry>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileEntry {
+    path: String,
+    bytes: u64,
+    sha256: String,
+}
+
+/// Puts a store into one file, which appears whole or not at all; one that is there is replaced.
+pub fn pack(store: &Store, out: &Path, options: PackOptions) -> Result<Packed, StoreError> {
+    let mut packed = Packed::default();
+    let mut sources: Vec<(String, PathBuf)> = Vec::new();
+    let listing = store.runs()?;
+    for broken in listing.broken {
+        let name = broken.folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        packed.left_out.push((name, broken.error.to_string()));
+    }
+    for run in listing.runs {
+        if !matches!(run.status.state, State::Finished | State::Failed { .. }) {
+            packed.left_out.push((run.id.to_string(), "it has not ended".to_owned()));
+            continue;
+        }
+        let mut names = Vec::new();
+        list(&run.folder, "", &mut names)?;
+        names.retain(|name| RunLayout::is_carried(name, options.best_weights));
+        let file = |name: String| (format!("runs/{}/{name}", run.id), run.folder.join(name));
+        sources.extend(names.into_iter().map(file));
+        packed.runs.push(run.id);
+    }
+    for name in store.studies()? {
+        let study = store.study(&name)?;
+        let file = |file: String| (format!("studies/{name}/{file}"), study.path().join(file));
+        sources.extend(study.files()?.into_iter().map(file));
+        packed.studies.push(name);
+    }
+    packed.runs.sort_unstable();
+    sources.sort_unstable();
+
+    let entries = sources.iter().map(|(name, path)| {
+        let bytes = files::read(path)?;
+        Ok(FileEntry { path: name.clone(), bytes: bytes.len() as u64, sha256: sha256(&bytes) })
+    });
+    let manifest = Manifest {
+        format: FORMAT,
+        made_by: format!("dissensus {}", env!("CARGO_PKG_VERSION")),
+        runs: packed.runs.iter().map(RunId::to_string).collect(),
+        files: entries.collect::<Result<_, StoreError>>()?,
+    };
+    packed.files = manifest.files.len();
+    packed.bytes = manifest.files.iter().map(|file| file.bytes).sum();
+    write(out, &manifest, &sources)?;
+    Ok(packed)
+}
+
+fn write(out: &Path, manifest: &Manifest, sources: &[(String, PathBuf)]) -> Result<(), StoreError> {
+    let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if let Some(folder) = folder {
+        fs::create_dir_all(folder).map_err(|error| StoreError::io("making", folder, error))?;
+    }
+    files::replace(out, Durability::Power, |out| {
+        let mut zstd = zstd::Encoder::new(out, LEVEL)?;
+        zstd.include_checksum(true)?;
+        let mut tar = tar::Builder::new(zstd);
+        append(&mut tar, MANIFEST, &serde_json::to_vec_pretty(manifest)?)?;
+        for (entry, (name, path)) in manifest.files.iter().zip(sources) {
+            let mut bytes = Vec::new();
+            fs::File::open(path)?.read_to_end(&mut bytes)?;
+            if bytes.len() as u64 != entry.bytes || sha256(&bytes) != entry.sha256 {
+                let changed = format!("{} changed while it was packed", path.display());
+                return Err(std::io::Error::other(changed));
+            }
+            append(&mut tar, name, &bytes)?;
+        }
+        tar.into_inner()?.finish()?;
+        Ok(())
+    })
+}
+
+fn append(
+    tar: &mut tar::Builder<impl std::io::Write>,
+    name: &str,
+    bytes: &[u8],
+) -> std::io::Result<()> {
+    let mut header = Header::new_ustar();
+    header.set_entry_type(EntryType::Regular);
+    header.set_path(name)?;
+    header.set_mode(0o644);
+    header.set_size(bytes.len() as u64);
+    header.set_mtime(0);
+    header.set_cksum();
+    tar.append(&header, bytes)
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}

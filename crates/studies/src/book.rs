@@ -1,0 +1,165 @@
+//! Everything that a report of a study is made of, from the store and the data.
+//!
+//! Numbers by item are computed only for the runs and columns that a figure asks for: for hundreds of
+//! runs of thousands of items all of them would be much, and most would never be looked at.
+
+mod collection;
+mod items;
+mod provenance;
+
+use std::collections::BTreeMap;
+
+use dissensus_measure::reliability::Binning;
+use dissensus_measure::{Against, Scorer, Settings};
+use dissensus_report::book::{Arm, Book, Curve, ItemNumbers, Named, Of, ReliabilityOf};
+use dissensus_store::{RunInfo, Store, Which};
+use rayon::prelude::*;
+use serde_json::Value;
+
+use crate::collect::Gathered;
+use crate::finished::Finished;
+use crate::{Job, Plan, StudyError};
+use collection::Means;
+
+pub use items::COLUMNS;
+
+/// What a report needs of the runs of one arm on one data set with one number of votes.
+struct Part {
+    curves: Vec<Curve>,
+    items: Vec<ItemNumbers>,
+    reliability: Vec<ReliabilityOf>,
+    means: Means,
+}
+
+impl Plan<'_> {
+    /// All that a report is made of, from the runs that are finished in this store.
+    pub fn book(&self, store: &Store) -> Result<Book, StudyError> {
+        let study = self.study();
+        let gathered = self.gather(store)?;
+        let mut groups: Vec<Vec<&Job>> = Vec::new();
+        for job in gathered.jobs.iter().filter(|job| gathered.ran.contains_key(&job.id)) {
+            let same = |group: &&mut Vec<&Job>| {
+                let first = group.first();
+                first.is_some_and(|a| (&a.dataset, &a.arm, a.k) == (&job.dataset, &job.arm, job.k))
+            };
+            match groups.iter_mut().find(same) {
+                Some(group) => group.push(job),
+                None => groups.push(vec![job]),
+            }
+        }
+        let distances = items::distances(self, &gathered)?;
+        let part = |group: &Vec<&Job>| self.part(group, &gathered, &distances);
+        let parts: Vec<Part> = groups.par_iter().map(part).collect::<Result<_, _>>()?;
+        let collections = self.collections(&parts);
+        let mut book = Book {
+            name: study.name.clone(),
+            title: study.title.clone(),
+            about: study.about.clone(),
+            arms: self.shown_arms(),
+            datasets: self.shown_datasets(),
+            metrics: study.metrics(),
+            collections,
+            tables: study.tables.clone(),
+            figures: study.figures.clone(),
+            references: study.references.clone(),
+            settings: study.to_toml(),
+            provenance: provenance::lines(self, store, &gathered)?,
+            ..Book::default()
+        };
+        for part in parts {
+            book.curves.extend(part.curves);
+            book.items.extend(part.items);
+            book.reliability.extend(part.reliability);
+        }
+        let collected = gathered.collected;
+        book.rows = collected.rows;
+        book.chosen = collected.chosen;
+        book.missing = collected.missing;
+        let failed = collected.failed.into_iter();
+        book.failed = failed.map(|failure| (failure.label, failure.reason)).collect();
+        Ok(book)
+    }
+
+    fn part(
+        &self,
+        group: &[&Job],
+        gathered: &Gathered,
+        distances: &items::Distances,
+    ) -> Result<Part, StudyError> {
+        let mut part = Part {
+            curves: Vec::new(),
+            items: Vec::new(),
+            reliability: Vec::new(),
+            means: Means::new(group.first().copied()),
+        };
+        for job in group {
+            let Some(ran) = gathered.ran.get(&job.id) else { continue };
+            let of =
+                Of { dataset: job.dataset.clone(), arm: job.arm.clone(), k: job.k, seed: job.seed };
+            let material = self.material(job);
+            let finished = Finished { job, info: &ran.info, result: &ran.result, material };
+            let (places, judged) = finished.judged(Which::Best)?;
+            part.curves.extend(curves(&of, &ran.info)?);
+            let columns = items::wanted(self.study(), job);
+            if !columns.is_empty() {
+                let distances = distances.of(job);
+                let names = material.task.table().items();
+                part.items.push(ItemNumbers {
+                    of: of.clone(),
+                    ids: places.iter().map(|&at| names.name(at).to_owned()).collect(),
+                    columns: items::columns(&columns, &judged, &places, distances)?,
+                });
+            }
+            let scorer = Scorer::new(&judged, Settings::default())?;
+            let bins = scorer.reliability(Binning::Mass, Against::Human);
+            let bin = |bin: &dissensus_measure::reliability::Bin| {
+                (bin.confidence, bin.outcome, bin.items as u64)
+            };
+            part.reliability.push(ReliabilityOf { of, bins: bins.iter().map(bin).collect() });
+            part.means.add(material, &places, &judged);
+        }
+        Ok(part)
+    }
+
+    fn shown_arms(&self) -> Vec<Arm> {
+        let planned = |name: &str| self.arms().any(|arm| arm == name);
+        let arms = self.study().arms.iter().filter(|arm| planned(&arm.name));
+        let arm = |arm: &crate::file::Arm| Arm {
+            name: arm.name.clone(),
+            title: arm.title.clone(),
+            about: arm.about.clone(),
+        };
+        arms.map(arm).collect()
+    }
+
+    fn shown_datasets(&self) -> Vec<Named> {
+        let title = |name: &str| {
+            let choice = self.study().datasets.iter().find(|choice| choice.name == name);
+            choice.map_or(name, |choice| &choice.title).to_owned()
+        };
+        let named = |(name, _): (&str, _)| Named { name: name.to_owned(), title: title(name) };
+        self.datasets().into_iter().map(named).collect()
+    }
+}
+
+/// The columns of a run's history, each once.
+fn curves(of: &Of, info: &RunInfo) -> Result<Vec<Curve>, StudyError> {
+    let history = info.history()?;
+    let mut columns: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for (epoch, row) in history.iter().enumerate() {
+        for (name, value) in row.as_object().into_iter().flatten() {
+            if name != "epoch" {
+                let values = columns.entry(name).or_default();
+                values.resize(epoch, f64::NAN);
+                values.push(value.as_f64().unwrap_or(f64::NAN));
+            }
+        }
+    }
+    let names = history.first().and_then(Value::as_object).into_iter().flatten();
+    let curve = |(name, _): (&String, _)| {
+        let mut values = columns.remove(name.as_str())?;
+        values.resize(history.len(), f64::NAN);
+        Some(Curve { of: of.clone(), column: name.clone(), values })
+    };
+    Ok(names.filter_map(curve).collect())
+}

@@ -1,0 +1,38 @@
+//! Items by how much people disagree on them, among those that a run is judged on.
+
+use dissensus_measure::slices::top;
+
+use crate::StudyError;
+use crate::file::{SliceBy, SliceRule};
+
+/// The places of a slice's items, by the annotator entropies of all; ascending.
+pub(crate) fn items(rule: &SliceRule, entropies: &[f64]) -> Result<Vec<usize>, StudyError> {
+    Ok(match rule.by {
+        SliceBy::Top(share) => top(entropies, share)?.map_or(Vec::new(), |slice| slice.items),
+        SliceBy::Above(bound) => {
+            (0..entropies.len()).filter(|&item| entropies[item] > bound).collect()
+        }
+    })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_entropies_are_never_parted() {
+        let entropies = [0.0, 0.7, 0.5, 0.7, 0.5, 0.0, 0.9, 0.5, 0.0, 0.0];
+        let of = |by| items(&SliceRule { name: "s".into(), by }, &entropies).unwrap();
+        assert_eq!(of(SliceBy::Top(0.1)), [6]);
+        // A fifth is two items, and the two with 0.7 go together.
+        assert_eq!(of(SliceBy::Top(0.2)), [1, 3, 6]);
+        // Rounded up: 3.1 items are four, and three are equal to the fourth.
+        assert_eq!(of(SliceBy::Top(0.31)), [1, 2, 3, 4, 6, 7]);
+        assert_eq!(of(SliceBy::Top(1.0)).len(), 10);
+        // Exactly at the bound is not above it.
+        assert_eq!(of(SliceBy::Above(0.5)), [1, 3, 6]);
+        assert_eq!(of(SliceBy::Above(0.0)).len(), 6);
+        assert_eq!(of(SliceBy::Above(2.0)), [0usize; 0]);
+    }
+}

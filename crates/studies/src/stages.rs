@@ -1,0 +1,152 @@
+//! What is made of finished runs: numbers for the table of results. One file a stage, one list.
+//!
+//! A stage gets a finished run with its data and gives numbers. What it gave is kept in the study's
+//! folder under its name, the digest of its settings and the run's id, and not computed again; with
+//! other settings it is. To add one, write its file and add its line to [`STAGES`]; the study's keys,
+//! the results and the report take it from there.
+
+mod dynamics;
+mod measure;
+mod truth;
+
+use std::sync::Arc;
+
+use dissensus_measure::{Direction, Metric as Measured};
+use dissensus_report::book::{Better, Metric};
+use serde_json::Value;
+
+use crate::file::{Section, SliceRule};
+use crate::finished::Finished;
+use crate::{Number, StudyError};
+
+/// The stages, in the order of the results.
+pub const STAGES: &[Info] = &[measure::INFO, truth::INFO, dynamics::INFO];
+
+/// A stage in words.
+#[derive(Clone, Copy, Debug)]
+pub struct Info {
+    /// Its key in `[stages]`.
+    pub name: &'static str,
+    /// What it gives, in a line.
+    pub about: &'static str,
+    /// Whether it runs where it is not named.
+    pub always: bool,
+    read: Read,
+}
+
+type Read = fn(Option<&Section<'_, '_, '_>>, &[SliceRule]) -> Result<Arc<dyn Stage>, StudyError>;
+
+/// A stage with its settings.
+pub trait Stage: Send + Sync {
+    /// Its name, as in the list.
+    fn name(&self) -> &'static str;
+
+    /// Everything that decides its numbers beside the run and its data.
+    fn settings(&self) -> Value;
+
+    /// The metrics that it gives, and how they are made.
+    fn metrics(&self) -> Vec<Metric>;
+
+    /// The numbers of a run.
+    fn numbers(&self, run: &Finished<'_>) -> Result<Vec<Number>, StudyError>;
+
+    /// Whether its numbers are kept. Those that are read off cost nothing.
+    fn is_kept(&self) -> bool {
+        true
+    }
+}
+
+/// The stages of a study.
+pub(crate) fn read(
+    section: Option<&Section<'_, '_, '_>>,
+    slices: &[SliceRule],
+) -> Result<Vec<Arc<dyn Stage>>, StudyError> {
+    let names: Vec<&str> = STAGES.iter().map(|stage| stage.name).collect();
+    if let Some(section) = section {
+        section.known(&names)?;
+    }
+    let mut stages = Vec::new();
+    for stage in STAGES {
+        let own = section.and_then(|section| {
+            let node = section.node(stage.name)?;
+            Some(Section::new(section.text, format!("[stages.{}]", stage.name), node))
+        });
+        let own = own.transpose()?;
+        if own.is_some() || stage.always {
+            stages.push((stage.read)(own.as_ref(), slices)?);
+        }
+    }
+    Ok(stages)
+}
+
+/// A metric of `dissensus_measure` in the words of a report.
+fn described(metric: &Measured) -> Metric {
+    let about = &metric.about;
+    Metric {
+        name: about.name.to_owned(),
+        title: short(about.name),
+        better: match about.direction {
+            Direction::Lower => Better::Lower,
+            Direction::Higher => Better::Higher,
+            Direction::Neither | Direction::HigherIsOut => Better::Neither,
+        },
+        digits: 4,
+        what: capital(about.title),
+        formula: about.formula.to_owned(),
+        settings: about.settings.to_owned(),
+        source: about.reference.to_owned(),
+    }
+}
+
+/// A metric's name as the head of a column.
+fn short(name: &str) -> String {
+    let known = match name {
+        "soft_nll" => "soft NLL",
+        "kl" => "KL",
+        "soft_brier" => "soft Brier",
+        "js_distance" => "JS distance",
+        "total_variation" => "total variation",
+        "ece_mass" => "ECE",
+        "ece_mass_human" => "ECE (human)",
+        "ece_width" => "ECE, equal width",
+        "ece_width_human" => "ECE, equal width (human)",
+        "smooth_ece" => "smooth ECE",
+        "smooth_ece_human" => "smooth ECE (human)",
+        "classwise_ece" => "classwise ECE",
+        "classwise_ece_human" => "classwise ECE (human)",
+        "entropy_spearman" => "entropy corr.",
+        "entropy_pearson" => "entropy corr. (Pearson)",
+        "brier_reliability" => "reliability",
+        "brier_resolution" => "resolution",
+        "brier_uncertainty" => "uncertainty",
+        "brier_within" => "within bins",
+        other => return other.replace('_', " "),
+    };
+    known.to_owned()
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_is_complete_and_no_metric_comes_twice() {
+        let mut names = std::collections::BTreeSet::new();
+        for stage in STAGES {
+            assert!(!stage.about.is_empty() && names.insert(stage.name.to_owned()));
+            let made = (stage.read)(None, &[]).unwrap();
+            assert_eq!(made.name(), stage.name);
+            for metric in made.metrics() {
+                assert!(names.insert(metric.name.clone()), "{} twice", metric.name);
+                let texts = [&metric.title, &metric.what, &metric.formula, &metric.source];
+                assert!(texts.iter().all(|text| !text.is_empty()), "{}", metric.name);
+            }
+        }
+    }
+}

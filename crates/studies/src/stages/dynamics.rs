@@ -1,0 +1,142 @@
+//! How training went: when it was best, how soon it was nearly as good, how long it took. Read off a
+//! run's history and result; epochs count from 1.
+
+use std::sync::Arc;
+
+use dissensus_report::book::{Better, Metric};
+use dissensus_train::{Better as Way, Selection};
+use serde_json::{Value, json};
+
+use super::{Info, Stage};
+use crate::file::{Section, SliceRule};
+use crate::finished::Finished;
+use crate::{Number, StudyError};
+
+pub(super) const INFO: Info = Info {
+    name: "dynamics",
+    about: "the best epoch, the first that is nearly as good, and the seconds",
+    always: true,
+    read,
+};
+
+/// How near to the best counts as there.
+const SHARE: f64 = 0.95;
+
+struct Dynamics;
+
+fn read(
+    section: Option<&Section<'_, '_, '_>>,
+    _: &[SliceRule],
+) -> Result<Arc<dyn Stage>, StudyError> {
+    if let Some(section) = section {
+        section.known(&[])?;
+    }
+    Ok(Arc::new(Dynamics))
+}
+
+impl Stage for Dynamics {
+    fn name(&self) -> &'static str {
+        INFO.name
+    }
+
+    fn settings(&self) -> Value {
+        json!({ "format": 1 })
+    }
+
+    fn metrics(&self) -> Vec<Metric> {
+        let metric = |name: &str, title: &str, better, what: &str, formula: &str| Metric {
+            name: name.into(),
+            title: title.into(),
+            better,
+            digits: 1,
+            what: what.into(),
+            formula: formula.into(),
+            settings: "by the metric and the part that select an epoch; epochs count from 1".into(),
+            source: "the run's history".into(),
+        };
+        vec![
+            metric(
+                "best_epoch",
+                "best epoch",
+                Better::Neither,
+                "The epoch that was selected",
+                "the first epoch with the best value of the selecting metric",
+            ),
+            metric(
+                "epochs_to_95",
+                "epochs to 95 %",
+                Better::Lower,
+                "How many epochs it took to come within 95 % of the best",
+                "the first epoch whose value is at most best / 0.95 (where lower is better), or \
+                 at least 0.95 · best (where higher is)",
+            ),
+            metric(
+                "seconds",
+                "seconds",
+                Better::Neither,
+                "How long training took, on whatever machine it ran",
+                "wall clock from the first epoch to the last, interruptions left out",
+            ),
+        ]
+    }
+
+    fn numbers(&self, run: &Finished<'_>) -> Result<Vec<Number>, StudyError> {
+        let choice = &run.job.run.selection;
+        let column = format!("{}.{}", choice.on, choice.metric);
+        let history = run.info.history()?;
+        let values: Vec<Option<f64>> = history.iter().map(|row| row[&column].as_f64()).collect();
+        let best = run.result["best_epoch"].as_u64();
+        let near = Selection::new(&choice.metric)?.better();
+        let near = best.and_then(|best| nearly(&values, usize::try_from(best).ok()?, near));
+        let number = |metric: &str, value: Option<f64>| Number {
+            metric: metric.into(),
+            slice: "all".into(),
+            value,
+        };
+        Ok(vec![
+            number("best_epoch", best.map(|epoch| (epoch + 1) as f64)),
+            number("epochs_to_95", near),
+            number("seconds", run.result["seconds"].as_f64()),
+        ])
+    }
+
+    fn is_kept(&self) -> bool {
+        false
+    }
+}
+
+/// The first epoch, from 1, that is within [`SHARE`] of the best one's value.
+fn nearly(values: &[Option<f64>], best: usize, better: Way) -> Option<f64> {
+    let best = values.get(best).copied().flatten()?;
+    // On the wrong side of 0 the bound would be better than the best.
+    let bound = match better {
+        Way::Lower => (best / SHARE).max(best),
+        Way::Higher => (best * SHARE).min(best),
+    };
+    let there = |value: &Option<f64>| match (value, better) {
+        (Some(value), Way::Lower) => *value <= bound,
+        (Some(value), Way::Higher) => *value >= bound,
+        (None, _) => false,
+    };
+    values.iter().position(there).map(|at| (at + 1) as f64)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_epoch_that_is_nearly_as_good() {
+        let values = [Some(2.0), None, Some(1.06), Some(1.05), Some(1.0), Some(1.2)];
+        // 1 / 0.95 = 1.0526…
+        assert_eq!(nearly(&values, 4, Way::Lower), Some(4.0));
+        let rising = [Some(0.1), Some(0.94), Some(0.96), Some(1.0)];
+        assert_eq!(nearly(&rising, 3, Way::Higher), Some(3.0));
+        // Correlations below 0, and log-likelihoods that are better than certain.
+        assert_eq!(nearly(&[Some(-0.5), Some(-0.1)], 1, Way::Higher), Some(2.0));
+        assert_eq!(nearly(&[Some(1.0), Some(-2.0)], 1, Way::Lower), Some(2.0));
+        assert_eq!(nearly(&[Some(0.0)], 0, Way::Lower), Some(1.0));
+        assert_eq!(nearly(&values, 9, Way::Lower), None);
+    }
+}

@@ -1,0 +1,155 @@
+//! Every metric of a run's stored predictions, on all items and on every slice; of the selected epoch
+//! and, under the same name with `.last`, of the last one.
+
+use std::sync::Arc;
+
+use dissensus_measure::{METRICS, Metric as Measured, Scorer, Settings, metric};
+use dissensus_report::book::Metric;
+use dissensus_store::Which;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Info, Stage, described};
+use crate::file::{Section, SliceBy, SliceRule};
+use crate::finished::Finished;
+use crate::study::unknown;
+use crate::{Number, StudyError, slices};
+
+pub(super) const INFO: Info = Info {
+    name: "measure",
+    about: "metrics of the predictions, of the selected epoch and the last",
+    always: true,
+    read,
+};
+
+/// Behind the names of metrics of the last epoch.
+const LAST: &str = ".last";
+
+struct Measure {
+    metrics: Vec<&'static Measured>,
+    which: Vec<Which>,
+    slices: Vec<SliceRule>,
+    settings: Settings,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Names {
+    Word(String),
+    List(Vec<String>),
+}
+
+fn read(
+    section: Option<&Section<'_, '_, '_>>,
+    slices: &[SliceRule],
+) -> Result<Arc<dyn Stage>, StudyError> {
+    const METRICS_EXPECTED: &str = "\"all\", or a list of metrics";
+    const WHICH: &str = "\"best\", \"last\" or \"both\"";
+    const BINS: &str = "a whole number from 1 to 1000";
+    // Nothing that is trained on has labels of its own beside the votes.
+    let all = || METRICS.iter().filter(|metric| metric.about.name != "accuracy_given").collect();
+    let mut stage = Measure {
+        metrics: all(),
+        which: vec![Which::Best, Which::Last],
+        slices: slices.to_vec(),
+        settings: Settings::default(),
+    };
+    let Some(section) = section else { return Ok(Arc::new(stage)) };
+    section.known(&["metrics", "which", "bins"])?;
+    match section.get("metrics", METRICS_EXPECTED)? {
+        None => {}
+        Some(Names::Word(word)) if word == "all" => {}
+        Some(Names::Word(_)) => return Err(section.unexpected("metrics", METRICS_EXPECTED)),
+        Some(Names::List(names)) => {
+            let find = |name: &String| {
+                let known = METRICS.iter().map(|metric| metric.about.name);
+                let place = section.place("metrics");
+                metric(name).ok_or_else(|| unknown(&section.key("metrics"), name, known, &place))
+            };
+            stage.metrics = names.iter().map(find).collect::<Result<_, _>>()?;
+        }
+    }
+    if let Some(which) = section.get::<String>("which", WHICH)? {
+        stage.which = match which.as_str() {
+            "best" => vec![Which::Best],
+            "last" => vec![Which::Last],
+            "both" => stage.which,
+            _ => return Err(section.unexpected("which", WHICH)),
+        };
+    }
+    if let Some(bins) = section.get::<usize>("bins", BINS)? {
+        if !(1..=Settings::MOST_BINS).contains(&bins) {
+            return Err(section.unexpected("bins", BINS));
+        }
+        stage.settings.bins = bins;
+    }
+    Ok(Arc::new(stage))
+}
+
+fn named(metric: &Measured, which: Which) -> String {
+    match which {
+        Which::Best => metric.about.name.to_owned(),
+        Which::Last => format!("{}{LAST}", metric.about.name),
+    }
+}
+
+impl Stage for Measure {
+    fn name(&self) -> &'static str {
+        INFO.name
+    }
+
+    fn settings(&self) -> Value {
+        let slice = |rule: &SliceRule| match rule.by {
+            SliceBy::Top(share) => json!({ "name": rule.name, "top": share }),
+            SliceBy::Above(entropy) => json!({ "name": rule.name, "above": entropy }),
+        };
+        json!({
+            "format": 1,
+            "metrics": self.metrics.iter().map(|m| m.about.name).collect::<Vec<_>>(),
+            "which": self.which.iter().map(|which| which.name()).collect::<Vec<_>>(),
+            "slices": self.slices.iter().map(slice).collect::<Vec<_>>(),
+            "bins": self.settings.bins,
+        })
+    }
+
+    fn metrics(&self) -> Vec<Metric> {
+        let each = |&which: &Which| {
+            self.metrics.iter().map(move |metric| {
+                let mut about = described(metric);
+                about.name = named(metric, which);
+                if about.settings.contains("bins") {
+                    about.settings =
+                        format!("here {} bins. {}", self.settings.bins, about.settings);
+                }
+                if which == Which::Last {
+                    about.title += ", last epoch";
+                    about.what += ", after the last epoch instead of the selected one";
+                }
+                about
+            })
+        };
+        self.which.iter().flat_map(each).collect()
+    }
+
+    fn numbers(&self, run: &Finished<'_>) -> Result<Vec<Number>, StudyError> {
+        let mut numbers = Vec::new();
+        for &which in &self.which {
+            let (_, judged) = run.judged(which)?;
+            let mut score = |slice: &str, judged: &dissensus_measure::Judged| {
+                let scorer = Scorer::new(judged, self.settings)?;
+                numbers.extend(self.metrics.iter().map(|metric| Number {
+                    metric: named(metric, which),
+                    slice: slice.to_owned(),
+                    value: (metric.compute)(&scorer).value.filter(|value| !value.is_nan()),
+                }));
+                Ok::<(), StudyError>(())
+            };
+            score("all", &judged)?;
+            for rule in &self.slices {
+                let items = slices::items(rule, judged.truth().entropy())?;
+                score(&rule.name, &judged.select(&items)?)?;
+            }
+        }
+        Ok(numbers)
+    }
+}

@@ -1,0 +1,84 @@
+//! How far predictions are from the distributions that votes were drawn from, where these are known:
+//! generated data alone can say.
+
+use std::sync::Arc;
+
+use dissensus_measure::{Judged, Matrix, Predictions, Scorer, Settings, metric};
+use dissensus_report::book::{Better, Metric};
+use dissensus_store::Which;
+use serde_json::{Value, json};
+
+use super::{Info, Stage};
+use crate::file::{Section, SliceRule};
+use crate::finished::Finished;
+use crate::{Number, StudyError};
+
+pub(super) const INFO: Info = Info {
+    name: "truth",
+    about: "distance to the distributions that the votes were drawn from, where they are known",
+    always: false,
+    read,
+};
+
+/// The metric it gives.
+const TRUE_KL: &str = "true_kl";
+
+struct TrueKl;
+
+fn read(
+    section: Option<&Section<'_, '_, '_>>,
+    _: &[SliceRule],
+) -> Result<Arc<dyn Stage>, StudyError> {
+    if let Some(section) = section {
+        section.known(&[])?;
+    }
+    Ok(Arc::new(TrueKl))
+}
+
+impl Stage for TrueKl {
+    fn name(&self) -> &'static str {
+        INFO.name
+    }
+
+    fn settings(&self) -> Value {
+        json!({ "format": 1 })
+    }
+
+    fn metrics(&self) -> Vec<Metric> {
+        vec![Metric {
+            name: TRUE_KL.into(),
+            title: "KL to p*".into(),
+            better: Better::Lower,
+            digits: 4,
+            what: "Kullback–Leibler divergence KL(p*‖q) to the true distribution p*, which the \
+                   votes were drawn from"
+                .into(),
+            formula: "mean over items of Σ_k p*_k ln(p*_k / q_k)".into(),
+            settings: "known for generated data alone".into(),
+            source: "Kullback and Leibler, On information and sufficiency, Ann. Math. Stat. 22 \
+                     (1951)"
+                .into(),
+        }]
+    }
+
+    fn numbers(&self, run: &Finished<'_>) -> Result<Vec<Number>, StudyError> {
+        let value = match &run.material.truth {
+            None => None,
+            Some(truth) => {
+                let (places, judged) = run.judged(Which::Best)?;
+                let classes = judged.truth().classes();
+                let predictions =
+                    Predictions::Probabilities(Matrix::new(judged.predictions(), classes)?);
+                let judged = Judged::new(Arc::new(truth.select(&places)?), predictions)?;
+                let scorer = Scorer::new(&judged, Settings::default())?;
+                metric("kl").and_then(|kl| (kl.compute)(&scorer).value)
+            }
+        };
+        Ok(vec![Number { metric: TRUE_KL.into(), slice: "all".into(), value }])
+    }
+
+    /// Whether the truth is at hand is no part of its settings.
+    fn is_kept(&self) -> bool {
+        false
+    }
+}

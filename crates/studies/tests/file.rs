@@ -1,0 +1,304 @@
+//! Study files: what is read, and how what is wrong is named.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+
+use common::{plan, small, study};
+use dissensus_studies::{BUILTIN, PlanOptions, SliceBy, Study};
+
+/// The error of a study with more TOML behind it.
+fn error(more: &str) -> String {
+    Study::parse(&small(more), "s.toml").unwrap_err().to_string()
+}
+
+/// The line that `more` begins at.
+fn line() -> usize {
+    small("").lines().count()
+}
+
+#[test]
+fn unknown_keys_come_with_the_nearest_and_their_place() {
+    let unknown = error("[gird]\nseed = 1\n");
+    let place = format!("(s.toml, line {}, column 2)", line() + 1);
+    assert!(unknown.contains("unknown key `gird` in the study"), "{unknown}");
+    assert!(unknown.contains(&place) && unknown.contains("did you mean `grid`?"), "{unknown}");
+    for (more, named) in [
+        ("[[arm]]\nname = 'x'\ndelivry = 'soft'\n", "`delivry` in [[arm]]"),
+        ("[[slice]]\nname = 'x'\ntopp = 0.1\n", "did you mean `top`?"),
+        ("[[table]]\nname = 'x'\nmetric = ['kl']\n", "did you mean `metrics`?"),
+        ("[[figure]]\nname = 'x'\nknid = 'points'\n", "did you mean `kind`?"),
+        ("[[reference]]\narm = 'soft'\nmen = 1.0\n", "did you mean `mean`?"),
+        ("[scale.quick]\nitem = 10\n", "did you mean `items`?"),
+        ("[stages]\nmesure = {}\n", "did you mean `measure`?"),
+        ("[stages.measure]\nwhih = 'best'\n", "did you mean `which`?"),
+        ("[grid]\nsed = 1\n'training.rate' = [0.1]\n", "did you mean `seed`?"),
+        ("[spec.trainig]\nepochs = 1\n", "did you mean [training]?"),
+    ] {
+        let error = error(more);
+        assert!(error.contains(named) && error.contains("s.toml, line "), "{more}: {error}");
+    }
+    let text = "[study]\nname = 's'\n[spec.data]\ndatset = 'blends'\n";
+    let error = Study::parse(text, "s.toml").unwrap_err().to_string();
+    assert!(error.contains("unknown key `datset` in [data] (s.toml, line 4, column 1)"), "{error}");
+}
+
+#[test]
+fn names_must_be_known() {
+    for (more, named) in [
+        ("[[table]]\nname = 't'\narms = ['sotf']\n", "[[table]] arms names \"sotf\""),
+        ("[[table]]\nname = 't'\nmetrics = ['soft_nl']\n", "did you mean `soft_nll`?"),
+        ("[[table]]\nname = 't'\nmetrics = ['kl.lats']\n", "did you mean `kl.last`?"),
+        ("[[table]]\nname = 't'\nslices = ['high']\n", "[[table]] slices names \"high\""),
+        ("[[table]]\nname = 't'\nks = [4]\n", "[[table]] ks names \"4\""),
+        ("[[table]]\nname = 't'\ndatasets = ['blend']\n", "did you mean `blends`?"),
+        ("[[table]]\nname = 't'\nagainst = { arm = 'slss' }\n", "did you mean `sls`?"),
+        ("[[figure]]\nname = 'f'\nkind = 'scatter'\nx = 'kl'\ny = 'entropy'\n", "[[figure]] y"),
+        ("[[figure]]\nname = 'f'\nkind = 'histogram'\n", "[[figure]] x names \"\""),
+        ("[[figure]]\nname = 'f'\nkind = 'curves'\nmetrics = ['los']\n", "did you mean `loss`?"),
+        ("[[figure]]\nname = 'f'\nmetrics = ['loss']\n", "[[figure]] metrics names \"loss\""),
+        (
+            "[[reference]]\narm = 'hard'\nmetric = 'kl'\nmean = 1.0\nsource = 'x'\n",
+            "[[reference]] arm names \"hard\"",
+        ),
+        ("[[arm]]\nname = 'x'\ndelivery = 'soft'\ndatasets = ['y']\n", "datasets names \"y\""),
+        ("[grid]\n'training.rate' = [0.1]\nselect = 'brier_uncertainty'\n", "[grid] select"),
+        ("[grid]\n'training.rate' = [0.1]\non = 'validation'\n", "did you mean `evaluation`?"),
+        ("[stages.measure]\nmetrics = ['kll']\n", "did you mean `kl`?"),
+        ("[grid]\n'training.rate' = [0.1]\n[scale.q]\ngrid = { 'training.batch' = [1] }\n", "q]"),
+    ] {
+        let error = error(more);
+        assert!(error.contains(named) && error.contains("s.toml, line "), "{more}: {error}");
+    }
+}
+
+#[test]
+fn values_are_checked_where_they_stand() {
+    for (more, named) in [
+        ("[grid]\n'training.rat' = [0.1]\n", "unknown key `rat` in [training]"),
+        ("[grid]\n'training.rate' = [0.1, 'fast']\n", "training.rate is \"fast\""),
+        ("[grid]\n'training.rate' = 0.1\n", "expected a list of values"),
+        ("[grid]\n'training.rate' = [0.1, 0.1]\n", "none twice"),
+        ("[grid]\n'data.items' = [10, 20]\n", "could not be compared"),
+        ("[grid]\n'run.seeds' = [1, 2]\n", "write it as `seeds`"),
+        ("[[arm]]\nname = 'x'\ndelivery = 'softt'\n", "did you mean \"soft\"?"),
+        (
+            "[[arm]]\nname = 'x'\ndelivery = 'soft'\nset = { 'training.epochs' = 0 }\n",
+            "epochs is 0",
+        ),
+        ("[[arm]]\nname = 'x'\ndelivery = 'soft'\nset = { 'run.device' = 'cpu' }\n", "[spec.run]"),
+        (
+            "[[arm]]\nname = 'x'\ndelivery = 'soft'\nset = { delivery.methods = 'sls' }\n",
+            "`delivery`",
+        ),
+        ("[[arm]]\nname = 'x'\ndelivery = 'soft'\nset.data.votes_per_item = 5\n", "`votes`"),
+        ("[[arm]]\nname = 'x'\ndelivery = 'soft'\nvotes = [0]\n", "[[arm]] votes is [0]"),
+        ("[[arm]]\nname = 'x'\ndelivery = 'soft'\nvotes = [5, 5]\n", "none twice"),
+        ("[[arm]]\nname = 'x'\ndelivery = 'soft'\nseeds = []\n", "[[arm]] seeds is []"),
+        ("[[arm]]\nname = 'soft'\ndelivery = 'soft'\n", "[[arm]] names \"soft\" twice"),
+        ("[[arm]]\nname = 'a b'\ndelivery = 'soft'\n", "expected a name of letters"),
+        ("[[slice]]\nname = 'x'\ntop = 1.5\n", "expected a share of the items"),
+        ("[[slice]]\nname = 'x'\ntop = 0.5\nabove = 0.5\n", "needs one of `top`"),
+        ("[[slice]]\nname = 'all'\ntop = 0.5\n", "`all` is every item"),
+        ("[[table]]\nname = 'a b'\n", "expected a name of letters"),
+        ("[[table]]\nname = 't'\nshows = 'everything'\n", "unknown variant"),
+        ("[table]\nname = 't'\n", "each beginning with [[table]]"),
+        ("[spec.delivery]\nmethods = 'soft'\n", "an arm's `delivery`"),
+        ("[stages.measure]\nwhich = 'first'\n", "expected \"best\", \"last\" or \"both\""),
+        ("[stages.measure]\nbins = 0\n", "from 1 to 1000"),
+        ("[scale.quick]\nseeds = 0\n", "expected a whole number, at least 1"),
+        ("x = ", "cannot read the study"),
+    ] {
+        let error = error(more);
+        assert!(error.contains(named) && error.contains("s.toml, line "), "{more}: {error}");
+    }
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    let parse = |text: &str| Study::parse(text, "s.toml").unwrap_err().to_string();
+    assert_eq!(parse(""), "s.toml has no [study]; begin it with [study] and a name");
+    let arms = parse("[study]\nname = 's'\n[spec.data]\ndataset = 'blends'\n");
+    assert!(arms.starts_with("s.toml has no [[arm]]; give it what is compared"), "{arms}");
+    let data = parse("[study]\nname = 's'\n[[arm]]\nname = 'a'\ndelivery = 'soft'\n");
+    assert!(data.contains("s.toml has no data.dataset"), "{data}");
+    let delivery = error("[[arm]]\nname = 'x'\n");
+    assert!(delivery.contains("[[arm]] of s.toml has no delivery"), "{delivery}");
+    assert!(error("[grid]\nseed = 1\n").contains("has no axes in [grid]"));
+    let references = "[study]\nname = 's'\nreferences = 'r.toml'\n[spec.data]\ndataset = 'b'\n";
+    assert!(parse(references).contains("r.toml"));
+}
+
+#[test]
+fn both_ways_of_writing_a_key_are_one() {
+    let quoted = study("[[arm]]\nname = 'x'\ndelivery = 'soft'\nset = { 'training.rate' = 0.5 }\n");
+    let dotted = study("[[arm]]\nname = 'x'\ndelivery = 'soft'\n[arm.set]\ntraining.rate = 0.5\n");
+    let rates = |study: &Study| {
+        let jobs = plan(study).finals(&common::Lab::new().store).unwrap().jobs;
+        jobs.iter().map(|job| (job.arm.clone(), job.run.training.rate)).collect::<Vec<_>>()
+    };
+    assert_eq!(rates(&quoted), rates(&dotted));
+    assert_eq!(rates(&quoted).last().unwrap().1, 0.5);
+}
+
+#[test]
+fn a_study_can_be_written_and_read_again() {
+    let text = small(
+        "
+[[arm]]
+name = 'other'
+delivery = 'sls:every=5'
+votes = ['all', { k = [5, 10], seeds = [4, 2] }]
+seeds = [7, 1]
+set = { 'training.rate' = 0.5, 'selection.stop.patience' = 3 }
+[[dataset]]
+name = 'few'
+title = 'Few \"items\"'
+set = { 'data.items' = 60 }
+[[dataset]]
+name = 'more'
+[grid]
+'training.weight_decay' = [0.0, 1e-4]
+'training.batch' = [16, 32]
+select = 'kl'
+[[slice]]
+name = 'high'
+top = 0.25
+[[slice]]
+name = 'split'
+above = 0.5
+[stages.measure]
+which = 'best'
+metrics = ['kl', 'accuracy']
+[[table]]
+name = 't'
+down = ['k', 'arm']
+ks = [3, 'all']
+against = { arm = 'soft', test = 't', side = 'better', family = 'column' }
+bold = false
+[[figure]]
+name = 'f'
+kind = 'effect'
+x = 'target_js'
+y = 'kl'
+against = 'soft'
+log_x = true
+[[reference]]
+dataset = 'few'
+arm = 'soft'
+metric = 'kl'
+mean = 0.5
+sd = 0.1
+source = 'Table 2'
+[scale.quick]
+about = 'small'
+seeds = 1
+items = 20
+set = { 'training.epochs' = 1 }
+grid = { 'training.batch' = [16] }
+",
+    );
+    let first = Study::parse(&text, "s.toml").unwrap();
+    let written = first.to_toml();
+    let again = Study::parse(&written, "s.toml").unwrap();
+    assert_eq!(again.to_toml(), written);
+    assert_eq!(again.tables, first.tables);
+    assert_eq!(again.figures, first.figures);
+    assert_eq!(again.references, first.references);
+    assert_eq!(again.slices, first.slices);
+    assert_eq!(again.slices[0].by, SliceBy::Top(0.25));
+    // Axes keep their order, which is that of the points.
+    let axes = |study: &Study| -> Vec<String> {
+        study.grid.as_ref().unwrap().axes.iter().map(|axis| axis.path.clone()).collect()
+    };
+    assert_eq!(axes(&again), ["training.weight_decay", "training.batch"]);
+    let ids = |study: &Study| {
+        let plan = plan(study);
+        plan.searches().iter().map(|job| job.id.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(ids(&again), ids(&first));
+    let quick = first.scaled("quick").unwrap();
+    let planned = plan(&quick);
+    let searches = planned.searches();
+    // Three arms with two, two and three numbers of votes, two data sets, two decays, one batch.
+    assert_eq!(searches.len(), (2 + 2 + 3) * 2 * 2);
+    for job in &searches {
+        assert_eq!((job.run.training.epochs, job.run.training.batch), (1, 16));
+        assert_eq!(planned.task(job).table().len(), 20);
+    }
+    assert_eq!(searches[0].label(), "few · soft · 3 votes · point 1 · seed 0");
+    assert_eq!(quick.run_settings().unwrap().device, "auto");
+    let again = Study::parse(&quick.to_toml(), "s.toml").unwrap();
+    assert_eq!(ids(&again), ids(&quick));
+    assert_eq!((again.scale.as_deref(), again.scales.len()), (Some("quick"), 0));
+}
+
+#[test]
+fn built_in_studies_can_be_written_and_read_again() {
+    for builtin in BUILTIN {
+        let study = Study::builtin(builtin.name).unwrap();
+        let again = Study::parse(&study.to_toml(), "written").unwrap();
+        assert_eq!(again.to_toml(), study.to_toml());
+        for scale in &study.scales {
+            study.clone().scaled(&scale.name).unwrap();
+        }
+        let error = study.scaled("hudge").unwrap_err().to_string();
+        assert!(error.contains("hudge"), "{error}");
+    }
+}
+
+#[test]
+fn references_can_stand_in_a_file_beside_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = small("").replacen("title =", "references = 'published.toml'\ntitle =", 1);
+    std::fs::write(folder.path().join("s.toml"), text).unwrap();
+    let path = folder.path().join("s.toml");
+    assert!(Study::read(&path).unwrap_err().to_string().contains("published.toml"));
+    let published = "[[reference]]\narm = 'soft'\nmetric = 'kl'\nmean = 0.5\nsource = 'Table 1'\n";
+    std::fs::write(folder.path().join("published.toml"), published).unwrap();
+    let study = Study::read(&path).unwrap();
+    assert_eq!((study.references.len(), study.references[0].mean), (1, 0.5));
+    assert!(study.to_toml().contains("[[reference]]"));
+    std::fs::write(folder.path().join("published.toml"), "refernce = 1\n").unwrap();
+    let error = Study::read(&path).unwrap_err().to_string();
+    assert!(error.contains("published.toml, line 1") && error.contains("`reference`"), "{error}");
+}
+
+#[test]
+fn what_is_set_for_all_is_over_everything_but_the_grid() {
+    let study = study("[[arm]]\nname = 'x'\ndelivery = 'soft'\nset = { 'training.epochs' = 9 }\n")
+        .with_overrides(&["training.epochs=3".into(), "run.device=cpu".into()])
+        .unwrap();
+    let lab = common::Lab::new();
+    let jobs = plan(&study).finals(&lab.store).unwrap().jobs;
+    assert!(jobs.iter().all(|job| job.run.training.epochs == 3));
+    let again = Study::parse(&study.to_toml(), "written").unwrap();
+    assert!(again.to_toml().contains("\"training.epochs\" = 3"));
+    let error = study.clone().with_overrides(&["training.epoch=3".into()]).unwrap_err().to_string();
+    assert!(error.contains("--set training.epoch=3") && error.contains("`epochs`"), "{error}");
+    let error = study.with_overrides(&["run.seeds=3".into()]).unwrap_err().to_string();
+    assert!(error.contains("write it as `seeds`"), "{error}");
+}
+
+#[test]
+fn seeds_of_arms_and_of_votes() {
+    let study = study(
+        "[[arm]]\nname = 'x'\ndelivery = 'soft'\nseeds = 3\n\
+         votes = ['all', { k = [5, 10], seeds = 1 }]\n",
+    );
+    let seeds = |study: &Study, options: PlanOptions| {
+        let plan = study.plan(&options, &mut common::load).unwrap();
+        let jobs = plan.finals(&common::Lab::new().store).unwrap().jobs;
+        let x = jobs.iter().filter(|job| job.arm == "x");
+        x.map(|job| (job.k, job.seed)).collect::<Vec<_>>()
+    };
+    let all = [(None, 0), (None, 1), (None, 2), (Some(5), 0), (Some(10), 0)];
+    assert_eq!(seeds(&study, PlanOptions::default()), all);
+    let two = PlanOptions { seeds: Some(2), only: vec!["x".into()] };
+    assert_eq!(seeds(&study, two), [all[0], all[1], all[3], all[4]]);
+    let limited = study.clone().limited(1).unwrap();
+    assert_eq!(seeds(&limited, PlanOptions::default()), [all[0], all[3], all[4]]);
+    let only = PlanOptions { only: vec!["sotf".into()], seeds: None };
+    let error = study.plan(&only, &mut common::load).map(|_| ()).unwrap_err().to_string();
+    assert!(error.contains("--only") && error.contains("did you mean `soft`?"), "{error}");
+}
