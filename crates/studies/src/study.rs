@@ -218,6 +218,17 @@ impl Study {
         Ok(self)
     }
 
+    /// The same study with these seeds for every arm.
+    pub fn seeded(mut self, seeds: &[u64]) -> Self {
+        for arm in &mut self.arms {
+            for choice in arm.votes.iter_mut().flatten() {
+                choice.seeds = None;
+            }
+            arm.seeds = Some(seeds.to_vec());
+        }
+        self
+    }
+
     /// The same study with keys of the spec set for all runs, as in `training.epochs=20`.
     pub fn with_overrides(mut self, overrides: &[String]) -> Result<Self, StudyError> {
         for given in overrides {

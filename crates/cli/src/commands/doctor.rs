@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-use dissensus_engine::check::{Line, Scope, suite};
+use dissensus_engine::check::{Line, Scope, networks, suite};
 use dissensus_engine::cuda::{Card, Library, cards, libraries};
 use dissensus_engine::{Cpu, Device as _, Precision};
 use serde::Serialize;
@@ -23,6 +23,9 @@ pub(crate) struct Args {
     /// Check every operation and model in every precision, and print each comparison
     #[arg(long)]
     full: bool,
+    /// Check one network only, as `--full` names them
+    #[arg(long, value_name = "NAME", hide = true)]
+    network: Option<String>,
     /// The device to check: auto, cpu, cuda, or one of several, as in cuda:1
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     device: String,
@@ -84,7 +87,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if !args.json {
         ui::out(&format!("\n{}\n", paint::title(&format!("Checking {device_name}"))))?;
     }
-    let scope = if args.full { Scope::Full } else { Scope::Quick };
+    let scope = match &args.network {
+        Some(name) if !networks().any(|known| known == name) => {
+            let known: Vec<&str> = networks().collect();
+            anyhow::bail!("there is no network {name:?}; there are {}", known.join(", "))
+        }
+        Some(name) => Scope::One(name),
+        None if args.full => Scope::Full,
+        None => Scope::Quick,
+    };
     let (start, mut failed) = (Instant::now(), None);
     let lines = suite(&*device, precisions, scope, &mut |line| {
         if args.full && !args.json && failed.is_none() {

@@ -364,7 +364,6 @@ impl CudaRunner {
         if self.graphs.contains_key(&(work, count)) {
             return Ok(());
         }
-        self.prepare(count)?;
         self.stream.write(self.memory.counter, &[0i32])?;
         for (from, to, bytes) in self.changed() {
             self.stream.copy(from, to, bytes)?;
@@ -393,8 +392,13 @@ impl CudaRunner {
     /// Runs batch after batch over `visits` rows that are on the device.
     fn over(&mut self, work: Work, visits: usize) -> Result<(), EngineError> {
         let batch = self.batch(work);
-        let counts = [batch.min(visits), visits % batch];
-        for count in counts.into_iter().filter(|&count| count > 0) {
+        let mut counts = vec![batch.min(visits), visits % batch];
+        counts.retain(|&count| count > 0);
+        // All are prepared before one is captured: what one of them adds may forget the others.
+        for &count in &counts {
+            self.prepare(count)?;
+        }
+        for &count in &counts {
             self.captured(work, count)?;
         }
         self.stream.write(self.memory.counter, &[0i32])?;

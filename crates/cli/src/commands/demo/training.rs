@@ -22,12 +22,10 @@ use crate::ui::{self, paint};
 const FEW: u64 = 5;
 
 pub(super) fn run(args: &Args, blends: &Blends) -> anyhow::Result<ExitCode> {
-    let sets = [
-        format!("data.items={}", args.settings.items),
-        format!("training.epochs={}", args.epochs),
-        format!("run.seeds={}", args.seeds),
-    ];
-    let study = Study::builtin("demo")?.with_overrides(&sets)?;
+    let sets =
+        [format!("data.items={}", args.settings.items), format!("training.epochs={}", args.epochs)];
+    let seeds: Vec<u64> = (0..args.seeds).collect();
+    let study = Study::builtin("demo")?.with_overrides(&sets)?.seeded(&seeds);
     let mut load = |_: &Data| -> Result<Material, LoadError> {
         blends_material(blends).map_err(|error| -> LoadError { format!("{error:#}").into() })
     };

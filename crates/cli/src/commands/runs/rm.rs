@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use dissensus_store::{RunId, State, Store, StoreError};
 
-use super::store::StoreArgs;
 use super::show;
+use super::store::StoreArgs;
 use crate::ui::{self, paint, text};
 
 /// Remove runs with all their files.
