@@ -50,6 +50,7 @@ def metrics(p, q, ln_q, label, bins=15):
         "soft_brier": ((q - p) ** 2).sum(1).mean(),
         "js_distance": jensenshannon(p, q, axis=1).mean(),
         "total_variation": (np.abs(q - p).sum(1) / 2).mean(),
+        "hard_nll": -ln_q[rows, majority].mean(),
         "accuracy": correct.mean(),
         "accuracy_given": (predicted == label).mean(),
         "ece_mass": ece_mass(f, correct, bins),

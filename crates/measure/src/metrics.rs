@@ -12,6 +12,7 @@ mod ece_mass;
 mod ece_width;
 mod entropy_correlation;
 mod entropy_error;
+mod hard_nll;
 mod js_distance;
 mod kl;
 mod smooth_ece;
@@ -33,6 +34,7 @@ pub const METRICS: &[Metric] = &[
     soft_brier::METRIC,
     js_distance::METRIC,
     total_variation::METRIC,
+    hard_nll::METRIC,
     accuracy::METRIC,
     accuracy_given::METRIC,
     ece_mass::MAJORITY,

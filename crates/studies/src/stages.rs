@@ -114,6 +114,7 @@ fn short(name: &str) -> String {
         "smooth_ece_human" => "smooth ECE (human)",
         "classwise_ece" => "classwise ECE",
         "classwise_ece_human" => "classwise ECE (human)",
+        "hard_nll" => "hard NLL",
         "entropy_spearman" => "entropy corr.",
         "entropy_pearson" => "entropy corr. (Pearson)",
         "brier_reliability" => "reliability",

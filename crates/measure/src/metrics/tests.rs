@@ -149,12 +149,13 @@ fn nothing_one_item_and_one_class() {
     }
 }
 
-const GOLDEN: [(&str, f64); 22] = [
+const GOLDEN: [(&str, f64); 23] = [
     ("soft_nll", 1.416541848400136),
     ("kl", 0.6281549036996668),
     ("soft_brier", 0.22979493603588808),
     ("js_distance", 0.3776812258276543),
     ("total_variation", 0.3939351956829871),
+    ("hard_nll", 1.181164257394745),
     ("accuracy", 0.5016666666666667),
     ("accuracy_given", 0.44333333333333336),
     ("ece_mass", 0.09304277204347282),
