@@ -35,6 +35,8 @@ pub struct Book {
     pub collections: Vec<Collection>,
     /// The settings that a grid search chose.
     pub chosen: Vec<Chosen>,
+    /// What there is to say of each data set, in the order in which it is shown.
+    pub facts: Vec<Facts>,
     /// Published values to stand beside ours.
     pub references: Vec<Reference>,
     /// What tables are wanted.
@@ -202,6 +204,15 @@ pub struct Chosen {
     pub k: Option<u32>,
     /// Setting and value.
     pub settings: Vec<(String, String)>,
+}
+
+/// What there is to say of a data set.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Facts {
+    /// The data set.
+    pub dataset: String,
+    /// What, and its value, as they are shown.
+    pub facts: Vec<(String, String)>,
 }
 
 /// A published value.

@@ -4,6 +4,7 @@
 //! runs of thousands of items all of them would be much, and most would never be looked at.
 
 mod collection;
+mod facts;
 mod items;
 mod provenance;
 
@@ -57,6 +58,7 @@ impl Plan<'_> {
             about: study.about.clone(),
             arms: self.shown_arms(),
             datasets: self.shown_datasets(),
+            facts: facts::of(self),
             metrics: study.metrics(),
             collections,
             tables: study.tables.clone(),

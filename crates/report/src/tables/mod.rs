@@ -7,6 +7,7 @@
 
 mod chosen;
 mod csv;
+mod datasets;
 mod grid;
 mod latex;
 mod layout;

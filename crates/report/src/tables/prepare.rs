@@ -6,7 +6,7 @@ use super::layout::{self, Layout};
 use super::results::Results;
 use super::spec::{Shows, TableSpec};
 use super::table::{At, Cell, Line, Number, Table};
-use super::{chosen, paired, published, words};
+use super::{chosen, datasets, paired, published, words};
 use crate::ReportError;
 use crate::book::{Better, Book};
 
@@ -17,6 +17,9 @@ use crate::book::{Better, Book};
 /// few to all. A dimension that is neither down nor across must have one value.
 pub fn prepare(spec: &TableSpec, book: &Book) -> Result<Table, ReportError> {
     let results = Results::of(book)?;
+    if spec.shows == Shows::Datasets {
+        return datasets::prepare(spec, book, &results);
+    }
     if spec.shows == Shows::Chosen {
         return chosen::prepare(spec, book, &results);
     }

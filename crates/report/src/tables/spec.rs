@@ -110,6 +110,8 @@ pub enum Shows {
     Results,
     /// The settings that a grid search chose; `down` and `across` are not read.
     Chosen,
+    /// The data sets: items, classes, votes, entropy; only `datasets` is read.
+    Datasets,
 }
 
 /// A table of a study.
