@@ -25,7 +25,7 @@ use dissensus_engine::Model;
 use serde::Serialize;
 
 pub use collect::setting;
-pub use data::{Data, DataSource, Reading, Votes};
+pub use data::{Data, DataSource, EntropyBins, Pair, Reading, Votes};
 pub use delivery::DeliveryChoice;
 pub use dissensus_engine::Precision;
 pub use draft::Draft;

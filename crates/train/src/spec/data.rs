@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::read::{Reader, Refusal, flag, several, text, whole};
-use crate::SpecError;
+use crate::{Place, SpecError};
 
 /// What is trained on.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -15,10 +15,40 @@ pub struct Data {
     pub source: DataSource,
     /// Where the inputs lie; `None` for those of the dataset.
     pub inputs: Option<PathBuf>,
+    /// What turns texts or pictures into vectors: a name, or a path; `None` for none.
+    pub encoder: Option<String>,
+    /// How the vectors of two texts become one.
+    pub pair: Pair,
     /// How many votes an item training sees, one arm each. Evaluation sees all.
     pub votes: Vec<Votes>,
     /// How many items are used, the first ones; `None` for all.
     pub items: Option<u64>,
+    /// Which of them, by how far people disagree; `None` for all.
+    pub subset: Option<EntropyBins>,
+}
+
+/// How the vectors u and v of two texts become one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Pair {
+    /// u, v, |u − v| and u·v, one after the other.
+    #[default]
+    Combined,
+    /// u and v.
+    Both,
+    /// The two texts are encoded as one.
+    Joint,
+}
+
+/// Items by bins of their normalized entropy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct EntropyBins {
+    /// Bins of equal width.
+    pub bins: usize,
+    /// The most items of a bin.
+    pub per_bin: usize,
+    /// Decides which of a crowded bin.
+    pub seed: u64,
 }
 
 impl Data {
@@ -86,12 +116,14 @@ impl Data {
         let dataset = reader.optional("data", "dataset", text)?;
         let votes = reader.optional("data", "votes", text)?;
         let inputs = reader.optional("data", "inputs", text)?.map(PathBuf::from);
+        let encoder = reader.optional("data", "encoder", text)?;
         let source = match (dataset, votes) {
             (Some(dataset), None) => DataSource::Dataset(dataset),
             (None, Some(votes)) => {
-                if inputs.is_none() {
+                if inputs.is_none() && encoder.is_none() {
                     let remedy = "votes alone train nothing: give inputs by item id, as in \
-                                  inputs = \"pictures.npz\"";
+                                  inputs = \"pictures.npz\", or an encoder for the texts that come \
+                                  with the votes";
                     return Err(reader.missing("data.inputs", remedy));
                 }
                 DataSource::Files { votes: votes.into(), reading: Reading::read(reader)? }
@@ -113,7 +145,26 @@ impl Data {
             None => Votes::All,
         });
         let items = reader.optional("data", "items", whole(1..))?;
-        Ok(Self { source, inputs, votes: votes.collect(), items })
+        let pair = match reader.choose("data", "pair")? {
+            "both" => Pair::Both,
+            "joint" => Pair::Joint,
+            _ => Pair::Combined,
+        };
+        if encoder.is_none() && reader.place("data.pair") != Place::Call {
+            return Err(reader.conflict("data.pair", "counts with data.encoder only"));
+        }
+        let subset = match reader.choose("data", "subset")? {
+            "entropy-bins" => {
+                let mut number = |name, least| reader.read("data", name, whole(least..));
+                let (bins, per_bin) = (number("bins", 1)?, number("per_bin", 1)?);
+                let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+                let seed = number("subset_seed", 0)?;
+                Some(EntropyBins { bins: size(bins), per_bin: size(per_bin), seed })
+            }
+            _ => None,
+        };
+        let votes = votes.collect();
+        Ok(Self { source, inputs, encoder, pair, votes, items, subset })
     }
 }
 

@@ -79,6 +79,8 @@ const THREE: &str = "train/validation/test";
 const OPTIMIZER: &str = "training.optimizer";
 const SCHEDULE: &str = "training.schedule";
 const VOTES: &str = "data.votes";
+const SUBSET: &str = "data.subset";
+const ENTROPY_BINS: &str = "entropy-bins";
 
 const TEXT: &str = "text that is not empty";
 const YES_NO: &str = "true or false";
@@ -101,6 +103,8 @@ pub const KEYS: &[Key] = &[
     bare("data", "dataset", "the name of a dataset"),
     bare("data", "votes", "the path of a file with votes"),
     bare("data", "inputs", "the path of a file or folder with inputs"),
+    bare("data", "encoder", "the name of an encoder, or the path of its file or folder"),
+    key("data", "pair", r#""combined""#, TEXT).with("data.encoder"),
     bare("data", "format", "the name of a format of votes").with(VOTES),
     bare("data", "item", "the name of a column").with(VOTES),
     bare("data", "annotator", "the name of a column").with(VOTES),
@@ -110,6 +114,10 @@ pub const KEYS: &[Key] = &[
     key("data", "votes_per_item", r#""all""#, VOTES_PER_ITEM),
     key("data", "replacement", "true", YES_NO),
     bare("data", "items", COUNT),
+    key("data", "subset", r#""all""#, TEXT),
+    key("data", "bins", "10", COUNT).is(SUBSET, ENTROPY_BINS),
+    key("data", "per_bin", "200", COUNT).is(SUBSET, ENTROPY_BINS),
+    key("data", "subset_seed", "0", "a whole number, at least 0").is(SUBSET, ENTROPY_BINS),
     key("split", "parts", r#""train/evaluation""#, TEXT),
     key("split", "shares", "[0.8, 0.2]", SHARES).is("split.parts", TWO),
     key("split", "shares", "[0.7, 0.1, 0.2]", SHARES).is("split.parts", THREE),
@@ -161,6 +169,8 @@ pub const KEYS: &[Key] = &[
 /// Metrics, deliveries and targets have lists of their own.
 pub fn choices(path: &str) -> Option<&'static [&'static str]> {
     Some(match path {
+        "data.pair" => &["combined", "both", "joint"],
+        "data.subset" => &["all", ENTROPY_BINS],
         "split.parts" => &[TWO, THREE],
         "model.name" => &["resnet18", "smallcnn", "mlp"],
         "training.optimizer" => &["sgd", "adam"],
