@@ -8,6 +8,10 @@ cd "$(dirname "$0")/.."
 folder=${1:-target/page}
 mkdir -p "$folder"
 
+if ! command -v python3 > /dev/null; then
+    echo "SKIPPED: there is no python3 to drive a browser with"
+    exit 0
+fi
 if ! command -v chromium > /dev/null || ! command -v chromedriver > /dev/null; then
     if ! command -v apt-get > /dev/null; then
         echo "SKIPPED: there is no chromium with chromedriver, and no apt-get to install it with"
@@ -20,8 +24,12 @@ if ! command -v chromium > /dev/null || ! command -v chromedriver > /dev/null; t
         apt-get install -y -qq --no-install-recommends chromium chromium-driver fonts-dejavu-core
 fi
 
-cargo run --quiet --locked -p dissensus-report --example page -- "$folder/page.html"
+# With the features of the whole workspace: then `cargo test --workspace` has built it already.
+cargo build --quiet --locked --workspace --example page
+page=${CARGO_TARGET_DIR:-target}/debug/examples/page
+
+"$page" "$folder/page.html"
 python3 scripts/check-page.py "$folder/page.html" "$folder"
-cargo run --quiet --locked -p dissensus-report --example page -- "$folder/large.html" --large
+"$page" "$folder/large.html" --large
 python3 scripts/check-page.py --large "$folder/large.html"
 rm "$folder/large.html"

@@ -115,6 +115,75 @@ says "accuracy 1.0000" "$program" train study.toml --set data.votes=bars.csv --s
 falls bars-store
 says "flat-1,0.9" "$program" predict "$(only bars-store)" bars --store bars-store --which last
 
+# A study: a part of it, the rest, and nothing twice; a run that diverges stops no other.
+cat > compare.toml <<'TOML'
+[study]
+name = "compare"
+title = "Soft and sampled labels"
+[spec.data]
+votes = "first/votes.csv"
+inputs = "first/images.npy"
+[spec.model]
+name = "smallcnn"
+width = 4
+[spec.training]
+epochs = 3
+batch = 32
+[spec.run]
+seeds = 2
+[[arm]]
+name = "soft"
+delivery = "soft"
+[[arm]]
+name = "drawn"
+delivery = "sls"
+[[table]]
+name = "main"
+title = "Which is better?"
+down = ["arm"]
+metrics = ["soft_nll", "accuracy"]
+against = { arm = "soft" }
+[[figure]]
+name = "points"
+kind = "points"
+metrics = ["soft_nll"]
+[[figure]]
+name = "pictures"
+kind = "pictures"
+count = 3
+TOML
+study() { "$program" study "$@"; }
+says "demo " study list
+"$program" study show demo | grep -q '^name = "demo"' || fail "study show demo"; ok
+refuses 2 "did you mean \`soft\`?" study run compare.toml --only sft
+refuses 2 "there is no store at whole" study status compare.toml --store whole
+says "soft · all votes · seed 0 " study run compare.toml --store whole --only soft
+says "2        –            –       –        2" study status compare.toml --store whole
+says "Which is better?" study run compare.toml --store whole
+[ "$(grep -c "done before" out.txt)" = 2 ] || fail "a study trains again what is done: $(cat out.txt)"; ok
+says "all runs are done" study status compare.toml --store whole
+sed 's/^delivery = "sls"/&\nset = { "training.rate" = 1e10 }/' compare.toml > diverges.toml
+refuses 1 "failed: drawn · all votes · seed 1: " study run diverges.toml --store diverges
+grep -q "^soft  [0-9.]* ± [0-9.]*  [0-9.]* ± [0-9.]*$" out.txt || fail "the other arm: $(cat out.txt)"; ok
+
+# Its report; and that of two stores that have trained half of it each and were packed together.
+says "whole-report/index.html" "$program" report whole
+for file in index.html results.parquet tables/main.tex figures/points.pdf figures/pictures.png; do
+    [ -s "whole-report/$file" ] || fail "the report has no $file"; ok
+done
+says "soft · all votes · seed 1 " study run compare.toml --store left --only soft
+says "drawn · all votes · seed 1 " study run compare.toml --store right --only drawn
+says "2 runs and 1 study" "$program" pack left
+says "2 runs added" "$program" unpack left.pack --store right
+says "0 runs added, 0 replaced, 2 kept" "$program" unpack left.pack --store right
+says "right-report/index.html" "$program" report right
+for file in tables/main.csv figures/points.svg figures/pictures.csv; do
+    cmp "whole-report/$file" "right-report/$file" || fail "the halves give another $file"; ok
+done
+head -c 2000 left.pack > cut.pack
+refuses 2 "is not a whole pack" "$program" unpack cut.pack --store cut
+[ ! -e cut ] || fail "a pack that is cut makes a store"; ok
+
 # Datasets from a local mirror.
 if [ -d "$mirror" ]; then
     for name in cifar10h cifar100 svhn chaosnli popquorn lewidi cifar10n; do

@@ -53,6 +53,7 @@ enum Command {
     #[command(subcommand)]
     Votes(commands::votes::Command),
     Train(commands::train::Args),
+    Embed(commands::embed::Args),
     Runs(commands::runs::Args),
     Predict(commands::predict::Args),
     Score(commands::score::Args),
@@ -84,6 +85,7 @@ fn main() -> ExitCode {
         Command::Demo(args) => commands::demo::run(&args),
         Command::Votes(command) => commands::votes::run(command),
         Command::Train(args) => commands::train::run(&args),
+        Command::Embed(args) => commands::embed::run(&args),
         Command::Runs(args) => commands::runs::run(&args),
         Command::Predict(args) => commands::predict::run(&args),
         Command::Score(args) => commands::score::run(&args),

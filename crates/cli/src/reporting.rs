@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use anyhow::Context as _;
 use dissensus_report::book::Book;
 use dissensus_report::figures::{self, Figure, Form as Drawn};
-use dissensus_report::tables::{self, Cell as Shown, Table as Prepared, Tally};
+use dissensus_report::tables::{self, Cell as Shown, Head, Table as Prepared, Tally};
 use dissensus_report::{page, raster};
 use dissensus_store::Store;
 use dissensus_studies::{Plan, files};
@@ -25,6 +25,9 @@ pub(crate) struct Written {
     pub(crate) files: usize,
     /// Tables and figures that could not be made.
     pub(crate) problems: Vec<String>,
+    /// Runs that failed, and those that are not done.
+    failed: usize,
+    missing: usize,
 }
 
 impl Written {
@@ -33,33 +36,45 @@ impl Written {
         for problem in &self.problems {
             words += &format!("{} {problem}\n", paint::bad("left out:"));
         }
+        let open = [(self.failed, "failed"), (self.missing, "are not done")];
+        let open = open.into_iter().filter(|(count, _)| *count > 0);
+        let open: Vec<String> = open.map(|(count, how)| format!("{count} {how}")).collect();
+        if !open.is_empty() {
+            let (note, open) = (paint::warn("note:"), open.join(" and "));
+            words += &format!("{note} of the study's runs, {open}\n");
+        }
         words
     }
 }
 
-/// The folder of a store's report.
-pub(crate) fn beside(store: &Path) -> PathBuf {
-    let name = store.file_name().map_or("runs".into(), |name| name.to_string_lossy());
-    store.with_file_name(format!("{name}-report"))
+/// A path beside a store, of its name and this.
+pub(crate) fn beside(store: &Path, ending: &str) -> PathBuf {
+    // `.` has a name only where it really lies; what is written does not belong into the store.
+    let place = match store.file_name() {
+        Some(_) => store.to_owned(),
+        None => store.canonicalize().unwrap_or_else(|_| store.to_owned()),
+    };
+    let name = place.file_name().map_or("runs".into(), |name| name.to_string_lossy().into_owned());
+    place.with_file_name(name + ending)
 }
 
-/// The tables of a book that can be made.
-pub(crate) fn tables_of(book: &Book) -> Vec<Prepared> {
-    book.tables.iter().filter_map(|spec| tables::prepare(spec, book).ok()).collect()
-}
-
-/// Collects the results and writes the whole report.
-pub(crate) fn write(plan: &Plan<'_>, store: &Store, out: &Path) -> anyhow::Result<Written> {
-    plan.collect(store, &about())?;
-    let book = plan.book(store)?;
-    let mut problems = Vec::new();
-    let mut prepared = Vec::new();
+/// The tables of a book, and what is wrong with those that cannot be made.
+pub(crate) fn tables_of(book: &Book) -> (Vec<Prepared>, Vec<String>) {
+    let (mut prepared, mut problems) = (Vec::new(), Vec::new());
     for spec in &book.tables {
-        match tables::prepare(spec, &book) {
+        match tables::prepare(spec, book) {
             Ok(table) => prepared.push(table),
             Err(error) => problems.push(error.to_string()),
         }
     }
+    (prepared, problems)
+}
+
+/// Collects the results and writes the whole report.
+pub(crate) fn write(plan: &Plan<'_>, store: &Store, out: &Path) -> anyhow::Result<Written> {
+    let collected = plan.collect(store, &about())?;
+    let book = plan.book(store)?;
+    let (prepared, mut problems) = tables_of(&book);
     let mut drawn: Vec<Figure> = Vec::new();
     for spec in &book.figures {
         match figures::prepare(spec, &book) {
@@ -90,7 +105,9 @@ pub(crate) fn write(plan: &Plan<'_>, store: &Store, out: &Path) -> anyhow::Resul
     let tally = Tally::of(&prepared);
     let html = page::render(&book, &prepared, &drawn, tally.as_ref())?;
     folder.write("index.html", html.as_bytes())?;
-    Ok(Written { page: out.join("index.html"), files: folder.files, problems })
+    let (page, files) = (out.join("index.html"), folder.files);
+    let (failed, missing) = (collected.failed.len(), collected.missing);
+    Ok(Written { page, files, problems, failed, missing })
 }
 
 struct Folder<'a> {
@@ -141,35 +158,47 @@ pub(crate) fn terminal(table: &Prepared) -> String {
     let mut columns = table.corner.clone();
     let names = columns.len();
     columns.extend((0..width).map(head));
-    let mut last: Vec<String> = vec![String::new(); names];
-    let rows = table.lines.iter().map(|line| {
+    let mut rows: Vec<Vec<Cell>> = Vec::new();
+    for line in &table.lines {
         // A head that covers several lines is said once.
-        let mut cells: Vec<Cell> = Vec::new();
-        for (at, head) in line.heads.iter().enumerate().take(names) {
-            let said = head.span == 0;
-            let shown = if said { String::new() } else { head.title.clone() };
-            last[at].clone_from(&head.title);
-            cells.push(Cell::new(shown));
+        let said = |head: &Head| if head.span == 0 { String::new() } else { head.title.clone() };
+        let heads = line.heads.iter().take(names).map(|head| Cell::new(said(head)));
+        rows.push(heads.chain(line.cells.iter().map(value)).collect());
+        // Beneath the values, since beside them the lines would be longer than most terminals.
+        let ps: Vec<Cell> = line.cells.iter().map(|cell| Cell::new(p_of(cell))).collect();
+        if ps.iter().any(|cell| !cell.text.is_empty()) {
+            rows.push(vec![Cell::default(); names].into_iter().chain(ps).collect());
         }
-        cells.extend(line.cells.iter().map(|cell| match cell {
-            Shown::Number(number) => {
-                let digits = number.digits;
-                let text = match (number.mean, number.sd) {
-                    (Some(mean), Some(sd)) => format!("{mean:.digits$} ± {sd:.digits$}"),
-                    (Some(mean), None) => format!("{mean:.digits$}"),
-                    _ => "–".to_owned(),
-                };
-                Cell { text, best: number.best }
-            }
-            Shown::Text(text) => Cell::new(text.clone()),
-        }));
-        cells
-    });
-    let rows: Vec<Vec<Cell>> = rows.collect();
+    }
     let mut page = format!("{}\n", paint::title(&table.title));
     page += &Table { columns, names, rows }.print(Form::Terminal);
     for remark in std::iter::once(&table.note).chain(&table.remarks).filter(|r| !r.is_empty()) {
         page += &format!("{}\n", paint::dim(remark));
     }
     page
+}
+
+fn value(cell: &Shown) -> Cell {
+    let number = match cell {
+        Shown::Number(number) => number,
+        Shown::Text(text) => return Cell::new(text.clone()),
+    };
+    let digits = number.digits;
+    let text = match (number.mean, number.sd) {
+        (Some(mean), Some(sd)) => format!("{mean:.digits$} ± {sd:.digits$}"),
+        (Some(mean), None) => format!("{mean:.digits$}"),
+        _ => "–".to_owned(),
+    };
+    Cell { text, best: number.best }
+}
+
+/// The p of a cell's test, the corrected one where there is one; nothing where there is none.
+fn p_of(cell: &Shown) -> String {
+    let test = cell.number().and_then(|number| number.test.as_ref());
+    match test.and_then(|test| test.corrected.or(test.p)) {
+        Some(p) if p < 0.001 => "p < 0.001".to_owned(),
+        // Halves up, as everywhere: the exact p of five pairs, 0.0625, reads 0.063.
+        Some(p) => format!("p = {:.3}", (p * 1000.0).round() / 1000.0),
+        None => String::new(),
+    }
 }

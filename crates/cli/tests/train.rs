@@ -65,6 +65,8 @@ fn shape(value: &Value) -> Value {
     match value {
         Value::Number(_) => "a number".into(),
         Value::String(text) if text.len() == 16 => "an id".into(),
+        Value::String(text) if text.starts_with(env!("CARGO_PKG_VERSION")) => "a version".into(),
+        Value::String(text) if text.starts_with("CPU, ") => "a CPU".into(),
         Value::Array(list) => list.first().map(shape).into_iter().collect(),
         Value::Object(map) => map.iter().map(|(key, value)| (key.clone(), shape(value))).collect(),
         other => other.clone(),

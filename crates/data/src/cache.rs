@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use etcetera::BaseStrategy as _;
 
 use crate::Error;
-use crate::catalogue::{DATASETS, Dataset, Kind, RemoteFile, find};
+use crate::catalogue::{DATASETS, Dataset, Kind, RemoteFile, find, find_votes};
 
 /// The environment variable that overrides the place of the cache.
 pub const CACHE_VARIABLE: &str = "DISSENSUS_CACHE";
@@ -93,20 +93,26 @@ pub fn locate(name: &str, cache_dir: &Path) -> Result<Vec<PathBuf>, Error> {
     if dataset.kind == Kind::Generated {
         return Err(Error::Generated { name: name.to_owned() });
     }
-    dataset
-        .files
-        .iter()
-        .map(|file| {
-            let path = cache_dir.join(file.path);
-            let found = match state(cache_dir, file) {
-                State::Present => return Ok(path),
-                State::Missing => "nothing there".to_owned(),
-                State::Begun { bytes } => format!("{bytes} bytes of a download begun"),
-                State::WrongSize { bytes } => format!("a file of {bytes} bytes there"),
-            };
-            Err(Error::NotInCache { name: name.to_owned(), path, found })
-        })
-        .collect()
+    dataset.files.iter().map(|file| present(dataset.name, file, cache_dir)).collect()
+}
+
+/// The paths of the files of a set of votes, in its order, if all are in the cache. Other files of
+/// the dataset need not be there.
+pub fn locate_votes(name: &str, cache_dir: &Path) -> Result<Vec<PathBuf>, Error> {
+    let (dataset, set) = find_votes(name)?;
+    let files = set.files.iter().filter_map(|path| dataset.files.iter().find(|f| f.path == *path));
+    files.map(|file| present(dataset.name, file, cache_dir)).collect()
+}
+
+fn present(name: &str, file: &RemoteFile, cache_dir: &Path) -> Result<PathBuf, Error> {
+    let path = cache_dir.join(file.path);
+    let found = match state(cache_dir, file) {
+        State::Present => return Ok(path),
+        State::Missing => "nothing there".to_owned(),
+        State::Begun { bytes } => format!("{bytes} bytes of a download begun"),
+        State::WrongSize { bytes } => format!("a file of {bytes} bytes there"),
+    };
+    Err(Error::NotInCache { name: name.to_owned(), path, found })
 }
 
 fn state(cache_dir: &Path, file: &RemoteFile) -> State {
@@ -142,6 +148,12 @@ mod tests {
         );
         assert!(matches!(locate("blends", dir.path()), Err(Error::Generated { .. })));
         assert!(matches!(locate("nope", dir.path()), Err(Error::UnknownDataset { .. })));
+        // A part is fetched with its dataset.
+        let message = locate_votes("chaosnli-mnli", dir.path()).unwrap_err().to_string();
+        assert!(
+            message.contains("chaosNLI_mnli_m.jsonl") && message.ends_with("data fetch chaosnli`"),
+            "{message}"
+        );
     }
 
     #[test]

@@ -7,13 +7,19 @@
 //! Checksums are listed as [`Variant`]s, since some files exist in more than one honest form
 //! (an official file, and one rebuilt from a lossless source). Each says where it comes from;
 //! a file without any variant is not allowed in, so nothing unverified ever reaches the cache.
+//!
+//! Which of its files hold votes, and which of them belong together, a dataset says itself: a
+//! [`VoteSet`] has a name of its own, so that `chaosnli` means its SNLI and MNLI parts together and
+//! `chaosnli-snli` one of them.
 
 mod blends;
 mod chaosnli;
 mod cifar100;
 mod cifar10h;
 mod cifar10n;
+mod efficientnet_lite0;
 mod lewidi;
+mod minilm;
 mod popquorn;
 mod svhn;
 
@@ -29,6 +35,8 @@ pub static DATASETS: &[&Dataset] = &[
     &popquorn::DATASET,
     &lewidi::DATASET,
     &blends::DATASET,
+    &minilm::DATASET,
+    &efficientnet_lite0::DATASET,
 ];
 
 /// The dataset of this name, or an error that lists the known names.
@@ -37,6 +45,22 @@ pub fn find(name: &str) -> Result<&'static Dataset, Error> {
         name: name.to_owned(),
         known: DATASETS.iter().map(|d| d.name).collect::<Vec<_>>().join(", "),
     })
+}
+
+/// The set of votes of this name, with the dataset it belongs to.
+pub fn find_votes(name: &str) -> Result<(&'static Dataset, &'static VoteSet), Error> {
+    let sets = || DATASETS.iter().flat_map(|d| d.votes.iter().map(move |set| (*d, set)));
+    if let Some(found) = sets().find(|(_, set)| set.name == name) {
+        return Ok(found);
+    }
+    let names = |list: Vec<&str>| list.join(", ");
+    let all = || names(sets().map(|(_, set)| set.name).collect());
+    let Ok(dataset) = find(name) else {
+        return Err(Error::UnknownDataset { name: name.to_owned(), known: all() });
+    };
+    let own = names(dataset.votes.iter().map(|set| set.name).collect());
+    let known = if own.is_empty() { all() } else { own };
+    Err(Error::WithoutVotes { name: name.to_owned(), known })
 }
 
 /// One dataset of the catalogue.
@@ -58,6 +82,17 @@ pub struct Dataset {
     pub kind: Kind,
     /// Its files; none for generated data.
     pub files: &'static [RemoteFile],
+    /// The sets of votes in them; none where there are no votes, or where they are generated.
+    pub votes: &'static [VoteSet],
+}
+
+/// Votes of a dataset that belong together.
+#[derive(Debug, Clone, Copy)]
+pub struct VoteSet {
+    /// What a spec names: the dataset's own name, or that name and a part, `chaosnli-snli`.
+    pub name: &'static str,
+    /// The `path`s of its files, whose votes are read one after the other.
+    pub files: &'static [&'static str],
 }
 
 /// How a dataset comes to be.
@@ -261,6 +296,38 @@ mod tests {
             }
             seen.push(f);
         }
+    }
+
+    #[test]
+    fn sets_of_votes_are_named_after_their_dataset_and_made_of_its_files() {
+        let mut seen = HashSet::new();
+        for d in DATASETS {
+            for set in d.votes {
+                assert!(seen.insert(set.name), "{} is listed twice", set.name);
+                let part = set.name.strip_prefix(d.name).unwrap();
+                assert!(part.is_empty() || part.starts_with('-'), "{}", set.name);
+                assert!(!set.files.is_empty(), "{}", set.name);
+                for file in set.files {
+                    assert!(d.files.iter().any(|f| f.path == *file), "{}: {file}", set.name);
+                }
+                // A part may not be taken for another dataset.
+                assert!(find(set.name).is_ok_and(|other| other.name == d.name) || !part.is_empty());
+                assert_eq!(find_votes(set.name).unwrap().0.name, d.name);
+            }
+        }
+        let (_, both) = find_votes("chaosnli").unwrap();
+        assert_eq!(both.files, ["chaosnli/chaosNLI_snli.jsonl", "chaosnli/chaosNLI_mnli_m.jsonl"]);
+    }
+
+    #[test]
+    fn a_name_without_votes_says_which_have_some() {
+        let message = |name| find_votes(name).unwrap_err().to_string();
+        let unknown = message("chaosnli-nli");
+        assert!(unknown.contains("no dataset 'chaosnli-nli'"), "{unknown}");
+        assert!(unknown.contains("chaosnli-snli, chaosnli-mnli"), "{unknown}");
+        assert!(message("svhn").contains("cifar10h, cifar10n"), "{}", message("svhn"));
+        let several = message("lewidi");
+        assert!(several.contains("lewidi-hs-brexit") && !several.contains("svhn"), "{several}");
     }
 
     #[test]

@@ -17,6 +17,15 @@ pub enum Error {
         known: String,
     },
 
+    /// A dataset that is not itself a set of votes.
+    #[error("the dataset '{name}' is no single set of votes; those there are: {known}")]
+    WithoutVotes {
+        /// The dataset.
+        name: String,
+        /// The sets of votes it has; where it has none, those of all datasets.
+        known: String,
+    },
+
     /// Generated data has no files to fetch or to locate.
     #[error("the dataset '{name}' is generated on this machine and has no files to fetch")]
     Generated {

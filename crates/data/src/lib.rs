@@ -15,7 +15,7 @@ mod digest;
 mod error;
 pub mod fetch;
 
-pub use cache::{default_cache_dir, locate, status};
-pub use catalogue::{DATASETS, Dataset, find};
+pub use cache::{default_cache_dir, locate, locate_votes, status};
+pub use catalogue::{DATASETS, Dataset, VoteSet, find, find_votes};
 pub use error::Error;
 pub use fetch::{Fetched, Options, Progress, fetch};

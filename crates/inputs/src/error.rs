@@ -300,6 +300,28 @@ pub enum InputError {
         /// Those that have.
         known: String,
     },
+    /// Files of one set of votes that do not go together.
+    #[error("the files of '{name}' do not make one table of votes: {file}: {problem}")]
+    Parts {
+        /// The set of votes.
+        name: String,
+        /// The file that does not fit.
+        file: String,
+        /// Why.
+        problem: String,
+    },
+    /// Items of a dataset whose texts are not there.
+    #[error("{missing} of the {of} items of '{name}' have no text, or not all of theirs: {ids}")]
+    WithoutTexts {
+        /// The set of votes.
+        name: String,
+        /// How many.
+        missing: usize,
+        /// Of how many.
+        of: usize,
+        /// The first of them.
+        ids: String,
+    },
     /// A file of a dataset that is not what the catalogue describes.
     #[error(
         "{file}: expected {expected}, found {found}; run `dissensus data fetch {name} --force`"

@@ -1,7 +1,8 @@
 //! What a model is trained on: pictures or feature vectors, each known by its item's id.
 //!
 //! * [`read`] gives the [`Inputs`] in a file (numpy, safetensors, a table) or a folder of pictures;
-//! * [`from_dataset`] gives those of a known dataset, from the cache;
+//! * [`from_dataset`] gives those of a known dataset, from the cache, [`votes`] its votes and
+//!   [`texts`] the texts that an encoder makes features of;
 //! * [`join`] matches them with a vote table: by id where there are ids, by position only where
 //!   there are none, and it says which.
 //!
@@ -25,7 +26,7 @@ mod join;
 mod options;
 mod read;
 
-pub use datasets::{WITH_PICTURES, from_blends, from_dataset};
+pub use datasets::{WITH_PICTURES, from_blends, from_dataset, texts, votes};
 pub use error::InputError;
 pub use features::Features;
 pub use formats::{FORMATS, Format};

@@ -1,4 +1,4 @@
-//! The pictures of known datasets, read as a user would read them, against what is known of each.
+//! The pictures, votes and texts of known datasets, read as a user would read them, against what is known of each.
 //!
 //! The files are not part of the repository. `DISSENSUS_MIRROR` names a folder that holds them (by
 //! default `shared/data` beside the repository); without it every test says that it was skipped.
@@ -7,7 +7,7 @@
 
 use std::path::PathBuf;
 
-use dissensus_inputs::{Images, Inputs, Kind, Matched, from_dataset, join};
+use dissensus_inputs::{Images, Inputs, Kind, Matched, from_dataset, join, texts, votes};
 
 /// The mirror, which has the layout of a cache, or `None` (stated) where a file is not in it.
 fn mirror(file: &str) -> Option<PathBuf> {
@@ -113,4 +113,73 @@ fn svhn_pictures() {
         pixels: Some([[130, 141, 160], [129, 140, 159], [137, 148, 163]]),
     };
     check("svhn", "svhn/test_32x32.mat", &facts);
+}
+
+fn mean_normalized_entropy(table: &dissensus_core::VoteTable) -> f64 {
+    let log = (table.classes().len() as f64).ln();
+    let all = table.distributions();
+    all.iter().map(|p| p.as_ref().unwrap().entropy() / log).sum::<f64>() / all.len() as f64
+}
+
+/// Facts of the second paper: 3,113 items of three classes, normalized entropy 0.592.
+#[test]
+fn chaosnli_is_both_of_its_parts() {
+    let Some(cache) = mirror("chaosnli/chaosNLI_snli.jsonl") else { return };
+    let table = votes("chaosnli", &cache).unwrap();
+    assert_eq!((table.len(), table.counts().unwrap().total()), (3_113, 311_300));
+    assert_eq!(table.classes().names(), ["e", "n", "c"]);
+    assert!((mean_normalized_entropy(&table) - 0.592).abs() < 5e-4);
+    // Ids are those of the files, since none stands in both.
+    assert_eq!(table.items().name(0), "2407214681.jpg#0r1n");
+    assert_eq!(table.items().name(1_514), "50830c");
+    let count = |item| table.counts().unwrap().row(item, 3);
+    assert_eq!((count(0), count(1_514)), (vec![30.0, 70.0, 0.0], vec![12.0, 68.0, 20.0]));
+
+    let of = |name| votes(name, &cache).unwrap();
+    let (snli, mnli) = (of("chaosnli-snli"), of("chaosnli-mnli"));
+    assert_eq!((snli.len(), mnli.len(), of("chaosnli-alphanli").len()), (1_514, 1_599, 1_532));
+    let first: Vec<usize> = (0..1_514).collect();
+    assert_eq!(table.select(&first).digest(), snli.digest());
+
+    let texts = texts("chaosnli", &cache).unwrap();
+    assert!(texts.iter().map(|(id, _)| id.as_str()).eq(table.items().iter()));
+    assert!(texts.iter().all(|(_, texts)| texts.len() == 2));
+    assert!(texts[0].1[0].starts_with("Two young children in blue jerseys"), "{:?}", texts[0]);
+    assert_eq!(texts[0].1[1], "Two kids at a ballgame wash their hands.");
+    assert_eq!(texts[1_514].1[1], "We don't loan a lot of money.");
+}
+
+#[test]
+fn the_stories_of_alphanli_have_four_texts() {
+    let Some(cache) = mirror("chaosnli/chaosNLI_alphanli.jsonl") else { return };
+    let texts = texts("chaosnli-alphanli", &cache).unwrap();
+    assert!(texts.len() == 1_532 && texts.iter().all(|(_, texts)| texts.len() == 4));
+}
+
+#[test]
+fn popquorn_is_politeness() {
+    let Some(cache) = mirror("popquorn/politeness.csv") else { return };
+    let table = votes("popquorn", &cache).unwrap();
+    assert_eq!((table.len(), table.counts().unwrap().total()), (3_718, 25_042));
+    assert_eq!(table.classes().names(), ["1", "2", "3", "4", "5"]);
+    let all = texts("popquorn", &cache).unwrap();
+    assert!(all.iter().map(|(id, _)| id.as_str()).eq(table.items().iter()));
+    assert!(all.iter().all(|(_, texts)| texts.len() == 1));
+    assert_eq!(all[0].1[0].split_once('.').unwrap().0, "Hey E, I have a question about my juices");
+
+    assert_eq!(votes("popquorn-offensiveness", &cache).unwrap().len(), 1_500);
+    let message = texts("popquorn-offensiveness", &cache).unwrap_err().to_string();
+    assert!(message.starts_with("1500 of the 1500 items"), "{message}");
+}
+
+#[test]
+fn every_set_of_votes_reads() {
+    for set in dissensus_data::DATASETS.iter().flat_map(|d| d.votes) {
+        let Some(cache) = mirror(set.files[0]) else { continue };
+        let table = votes(set.name, &cache).unwrap_or_else(|error| panic!("{error}"));
+        assert!(!table.is_empty(), "{}", set.name);
+    }
+    // The parts of HS-Brexit count from 1 each.
+    let Some(cache) = mirror("lewidi/HS-Brexit_dataset/HS-Brexit_train.json") else { return };
+    assert_eq!(votes("lewidi-hs-brexit", &cache).unwrap().len(), 784 + 168 + 168);
 }

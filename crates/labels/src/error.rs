@@ -90,6 +90,12 @@ pub enum LabelError {
         /// Which.
         items: Named,
     },
+    /// Items that cannot be told apart by their entropy.
+    #[error("the entropies of all {items} items are the same, which makes no bins")]
+    SameEntropy {
+        /// How many items there are.
+        items: usize,
+    },
     /// A vote for a class that is not in the class set.
     #[error("item {item:?} has votes for class {class}, but there are only {classes} classes")]
     NoSuchClass {

@@ -4,6 +4,7 @@
 //! * [`targets`]: votes → the distribution p_i that an example is trained towards.
 //! * [`delivery`]: how p_i reaches the loss in epoch t; one file a method, one list.
 //! * [`sparse`]: fewer votes, drawn from those there are.
+//! * [`subset`]: fewer items, chosen by their entropy.
 //! * [`Source`]: a checked vote table with the key of every item; made once, used by all of these.
 //! * [`streams`]: which random numbers belong to what, and the lines of numpy that draw them again.
 //!
@@ -36,6 +37,7 @@ mod pool;
 mod source;
 pub mod sparse;
 pub mod streams;
+pub mod subset;
 pub mod targets;
 #[cfg(test)]
 mod testing;

@@ -16,6 +16,7 @@
 //! | [`PAIR`] | (n, epoch, batch, 0) | which examples of a batch are mixed |
 //! | [`SPARSE`] | (n, key, k, 0) | k votes with replacement |
 //! | [`SUBSET`] | (n, key, k, 0) | k votes without replacement |
+//! | [`BINS`] | (0, key, 0, 0), word 0 | which items of a crowded bin of entropies are taken |
 //!
 //! Where more than one word is needed, n counts the blocks from 0, and a block's four words are
 //! used in turn. The exception is `SLS`, where four draws share a block: a draw takes the same word
@@ -75,6 +76,8 @@ pub const PAIR: u64 = stream(b"pair");
 pub const SPARSE: u64 = stream(b"sparse");
 /// Sparse draws without replacement.
 pub const SUBSET: u64 = stream(b"subset");
+/// Items of a bin of entropies.
+pub const BINS: u64 = stream(b"bins");
 
 /// What the generator knows an example by: the first eight bytes of the SHA-256 of its id.
 pub fn example_key(id: &str) -> u64 {
@@ -98,7 +101,7 @@ mod tests {
 
     #[test]
     fn streams_differ() {
-        let all = [SLS, PASS, SWAP, TIES, MIX, PAIR, SPARSE, SUBSET];
+        let all = [SLS, PASS, SWAP, TIES, MIX, PAIR, SPARSE, SUBSET, BINS];
         assert_eq!(all.iter().collect::<std::collections::BTreeSet<_>>().len(), all.len());
     }
 }

@@ -54,7 +54,7 @@ pub use error::StoreError;
 pub use files::Durability;
 pub use layout::{FORMAT, Which};
 pub use pack::{PackOptions, Packed, StudyMerge, Unpacked, pack, unpack};
-pub use predictions::Predictions;
+pub use predictions::{Predictions, write_features};
 pub use run::{Continued, RunInfo};
 pub use status::{State, Status};
 pub use store::{Broken, Listing, Store};

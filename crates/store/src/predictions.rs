@@ -53,16 +53,12 @@ impl<'a> Predictions<'a> {
 
     /// Writes them as a `.npz` with the arrays `logits`, `ids` and `classes`.
     pub fn write_npz(&self, out: impl Write + Seek) -> io::Result<()> {
-        // As numpy.savez: not compressed; and of any size.
-        let options = SimpleFileOptions::default()
-            .compression_method(CompressionMethod::Stored)
-            .large_file(true);
         let mut zip = ZipWriter::new(out);
-        zip.start_file("logits.npy", options)?;
+        zip.start_file("logits.npy", stored())?;
         npy::write_matrix(&mut zip, [self.ids.len(), self.classes.len()], &self.logits)?;
-        zip.start_file("ids.npy", options)?;
+        zip.start_file("ids.npy", stored())?;
         npy::write_texts(&mut zip, &self.ids)?;
-        zip.start_file("classes.npy", options)?;
+        zip.start_file("classes.npy", stored())?;
         npy::write_texts(&mut zip, &self.classes)?;
         zip.finish()?;
         Ok(())
@@ -102,6 +98,31 @@ impl<'a> Predictions<'a> {
         };
         read().map(Some).map_err(wrong)
     }
+}
+
+/// As numpy.savez: not compressed; and of any size.
+fn stored() -> SimpleFileOptions {
+    SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(true)
+}
+
+/// Feature vectors as numpy's `.npz`: `features` (items × width) and `ids`.
+pub fn write_features(
+    out: impl Write + Seek,
+    ids: &[String],
+    width: usize,
+    values: &[f32],
+) -> io::Result<()> {
+    if values.len() != ids.len() * width {
+        let text = format!("{} numbers for {} vectors of {width}", values.len(), ids.len());
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+    }
+    let mut zip = ZipWriter::new(out);
+    zip.start_file("features.npy", stored())?;
+    npy::write_matrix(&mut zip, [ids.len(), width], values)?;
+    zip.start_file("ids.npy", stored())?;
+    npy::write_texts(&mut zip, ids)?;
+    zip.finish()?;
+    Ok(())
 }
 
 #[cfg(test)]

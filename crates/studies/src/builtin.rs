@@ -14,12 +14,23 @@ pub struct Builtin {
 }
 
 /// The built-in studies.
-pub const BUILTIN: &[Builtin] = &[Builtin {
-    name: "demo",
-    title: "Six deliveries of the same votes, with few votes an item and with all",
-    text: include_str!("builtin/demo.toml"),
-    files: &[],
-}];
+pub const BUILTIN: &[Builtin] = &[
+    Builtin {
+        name: "demo",
+        title: "Six deliveries of the same votes, with few votes an item and with all",
+        text: include_str!("builtin/demo.toml"),
+        files: &[],
+    },
+    Builtin {
+        name: "soft-label",
+        title: "Soft-label training on frozen embeddings",
+        text: include_str!("builtin/soft-label.toml"),
+        files: &[(
+            "soft-label.references.toml",
+            include_str!("builtin/soft-label.references.toml"),
+        )],
+    },
+];
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]

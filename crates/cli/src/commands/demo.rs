@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use dissensus_data::blends::{Blends, SIDE, Settings, VotesPerItem, class_names};
 use dissensus_votes::summary::summarize;
 
+use super::study::at_least_one;
 use crate::generated;
 use crate::ui::{self, bars, paint, text};
 
@@ -30,7 +31,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 30)]
     epochs: u64,
     /// Seeds of every method
-    #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = at_least_one)]
     seeds: u64,
     /// The folder of runs
     #[arg(long, value_name = "DIR", default_value = "dissensus-demo")]

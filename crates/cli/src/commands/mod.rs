@@ -7,6 +7,7 @@ pub(crate) mod data;
 pub(crate) mod deliver;
 pub(crate) mod demo;
 pub(crate) mod doctor;
+pub(crate) mod embed;
 pub(crate) mod metrics;
 pub(crate) mod pack;
 pub(crate) mod predict;

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use dissensus_store::{PackOptions, Store, pack};
 
+use crate::reporting::beside;
 use crate::ui::{self, paint, text};
 
 /// Put a store into one file, to carry it to another machine.
@@ -26,15 +27,17 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let store = Store::open(&args.store)?;
-    let out = args.out.clone().unwrap_or_else(|| args.store.with_extension("pack"));
-    let packed = pack(&store, &out, PackOptions { best_weights: args.weights })?;
+    let out = args.out.clone().unwrap_or_else(|| beside(&args.store, ".pack"));
+    // The folder is synced, too, so it must have a name: that of a bare file name has none.
+    let file = std::path::absolute(&out)?;
+    let packed = pack(&store, &file, PackOptions { best_weights: args.weights })?;
     let size = std::fs::metadata(&out).map_or(0, |about| about.len());
     ui::err(&format!(
-        "{} runs and {} studies, {} in {} files, as {}\n",
-        text::thousands(packed.runs.len() as u64),
-        packed.studies.len(),
+        "{} and {}, {} in {}, as {}\n",
+        text::count(packed.runs.len(), "run", "runs"),
+        text::count(packed.studies.len(), "study", "studies"),
         text::size(packed.bytes),
-        text::thousands(packed.files as u64),
+        text::count(packed.files, "file", "files"),
         text::size(size)
     ));
     for (name, reason) in &packed.left_out {

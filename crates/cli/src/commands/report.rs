@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use dissensus_store::Store;
-use dissensus_studies::{PlanOptions, Study, files};
+use dissensus_studies::{PlanOptions, Study, StudyError, files};
 
 use super::study::planned;
 use crate::reporting;
@@ -51,8 +51,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         );
     };
     let study = Study::parse(&String::from_utf8_lossy(&text), &format!("the stored study {name}"))?;
-    let plan = planned(&study, &PlanOptions::default())?;
-    let out = args.out.clone().unwrap_or_else(|| reporting::beside(&args.store));
+    let plan = planned(&study, &PlanOptions::default()).map_err(|error| {
+        let load = matches!(error.downcast_ref(), Some(StudyError::Load { .. }));
+        let why = "a report needs the study's data, where its file names them from this folder";
+        if load { error.context(why) } else { error }
+    })?;
+    let out = args.out.clone().unwrap_or_else(|| reporting::beside(&args.store, "-report"));
     let written = reporting::write(&plan, &store, &out)?;
     ui::err(&written.words(&out));
     ui::out(&format!("{}\n", written.page.display()))?;

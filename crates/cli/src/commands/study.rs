@@ -45,7 +45,7 @@ pub(crate) struct Choice {
     #[arg(long, value_name = "ARM,…", value_delimiter = ',')]
     only: Vec<String>,
     /// At most so many seeds of every arm
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
     seeds: Option<u64>,
     /// The study at one of the scales that it names, such as quick
     #[arg(long, value_name = "SCALE")]
@@ -80,6 +80,12 @@ impl Choice {
         words.extend(self.sets.iter().map(|set| format!("--set '{set}'")));
         words.join(" ")
     }
+}
+
+/// For options that count something.
+pub(crate) fn at_least_one(text: &str) -> Result<u64, String> {
+    let number = text.parse().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| "expected a whole number, at least 1".to_owned())
 }
 
 /// A file, where there is one of this name or it can only be one; else one of ours.

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use dissensus_store::unpack;
+use dissensus_studies::files;
 
-use crate::ui::{self, paint};
+use crate::ui::{self, paint, text};
 
 /// Add what is in a pack to a store.
 ///
@@ -25,8 +26,8 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let unpacked = unpack(&args.file, &args.store)?;
     ui::out(&format!(
-        "{} runs added, {} replaced, {} kept as they were\n",
-        unpacked.added.len(),
+        "{} added, {} replaced, {} kept as they were\n",
+        text::count(unpacked.added.len(), "run", "runs"),
         unpacked.replaced.len(),
         unpacked.kept.len()
     ))?;
@@ -41,6 +42,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         ));
     }
     for study in &unpacked.studies {
+        if study.differing.iter().any(|file| file == files::STUDY) {
+            ui::err(&format!(
+                "{} the study {} has other settings here than in the pack; those here stay, and \
+                 reports are made by them\n",
+                paint::warn("note:"),
+                study.name
+            ));
+        }
         let store = args.store.display();
         ui::err(&format!("next: dissensus report {store} --study {}\n", study.name));
     }

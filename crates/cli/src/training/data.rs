@@ -5,20 +5,24 @@ use std::path::Path;
 use anyhow::Context as _;
 use dissensus_core::{Keep, VoteTable};
 use dissensus_data::blends::{Blends, Settings};
-use dissensus_data::{default_cache_dir, locate};
+use dissensus_data::default_cache_dir;
+use dissensus_embed::Kind as Takes;
 use dissensus_inputs::{Inputs, Matched, from_blends, from_dataset};
+use dissensus_labels::subset;
 use dissensus_measure::{Matrix, Targets, Truth};
 use dissensus_studies::Material;
 use dissensus_train::Task;
-use dissensus_train::spec::{Data, DataSource, Reading};
+use dissensus_train::spec::{Data, DataSource, EntropyBins, Reading};
 use dissensus_votes::ReadOptions;
 
+use super::encoding::{Source, encode, open_encoder};
 use crate::commands::votes::reading;
 use crate::ui::{self, paint, text};
 
 /// What a study takes of the data that a spec names: of generated data also the truth.
 pub(crate) fn material(data: &Data) -> anyhow::Result<Material> {
-    if let (DataSource::Dataset(name), None) = (&data.source, &data.inputs)
+    if let (DataSource::Dataset(name), None, None, None) =
+        (&data.source, &data.inputs, &data.encoder, data.subset)
         && name == "blends"
     {
         return blends_material(&blends(data)?);
@@ -47,23 +51,41 @@ fn blends(data: &Data) -> anyhow::Result<Blends> {
 
 /// Reads what the spec names and matches it; says what was left out.
 pub(crate) fn load(data: &Data) -> anyhow::Result<Task> {
-    let (table, own) = votes(data)?;
-    let inputs = match (&data.inputs, own) {
-        (Some(path), _) => read_inputs(path)?,
-        (None, Some(inputs)) => inputs,
-        (None, None) => anyhow::bail!(
-            "the spec names votes but no inputs; set data.inputs to pictures or features by id"
-        ),
-    };
-    for note in inputs.notes() {
-        ui::err(&paint::dim(&format!("{}: {note}\n", inputs.name())));
-    }
+    let (table, texts) = votes(data)?;
     // Of generated data there are as many as asked for; of others the first are taken.
     let table = match data.items.and_then(|n| usize::try_from(n).ok()) {
         Some(items) if items < table.len() => table.select(&(0..items).collect::<Vec<_>>()),
         _ => table,
     };
-    let (task, joined) = Task::new(data.name(), &table, &inputs)?;
+    let table = match data.subset {
+        Some(EntropyBins { bins, per_bin, seed }) => {
+            let settings = subset::EntropyBins { bins, per_bin, seed };
+            table.select(&subset::entropy_bins(&table, &settings)?)
+        }
+        None => table,
+    };
+    let mut name = data.name().to_owned();
+    let inputs = match &data.encoder {
+        Some(encoder) => {
+            let encoder = open_encoder(encoder)?;
+            name = format!("{name} by {}", encoder.identity().name);
+            let source = match encoder.kind() {
+                Takes::Text => Source::Texts(match &data.source {
+                    DataSource::Dataset(name) => {
+                        dissensus_inputs::texts(name, &default_cache_dir()?)?
+                    }
+                    DataSource::Files { .. } => texts,
+                }),
+                Takes::Picture => Source::Pictures(own_inputs(data)?),
+            };
+            encode(encoder, source, &table, data.pair)?
+        }
+        None => own_inputs(data)?,
+    };
+    for note in inputs.notes() {
+        ui::err(&paint::dim(&format!("{}: {note}\n", inputs.name())));
+    }
+    let (task, joined) = Task::new(&name, &table, &inputs)?;
     if joined.matched == Matched::ByPosition {
         ui::err("the inputs have no ids: they are matched with the votes by position\n");
     }
@@ -89,35 +111,41 @@ pub(crate) fn read_inputs(path: &Path) -> anyhow::Result<Inputs> {
     Ok(dissensus_inputs::read(path, &Default::default())?)
 }
 
-/// The votes, and the inputs where they come along with them.
-fn votes(data: &Data) -> anyhow::Result<(VoteTable, Option<Inputs>)> {
-    match &data.source {
-        DataSource::Dataset(name) if name == "blends" => {
-            let blends = blends(data)?;
-            Ok((blends.table().clone(), Some(from_blends(&blends)?)))
-        }
-        DataSource::Dataset(name) => {
-            let dataset = dissensus_data::find(name)?;
-            let cache = default_cache_dir()?;
-            let files = locate(dataset.name, &cache)?;
-            let options = Reading::default();
-            let table = files
-                .iter()
-                .find_map(|file| read_votes(file, &options).ok())
-                .with_context(|| format!("no file of {name} could be read as votes"))?;
-            let inputs = match data.inputs {
-                Some(_) => None,
-                None => Some(from_dataset(name, &cache).with_context(|| {
-                    format!("{name} has no pictures of its own; set data.inputs to features by id")
-                })?),
-            };
-            Ok((table, inputs))
-        }
-        DataSource::Files { votes, reading } => Ok((read_votes(votes, reading)?, None)),
+/// The inputs that a spec names, or those of its dataset.
+fn own_inputs(data: &Data) -> anyhow::Result<Inputs> {
+    match (&data.inputs, &data.source) {
+        (Some(path), _) => read_inputs(path),
+        (None, DataSource::Dataset(name)) if name == "blends" => Ok(from_blends(&blends(data)?)?),
+        (None, DataSource::Dataset(name)) => from_dataset(name, &default_cache_dir()?)
+            .with_context(|| {
+                format!(
+                    "{name} has no pictures of its own; set data.inputs to features by id, or \
+                     data.encoder for its texts"
+                )
+            }),
+        (None, DataSource::Files { .. }) => anyhow::bail!(
+            "the spec names votes but no inputs; set data.inputs to pictures or features by id"
+        ),
     }
 }
 
-fn read_votes(path: &Path, how: &Reading) -> anyhow::Result<VoteTable> {
+/// Texts by item.
+type Texts = Vec<(String, Vec<String>)>;
+
+/// The votes, and texts that come along in a file of them.
+fn votes(data: &Data) -> anyhow::Result<(VoteTable, Texts)> {
+    match &data.source {
+        DataSource::Dataset(name) if name == "blends" => {
+            Ok((blends(data)?.table().clone(), Vec::new()))
+        }
+        DataSource::Dataset(name) => {
+            Ok((dissensus_inputs::votes(name, &default_cache_dir()?)?, Vec::new()))
+        }
+        DataSource::Files { votes, reading } => read_votes(votes, reading),
+    }
+}
+
+fn read_votes(path: &Path, how: &Reading) -> anyhow::Result<(VoteTable, Texts)> {
     let options = ReadOptions {
         format: how.format.clone(),
         item: how.item.clone(),
@@ -128,5 +156,7 @@ fn read_votes(path: &Path, how: &Reading) -> anyhow::Result<VoteTable> {
         keep: Keep::Votes,
         ..ReadOptions::default()
     };
-    Ok(reading::read(path, &options)?.table)
+    let read = reading::read(path, &options)?;
+    let texts = read.texts.iter().map(|(id, text)| (id.clone(), vec![text.clone()])).collect();
+    Ok((read.table, texts))
 }

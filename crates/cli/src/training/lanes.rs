@@ -46,6 +46,8 @@ pub(crate) struct Batch<'a> {
 /// How a run ended.
 pub(crate) struct Ended {
     pub(crate) plan: RunPlan,
+    /// What people call it.
+    pub(crate) label: String,
     pub(crate) id: String,
     pub(crate) how: How,
 }
@@ -96,10 +98,12 @@ pub(crate) fn run_all(batch: &Batch<'_>) -> anyhow::Result<Vec<Ended>> {
     let jobs = batch.runs.len();
     let ended = lanes(jobs, many, |_, job| {
         let run = &batch.runs[job];
-        let plan = run.plan;
+        let ended = |id: String, how: How| {
+            let (plan, label) = (run.plan.clone(), run.label.clone());
+            Ended { plan, label, id, how }
+        };
         if batch.stop.load(Ordering::Relaxed) {
-            let id = String::new();
-            return Ended { plan: plan.clone(), id, how: How::Waiting };
+            return ended(String::new(), How::Waiting);
         }
         let started = Instant::now();
         let mut bar = bars.run(run);
@@ -107,7 +111,7 @@ pub(crate) fn run_all(batch: &Batch<'_>) -> anyhow::Result<Vec<Ended>> {
         let how = one(batch, run, &*device, share, &mut bar, &mut id)
             .unwrap_or_else(|error| How::Failed(format!("{error:#}")));
         bars.ended(bar, run, &how, started.elapsed());
-        Ended { plan: plan.clone(), id, how }
+        ended(id, how)
     });
     bars.all.finish_and_clear();
     Ok(ended)

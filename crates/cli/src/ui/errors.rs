@@ -14,11 +14,22 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     if io.is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe) {
         return ExitCode::SUCCESS;
     }
-    super::err(&format!("{} {error:#}\n", paint::bad("error:")));
+    super::err(&format!("{} {}\n", paint::bad("error:"), words(error)));
     if let Some(hint) = hint(error) {
         super::err(&format!("{} {hint}\n", paint::strong("hint:")));
     }
     ExitCode::from(2)
+}
+
+/// An error with its causes. Some messages hold their cause, which is then not said again.
+fn words(error: &anyhow::Error) -> String {
+    let mut words = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !words.contains(&cause) {
+            words += &format!(": {cause}");
+        }
+    }
+    words
 }
 
 fn hint(error: &anyhow::Error) -> Option<String> {
@@ -31,5 +42,22 @@ fn hint(error: &anyhow::Error) -> Option<String> {
     if let Some(error) = error.downcast_ref::<dissensus_store::StoreError>() {
         return error.remedy();
     }
+    if let Some(error) = error.downcast_ref::<dissensus_studies::StudyError>() {
+        return error.remedy();
+    }
     error.downcast_ref::<WriteError>()?.remedy().map(str::to_owned)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cause_is_said_once() {
+        let cause = || anyhow::anyhow!("it is not there");
+        assert_eq!(words(&cause().context("reading a.toml")), "reading a.toml: it is not there");
+        let carried = cause().context("reading a.toml: it is not there").context("the study");
+        assert_eq!(words(&carried), "the study: reading a.toml: it is not there");
+    }
 }

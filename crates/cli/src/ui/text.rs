@@ -15,6 +15,11 @@ pub(crate) fn thousands(n: u64) -> String {
     out
 }
 
+/// 1 run, 1,234 runs.
+pub(crate) fn count(n: usize, one: &str, more: &str) -> String {
+    format!("{} {}", thousands(n as u64), if n == 1 { one } else { more })
+}
+
 /// How wide a text is in a terminal.
 pub(crate) fn width(text: &str) -> usize {
     text.width()
@@ -96,6 +101,7 @@ mod tests {
     #[test]
     fn numbers_and_lines() {
         assert_eq!([0, 999, 1000, 1234567].map(thousands), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([0, 1, 2].map(|n| count(n, "run", "runs")), ["0 runs", "1 run", "2 runs"]);
         assert_eq!(one_line("a\nb\u{1b}[31mc\u{202e}d", 40), "a b [31mc d");
         assert_eq!(one_line("abcdef", 4), "abc…");
         assert_eq!(one_line("abcd", 4), "abcd");

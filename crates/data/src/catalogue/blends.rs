@@ -11,4 +11,5 @@ pub(super) static DATASET: Dataset = Dataset {
     citation: "none: made by this program",
     kind: Kind::Generated,
     files: &[],
+    votes: &[],
 };

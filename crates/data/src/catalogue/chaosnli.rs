@@ -3,7 +3,7 @@
 //! The publisher's Dropbox archive was reported as deleted in 2026, so a pinned copy of the
 //! same files in a public repository stands first.
 
-use super::{Archive, Dataset, Format, Kind, Origin, RemoteFile, Source, Variant};
+use super::{Archive, Dataset, Format, Kind, Origin, RemoteFile, Source, Variant, VoteSet};
 
 pub(super) static DATASET: Dataset = Dataset {
     name: "chaosnli",
@@ -62,6 +62,16 @@ pub(super) static DATASET: Dataset = Dataset {
                 },
             ],
         },
+    ],
+    votes: &[
+        // The abductive part has other classes and stands alone.
+        VoteSet {
+            name: "chaosnli",
+            files: &["chaosnli/chaosNLI_snli.jsonl", "chaosnli/chaosNLI_mnli_m.jsonl"],
+        },
+        VoteSet { name: "chaosnli-snli", files: &["chaosnli/chaosNLI_snli.jsonl"] },
+        VoteSet { name: "chaosnli-mnli", files: &["chaosnli/chaosNLI_mnli_m.jsonl"] },
+        VoteSet { name: "chaosnli-alphanli", files: &["chaosnli/chaosNLI_alphanli.jsonl"] },
     ],
 };
 

@@ -28,6 +28,7 @@ pub(super) static DATASET: Dataset = Dataset {
         ],
         sources: &[Source::Member { archive: &CIFAR100, member: "cifar-100-binary/test.bin" }],
     }],
+    votes: &[],
 };
 
 /// The publisher states the MD5 03b5dce01913d631647c71ecec9e9cb8; the SHA-256 is the one that

@@ -1,6 +1,6 @@
 //! CIFAR-10H: about 51 votes on each of the 10,000 CIFAR-10 test images, with the images.
 
-use super::{Archive, Dataset, Format, Kind, Origin, RemoteFile, Source, Variant};
+use super::{Archive, Dataset, Format, Kind, Origin, RemoteFile, Source, Variant, VoteSet};
 
 pub(super) static DATASET: Dataset = Dataset {
     name: "cifar10h",
@@ -49,6 +49,7 @@ pub(super) static DATASET: Dataset = Dataset {
             }],
         },
     ],
+    votes: &[VoteSet { name: "cifar10h", files: &["cifar10h/cifar10h-counts.npy"] }],
 };
 
 /// The publisher states the MD5 c32a1d4ab5d03f1284b67883e8d87530; the SHA-256 is the one that

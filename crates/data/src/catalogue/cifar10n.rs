@@ -1,6 +1,6 @@
 //! CIFAR-10N: three votes on each CIFAR-10 training image.
 
-use super::{Dataset, Kind, Origin, RemoteFile, Source, Variant};
+use super::{Dataset, Kind, Origin, RemoteFile, Source, Variant, VoteSet};
 
 pub(super) static DATASET: Dataset = Dataset {
     name: "cifar10n",
@@ -22,4 +22,5 @@ pub(super) static DATASET: Dataset = Dataset {
             url: "https://raw.githubusercontent.com/UCSC-REAL/cifar-10-100n/main/data/CIFAR-10_human.pt",
         }],
     }],
+    votes: &[VoteSet { name: "cifar10n", files: &["cifar10n/CIFAR-10_human.pt"] }],
 };

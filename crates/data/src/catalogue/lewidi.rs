@@ -4,7 +4,7 @@
 //! fixed commit, should the file be moved; the 2025 edition is plain files at fixed commits.
 //! Two of the `annotators_meta` files are not valid JSON upstream; they are kept as they are.
 
-use super::{Archive, Dataset, Format, Kind, Origin, RemoteFile, Source, Variant};
+use super::{Archive, Dataset, Format, Kind, Origin, RemoteFile, Source, Variant, VoteSet};
 
 pub(super) static DATASET: Dataset = Dataset {
     name: "lewidi",
@@ -161,6 +161,33 @@ pub(super) static DATASET: Dataset = Dataset {
                 url: "https://raw.githubusercontent.com/Le-Wi-Di/le-wi-di.github.io/d87a8f74243973d6154867f0c8dcb2dee82ea994/LeWiDi_3-2025/VariErrNLI/VariErrNLI_annotators_meta.json",
             }],
         ),
+    ],
+    votes: &[
+        // Votes of VariErrNLI name several labels; how to read them is the user's choice.
+        VoteSet {
+            name: "lewidi-hs-brexit",
+            files: &[
+                "lewidi/HS-Brexit_dataset/HS-Brexit_train.json",
+                "lewidi/HS-Brexit_dataset/HS-Brexit_dev.json",
+                "lewidi/HS-Brexit_dataset/HS-Brexit_test.json",
+            ],
+        },
+        VoteSet {
+            name: "lewidi-convabuse",
+            files: &[
+                "lewidi/ConvAbuse_dataset/ConvAbuse_train.json",
+                "lewidi/ConvAbuse_dataset/ConvAbuse_dev.json",
+                "lewidi/ConvAbuse_dataset/ConvAbuse_test.json",
+            ],
+        },
+        VoteSet {
+            name: "lewidi-paraphrase",
+            files: &[
+                "lewidi/Paraphrase/Paraphrase_train.json",
+                "lewidi/Paraphrase/Paraphrase_dev.json",
+                "lewidi/Paraphrase/Paraphrase_test.json",
+            ],
+        },
     ],
 };
 

@@ -1,6 +1,6 @@
 //! POPQUORN: politeness and offensiveness ratings by a representative sample of people.
 
-use super::{Dataset, Kind, Origin, RemoteFile, Source, Variant};
+use super::{Dataset, Kind, Origin, RemoteFile, Source, Variant, VoteSet};
 
 pub(super) static DATASET: Dataset = Dataset {
     name: "popquorn",
@@ -35,5 +35,10 @@ pub(super) static DATASET: Dataset = Dataset {
                 url: "https://raw.githubusercontent.com/Jiaxin-Pei/Potato-Prolific-Dataset/c329119e878037654f6aa59b319aae6e996585bb/dataset/offensiveness/raw_data.csv",
             }],
         },
+    ],
+    votes: &[
+        VoteSet { name: "popquorn", files: &["popquorn/politeness.csv"] },
+        VoteSet { name: "popquorn-politeness", files: &["popquorn/politeness.csv"] },
+        VoteSet { name: "popquorn-offensiveness", files: &["popquorn/offensiveness_raw.csv"] },
     ],
 };

@@ -28,4 +28,5 @@ pub(super) static DATASET: Dataset = Dataset {
         ],
         sources: &[Source::Direct { url: "http://ufldl.stanford.edu/housenumbers/test_32x32.mat" }],
     }],
+    votes: &[],
 };

@@ -247,6 +247,7 @@ pub(crate) fn dataset(files: Vec<RemoteFile>) -> Dataset {
         citation: "none",
         kind: Kind::Fetched,
         files: leak(files),
+        votes: &[],
     }
 }
 

@@ -1,4 +1,5 @@
-//! The pictures of known datasets, from the files that the catalogue keeps in the cache.
+//! The pictures, votes and texts of known datasets, from the files that the catalogue keeps in the
+//! cache.
 //!
 //! Ids are those that reading the dataset's votes gives: positions (`0`, `1`, …) for CIFAR-10H,
 //! whose votes come as a matrix without ids; `blend-00042` for blends. CIFAR-100 and SVHN, which
@@ -7,6 +8,8 @@
 mod cifar;
 mod mat;
 mod svhn;
+mod texts;
+mod votes;
 
 use std::path::{Path, PathBuf};
 
@@ -16,6 +19,9 @@ use dissensus_data::catalogue;
 use crate::error::InputError;
 use crate::images::Images;
 use crate::inputs::{Inputs, Kind};
+
+pub use texts::texts;
+pub use votes::votes;
 
 /// A dataset with pictures.
 struct Pictures {

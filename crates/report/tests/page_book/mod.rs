@@ -325,6 +325,7 @@ pub(crate) fn hostile() -> Book {
         items: numbers(),
         reliability: Vec::new(),
         collections: vec![pictures(), texts()],
+        facts: Vec::new(),
         chosen: Vec::new(),
         references: references(),
         tables: tables(),

@@ -47,7 +47,7 @@ pub(super) fn run(args: &Args, blends: &Blends) -> anyhow::Result<ExitCode> {
     ui::out(&format!("\n{} (best epoch, mean ± sd over seeds)\n", paint::title(title)))?;
     ui::out(&summary.table().print(Form::Terminal))?;
     ui::out(&format!("\n{}\n", shows(&summary)))?;
-    let out = reporting::beside(&args.store);
+    let out = reporting::beside(&args.store, "-report");
     let written = reporting::write(&plan, &store, &out)?;
     ui::err(&written.words(&out));
     let store = args.store.display();

@@ -7,7 +7,7 @@ use dissensus_studies::{Job, Plan, distinct};
 use serde_json::{Value, json};
 
 use super::{Choice, planned};
-use crate::reporting::{self, tables_of};
+use crate::reporting;
 use crate::training::{Batch, Ended, How, Run, on_interrupt, run_all};
 use crate::ui::{self, paint, text};
 
@@ -68,17 +68,25 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let collected = plan.collect(&store, &about())?;
 
     let book = plan.book(&store)?;
-    for table in tables_of(&book) {
+    let (tables, problems) = reporting::tables_of(&book);
+    for table in &tables {
         match args.markdown {
-            true => ui::out(&dissensus_report::tables::markdown(&table))?,
-            false => ui::out(&reporting::terminal(&table))?,
+            true => ui::out(&dissensus_report::tables::markdown(table))?,
+            false => ui::out(&reporting::terminal(table))?,
         }
         ui::out("\n")?;
     }
-    if let Some(tally) = dissensus_report::tables::Tally::of(&tables_of(&book)) {
+    if let Some(tally) = dissensus_report::tables::Tally::of(&tables) {
         ui::out(&format!("{}\n\n", tally.sentence()))?;
     }
-    Ok(closing(args, &ended, collected.failed.len(), collected.missing))
+    for problem in problems {
+        ui::err(&format!("{} {problem}\n", paint::warn("left out:")));
+    }
+    let next = match store.studies()?.len() {
+        0 | 1 => args.choice.store.display().to_string(),
+        _ => format!("{} --study {}", args.choice.store.display(), study.name),
+    };
+    Ok(closing(args, &ended, collected.failed.len(), collected.missing, &next))
 }
 
 /// What is said of the code and the machine in what is stored.
@@ -115,8 +123,16 @@ pub(crate) fn train_all(
             undecided.open
         ));
     }
-    if !searches.is_empty() {
-        ui::err(&paint::dim("running what the search chose\n"));
+    for chosen in &finals.chosen {
+        let settings = chosen.settings.iter().map(|(key, value)| format!("{key} = {value}"));
+        let settings = settings.collect::<Vec<_>>().join(", ");
+        let votes = |k: u32| text::count(k as usize, "vote", "votes");
+        let votes = chosen.k.map_or("all votes".to_owned(), votes);
+        let of = match plan.study().datasets.len() {
+            0 | 1 => String::new(),
+            _ => format!("{} · ", chosen.dataset),
+        };
+        ui::err(&format!("chosen for {of}{} · {votes}: {settings}\n", chosen.arm));
     }
     ended.extend(train(plan, &finals.jobs, store, how, lines)?);
     Ok(ended)
@@ -129,14 +145,9 @@ fn train(
     how: &Lanes,
     lines: bool,
 ) -> anyhow::Result<Vec<Ended>> {
-    let several = plan.study().datasets.len() > 1;
-    let label = |job: &Job| match several {
-        true => format!("{} · {}", job.dataset, job.label()),
-        false => job.label(),
-    };
     let runs: Vec<Run<'_>> = distinct(jobs)
         .into_iter()
-        .map(|job| Run { task: plan.task(job), plan: &job.run, label: label(job) })
+        .map(|job| Run { task: plan.task(job), plan: &job.run, label: job.label() })
         .collect();
     run_all(&Batch {
         runs: &runs,
@@ -152,11 +163,10 @@ fn train(
 }
 
 /// What to say at the end, and the exit code.
-fn closing(args: &Args, ended: &[Ended], failed: usize, missing: usize) -> ExitCode {
+fn closing(args: &Args, ended: &[Ended], failed: usize, missing: usize, next: &str) -> ExitCode {
     for run in ended {
         if let How::Failed(reason) = &run.how {
-            let label = run.plan.label();
-            ui::err(&format!("{} {label}: {reason}\n", paint::bad("failed:")));
+            ui::err(&format!("{} {}: {reason}\n", paint::bad("failed:"), run.label));
         }
     }
     let words = args.choice.words();
@@ -165,8 +175,7 @@ fn closing(args: &Args, ended: &[Ended], failed: usize, missing: usize) -> ExitC
         ui::err(&format!("{missing} runs are not done; go on by\n  dissensus study run {words}\n"));
         return ExitCode::from(130);
     }
-    let store = args.choice.store.display();
-    ui::err(&format!("next: dissensus report {store} --open   for figures and a page\n"));
+    ui::err(&format!("next: dissensus report {next} --open   for figures and a page\n"));
     let any = ended.iter().any(|run| matches!(run.how, How::Failed(_)));
     ExitCode::from(u8::from(any || failed > 0))
 }

@@ -56,14 +56,19 @@ fn page(title: &str, status: &StatusReport) -> String {
     }
     page + &match (status.eta_seconds, status.mean_seconds) {
         _ if status.runs.left() == 0 => "all runs are done\n".to_owned(),
-        (Some(left), Some(mean)) => {
-            format!(
-                "{} left, at {} a run\n",
-                text::duration(left as u64),
-                text::duration(mean as u64)
-            )
+        _ if status.runs.left() == status.runs.failed => {
+            "all runs have ended; `dissensus study run` tries those that failed again\n".to_owned()
         }
+        (Some(left), Some(mean)) => format!("{} left, at {} a run\n", time(left), time(mean)),
         _ => "no run is done yet, so the time that is left is not known\n".to_owned(),
+    }
+}
+
+/// Seconds for people; of few of them, tenths matter.
+fn time(seconds: f64) -> String {
+    match seconds {
+        short if short < 9.95 => format!("{short:.1} s"),
+        long => text::duration(long.round() as u64),
     }
 }
 

@@ -1,0 +1,168 @@
+//! `dissensus embed`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use dissensus_core::{Keep, VoteTable};
+use dissensus_data::default_cache_dir;
+use dissensus_embed::endpoint::{Cap, Settings};
+use dissensus_embed::{Encoder, Endpoint, Kind as Takes};
+use dissensus_inputs::{Inputs, Kind, WITH_PICTURES};
+use dissensus_train::spec::Pair;
+use dissensus_votes::ReadOptions;
+
+use super::votes::reading;
+use crate::training::{ENCODERS, Source, encode, open_encoder, read_inputs};
+use crate::ui::{self, paint, text};
+
+/// Turn the texts or pictures of voted items into vectors, by a frozen encoder.
+///
+/// The encoder is one of the catalogue (`--list`; fetched by `dissensus data fetch`), a folder of
+/// BERT-family or DINOv2 weights in safetensors, an ONNX file, or an OpenAI-compatible embeddings
+/// endpoint. Vectors are kept by the digests of the encoder and of what was encoded, so nothing is
+/// encoded or paid for twice. A spec's data.encoder does the same without a file in between.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// A dataset of the catalogue, or a file of votes that carries texts
+    #[arg(value_name = "DATASET|FILE", required_unless_present = "list")]
+    data: Option<String>,
+    /// The encoder: a name of the list, or a path
+    #[arg(long, value_name = "NAME|PATH", required_unless_present_any = ["list", "endpoint"])]
+    encoder: Option<String>,
+    /// Where to write the vectors, with their ids, as .npz
+    #[arg(long, value_name = "FILE.npz", required_unless_present = "list")]
+    out: Option<PathBuf>,
+    /// How the vectors u and v of two texts become one: u, v, |u − v|, u·v; u, v; or as one text
+    #[arg(long, value_enum, default_value_t = PairArg::Combined)]
+    pair: PairArg,
+    /// Pictures by item id, where the data have none of their own
+    #[arg(long, value_name = "PATH")]
+    inputs: Option<PathBuf>,
+    /// List the encoders of the catalogue
+    #[arg(long)]
+    list: bool,
+    /// Ask an OpenAI-compatible endpoint, such as https://api.openai.com/v1
+    #[arg(long, value_name = "URL", conflicts_with = "encoder", requires = "model")]
+    endpoint: Option<String>,
+    /// The endpoint's model, such as text-embedding-3-large
+    #[arg(long, value_name = "NAME", requires = "endpoint")]
+    model: Option<String>,
+    /// The environment variable that holds the endpoint's key
+    #[arg(long, value_name = "VARIABLE", default_value = "OPENAI_API_KEY")]
+    key_variable: String,
+    /// What a million tokens cost; needed for the cap
+    #[arg(long, value_name = "PRICE", requires = "cap")]
+    price: Option<f64>,
+    /// The most that may be spent, in the same money
+    #[arg(long, value_name = "AMOUNT", requires = "price")]
+    cap: Option<f64>,
+    /// Spend without a cap
+    #[arg(long, conflicts_with = "cap")]
+    no_cap: bool,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum PairArg {
+    Combined,
+    Both,
+    Joint,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  dissensus embed --list
+  dissensus data fetch minilm
+  dissensus embed chaosnli --encoder minilm --out chaosnli.npz
+  dissensus embed cifar10h --encoder model.onnx --out cifar10h.npz
+  dissensus embed popquorn --endpoint https://api.openai.com/v1 --model text-embedding-3-large \\
+      --price 0.13 --cap 1 --out popquorn.npz";
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if args.list {
+        for name in ENCODERS {
+            let about = dissensus_data::find(name)?;
+            ui::out(&format!("{} {}\n", paint::strong(&text::pad(name, 20)), about.what))?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let (Some(data), Some(out)) = (&args.data, &args.out) else {
+        anyhow::bail!("give a dataset or a file, and --out");
+    };
+    let encoder = match (&args.endpoint, &args.encoder) {
+        (Some(url), _) => endpoint(args, url)?,
+        (None, Some(name)) => open_encoder(name)?,
+        (None, None) => anyhow::bail!("name an encoder by --encoder; --list lists some"),
+    };
+    let (table, source) = source(args, data, encoder.kind())?;
+    let pair = match args.pair {
+        PairArg::Combined => Pair::Combined,
+        PairArg::Both => Pair::Both,
+        PairArg::Joint => Pair::Joint,
+    };
+    let vectors = encode(encoder, source, &table, pair)?;
+    let width = write(&vectors, out)?;
+    ui::err(&format!(
+        "{} vectors of {} numbers; next: set data.inputs = \"{}\" in a spec\n",
+        text::thousands(vectors.len() as u64),
+        width,
+        out.display()
+    ));
+    ui::out(&format!("{}\n", out.display()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn endpoint(args: &Args, url: &str) -> anyhow::Result<Box<dyn Encoder>> {
+    let cap = match (args.price, args.cap, args.no_cap) {
+        (Some(price), Some(most), _) => Some(Cap { price, most }),
+        (_, _, true) => None,
+        _ => anyhow::bail!("say what may be spent: --price PER_MILLION --cap AMOUNT, or --no-cap"),
+    };
+    let model = args.model.as_deref().context("an endpoint needs --model")?;
+    let mut settings = Settings::new(url, model, cap);
+    settings.key_variable = Some(args.key_variable.clone());
+    Ok(Box::new(Endpoint::new(settings)?))
+}
+
+/// The votes, and what is encoded of them.
+fn source(args: &Args, data: &str, takes: Takes) -> anyhow::Result<(VoteTable, Source)> {
+    let path = std::path::Path::new(data);
+    let cache = default_cache_dir()?;
+    let (table, texts) = match path.exists() {
+        true => {
+            let options = ReadOptions { keep: Keep::Counts, ..ReadOptions::default() };
+            let read = reading::read(path, &options)?;
+            let texts = read.texts.iter().map(|(id, text)| (id.clone(), vec![text.clone()]));
+            let texts = texts.collect();
+            (read.table, Some(texts))
+        }
+        false => (dissensus_inputs::votes(data, &cache)?, None),
+    };
+    let source = match (takes, texts) {
+        (Takes::Text, Some(texts)) => Source::Texts(texts),
+        (Takes::Text, None) => Source::Texts(dissensus_inputs::texts(data, &cache)?),
+        (Takes::Picture, _) => Source::Pictures(match &args.inputs {
+            Some(inputs) => read_inputs(inputs)?,
+            None if WITH_PICTURES.contains(&data) => dissensus_inputs::from_dataset(data, &cache)?,
+            None => anyhow::bail!("{data} has no pictures of its own; name them by --inputs"),
+        }),
+    };
+    Ok((table, source))
+}
+
+/// Writes the file as a whole or not at all; the numbers of a vector.
+fn write(vectors: &Inputs, out: &std::path::Path) -> anyhow::Result<usize> {
+    let (Kind::Features(features), Some(ids)) = (vectors.kind(), vectors.ids()) else {
+        anyhow::bail!("an encoder gave no vectors");
+    };
+    let ids: Vec<String> = ids.iter().map(str::to_owned).collect();
+    let new = out.with_extension(format!("new-{}", std::process::id()));
+    let wrote = || -> std::io::Result<()> {
+        let file = std::io::BufWriter::new(std::fs::File::create(&new)?);
+        dissensus_store::write_features(file, &ids, features.width(), features.values())?;
+        std::fs::rename(&new, out)
+    };
+    wrote().with_context(|| format!("writing {}", out.display()))?;
+    Ok(features.width())
+}

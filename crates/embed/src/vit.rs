@@ -1,0 +1,242 @@
+//! DINOv2 vision transformers (ViT-S/14 and its larger kin), by the names of Hugging Face's
+//! Dinov2Model.
+//!
+//! A picture is cut into patches; each becomes a vector by one linear map and the vector of its
+//! place; a class token goes before them; then the layers, whose halves are scaled by learned
+//! factors; then a norm. The class token is the picture's vector. In f32. Dosovitskiy et al., “An
+//! Image Is Worth 16x16 Words”, 2021; Oquab et al., “DINOv2”, 2023.
+
+mod places;
+mod settings;
+
+use std::path::Path;
+use std::sync::Mutex;
+
+use dissensus_core::ContentHash;
+use pulp::Arch;
+use rayon::prelude::*;
+
+use self::settings::Config;
+pub use self::settings::Preprocessing;
+use crate::pictures::{Cut, Filter, resize};
+use crate::transformer::{
+    Layer, Linear, Norm, Shape, Stack, Weights, Work, folder_name, read, sha256,
+};
+use crate::{EmbedError, Encoder, Identity, Kind, Picture, Progress};
+
+/// A DINOv2 vision transformer from safetensors, in f32: the vector of a picture is its class token
+/// after the last norm. A vector's bits depend on its picture only.
+pub struct Vit {
+    identity: Identity,
+    preprocessing: Preprocessing,
+    arch: Arch,
+    patch: usize,
+    width: usize,
+    project: Linear,
+    /// What each token starts from: the class token first, then the places.
+    start: Vec<f32>,
+    stack: Stack,
+    norm: Norm,
+}
+
+impl std::fmt::Debug for Vit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Vit")
+            .field("identity", &self.identity)
+            .field("preprocessing", &self.preprocessing)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Vit {
+    /// Opens a folder with `config.json` and `model.safetensors`; pictures are prepared by its
+    /// `preprocessor_config.json`, or by [`Preprocessing::default`] where there is none.
+    pub fn open(folder: &Path) -> Result<Self, EmbedError> {
+        Self::open_with(folder, Preprocessing::read(folder)?)
+    }
+
+    /// The same, with pictures prepared another way.
+    pub fn open_with(folder: &Path, preprocessing: Preprocessing) -> Result<Self, EmbedError> {
+        let (config, shape) = Config::read(folder)?;
+        let patch = config.patch_size;
+        preprocessing.check(patch)?;
+        let (path, bytes) = read(folder, "model.safetensors")?;
+        let probe = "embeddings.cls_token";
+        let weights = Weights::open(&path, &bytes, &["", "dinov2."], probe)?;
+        let arch = Arch::new();
+        let width = shape.width;
+        let class = weights.get(probe, &[1, 1, width])?;
+        let name = "embeddings.position_embeddings";
+        let (positions, found) = weights.with_shape(name, &[1, 0, width])?;
+        let old = found[1].saturating_sub(1).isqrt();
+        if old == 0 || old * old + 1 != found[1] {
+            return Err(weights.problem(format!(
+                "tensor {name:?} has {} places, not those of a square and one more",
+                found[1]
+            )));
+        }
+        let grid = preprocessing.crop / patch;
+        let mut start: Vec<f32> = class.iter().zip(&positions).map(|(c, p)| c + p).collect();
+        start.extend(places::interpolate(&positions[width..], old, grid, width));
+        let name = "embeddings.patch_embeddings.projection";
+        let project = Linear::new(
+            arch,
+            &weights.get(&format!("{name}.weight"), &[width, 3, patch, patch])?,
+            weights.get(&format!("{name}.bias"), &[width])?,
+        );
+        let layers = (0..config.num_hidden_layers)
+            .map(|at| layer(&weights, at, shape, arch, &config))
+            .collect::<Result<_, _>>()?;
+        let norm = norm(&weights, "layernorm", width, config.layer_norm_eps)?;
+        let mut hash = ContentHash::new("dissensus dinov2 encoder 1");
+        hash.text(&sha256(&bytes));
+        hash.text(&format!("{config:?} {preprocessing:?}"));
+        let identity = Identity { name: folder_name(folder), digest: hash.finish().to_string() };
+        let stack = Stack { shape, layers };
+        Ok(Self { identity, preprocessing, arch, patch, width, project, start, stack, norm })
+    }
+
+    /// How pictures are prepared.
+    pub fn preprocessing(&self) -> Preprocessing {
+        self.preprocessing
+    }
+
+    fn encode(
+        &self,
+        picture: &Picture<'_>,
+        room: &mut Room,
+        out: &mut [f32],
+    ) -> Result<(), EmbedError> {
+        let Preprocessing { shorter, crop, mean, sd } = self.preprocessing;
+        let (size, cut) = middle(picture, shorter, crop);
+        let pixels = resize(picture, size, cut, Filter::Bicubic)?;
+        let (patch, channels) = (self.patch, picture.channels);
+        let grid = crop / patch;
+        // Patch by patch, plane by plane, row by row: the order of the projection's weights.
+        room.patches.clear();
+        for (top, left) in (0..grid).flat_map(|top| (0..grid).map(move |left| (top, left))) {
+            for channel in 0..3 {
+                let from = channel.min(channels - 1);
+                for y in top * patch..(top + 1) * patch {
+                    let row = &pixels[(y * crop + left * patch) * channels..][..patch * channels];
+                    let of = |&x: &u8| (f32::from(x) / 255.0 - mean[channel]) / sd[channel];
+                    room.patches.extend(row[from..].iter().step_by(channels).map(of));
+                }
+            }
+        }
+        let x = &mut room.x;
+        x.clear();
+        x.extend_from_slice(&self.start);
+        self.project.apply(self.arch, &room.patches, true, &mut x[self.width..]);
+        let tokens = 1 + grid * grid;
+        self.stack.apply(self.arch, x, &[tokens], &mut room.work);
+        out.copy_from_slice(&x[..self.width]);
+        self.norm.apply(self.arch, out);
+        Ok(())
+    }
+}
+
+/// What a thread keeps from picture to picture.
+struct Room {
+    patches: Vec<f32>,
+    x: Vec<f32>,
+    work: Work,
+}
+
+fn norm(weights: &Weights<'_>, name: &str, width: usize, epsilon: f32) -> Result<Norm, EmbedError> {
+    let get = |part: &str| weights.get(&format!("{name}.{part}"), &[width]);
+    Ok(Norm { weight: get("weight")?, bias: get("bias")?, epsilon })
+}
+
+fn layer(
+    weights: &Weights<'_>,
+    at: usize,
+    shape: Shape,
+    arch: Arch,
+    config: &Config,
+) -> Result<Layer, EmbedError> {
+    let name = |part: &str| format!("encoder.layer.{at}.{part}");
+    let norm = |part: &str| norm(weights, &name(part), shape.width, config.layer_norm_eps);
+    let (width, inner) = (shape.width, shape.inner);
+    let pair = |part: &str, inputs: usize, outputs: usize, with_bias: bool| {
+        let weight = weights.get(&name(&format!("{part}.weight")), &[outputs, inputs])?;
+        let bias = match with_bias {
+            true => weights.get(&name(&format!("{part}.bias")), &[outputs])?,
+            false => vec![0.0; outputs],
+        };
+        Ok::<_, EmbedError>((weight, bias))
+    };
+    let (mut weight, mut bias) = (Vec::new(), Vec::new());
+    for part in ["query", "key", "value"] {
+        let part = format!("attention.attention.{part}");
+        let (more_weight, more_bias) = pair(&part, width, width, config.qkv_bias)?;
+        weight.extend(more_weight);
+        bias.extend(more_bias);
+    }
+    // A factor on the output of a linear map is as well one on its rows.
+    let scaled = |part: &str, factor: &str, inputs: usize| {
+        let (mut weight, mut bias) = pair(part, inputs, width, true)?;
+        let factors = weights.get(&name(&format!("{factor}.lambda1")), &[width])?;
+        for ((row, b), factor) in weight.chunks_exact_mut(inputs).zip(&mut bias).zip(factors) {
+            row.iter_mut().for_each(|w| *w *= factor);
+            *b *= factor;
+        }
+        Ok::<_, EmbedError>(Linear::new(arch, &weight, bias))
+    };
+    let (up, up_bias) = pair("mlp.fc1", width, inner, true)?;
+    Ok(Layer {
+        qkv: Linear::new(arch, &weight, bias),
+        output: scaled("attention.output.dense", "layer_scale1", width)?,
+        attention_norm: norm("norm1")?,
+        up: Linear::new(arch, &up, up_bias),
+        down: scaled("mlp.fc2", "layer_scale2", inner)?,
+        mlp_norm: norm("norm2")?,
+    })
+}
+
+/// Where the middle of a picture lies once its shorter side is `shorter` pixels long; its sides then.
+fn middle(picture: &Picture<'_>, shorter: usize, crop: usize) -> ([usize; 2], Cut) {
+    let Picture { height, width, .. } = *picture;
+    let longer = |long: usize, short: usize| {
+        let side = shorter as u128 * long as u128 / short.max(1) as u128;
+        usize::try_from(side).unwrap_or(usize::MAX)
+    };
+    let [tall, wide] = match height <= width {
+        true => [shorter, longer(width, height)],
+        false => [longer(height, width), shorter],
+    };
+    let offset = |side: usize| side.saturating_sub(crop) / 2;
+    ([tall, wide], Cut { top: offset(tall), left: offset(wide), rows: crop, columns: crop })
+}
+
+impl Encoder for Vit {
+    fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    fn kind(&self) -> Kind {
+        Kind::Picture
+    }
+
+    fn width(&self) -> Option<usize> {
+        Some(self.width)
+    }
+
+    fn pictures(
+        &self,
+        pictures: &[Picture<'_>],
+        progress: &mut Progress<'_>,
+    ) -> Result<Vec<f32>, EmbedError> {
+        let mut vectors = vec![0.0; pictures.len() * self.width];
+        let progress = Mutex::new(progress);
+        let room = || Room { patches: Vec::new(), x: Vec::new(), work: Work::new(self.arch) };
+        let out = vectors.par_chunks_exact_mut(self.width);
+        out.zip(pictures).try_for_each_init(room, |room, (out, picture)| {
+            self.encode(picture, room, out)?;
+            // A lock is poisoned only where `progress` itself panicked, which then goes on anyway.
+            let go_on = progress.lock().is_ok_and(|mut progress| progress(1));
+            if go_on { Ok(()) } else { Err(EmbedError::Stopped) }
+        })?;
+        Ok(vectors)
+    }
+}
