@@ -43,7 +43,7 @@ pub(crate) struct Args {
     /// List the encoders of the catalogue
     #[arg(long)]
     list: bool,
-    /// Ask an OpenAI-compatible endpoint, such as https://api.openai.com/v1
+    /// Ask the OpenAI-compatible endpoint at this address
     #[arg(long, value_name = "URL", conflicts_with = "encoder", requires = "model")]
     endpoint: Option<String>,
     /// The endpoint's model, such as text-embedding-3-large
