@@ -2,7 +2,7 @@
 //!
 //!     engine mlp popquorn|chaosnli THREADS REPEATS | grid popquorn|chaosnli LANES
 //!          | resnet18 THREADS STEPS [WIDTH BATCH] | memory THREADS EPOCHS
-//!          | cuda bf16|tf32|f32 LANES EPOCHS | check
+//!          | cuda bf16|tf32|f32 LANES EPOCHS
 
 use std::error::Error;
 use std::sync::Arc;
@@ -32,7 +32,6 @@ fn main() -> Outcome<()> {
             resnet18(threads.parse()?, steps.parse()?, width.parse()?, batch.parse()?)
         }
         ["cuda", precision, lanes, epochs] => cuda(precision, lanes.parse()?, epochs.parse()?),
-        ["check"] => check(),
         ["memory", threads, epochs] => memory(threads.parse()?, epochs.parse()?),
         _ => Err("which benchmark?".into()),
     }
@@ -331,88 +330,5 @@ fn cuda(precision: &str, lanes: usize, epochs: u64) -> Outcome<()> {
         1000.0 * 128.0 * lanes as f64 / rates,
         device.describe()
     );
-    Ok(())
-}
-
-/// Losses, logits, weights and statistics.
-type Checked = (Vec<f64>, Vec<f32>, Vec<f32>, Vec<f32>);
-
-/// The GPU against the CPU: ten steps of small networks, logits and weights compared.
-fn check() -> Outcome<()> {
-    let device = dissensus_engine::Cuda::open(0)?;
-    println!("{}", device.describe());
-    for (name, model, optimizer) in [
-        (
-            "smallcnn sgd",
-            Model::SmallCnn { width: 16 },
-            Optimizer::Sgd { momentum: 0.9, nesterov: false, weight_decay: 5e-4 },
-        ),
-        ("smallcnn adam", Model::SmallCnn { width: 16 }, adam(1e-4)),
-        (
-            "resnet18 sgd",
-            Model::ResNet18 { width: 16 },
-            Optimizer::Sgd { momentum: 0.9, nesterov: true, weight_decay: 5e-4 },
-        ),
-        ("mlp adam", Model::Mlp { hidden: 64, dropout: 0.2 }, adam(0.0)),
-    ] {
-        let dataset = pictures(200);
-        let network = Arc::new(model.network(dataset.shape(), 10)?);
-        let targets = shares(200, 10);
-        let augment = dissensus_engine::Augment { crop: 4, flip: true };
-        let visits: Vec<u32> = (0..150).rev().collect();
-        let shifts: Vec<_> = visits.iter().map(|&v| augment.shift(3, 1, u64::from(v))).collect();
-        let lambda = [0.7, 0.3, 0.9, 0.5, 0.6];
-        let partner: Vec<u32> = visits.chunks(32).flat_map(|c| (0..c.len() as u32).rev()).collect();
-        let labels: Vec<u16> = (0..200).map(|row| row % 10).collect();
-        let run = |device: &dyn Device, precision| -> Outcome<Checked> {
-            let settings = Settings { precision, batch: 64, optimizer, threads: 0 };
-            let state = State::fresh(&network, &optimizer, 1);
-            let mut runner = device.runner(&network, &dataset, &settings, state)?;
-            let mut losses = Vec::new();
-            for number in 0..2 {
-                losses.push(runner.train(&Epoch {
-                    number,
-                    seed: 5,
-                    visits: &visits,
-                    batch: 32,
-                    rate: 0.01,
-                    targets: if number == 0 {
-                        Targets::Distributions(&targets)
-                    } else {
-                        Targets::Classes(&labels)
-                    },
-                    shifts: Some(&shifts),
-                    mixture: (number == 1).then_some(dissensus_engine::device::Mixture {
-                        lambda: &lambda,
-                        partner: &partner,
-                    }),
-                    mode: Mode::Train,
-                })?);
-            }
-            let rows: Vec<u32> = (100..200).collect();
-            let logits = runner.logits(&rows)?;
-            let state = runner.state()?;
-            Ok((losses, logits, state.parameters, state.statistics))
-        };
-        let cpu = run(&Cpu, Default::default())?;
-        let off = |a: &[f32], b: &[f32]| {
-            let size = b.iter().fold(0.0f32, |m, v| m.max(v.abs()));
-            a.iter().zip(b).fold(0.0f32, |m, (x, y)| m.max((x - y).abs())) / size
-        };
-        use dissensus_engine::Precision::{Bf16, F32, Tf32};
-        for precision in [F32, Tf32, Bf16] {
-            let gpu = run(&device, precision)?;
-            let again = run(&device, precision)?;
-            println!(
-                "{name:14} {precision:?}: losses {:?} / {:?}; logits off {:.1e}, weights off {:.1e}, statistics off {:.1e}; twice the same bits: {}",
-                gpu.0,
-                cpu.0,
-                off(&gpu.1, &cpu.1),
-                off(&gpu.2, &cpu.2),
-                off(&gpu.3, &cpu.3),
-                gpu == again
-            );
-        }
-    }
     Ok(())
 }
