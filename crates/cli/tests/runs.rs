@@ -92,7 +92,7 @@ impl Lab {
         let (run, stop) = (self.begin(spec), AtomicBool::new(false));
         let id = run.id().clone();
         let (threads, checkpoint, tensorboard) = (1, Checkpoint::Auto, false);
-        let options = Options { threads, checkpoint, tensorboard, stop: &stop };
+        let options = Options { threads, checkpoint, tensorboard, curves: None, stop: &stop };
         train(task, spec, &Cpu, run, options, &mut Until(most, &stop)).unwrap();
         id
     }

@@ -29,6 +29,18 @@ pub struct EventWriter {
 }
 
 impl EventWriter {
+    /// As [`create`](Self::create), and removes what this wrote there before.
+    pub fn afresh(dir: &Path) -> Result<Self, StoreError> {
+        for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name.starts_with("events.out.tfevents.") && name.contains(".dissensus.") {
+                let path = entry.path();
+                fs::remove_file(&path).map_err(|error| StoreError::io("removing", &path, error))?;
+            }
+        }
+        Self::create(dir)
+    }
+
     /// Begins a new event file in a folder, which is made where it is not there.
     pub fn create(dir: &Path) -> Result<Self, StoreError> {
         fs::create_dir_all(dir).map_err(|error| StoreError::io("making", dir, error))?;

@@ -7,6 +7,7 @@
 
 mod written;
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -28,8 +29,10 @@ pub struct Options<'a> {
     pub threads: usize,
     /// When it is written down.
     pub checkpoint: When,
-    /// Whether curves are written for TensorBoard.
+    /// Whether curves are written for TensorBoard, into the run's folder.
     pub tensorboard: bool,
+    /// A folder of this run's own where they are written instead.
+    pub curves: Option<&'a Path>,
     /// Set when the run should end after the epoch that it is in.
     pub stop: &'a AtomicBool,
 }
@@ -184,7 +187,10 @@ impl<'a> Training<'a> {
         let precision = plan.precision;
         let settings = Settings { precision, batch, optimizer, threads: options.threads };
         let runner = device.runner(&setup.network, &setup.dataset, &settings, state)?;
-        let events = if options.tensorboard { Some(run.events()?) } else { None };
+        let events = match options.curves {
+            Some(folder) => Some(EventWriter::afresh(folder)?),
+            None => options.tensorboard.then(|| run.events()).transpose()?,
+        };
         let started = Instant::now();
         let unsaved = false;
         Ok(Self {

@@ -144,6 +144,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         threads: size(spec.run.threads),
         checkpoint: spec.run.checkpoint,
         tensorboard: spec.run.tensorboard,
+        curves: None,
         stop: on_interrupt(),
         lines: true,
     })?;

@@ -1,6 +1,7 @@
 //! Runs over lanes: a bar for every run that is under way, one for all, and a line for each that
 //! ends.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -38,6 +39,8 @@ pub(crate) struct Batch<'a> {
     pub(crate) threads: Option<usize>,
     pub(crate) checkpoint: Checkpoint,
     pub(crate) tensorboard: bool,
+    /// The folder of curves for TensorBoard, where they are not to lie with the runs.
+    pub(crate) curves: Option<&'a Path>,
     pub(crate) stop: &'a AtomicBool,
     /// Whether a line is printed for every run that ends.
     pub(crate) lines: bool,
@@ -119,7 +122,7 @@ pub(crate) fn run_all(batch: &Batch<'_>) -> anyhow::Result<Vec<Ended>> {
 
 fn one(
     batch: &Batch<'_>,
-    &Run { task, plan, .. }: &Run<'_>,
+    Run { task, plan, label }: &Run<'_>,
     device: &dyn Device,
     threads: usize,
     bar: &mut RunBar,
@@ -143,12 +146,20 @@ fn one(
     };
     *id = run.id().to_string();
     let (checkpoint, tensorboard, stop) = (batch.checkpoint, batch.tensorboard, batch.stop);
-    let options = Options { threads, checkpoint, tensorboard, stop };
+    let curves = batch.curves.map(|folder| folder.join(plain(label)));
+    let options = Options { threads, checkpoint, tensorboard, curves: curves.as_deref(), stop };
     Ok(match train(task, &spec, device, run, options, bar)? {
         Outcome::Finished(result) => How::Finished(result),
         Outcome::Interrupted { .. } => How::Interrupted,
         Outcome::Failed { reason } => How::Failed(reason),
     })
+}
+
+/// A label as the name of a folder: `soft · 5 votes · seed 2` as `soft-5-votes-seed-2`.
+fn plain(label: &str) -> String {
+    let known = |c: char| c.is_alphanumeric() || "_.=".contains(c);
+    let words = label.split(|c| !known(c)).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join("-")
 }
 
 struct Bars {

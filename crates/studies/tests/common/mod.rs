@@ -104,7 +104,8 @@ impl Lab {
             assert_eq!(run.id(), &job.id);
             let stop = AtomicBool::new(false);
             let (checkpoint, tensorboard) = (Checkpoint::End, false);
-            let options = Options { threads: 1, checkpoint, tensorboard, stop: &stop };
+            let curves = None;
+            let options = Options { threads: 1, checkpoint, tensorboard, curves, stop: &stop };
             let outcome = train(plan.task(job), &spec, &Cpu, run, options, &mut Quiet);
             assert!(!matches!(outcome, Ok(Outcome::Interrupted { .. })), "{outcome:?}");
             trained += 1;

@@ -137,6 +137,7 @@ impl Lab {
             threads: how.threads,
             checkpoint: how.checkpoint,
             tensorboard: how.tensorboard,
+            curves: None,
             stop: &stop,
         };
         let run = self.begin(spec);

@@ -1,5 +1,6 @@
 //! `dissensus study run`
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use dissensus_store::Store;
@@ -39,14 +40,14 @@ pub(crate) struct Lanes {
     /// Where to train: auto, cpu, cuda, or one of several cards, as in cuda:1
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     device: String,
-    /// Write curves for TensorBoard, too
-    #[arg(long)]
-    tensorboard: bool,
+    /// Write curves for TensorBoard into this folder, one below it for each run
+    #[arg(long, value_name = "DIR")]
+    tensorboard: Option<PathBuf>,
 }
 
 impl Lanes {
     pub(crate) fn on(device: &str) -> Self {
-        Self { lanes: None, device: device.to_owned(), tensorboard: false }
+        Self { lanes: None, device: device.to_owned(), tensorboard: None }
     }
 }
 
@@ -156,7 +157,8 @@ fn train(
         lanes: how.lanes,
         threads: None,
         checkpoint: dissensus_train::spec::Checkpoint::Auto,
-        tensorboard: how.tensorboard,
+        tensorboard: false,
+        curves: how.tensorboard.as_deref(),
         stop: on_interrupt(),
         lines,
     })
