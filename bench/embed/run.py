@@ -78,7 +78,7 @@ def main():
     for _ in range(options.rounds):
         for threads in sorted({1, cores}):
             details += lines([OURS, folder, file, "1"], RAYON_NUM_THREADS=str(threads))
-            for batch in (32, 64):
+            for batch in (8, 16, 32):
                 details += lines([sys.executable, str(HERE / "peers.py"), folder, file, "--threads",
                                   str(threads), "--batch", str(batch), "--repeats", "1"])
     rows = []

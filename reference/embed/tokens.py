@@ -24,8 +24,9 @@ TEXTS = [
 ]
 
 
-# Blocks of 256 characters with marks or punctuation that came after Unicode 8, whose tables the
-# tokenizers package has: 705 characters in all, of no model's vocabulary.
+# Left out: blocks of 256 in which 705 characters come out otherwise with the tables of a newer
+# Unicode than the tokenizers package has, nearly all of them marks and punctuation added since.
+# Found by comparing, so this test says nothing of the 54 blocks.
 NEWER = [
     0x5, 0x6, 0x7, 0x8, 0x9, 0xa, 0xb, 0xc, 0xd, 0xe, 0x16, 0x17, 0x18, 0x1a, 0x1b, 0x1d, 0x2e,
     0xa8, 0xa9, 0x105, 0x10d, 0x10e, 0x10f, 0x110, 0x111, 0x112, 0x113, 0x114, 0x116, 0x117, 0x118,

@@ -1,5 +1,5 @@
-//! How long the results and the book of 200 runs take, each judged on 2,000 items of ten classes, and
-//! how much memory. The runs are made up: what is timed is reading, measuring and gathering them.
+//! How long the whole report of 200 runs takes, each judged on 2,000 items of ten classes, and how much
+//! memory. The runs are made up: what is timed is reading, measuring and gathering them.
 //!
 //! `cargo run --release -p dissensus-studies --example two_hundred -- make DIR` makes the store, and
 //! `… -- report DIR` reports it: once with everything to be measured, and once from what was kept.
@@ -12,6 +12,7 @@ use std::time::Instant;
 use dissensus_core::philox::Stream;
 use dissensus_core::{ClassSet, Counts, Ids, VoteTable};
 use dissensus_inputs::{Images, Inputs, Kind};
+use dissensus_report::{figures, page, raster, tables};
 use dissensus_store::{Begun, Checkpoint, Predictions, Store, Tensors};
 use dissensus_studies::{Job, LoadError, Plan, PlanOptions, Study};
 use dissensus_train::{Setup, Task};
@@ -57,6 +58,36 @@ top = 0.1
 [[slice]]
 name = 'split'
 above = 0.5
+[[table]]
+name = 'main'
+down = ['k', 'arm']
+metrics = ['soft_nll', 'kl', 'accuracy', 'ece_mass', 'entropy_spearman']
+against = { arm = 'soft', family = 'column' }
+[[table]]
+name = 'slices'
+down = ['arm']
+across = ['k', 'slice']
+metrics = ['kl']
+slices = ['all', 'high', 'split']
+[[figure]]
+name = 'points'
+kind = 'points'
+metrics = ['soft_nll', 'accuracy', 'ece_mass']
+[[figure]]
+name = 'lines'
+kind = 'lines'
+metrics = ['soft_nll', 'kl']
+[[figure]]
+name = 'reliability'
+kind = 'reliability'
+[[figure]]
+name = 'curves'
+kind = 'curves'
+metrics = ['loss', 'evaluation.soft_nll']
+[[figure]]
+name = 'pictures'
+kind = 'pictures'
+ks = ['all']
 [[figure]]
 name = 'effect'
 kind = 'effect'
@@ -159,5 +190,23 @@ fn main() {
         let book = plan.book(&store).unwrap();
         let items: usize = book.collections.iter().map(|one| one.items.len()).sum();
         format!("{} curves, {} tables of items, {items} items", book.curves.len(), book.items.len())
+    });
+    lap("book, tables, figures, page", &|| {
+        let book = plan.book(&store).unwrap();
+        let prepared: Vec<_> =
+            book.tables.iter().map(|spec| tables::prepare(spec, &book).unwrap()).collect();
+        let mut bytes: usize = prepared
+            .iter()
+            .map(|table| tables::markdown(table).len() + tables::latex(table).len())
+            .sum();
+        let drawn: Vec<_> =
+            book.figures.iter().map(|spec| figures::prepare(spec, &book).unwrap()).collect();
+        for figure in &drawn {
+            let svg = figure.svg(figures::Form::File);
+            bytes += raster::png(&svg, 3.0).unwrap().len() + raster::pdf(&svg).unwrap().len();
+            bytes += figure.csv().len();
+        }
+        let page = page::render(&book, &prepared, &drawn, None).unwrap();
+        format!("{} MB of tables and figures, a page of {} MB", bytes >> 20, page.len() >> 20)
     });
 }

@@ -32,7 +32,7 @@ fn erf(x: f32) -> f32 {
     x * polynomial(square, NUMERATOR) / polynomial(square, DENOMINATOR)
 }
 
-/// eˣ to 2e-7 of itself; below −87, e⁻⁸⁷, and above 88, e⁸⁸.
+/// eˣ to 2.5e-7 of itself; below −87, e⁻⁸⁷, and above 88, e⁸⁸.
 #[inline(always)]
 pub(super) fn exp(x: f32) -> f32 {
     // Adding 1.5·2²³ rounds to a whole number, which then stands in the lowest bits.

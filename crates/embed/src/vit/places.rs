@@ -2,7 +2,7 @@
 //!
 //! Bicubic as PyTorch's `interpolate(mode="bicubic", align_corners=False)` by size: Keys' cubic with
 //! a = −3/4, no antialiasing, borders repeated. Which is how Hugging Face's Dinov2Model does it (the
-//! original code scales by (side + 0.1)/grid instead, a difference in the third digit).
+//! original code scales by (side + 0.1)/grid instead, so its vectors differ slightly).
 
 /// Four weights around x, for t of the way from the second to the third.
 fn weights(t: f64) -> [f64; 4] {
