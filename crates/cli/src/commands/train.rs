@@ -119,6 +119,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         ui::out(template())?;
         return Ok(ExitCode::SUCCESS);
     };
+    // From the start: data may take long to read.
+    let stop = on_interrupt();
     let chosen = metrics(&args.metrics)?;
     let name = path.display().to_string();
     let text = match name.as_str() {
@@ -145,7 +147,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         checkpoint: spec.run.checkpoint,
         tensorboard: spec.run.tensorboard,
         curves: None,
-        stop: on_interrupt(),
+        stop,
         lines: true,
     })?;
     let which = if args.last { "last" } else { "best" };
