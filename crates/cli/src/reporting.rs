@@ -13,6 +13,7 @@ use dissensus_store::Store;
 use dissensus_studies::{Plan, files};
 
 use crate::commands::study::about;
+use crate::ui::files::replace;
 use crate::ui::paint;
 use crate::ui::table::{Cell, Form, Table};
 
@@ -116,18 +117,10 @@ struct Folder<'a> {
 }
 
 impl Folder<'_> {
-    /// Writes a file as a whole or not at all.
     fn write(&mut self, name: &str, bytes: &[u8]) -> anyhow::Result<()> {
         let path = self.root.join(name);
-        let wrote = || -> std::io::Result<()> {
-            if let Some(folder) = path.parent() {
-                std::fs::create_dir_all(folder)?;
-            }
-            let new = path.with_extension(format!("new-{}", std::process::id()));
-            std::fs::File::create(&new)?.write_all(bytes)?;
-            std::fs::rename(&new, &path)
-        };
-        wrote().with_context(|| format!("writing {}", path.display()))?;
+        replace(&path, |out| out.write_all(bytes))
+            .with_context(|| format!("writing {}", path.display()))?;
         self.files += 1;
         Ok(())
     }

@@ -56,6 +56,11 @@ pub trait Stage: Send + Sync {
     }
 }
 
+/// Refuses every setting, for stages that have none.
+fn without_settings(section: Option<&Section<'_, '_, '_>>) -> Result<(), StudyError> {
+    section.map_or(Ok(()), |section| section.known(&[]))
+}
+
 /// The stages of a study.
 pub(crate) fn read(
     section: Option<&Section<'_, '_, '_>>,

@@ -151,18 +151,15 @@ fn source(args: &Args, data: &str, takes: Takes) -> anyhow::Result<(VoteTable, S
     Ok((table, source))
 }
 
-/// Writes the file as a whole or not at all; the numbers of a vector.
+/// Writes the vectors; how many numbers one has.
 fn write(vectors: &Inputs, out: &std::path::Path) -> anyhow::Result<usize> {
     let (Kind::Features(features), Some(ids)) = (vectors.kind(), vectors.ids()) else {
         anyhow::bail!("an encoder gave no vectors");
     };
     let ids: Vec<String> = ids.iter().map(str::to_owned).collect();
-    let new = out.with_extension(format!("new-{}", std::process::id()));
-    let wrote = || -> std::io::Result<()> {
-        let file = std::io::BufWriter::new(std::fs::File::create(&new)?);
-        dissensus_store::write_features(file, &ids, features.width(), features.values())?;
-        std::fs::rename(&new, out)
+    let fill = |file: &mut std::io::BufWriter<std::fs::File>| {
+        dissensus_store::write_features(file, &ids, features.width(), features.values())
     };
-    wrote().with_context(|| format!("writing {}", out.display()))?;
+    ui::files::replace(out, fill).with_context(|| format!("writing {}", out.display()))?;
     Ok(features.width())
 }

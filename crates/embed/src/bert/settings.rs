@@ -72,15 +72,7 @@ impl Config {
         if let Some((name, _)) = sizes.iter().find(|(_, size)| *size == 0) {
             return Err(format!("{name} is 0; at least 1 is needed"));
         }
-        if !self.hidden_size.is_multiple_of(self.num_attention_heads) {
-            return Err(format!(
-                "a hidden_size of {} cannot be shared by {} heads",
-                self.hidden_size, self.num_attention_heads
-            ));
-        }
-        if !(self.layer_norm_eps >= 0.0 && self.layer_norm_eps.is_finite()) {
-            return Err(format!("layer_norm_eps is {}; 0 or more is needed", self.layer_norm_eps));
-        }
+        Shape::check(self.hidden_size, self.num_attention_heads, self.layer_norm_eps)?;
         Ok(Shape {
             width: self.hidden_size,
             heads: self.num_attention_heads,

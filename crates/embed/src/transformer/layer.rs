@@ -110,6 +110,20 @@ pub(crate) struct Shape {
     pub(crate) norms: Norms,
 }
 
+impl Shape {
+    /// Refuses a width that the heads cannot share, and an ε that is none, by the names that they
+    /// have in a `config.json`.
+    pub(crate) fn check(width: usize, heads: usize, epsilon: f32) -> Result<(), String> {
+        if !width.is_multiple_of(heads) {
+            return Err(format!("a hidden_size of {width} cannot be shared by {heads} heads"));
+        }
+        if !(epsilon >= 0.0 && epsilon.is_finite()) {
+            return Err(format!("layer_norm_eps is {epsilon}; 0 or more is needed"));
+        }
+        Ok(())
+    }
+}
+
 /// Layers, one on the other.
 pub(crate) struct Stack {
     pub(crate) shape: Shape,

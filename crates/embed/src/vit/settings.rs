@@ -75,15 +75,7 @@ impl Config {
         if let Some((name, size)) = sizes.iter().find(|(_, size)| !(1..1 << 16).contains(size)) {
             return Err(format!("{name} is {size}; 1 to 65535 is read"));
         }
-        if !self.hidden_size.is_multiple_of(self.num_attention_heads) {
-            return Err(format!(
-                "a hidden_size of {} cannot be shared by {} heads",
-                self.hidden_size, self.num_attention_heads
-            ));
-        }
-        if !(self.layer_norm_eps >= 0.0 && self.layer_norm_eps.is_finite()) {
-            return Err(format!("layer_norm_eps is {}; 0 or more is needed", self.layer_norm_eps));
-        }
+        Shape::check(self.hidden_size, self.num_attention_heads, self.layer_norm_eps)?;
         Ok(Shape {
             width: self.hidden_size,
             heads: self.num_attention_heads,

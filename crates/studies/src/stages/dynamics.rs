@@ -7,7 +7,7 @@ use dissensus_report::book::{Better, Metric};
 use dissensus_train::{Better as Way, Selection};
 use serde_json::{Value, json};
 
-use super::{Info, Stage};
+use super::{Info, Stage, without_settings};
 use crate::file::{Section, SliceRule};
 use crate::finished::Finished;
 use crate::{Number, StudyError};
@@ -28,9 +28,7 @@ fn read(
     section: Option<&Section<'_, '_, '_>>,
     _: &[SliceRule],
 ) -> Result<Arc<dyn Stage>, StudyError> {
-    if let Some(section) = section {
-        section.known(&[])?;
-    }
+    without_settings(section)?;
     Ok(Arc::new(Dynamics))
 }
 
