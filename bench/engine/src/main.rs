@@ -2,7 +2,10 @@
 //!
 //!     engine mlp popquorn|chaosnli THREADS REPEATS | grid popquorn|chaosnli LANES
 //!          | resnet18 THREADS STEPS [WIDTH BATCH] | memory THREADS EPOCHS
-//!          | cuda bf16|tf32|f32 LANES EPOCHS
+//!          | cuda bf16|tf32|f32 LANES EPOCHS (one lane: the card opened for one run alone)
+//!          | geometry cpu|cuda bf16|tf32|f32 ROWS ITERATIONS PROBES FOLDER
+
+mod geometry;
 
 use std::error::Error;
 use std::sync::Arc;
@@ -32,6 +35,11 @@ fn main() -> Outcome<()> {
             resnet18(threads.parse()?, steps.parse()?, width.parse()?, batch.parse()?)
         }
         ["cuda", precision, lanes, epochs] => cuda(precision, lanes.parse()?, epochs.parse()?),
+        ["geometry", device, precision, rows, iterations, probes, folder] => {
+            let (iterations, probes) = (iterations.parse()?, probes.parse()?);
+            let folder = std::path::Path::new(folder);
+            geometry::geometry(device, precision, rows.parse()?, iterations, probes, folder)
+        }
         ["memory", threads, epochs] => memory(threads.parse()?, epochs.parse()?),
         _ => Err("which benchmark?".into()),
     }
@@ -270,7 +278,15 @@ fn memory(threads: usize, epochs: u64) -> Outcome<()> {
 /// The study's recipe on a GPU: 8,000 pictures, batch 128, crops and flips, soft targets.
 fn cuda(precision: &str, lanes: usize, epochs: u64) -> Outcome<()> {
     let start = Instant::now();
-    let device = dissensus_engine::Cuda::open(0)?;
+    let device = match lanes {
+        1 => dissensus_engine::Cuda::open_alone(0)?,
+        _ => dissensus_engine::Cuda::open(0)?,
+    };
+    // What the card found out before, as the program keeps it from one start to the next.
+    let learned = std::env::var_os("LEARNED");
+    if let Some(text) = learned.as_ref().and_then(|path| std::fs::read_to_string(path).ok()) {
+        device.recall(&text);
+    }
     let opened = start.elapsed().as_secs_f64();
     let precision_of = match precision {
         "bf16" => dissensus_engine::Precision::Bf16,
@@ -330,5 +346,8 @@ fn cuda(precision: &str, lanes: usize, epochs: u64) -> Outcome<()> {
         1000.0 * 128.0 * lanes as f64 / rates,
         device.describe()
     );
+    if let (Some(path), Some(text)) = (learned, device.learned()) {
+        std::fs::write(path, text)?;
+    }
     Ok(())
 }

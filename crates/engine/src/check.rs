@@ -2,10 +2,10 @@
 //!
 //! The reference is the CPU in f64, whose gradients and Hessian products are held to differences by
 //! its own tests. Each small network exercises some operations; together they exercise all. What is
-//! compared is a vector, and how far off it is, ‖found − wanted‖ / ‖wanted‖. Three more checks are of
-//! a device against itself, and exact: labels that it draws are those that the host draws, the same
-//! run twice gives the same bits, and a state that is taken out and put back goes on as if it had
-//! stayed.
+//! compared is a vector, and how far off it is, ‖found − wanted‖ / ‖wanted‖. More checks are of a
+//! device against itself, and exact: labels that it draws are those that the host draws, the same run
+//! twice gives the same bits, a state that is taken out and put back goes on as if it had stayed, a
+//! Hessian product is the same when it is asked for again, and new statistics change no weight.
 
 use std::sync::Arc;
 
@@ -64,23 +64,33 @@ impl Line {
 const ROWS: usize = 60;
 const CLASSES: usize = 5;
 const BATCH: usize = 12;
+/// A batch so small that products over a third of the rows are several, on every device.
+const FEW: usize = 4;
 /// What everything random here is drawn by.
 const SEED: u64 = 13;
 
 /// How far off a device may be that computes with these numbers. Products of bfloat16 have 8 bits,
-/// and of tf32 11, so a layer is off by about 2⁻⁹ and 2⁻¹²; layers and steps add up. Where there are
-/// ReLUs, a share of their inputs as small as that falls on the other side, and slopes jump there:
-/// that, not the arithmetic, is most of what gradients and Hessian products are off by then.
-fn bar(precision: Precision, bent: bool, what: &str) -> f64 {
-    let (slope, bend) = (what == "gradient", what == "Hessian product");
-    match precision {
-        Precision::F32 => 1e-5,
-        Precision::Tf32 if bent && bend => 0.05,
-        Precision::Tf32 if bent && slope => 0.02,
-        Precision::Tf32 => 1e-3,
-        Precision::Bf16 if bent && bend => 0.5,
-        Precision::Bf16 if bent && slope => 0.2,
-        Precision::Bf16 => 0.02,
+/// and of tf32 11, so a layer is off by about 2⁻⁹ and 2⁻¹²; layers and steps add up, and the twenty of
+/// a deep network have a bar of their own. Where there are ReLUs, a share of their inputs as small as
+/// that falls on the other side, and slopes jump there: that, not the arithmetic, is most of what
+/// gradients and Hessian products are off by then.
+fn bar(precision: Precision, network: &Network, what: &str) -> f64 {
+    let count = |kind: fn(&Op) -> bool| network.nodes().iter().filter(|n| kind(&n.op)).count();
+    let bent = count(|op| *op == Op::Relu) > 0;
+    let deep = count(|op| matches!(op, Op::Conv { .. })) > 10;
+    let slope = matches!(what, "gradient" | "input gradient" | "logits of moved examples");
+    let bend = what.starts_with("Hessian product");
+    let (plain, sloped, curved) = match (precision, deep) {
+        (Precision::F32, _) => return 1e-5,
+        (Precision::Tf32, false) => (1e-3, 0.05, 0.05),
+        (Precision::Tf32, true) => (1e-2, 0.1, 0.1),
+        (Precision::Bf16, false) => (0.02, 0.2, 0.5),
+        (Precision::Bf16, true) => (0.05, 0.5, 0.5),
+    };
+    match (slope, bend) {
+        (true, _) if bent => sloped,
+        (_, true) if bent => curved,
+        _ => plain,
     }
 }
 
@@ -326,12 +336,11 @@ pub fn suite(
             Shape::Map { channels: 8, .. } => &materials[1],
             _ => &materials[0],
         };
-        let bent = network.nodes().iter().any(|node| node.op == Op::Relu);
         for &precision in precisions {
             let case = Case { device, network: &network, material, precision };
             case.run(&mut |what, off| {
                 let exact = what.starts_with("same");
-                let bar = if exact { 0.0 } else { bar(precision, bent, what) };
+                let bar = if exact { 0.0 } else { bar(precision, &network, what) };
                 let line = Line { network: name, what, precision, off, bar };
                 seen(&line);
                 lines.push(line);
@@ -392,23 +401,36 @@ impl Case<'_> {
         let wide: Vec<f64> =
             (0..self.network.parameter_count()).map(|_| f64::from(draw.normal() as f32)).collect();
         let direction: Vec<f32> = wide.iter().map(|&v| v as f32).collect();
+        if self.network.last_map().is_ok() {
+            tell("maps", distance(&own.maps(&rows)?.values, &wanted.map_values(&rows)?));
+        }
         // Where the input of a ReLU is nearly 0, rounding decides on which side it falls, and the
-        // slope jumps. Of three groups of rows, each of two batches, the middle one counts.
-        let (mut slopes, mut bends) = (Vec::new(), Vec::new());
-        for rows in rows.chunks(rows.len().div_ceil(3)) {
+        // slope jumps. Of three groups of rows, each of several batches, the middle one counts.
+        let groups = || rows.chunks(rows.len().div_ceil(3));
+        let [mut slopes, mut inputs, mut moved] = [const { Vec::new() }; 3];
+        for rows in groups() {
             let (_, gradient) = own.gradient(rows, goal)?;
             let (_, true_gradient) = wanted.mean_gradient(rows, goal, Mode::Eval)?;
             slopes.push(distance(&gradient, &true_gradient));
-            let product = own.hessian_product(rows, goal, &direction)?;
-            let true_product = wanted.product(rows, goal, Mode::Eval, &wide)?;
-            bends.push(distance(&product, &true_product));
+            let found = own.input_gradient(rows, goal)?;
+            inputs.push(distance(&found, &wanted.input_slopes(rows, goal)?));
+            // A step that bfloat16 has.
+            let found = own.perturbed(rows, 10.0, 0.0625)?;
+            moved.push(distance(&found, &wanted.perturbed_logits(rows, 10.0, 0.0625)?));
         }
-        let middle = |mut all: Vec<f64>| {
-            all.sort_by(f64::total_cmp);
-            all.get(all.len() / 2).copied().unwrap_or(f64::INFINITY)
-        };
         tell("gradient", middle(slopes));
-        tell("Hessian product", middle(bends));
+        tell("input gradient", middle(inputs));
+        tell("logits of moved examples", middle(moved));
+        self.products(&mut wanted, &rows, [&direction[..], &own.state()?.parameters], tell)?;
+        if self.network.statistic_count() > 0 {
+            let before = own.state()?;
+            own.refresh(&rows, BATCH - 2)?;
+            wanted.new_statistics(&rows, BATCH - 2)?;
+            let after = own.state()?;
+            tell("new statistics", distance(&after.statistics, &wanted.current().statistics));
+            let same = State { statistics: before.statistics.clone(), ..after } == before;
+            tell("same weights after new statistics", if same { 0.0 } else { f64::INFINITY });
+        }
 
         for (optimizer, soft, losses, weights, statistics) in [
             (
@@ -440,6 +462,50 @@ impl Case<'_> {
             }
         }
         self.exact(tell)
+    }
+
+    /// Products with the Hessian along two directions, of rows that are several batches: the first,
+    /// with what may have been kept of it, and with other weights and the same rows.
+    fn products(
+        &self,
+        wanted: &mut CpuRunner<f64>,
+        rows: &[u32],
+        directions: [&[f32]; 2],
+        tell: &mut dyn FnMut(&'static str, f64),
+    ) -> Result<(), EngineError> {
+        let goal = Targets::Distributions(&self.material.shares);
+        let state = narrowed(wanted.current());
+        let settings = Settings { batch: FEW, ..self.settings(SGD) };
+        let mut own =
+            self.device.runner(self.network, &self.material.data, &settings, state.clone())?;
+        let mut other = state.clone();
+        other.parameters.iter_mut().for_each(|w| *w *= 0.875);
+        let wides = directions.map(|d| d.iter().map(|&v| f64::from(v)).collect::<Vec<_>>());
+        let [mut first, mut second, mut changed] = [const { Vec::new() }; 3];
+        let mut same = true;
+        for rows in rows.chunks(rows.len().div_ceil(3)) {
+            let product = own.hessian_product(rows, goal, directions[0])?;
+            let truth = wanted.product(rows, goal, Mode::Eval, &wides[0])?;
+            first.push(distance(&product, &truth));
+            let along = own.hessian_product(rows, goal, directions[1])?;
+            let truth = wanted.product(rows, goal, Mode::Eval, &wides[1])?;
+            second.push(distance(&along, &truth));
+            same &= own.hessian_product(rows, goal, directions[0])? == product;
+            own.gradient(rows, goal)?;
+            same &= own.hessian_product(rows, goal, directions[0])? == product;
+            own.restore(other.clone())?;
+            wanted.set(widened(&other))?;
+            let product = own.hessian_product(rows, goal, directions[0])?;
+            let truth = wanted.product(rows, goal, Mode::Eval, &wides[0])?;
+            changed.push(distance(&product, &truth));
+            own.restore(state.clone())?;
+            wanted.set(widened(&state))?;
+        }
+        tell("Hessian product", middle(first));
+        tell("Hessian product, another direction", middle(second));
+        tell("Hessian product, other weights", middle(changed));
+        tell("same product again", if same { 0.0 } else { f64::INFINITY });
+        Ok(())
     }
 
     /// What has to be the same to the last bit.
@@ -476,6 +542,12 @@ impl Case<'_> {
     }
 }
 
+/// The one in the middle.
+fn middle(mut all: Vec<f64>) -> f64 {
+    all.sort_by(f64::total_cmp);
+    all.get(all.len() / 2).copied().unwrap_or(f64::INFINITY)
+}
+
 fn narrowed(state: &State<f64>) -> State<f32> {
     let narrow = |values: &[f64]| values.iter().map(|&v| v as f32).collect();
     State {
@@ -496,7 +568,7 @@ mod tests {
     #[test]
     fn the_cpu_holds() {
         let lines = suite(&Cpu, &[Precision::F32], Scope::Full, &mut |_| ()).unwrap();
-        assert!(lines.len() >= 110, "{}", lines.len());
+        assert!(lines.len() >= 170, "{}", lines.len());
         for line in lines {
             assert!(line.holds(), "{line:?}");
         }

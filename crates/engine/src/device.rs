@@ -316,6 +316,67 @@ pub struct Weights {
     pub statistics: Vec<f32>,
 }
 
+/// What the last pooling of a network reads, N×H×W×C.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Maps {
+    /// Height of each.
+    pub height: usize,
+    /// Width of each.
+    pub width: usize,
+    /// Channels of each.
+    pub channels: usize,
+    /// All numbers.
+    pub values: Vec<f32>,
+}
+
+impl Maps {
+    /// Numbers as the maps of this network.
+    pub(crate) fn of(network: &Network, values: Vec<f32>) -> Result<Self, EngineError> {
+        let (height, width, channels) = match network.nodes()[network.last_map()?].shape {
+            Shape::Map { height, width, channels } => (height, width, channels),
+            Shape::Flat { width } => (1, 1, width),
+        };
+        Ok(Self { height, width, channels, values })
+    }
+}
+
+/// Refuses a temperature or a step that has no meaning.
+pub(crate) fn check_perturbation(temperature: f64, epsilon: f64) -> Result<(), EngineError> {
+    if !(temperature.is_finite() && temperature > 0.0) {
+        let text = format!("a temperature of {temperature}; it has to be a number above 0");
+        return Err(EngineError::Data(text));
+    }
+    if !(epsilon.is_finite() && epsilon >= 0.0) {
+        let text = format!("a step of {epsilon}; it has to be a number that is not negative");
+        return Err(EngineError::Data(text));
+    }
+    Ok(())
+}
+
+/// Refuses batches for new statistics that are empty, too large, or of rows that are not there.
+pub(crate) fn check_refresh(
+    rows: &[u32],
+    examples: usize,
+    batch: usize,
+    most: usize,
+) -> Result<(), EngineError> {
+    if batch == 0 || batch > most {
+        let text = format!("a batch of {batch}, in a runner for 1 to {most}");
+        return Err(EngineError::Data(text));
+    }
+    if rows.is_empty() {
+        return Err(EngineError::Data("statistics of no rows; give at least one".into()));
+    }
+    if rows.len() > examples {
+        let text = format!("statistics of {} rows of {examples} examples", rows.len());
+        return Err(EngineError::Data(text));
+    }
+    match rows.iter().find(|&&row| row as usize >= examples) {
+        Some(row) => Err(EngineError::Data(format!("row {row} of {examples} examples"))),
+        None => Ok(()),
+    }
+}
+
 /// Where runs happen.
 pub trait Device: Send + Sync {
     /// What it is, in words.
@@ -329,6 +390,12 @@ pub trait Device: Send + Sync {
         settings: &Settings,
         state: State<f32>,
     ) -> Result<Box<dyn Runner>, EngineError>;
+
+    /// What it found out about itself since it was last asked: text that can be kept, and given to the
+    /// same device when it is opened again, which then computes in the same way at once.
+    fn learned(&self) -> Option<String> {
+        None
+    }
 
     /// How many such runs it does best at a time, up to `most`, found by running some for a few
     /// seconds; `seen` is told every number with its examples a second. `None` where there is nothing
@@ -361,6 +428,38 @@ pub trait Runner: Send {
     /// What the last layer reads, for these rows.
     fn features(&mut self, rows: &[u32]) -> Result<Vec<f32>, EngineError>;
 
+    /// What the last pooling reads, for these rows in [`Mode::Eval`]. With the weights of the linear
+    /// layer behind it that is all that Grad-CAM needs: a channel's weight there, over the pixels, is
+    /// the gradient of the class at each of its pixels. A network that does not end in pooling and a
+    /// linear layer is refused ([`EngineError::NoMaps`]).
+    fn maps(&mut self, rows: &[u32]) -> Result<Maps, EngineError>;
+
+    /// The gradient of each row's own loss in [`Mode::Eval`] at its example, normalized as the
+    /// network reads it: one example's numbers a row.
+    fn input_gradient(
+        &mut self,
+        rows: &[u32],
+        targets: Targets<'_>,
+    ) -> Result<Vec<f32>, EngineError>;
+
+    /// The logits of x − ε·sign(∂L/∂x), one row of classes each: x is the example, normalized as the
+    /// network reads it, L = −ln softmax(z/T)\[argmax z\] and T the temperature (ODIN's input; Liang,
+    /// Li and Srikant 2018). Where the gradient is 0 nothing moves; ε is the same for every channel.
+    /// In [`Precision::Bf16`] an example has 8 bits, so that an ε below 2⁻⁹ of a number is lost
+    /// there: ask for a runner in another precision.
+    fn perturbed(
+        &mut self,
+        rows: &[u32],
+        temperature: f64,
+        epsilon: f64,
+    ) -> Result<Vec<f32>, EngineError>;
+
+    /// Computes the batch statistics anew with the parameters as they are: the plain mean of the
+    /// batches' means and unbiased variances over `rows`, in order and as they are stored, `batch` at
+    /// a time. Every batch counts the same, the last and perhaps smaller one too. Dropout is on, as in
+    /// epoch 0 of seed 0. Nothing else changes.
+    fn refresh(&mut self, rows: &[u32], batch: usize) -> Result<(), EngineError>;
+
     /// The mean loss over these rows in [`Mode::Eval`], and its gradient in the parameters.
     fn gradient(
         &mut self,
@@ -368,7 +467,8 @@ pub trait Runner: Send {
         targets: Targets<'_>,
     ) -> Result<(f64, Vec<f32>), EngineError>;
 
-    /// The Hessian of that loss times `direction`.
+    /// The Hessian of that loss times `direction`. Products with the same rows, targets and weights
+    /// one after another may share what does not depend on the direction.
     fn hessian_product(
         &mut self,
         rows: &[u32],

@@ -22,6 +22,15 @@ pub enum EngineError {
     /// A network that cannot be built.
     #[error("this network cannot be built: {0}")]
     Network(String),
+    /// Maps of a network that has none before its last layer.
+    #[error(
+        "maps are what the last pooling reads, in a network that ends in pooling and a linear \
+         layer; this one ends in {ends}"
+    )]
+    NoMaps {
+        /// Its last operations.
+        ends: String,
+    },
     /// A tensor that is not there.
     #[error("the weights lack the tensor `{name}`")]
     MissingTensor {

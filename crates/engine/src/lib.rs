@@ -29,7 +29,7 @@ pub mod schedule;
 pub use augment::Augment;
 pub use cpu::Cpu;
 pub use cuda::Cuda;
-pub use device::{Dataset, Device, Epoch, Mode, Precision, Runner, Settings, State, Weights};
+pub use device::{Dataset, Device, Epoch, Maps, Mode, Precision, Runner, Settings, State, Weights};
 pub use error::EngineError;
 pub use models::{MODELS, Model};
 pub use network::Network;

@@ -269,6 +269,21 @@ impl Network {
         self.nodes.last().and_then(|node| node.inputs.first().copied()).unwrap_or(0)
     }
 
+    /// The node that the last pooling reads, in a network that ends in pooling and a linear layer.
+    pub fn last_map(&self) -> Result<NodeId, EngineError> {
+        let linear = self.nodes.last().filter(|node| matches!(node.op, Op::Linear { .. }));
+        let pool = linear.map(|_| &self.nodes[self.features()]);
+        match pool {
+            Some(Node { op: Op::Pool, inputs, .. }) => Ok(inputs.first().copied().unwrap_or(0)),
+            _ => {
+                let last = self.nodes.len().saturating_sub(2);
+                let ops: Vec<String> =
+                    self.nodes[last..].iter().map(|node| format!("{:?}", node.op)).collect();
+                Err(EngineError::NoMaps { ends: ops.join(", ") })
+            }
+        }
+    }
+
     /// Statistics before any training: means 0, variances 1.
     pub fn fresh_statistics<F: Real>(&self) -> Vec<F> {
         let mut values = vec![F::ZERO; self.statistic_count];

@@ -1,15 +1,16 @@
-//! Gradients against central differences of the loss, Hessian-vector products against differences
-//! of gradients and against a dense Hessian; in f64.
+//! Gradients in weights and at examples against central differences of the loss, Hessian-vector
+//! products against differences of gradients and against a dense Hessian; in f64. And what else is
+//! asked at the examples: moved ones, maps, new statistics.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
 
 use common::{PLAIN, distributions, networks, noise, runner, vectors};
-use dissensus_engine::Mode;
 use dissensus_engine::cpu::CpuRunner;
 use dissensus_engine::device::Targets;
 use dissensus_engine::network::{Builder, Shape};
+use dissensus_engine::{Dataset, EngineError, Maps, Mode, Runner};
 
 const MODES: [Mode; 3] = [Mode::Train, Mode::Frozen, Mode::Eval];
 
@@ -188,7 +189,7 @@ fn gradients_reach_the_inputs() {
         logits.iter().zip(&weights).map(|(z, w)| z * w).sum()
     };
     let ours = runner::<f64>(&network, &data(&base), PLAIN, 2, 1)
-        .input_gradient(&[0, 1], &weights)
+        .score_gradient(&[0, 1], &weights)
         .unwrap();
     // Inputs are stored in f32: a step that f32 has exactly, from numbers that it has exactly.
     let base: Vec<f64> = base.iter().map(|&v| f64::from(v as f32)).collect();
@@ -201,5 +202,196 @@ fn gradients_reach_the_inputs() {
         });
         let difference = (up.1 - down.1) / (up.0 - down.0);
         assert!((ours - difference).abs() < 1e-5, "input {at}: {ours}, not {difference}");
+    }
+}
+
+/// Examples as the network reads them.
+fn normalized(data: &Dataset, rows: &[u32]) -> Vec<f64> {
+    let size = data.shape().len();
+    let row = |&row: &u32| -> Vec<f64> {
+        let stretch = row as usize * size..(row as usize + 1) * size;
+        match data {
+            Dataset::Vectors { values, .. } => {
+                values[stretch].iter().map(|&v| f64::from(v)).collect()
+            }
+            Dataset::Pictures { pixels, channels, mean, deviation, .. } => {
+                let normal = |(at, &byte): (usize, &u8)| {
+                    let (m, d) = (mean[at % channels], deviation[at % channels]);
+                    (f64::from(byte) / 255.0 - f64::from(m)) / f64::from(d)
+                };
+                pixels[stretch].iter().enumerate().map(normal).collect()
+            }
+        }
+    };
+    rows.iter().flat_map(row).collect()
+}
+
+/// The slope of `score` in each of its numbers, by central differences.
+fn differences(at: &[f64], mut score: impl FnMut(&[f64]) -> f64) -> Vec<f64> {
+    let (mut moved, step) = (at.to_vec(), 1e-6);
+    let mut slope = |place: usize| {
+        let [up, down] = [step, -step].map(|by| {
+            moved[place] = at[place] + by;
+            score(&moved)
+        });
+        moved[place] = at[place];
+        (up - down) / (2.0 * step)
+    };
+    (0..at.len()).map(&mut slope).collect()
+}
+
+#[test]
+fn input_gradients_agree_with_differences() {
+    for (name, network, data) in networks() {
+        // Two batches, rows not in order.
+        let rows: Vec<u32> = vec![3, 0, 5, 1, 4];
+        let table = distributions(21, data.len(), network.classes());
+        let mut runner = runner::<f64>(&network, &data, PLAIN, 3, 1);
+        let ours = runner.input_slopes(&rows, Targets::Distributions(&table)).unwrap();
+        let size = network.input().len();
+        assert_eq!(ours.len(), rows.len() * size);
+        for (row, ours) in rows.iter().zip(ours.chunks(size)).take(2) {
+            let goal: Vec<f64> = table[*row as usize * network.classes()..][..network.classes()]
+                .iter()
+                .map(|&p| f64::from(p))
+                .collect();
+            let theirs = differences(&normalized(&data, &[*row]), |x| {
+                runner.loss_at(x, &goal, Mode::Eval).unwrap().0
+            });
+            let off = distance(ours, &theirs);
+            assert!(off < 1e-6, "{name}, row {row}: input gradient off by {off:e}");
+            assert!(ours.iter().any(|g| g.abs() > 1e-4), "{name}: no gradient to compare");
+        }
+    }
+}
+
+/// The loss of the largest logit at a temperature.
+fn top_loss(z: &[f64], temperature: f64) -> f64 {
+    let top = z.iter().fold(f64::NEG_INFINITY, |a, &b| a.max(b));
+    z.iter().map(|z| ((z - top) / temperature).exp()).sum::<f64>().ln()
+}
+
+#[test]
+fn perturbed_logits_are_those_of_examples_moved_by_hand() {
+    for (name, network, data) in networks() {
+        let rows: Vec<u32> = vec![4, 2, 0, 5];
+        let (temperature, epsilon) = (2.5, 0.03);
+        let mut runner = runner::<f64>(&network, &data, PLAIN, 3, 1);
+        let ours = runner.perturbed_logits(&rows, temperature, epsilon).unwrap();
+        let unmoved = runner.all_logits(&rows).unwrap();
+        assert_eq!(runner.perturbed_logits(&rows, temperature, 0.0).unwrap(), unmoved);
+        let classes = network.classes();
+        let weights = vec![0.0; classes];
+        for (row, ours) in rows.iter().zip(ours.chunks(classes)) {
+            let mut x = normalized(&data, &[*row]);
+            let mut logits =
+                |x: &[f64]| runner.probe(x, &weights, Mode::Eval).unwrap().outputs.clone();
+            let slopes = differences(&x, |x| top_loss(&logits(x), temperature));
+            for (x, d) in x.iter_mut().zip(&slopes) {
+                // Where nothing reaches, differences give some rounding instead of 0.
+                if d.abs() > 1e-8 {
+                    *x -= epsilon * d.signum();
+                }
+            }
+            let (off, move_off) = (distance(ours, &logits(&x)), {
+                let before = logits(&normalized(&data, &[*row]));
+                distance(ours, &before)
+            });
+            assert!(off < 1e-9, "{name}, row {row}: off by {off:e}");
+            assert!(move_off > 1e-4, "{name}, row {row}: nothing moved");
+        }
+    }
+}
+
+#[test]
+fn new_statistics_are_the_mean_of_the_batches() {
+    let mut compared = 0;
+    for (name, network, data) in networks() {
+        if network.statistic_count() == 0 {
+            continue;
+        }
+        let (rows, batch) = ([5, 1, 0, 4, 2], 2);
+        let mut ours = runner::<f64>(&network, &data, PLAIN, 3, 1);
+        let before = ours.current().clone();
+        // Training takes a tenth of a batch's statistics: what it took, times ten.
+        let mut mean = vec![0.0; network.statistic_count()];
+        for rows in rows.chunks(batch) {
+            let x = normalized(&data, rows);
+            let weights = vec![0.0; rows.len() * network.classes()];
+            ours.set(before.clone()).unwrap();
+            ours.probe(&x, &weights, Mode::Train).unwrap();
+            let taken = ours.current().statistics.iter().zip(&before.statistics);
+            for (mean, (after, before)) in mean.iter_mut().zip(taken) {
+                *mean += (after - 0.9 * before) / 0.1 / 3.0;
+            }
+        }
+        ours.set(before.clone()).unwrap();
+        ours.new_statistics(&rows, batch).unwrap();
+        let after = ours.current().clone();
+        let off = distance(&after.statistics, &mean);
+        assert!(off < 1e-12, "{name}: statistics off by {off:e}");
+        assert_eq!(after.parameters, before.parameters);
+        // Training goes on as ever.
+        ours.set(before.clone()).unwrap();
+        let x = normalized(&data, &rows[..2]);
+        ours.probe(&x, &vec![0.0; 2 * network.classes()], Mode::Train).unwrap();
+        let moved = distance(&ours.current().statistics, &before.statistics);
+        assert!(moved > 0.0 && moved < 0.5, "{name}: moved by {moved}");
+        for (rows, batch, what) in [
+            (&rows[..], 4, "a batch of 4"),
+            (&rows[..], 0, "a batch of 0"),
+            (&[], 2, "no rows"),
+            (&[99], 2, "row 99"),
+            (&[0; 11], 2, "11 rows"),
+        ] {
+            let text = ours.new_statistics(rows, batch).unwrap_err().to_string();
+            assert!(text.contains(what), "{text}");
+        }
+        compared += 1;
+    }
+    assert!(compared >= 2);
+}
+
+/// What the last pooling reads: its mean over pixels is what the last layer reads.
+#[test]
+fn maps_are_what_is_pooled() {
+    let (mut with, mut without) = (0, 0);
+    for (name, network, data) in networks() {
+        let mut runner = runner::<f32>(&network, &data, PLAIN, 4, 1);
+        let rows = [2, 0, 1, 3, 5];
+        let maps = match runner.maps(&rows) {
+            Ok(maps) => maps,
+            Err(error) => {
+                assert!(matches!(error, EngineError::NoMaps { .. }), "{name}: {error}");
+                assert!(error.to_string().contains("Linear"), "{error}");
+                without += 1;
+                continue;
+            }
+        };
+        let Maps { height, width, channels, values } = maps;
+        assert_eq!(values.len(), rows.len() * height * width * channels);
+        let features = runner.features(&rows).unwrap();
+        for (map, features) in
+            values.chunks(height * width * channels).zip(features.chunks(channels))
+        {
+            for (c, &feature) in features.iter().enumerate() {
+                let total: f32 = map.iter().skip(c).step_by(channels).sum();
+                assert!((total / (height * width) as f32 - feature).abs() < 1e-5, "{name}");
+            }
+        }
+        with += 1;
+    }
+    assert!(with >= 5 && without >= 3, "{with} {without}");
+}
+
+#[test]
+fn a_temperature_or_a_step_without_meaning_is_refused() {
+    let (_, network, data) = networks().swap_remove(0);
+    let mut runner = runner::<f64>(&network, &data, PLAIN, 4, 1);
+    for (temperature, epsilon, what) in
+        [(0.0, 0.1, "temperature of 0"), (f64::NAN, 0.1, "NaN"), (1.0, -0.1, "step of -0.1")]
+    {
+        let text = runner.perturbed_logits(&[0], temperature, epsilon).unwrap_err().to_string();
+        assert!(text.contains(what), "{text}");
     }
 }

@@ -7,6 +7,7 @@ use crate::random::Moment;
 use crate::scalar::Real;
 
 use super::frame::Frame;
+use super::kernels::norm::MOMENTUM;
 use super::kernels::optimizer::Update;
 use super::kernels::winograd::Scratch;
 use super::kernels::{Into, dropout, loss, pointwise, pool};
@@ -21,6 +22,8 @@ pub(crate) struct Passes<F> {
     classes: usize,
     ranges: Vec<std::ops::Range<usize>>,
     batch: usize,
+    /// How much of a batch's statistics goes into the running ones.
+    momentum: f64,
     /// By node: its output, and the tangent of that.
     values: Vec<Vec<F>>,
     tangents: Vec<Vec<F>>,
@@ -37,6 +40,8 @@ pub(crate) enum Reach {
     Parameters,
     /// To the examples themselves too.
     Inputs,
+    /// To the examples alone: weights of convolutions and linear layers are left out.
+    Examples,
 }
 
 impl<F: Real> Passes<F> {
@@ -56,6 +61,7 @@ impl<F: Real> Passes<F> {
             steps,
             slots,
             batch,
+            momentum: MOMENTUM,
             values,
             tangents: Vec::new(),
             gradients: Vec::new(),
@@ -73,6 +79,12 @@ impl<F: Real> Passes<F> {
     /// The buffer that examples are put into.
     pub(crate) fn input(&mut self) -> &mut [F] {
         &mut self.values[0]
+    }
+
+    /// How much of a batch's statistics goes into the running ones from now on; `None`: as much as
+    /// in training.
+    pub(crate) fn set_momentum(&mut self, momentum: Option<f64>) {
+        self.momentum = momentum.unwrap_or(MOMENTUM);
     }
 
     /// The frame of the examples.
@@ -99,6 +111,21 @@ impl<F: Real> Passes<F> {
     pub(crate) fn input_gradient(&self, count: usize) -> &[F] {
         let slot = self.slots.of.first().copied().flatten();
         slot.map_or(&[], |slot| &self.gradients[slot][..count * self.frames[0].stride()])
+    }
+
+    /// Moves every number of the examples by `by` against the sign of the gradient there; where that
+    /// is 0, nothing moves, and so borders do not.
+    pub(crate) fn perturb(&mut self, count: usize, by: F) {
+        let slot = self.slots.of.first().copied().flatten();
+        let Some(slot) = slot.filter(|&slot| slot < self.gradients.len()) else { return };
+        let len = count * self.frames[0].stride();
+        for (x, &d) in self.values[0][..len].iter_mut().zip(&self.gradients[slot]) {
+            if d > F::ZERO {
+                *x -= by;
+            } else if d < F::ZERO {
+                *x += by;
+            }
+        }
     }
 
     fn buffers(slots: &Slots, batch: usize) -> Vec<Vec<F>> {
@@ -134,9 +161,9 @@ impl<F: Real> Passes<F> {
                 }
                 Kind::Norm { norm, scale, shift, statistics: at } => {
                     let affine = [*scale, *shift].map(|p| &parameters[self.ranges[p].clone()]);
-                    let own = &mut statistics[*at..*at + 2 * frame.channels];
-                    let train = mode == Mode::Train;
-                    norm.forward(team, count, train, x, second, affine, own, y);
+                    let moved = &mut statistics[*at..*at + 2 * frame.channels];
+                    let own = (mode == Mode::Train).then_some(self.momentum);
+                    norm.forward(team, count, own, x, second, affine, moved, y);
                 }
                 Kind::Relu => pointwise::relu(team, x, y),
                 Kind::Gelu => pointwise::gelu(team, x, y),
@@ -212,7 +239,8 @@ impl<F: Real> Passes<F> {
             let dx = Into { out: &mut input[..count * stride], add: written[step.input] };
             let x = &self.values[step.input][..count * stride];
             let y = &self.values[step.output][..dy.len()];
-            let wanted = step.input != 0 || reach == Reach::Inputs;
+            let wanted = step.input != 0 || reach != Reach::Parameters;
+            let weights = reach != Reach::Examples;
             match &mut step.kind {
                 Kind::Conv { conv, weight } => {
                     let range = self.ranges[*weight].clone();
@@ -220,7 +248,9 @@ impl<F: Real> Passes<F> {
                     if wanted {
                         conv.backward_input(team, count, dy, w, scratch, dx);
                     }
-                    conv.backward_weights(team, count, x, dy, scratch, &mut gradient[range]);
+                    if weights {
+                        conv.backward_weights(team, count, x, dy, scratch, &mut gradient[range]);
+                    }
                 }
                 Kind::Linear { linear, weight, bias } => {
                     let range = self.ranges[*weight].clone();
@@ -229,6 +259,7 @@ impl<F: Real> Passes<F> {
                         linear.backward_input(team, count, dy, w, scratch, dx);
                     }
                     match &mut update {
+                        _ if !weights => {}
                         Some(update) => {
                             let product = linear.weights_product(count, x, dy);
                             update.product(team, &product, range, parameters);

@@ -1,5 +1,6 @@
 //! One run on the CPU.
 
+mod inputs;
 mod probe;
 
 use std::sync::Arc;
@@ -7,7 +8,7 @@ use std::sync::Arc;
 pub use probe::Probe;
 
 use crate::device::{
-    Dataset, Epoch, Mode, Precision, Runner, Settings, Shift, State, Targets, Weights,
+    Dataset, Epoch, Maps, Mode, Precision, Runner, Settings, Shift, State, Targets, Weights,
 };
 use crate::error::EngineError;
 use crate::network::{Network, NodeId};
@@ -258,7 +259,7 @@ impl<F: Real> CpuRunner<F> {
 
     /// The gradient at the examples of Σ logits ⊙ `weights` (rows of classes), in [`Mode::Eval`]:
     /// the inside of maps, row by row.
-    pub fn input_gradient(&mut self, rows: &[u32], weights: &[F]) -> Result<Vec<F>, EngineError> {
+    pub fn score_gradient(&mut self, rows: &[u32], weights: &[F]) -> Result<Vec<F>, EngineError> {
         let classes = self.network.classes();
         if weights.len() != rows.len() * classes {
             let text = format!("{} weights for {} rows of {classes}", weights.len(), rows.len());
@@ -272,7 +273,7 @@ impl<F: Real> CpuRunner<F> {
             passes.seed_gradient(&weights[done * classes..][..rows.len() * classes]);
             done += rows.len();
             let w = &mut state.parameters;
-            passes.backward(team, rows.len(), Reach::Inputs, w, &mut unused, None);
+            passes.backward(team, rows.len(), Reach::Examples, w, &mut unused, None);
             inside(frame, passes.input_gradient(rows.len()), &mut out);
         })?;
         Ok(out)
@@ -338,6 +339,32 @@ impl Runner for CpuRunner<f32> {
 
     fn features(&mut self, rows: &[u32]) -> Result<Vec<f32>, EngineError> {
         self.values(self.network.features(), rows)
+    }
+
+    fn maps(&mut self, rows: &[u32]) -> Result<Maps, EngineError> {
+        let values = self.map_values(rows)?;
+        Maps::of(&self.network, values)
+    }
+
+    fn input_gradient(
+        &mut self,
+        rows: &[u32],
+        targets: Targets<'_>,
+    ) -> Result<Vec<f32>, EngineError> {
+        self.input_slopes(rows, targets)
+    }
+
+    fn perturbed(
+        &mut self,
+        rows: &[u32],
+        temperature: f64,
+        epsilon: f64,
+    ) -> Result<Vec<f32>, EngineError> {
+        self.perturbed_logits(rows, temperature, epsilon)
+    }
+
+    fn refresh(&mut self, rows: &[u32], batch: usize) -> Result<(), EngineError> {
+        self.new_statistics(rows, batch)
     }
 
     fn gradient(

@@ -1,6 +1,11 @@
-//! cuDNN's convolutions: N×H×W×C activations, \[out\]\[ky\]\[kx\]\[in\] weights.
+//! cuDNN's convolutions, by its graph API: N×H×W×C activations, \[out\]\[ky\]\[kx\]\[in\] weights.
+//!
+//! A convolution has three passes, each plain or added to what is there. For each, cuDNN knows tens
+//! of ways; [`plans`] chooses one.
 
-use std::ffi::c_void;
+mod descriptor;
+mod plans;
+
 use std::ptr::null_mut;
 
 use cudarc::cudnn::sys as c;
@@ -8,6 +13,8 @@ use cudarc::cudnn::sys as c;
 use super::launch::Pointer;
 use crate::device::Precision;
 use crate::error::EngineError;
+use descriptor::{Descriptor, Kind, Name, What};
+pub(super) use plans::{Place, Plans};
 
 fn checked(status: c::cudnnStatus_t, what: &str) -> Result<(), EngineError> {
     match status {
@@ -42,7 +49,7 @@ impl Drop for Handle {
 }
 
 /// The shape of a convolution.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Shapes {
     pub(super) count: usize,
     pub(super) height: usize,
@@ -53,138 +60,204 @@ pub(super) struct Shapes {
     pub(super) stride: usize,
 }
 
-/// A convolution with its algorithms.
+/// Which of x, y and W is computed from the other two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Pass {
+    Forward,
+    Backward,
+    Weights,
+}
+
+impl Pass {
+    const ALL: [Self; 3] = [Self::Forward, Self::Backward, Self::Weights];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Forward => "forward",
+            Self::Backward => "backward",
+            Self::Weights => "weights",
+        }
+    }
+}
+
+impl Shapes {
+    /// Numbers of x, y and W.
+    fn sizes(&self) -> [usize; 3] {
+        let out = self.height.div_ceil(self.stride) * self.width.div_ceil(self.stride);
+        let x = self.count * self.height * self.width * self.inputs;
+        let w = self.outputs * self.kernel * self.kernel * self.inputs;
+        [x, self.count * out * self.outputs, w]
+    }
+
+    /// Products of numbers in a pass.
+    fn products(&self) -> usize {
+        self.sizes()[1] * self.kernel * self.kernel * self.inputs
+    }
+}
+
+/// What the tensors are called: x, y, W.
+const NAMES: [i64; 3] = [1, 2, 3];
+
+/// A pass as cuDNN's graph of one operation, with all that it refers to.
+struct Graph {
+    graph: Descriptor,
+    _parts: Vec<Descriptor>,
+}
+
+fn tensor(name: i64, dims: [usize; 4], precision: Precision) -> Result<Descriptor, EngineError> {
+    let kind = match precision {
+        Precision::Bf16 => c::cudnnDataType_t::CUDNN_DATA_BFLOAT16,
+        Precision::F32 | Precision::Tf32 => c::cudnnDataType_t::CUDNN_DATA_FLOAT,
+    };
+    // Sizes are named N, C, H, W whatever the order in memory.
+    let [_, channels, height, width] = dims;
+    let strides = [channels * height * width, 1, channels * width, channels];
+    Descriptor::new(What::CUDNN_BACKEND_TENSOR_DESCRIPTOR)?
+        .set(Name::CUDNN_ATTR_TENSOR_DATA_TYPE, Kind::CUDNN_TYPE_DATA_TYPE, &[kind])?
+        .whole(Name::CUDNN_ATTR_TENSOR_DIMENSIONS, &dims.map(|n| n as i64))?
+        .whole(Name::CUDNN_ATTR_TENSOR_STRIDES, &strides.map(|n| n as i64))?
+        .whole(Name::CUDNN_ATTR_TENSOR_UNIQUE_ID, &[name])?
+        .whole(Name::CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, &[16])?
+        .finished("tensor")
+}
+
+impl Graph {
+    fn new(
+        handle: &Handle,
+        shapes: Shapes,
+        precision: Precision,
+        pass: Pass,
+        add: bool,
+    ) -> Result<Self, EngineError> {
+        let Shapes { count, height, width, inputs, outputs, kernel, stride } = shapes;
+        let out = [height.div_ceil(stride), width.div_ceil(stride)];
+        let x = tensor(NAMES[0], [count, inputs, height, width], precision)?;
+        let y = tensor(NAMES[1], [count, outputs, out[0], out[1]], precision)?;
+        let w = tensor(NAMES[2], [outputs, inputs, kernel, kernel], precision)?;
+        let (pad, step) = ((kernel / 2) as i64, stride as i64);
+        let float = c::cudnnDataType_t::CUDNN_DATA_FLOAT;
+        let mode = c::cudnnConvolutionMode_t::CUDNN_CROSS_CORRELATION;
+        let conv = Descriptor::new(What::CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR)?
+            .whole(Name::CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, &[2])?
+            .set(Name::CUDNN_ATTR_CONVOLUTION_COMP_TYPE, Kind::CUDNN_TYPE_DATA_TYPE, &[float])?
+            .set(
+                Name::CUDNN_ATTR_CONVOLUTION_CONV_MODE,
+                Kind::CUDNN_TYPE_CONVOLUTION_MODE,
+                &[mode],
+            )?
+            .whole(Name::CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, &[pad, pad])?
+            .whole(Name::CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, &[pad, pad])?
+            .whole(Name::CUDNN_ATTR_CONVOLUTION_DILATIONS, &[1, 1])?
+            .whole(Name::CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, &[step, step])?
+            .finished("convolution")?;
+        let (what, names) = match pass {
+            Pass::Forward => (
+                What::CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR,
+                [
+                    Name::CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X,
+                    Name::CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y,
+                    Name::CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W,
+                    Name::CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC,
+                    Name::CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA,
+                    Name::CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA,
+                ],
+            ),
+            Pass::Backward => (
+                What::CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR,
+                [
+                    Name::CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX,
+                    Name::CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY,
+                    Name::CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W,
+                    Name::CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC,
+                    Name::CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA,
+                    Name::CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA,
+                ],
+            ),
+            Pass::Weights => (
+                What::CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR,
+                [
+                    Name::CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X,
+                    Name::CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY,
+                    Name::CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW,
+                    Name::CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC,
+                    Name::CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA,
+                    Name::CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA,
+                ],
+            ),
+        };
+        let float = Kind::CUDNN_TYPE_FLOAT;
+        let operation = Descriptor::new(what)?
+            .refer(names[0], &x)?
+            .refer(names[1], &y)?
+            .refer(names[2], &w)?
+            .refer(names[3], &conv)?
+            .set(names[4], float, &[1f32])?
+            .set(names[5], float, &[if add { 1f32 } else { 0f32 }])?
+            .finished("operation")?;
+        let graph = Descriptor::new(What::CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR)?
+            .refer(Name::CUDNN_ATTR_OPERATIONGRAPH_OPS, &operation)?
+            .set(Name::CUDNN_ATTR_OPERATIONGRAPH_HANDLE, Kind::CUDNN_TYPE_HANDLE, &[handle.0])?
+            .finished("graph")?;
+        Ok(Self { graph, _parts: vec![x, y, w, conv, operation] })
+    }
+}
+
+/// A way to do a pass.
+struct Plan {
+    plan: Descriptor,
+    workspace: usize,
+    _config: Descriptor,
+}
+
+impl Plan {
+    fn new(handle: &Handle, config: Descriptor) -> Result<Self, EngineError> {
+        let plan = Descriptor::new(What::CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR)?
+            .refer(Name::CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, &config)?
+            .set(Name::CUDNN_ATTR_EXECUTION_PLAN_HANDLE, Kind::CUDNN_TYPE_HANDLE, &[handle.0])?
+            .finished("plan")?;
+        let bytes = plan.number(Name::CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE)?;
+        Ok(Self { plan, workspace: usize::try_from(bytes).unwrap_or(0), _config: config })
+    }
+
+    /// Runs it on x, y and W, one of which it writes.
+    fn run(
+        &self,
+        handle: &Handle,
+        tensors: [Pointer; 3],
+        space: Pointer,
+    ) -> Result<(), EngineError> {
+        let pointer = Kind::CUDNN_TYPE_VOID_PTR;
+        let pack = Descriptor::new(What::CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR)?
+            .set(Name::CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, pointer, &tensors)?
+            .whole(Name::CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, &NAMES)?
+            .set(Name::CUDNN_ATTR_VARIANT_PACK_WORKSPACE, pointer, &[space])?
+            .finished("pointers")?;
+        // SAFETY: pointers are to buffers of the described sizes, and to a workspace of at least
+        // the plan's.
+        let status = unsafe { c::cudnnBackendExecute(handle.0, self.plan.0, pack.0) };
+        checked(status, "convolution")
+    }
+}
+
+/// A convolution with its plans, by pass: plain, and adding to what is there.
 pub(super) struct Conv {
-    x: c::cudnnTensorDescriptor_t,
-    y: c::cudnnTensorDescriptor_t,
-    w: c::cudnnFilterDescriptor_t,
-    conv: c::cudnnConvolutionDescriptor_t,
-    forward: c::cudnnConvolutionFwdAlgo_t,
-    backward: c::cudnnConvolutionBwdDataAlgo_t,
-    weights: c::cudnnConvolutionBwdFilterAlgo_t,
+    plans: [[Plan; 2]; 3],
+    /// Whether they were chosen for being run many times.
+    pub(super) often: bool,
     /// Bytes that the hungriest of them needs.
     pub(super) workspace: usize,
 }
 
-// SAFETY: descriptors may move between threads; they are used by one at a time.
-unsafe impl Send for Conv {}
-
-/// More memory than this is not given to an algorithm.
-const MOST: usize = 512 << 20;
-/// Algorithms that are asked for.
-const CHOICES: usize = 8;
-
-/// The fastest choice that is deterministic, works, and is not too hungry.
-macro_rules! choose {
-    ($call:path, $perf:ty, $what:literal, $($arg:expr),*) => {{
-        let mut found = 0;
-        // Plain data that the call fills.
-        let mut perf: [$perf; CHOICES] = std::mem::zeroed();
-        checked($call($($arg,)* CHOICES as i32, &mut found, perf.as_mut_ptr()), $what)?;
-        let fits = |perf: &&$perf| {
-            perf.status == c::cudnnStatus_t::CUDNN_STATUS_SUCCESS
-                && perf.determinism == c::cudnnDeterminism_t::CUDNN_DETERMINISTIC
-                && perf.memory <= MOST
-        };
-        let chosen = perf[..found.max(0) as usize].iter().find(fits);
-        chosen.map(|perf| (perf.algo, perf.memory)).ok_or_else(|| {
-            EngineError::Device(concat!("cuDNN has no deterministic ", $what).to_owned())
-        })?
-    }};
-}
-
 impl Conv {
-    pub(super) fn new(
+    fn pass(
+        &self,
         handle: &Handle,
-        shapes: Shapes,
-        precision: Precision,
-    ) -> Result<Self, EngineError> {
-        use c::cudnnMathType_t::{CUDNN_DEFAULT_MATH, CUDNN_FMA_MATH, CUDNN_TENSOR_OP_MATH};
-        use c::cudnnTensorFormat_t::CUDNN_TENSOR_NHWC as NHWC;
-        let Shapes { count, height, width, inputs, outputs, kernel, stride } = shapes;
-        let (kind, math) = match precision {
-            Precision::Bf16 => (c::cudnnDataType_t::CUDNN_DATA_BFLOAT16, CUDNN_TENSOR_OP_MATH),
-            Precision::Tf32 => (c::cudnnDataType_t::CUDNN_DATA_FLOAT, CUDNN_DEFAULT_MATH),
-            Precision::F32 => (c::cudnnDataType_t::CUDNN_DATA_FLOAT, CUDNN_FMA_MATH),
-        };
-        let n = |size: usize| size as i32;
-        let mut new = Self {
-            x: null_mut(),
-            y: null_mut(),
-            w: null_mut(),
-            conv: null_mut(),
-            forward: c::cudnnConvolutionFwdAlgo_t::CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM,
-            backward: c::cudnnConvolutionBwdDataAlgo_t::CUDNN_CONVOLUTION_BWD_DATA_ALGO_1,
-            weights: c::cudnnConvolutionBwdFilterAlgo_t::CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1,
-            workspace: 0,
-        };
-        let (out_height, out_width) = (height.div_ceil(stride), width.div_ceil(stride));
-        let pad = n(kernel / 2);
-        // SAFETY: plain calls with valid pointers.
-        unsafe {
-            checked(c::cudnnCreateTensorDescriptor(&mut new.x), "descriptor")?;
-            checked(c::cudnnCreateTensorDescriptor(&mut new.y), "descriptor")?;
-            checked(c::cudnnCreateFilterDescriptor(&mut new.w), "descriptor")?;
-            checked(c::cudnnCreateConvolutionDescriptor(&mut new.conv), "descriptor")?;
-            let (x, y) = (new.x, new.y);
-            let set = c::cudnnSetTensor4dDescriptor;
-            checked(set(x, NHWC, kind, n(count), n(inputs), n(height), n(width)), "input")?;
-            let (h, w) = (n(out_height), n(out_width));
-            checked(set(y, NHWC, kind, n(count), n(outputs), h, w), "output")?;
-            let (k, taps) = (n(outputs), n(kernel));
-            let set = c::cudnnSetFilter4dDescriptor;
-            checked(set(new.w, kind, NHWC, k, n(inputs), taps, taps), "weights")?;
-            let step = n(stride);
-            checked(
-                c::cudnnSetConvolution2dDescriptor(
-                    new.conv,
-                    pad,
-                    pad,
-                    step,
-                    step,
-                    1,
-                    1,
-                    c::cudnnConvolutionMode_t::CUDNN_CROSS_CORRELATION,
-                    c::cudnnDataType_t::CUDNN_DATA_FLOAT,
-                ),
-                "convolution",
-            )?;
-            checked(c::cudnnSetConvolutionMathType(new.conv, math), "arithmetic")?;
-            let (h, conv) = (handle.0, new.conv);
-            let (forward, a) = choose!(
-                c::cudnnGetConvolutionForwardAlgorithm_v7,
-                c::cudnnConvolutionFwdAlgoPerf_t,
-                "forward algorithm",
-                h,
-                x,
-                new.w,
-                conv,
-                y
-            );
-            let (backward, b) = choose!(
-                c::cudnnGetConvolutionBackwardDataAlgorithm_v7,
-                c::cudnnConvolutionBwdDataAlgoPerf_t,
-                "backward algorithm",
-                h,
-                new.w,
-                y,
-                conv,
-                x
-            );
-            let (weights, d) = choose!(
-                c::cudnnGetConvolutionBackwardFilterAlgorithm_v7,
-                c::cudnnConvolutionBwdFilterAlgoPerf_t,
-                "weight gradient algorithm",
-                h,
-                x,
-                y,
-                conv,
-                new.w
-            );
-            (new.forward, new.backward, new.weights) = (forward, backward, weights);
-            new.workspace = a.max(b).max(d);
-        }
-        Ok(new)
+        pass: Pass,
+        add: bool,
+        tensors: [Pointer; 3],
+        space: Pointer,
+    ) -> Result<(), EngineError> {
+        self.plans[pass as usize][usize::from(add)].run(handle, tensors, space)
     }
 
     /// y (+)= x∗W.
@@ -197,26 +270,7 @@ impl Conv {
         add: bool,
         space: Pointer,
     ) -> Result<(), EngineError> {
-        let (one, beta) = (1f32, if add { 1f32 } else { 0f32 });
-        // SAFETY: pointers are to buffers of the described sizes.
-        let status = unsafe {
-            c::cudnnConvolutionForward(
-                handle.0,
-                scalar(&one),
-                self.x,
-                at(x),
-                self.w,
-                at(w),
-                self.conv,
-                self.forward,
-                at(space).cast_mut(),
-                self.workspace,
-                scalar(&beta),
-                self.y,
-                at(y).cast_mut(),
-            )
-        };
-        checked(status, "convolution")
+        self.pass(handle, Pass::Forward, add, [x, y, w], space)
     }
 
     /// dx (+)= dy∗Wᵀ.
@@ -229,26 +283,7 @@ impl Conv {
         add: bool,
         space: Pointer,
     ) -> Result<(), EngineError> {
-        let (one, beta) = (1f32, if add { 1f32 } else { 0f32 });
-        // SAFETY: as above.
-        let status = unsafe {
-            c::cudnnConvolutionBackwardData(
-                handle.0,
-                scalar(&one),
-                self.w,
-                at(w),
-                self.y,
-                at(dy),
-                self.conv,
-                self.backward,
-                at(space).cast_mut(),
-                self.workspace,
-                scalar(&beta),
-                self.x,
-                at(dx).cast_mut(),
-            )
-        };
-        checked(status, "backward convolution")
+        self.pass(handle, Pass::Backward, add, [dx, dy, w], space)
     }
 
     /// dW (+)= xᵀ∗dy.
@@ -261,45 +296,6 @@ impl Conv {
         add: bool,
         space: Pointer,
     ) -> Result<(), EngineError> {
-        let (one, beta) = (1f32, if add { 1f32 } else { 0f32 });
-        // SAFETY: as above.
-        let status = unsafe {
-            c::cudnnConvolutionBackwardFilter(
-                handle.0,
-                scalar(&one),
-                self.x,
-                at(x),
-                self.y,
-                at(dy),
-                self.conv,
-                self.weights,
-                at(space).cast_mut(),
-                self.workspace,
-                scalar(&beta),
-                self.w,
-                at(dw).cast_mut(),
-            )
-        };
-        checked(status, "weight gradient")
-    }
-}
-
-fn scalar(value: &f32) -> *const c_void {
-    std::ptr::from_ref(value).cast()
-}
-
-fn at(pointer: Pointer) -> *const c_void {
-    pointer as *const c_void
-}
-
-impl Drop for Conv {
-    fn drop(&mut self) {
-        // SAFETY: the descriptors are ours; destroying a null one is an error that does nothing.
-        unsafe {
-            c::cudnnDestroyTensorDescriptor(self.x);
-            c::cudnnDestroyTensorDescriptor(self.y);
-            c::cudnnDestroyFilterDescriptor(self.w);
-            c::cudnnDestroyConvolutionDescriptor(self.conv);
-        }
+        self.pass(handle, Pass::Weights, add, [x, dy, dw], space)
     }
 }

@@ -1,11 +1,10 @@
 //! Memory on the device, and kernels started on a stream.
 
 use std::collections::HashMap;
+use std::ffi::{CString, c_void};
 use std::sync::Arc;
 
-use cudarc::driver::{
-    CudaFunction, CudaModule, CudaSlice, CudaStream, DevicePtr, LaunchConfig, PushKernelArg,
-};
+use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DevicePtr, result, sys};
 
 use super::driver;
 use crate::error::EngineError;
@@ -24,14 +23,83 @@ pub(super) enum Arg {
     Float(f32),
 }
 
+impl Arg {
+    /// Where its value lies. The driver reads it, and does not write.
+    fn at(&self) -> *mut c_void {
+        match self {
+            Self::Pointer(value) | Self::Word(value) => std::ptr::from_ref(value).cast_mut().cast(),
+            Self::Int(value) => std::ptr::from_ref(value).cast_mut().cast(),
+            Self::Long(value) => std::ptr::from_ref(value).cast_mut().cast(),
+            Self::Half(value) => std::ptr::from_ref(value).cast_mut().cast(),
+            Self::Float(value) => std::ptr::from_ref(value).cast_mut().cast(),
+        }
+    }
+}
+
+/// Compiled kernels.
+pub(super) struct Module {
+    module: sys::CUmodule,
+    context: Arc<CudaContext>,
+    /// Whether a kernel can be started before the one in front of it has ended.
+    early: bool,
+}
+
+// SAFETY: modules may be used by all threads.
+unsafe impl Send for Module {}
+// SAFETY: as above.
+unsafe impl Sync for Module {}
+
+impl Module {
+    /// Loads kernels that NVRTC compiled, for a card of this compute capability.
+    pub(super) fn new(
+        context: &Arc<CudaContext>,
+        ptx: &str,
+        capability: i32,
+    ) -> Result<Self, EngineError> {
+        let zero = |_| EngineError::Device("NVRTC: a zero in its output".to_owned());
+        let image = CString::new(ptx).map_err(zero)?;
+        context.bind_to_thread().map_err(driver)?;
+        // SAFETY: the image is text that ends in a zero.
+        let module = unsafe { result::module::load_data(image.as_ptr().cast()) };
+        let (module, context) = (module.map_err(driver)?, context.clone());
+        Ok(Self { module, context, early: capability >= 9 })
+    }
+
+    fn function(&self, name: &str) -> Result<sys::CUfunction, EngineError> {
+        let zero = |_| EngineError::Device(format!("no kernel {name}"));
+        let name = CString::new(name).map_err(zero)?;
+        // SAFETY: the module is loaded.
+        unsafe { result::module::get_function(self.module, name) }.map_err(driver)
+    }
+}
+
+impl Drop for Module {
+    fn drop(&mut self) {
+        if self.context.bind_to_thread().is_ok() {
+            // SAFETY: the module is ours, and runs that use it hold it.
+            let _ = unsafe { result::module::unload(self.module) };
+        }
+    }
+}
+
 /// A stream with the kernels and the memory of one run.
 pub(super) struct Stream {
     pub(super) stream: Arc<CudaStream>,
-    plain: Arc<CudaModule>,
-    typed: Arc<CudaModule>,
-    functions: HashMap<(bool, &'static str), CudaFunction>,
+    plain: Arc<Module>,
+    typed: Arc<Module>,
+    functions: HashMap<(bool, &'static str), sys::CUfunction>,
     memory: Vec<CudaSlice<u8>>,
     bytes: usize,
+}
+
+/// When a kernel may begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Begin {
+    /// After all that was started before it.
+    After,
+    /// When the kernel before it says `lead`: it says `follow` before it reads what that one wrote,
+    /// and before it writes anything.
+    Early,
 }
 
 /// Overwrites memory of the device.
@@ -51,11 +119,7 @@ pub(super) fn write<T: Copy>(
 }
 
 impl Stream {
-    pub(super) fn new(
-        stream: Arc<CudaStream>,
-        plain: Arc<CudaModule>,
-        typed: Arc<CudaModule>,
-    ) -> Self {
+    pub(super) fn new(stream: Arc<CudaStream>, plain: Arc<Module>, typed: Arc<Module>) -> Self {
         Self { stream, plain, typed, functions: HashMap::new(), memory: Vec::new(), bytes: 0 }
     }
 
@@ -131,8 +195,7 @@ impl Stream {
     pub(super) fn prepare(&mut self, names: &[&'static str]) -> Result<(), EngineError> {
         for &name in names {
             for (typed, module) in [(true, &self.typed), (false, &self.plain)] {
-                let function = module.load_function(name).map_err(driver)?;
-                self.functions.insert((typed, name), function);
+                self.functions.insert((typed, name), module.function(name)?);
             }
         }
         Ok(())
@@ -147,29 +210,49 @@ impl Stream {
         block: (u32, u32),
         args: &[Arg],
     ) -> Result<(), EngineError> {
-        let function = self
+        self.begin(Begin::After, typed, name, (grid, block), args)
+    }
+
+    /// Starts a kernel, so that it may begin at this time.
+    pub(super) fn begin(
+        &self,
+        begin: Begin,
+        typed: bool,
+        name: &'static str,
+        (grid, block): ((u32, u32), (u32, u32)),
+        args: &[Arg],
+    ) -> Result<(), EngineError> {
+        let function = *self
             .functions
             .get(&(typed, name))
             .ok_or_else(|| EngineError::Device(format!("no kernel {name}")))?;
-        let config = LaunchConfig {
-            grid_dim: (grid.0.max(1), grid.1.max(1), 1),
-            block_dim: (block.0, block.1, 1),
-            shared_mem_bytes: 0,
+        let early = begin == Begin::Early && self.plain.early;
+        let mut attribute = sys::CUlaunchAttribute {
+            id: sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+            pad: [0; 4],
+            value: sys::CUlaunchAttributeValue { programmaticStreamSerializationAllowed: 1 },
         };
-        let mut builder = self.stream.launch_builder(function);
-        for arg in args {
-            match arg {
-                Arg::Pointer(value) | Arg::Word(value) => builder.arg(value),
-                Arg::Int(value) => builder.arg(value),
-                Arg::Long(value) => builder.arg(value),
-                Arg::Half(value) => builder.arg(value),
-                Arg::Float(value) => builder.arg(value),
-            };
-        }
+        let config = sys::CUlaunchConfig {
+            gridDimX: grid.0.max(1),
+            gridDimY: grid.1.max(1),
+            gridDimZ: 1,
+            blockDimX: block.0,
+            blockDimY: block.1,
+            blockDimZ: 1,
+            sharedMemBytes: 0,
+            hStream: self.stream.cu_stream(),
+            attrs: &mut attribute,
+            numAttrs: u32::from(early),
+        };
+        let mut pointers: Vec<*mut c_void> = args.iter().map(Arg::at).collect();
+        self.stream.context().bind_to_thread().map_err(driver)?;
         // SAFETY: the arguments are those of the kernel's declaration, and every pointer is to
         // memory of this run or of the shared data set.
-        unsafe { builder.launch(config) }.map_err(driver)?;
-        Ok(())
+        let status = unsafe {
+            let none = std::ptr::null_mut();
+            sys::cuLaunchKernelEx(&config, function, pointers.as_mut_ptr(), none)
+        };
+        status.result().map_err(driver)
     }
 
     /// Starts a kernel with one thread for each of `len` numbers.

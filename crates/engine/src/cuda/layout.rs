@@ -73,6 +73,11 @@ impl Places {
         Self { of, convs, len: at, map }
     }
 
+    /// For every number of the host, its place on the device.
+    pub(super) fn map(&self) -> &[u32] {
+        &self.map
+    }
+
     /// Numbers of the host as the device has them.
     pub(super) fn to_device(&self, host: &[f32]) -> Vec<f32> {
         let mut device = vec![0.0; self.len];

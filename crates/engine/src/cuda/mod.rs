@@ -21,13 +21,14 @@ mod runner;
 
 use std::sync::{Arc, Mutex};
 
-use cudarc::driver::{CudaContext, CudaModule, CudaSlice};
+use cudarc::driver::{CudaContext, CudaSlice};
 use cudarc::nvrtc::{CompileOptions, compile_ptx_with_opts};
 
 use crate::device::{Dataset, Device, Precision, Runner, Settings, State};
 use crate::error::EngineError;
 use crate::network::Network;
-use launch::Pointer;
+use cudnn::Plans;
+use launch::{Module, Pointer};
 
 pub use found::{Card, Library, cards, libraries, missing};
 
@@ -45,10 +46,12 @@ const SOURCES: [&str; 6] = [
 pub struct Cuda {
     context: Arc<CudaContext>,
     /// Kernels with activations in f32 and in bfloat16.
-    plain: Arc<CudaModule>,
-    half: Arc<CudaModule>,
+    plain: Arc<Module>,
+    half: Arc<Module>,
     /// Data sets that are on the card, which runs share.
     data: Mutex<Vec<Arc<Resident>>>,
+    /// How convolutions are done here.
+    plans: Arc<Plans>,
     /// Held by every run, too.
     runs: Arc<()>,
     described: String,
@@ -99,8 +102,18 @@ fn driver(error: cudarc::driver::DriverError) -> EngineError {
 }
 
 impl Cuda {
-    /// Opens the GPU of this number and compiles the kernels for it.
+    /// Opens the GPU of this number, for several runs at a time, and compiles the kernels for it.
     pub fn open(ordinal: usize) -> Result<Self, EngineError> {
+        Self::open_for(ordinal, true)
+    }
+
+    /// Opens it for one run at a time, which it then computes in another way, and sooner. Several
+    /// still work, but get less done together.
+    pub fn open_alone(ordinal: usize) -> Result<Self, EngineError> {
+        Self::open_for(ordinal, false)
+    }
+
+    fn open_for(ordinal: usize, shared: bool) -> Result<Self, EngineError> {
         let missing = missing();
         if !missing.is_empty() {
             let line = |l: &Library| format!("{} is not there: {}", l.name, l.how);
@@ -112,7 +125,7 @@ impl Cuda {
         // SAFETY: what is shared is written before any stream reads it, and synchronized.
         unsafe { context.disable_event_tracking() };
         let (major, minor) = context.compute_capability().map_err(driver)?;
-        let compile = |half: bool| -> Result<Arc<CudaModule>, EngineError> {
+        let compile = |half: bool| -> Result<Arc<Module>, EngineError> {
             let options = CompileOptions {
                 options: vec![
                     format!("--gpu-architecture=compute_{major}{minor}"),
@@ -123,14 +136,21 @@ impl Cuda {
             };
             let ptx = compile_ptx_with_opts(SOURCES.concat(), options)
                 .map_err(|error| EngineError::Device(format!("NVRTC: {error:?}")))?;
-            context.load_module(ptx).map_err(driver)
+            Module::new(&context, &ptx.to_src(), major).map(Arc::new)
         };
         let name = context.name().map_err(driver)?;
         let memory = context.total_mem().map_err(driver)? >> 30;
-        let described = format!("{name}, {memory} GiB, compute capability {major}.{minor}");
+        let alone = if shared { "" } else { ", for one run alone" };
+        let described = format!("{name}, {memory} GiB, compute capability {major}.{minor}{alone}");
         let (plain, half) = (compile(false)?, compile(true)?);
         let (data, runs) = (Mutex::new(Vec::new()), Arc::new(()));
-        Ok(Self { plain, half, data, runs, described, context })
+        let plans = Arc::new(Plans::new(&described, shared));
+        Ok(Self { plain, half, data, plans, runs, described, context })
+    }
+
+    /// Takes what [`Device::learned`] gave before, so that it need not be learned again.
+    pub fn recall(&self, learned: &str) {
+        self.plans.take(learned);
     }
 
     /// How many GPUs there are; 0 where the driver is missing.
@@ -165,7 +185,7 @@ impl Cuda {
         Ok(resident)
     }
 
-    fn kernels(&self, precision: Precision) -> &Arc<CudaModule> {
+    fn kernels(&self, precision: Precision) -> &Arc<Module> {
         match precision {
             Precision::Bf16 => &self.half,
             Precision::F32 | Precision::Tf32 => &self.plain,
@@ -186,6 +206,10 @@ impl Device for Cuda {
         state: State<f32>,
     ) -> Result<Box<dyn Runner>, EngineError> {
         Ok(Box::new(runner::CudaRunner::new(self, network, data, settings, state)?))
+    }
+
+    fn learned(&self) -> Option<String> {
+        self.plans.text()
     }
 
     fn best_lanes(

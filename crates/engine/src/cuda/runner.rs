@@ -1,9 +1,12 @@
 //! One run on the GPU.
 
+mod curvature;
+mod inputs;
 mod memory;
 mod passes;
 mod side;
 mod tangent;
+mod transfer;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,21 +14,23 @@ use std::sync::Arc;
 use cudarc::driver::CudaGraph;
 use cudarc::driver::sys::{CUgraphInstantiate_flags, CUstreamCaptureMode};
 
-use super::cudnn::{Conv, Handle, Shapes};
+use super::cudnn::{Conv, Handle, Place, Plans, Shapes};
 use super::launch::{Arg, Pointer, Stream};
 use super::layout::Places;
 use super::{Cuda, Resident, driver};
 use crate::device::{
-    Choice, Dataset, Epoch, Mode, Precision, Runner, Settings, Shift, State, Targets, Votes,
+    Choice, Dataset, Epoch, Maps, Mode, Precision, Runner, Settings, Shift, State, Targets, Votes,
     Weights,
 };
 use crate::error::EngineError;
 use crate::fused::{Fused, Slots, fuse, slots};
 use crate::network::{Network, Shape};
 use crate::optimizer::Optimizer;
+use curvature::Curvature;
 use memory::{Ballots, Memory, Tangents};
-use passes::{conv_shapes, thin_shapes};
+use passes::{Reach, conv_shapes, thin_shapes};
 use side::Side;
+use transfer::Transfer;
 
 use Arg::{Int, Pointer as At, Word};
 
@@ -33,6 +38,8 @@ pub(super) const KERNELS: &[&str] = &[
     "advance",
     "pictures",
     "thin",
+    "perturb",
+    "unpad",
     "flat_pictures",
     "vectors",
     "norm_sums",
@@ -60,7 +67,10 @@ pub(super) const KERNELS: &[&str] = &[
     "head",
     "cross_entropy",
     "cross_entropy_tangent",
+    "top_slope",
     "collect",
+    "put_places",
+    "take_places",
     "gelu",
     "gelu_back",
     "gelu_bend",
@@ -100,13 +110,16 @@ enum Work {
     },
     Logits,
     Features,
+    /// Logits of examples that are moved first.
+    Perturbed,
     /// The gradient of a mean loss, added up over batches.
     Gradient {
+        batch: usize,
         soft: bool,
     },
-    /// The Hessian of that times a direction, likewise.
-    Product {
-        soft: bool,
+    /// Statistics of batches.
+    Statistics {
+        batch: usize,
     },
 }
 
@@ -122,8 +135,8 @@ impl Work {
     fn goals(self) -> (bool, bool) {
         match self {
             Self::Train { soft, mixed, .. } => (soft, mixed),
-            Self::Gradient { soft } | Self::Product { soft } => (soft, false),
-            Self::Logits | Self::Features => (false, false),
+            Self::Gradient { soft, .. } => (soft, false),
+            _ => (false, false),
         }
     }
 }
@@ -140,6 +153,7 @@ pub(super) struct CudaRunner {
     data: Dataset,
     /// Keeps the data set on the card.
     _resident: Arc<Resident>,
+    plans: Arc<Plans>,
     /// Held by the device and by each of its runs.
     runs: Arc<()>,
     rows: usize,
@@ -150,6 +164,14 @@ pub(super) struct CudaRunner {
     /// Made when they are first needed.
     tangents: Option<Tangents>,
     total: Option<Pointer>,
+    /// A batch of maps or examples without padding.
+    plain: Option<Pointer>,
+    transfer: Option<Transfer>,
+    curvature: Curvature,
+    /// Which weights these are: another number whenever they or the statistics change.
+    version: u64,
+    /// How much of a batch's statistics goes into the running ones.
+    momentum: f32,
     /// Votes that are on the device, and what they were made of.
     ballots: Option<(Ballots, Votes)>,
     step_count: u64,
@@ -201,6 +223,7 @@ impl CudaRunner {
             settings: settings.clone(),
             data: data.clone(),
             _resident: resident,
+            plans: cuda.plans.clone(),
             runs: cuda.runs.clone(),
             rows,
             steps,
@@ -209,6 +232,11 @@ impl CudaRunner {
             memory,
             tangents: None,
             total: None,
+            plain: None,
+            transfer: None,
+            curvature: Curvature::default(),
+            version: 0,
+            momentum: MOMENTUM,
             ballots: None,
             step_count: 0,
             kept: false,
@@ -219,6 +247,7 @@ impl CudaRunner {
 
     /// Writes a state to the device.
     fn put(&mut self, state: &State<f32>) -> Result<(), EngineError> {
+        self.version += 1;
         self.stream.write(self.memory.weights, &self.places.to_device(&state.parameters))?;
         self.stream.write(self.memory.statistics, &state.statistics)?;
         for (&slot, values) in self.memory.slots.iter().zip(&state.slots) {
@@ -241,17 +270,23 @@ impl CudaRunner {
         }
     }
 
-    /// Makes the convolutions for batches of `count` examples.
-    fn prepare(&mut self, count: usize) -> Result<(), EngineError> {
+    /// Makes the convolutions for batches of `count` examples; `often`: they will be run many times.
+    fn prepare(&mut self, count: usize, often: bool) -> Result<(), EngineError> {
         let mut most = 0;
+        let place = Place::new(&self.handle, &self.stream.stream);
         for step in &self.steps {
-            let shapes = conv_shapes(&self.network, step, count);
-            for shapes in shapes.into_iter().flat_map(|shapes| [Some(shapes), thin_shapes(shapes)])
-            {
+            let Some(own) = conv_shapes(&self.network, step, count) else { continue };
+            let thin = thin_shapes(own);
+            // Where there is a thin one, it is the one that trains.
+            let both = [(Some(own), often && thin.is_none()), (thin, often)];
+            for (shapes, often) in both {
                 let Some(shapes) = shapes else { continue };
-                if !self.convs.contains_key(&shapes) {
-                    let conv = Conv::new(&self.handle, shapes, self.settings.precision)?;
-                    self.convs.insert(shapes, conv);
+                if self.convs.get(&shapes).is_none_or(|conv| often && !conv.often) {
+                    let conv = self.plans.conv(&place, shapes, self.settings.precision, often)?;
+                    if self.convs.insert(shapes, conv).is_some() {
+                        // Graphs hold the old plans.
+                        self.graphs.clear();
+                    }
                 }
                 most = most.max(self.convs[&shapes].workspace);
             }
@@ -269,7 +304,9 @@ impl CudaRunner {
     /// Examples from one batch to the next.
     fn batch(&self, work: Work) -> usize {
         match work {
-            Work::Train { batch, .. } => batch,
+            Work::Train { batch, .. }
+            | Work::Gradient { batch, .. }
+            | Work::Statistics { batch } => batch,
             _ => self.settings.batch,
         }
     }
@@ -282,22 +319,27 @@ impl CudaRunner {
         match work {
             Work::Train { mode, beside, .. } => {
                 let mode = if mode == How::Own { Mode::Train } else { Mode::Frozen };
+                let reach = if beside { Reach::Beside } else { Reach::Weights };
                 match self.head() {
                     Some(first) => {
                         self.forward(first, count, mode)?;
                         self.head_and_loss(first, work, count)?;
-                        self.backward(first, count, mode, beside)?;
+                        self.backward(first, count, mode, reach)?;
                     }
                     None => {
                         self.forward(all, count, mode)?;
                         self.loss(work, count, false)?;
-                        self.backward(all, count, mode, beside)?;
+                        self.backward(all, count, mode, reach)?;
                     }
                 }
                 self.update()?;
             }
-            Work::Logits | Work::Features => {
+            Work::Logits | Work::Features | Work::Perturbed => {
                 self.forward(all, count, Mode::Eval)?;
+                if work == Work::Perturbed {
+                    self.perturb(count)?;
+                    self.forward(all, count, Mode::Eval)?;
+                }
                 let node = match work {
                     Work::Features => self.network.features(),
                     _ => self.network.nodes().len() - 1,
@@ -313,25 +355,12 @@ impl CudaRunner {
                 ];
                 self.stream.each(false, "collect", count * width, &args)?;
             }
-            Work::Gradient { .. } => {
-                self.forward(all, count, Mode::Eval)?;
-                self.loss(work, count, true)?;
-                self.backward(all, count, Mode::Eval, false)?;
-                self.add_up()?;
-            }
-            Work::Product { .. } => {
-                let Some(tangents) = &self.tangents else {
-                    return Err(EngineError::Device("no room for tangents".into()));
-                };
-                self.forward(all, count, Mode::Eval)?;
-                self.tangent(tangents, count)?;
-                self.loss(work, count, true)?;
-                self.loss_tangent(tangents, count)?;
-                self.backward_tangent(tangents, count)?;
-                self.add_up()?;
+            // These are not captured.
+            Work::Gradient { .. } | Work::Statistics { .. } => {
+                return Err(EngineError::Device(format!("{work:?} as a step")));
             }
         }
-        self.stream.start(false, "advance", (1, 1), (1, 1), &[At(m.counter)])
+        self.advance()
     }
 
     /// Adds the gradient of a batch to the total.
@@ -396,15 +425,12 @@ impl CudaRunner {
         counts.retain(|&count| count > 0);
         // All are prepared before one is captured: what one of them adds may forget the others.
         for &count in &counts {
-            self.prepare(count)?;
+            self.prepare(count, matches!(work, Work::Train { .. }) && count == batch)?;
         }
         for &count in &counts {
             self.captured(work, count)?;
         }
         self.stream.write(self.memory.counter, &[0i32])?;
-        if let (Work::Gradient { .. } | Work::Product { .. }, Some(total)) = (work, self.total) {
-            self.stream.clear(total, 4 * self.places.len)?;
-        }
         for first in (0..visits).step_by(batch) {
             let count = batch.min(visits - first);
             self.graphs[&(work, count)].launch().map_err(driver)?;
@@ -495,29 +521,6 @@ impl CudaRunner {
         let total: f64 = losses.iter().map(|&loss| f64::from(loss)).sum();
         Ok(total / losses.len().max(1) as f64)
     }
-
-    /// Adds up over all rows what `work` gives for a batch.
-    fn totalled(
-        &mut self,
-        rows: &[u32],
-        work: impl Fn(bool) -> Work,
-        targets: Targets<'_>,
-    ) -> Result<(f64, Vec<f32>), EngineError> {
-        self.check_rows(rows)?;
-        if rows.is_empty() || rows.len() > self.rows {
-            let text = format!("a mean over {} rows of {} examples", rows.len(), self.rows);
-            return Err(EngineError::Data(text));
-        }
-        let soft = self.targets(targets, rows)?;
-        if self.total.is_none() {
-            self.total = Some(self.stream.zeros(4 * self.places.len)?);
-        }
-        self.stream.write(self.memory.visits, rows)?;
-        self.stream.write(self.memory.over, &[rows.len() as i32])?;
-        self.over(work(soft), rows.len())?;
-        let total = self.stream.read::<f32>(self.total.unwrap_or(0), self.places.len)?;
-        Ok((self.mean_loss(rows.len())?, self.places.to_host(&total)))
-    }
 }
 
 /// Bytes of an activation.
@@ -569,6 +572,7 @@ impl Runner for CudaRunner {
             // The device and this run know of it; any other is another run.
             beside: Arc::strong_count(&self.runs) <= 2,
         };
+        self.version += 1;
         self.over(work, epoch.visits.len())?;
         self.step_count += epoch.visits.len().div_ceil(epoch.batch) as u64;
         self.mean_loss(epoch.visits.len())
@@ -583,12 +587,37 @@ impl Runner for CudaRunner {
         self.collect(Work::Features, rows, width)
     }
 
+    fn maps(&mut self, rows: &[u32]) -> Result<Maps, EngineError> {
+        self.map_values(rows)
+    }
+
+    fn input_gradient(
+        &mut self,
+        rows: &[u32],
+        targets: Targets<'_>,
+    ) -> Result<Vec<f32>, EngineError> {
+        self.input_slopes(rows, targets)
+    }
+
+    fn perturbed(
+        &mut self,
+        rows: &[u32],
+        temperature: f64,
+        epsilon: f64,
+    ) -> Result<Vec<f32>, EngineError> {
+        self.perturbed_logits(rows, temperature, epsilon)
+    }
+
+    fn refresh(&mut self, rows: &[u32], batch: usize) -> Result<(), EngineError> {
+        self.new_statistics(rows, batch)
+    }
+
     fn gradient(
         &mut self,
         rows: &[u32],
         targets: Targets<'_>,
     ) -> Result<(f64, Vec<f32>), EngineError> {
-        self.totalled(rows, |soft| Work::Gradient { soft }, targets)
+        self.mean_gradient(rows, targets)
     }
 
     fn hessian_product(
@@ -597,25 +626,7 @@ impl Runner for CudaRunner {
         targets: Targets<'_>,
         direction: &[f32],
     ) -> Result<Vec<f32>, EngineError> {
-        if direction.len() != self.network.parameter_count() {
-            return Err(EngineError::Data(format!(
-                "a direction of {} numbers for {} parameters",
-                direction.len(),
-                self.network.parameter_count()
-            )));
-        }
-        if self.tangents.is_none() {
-            let (n, s) = (&self.network, &self.settings);
-            let (steps, slots, places) = (&self.steps, &self.slots, &self.places);
-            let made = Tangents::new(&mut self.stream, n, s, steps, slots, places)?;
-            self.tangents = Some(made);
-        }
-        if let Some(tangents) = &self.tangents {
-            let (to, copy) = (tangents.direction, tangents.direction_copy);
-            self.stream.write(to, &self.places.to_device(direction))?;
-            self.copy_down(to, copy)?;
-        }
-        Ok(self.totalled(rows, |soft| Work::Product { soft }, targets)?.1)
+        self.product(rows, targets, direction)
     }
 
     fn state(&self) -> Result<State<f32>, EngineError> {
@@ -654,6 +665,6 @@ impl Runner for CudaRunner {
     }
 
     fn bytes(&self) -> usize {
-        self.stream.bytes()
+        self.stream.bytes() + self.curvature.bytes()
     }
 }

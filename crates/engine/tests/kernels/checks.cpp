@@ -1,6 +1,7 @@
 // The kernels, run on the CPU and compared with their formulas in double precision. Each check prints
 // a line; the program fails if one is off by more than rounding explains.
 
+#include <algorithm>
 #include "emulate.hpp"
 #include "kernels.cu"
 
@@ -81,6 +82,71 @@ static void thinned() {
                 for (int k = 0; k < channels; ++k)
                     wanted.push_back(up(x[((n * height + i) * width + j) * channels + k]));
     check("thin", y, wanted, 0);
+}
+
+// Examples that are moved against a gradient, and maps without their padding.
+static void moved() {
+    int pixels = 77, channels = 3, padded = 8;
+    auto x = acts(pixels * padded), dx = acts(pixels * padded);
+    for (int i = 0; i < pixels * padded; ++i) {
+        if (i % padded >= channels) x[i] = dx[i] = down(0.0f);
+        if (i % 11 == 0) dx[i] = down(0.0f);
+    }
+    float moves[] = {1000.0f, 0.25f};
+    std::vector<double> wanted, plain;
+    for (int i = 0; i < pixels * padded; ++i) {
+        double d = up(dx[i]), to = up(x[i]) - (d > 0 ? 0.25 : d < 0 ? -0.25 : 0);
+        wanted.push_back(to);
+        if (i % padded < channels) plain.push_back(up(down((float)to)));
+    }
+    each(x.size(), [&] { perturb(dx.data(), moves, x.size(), x.data()); });
+    check("moved examples", x, wanted);
+    std::vector<double> padding, zeros;
+    for (int i = 0; i < pixels * padded; ++i) {
+        if (i % padded >= channels) padding.push_back(up(x[i])), zeros.push_back(0);
+    }
+    check("moved examples: padding", padding, zeros, 0);
+    std::vector<float> inside(pixels * channels);
+    each(inside.size(), [&] { unpad(x.data(), pixels, channels, padded, inside.data()); });
+    check("without padding", inside, plain, 0);
+}
+
+// The slope of the largest logit at a temperature, the first where two are equal.
+static void top() {
+    int count = 37, width = 7;
+    auto z = floats(count * width, 3);
+    z[2] = z[5] = 9;
+    for (float temperature : {1.0f, 50.0f}) {
+        float moves[] = {temperature, 0.0f};
+        std::vector<float> dz(z.size());
+        std::vector<double> wanted(z.size());
+        each(count, [&] { top_slope(z.data(), moves, count, width, dz.data()); });
+        for (int n = 0; n < count; ++n) {
+            double total = 0;
+            int best = std::max_element(z.begin() + n * width, z.begin() + (n + 1) * width) - z.begin();
+            for (int k = 0; k < width; ++k) total += std::exp(z[n * width + k] / (double)temperature);
+            for (int k = 0; k < width; ++k) {
+                double q = std::exp(z[n * width + k] / (double)temperature) / total;
+                wanted[n * width + k] = q - (n * width + k == best);
+            }
+        }
+        check("slope of the largest logit", dz, wanted, 1e-6);
+    }
+}
+
+// Parameters there and back; what nothing is put into stays.
+static void places() {
+    int len = 600, room = 1000;
+    std::vector<u32> map(len);
+    for (int i = 0; i < len; ++i) map[i] = i * 7 % room;
+    auto host = floats(len);
+    std::vector<float> device(room, 5), back(len);
+    std::vector<double> wanted(room, 5), same(host.begin(), host.end());
+    for (int i = 0; i < len; ++i) wanted[map[i]] = host[i];
+    each(len, [&] { put_places(host.data(), map.data(), len, device.data()); });
+    check("parameters to the device", device, wanted, 0);
+    each(len, [&] { take_places(device.data(), map.data(), len, back.data()); });
+    check("parameters to the host", back, same, 0);
 }
 
 // One norm: forward with its statistics, backward, and the tangents of both with fixed ones.
@@ -370,6 +436,9 @@ int main() {
     norm(77, 24, false, true);
     norm(3, 16, true, true);
     thinned();
+    moved();
+    top();
+    places();
     linear_layer();
     ends(false);
     ends(true);

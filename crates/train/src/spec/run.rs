@@ -62,8 +62,9 @@ impl Run {
         };
         let device = reader.read("run", "device", |value| {
             let device = text(value)?;
-            let numbered = || device.strip_prefix("cuda:").map(str::parse::<u8>);
-            let known = ["auto", "cpu", "cuda"].contains(&device.as_str());
+            let card = device.strip_suffix("+alone").unwrap_or(&device);
+            let numbered = || card.strip_prefix("cuda:").map(str::parse::<u8>);
+            let known = device == "cpu" || ["auto", "cuda"].contains(&card);
             let known = known || matches!(numbered(), Some(Ok(_)));
             if known { Ok(device) } else { Err(Refusal::Unexpected) }
         })?;

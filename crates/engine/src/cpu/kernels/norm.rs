@@ -22,8 +22,8 @@ use loops::{Fixed, Given, Tangent};
 
 /// Added to the variance.
 const EPSILON: f64 = 1e-5;
-/// How much of a batch's statistics goes into the running ones.
-const MOMENTUM: f64 = 0.1;
+/// How much of a batch's statistics goes into the running ones in training.
+pub(crate) const MOMENTUM: f64 = 0.1;
 
 /// One layer: its frame, whether a ReLU follows in the same pass, and what its passes remember.
 pub(crate) struct Norm<F> {
@@ -78,13 +78,14 @@ impl<F: Real> Norm<F> {
         team.stretches(out, stride, cost, |example, out| body(example * stride, out));
     }
 
-    /// The forward pass. `own`: with the batch's own statistics, which then move the running ones.
+    /// The forward pass. `own`: with the batch's own statistics, of which so much goes into the
+    /// running ones.
     #[allow(clippy::too_many_arguments)]
     pub(crate) fn forward(
         &mut self,
         team: &Team,
         count: usize,
-        own: bool,
+        own: Option<f64>,
         x: &[F],
         residual: Option<&[F]>,
         [scale, shift]: [&[F]; 2],
@@ -94,8 +95,8 @@ impl<F: Real> Norm<F> {
         let (frame, arch) = (self.frame, team.arch);
         let channels = frame.channels;
         let (running_mean, running_variance) = statistics.split_at_mut(channels);
-        self.own = own;
-        let variance = if own {
+        self.own = own.is_some();
+        let variance = if let Some(momentum) = own {
             let [mut mean] = Self::sums(&mut self.partial, frame, team, count, |at, sums| {
                 loops::sum(arch, frame, &x[at..at + frame.stride()], sums);
             });
@@ -106,7 +107,7 @@ impl<F: Real> Norm<F> {
             self.mean_over(count, &mut variance);
             let many = (count * frame.pixels()) as f64;
             let unbiased = F::of(if many > 1.0 { many / (many - 1.0) } else { 1.0 });
-            let (keep, take) = (F::of(1.0 - MOMENTUM), F::of(MOMENTUM));
+            let (keep, take) = (F::of(1.0 - momentum), F::of(momentum));
             for c in 0..channels {
                 running_mean[c] = keep * running_mean[c] + take * mean[c];
                 running_variance[c] = keep * running_variance[c] + take * unbiased * variance[c];

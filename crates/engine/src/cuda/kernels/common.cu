@@ -39,3 +39,16 @@ __device__ __forceinline__ void philox(u64 k0, u64 k1, u64 c[4]) {
 
 // Kernels of a captured step find their batch by a counter on the device.
 extern "C" __global__ void advance(int *step) { *step += 1; }
+
+// A kernel that is started early runs beside the end of the one before it: what that one wrote may be
+// read after `follow` alone. `lead` is where it may begin.
+__device__ __forceinline__ void lead() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+__device__ __forceinline__ void follow() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}

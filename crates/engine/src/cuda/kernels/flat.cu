@@ -153,6 +153,23 @@ extern "C" __global__ void cross_entropy_tangent(const float *z, const float *tz
     }
 }
 
+// The gradient at the logits of −ln softmax(z/T)[argmax z], up to the factor 1/T, T = moves[0]. The
+// first of equal logits is the largest. One thread an example.
+extern "C" __global__ void top_slope(const float *z, const float *moves, int count, int width,
+                                     float *dz) {
+    int place = blockIdx.x * blockDim.x + threadIdx.x;
+    if (place >= count) return;
+    const float *own = z + (size_t)place * width;
+    int top = 0;
+    float total = 0.0f;
+    for (int k = 1; k < width; ++k) if (own[k] > own[top]) top = k;
+    for (int k = 0; k < width; ++k) total += expf((own[k] - own[top]) / moves[0]);
+    for (int k = 0; k < width; ++k) {
+        float q = expf((own[k] - own[top]) / moves[0]) / total;
+        dz[(size_t)place * width + k] = k == top ? q - 1.0f : q;
+    }
+}
+
 // The end of a network in training, one block an example: pooling, the last layer, the loss, and
 // back to the gradient of the map. At most HEAD_CHANNELS channels and HEAD_CLASSES classes.
 #define HEAD_CHANNELS 2048
@@ -210,6 +227,17 @@ extern "C" __global__ void collect(const float *from, const int *step, int batch
     int at = blockIdx.x * blockDim.x + threadIdx.x;
     if (at >= count * width) return;
     to[(size_t)*step * batch * width + at] = from[at];
+}
+
+// Parameters from the host's order to the device's, and back.
+extern "C" __global__ void put_places(const float *from, const u32 *map, int len, float *to) {
+    int at = blockIdx.x * blockDim.x + threadIdx.x;
+    if (at < len) to[map[at]] = from[at];
+}
+
+extern "C" __global__ void take_places(const float *from, const u32 *map, int len, float *to) {
+    int at = blockIdx.x * blockDim.x + threadIdx.x;
+    if (at < len) to[at] = from[map[at]];
 }
 
 extern "C" __global__ void gelu(const float *x, int len, float *y) {

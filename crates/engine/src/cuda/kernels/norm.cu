@@ -115,6 +115,7 @@ norm_sums(const act *x, int rows, int channels, int share, float epsilon, float 
             }
         }
     }
+    lead();
     // What the last block needs at its end is asked for before all meet.
     int width = blockDim.x * 8, me = threadIdx.y * blockDim.x + threadIdx.x;
     int c = blockIdx.y * width + me;
@@ -140,15 +141,12 @@ extern "C" __global__ void norm_fixed(const float *statistics, int channels, flo
     vectors[4 * channels + c] = vectors[5 * channels + c] = 0.0f;
 }
 
-// y = a·x + b (+ r), then the ReLU; a NaN stays.
+// y = a·x + b (+ r), then the ReLU; a NaN stays. Started early: a and b alone are of the kernel before.
 extern "C" __global__ void __launch_bounds__(256)
 norm_apply(const act *x, const act *residual, const float *vectors, int relu, int rows,
            int channels, act *y) {
     int c0 = (blockIdx.y * blockDim.x + threadIdx.x) * 8;
     if (c0 >= channels) return;
-    float a[8], b[8];
-    load8(vectors + 2 * channels + c0, a);
-    load8(vectors + 3 * channels + c0, b);
     int first = blockIdx.x * blockDim.y * EACH + threadIdx.y;
     act8 in[EACH], more[EACH];
 #pragma unroll
@@ -158,6 +156,10 @@ norm_apply(const act *x, const act *residual, const float *vectors, int relu, in
         in[n] = *(const act8 *)(x + (size_t)row * channels + c0);
         if (residual) more[n] = *(const act8 *)(residual + (size_t)row * channels + c0);
     }
+    follow();
+    float a[8], b[8];
+    load8(vectors + 2 * channels + c0, a);
+    load8(vectors + 3 * channels + c0, b);
 #pragma unroll
     for (int n = 0; n < EACH; ++n) {
         int row = first + n * blockDim.y;
@@ -226,6 +228,7 @@ __device__ __forceinline__ void slopes(const act *x, const act *y, const act *dy
             }
         }
     }
+    lead();
     int width = blockDim.x * 8, me = threadIdx.y * blockDim.x + threadIdx.x;
     int c = blockIdx.y * width + me;
     bool mine = me < width && c < channels;
@@ -251,18 +254,14 @@ SLOPES(norm_slopes_own, PASS_OWN)
 SLOPES(norm_slopes_out, PASS_OUT)
 
 // dx (+)= a·dz + g − f·x, and the residual's dr (+)= dz where there is one. Blocks go from the last row
-// to the first: what the sums read last may still be near.
+// to the first: what the sums read last may still be near. Started early: g and f alone are of the kernel
+// before, so what is loaded from the activations waits for nothing.
 template <int PASS, int N, bool RESIDUAL, bool ADDS>
 __device__ __forceinline__ void back(const act *x, const act *y, const act *dy,
                                      const float *vectors, int add, int add_residual, int rows,
                                      int channels, act *dx, act *dresidual) {
     int c0 = (blockIdx.y * blockDim.x + threadIdx.x) * 8;
     if (c0 >= channels) return;
-    float a[8], b[8] = {0}, g[8], f[8];
-    load8(vectors + 2 * channels + c0, a);
-    if (PASS == PASS_OWN) load8(vectors + 3 * channels + c0, b);
-    load8(vectors + 4 * channels + c0, g);
-    load8(vectors + 5 * channels + c0, f);
     int first = (gridDim.x - 1 - blockIdx.x) * blockDim.y * N + threadIdx.y;
     act8 in[N], out[N], grad[N], to[N], more[N];
 #pragma unroll
@@ -276,6 +275,12 @@ __device__ __forceinline__ void back(const act *x, const act *y, const act *dy,
         if (ADDS && add) to[n] = *(const act8 *)(dx + at);
         if (ADDS && RESIDUAL && add_residual) more[n] = *(const act8 *)(dresidual + at);
     }
+    follow();
+    float a[8], b[8] = {0}, g[8], f[8];
+    load8(vectors + 2 * channels + c0, a);
+    if (PASS == PASS_OWN) load8(vectors + 3 * channels + c0, b);
+    load8(vectors + 4 * channels + c0, g);
+    load8(vectors + 5 * channels + c0, f);
 #pragma unroll
     for (int n = 0; n < N; ++n) {
         int row = first + n * blockDim.y;

@@ -67,6 +67,24 @@ extern "C" __global__ void thin(const act *x, int count, int height, int width, 
     ((act8 *)y)[at] = ((const act8 *)x)[from * groups + group];
 }
 
+// Every number by `moves[1]` against the sign of its gradient. Where that is 0 nothing moves, and so
+// padding stays zero.
+extern "C" __global__ void perturb(const act *dx, const float *moves, long long len, act *x) {
+    long long at = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (at >= len) return;
+    float d = up(dx[at]);
+    if (d > 0.0f) x[at] = down(up(x[at]) - moves[1]);
+    else if (d < 0.0f) x[at] = down(up(x[at]) + moves[1]);
+}
+
+// The first `channels` of every pixel's `padded`, as f32. One thread a number.
+extern "C" __global__ void unpad(const act *from, long long pixels, int channels, int padded,
+                                 float *to) {
+    long long at = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (at >= pixels * channels) return;
+    to[at] = up(from[at / channels * padded + at % channels]);
+}
+
 // Pictures or vectors as plain f32 vectors. One thread a number.
 extern "C" __global__ void flat_pictures(const u8 *data, const float *table, const u32 *visits,
                                          const Shift *shifts, const float *lambda,

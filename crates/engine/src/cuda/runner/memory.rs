@@ -2,7 +2,10 @@
 
 use std::collections::HashMap;
 
+use cudarc::driver::{CudaSlice, DevicePtr};
+
 use super::super::cudnn::Shapes;
+use super::super::driver;
 use super::super::launch::{Pointer, Stream};
 use super::super::layout::{Places, padded};
 use super::passes::{conv_shapes, thin_shapes};
@@ -15,11 +18,18 @@ use crate::network::{Network, NodeId, Shape};
 /// Vectors of a norm: mean, inverse deviation, a and b forward, e and f backward.
 const NORM_VECTORS: usize = 6;
 
-pub(super) struct Memory {
+/// The buffers of a batch.
+pub(super) struct Room {
     /// By node; 0 for nodes inside a step.
     pub(super) values: Vec<Pointer>,
-    /// By slot.
+    /// By node, too; nodes of one slot may share one.
     pub(super) gradients: Vec<Pointer>,
+    /// By convolution of one pixel that steps over some: its input without those.
+    pub(super) thin: HashMap<NodeId, Pointer>,
+}
+
+pub(super) struct Memory {
+    pub(super) room: Room,
     pub(super) weights: Pointer,
     /// The weights of convolutions in the type of activations.
     pub(super) copy: Pointer,
@@ -30,8 +40,6 @@ pub(super) struct Memory {
     pub(super) kept: [Pointer; 2],
     pub(super) spare: Vec<Pointer>,
     pub(super) norms: HashMap<NodeId, Pointer>,
-    /// By convolution of one pixel that steps over some: its input without those.
-    pub(super) thin: HashMap<NodeId, Pointer>,
     pub(super) partial: Pointer,
     pub(super) arrived: Pointer,
     pub(super) workspace: Pointer,
@@ -54,13 +62,12 @@ pub(super) struct Memory {
     pub(super) by: Pointer,
     pub(super) rate: Pointer,
     pub(super) steps: Pointer,
+    /// How examples are moved: the temperature, and how far.
+    pub(super) moves: Pointer,
 }
 
-/// What passes along a direction need beside that.
+/// What passes along a direction need beside a [`Room`] of their own.
 pub(super) struct Tangents {
-    /// By node and by slot, as in [`Memory`].
-    pub(super) values: Vec<Pointer>,
-    pub(super) gradients: Vec<Pointer>,
     /// By norm: the tangents of a and b.
     pub(super) norms: HashMap<NodeId, Pointer>,
     pub(super) direction: Pointer,
@@ -82,24 +89,92 @@ fn bytes(shape: Shape, act: usize) -> usize {
     }
 }
 
-/// A buffer for the value of every node that a step makes, and one for every slot.
-fn buffers(
-    stream: &mut Stream,
-    network: &Network,
-    settings: &Settings,
-    steps: &[Fused],
-    slots: &Slots,
-) -> Result<(Vec<Pointer>, Vec<Pointer>), EngineError> {
-    let act = act_size(settings.precision);
-    let mut values = vec![0; network.nodes().len()];
-    for node in std::iter::once(0).chain(steps.iter().map(|step| step.output)) {
-        values[node] = stream.zeros(settings.batch * bytes(network.nodes()[node].shape, act))?;
+/// Where buffers of so many bytes come from.
+pub(super) type Take<'a> = dyn FnMut(usize) -> Result<Pointer, EngineError> + 'a;
+
+/// What a room is for: a network in some precision.
+pub(super) struct Rooms<'a> {
+    pub(super) network: &'a Network,
+    pub(super) steps: &'a [Fused],
+    pub(super) slots: &'a Slots,
+    /// Bytes of an activation.
+    pub(super) act: usize,
+}
+
+impl Rooms<'_> {
+    /// The buffers of `batch` examples: a value for every node that a step makes, and gradients, one
+    /// for every slot where they are `shared`, or else one for every node.
+    pub(super) fn room(
+        &self,
+        batch: usize,
+        shared: bool,
+        take: &mut Take<'_>,
+    ) -> Result<Room, EngineError> {
+        let nodes = self.network.nodes();
+        let mut values = vec![0; nodes.len()];
+        for node in std::iter::once(0).chain(self.steps.iter().map(|step| step.output)) {
+            values[node] = take(batch * bytes(nodes[node].shape, self.act))?;
+        }
+        let mut of_slot = vec![None; self.slots.shapes.len()];
+        let mut gradients = vec![0; nodes.len()];
+        for (node, slot) in self.slots.of.iter().enumerate() {
+            let Some(slot) = *slot else { continue };
+            gradients[node] = match of_slot[slot].filter(|_| shared) {
+                Some(known) => known,
+                None => take(batch * bytes(nodes[node].shape, self.act))?,
+            };
+            of_slot[slot] = Some(gradients[node]);
+        }
+        let mut thin = HashMap::new();
+        for step in self.steps {
+            if let Some(shapes) = conv_shapes(self.network, step, batch).and_then(thin_shapes) {
+                let Shapes { count, height, width, inputs, .. } = shapes;
+                thin.insert(step.output, take(self.act * count * height * width * inputs)?);
+            }
+        }
+        Ok(Room { values, gradients, thin })
     }
-    let mut gradients = Vec::new();
-    for &shape in &slots.shapes {
-        gradients.push(stream.zeros(settings.batch * bytes(shape, act))?);
+
+    /// Bytes of such a room.
+    pub(super) fn bytes(&self, batch: usize, shared: bool) -> Result<usize, EngineError> {
+        let mut bytes = 0;
+        self.room(batch, shared, &mut |more| {
+            bytes += aligned(more);
+            Ok(0)
+        })?;
+        Ok(bytes)
     }
-    Ok((values, gradients))
+
+    /// Such a room in memory of its own, which goes back with it.
+    pub(super) fn held(
+        &self,
+        stream: &Stream,
+        batch: usize,
+        shared: bool,
+    ) -> Result<Held, EngineError> {
+        let bytes = self.bytes(batch, shared)?;
+        let memory = stream.stream.alloc_zeros::<u8>(bytes.max(16)).map_err(driver)?;
+        let mut at = memory.device_ptr(&stream.stream).0;
+        let room = self.room(batch, shared, &mut |bytes| {
+            let here = at;
+            at += aligned(bytes) as u64;
+            Ok(here)
+        })?;
+        Ok(Held { room, bytes, _memory: memory })
+    }
+}
+
+/// A room in memory of its own. That is given back in the order of the stream, so that what is still
+/// at work there is not disturbed.
+pub(super) struct Held {
+    pub(super) room: Room,
+    pub(super) bytes: usize,
+    _memory: CudaSlice<u8>,
+}
+
+/// Buffers start where the widest loads may.
+fn aligned(bytes: usize) -> usize {
+    bytes.next_multiple_of(256)
 }
 
 /// So many vectors for every norm.
@@ -129,15 +204,9 @@ impl Memory {
     ) -> Result<Self, EngineError> {
         let (rows, classes) = (data.len(), network.classes());
         let act = act_size(settings.precision);
-        let (values, gradients) = buffers(stream, network, settings, steps, slots)?;
+        let rooms = Rooms { network, steps, slots, act };
+        let room = rooms.room(settings.batch, true, &mut |bytes| stream.zeros(bytes))?;
         let norms = norm_vectors(stream, network, steps, NORM_VECTORS)?;
-        let mut thin = HashMap::new();
-        for step in steps {
-            if let Some(shapes) = conv_shapes(network, step, settings.batch).and_then(thin_shapes) {
-                let Shapes { count, height, width, inputs, .. } = shapes;
-                thin.insert(step.output, stream.zeros(act * count * height * width * inputs)?);
-            }
-        }
         let table = match data {
             Dataset::Pictures { mean, deviation, .. } => {
                 let normal = |byte: i32, mean: f32, deviation: f32| {
@@ -167,8 +236,7 @@ impl Memory {
         let widest = network.nodes().iter().map(|node| padded(node.shape.channels())).max();
         let columns = widest.unwrap_or(0).next_power_of_two().max(128);
         Ok(Self {
-            values,
-            gradients,
+            room,
             weights: stream.zeros(w)?,
             copy: stream.zeros(act * places.convs)?,
             conv_gradient: stream.zeros(act * places.convs)?,
@@ -178,7 +246,6 @@ impl Memory {
             kept: [stream.zeros(w)?, stream.zeros(4 * network.statistic_count())?],
             spare,
             norms,
-            thin,
             partial: stream.zeros(4 * 2 * (BLOCKS + 1) * columns)?,
             arrived: stream.zeros(4 * columns)?,
             workspace: 0,
@@ -199,6 +266,7 @@ impl Memory {
             by: stream.zeros(32)?,
             rate: stream.zeros(4)?,
             steps: stream.zeros(8)?,
+            moves: stream.zeros(8)?,
         })
     }
 }
@@ -209,13 +277,9 @@ impl Tangents {
         network: &Network,
         settings: &Settings,
         steps: &[Fused],
-        slots: &Slots,
         places: &Places,
     ) -> Result<Self, EngineError> {
-        let (values, gradients) = buffers(stream, network, settings, steps, slots)?;
         Ok(Self {
-            values,
-            gradients,
             norms: norm_vectors(stream, network, steps, 2)?,
             direction: stream.zeros(4 * places.len)?,
             direction_copy: stream.zeros(act_size(settings.precision) * places.convs)?,

@@ -1,9 +1,9 @@
 //! The passes of a batch: examples, forward, loss, backward, update.
 
 use super::super::cudnn::Shapes;
-use super::super::launch::{Arg, Pointer};
+use super::super::launch::{Arg, Begin, Pointer};
 use super::super::layout::padded;
-use super::{BLOCKS, CudaRunner, EPSILON, MOMENTUM, Work, act_size};
+use super::{BLOCKS, CudaRunner, EPSILON, Work, act_size};
 use crate::device::{Dataset, Mode};
 use crate::error::EngineError;
 use crate::fused::{Fused, FusedOp};
@@ -18,6 +18,19 @@ pub(super) struct Cut {
     pub(super) share: usize,
     pub(super) grid: (u32, u32),
     pub(super) block: (u32, u32),
+}
+
+/// How far gradients go back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// To the weights.
+    Weights,
+    /// To the weights, those of convolutions on a stream of their own.
+    Beside,
+    /// To what every step reads, but not to weights nor examples. Statistics have to be fixed.
+    Values,
+    /// To what every step reads and the examples, but not to weights. Likewise.
+    Inputs,
 }
 
 /// Threads of a block that sums, and groups of eight channels that it takes at most: THREADS and
@@ -55,11 +68,11 @@ impl CudaRunner {
     }
 
     pub(super) fn value(&self, node: NodeId) -> Arg {
-        At(self.memory.values[node])
+        At(self.memory.room.values[node])
     }
 
     pub(super) fn gradient_of(&self, node: NodeId) -> Pointer {
-        self.slots.of[node].map_or(0, |slot| self.memory.gradients[slot])
+        self.memory.room.gradients[node]
     }
 
     pub(super) fn parameter(&self, base: Pointer, parameter: usize) -> Pointer {
@@ -168,7 +181,8 @@ impl CudaRunner {
                     if let Some(shapes) = conv_shapes(&self.network, step, count) {
                         let w = m.copy + (self.size() * self.places.of[weight].offset) as u64;
                         let (At(x), At(y)) = (x, y) else { continue };
-                        let (shapes, x) = match (thin_shapes(shapes), m.thin.get(&step.output)) {
+                        let thinned = m.room.thin.get(&step.output);
+                        let (shapes, x) = match (thin_shapes(shapes), thinned) {
                             (Some(thin), Some(&to)) => {
                                 self.thin(shapes, x, to)?;
                                 (thin, to)
@@ -186,7 +200,7 @@ impl CudaRunner {
                     if mode == Mode::Train {
                         let cut = sums(rows, channels);
                         let share = Int(cut.share as i32);
-                        let (epsilon, momentum) = (Float(EPSILON), Float(MOMENTUM));
+                        let (epsilon, momentum) = (Float(EPSILON), Float(self.momentum));
                         let (partial, arrived) = (At(m.partial), At(m.arrived));
                         let args = [
                             x, many, wide, share, epsilon, momentum, g, b, own, vectors, partial,
@@ -197,10 +211,12 @@ impl CudaRunner {
                         let args = [own, wide, Float(EPSILON), g, b, vectors];
                         self.stream.each(false, "norm_fixed", channels, &args)?;
                     }
-                    let residual = At(step.second.map_or(0, |node| m.values[node]));
+                    let residual = At(step.second.map_or(0, |node| m.room.values[node]));
                     let (grid, block) = over(rows, channels, EACH);
                     let args = [x, residual, vectors, Int(i32::from(relu)), many, wide, y];
-                    self.stream.start(typed, "norm_apply", grid, block, &args)?;
+                    // After the sums it begins early: nothing but their results is new to it.
+                    let begin = if mode == Mode::Train { Begin::Early } else { Begin::After };
+                    self.stream.begin(begin, typed, "norm_apply", (grid, block), &args)?;
                 }
                 FusedOp::Pool => {
                     let (pixels, channels, _) = self.extent(step.input, 1);
@@ -216,7 +232,7 @@ impl CudaRunner {
                 FusedOp::Gelu => self.stream.each(false, "gelu", numbers, &[x, len, y])?,
                 FusedOp::Relu => self.stream.each(typed, "relu", numbers, &[x, len, y])?,
                 FusedOp::Add => {
-                    let other = At(step.second.map_or(0, |node| m.values[node]));
+                    let other = At(step.second.map_or(0, |node| m.room.values[node]));
                     self.stream.each(typed, "sum", numbers, &[x, other, len, y])?;
                 }
                 FusedOp::Dropout { rate } => {
@@ -321,16 +337,16 @@ impl CudaRunner {
         self.stream.each(false, "linear_back_weights", 32 * (inputs + 1) * outputs, &args)
     }
 
-    /// The first `steps` steps backward, after a forward pass in the same mode; `beside`: the
-    /// gradients of convolutions' weights on a stream of their own.
+    /// The first `steps` steps backward, after a forward pass in the same mode, as far as `reach`.
     pub(super) fn backward(
         &self,
         steps: usize,
         count: usize,
         mode: Mode,
-        beside: bool,
+        reach: Reach,
     ) -> Result<(), EngineError> {
         let m = &self.memory;
+        let weights = matches!(reach, Reach::Weights | Reach::Beside);
         let own = Int(i32::from(mode == Mode::Train));
         let main = &*self.stream.stream;
         let mut written = vec![false; self.network.nodes().len()];
@@ -344,7 +360,7 @@ impl CudaRunner {
             let adding = Int(i32::from(add));
             let numbers = rows * channels;
             let len = Int(numbers as i32);
-            let wanted = step.input != 0;
+            let wanted = step.input != 0 || reach == Reach::Inputs;
             if !matches!(step.op, FusedOp::Conv { .. }) {
                 for node in std::iter::once(step.input).chain(step.second) {
                     self.side.free(main, self.slots.of[node])?;
@@ -357,16 +373,17 @@ impl CudaRunner {
                         let offset = (self.size() * self.places.of[weight].offset) as u64;
                         let (At(x), At(dy)) = (x, dy) else { continue };
                         let dw = m.conv_gradient + offset;
-                        let (by, from) = match (thin_shapes(shapes), m.thin.get(&step.output)) {
+                        let thinned = m.room.thin.get(&step.output);
+                        let (by, from) = match (thin_shapes(shapes), thinned) {
                             (Some(thin), Some(&thinned)) => (&self.convs[&thin], thinned),
                             _ => (conv, x),
                         };
-                        if beside {
+                        if reach == Reach::Beside {
                             self.side.follow(main)?;
                             let space = self.side.workspace;
                             by.weights(&self.side.handle, from, dy, dw, false, space)?;
                             self.side.has_read(self.slots.of[step.output])?;
-                        } else {
+                        } else if weights {
                             by.weights(&self.handle, from, dy, dw, false, m.workspace)?;
                         }
                         if wanted {
@@ -396,12 +413,16 @@ impl CudaRunner {
                         At(m.partial),
                         At(m.arrived),
                     ];
-                    self.stream.start(typed, kernel, cut.grid, cut.block, &args)?;
+                    // With fixed statistics nothing but the weights needs these sums.
+                    if weights {
+                        self.stream.start(typed, kernel, cut.grid, cut.block, &args)?;
+                    }
                     let (residual, more) = match step.second {
                         Some(node) => (self.gradient_of(node), written[node]),
                         None => (0, false),
                     };
-                    self.norm_back(step, count, [x, y, dy], add, more, [dx, residual])?;
+                    let begin = if weights { Begin::Early } else { Begin::After };
+                    self.norm_back(step, count, [x, y, dy], (add, more), [dx, residual], begin)?;
                 }
                 FusedOp::Pool => {
                     let (pixels, channels, _) = self.extent(step.input, 1);
@@ -416,7 +437,9 @@ impl CudaRunner {
                         let args = [dy, w, n, i, o, adding, At(dx)];
                         self.stream.each(false, "linear_back", count * inputs, &args)?;
                     }
-                    self.linear_weights(x, dy, count, inputs, channels, (weight, bias))?;
+                    if weights {
+                        self.linear_weights(x, dy, count, inputs, channels, (weight, bias))?;
+                    }
                 }
                 FusedOp::Gelu => {
                     let args = [x, dy, len, adding, At(dx)];
@@ -449,7 +472,12 @@ impl CudaRunner {
     }
 
     /// The pixels that a convolution of one pixel looks at, without those that it steps over.
-    fn thin(&self, shapes: Shapes, from: Pointer, to: Pointer) -> Result<(), EngineError> {
+    pub(super) fn thin(
+        &self,
+        shapes: Shapes,
+        from: Pointer,
+        to: Pointer,
+    ) -> Result<(), EngineError> {
         let Shapes { count, height, width, inputs, stride, .. } = shapes;
         let eights = count * height.div_ceil(stride) * width.div_ceil(stride) * inputs / 8;
         let sizes = [count, height, width, inputs, stride].map(|n| Int(n as i32));
@@ -463,9 +491,9 @@ impl CudaRunner {
         step: &Fused,
         count: usize,
         [x, y, dy]: [Arg; 3],
-        add: bool,
-        more: bool,
+        (add, more): (bool, bool),
         [dx, residual]: [Pointer; 2],
+        begin: Begin,
     ) -> Result<(), EngineError> {
         let FusedOp::Norm { relu, .. } = step.op else { return Ok(()) };
         let (rows, channels, typed) = self.extent(step.output, count);
@@ -483,7 +511,7 @@ impl CudaRunner {
             At(dx),
             At(residual),
         ];
-        self.stream.start(typed, kernel, grid, block, &args)
+        self.stream.begin(begin, typed, kernel, (grid, block), &args)
     }
 
     pub(super) fn update(&self) -> Result<(), EngineError> {

@@ -1,0 +1,424 @@
+//! Which of cuDNN's ways to do a pass of a convolution is taken.
+//!
+//! cuDNN lists engines with their settings, likely ones first. The first that will do is taken; but
+//! for the batch that a run trains with, all are timed and the fastest is. What was chosen is known
+//! by its place in cuDNN's list, and stays: it can be asked for as text, kept, and given back, so
+//! that a run has the same bits tomorrow. Choices for cards that were at hand come with the program.
+//!
+//! A card is shared by several runs unless it is opened for one alone, and the two are timed for
+//! what they are. It is a choice by name, not by what happens to run beside a run, which must not
+//! change its numbers.
+//!
+//! Engines that give other bits each time are never taken, nor in f32 any that round their inputs.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cudarc::cudnn::sys as c;
+use cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT;
+use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DevicePtr};
+
+use super::super::driver;
+use super::super::launch::Pointer;
+use super::{Conv, Descriptor, Graph, Handle, Kind, Name, Pass, Plan, Shapes, What};
+use crate::device::Precision;
+use crate::error::EngineError;
+
+/// More memory than this is not given to a plan.
+const MOST: usize = 512 << 20;
+/// Products of numbers under which a pass is not worth timing.
+const WORTH: usize = 100_000_000;
+/// How many of a plan are timed at a time for a card that several runs share. What is fastest alone
+/// takes the whole card; of what takes less of it, several do more together.
+const SHARED: usize = 3;
+/// Runs of a plan when all are timed, and of the nearly best when they are timed again.
+const RUNS: [usize; 2] = [3, 12];
+/// How many are timed again.
+const FINAL: usize = 5;
+/// One that takes so many times the best's time at first is not timed on.
+const HOPELESS: f32 = 1.6;
+/// An earlier one is preferred to one that is faster by less than this.
+const NEARLY: f32 = 1.01;
+
+/// Choices that come with the program, as [`Plans::text`] wrote them.
+const KNOWN: &[&str] = &[include_str!("known/h200.txt"), include_str!("known/h200-alone.txt")];
+
+/// A pass of a convolution.
+type Key = (Shapes, Precision, Pass, bool);
+
+/// A place in one of cuDNN's lists, and the engine that was there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Choice {
+    list: usize,
+    place: usize,
+    engine: i64,
+}
+
+/// What was chosen on one card.
+pub(in super::super) struct Plans {
+    /// The card, what it is chosen for, and the version of cuDNN.
+    card: String,
+    /// How many of a plan are timed at a time.
+    streams: usize,
+    chosen: Mutex<(BTreeMap<Sorted, Choice>, bool)>,
+}
+
+/// A key that can be sorted.
+type Sorted = (Shapes, u8, Pass, bool);
+
+fn sorted((shapes, precision, pass, add): Key) -> Sorted {
+    (shapes, precision as u8, pass, add)
+}
+
+/// cuDNN's lists, the better one first.
+const LISTS: [c::cudnnBackendHeurMode_t; 3] = [
+    c::cudnnBackendHeurMode_t::CUDNN_HEUR_MODE_A,
+    c::cudnnBackendHeurMode_t::CUDNN_HEUR_MODE_B,
+    c::cudnnBackendHeurMode_t::CUDNN_HEUR_MODE_FALLBACK,
+];
+
+/// The engines of a list, with their settings.
+fn list(graph: &Graph, list: usize) -> Vec<Descriptor> {
+    let found = || {
+        let mode = Kind::CUDNN_TYPE_HEUR_MODE;
+        Descriptor::new(What::CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR)?
+            .refer(Name::CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, &graph.graph)?
+            .set(Name::CUDNN_ATTR_ENGINEHEUR_MODE, mode, &[LISTS[list]])?
+            .finished("list")?
+            .descriptors(
+                Name::CUDNN_ATTR_ENGINEHEUR_RESULTS,
+                What::CUDNN_BACKEND_ENGINECFG_DESCRIPTOR,
+                false,
+            )
+    };
+    // A list may be missing; what counts is whether any has something.
+    found().unwrap_or_default()
+}
+
+/// The number of the engine, where it may be used; `compiled`: though it is compiled first, which
+/// takes its time.
+fn engine(
+    config: &Descriptor,
+    precision: Precision,
+    compiled: bool,
+) -> Result<Option<i64>, EngineError> {
+    use c::cudnnBackendBehaviorNote_t as Behaviour;
+    use c::cudnnBackendNumericalNote_t as Note;
+    let (name, what) = (Name::CUDNN_ATTR_ENGINECFG_ENGINE, What::CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+    let engines = config.descriptors(name, what, true)?;
+    let Some(engine) = engines.first() else { return Ok(None) };
+    // Numbers rather than names: there may be notes that this program does not know.
+    let (name, kind) = (Name::CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, Kind::CUDNN_TYPE_NUMERICAL_NOTE);
+    let notes: Vec<u32> = engine.get(name, kind, u32::MAX)?;
+    let (name, kind) = (Name::CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE, Kind::CUDNN_TYPE_BEHAVIOR_NOTE);
+    let behaviour: Vec<u32> = engine.get(name, kind, u32::MAX)?;
+    let never = [
+        Note::CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC,
+        Note::CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION,
+        Note::CUDNN_NUMERICAL_NOTE_FFT,
+    ];
+    let rounding =
+        [Note::CUDNN_NUMERICAL_NOTE_TENSOR_CORE, Note::CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS];
+    let has = |notes_of: &[Note]| notes_of.iter().any(|&note| notes.contains(&(note as u32)));
+    let compiles = behaviour.contains(&(Behaviour::CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION as u32));
+    if has(&never) || (precision == Precision::F32 && has(&rounding)) || (compiles && !compiled) {
+        return Ok(None);
+    }
+    engine.number(Name::CUDNN_ATTR_ENGINE_GLOBAL_INDEX).map(Some)
+}
+
+/// A plan of this choice, where it still is one.
+fn planned(handle: &Handle, graph: &Graph, precision: Precision, choice: Choice) -> Option<Plan> {
+    let config = list(graph, choice.list).into_iter().nth(choice.place)?;
+    let fits = engine(&config, precision, true).ok()? == Some(choice.engine);
+    let plan = Plan::new(handle, config).ok()?;
+    (fits && plan.workspace <= MOST).then_some(plan)
+}
+
+/// Every plan that may be used, in cuDNN's order.
+fn candidates<'a>(
+    handle: &'a Handle,
+    graph: &'a Graph,
+    precision: Precision,
+    lists: &'a [usize],
+    compiled: bool,
+) -> impl Iterator<Item = (Choice, Plan)> + 'a {
+    lists.iter().flat_map(move |&number| {
+        list(graph, number).into_iter().enumerate().filter_map(move |(place, config)| {
+            let engine = engine(&config, precision, compiled).ok()??;
+            let plan = Plan::new(handle, config).ok()?;
+            let choice = Choice { list: number, place, engine };
+            (plan.workspace <= MOST).then_some((choice, plan))
+        })
+    })
+}
+
+/// Where plans are made and timed: a stream with its handle.
+pub(in super::super) struct Place<'a> {
+    handle: &'a Handle,
+    stream: &'a Arc<CudaStream>,
+    /// How many of a plan are timed at a time.
+    streams: usize,
+}
+
+impl<'a> Place<'a> {
+    pub(in super::super) fn new(handle: &'a Handle, stream: &'a Arc<CudaStream>) -> Self {
+        Self { handle, stream, streams: 1 }
+    }
+}
+
+/// What plans are timed on: streams, each with made-up numbers and a workspace of its own, since plans
+/// may wait for each other by what is in it.
+struct Trial {
+    lanes: Vec<TrialLane>,
+}
+
+struct TrialLane {
+    stream: Arc<CudaStream>,
+    handle: Handle,
+    at: [Pointer; 3],
+    space: Pointer,
+    _memory: Vec<CudaSlice<u8>>,
+}
+
+impl TrialLane {
+    fn new(context: &Arc<CudaContext>, sizes: [usize; 4]) -> Result<Self, EngineError> {
+        let stream = context.new_stream().map_err(driver)?;
+        let handle = Handle::new(stream.cu_stream())?;
+        let room = |bytes: usize| stream.alloc_zeros::<u8>(bytes.max(16)).map_err(driver);
+        let memory = sizes.into_iter().map(room).collect::<Result<Vec<_>, _>>()?;
+        let at = |n: usize| memory[n].device_ptr(&stream).0;
+        let (at, space) = ([at(0), at(1), at(2)], at(3));
+        stream.synchronize().map_err(driver)?;
+        Ok(Self { stream, handle, at, space, _memory: memory })
+    }
+}
+
+impl Trial {
+    fn new(
+        place: &Place<'_>,
+        shapes: Shapes,
+        precision: Precision,
+        workspace: usize,
+    ) -> Result<Self, EngineError> {
+        let size = if precision == Precision::Bf16 { 2 } else { 4 };
+        let [x, y, w] = shapes.sizes().map(|numbers| size * numbers);
+        let lane = |_| TrialLane::new(place.stream.context(), [x, y, w, workspace]);
+        Ok(Self { lanes: (0..place.streams).map(lane).collect::<Result<_, _>>()? })
+    }
+
+    /// Milliseconds of a run, over as many on every stream; `None` where it does not work.
+    fn time(&self, plan: &Plan, runs: usize) -> Option<f32> {
+        let own = &self.lanes.first()?.stream;
+        let start = own.record_event(Some(CU_EVENT_DEFAULT)).ok()?;
+        for lane in &self.lanes[1..] {
+            lane.stream.wait(&start).ok()?;
+        }
+        for _ in 0..runs {
+            for lane in &self.lanes {
+                plan.run(&lane.handle, lane.at, lane.space).ok()?;
+            }
+        }
+        for lane in &self.lanes[1..] {
+            own.wait(&lane.stream.record_event(None).ok()?).ok()?;
+        }
+        let end = own.record_event(Some(CU_EVENT_DEFAULT)).ok()?;
+        Some(start.elapsed_ms(&end).ok()? / (runs * self.lanes.len()) as f32)
+    }
+}
+
+impl Place<'_> {
+    /// The fastest plan.
+    fn fastest(
+        &self,
+        graph: &Graph,
+        shapes: Shapes,
+        precision: Precision,
+    ) -> Result<Option<(Choice, Plan)>, EngineError> {
+        let mut all: Vec<_> = candidates(self.handle, graph, precision, &[0, 1], false).collect();
+        if all.is_empty() {
+            all.extend(candidates(self.handle, graph, precision, &[2], false));
+        }
+        let most = all.iter().map(|(_, plan)| plan.workspace).max().unwrap_or(0);
+        let trial = Trial::new(self, shapes, precision, most)?;
+        let (mut timed, mut best) = (Vec::new(), f32::INFINITY);
+        for (order, (choice, plan)) in all.into_iter().enumerate() {
+            // The first run may load something.
+            let first = trial.time(&plan, 1).and_then(|_| trial.time(&plan, 1));
+            let Some(first) = first.filter(|&first| first < HOPELESS * best) else { continue };
+            let time = trial.time(&plan, RUNS[0]).unwrap_or(first);
+            best = best.min(time);
+            timed.push((time, order, choice, plan));
+        }
+        timed.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        timed.truncate(FINAL);
+        for (time, _, _, plan) in &mut timed {
+            let again = || trial.time(plan, RUNS[1]);
+            *time = [again(), again()].into_iter().flatten().fold(f32::INFINITY, f32::min);
+        }
+        let best = timed.iter().map(|entry| entry.0).fold(f32::INFINITY, f32::min);
+        timed.retain(|entry| entry.0 <= best * NEARLY);
+        timed.sort_by_key(|entry| entry.1);
+        Ok(timed.into_iter().next().map(|(_, _, choice, plan)| (choice, plan)))
+    }
+}
+
+impl Plans {
+    /// For a card, which several runs share, or on which there is one at a time.
+    pub(in super::super) fn new(card: &str, shared: bool) -> Self {
+        // SAFETY: a plain call.
+        let version = unsafe { c::cudnnGetVersion() };
+        let (card, streams) = (format!("{card}, cuDNN {version}"), if shared { SHARED } else { 1 });
+        let plans = Self { card, streams, chosen: Mutex::default() };
+        for text in KNOWN {
+            plans.take(text);
+        }
+        plans
+    }
+
+    /// What was chosen, where something was since it was last asked for.
+    pub(in super::super) fn text(&self) -> Option<String> {
+        let mut chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner);
+        if !std::mem::take(&mut chosen.1) {
+            return None;
+        }
+        let mut text = format!("{}\n", self.card);
+        for (&(s, precision, pass, add), choice) in &chosen.0 {
+            let sizes = [s.count, s.height, s.width, s.inputs, s.outputs, s.kernel, s.stride];
+            for size in sizes {
+                let _ = write!(text, "{size} ");
+            }
+            let (pass, add) = (pass.name(), u8::from(add));
+            let Choice { list, place, engine } = choice;
+            let _ = writeln!(text, "{precision} {pass} {add}: {list} {place} {engine}");
+        }
+        Some(text)
+    }
+
+    /// Takes what another process chose on this card; anything else is left alone.
+    pub(in super::super) fn take(&self, text: &str) {
+        let mut lines = text.lines();
+        if lines.next() != Some(&self.card) {
+            return;
+        }
+        let mut chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner);
+        for (key, choice) in lines.filter_map(parsed) {
+            chosen.0.entry(key).or_insert(choice);
+        }
+    }
+
+    /// A convolution; `often`: it will be run many times, so find out which way is fastest.
+    pub(in super::super) fn conv(
+        &self,
+        place: &Place<'_>,
+        shapes: Shapes,
+        precision: Precision,
+        often: bool,
+    ) -> Result<Conv, EngineError> {
+        let place = &Place { streams: self.streams, ..*place };
+        let tune = often && shapes.products() >= WORTH;
+        let plan = |pass, add| self.plan(place, (shapes, precision, pass, add), tune);
+        let both = |pass| Ok::<_, EngineError>([plan(pass, false)?, plan(pass, true)?]);
+        let [forward, backward, weights] = Pass::ALL;
+        let plans = [both(forward)?, both(backward)?, both(weights)?];
+        let workspace = plans.iter().flatten().map(|plan| plan.workspace).max().unwrap_or(0);
+        Ok(Conv { plans, often, workspace })
+    }
+
+    fn plan(&self, place: &Place<'_>, key: Key, tune: bool) -> Result<Plan, EngineError> {
+        let (shapes, precision, pass, add) = key;
+        let graph = Graph::new(place.handle, shapes, precision, pass, add)?;
+        // Held while plans are timed: one run at a time does that, and the others take its choice.
+        let mut chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&choice) = chosen.0.get(&sorted(key))
+            && let Some(plan) = planned(place.handle, &graph, precision, choice)
+        {
+            return Ok(plan);
+        }
+        // What adds to what is there comes up once in a step if at all, but for gradients of inputs.
+        if tune
+            && (!add || pass == Pass::Backward)
+            && let Some((choice, plan)) = place.fastest(&graph, shapes, precision)?
+        {
+            chosen.0.insert(sorted(key), choice);
+            chosen.1 = true;
+            return Ok(plan);
+        }
+        let (quick, slow) = ([0, 1, 2], [2]);
+        let first = candidates(place.handle, &graph, precision, &quick, false)
+            .chain(candidates(place.handle, &graph, precision, &slow, true))
+            .next();
+        first.map(|(_, plan)| plan).ok_or_else(|| {
+            let pass = pass.name();
+            EngineError::Device(format!("cuDNN has no deterministic {pass} pass of {shapes:?}"))
+        })
+    }
+}
+
+/// A line of [`Plans::text`].
+fn parsed(line: &str) -> Option<(Sorted, Choice)> {
+    let (key, choice) = line.split_once(": ")?;
+    let words: Vec<&str> = key.split(' ').collect();
+    let [sizes @ .., precision, pass, add] = &words[..] else { return None };
+    let sizes: Vec<usize> = sizes.iter().map(|word| word.parse().ok()).collect::<Option<_>>()?;
+    let [count, height, width, inputs, outputs, kernel, stride] = sizes[..] else { return None };
+    let shapes = Shapes { count, height, width, inputs, outputs, kernel, stride };
+    let pass = Pass::ALL.into_iter().find(|known| known.name() == *pass)?;
+    let mut numbers = choice.split(' ');
+    let choice = Choice {
+        list: numbers.next()?.parse().ok().filter(|&list| list < LISTS.len())?,
+        place: numbers.next()?.parse().ok()?,
+        engine: numbers.next()?.parse().ok()?,
+    };
+    Some(((shapes, precision.parse().ok()?, pass, *add == "1"), choice))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_with_the_program_can_be_read() {
+        for text in KNOWN {
+            let (mut lines, first) = (text.lines().skip(1), text.lines().next().unwrap());
+            assert!(first.contains(", cuDNN "), "{first}");
+            assert!(lines.clone().count() > 40 && lines.all(|line| parsed(line).is_some()));
+        }
+    }
+
+    #[test]
+    fn what_was_chosen_is_written_and_read() {
+        let plans = || Plans { card: "card".into(), streams: 1, chosen: Mutex::default() };
+        let shapes = Shapes {
+            count: 128,
+            height: 32,
+            width: 32,
+            inputs: 8,
+            outputs: 64,
+            kernel: 3,
+            stride: 1,
+        };
+        let first = plans();
+        assert_eq!(first.text(), None);
+        let choice = Choice { list: 1, place: 16, engine: 65 };
+        for (pass, add) in [(Pass::Forward, false), (Pass::Backward, true)] {
+            let key = sorted((shapes, Precision::Bf16, pass, add));
+            let mut chosen = first.chosen.lock().unwrap();
+            chosen.0.insert(key, choice);
+            chosen.1 = true;
+        }
+        let text = first.text().unwrap();
+        assert!(text.contains("128 32 32 8 64 3 1 2 backward 1: 1 16 65\n"), "{text}");
+        assert_eq!(first.text(), None, "nothing new");
+        let second = plans();
+        second.take(&text);
+        assert_eq!(second.chosen.lock().unwrap().0, first.chosen.lock().unwrap().0);
+        // Of another card, or not of this kind.
+        let other = Plans { card: "other".into(), streams: 1, chosen: Mutex::default() };
+        other.take(&text);
+        other.take("other\nnonsense\n1 2 3: 4\n128 32 32 8 64 3 1 2 forward 0: 9 9 9\n");
+        assert!(other.chosen.lock().unwrap().0.is_empty());
+    }
+}
