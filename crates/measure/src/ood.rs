@@ -1,24 +1,33 @@
 //! Out-of-distribution scores: how foreign an item looks to a model. One file a score, one list.
 //!
 //! Every score is "higher = more out-of-distribution". How well a score tells foreign items from
-//! familiar ones is a [`Detection`]; its figures are listed in [`FIGURES`].
+//! familiar ones is a [`Detection`]; its figures are listed in [`FIGURES`], and how far they would
+//! move with other items of the same kind is in [`Intervals`]. [`table`] does all of it at once.
 
+mod bootstrap;
+mod delong;
 mod detection;
 mod energy;
 mod entropy;
+mod intervals;
 mod knn;
 mod margin;
 mod msp;
+mod odin;
+mod products;
+mod table;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 pub use self::detection::{Detection, FIGURES, Figure, detect};
+pub use self::intervals::{Interval, Intervals, intervals};
+pub use self::table::{OodError, Row, table};
 use crate::{About, Matrix, MeasureError, Predictions};
 
 /// Every score, in the order of the tables.
 pub const SCORES: &[OodScore] =
-    &[energy::SCORE, msp::SCORE, entropy::SCORE, margin::SCORE, knn::SCORE];
+    &[energy::SCORE, msp::SCORE, odin::SCORE, entropy::SCORE, margin::SCORE, knn::SCORE];
 
 /// The score of this name.
 pub fn score(name: &str) -> Option<&'static OodScore> {
@@ -30,25 +39,43 @@ pub fn score(name: &str) -> Option<&'static OodScore> {
 pub struct OodInput<'a> {
     /// What the model said of the items.
     pub predictions: Option<Predictions<'a>>,
+    /// The logits of the items, perturbed as [`OodSettings::epsilon`] says.
+    pub perturbed: Option<Matrix<'a>>,
     /// The items' features, one row an item.
     pub features: Option<Matrix<'a>>,
     /// The features of the training items.
     pub training: Option<Matrix<'a>>,
 }
 
-/// What can be chosen about the scores.
+/// What can be chosen about the scores and their intervals.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct OodSettings {
     /// The temperature of the energy.
     pub temperature: f64,
+    /// The temperature of ODIN.
+    pub odin_temperature: f64,
+    /// How far ODIN moves each number of an input, on the scale that the model sees. It is heeded
+    /// where the inputs are perturbed, before they come here.
+    pub epsilon: f64,
     /// Which nearest training item the distance is taken to.
     pub neighbours: usize,
+    /// How many bootstrap replicates the intervals are read off; with 0, only AUROC has one.
+    pub replicates: usize,
+    /// The seed of the bootstrap.
+    pub seed: u64,
 }
 
 impl Default for OodSettings {
     fn default() -> Self {
-        Self { temperature: 1.0, neighbours: 50 }
+        Self {
+            temperature: 1.0,
+            odin_temperature: 1000.0,
+            epsilon: 0.0014,
+            neighbours: 50,
+            replicates: 1000,
+            seed: 0,
+        }
     }
 }
 
@@ -60,6 +87,8 @@ pub enum Needs {
     Logits,
     /// Logits or probabilities.
     Predictions,
+    /// Logits of perturbed inputs.
+    Perturbed,
     /// Features of the items and of the training items.
     Features,
 }
@@ -82,14 +111,23 @@ fn logits<'a>(input: &OodInput<'a>, score: &'static str) -> Result<Matrix<'a>, M
     }
 }
 
+fn positive(name: &'static str, value: f64) -> Result<(), MeasureError> {
+    if value > 0.0 && value.is_finite() {
+        return Ok(());
+    }
+    let (value, expected) = (value.to_string(), "a number above 0");
+    Err(MeasureError::Setting { name, value, expected })
+}
+
 /// Computes a number from each row of finite logits.
 fn each_row(
+    what: &'static str,
     matrix: Matrix<'_>,
     of: impl Fn(&[f64]) -> f64 + Sync,
 ) -> Result<Vec<f64>, MeasureError> {
     let scratch = || vec![0.0; matrix.columns()];
     let row = |buffer: &mut Vec<f64>, row| {
-        matrix.read_finite("logits", row, buffer)?;
+        matrix.read_finite(what, row, buffer)?;
         Ok(of(buffer))
     };
     in_order((0..matrix.rows()).into_par_iter().map_init(scratch, row).collect())

@@ -68,6 +68,7 @@ fn scores_of_items_are_the_same_bits_too() {
     let matrix = Matrix::new(&logits, K).unwrap();
     let input = OodInput {
         predictions: Some(Predictions::Logits(matrix)),
+        perturbed: Some(matrix),
         features: Some(matrix),
         training: Some(matrix),
     };

@@ -14,6 +14,7 @@
 use rayon::prelude::*;
 use serde::Serialize;
 
+use super::{Interval, Intervals};
 use crate::{About, Direction, MeasureError};
 
 /// How well a score detects.
@@ -42,10 +43,13 @@ pub struct Figure {
     pub about: About,
     /// The figure.
     pub of: fn(&Detection) -> Option<f64>,
+    /// Its interval.
+    pub interval: fn(&Intervals) -> Option<Interval>,
 }
 
-const SETTINGS: &str = "none; scores are higher = more out-of-distribution, and equal scores are \
-                        flagged together. Undefined where either side is empty";
+const SETTINGS: &str = "scores are higher = more out-of-distribution, and equal scores are flagged \
+                        together. Undefined where either side is empty. Interval: 95 %, percentiles \
+                        of a bootstrap of either side's items, replicates (1000 by default) and seed";
 
 /// Every figure, in the order of the tables.
 pub const FIGURES: &[Figure] = &[
@@ -56,11 +60,15 @@ pub const FIGURES: &[Figure] = &[
             formula: "P(s_out > s_in) + ½ P(s_out = s_in)",
             unit: "probability",
             direction: Direction::Higher,
-            settings: SETTINGS,
+            settings: "scores are higher = more out-of-distribution, and equal scores count half. \
+                       Undefined where either side is empty. Interval: 95 %, by DeLong's variance \
+                       on the logit scale",
             reference: "Hanley and McNeil, The meaning and use of the area under a ROC curve, \
-                        Radiology 143 (1982)",
+                        Radiology 143 (1982); DeLong, DeLong and Clarke-Pearson, Biometrics 44 \
+                        (1988)",
         },
         of: |detection| detection.auroc,
+        interval: |intervals| intervals.auroc,
     },
     Figure {
         about: About {
@@ -73,6 +81,7 @@ pub const FIGURES: &[Figure] = &[
             reference: AUPR,
         },
         of: |detection| detection.aupr_out,
+        interval: |intervals| intervals.aupr_out,
     },
     Figure {
         about: About {
@@ -85,6 +94,7 @@ pub const FIGURES: &[Figure] = &[
             reference: AUPR,
         },
         of: |detection| detection.aupr_in,
+        interval: |intervals| intervals.aupr_in,
     },
     Figure {
         about: About {
@@ -99,6 +109,7 @@ pub const FIGURES: &[Figure] = &[
                         detection, NeurIPS 2022",
         },
         of: |detection| detection.fpr95,
+        interval: |intervals| intervals.fpr95,
     },
     Figure {
         about: About {
@@ -113,6 +124,7 @@ pub const FIGURES: &[Figure] = &[
                         image detection in neural networks, ICLR 2018",
         },
         of: |detection| detection.fpr95_in,
+        interval: |intervals| intervals.fpr95_in,
     },
 ];
 
@@ -138,7 +150,7 @@ pub fn detect(inside: &[f64], outside: &[f64]) -> Result<Detection, MeasureError
 }
 
 /// How many (inside, outside) items have each distinct score, ascending.
-fn steps(inside: &[f64], outside: &[f64]) -> Result<Vec<(usize, usize)>, MeasureError> {
+pub(super) fn steps(inside: &[f64], outside: &[f64]) -> Result<Vec<(usize, usize)>, MeasureError> {
     for (what, scores) in [("scores of inside items", inside), ("scores of outside items", outside)]
     {
         if let Some(row) = scores.iter().position(|score| score.is_nan()) {
@@ -158,17 +170,25 @@ fn steps(inside: &[f64], outside: &[f64]) -> Result<Vec<(usize, usize)>, Measure
     Ok(all.chunk_by(|a, b| a.0 == b.0).map(count).collect())
 }
 
-fn auroc(steps: &[(usize, usize)], n_in: usize, n_out: usize) -> f64 {
+pub(super) fn auroc(steps: &[(usize, usize)], n_in: usize, n_out: usize) -> f64 {
     let (mut below, mut doubled) = (0u128, 0u128);
     for &(inside, outside) in steps {
         doubled += outside as u128 * (2 * below + inside as u128);
         below += inside as u128;
     }
-    doubled as f64 / (2 * n_in as u128 * n_out as u128) as f64
+    let all = 2 * n_in as u128 * n_out as u128;
+    let (less, more) = (doubled.min(all - doubled), doubled > all - doubled);
+    // The larger of the two areas is rounded and the other taken as what is left, which is exact:
+    // with inside and outside exchanged, the area is one less this one to the last bit.
+    let larger = 1.0 - less as f64 / all as f64;
+    if more { larger } else { 1.0 - larger }
 }
 
 /// Of steps of (negatives, positives), the most suspicious first.
-fn average_precision(steps: impl Iterator<Item = (usize, usize)>, positives: usize) -> f64 {
+pub(super) fn average_precision(
+    steps: impl Iterator<Item = (usize, usize)>,
+    positives: usize,
+) -> f64 {
     let (mut flagged, mut hits, mut sum) = (0usize, 0usize, 0.0);
     for (negative, positive) in steps {
         flagged += negative + positive;
@@ -178,7 +198,7 @@ fn average_precision(steps: impl Iterator<Item = (usize, usize)>, positives: usi
     sum / positives as f64
 }
 
-fn false_positives(
+pub(super) fn false_positives(
     steps: impl Iterator<Item = (usize, usize)>,
     negatives: usize,
     positives: usize,
@@ -260,6 +280,19 @@ mod tests {
         let outside: Vec<f64> = (0..20).map(f64::from).collect();
         let found = detect(&[0.5, 1.5], &outside).unwrap();
         assert_eq!(found.fpr95, Some(0.5));
+    }
+
+    /// Inside and outside exchanged: what was above is below, to the last bit.
+    #[test]
+    fn exchanged_is_one_less() {
+        for n in 1..60 {
+            let u = crate::testing::uniform(n, 3 * n as usize + 2);
+            let scores: Vec<f64> = u.iter().map(|u| (u * 9.0).floor()).collect();
+            let (inside, outside) = scores.split_at(n as usize);
+            let there = detect(inside, outside).unwrap().auroc.unwrap();
+            let back = detect(outside, inside).unwrap().auroc.unwrap();
+            assert_eq!((back, there), (1.0 - there, 1.0 - back));
+        }
     }
 
     #[test]

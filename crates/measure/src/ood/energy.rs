@@ -1,7 +1,7 @@
 //! Free energy of the logits.
 
-use super::{Needs, OodScore, each_row, logits};
-use crate::{About, Direction, MeasureError};
+use super::{Needs, OodScore, each_row, logits, positive};
+use crate::{About, Direction};
 
 const NAME: &str = "energy";
 
@@ -19,11 +19,8 @@ pub(super) const SCORE: OodScore = OodScore {
     needs: Needs::Logits,
     compute: |input, settings| {
         let t = settings.temperature;
-        if !(t > 0.0 && t.is_finite()) {
-            let (value, expected) = (t.to_string(), "a number above 0");
-            return Err(MeasureError::Setting { name: "temperature", value, expected });
-        }
-        each_row(logits(input, NAME)?, |z| {
+        positive("temperature", t)?;
+        each_row("logits", logits(input, NAME)?, |z| {
             let largest = z.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let sum: f64 = z.iter().map(|z| ((z - largest) / t).exp()).sum();
             -(largest + t * sum.ln())

@@ -22,7 +22,7 @@ pub(super) const SCORE: OodScore = OodScore {
         if matrix.columns() < 2 {
             return Err(MeasureError::Missing { score: NAME, what: "at least two classes" });
         }
-        each_row(matrix, |z| {
+        each_row("logits", matrix, |z| {
             let best = |(first, second): (f64, f64), &z: &f64| match z > first {
                 true => (z, first),
                 false => (first, second.max(z)),

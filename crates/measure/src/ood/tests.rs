@@ -71,6 +71,7 @@ fn higher_is_out() {
     let training = [1.0, 0.0, 1.0, 0.2, 0.9, 0.1];
     let input = OodInput {
         predictions: Some(Predictions::Logits(Matrix::new(&logits[..], 3).unwrap())),
+        perturbed: Some(Matrix::new(&logits[..], 3).unwrap()),
         features: Some(Matrix::new(&features[..], 2).unwrap()),
         training: Some(Matrix::new(&training[..], 2).unwrap()),
     };
@@ -106,10 +107,19 @@ fn what_is_missing_or_wrong_is_named() {
         let error = run(name, &input, OodSettings::default()).unwrap_err();
         assert!(matches!(error, MeasureError::NotFinite { row: 0, column: 1, .. }), "{error}");
     }
+    let perturbed = OodInput { perturbed: Some(Matrix::new(&rows[..], 2).unwrap()), ..input };
+    let error = run("odin", &perturbed, OodSettings::default()).unwrap_err();
+    let text = "logits of perturbed inputs, row 0, column 1: NaN; expected a finite number";
+    assert_eq!(error.to_string(), text);
+    let one_class = OodInput { perturbed: Some(Matrix::new(&rows[..1], 1).unwrap()), ..input };
+    assert!(run("odin", &one_class, OodSettings::default()).is_err());
     for temperature in [0.0, -1.0, f64::NAN] {
-        let settings = OodSettings { temperature, ..Default::default() };
+        let settings =
+            OodSettings { temperature, odin_temperature: temperature, ..Default::default() };
         let error = run("energy", &input, settings).unwrap_err();
         assert!(matches!(error, MeasureError::Setting { name: "temperature", .. }), "{error}");
+        let error = run("odin", &perturbed, settings).unwrap_err();
+        assert!(matches!(error, MeasureError::Setting { name: "odin_temperature", .. }), "{error}");
     }
     let zeros = [1.0, 0.0, 0.0, 0.0];
     let matrix = Matrix::new(&zeros[..], 2).unwrap();
