@@ -1,0 +1,188 @@
+//! How the loss curves around a run's weights: the Hessian of the mean soft NLL against the votes,
+//! batch statistics frozen, dropout off.
+//!
+//! λ_max is found by power iteration, by Lanczos, or both; the trace by Hutchinson's probes, whose
+//! products also give the traces of blocks, or by Hutch++. Each estimate says how far off it may be,
+//! how many products it took and whether it converged.
+
+use dissensus_engine::device::Targets;
+use dissensus_geometry::GeometryError;
+use dissensus_geometry::curvature::{
+    Block, Density, DensitySettings, Estimate, Extremes, HutchSettings, LanczosSettings, Operator,
+    Power, PowerSettings, TraceSettings, Traces, density, hutch_plus_plus, hutchinson, lanczos,
+    power,
+};
+use dissensus_geometry::model::{Grouping, Hessian, blocks};
+use serde::{Deserialize, Serialize};
+
+use crate::watch::{Progress, Watch};
+use crate::{ExamineError, Model, ModelSettings, Slice};
+
+/// What to ask of the curvature; what is `None` is not computed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct CurvatureSettings {
+    /// Which part of the split; `None` for the one that is reported.
+    pub part: Option<String>,
+    /// Which of its items.
+    pub slice: Slice,
+    /// The eigenvalue of largest magnitude.
+    pub power: Option<PowerSettings>,
+    /// The largest and smallest eigenvalues.
+    pub lanczos: Option<LanczosSettings>,
+    /// The trace, by probes.
+    pub trace: Option<TraceSettings>,
+    /// The traces of blocks, from the same probes.
+    pub blocks: Option<Grouping>,
+    /// The trace, by a sketch and probes.
+    pub hutch: Option<HutchSettings>,
+    /// How eigenvalues are distributed.
+    pub density: Option<DensitySettings>,
+}
+
+impl Default for CurvatureSettings {
+    fn default() -> Self {
+        Self {
+            part: None,
+            slice: Slice::All,
+            power: Some(PowerSettings::default()),
+            lanczos: None,
+            trace: Some(TraceSettings::default()),
+            blocks: None,
+            hutch: None,
+            density: None,
+        }
+    }
+}
+
+/// The curvature of a loss at a run's weights.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Curvature {
+    /// The run.
+    pub run: String,
+    /// What was asked.
+    pub settings: CurvatureSettings,
+    /// How it was computed.
+    pub model: ModelSettings,
+    /// The part of the split.
+    pub part: String,
+    /// Items that the loss is the mean over.
+    pub items: usize,
+    /// Parameters of the network: rows of the Hessian.
+    pub parameters: usize,
+    /// The loss there, in nats.
+    pub loss: f64,
+    /// The length of its gradient.
+    pub gradient_norm: f64,
+    /// The eigenvalue of largest magnitude.
+    pub power: Option<Power>,
+    /// The largest and smallest eigenvalues.
+    pub extremes: Option<Extremes>,
+    /// The trace, those of blocks, and the sum of squares.
+    pub traces: Option<Traces>,
+    /// The trace by Hutch++.
+    pub hutch: Option<Estimate>,
+    /// How eigenvalues are distributed.
+    pub density: Option<Density>,
+    /// Products made, all together.
+    pub products: usize,
+}
+
+impl Curvature {
+    /// The largest eigenvalue: Lanczos's where it was asked for, else that of power iteration.
+    /// `None` where power iteration ended at a negative one, which says nothing of the largest.
+    pub fn lambda_max(&self) -> Option<Estimate> {
+        let largest = self.extremes.as_ref().and_then(|extremes| extremes.largest.first());
+        let top = self.power.as_ref().map(|power| power.top).filter(|top| top.value >= 0.0);
+        largest.copied().or(top)
+    }
+
+    /// The smallest eigenvalue, where Lanczos looked for it.
+    pub fn lambda_min(&self) -> Option<Estimate> {
+        self.extremes.as_ref().and_then(|extremes| extremes.smallest.first()).copied()
+    }
+
+    /// The trace: that of Hutch++ where it was asked for, else Hutchinson's.
+    pub fn trace(&self) -> Option<Estimate> {
+        self.hutch.or(self.traces.as_ref().map(|traces| traces.trace))
+    }
+}
+
+/// The curvature of the mean loss over a slice of a part.
+pub fn curvature(
+    model: &mut Model,
+    settings: &CurvatureSettings,
+    watch: &mut Watch<'_>,
+) -> Result<Curvature, ExamineError> {
+    let chosen = model.chosen(settings.part.as_deref(), settings.slice, 1)?;
+    let (run, how) = (model.id().to_owned(), *model.settings());
+    let (runner, network, targets) = model.asked();
+    let targets = Targets::Distributions(targets);
+    let (loss, gradient) = runner.gradient(&chosen.rows, targets)?;
+    let gradient_norm = gradient.iter().map(|&g| f64::from(g).powi(2)).sum::<f64>().sqrt();
+    let blocks: Vec<Block> =
+        settings.blocks.map_or(Vec::new(), |grouping| blocks(network, grouping));
+    let parameters = network.parameter_count();
+    let hessian = Hessian::new(runner, network, &chosen.rows, targets)?;
+    let mut seen = Seen { hessian, what: "", done: 0, most: 0, products: 0, watch };
+    Ok(Curvature {
+        power: settings.power.map(|s| power(seen.at("power iteration", s.most), &s)).transpose()?,
+        extremes: settings.lanczos.map(|s| lanczos(seen.at("Lanczos", s.most), &s)).transpose()?,
+        traces: settings
+            .trace
+            .map(|s| hutchinson(seen.at("trace", s.most), &blocks, &s))
+            .transpose()?,
+        hutch: settings
+            .hutch
+            .map(|s| hutch_plus_plus(seen.at("trace (Hutch++)", 2 * s.rank + s.most), &s))
+            .transpose()?,
+        density: settings
+            .density
+            .map(|s| density(seen.at("density", s.probes * s.steps), &s))
+            .transpose()?,
+        products: seen.products,
+        run,
+        settings: settings.clone(),
+        model: how,
+        part: chosen.part,
+        items: chosen.rows.len(),
+        parameters,
+        loss,
+        gradient_norm,
+    })
+}
+
+/// A Hessian whose products are counted and told.
+struct Seen<'a, 'w, 'f> {
+    hessian: Hessian<'a>,
+    what: &'static str,
+    done: usize,
+    most: usize,
+    products: usize,
+    watch: &'w mut Watch<'f>,
+}
+
+impl Seen<'_, '_, '_> {
+    /// The next piece of work begins.
+    fn at(&mut self, what: &'static str, most: usize) -> &mut Self {
+        (self.what, self.done, self.most) = (what, 0, most);
+        self
+    }
+}
+
+impl Operator for Seen<'_, '_, '_> {
+    type Number = f32;
+
+    fn len(&self) -> usize {
+        self.hessian.len()
+    }
+
+    fn apply(&mut self, vector: &[f32]) -> Result<Vec<f32>, GeometryError> {
+        let product = self.hessian.apply(vector)?;
+        self.done += 1;
+        self.products += 1;
+        let most = self.most.max(self.done);
+        (self.watch)(Progress { what: self.what, done: self.done, most });
+        Ok(product)
+    }
+}
