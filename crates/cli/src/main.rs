@@ -5,6 +5,7 @@
 //! standard output, everything else to standard error.
 
 mod commands;
+mod examining;
 mod generated;
 mod judging;
 mod reporting;
@@ -60,6 +61,11 @@ enum Command {
     Baseline(commands::baseline::Args),
     Compare(commands::compare::Args),
     Deliver(commands::deliver::Args),
+    Geometry(commands::geometry::Args),
+    Barrier(commands::barrier::Args),
+    Cka(commands::cka::Args),
+    Gradcam(commands::gradcam::Args),
+    Ood(commands::ood::Args),
     /// Whole studies: many runs from one file, and what comes out of them
     #[command(subcommand)]
     Study(commands::study::Command),
@@ -92,6 +98,11 @@ fn main() -> ExitCode {
         Command::Baseline(args) => commands::baseline::run(&args),
         Command::Compare(args) => commands::compare::run(&args),
         Command::Deliver(args) => commands::deliver::run(&args),
+        Command::Geometry(args) => commands::geometry::run(&args),
+        Command::Barrier(args) => commands::barrier::run(&args),
+        Command::Cka(args) => commands::cka::run(&args),
+        Command::Gradcam(args) => commands::gradcam::run(&args),
+        Command::Ood(args) => commands::ood::run(&args),
         Command::Study(command) => commands::study::run(command),
         Command::Report(args) => commands::report::run(&args),
         Command::Pack(args) => commands::pack::run(&args),

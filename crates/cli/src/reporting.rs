@@ -29,6 +29,8 @@ pub(crate) struct Written {
     /// Runs that failed, and those that are not done.
     failed: usize,
     missing: usize,
+    /// Finished runs that stages have not looked into, by stage.
+    unexamined: Vec<(String, usize)>,
 }
 
 impl Written {
@@ -43,6 +45,15 @@ impl Written {
         if !open.is_empty() {
             let (note, open) = (paint::warn("note:"), open.join(" and "));
             words += &format!("{note} of the study's runs, {open}\n");
+        }
+        if !self.unexamined.is_empty() {
+            let one = |(stage, runs): &(String, usize)| format!("{stage} ({runs} runs)");
+            let stages = self.unexamined.iter().map(one).collect::<Vec<_>>().join(", ");
+            let note = paint::warn("note:");
+            words += &format!(
+                "{note} no numbers of {stages}: their models were not looked into where they were \
+                 trained\n"
+            );
         }
         words
     }
@@ -108,7 +119,8 @@ pub(crate) fn write(plan: &Plan<'_>, store: &Store, out: &Path) -> anyhow::Resul
     folder.write("index.html", html.as_bytes())?;
     let (page, files) = (out.join("index.html"), folder.files);
     let (failed, missing) = (collected.failed.len(), collected.missing);
-    Ok(Written { page, files, problems, failed, missing })
+    let unexamined = collected.unexamined.into_iter().collect();
+    Ok(Written { page, files, problems, failed, missing, unexamined })
 }
 
 struct Folder<'a> {

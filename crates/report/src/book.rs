@@ -25,12 +25,14 @@ pub struct Book {
     pub metrics: Vec<Metric>,
     /// The results.
     pub rows: Vec<Row>,
-    /// Curves over epochs, one for each run and column of its history.
+    /// Curves over epochs, one for each run and column of its history; and other lines of a run.
     pub curves: Vec<Curve>,
     /// Numbers by item, one table for each run that a figure needs them of.
     pub items: Vec<ItemNumbers>,
     /// Binned reliability, one for each run.
     pub reliability: Vec<ReliabilityOf>,
+    /// Pictures with a run's map of where it looks over them.
+    pub overlays: Vec<Overlay>,
     /// The items themselves with every arm's predictions, one collection for each data set.
     pub collections: Vec<Collection>,
     /// The settings that a grid search chose.
@@ -39,6 +41,10 @@ pub struct Book {
     pub facts: Vec<Facts>,
     /// Published values to stand beside ours.
     pub references: Vec<Reference>,
+    /// What is claimed to come out.
+    pub claims: Vec<crate::claims::ClaimSpec>,
+    /// The runs that the study has, done or not.
+    pub planned: Vec<Of>,
     /// What tables are wanted.
     pub tables: Vec<crate::tables::TableSpec>,
     /// What figures are wanted.
@@ -120,7 +126,7 @@ pub struct Of {
     pub seed: u64,
 }
 
-/// A column of a run's history.
+/// A column of a run's history, or another line of it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Curve {
     /// The run.
@@ -129,6 +135,8 @@ pub struct Curve {
     pub column: String,
     /// One value an epoch; NaN where there is none.
     pub values: Vec<f64>,
+    /// Where the values stand, as many; empty for epochs.
+    pub x: Vec<f64>,
 }
 
 /// Columns of numbers by item, of one run.
@@ -149,6 +157,17 @@ pub struct ReliabilityOf {
     pub of: Of,
     /// Confidence, how often people agreed, and the count of each bin.
     pub bins: Vec<(f64, f64, u64)>,
+}
+
+/// A picture with a run's map of where it looks over it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Overlay {
+    /// The run.
+    pub of: Of,
+    /// The item.
+    pub item: String,
+    /// The picture, the map over it.
+    pub picture: Picture,
 }
 
 /// The items of a data set, to look at.

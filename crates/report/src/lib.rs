@@ -2,6 +2,7 @@
 //! measured here.
 
 pub mod book;
+pub mod claims;
 mod error;
 pub mod figures;
 pub mod page;

@@ -12,13 +12,16 @@ use std::collections::BTreeMap;
 
 use dissensus_measure::reliability::Binning;
 use dissensus_measure::{Against, Scorer, Settings};
-use dissensus_report::book::{Arm, Book, Curve, ItemNumbers, Named, Of, ReliabilityOf};
+use dissensus_report::book::{
+    Arm, Book, Curve, ItemNumbers, Named, Of, Overlay, Picture, ReliabilityOf,
+};
 use dissensus_store::{RunInfo, Store, Which};
 use rayon::prelude::*;
 use serde_json::Value;
 
 use crate::collect::Gathered;
 use crate::finished::Finished;
+use crate::stages::{Kept, KeptPicture};
 use crate::{Job, Plan, StudyError};
 use collection::Means;
 
@@ -28,6 +31,7 @@ pub use items::COLUMNS;
 struct Part {
     curves: Vec<Curve>,
     items: Vec<ItemNumbers>,
+    overlays: Vec<Overlay>,
     reliability: Vec<ReliabilityOf>,
     means: Means,
 }
@@ -64,6 +68,8 @@ impl Plan<'_> {
             tables: study.tables.clone(),
             figures: study.figures.clone(),
             references: study.references.clone(),
+            claims: study.claims.clone(),
+            planned: gathered.jobs.iter().map(of).collect(),
             settings: study.to_toml(),
             provenance: provenance::lines(self, store, &gathered)?,
             ..Book::default()
@@ -72,6 +78,7 @@ impl Plan<'_> {
             book.curves.extend(part.curves);
             book.items.extend(part.items);
             book.reliability.extend(part.reliability);
+            book.overlays.extend(part.overlays);
         }
         let collected = gathered.collected;
         book.rows = collected.rows;
@@ -91,26 +98,33 @@ impl Plan<'_> {
         let mut part = Part {
             curves: Vec::new(),
             items: Vec::new(),
+            overlays: Vec::new(),
             reliability: Vec::new(),
             means: Means::new(group.first().copied()),
         };
         for job in group {
             let Some(ran) = gathered.ran.get(&job.id) else { continue };
-            let of =
-                Of { dataset: job.dataset.clone(), arm: job.arm.clone(), k: job.k, seed: job.seed };
+            let (of, kept) = (of(job), gathered.kept_of(job));
             let material = self.material(job);
             let finished = Finished { job, info: &ran.info, result: &ran.result, material };
             let (places, judged) = finished.judged(Which::Best)?;
             part.curves.extend(curves(&of, &ran.info)?);
+            part.curves.extend(kept.iter().flat_map(|kept| &kept.paths).map(|path| Curve {
+                of: of.clone(),
+                column: path.name.clone(),
+                values: path.y.clone(),
+                x: path.x.clone(),
+            }));
+            part.overlays.extend(overlays(&of, kept));
             let columns = items::wanted(self.study(), job);
-            if !columns.is_empty() {
+            let examined = items::wanted_of_stages(self.study(), job);
+            if !columns.is_empty() || !examined.is_empty() {
                 let distances = distances.of(job);
                 let names = material.task.table().items();
-                part.items.push(ItemNumbers {
-                    of: of.clone(),
-                    ids: places.iter().map(|&at| names.name(at).to_owned()).collect(),
-                    columns: items::columns(&columns, &judged, &places, distances)?,
-                });
+                let ids: Vec<String> = places.iter().map(|&at| names.name(at).to_owned()).collect();
+                let mut columns = items::columns(&columns, &judged, &places, distances)?;
+                columns.extend(items::of_stages(&examined, kept, &ids));
+                part.items.push(ItemNumbers { of: of.clone(), ids, columns });
             }
             let scorer = Scorer::new(&judged, Settings::default())?;
             let bins = scorer.reliability(Binning::Mass, Against::Human);
@@ -144,6 +158,21 @@ impl Plan<'_> {
     }
 }
 
+/// A job as tables and figures know it.
+fn of(job: &Job) -> Of {
+    Of { dataset: job.dataset.clone(), arm: job.arm.clone(), k: job.k, seed: job.seed }
+}
+
+/// The pictures that stages kept of a run; what is damaged is left out.
+fn overlays(of: &Of, kept: &[Kept]) -> Vec<Overlay> {
+    let overlay = |one: &KeptPicture| {
+        let (width, height) = (one.width, one.height);
+        let picture = Picture { width, height, channels: 3, pixels: one.bytes()? };
+        Some(Overlay { of: of.clone(), item: one.item.clone(), picture })
+    };
+    kept.iter().flat_map(|kept| &kept.pictures).filter_map(overlay).collect()
+}
+
 /// The columns of a run's history, each once.
 fn curves(of: &Of, info: &RunInfo) -> Result<Vec<Curve>, StudyError> {
     let history = info.history()?;
@@ -161,7 +190,7 @@ fn curves(of: &Of, info: &RunInfo) -> Result<Vec<Curve>, StudyError> {
     let curve = |(name, _): (&String, _)| {
         let mut values = columns.remove(name.as_str())?;
         values.resize(history.len(), f64::NAN);
-        Some(Curve { of: of.clone(), column: name.clone(), values })
+        Some(Curve { of: of.clone(), column: name.clone(), values, x: Vec::new() })
     };
     Ok(names.filter_map(curve).collect())
 }

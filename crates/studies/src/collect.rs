@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::finished::Finished;
 use crate::results::{numbers_from_csv, numbers_to_csv, to_csv, to_parquet};
-use crate::stages::Stage;
+use crate::stages::{Kept, Stage};
 use crate::{Failure, Finals, Job, Number, Plan, StudyError};
 
 /// The files of a study's folder in a store.
@@ -40,6 +40,8 @@ pub struct Collected {
     pub failed: Vec<Failure>,
     /// How many final runs are not done.
     pub missing: usize,
+    /// Finished runs that a stage has not looked into, by stage.
+    pub unexamined: BTreeMap<String, usize>,
 }
 
 /// A finished run, as the store has it.
@@ -52,7 +54,18 @@ pub(crate) struct Ran {
 pub(crate) struct Gathered {
     pub(crate) jobs: Vec<Job>,
     pub(crate) ran: BTreeMap<RunId, Ran>,
+    /// What stages that look into models found, by the place of the job.
+    pub(crate) kept: Vec<Vec<Kept>>,
     pub(crate) collected: Collected,
+}
+
+impl Gathered {
+    /// What stages that look into models found of a job.
+    pub(crate) fn kept_of(&self, job: &Job) -> &[Kept] {
+        let same = |one: &Job| one.is_beside(job) && one.seed == job.seed;
+        let place = self.jobs.iter().position(same);
+        place.and_then(|place| self.kept.get(place)).map_or(&[], Vec::as_slice)
+    }
 }
 
 impl Plan<'_> {
@@ -133,11 +146,45 @@ impl Plan<'_> {
         let failed = |id: &RunId| collected.failed.iter().any(|failure| failure.id == *id);
         let open = |job: &&Job| !ran.contains_key(&job.id) && !failed(&job.id);
         collected.missing += jobs.iter().filter(open).count();
-        for job in &jobs {
+        let kept = self.kept(&folder, &jobs, &ran, &mut collected.unexamined)?;
+        for (job, kept) in jobs.iter().zip(&kept) {
             let of_run = numbers.get(&job.id).into_iter().flatten();
-            collected.rows.extend(of_run.map(|number| self.row(job, number)));
+            let looked = kept.iter().flat_map(|kept| &kept.numbers);
+            collected.rows.extend(of_run.chain(looked).map(|number| self.row(job, number)));
         }
-        Ok(Gathered { jobs, ran, collected })
+        Ok(Gathered { jobs, ran, kept, collected })
+    }
+
+    /// What stages that look into models found of these jobs, as the study's folder has it.
+    fn kept(
+        &self,
+        folder: &StudyFolder,
+        jobs: &[Job],
+        ran: &BTreeMap<RunId, Ran>,
+        unexamined: &mut BTreeMap<String, usize>,
+    ) -> Result<Vec<Vec<Kept>>, StudyError> {
+        let mut all: Vec<Vec<Kept>> = jobs.iter().map(|_| Vec::new()).collect();
+        if !self.has_examinations() {
+            return Ok(all);
+        }
+        let names = folder.files()?;
+        for stage in self.examiners() {
+            for group in stage.groups(&stage.among().of(jobs)) {
+                for job in group.runs.iter().take(group.subjects) {
+                    if !ran.contains_key(&job.id) {
+                        continue;
+                    }
+                    let place = jobs.iter().position(|one| std::ptr::eq(one, *job));
+                    match Kept::nearest(folder, &names, stage, &job.id, &group.peers(job))? {
+                        Some(kept) => {
+                            all[place.unwrap_or_default()].push(kept);
+                        }
+                        None => *unexamined.entry(stage.name().to_owned()).or_default() += 1,
+                    }
+                }
+            }
+        }
+        Ok(all)
     }
 
     fn row(&self, job: &Job, number: &Number) -> Row {

@@ -155,9 +155,18 @@ pub enum StudyError {
     /// Predictions that cannot be judged.
     #[error(transparent)]
     Measure(#[from] MeasureError),
+    /// A model that cannot be looked into.
+    #[error(transparent)]
+    Examine(#[from] dissensus_examine::ExamineError),
     /// Votes that cannot be drawn or estimated.
     #[error(transparent)]
     Labels(#[from] dissensus_labels::LabelError),
+}
+
+impl From<dissensus_geometry::GeometryError> for StudyError {
+    fn from(error: dissensus_geometry::GeometryError) -> Self {
+        Self::Examine(error.into())
+    }
 }
 
 impl StudyError {

@@ -30,10 +30,12 @@
 //! # Ok::<(), dissensus_studies::StudyError>(())
 //! ```
 
+mod bench;
 mod book;
 mod builtin;
 mod collect;
 mod error;
+mod examining;
 mod file;
 mod finished;
 mod layers;
@@ -45,10 +47,12 @@ pub mod stages;
 mod status;
 mod study;
 
+pub use bench::{Bench, InputsOf};
 pub use book::COLUMNS;
 pub use builtin::{BUILTIN, Builtin};
 pub use collect::{Collected, files};
 pub use error::{LoadError, StudyError};
+pub use examining::{Examined, Onlooker};
 pub use file::{Arm, Axis, DatasetChoice, Grid, Scale, Setting, SliceBy, SliceRule, VotesChoice};
 pub use finished::Finished;
 pub use material::Material;

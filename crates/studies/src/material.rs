@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use dissensus_inputs::Inputs;
 use dissensus_measure::Truth;
 use dissensus_train::Task;
 
@@ -11,6 +12,9 @@ pub struct Material {
     pub task: Task,
     /// The items' texts by id, for people to read; empty where they have none.
     pub texts: HashMap<String, String>,
+    /// The items' pictures, to look at, where the task has something else of them, such as vectors by
+    /// an encoder.
+    pub pictures: Option<Inputs>,
     /// The distributions that the votes were drawn from, in the order of the task's items; `None`
     /// where nobody knows them.
     pub truth: Option<Truth>,
@@ -18,6 +22,6 @@ pub struct Material {
 
 impl From<Task> for Material {
     fn from(task: Task) -> Self {
-        Self { task, texts: HashMap::new(), truth: None }
+        Self { task, texts: HashMap::new(), pictures: None, truth: None }
     }
 }

@@ -24,8 +24,12 @@ use crate::{Material, Study, StudyError};
 pub struct PlanOptions {
     /// Only these arms; none for all.
     pub only: Vec<String>,
+    /// Only these numbers of votes (`None`: all); none for any.
+    pub ks: Vec<Option<u32>>,
     /// At most so many seeds of each.
     pub seeds: Option<u64>,
+    /// Only seeds from this one to that, both among them.
+    pub between: Option<(u64, u64)>,
 }
 
 /// A run, and what it is in a study.
@@ -120,6 +124,21 @@ impl Study {
         }
         let only = Some(&options.only[..]).filter(|only| !only.is_empty());
         let mut outlines = self.outlines(only)?;
+        if !options.ks.is_empty() {
+            outlines.retain(|outline| options.ks.contains(&outline.k));
+        }
+        if let Some((first, last)) = options.between {
+            let among = |seed: &u64| (first..=last).contains(seed);
+            outlines.iter_mut().for_each(|outline| outline.seeds.retain(among));
+            outlines.retain(|outline| !outline.seeds.is_empty());
+        }
+        if outlines.is_empty() {
+            return Err(StudyError::Missing {
+                study: self.file.clone(),
+                key: "run that was asked for".into(),
+                remedy: "ask for other arms, numbers of votes or seeds".into(),
+            });
+        }
         if let Some(seeds) = options.seeds {
             let most = usize::try_from(seeds).unwrap_or(usize::MAX).max(1);
             outlines.iter_mut().for_each(|outline| outline.seeds.truncate(most));
@@ -139,9 +158,25 @@ impl Study {
                 }
             };
             fits(&outline, &materials[at].task)?;
+            self.named_classes(&outline, &materials[at].task)?;
             groups.push((outline, at));
         }
         Ok(Plan { study: self, materials, groups })
+    }
+
+    /// Names for the classes of a data set must be as many as it has.
+    fn named_classes(&self, outline: &Outline, task: &Task) -> Result<(), StudyError> {
+        let choice = self.datasets.iter().find(|choice| choice.name == outline.dataset);
+        let Some(choice) = choice.filter(|choice| !choice.classes.is_empty()) else {
+            return Ok(());
+        };
+        let (named, classes) = (choice.classes.len(), task.table().classes().len());
+        if named == classes {
+            return Ok(());
+        }
+        let why = format!("names {named} classes, and the data have {classes}");
+        let key = format!("[[dataset]] {} classes", choice.name);
+        Err(StudyError::Conflict { key, place: choice.classes_place.clone(), why })
     }
 }
 

@@ -24,6 +24,13 @@ pub struct Number {
     pub value: Option<f64>,
 }
 
+impl Number {
+    pub(crate) fn new(metric: &str, slice: &str, value: Option<f64>) -> Self {
+        let value = value.filter(|value| !value.is_nan());
+        Self { metric: metric.to_owned(), slice: slice.to_owned(), value }
+    }
+}
+
 /// Rows as CSV, with a head.
 pub fn to_csv(rows: &[Row]) -> Result<Vec<u8>, StudyError> {
     encode(rows, &["study", "dataset", "arm", "k", "seed", "metric", "slice", "value", "run"])

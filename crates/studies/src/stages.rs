@@ -4,10 +4,25 @@
 //! folder under its name, the digest of its settings and the run's id, and not computed again; with
 //! other settings it is. To add one, write its file and add its line to [`STAGES`]; the study's keys,
 //! the results and the report take it from there.
+//!
+//! Some need no more than predictions and history: their numbers are made where results are collected.
+//! Others look into the model ([`Plan::examine`](crate::Plan::examine)), some of them into several
+//! runs at once; these run where the weights are, and elsewhere what they kept is read. Each of these
+//! can be kept to some runs by `arms`, `ks` and `seeds`.
 
+mod among;
+mod barrier;
+mod cka;
 mod dynamics;
+mod examiner;
+mod geometry;
+mod gradcam;
+mod kept;
 mod measure;
+mod ood;
+mod settings;
 mod truth;
+mod variance;
 
 use std::sync::Arc;
 
@@ -19,8 +34,22 @@ use crate::file::{Section, SliceRule};
 use crate::finished::Finished;
 use crate::{Number, StudyError};
 
+pub(crate) use among::Among;
+pub(crate) use examiner::{Examiner, Group};
+pub(crate) use kept::{Kept, Picture as KeptPicture};
+
 /// The stages, in the order of the results.
-pub const STAGES: &[Info] = &[measure::INFO, truth::INFO, dynamics::INFO];
+pub const STAGES: &[Info] = &[
+    measure::INFO,
+    truth::INFO,
+    dynamics::INFO,
+    geometry::INFO,
+    variance::INFO,
+    ood::INFO,
+    barrier::INFO,
+    cka::INFO,
+    gradcam::INFO,
+];
 
 /// A stage in words.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +63,20 @@ pub struct Info {
     read: Read,
 }
 
-type Read = fn(Option<&Section<'_, '_, '_>>, &[SliceRule]) -> Result<Arc<dyn Stage>, StudyError>;
+type Read = fn(Option<&Section<'_, '_, '_>>, &[SliceRule]) -> Result<Made, StudyError>;
+
+/// A stage of either kind.
+enum Made {
+    Stage(Arc<dyn Stage>),
+    Examiner(Arc<dyn Examiner>),
+}
+
+/// The stages of a study, of both kinds.
+#[derive(Clone, Default)]
+pub(crate) struct Stages {
+    pub(crate) stages: Vec<Arc<dyn Stage>>,
+    pub(crate) examiners: Vec<Arc<dyn Examiner>>,
+}
 
 /// A stage with its settings.
 pub trait Stage: Send + Sync {
@@ -65,12 +107,12 @@ fn without_settings(section: Option<&Section<'_, '_, '_>>) -> Result<(), StudyEr
 pub(crate) fn read(
     section: Option<&Section<'_, '_, '_>>,
     slices: &[SliceRule],
-) -> Result<Vec<Arc<dyn Stage>>, StudyError> {
+) -> Result<Stages, StudyError> {
     let names: Vec<&str> = STAGES.iter().map(|stage| stage.name).collect();
     if let Some(section) = section {
         section.known(&names)?;
     }
-    let mut stages = Vec::new();
+    let mut all = Stages::default();
     for stage in STAGES {
         let own = section.and_then(|section| {
             let node = section.node(stage.name)?;
@@ -78,10 +120,13 @@ pub(crate) fn read(
         });
         let own = own.transpose()?;
         if own.is_some() || stage.always {
-            stages.push((stage.read)(own.as_ref(), slices)?);
+            match (stage.read)(own.as_ref(), slices)? {
+                Made::Stage(stage) => all.stages.push(stage),
+                Made::Examiner(stage) => all.examiners.push(stage),
+            }
         }
     }
-    Ok(stages)
+    Ok(all)
 }
 
 /// A metric of `dissensus_measure` in the words of a report.
@@ -144,12 +189,16 @@ mod tests {
     #[test]
     fn the_list_is_complete_and_no_metric_comes_twice() {
         let mut names = std::collections::BTreeSet::new();
+        let mut metrics_seen = std::collections::BTreeSet::new();
         for stage in STAGES {
-            assert!(!stage.about.is_empty() && names.insert(stage.name.to_owned()));
-            let made = (stage.read)(None, &[]).unwrap();
-            assert_eq!(made.name(), stage.name);
-            for metric in made.metrics() {
-                assert!(names.insert(metric.name.clone()), "{} twice", metric.name);
+            assert!(!stage.about.is_empty() && names.insert(stage.name));
+            let (name, metrics) = match (stage.read)(None, &[]).unwrap() {
+                Made::Stage(made) => (made.name(), made.metrics()),
+                Made::Examiner(made) => (made.name(), made.metrics()),
+            };
+            assert_eq!(name, stage.name);
+            for metric in metrics {
+                assert!(metrics_seen.insert(metric.name.clone()), "{} twice", metric.name);
                 let texts = [&metric.title, &metric.what, &metric.formula, &metric.source];
                 assert!(texts.iter().all(|text| !text.is_empty()), "{}", metric.name);
             }

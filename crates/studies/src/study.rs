@@ -7,8 +7,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use dissensus_report::book::Reference;
+use dissensus_report::claims::ClaimSpec;
 use dissensus_report::figures::FigureSpec;
-use dissensus_report::tables::TableSpec;
+use dissensus_report::tables::{TableSpec, Votes};
 use dissensus_train::Place;
 use dissensus_train::spec::{Draft, setting};
 use serde::Serialize;
@@ -17,7 +18,7 @@ use serde::de::DeserializeOwned;
 use crate::file::{
     Arm, DatasetChoice, Grid, Layer, Scale, Section, Setting, SliceRule, Text, refuse,
 };
-use crate::stages::{self, Stage};
+use crate::stages::{self, Examiner, Stage, Stages};
 use crate::{BUILTIN, StudyError};
 
 /// A checked study. Made by [`Study::parse`], [`Study::read`] or [`Study::builtin`].
@@ -42,16 +43,20 @@ pub struct Study {
     pub grid: Option<Grid>,
     /// Items by how much people disagree on them.
     pub slices: Vec<SliceRule>,
-    /// What is made of finished runs.
+    /// What is made of finished runs, by what they left; stages that look into models are beside
+    /// these.
     pub stages: Vec<Arc<dyn Stage>>,
     /// The tables of its report.
     pub tables: Vec<TableSpec>,
     /// The figures of its report.
     pub figures: Vec<FigureSpec>,
+    /// What is claimed to come out.
+    pub claims: Vec<ClaimSpec>,
     /// Published values to stand beside its own.
     pub references: Vec<Reference>,
     /// Named sets of changes, to choose from.
     pub scales: Vec<Scale>,
+    pub(crate) examiners: Vec<Arc<dyn Examiner>>,
     pub(crate) file: String,
     pub(crate) base: Draft,
     spec: toml::Table,
@@ -120,6 +125,7 @@ impl Study {
             "stages",
             "table",
             "figure",
+            "claim",
             "reference",
             "scale",
         ])?;
@@ -146,7 +152,7 @@ impl Study {
         let each = |key: &str| root.list(key);
         let slices = each("slice")?.iter().map(SliceRule::read).collect::<Result<Vec<_>, _>>()?;
         let stage_nodes = root.table("stages")?;
-        let stages = stages::read(stage_nodes.as_ref(), &slices)?;
+        let Stages { stages, examiners } = stages::read(stage_nodes.as_ref(), &slices)?;
         let mut references: Vec<Reference> = Vec::new();
         for section in each("reference")? {
             references.push(typed(&section)?);
@@ -168,8 +174,10 @@ impl Study {
             stages,
             tables: each("table")?.iter().map(typed).collect::<Result<_, _>>()?,
             figures: each("figure")?.iter().map(typed).collect::<Result<_, _>>()?,
+            claims: each("claim")?.iter().map(typed).collect::<Result<_, _>>()?,
             references,
             scales: scales(&root)?,
+            examiners,
             file: name.to_owned(),
             base,
             spec: table("spec")?.unwrap_or_default(),
@@ -196,6 +204,9 @@ impl Study {
                 }
             }
         }
+        if !scale.ks.is_empty() {
+            self.keep_votes(&scale.ks);
+        }
         self.scale = Some(scale.name);
         self.scales.clear();
         let study = self.checked()?;
@@ -203,6 +214,23 @@ impl Study {
             Some(seeds) => study.limited(seeds),
             None => Ok(study),
         }
+    }
+
+    /// Leaves only these numbers of votes of arms that name theirs; tables, figures and claims that
+    /// were only about others go.
+    fn keep_votes(&mut self, ks: &[Option<u32>]) {
+        for votes in self.arms.iter_mut().filter_map(|arm| arm.votes.as_mut()) {
+            votes.retain(|choice| ks.contains(&choice.k));
+        }
+        self.arms.retain(|arm| arm.votes.as_ref().is_none_or(|votes| !votes.is_empty()));
+        let narrowed = |own: &mut Vec<Votes>| {
+            let named = !own.is_empty();
+            own.retain(|votes| ks.contains(&votes.0));
+            !named || !own.is_empty()
+        };
+        self.tables.retain_mut(|table| narrowed(&mut table.ks));
+        self.figures.retain_mut(|figure| narrowed(&mut figure.ks));
+        self.claims.retain_mut(|claim| narrowed(&mut claim.ks));
     }
 
     /// The same study with at most so many seeds for every arm.
@@ -254,7 +282,8 @@ impl Study {
 
     /// What the metrics of its results are, and how they are made.
     pub fn metrics(&self) -> Vec<dissensus_report::book::Metric> {
-        self.stages.iter().flat_map(|stage| stage.metrics()).collect()
+        let examined = self.examiners.iter().flat_map(|stage| stage.metrics());
+        self.stages.iter().flat_map(|stage| stage.metrics()).chain(examined).collect()
     }
 }
 

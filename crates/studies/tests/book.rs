@@ -4,13 +4,16 @@
 
 mod common;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use common::{Lab, plan, study};
+use common::{Lab, plan, small, study};
+use dissensus_inputs::{Features, Inputs, Kind};
 use dissensus_labels::{Source, sparse};
 use dissensus_report::book::{Better, Book, Of};
 use dissensus_store::Which;
-use dissensus_studies::{Job, Plan};
+use dissensus_studies::{Job, LoadError, Material, Plan, PlanOptions, Study};
+use dissensus_train::Task;
+use dissensus_train::spec::Data;
 use serde_json::json;
 
 const SHOWN: &str = "
@@ -152,6 +155,48 @@ fn items_have_the_columns_that_figures_ask_for_and_no_others() {
     let result = lab.store.run(&job.id).unwrap().result().unwrap().unwrap();
     let expected = result["parts"]["evaluation"]["best"]["soft_nll"].as_f64().unwrap();
     assert!((mean - expected).abs() < 1e-12);
+}
+
+#[test]
+fn vectors_are_shown_as_the_pictures_behind_them_and_classes_by_their_names() {
+    let mut seen: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+    let mut load = |data: &Data| -> Result<Material, LoadError> {
+        let material = common::load(data)?;
+        let pictures = material.task.inputs();
+        let Kind::Images(images) = pictures.kind() else { panic!("pictures") };
+        let values: Vec<f32> = images.pixels().iter().map(|p| f32::from(*p) / 255.0).collect();
+        let features = Features::new("f", images.pixels().len() / images.len(), values)?;
+        let ids = material.task.table().items().clone();
+        let each = ids.iter().enumerate();
+        seen = each.map(|(at, id)| (id.to_owned(), images.picture(at).to_vec())).collect();
+        let inputs = Inputs::new("f", Some(ids.clone()), Kind::Features(features))?;
+        let (task, _) = Task::new("pixels by nobody", material.task.table(), &inputs)?;
+        // In another order than the vectors.
+        let turned: Vec<usize> = (0..images.len()).rev().collect();
+        let shown = Inputs::new("p", Some(ids), pictures.kind().clone())?.select(&turned);
+        Ok(Material { pictures: Some(shown), ..Material::from(task) })
+    };
+    let text = |classes: &str| {
+        let more = "[[dataset]]\nname = 'named'\nclasses = [CLASSES]\n";
+        small(&more.replace("CLASSES", classes)).replace("smallcnn'\nwidth = 4", "mlp'")
+    };
+    let few = Study::parse(&text("'x', 'y'"), "small.toml").unwrap();
+    let error = few.plan(&PlanOptions::default(), &mut load).err().unwrap();
+    let error = error.to_string();
+    assert!(error.contains("names 2 classes, and the data have 10"), "{error}");
+    assert!(error.contains("small.toml"), "{error}");
+
+    let names: Vec<String> = (0..10).map(|class| format!("'class {class}'")).collect();
+    let study = Study::parse(&text(&names.join(", ")), "small.toml").unwrap();
+    let plan = study.plan(&PlanOptions::default(), &mut load).unwrap();
+    let book = made(&plan).book;
+    let collection = &book.collections[0];
+    assert_eq!(collection.classes[9], "class 9");
+    for item in &collection.items {
+        assert_eq!(item.picture.as_ref().unwrap().pixels, seen[&item.id]);
+    }
+    let inputs = book.facts[0].facts.iter().find(|(what, _)| what == "Inputs").unwrap();
+    assert_eq!(inputs.1, "256 numbers by nobody");
 }
 
 #[test]

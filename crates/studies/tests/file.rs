@@ -294,11 +294,11 @@ fn seeds_of_arms_and_of_votes() {
     };
     let all = [(None, 0), (None, 1), (None, 2), (Some(5), 0), (Some(10), 0)];
     assert_eq!(seeds(&study, PlanOptions::default()), all);
-    let two = PlanOptions { seeds: Some(2), only: vec!["x".into()] };
+    let two = PlanOptions { seeds: Some(2), only: vec!["x".into()], ..Default::default() };
     assert_eq!(seeds(&study, two), [all[0], all[1], all[3], all[4]]);
     let limited = study.clone().limited(1).unwrap();
     assert_eq!(seeds(&limited, PlanOptions::default()), [all[0], all[3], all[4]]);
-    let only = PlanOptions { only: vec!["sotf".into()], seeds: None };
+    let only = PlanOptions { only: vec!["sotf".into()], ..Default::default() };
     let error = study.plan(&only, &mut common::load).map(|_| ()).unwrap_err().to_string();
     assert!(error.contains("--only") && error.contains("did you mean `soft`?"), "{error}");
 }

@@ -26,6 +26,9 @@ pub(crate) struct Args {
     /// Check one network only, as `--full` names them
     #[arg(long, value_name = "NAME", hide = true)]
     network: Option<String>,
+    /// Check with these numbers only
+    #[arg(long, value_name = "PRECISION", hide = true, value_parser = ["f32", "tf32", "bf16"])]
+    precision: Option<String>,
     /// The device to check: auto, cpu, cuda, or one of several, as in cuda:1
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     device: String,
@@ -80,9 +83,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let (device, on_card) = open_device(&args.device)?;
     let device_name = device.describe();
-    let precisions: &[Precision] = match on_card {
-        true => &[Precision::F32, Precision::Tf32, Precision::Bf16],
-        false => &[Precision::F32],
+    let precisions: &[Precision] = match (args.precision.as_deref(), on_card) {
+        (_, false) | (Some("f32"), _) => &[Precision::F32],
+        (Some("tf32"), _) => &[Precision::Tf32],
+        (Some(_), _) => &[Precision::Bf16],
+        (None, true) => &[Precision::F32, Precision::Tf32, Precision::Bf16],
     };
     if !args.json {
         ui::out(&format!("\n{}\n", paint::title(&format!("Checking {device_name}"))))?;

@@ -101,7 +101,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         PairArg::Both => Pair::Both,
         PairArg::Joint => Pair::Joint,
     };
-    let vectors = encode(encoder, source, &table, pair)?;
+    let vectors = encode(encoder, &source, &table, pair)?;
     let width = write(&vectors, out)?;
     ui::err(&format!(
         "{} vectors of {} numbers; next: set data.inputs = \"{}\" in a spec\n",

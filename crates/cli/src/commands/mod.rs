@@ -1,6 +1,8 @@
 //! One file a subcommand: its arguments, and what it does.
 
+pub(crate) mod barrier;
 pub(crate) mod baseline;
+pub(crate) mod cka;
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod data;
@@ -8,7 +10,10 @@ pub(crate) mod deliver;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod embed;
+pub(crate) mod geometry;
+pub(crate) mod gradcam;
 pub(crate) mod metrics;
+pub(crate) mod ood;
 pub(crate) mod pack;
 pub(crate) mod predict;
 pub(crate) mod report;

@@ -2,6 +2,7 @@
 
 mod list;
 mod run;
+mod stages;
 mod status;
 
 use std::path::{Path, PathBuf};
@@ -44,9 +45,12 @@ pub(crate) struct Choice {
     /// Only these arms, separated by commas
     #[arg(long, value_name = "ARM,…", value_delimiter = ',')]
     only: Vec<String>,
-    /// At most so many seeds of every arm
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
-    seeds: Option<u64>,
+    /// Only these numbers of votes an item, such as 5,all
+    #[arg(long, value_name = "K,…", value_delimiter = ',', value_parser = votes)]
+    ks: Vec<Votes>,
+    /// At most so many seeds of every arm; or those from one to another, as in 5-9
+    #[arg(long, value_name = "N|A-B", value_parser = seeds)]
+    seeds: Option<Seeds>,
     /// The study at one of the scales that it names, such as quick
     #[arg(long, value_name = "SCALE")]
     scale: Option<String>,
@@ -65,7 +69,13 @@ impl Choice {
     }
 
     fn options(&self) -> PlanOptions {
-        PlanOptions { only: self.only.clone(), seeds: self.seeds }
+        let (seeds, between) = match self.seeds {
+            None => (None, None),
+            Some(Seeds::Most(most)) => (Some(most), None),
+            Some(Seeds::Between(first, last)) => (None, Some((first, last))),
+        };
+        let ks = self.ks.iter().map(|votes| votes.0).collect();
+        PlanOptions { only: self.only.clone(), ks, seeds, between }
     }
 
     /// The words that name the same again.
@@ -75,10 +85,46 @@ impl Choice {
         if !self.only.is_empty() {
             words.push(format!("--only {}", self.only.join(",")));
         }
-        words.extend(self.seeds.map(|seeds| format!("--seeds {seeds}")));
+        if !self.ks.is_empty() {
+            let k = |votes: &Votes| votes.0.map_or("all".to_owned(), |k| k.to_string());
+            words.push(format!("--ks {}", self.ks.iter().map(k).collect::<Vec<_>>().join(",")));
+        }
+        words.extend(self.seeds.map(|seeds| match seeds {
+            Seeds::Most(most) => format!("--seeds {most}"),
+            Seeds::Between(first, last) => format!("--seeds {first}-{last}"),
+        }));
         words.extend(self.scale.iter().map(|scale| format!("--scale {scale}")));
         words.extend(self.sets.iter().map(|set| format!("--set '{set}'")));
         words.join(" ")
+    }
+}
+
+/// A number of votes; `None` for all.
+#[derive(Clone, Copy)]
+struct Votes(Option<u32>);
+
+fn votes(text: &str) -> Result<Votes, String> {
+    if text == "all" {
+        return Ok(Votes(None));
+    }
+    let number = text.parse().ok().filter(|number| *number > 0);
+    number.map(|k| Votes(Some(k))).ok_or_else(|| "expected a number of votes, or all".to_owned())
+}
+
+/// Which seeds.
+#[derive(Clone, Copy)]
+enum Seeds {
+    Most(u64),
+    Between(u64, u64),
+}
+
+fn seeds(text: &str) -> Result<Seeds, String> {
+    let Some((first, last)) = text.split_once('-') else {
+        return at_least_one(text).map(Seeds::Most);
+    };
+    match (first.parse(), last.parse()) {
+        (Ok(first), Ok(last)) if first <= last => Ok(Seeds::Between(first, last)),
+        _ => Err("expected two seeds, the smaller first, as in 5-9".to_owned()),
     }
 }
 

@@ -27,7 +27,7 @@ pub(crate) fn material(data: &Data) -> anyhow::Result<Material> {
     {
         return blends_material(&blends(data)?);
     }
-    Ok(load(data)?.into())
+    loaded(data)
 }
 
 /// Generated data with the distributions that the votes were drawn from.
@@ -51,7 +51,13 @@ fn blends(data: &Data) -> anyhow::Result<Blends> {
 
 /// Reads what the spec names and matches it; says what was left out.
 pub(crate) fn load(data: &Data) -> anyhow::Result<Task> {
-    let (table, texts) = votes(data)?;
+    Ok(loaded(data)?.task)
+}
+
+/// The same, with the texts or pictures that an encoder was given.
+fn loaded(data: &Data) -> anyhow::Result<Material> {
+    let (table, mut texts) = votes(data)?;
+    let mut encoded = None;
     // Of generated data there are as many as asked for; of others the first are taken.
     let table = match data.items.and_then(|n| usize::try_from(n).ok()) {
         Some(items) if items < table.len() => table.select(&(0..items).collect::<Vec<_>>()),
@@ -74,11 +80,13 @@ pub(crate) fn load(data: &Data) -> anyhow::Result<Task> {
                     DataSource::Dataset(name) => {
                         dissensus_inputs::texts(name, &default_cache_dir()?)?
                     }
-                    DataSource::Files { .. } => texts,
+                    DataSource::Files { .. } => std::mem::take(&mut texts),
                 }),
                 Takes::Picture => Source::Pictures(own_inputs(data)?),
             };
-            encode(encoder, source, &table, data.pair)?
+            let vectors = encode(encoder, &source, &table, data.pair)?;
+            encoded = Some(source);
+            vectors
         }
         None => own_inputs(data)?,
     };
@@ -99,7 +107,15 @@ pub(crate) fn load(data: &Data) -> anyhow::Result<Task> {
             missing.first.join(", ")
         ));
     }
-    Ok(task)
+    let mut material = Material::from(task);
+    match encoded.unwrap_or(Source::Texts(texts)) {
+        Source::Texts(texts) => {
+            let read = texts.into_iter().map(|(id, parts)| (id, parts.join(" → ")));
+            material.texts = read.collect();
+        }
+        Source::Pictures(pictures) => material.pictures = Some(pictures),
+    }
+    Ok(material)
 }
 
 /// Inputs of a file, a folder, or a dataset of the catalogue.

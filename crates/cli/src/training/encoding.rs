@@ -61,7 +61,7 @@ pub(crate) enum Source {
 /// The vectors of the items of a table, from the cache as far as they are there.
 pub(crate) fn encode(
     encoder: Box<dyn Encoder>,
-    source: Source,
+    source: &Source,
     table: &VoteTable,
     pair: Pair,
 ) -> anyhow::Result<Inputs> {
@@ -75,10 +75,11 @@ pub(crate) fn encode(
     };
     let (ids, values) = match (source, encoder.kind()) {
         (Source::Texts(texts), Takes::Text) => {
-            let mut by_id: HashMap<String, Vec<String>> = texts.into_iter().collect();
+            let by_id: HashMap<&str, &Vec<String>> =
+                texts.iter().map(|(id, texts)| (id.as_str(), texts)).collect();
             let items = table.items().iter().filter_map(|id| {
-                let texts = by_id.remove(id)?;
-                Some((id.to_owned(), texts))
+                let texts = *by_id.get(id)?;
+                Some((id.to_owned(), texts.clone()))
             });
             let (ids, texts): (Vec<String>, Vec<Vec<String>>) = items.unzip();
             let each = texts.first().map_or(1, Vec::len);

@@ -12,7 +12,7 @@ use dissensus_train::{Options, Outcome, RunPlan, Task, Watch, lanes, reported, t
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 
-use super::best;
+use super::{best, learned};
 use crate::ui::{self, paint, text};
 
 /// A run, what it is run on, and what people call it.
@@ -67,22 +67,23 @@ pub(crate) enum How {
 
 /// The device of this name, and whether it is a card.
 pub(crate) fn open_device(name: &str) -> anyhow::Result<(Box<dyn Device>, bool)> {
-    let number = match name {
-        "cpu" => None,
+    let (card, alone) = name.strip_suffix("+alone").map_or((name, false), |card| (card, true));
+    let number = match card {
+        "cpu" if !alone => None,
         "auto" if Cuda::count() == 0 => None,
         "auto" | "cuda" => Some(0),
         other => match other.strip_prefix("cuda:").map(str::parse) {
             Some(Ok(number)) => Some(number),
             _ => anyhow::bail!(
-                "there is no device {other:?}; expected auto, cpu, cuda, or one of several cards as \
-                 in cuda:1"
+                "there is no device {name:?}; expected auto, cpu, cuda, or one of several cards as \
+                 in cuda:1; and for a card that does one run at a time, as in cuda+alone"
             ),
         },
     };
-    match number {
-        None => Ok((Box::new(Cpu), false)),
-        Some(number) => Ok((Box::new(Cuda::open(number)?), true)),
-    }
+    let Some(number) = number else { return Ok((Box::new(Cpu), false)) };
+    let card = if alone { Cuda::open_alone(number)? } else { Cuda::open(number)? };
+    learned::recall(&card);
+    Ok((Box::new(card), true))
 }
 
 /// Runs all of them, as far as they are not done yet.
@@ -114,6 +115,7 @@ pub(crate) fn run_all(batch: &Batch<'_>) -> anyhow::Result<Vec<Ended>> {
         let how = one(batch, run, &*device, share, &mut bar, &mut id)
             .unwrap_or_else(|error| How::Failed(format!("{error:#}")));
         bars.ended(bar, run, &how, started.elapsed());
+        learned::keep(&*device);
         ended(id, how)
     });
     bars.all.finish_and_clear();

@@ -6,6 +6,7 @@ mod data;
 mod encoding;
 mod interrupt;
 mod lanes;
+mod learned;
 mod summary;
 
 pub(crate) use data::{blends_material, load, material, read_inputs};

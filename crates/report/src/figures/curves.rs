@@ -1,5 +1,5 @@
 //! Training curves: columns of the history over epochs, mean and range over seeds, a line for each
-//! arm.
+//! arm. Other lines of runs, such as the loss on a path between two of them, are drawn alike.
 
 use std::collections::BTreeMap;
 
@@ -23,6 +23,8 @@ pub struct Curves {
     pub y_title: String,
     /// Whether the axis across is logarithmic.
     pub log_x: bool,
+    /// Whether they are over epochs.
+    pub is_history: bool,
 }
 
 /// One column.
@@ -49,11 +51,11 @@ pub struct CurveOf {
     pub epochs: Vec<CurvePoint>,
 }
 
-/// An epoch.
+/// An epoch, or a point of another line.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CurvePoint {
-    /// Counted from 1.
-    pub epoch: usize,
+    /// Where it stands; epochs count from 1.
+    pub x: f64,
     /// The mean over seeds.
     pub mean: f64,
     /// The smallest value.
@@ -67,7 +69,9 @@ pub struct CurvePoint {
 pub(super) fn prepare(scope: &Scope<'_>) -> Result<(Curves, String), ReportError> {
     let spec = scope.spec;
     let mut columns: Vec<String> = Vec::new();
-    for curve in &scope.book.curves {
+    // Lines that are no history are drawn where they are asked for.
+    let shown = |curve: &&Curve| curve.x.is_empty() || spec.metrics.contains(&curve.column);
+    for curve in scope.book.curves.iter().filter(shown) {
         if !columns.contains(&curve.column) {
             columns.push(curve.column.clone());
         }
@@ -82,15 +86,16 @@ pub(super) fn prepare(scope: &Scope<'_>) -> Result<(Curves, String), ReportError
     let cells = scope.cells(found.iter().map(|c| (c.of.dataset.as_str(), c.of.k)));
     let mut panels = Vec::new();
     let mut uneven = false;
-    for Cell { dataset, k, title } in &cells {
-        for column in &columns {
+    // A row of panels for each column of the history, so that data sets stand beside each other.
+    for column in &columns {
+        for Cell { dataset, k, title } in &cells {
             let mut curves = Vec::new();
             for key in &scope.arms {
-                let mut seeds: BTreeMap<u64, &[f64]> = BTreeMap::new();
+                let mut seeds: BTreeMap<u64, &Curve> = BTreeMap::new();
                 for curve in found.iter().filter(|curve| curve.column == *column) {
                     let of = &curve.of;
                     if of.dataset == *dataset && of.k == *k && of.arm == key.name {
-                        seeds.entry(of.seed).or_insert(&curve.values);
+                        seeds.entry(of.seed).or_insert(curve);
                     }
                 }
                 let epochs = epochs(seeds.values().copied());
@@ -99,46 +104,58 @@ pub(super) fn prepare(scope: &Scope<'_>) -> Result<(Curves, String), ReportError
                     curves.push(CurveOf { key: key.clone(), epochs });
                 }
             }
-            let title = joined(&[title, column]);
+            let title = match title.is_empty() || columns.len() > 1 {
+                true => joined(&[title, column]),
+                false => title.clone(),
+            };
             let (column, dataset, k) = (column.clone(), dataset.clone(), *k);
             panels.push(CurvesPanel { column, dataset, k, title, curves });
         }
     }
-    let x_title = spec.x_title.clone().unwrap_or_else(|| "epoch".to_owned());
-    let y_title = spec.y_title.clone().unwrap_or_default();
+    let is_history = found.iter().all(|curve| curve.x.is_empty());
+    let own = if is_history { "epoch" } else { "x" };
+    let x_title = spec.x_title.clone().unwrap_or_else(|| own.to_owned());
+    // One column need not be said above every panel.
+    let alone = columns.first().filter(|_| columns.len() == 1 && cells.len() > 1);
+    let y_title = spec.y_title.as_ref().or(alone).cloned().unwrap_or_default();
     let mut note = "Means over seeds; bands reach from the lowest to the highest.".to_owned();
     if uneven {
         note += " An epoch is over the seeds that have a value of it.";
     }
-    Ok((Curves { panels, x_title, y_title, log_x: spec.log_x }, note))
+    Ok((Curves { panels, x_title, y_title, log_x: spec.log_x, is_history }, note))
 }
 
-fn epochs<'a>(seeds: impl Iterator<Item = &'a [f64]> + Clone) -> Vec<CurvePoint> {
-    let longest = seeds.clone().map(<[f64]>::len).max().unwrap_or(0);
+fn epochs<'a>(seeds: impl Iterator<Item = &'a Curve> + Clone) -> Vec<CurvePoint> {
+    let longest = seeds.clone().map(|curve| curve.values.len()).max().unwrap_or(0);
     let point = |epoch: usize| {
-        let values = seeds.clone().filter_map(|s| s.get(epoch).copied()).filter(|v| v.is_finite());
+        let values = seeds.clone().filter_map(|s| s.values.get(epoch).copied());
+        let values = values.filter(|v| v.is_finite());
         let n = values.clone().count();
         let low = values.clone().fold(f64::INFINITY, f64::min);
         let high = values.clone().fold(f64::NEG_INFINITY, f64::max);
         let mean = values.map(|value| value / n as f64).sum();
-        (n > 0).then_some(CurvePoint { epoch: epoch + 1, mean, low, high, n })
+        // Lines of one kind stand at the same places.
+        let x = seeds.clone().find_map(|s| s.x.get(epoch).copied());
+        let x = x.unwrap_or((epoch + 1) as f64);
+        (n > 0).then_some(CurvePoint { x, mean, low, high, n })
     };
     (0..longest).filter_map(point).collect()
 }
 
 impl Curves {
     pub(super) fn csv(&self) -> String {
-        let header = ["column", "dataset", "k", "arm", "epoch", "mean", "low", "high", "n"];
+        let place = if self.is_history { "epoch" } else { "x" };
+        let header = ["column", "dataset", "k", "arm", place, "mean", "low", "high", "n"];
         let mut csv = Csv::new(&header);
         for panel in &self.panels {
             for curve in &panel.curves {
-                for CurvePoint { epoch, mean, low, high, n } in &curve.epochs {
+                for CurvePoint { x, mean, low, high, n } in &curve.epochs {
                     csv.row(&[
                         &panel.column,
                         &panel.dataset,
                         &k_text(panel.k),
                         &curve.key.name,
-                        &epoch.to_string(),
+                        &number(*x),
                         &number(*mean),
                         &number(*low),
                         &number(*high),
@@ -160,22 +177,23 @@ impl Curves {
 
     fn panel(&self, panel: &CurvesPanel) -> Panel {
         let epochs = || panel.curves.iter().flat_map(|curve| &curve.epochs);
-        let x = Scale::around(epochs().map(|e| e.epoch as f64), self.log_x);
+        let x = Scale::around(epochs().map(|e| e.x), self.log_x);
         let y = Scale::around(epochs().flat_map(|e| [e.low, e.high]), false);
         let count = panel.curves.len().max(1);
         let series = panel.curves.iter().enumerate().map(|(place, curve)| {
             let all = &curve.epochs;
             let band = all.iter().filter(|e| e.n > 1);
-            let band: Vec<_> = band.map(|e| (e.epoch as f64, e.low, e.high)).collect();
-            let way = all.iter().map(|e| (e.epoch as f64, e.mean)).collect();
+            let band: Vec<_> = band.map(|e| (e.x, e.low, e.high)).collect();
+            let way = all.iter().map(|e| (e.x, e.mean)).collect();
             // A few markers tell lines apart without colour, and not at the same epochs.
             let step = all.len().div_ceil(6).max(1);
             let first = (step * place / count).min(all.len().saturating_sub(1));
             let mark = |e: &CurvePoint| {
                 let seeds = if e.n == 1 { "1 seed".to_owned() } else { format!("{} seeds", e.n) };
+                let place = if self.is_history { "epoch" } else { &self.x_title };
                 let tip =
-                    format!("{}, epoch {}: {} ({seeds})", curve.key.title, e.epoch, short(e.mean));
-                Mark { x: e.epoch as f64, y: e.mean, tip }
+                    format!("{}, {place} {}: {} ({seeds})", curve.key.title, e.x, short(e.mean));
+                Mark { x: e.x, y: e.mean, tip }
             };
             let marks = all.iter().skip(first).step_by(step).map(mark).collect();
             let mut layers = Vec::new();
@@ -187,7 +205,7 @@ impl Curves {
             Series { key: curve.key.clone(), dodge: 0.0, layers }
         });
         let series = series.collect();
-        let x = Axis { whole: true, ..Axis::new(x, &self.x_title) };
+        let x = Axis { whole: self.is_history, ..Axis::new(x, &self.x_title) };
         let y = Axis::new(y, &self.y_title);
         Panel { title: panel.title.clone(), x, y, guides: Vec::new(), series }
     }

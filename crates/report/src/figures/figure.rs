@@ -6,13 +6,14 @@ use super::histogram::Histogram;
 use super::key::Key;
 use super::lines::Lines;
 use super::look::Form;
+use super::maps::Maps;
 use super::pictures::Pictures;
 use super::points::Points;
 use super::reliability::Reliability;
 use super::scatter::Scatter;
 use super::scope::Scope;
 use super::spec::{FigureKind, FigureSpec};
-use super::{curves, effect, histogram, lines, pictures, points, reliability, scatter};
+use super::{curves, effect, histogram, lines, maps, pictures, points, reliability, scatter};
 use crate::ReportError;
 use crate::book::Book;
 
@@ -50,6 +51,8 @@ pub enum Drawing {
     Curves(Curves),
     /// Items with bars.
     Pictures(Pictures),
+    /// Items with maps.
+    Maps(Maps),
 }
 
 /// Takes from a book what a figure shows.
@@ -82,6 +85,10 @@ pub fn prepare(spec: &FigureSpec, book: &Book) -> Result<Figure, ReportError> {
         FigureKind::Pictures => {
             pictures::prepare(&scope).map(|(d, note)| (Drawing::Pictures(d), note))?
         }
+        FigureKind::Maps => {
+            let (drawing, note) = maps::prepare(&scope);
+            (Drawing::Maps(drawing), note)
+        }
     };
     let note = [spec.note.as_str(), &made].map(str::trim);
     let note = note.into_iter().filter(|n| !n.is_empty()).collect::<Vec<_>>().join(" ");
@@ -101,6 +108,7 @@ impl Figure {
             Drawing::Scatter(scatter) => scatter.csv(),
             Drawing::Curves(curves) => curves.csv(),
             Drawing::Pictures(pictures) => pictures.csv(),
+            Drawing::Maps(maps) => maps.csv(),
         }
     }
 
@@ -118,6 +126,7 @@ impl Figure {
             Drawing::Scatter(scatter) => scatter.sheet(),
             Drawing::Curves(curves) => curves.sheet(&self.arms),
             Drawing::Pictures(pictures) => return pictures.svg(&self.title, &self.note, form),
+            Drawing::Maps(maps) => return maps.svg(&self.title, &self.note, form),
         };
         sheet.svg(&self.title, &self.note, form)
     }

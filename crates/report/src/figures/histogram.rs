@@ -1,5 +1,5 @@
 //! Histograms: the share of values in bins of equal width, one outline for each arm; bars where
-//! there is only one.
+//! there is only one, and for people, behind the arms.
 
 use super::csv::{Csv, number};
 use super::key::{Key, present};
@@ -56,25 +56,32 @@ pub struct HistogramSeries {
 pub(super) fn prepare(scope: &Scope<'_>) -> Result<(Histogram, String), ReportError> {
     let spec = scope.spec;
     scope.column("x", &spec.x)?;
+    if let Some(people) = &spec.people {
+        scope.column("people", people)?;
+    }
     let bins = spec.count.unwrap_or(BINS).clamp(1, 1000);
     let mut seeds = 0;
     let mut panels = Vec::new();
     for cell in scope.item_cells() {
-        let mut found: Vec<(&Key, Vec<f64>)> = Vec::new();
+        let mut found: Vec<(Key, Vec<f64>)> = Vec::new();
         for key in &scope.arms {
             let runs = scope.items(&cell, &key.name);
             seeds = seeds.max(runs.len());
-            let columns = runs.into_values().filter_map(|numbers| values(numbers, &spec.x));
-            let all: Vec<f64> = columns.flatten().copied().filter(|x| x.is_finite()).collect();
-            if !all.is_empty() {
-                found.push((key, all));
+            let of = |column: &str| -> Vec<f64> {
+                let columns = runs.values().filter_map(|numbers| values(numbers, column));
+                columns.flatten().copied().filter(|x| x.is_finite()).collect()
+            };
+            // All arms are judged on the same items: what people do is said by the first.
+            if let (Some(people), true) = (&spec.people, found.is_empty()) {
+                found.push((of_people(), of(people)));
             }
+            found.push((key.clone(), of(&spec.x)));
+            found.retain(|(_, all)| !all.is_empty());
         }
         let (from, to) = edges(found.iter().flat_map(|(_, all)| all.iter().copied()));
-        let series = found.into_iter().map(|(key, all)| HistogramSeries {
-            key: key.clone(),
-            counts: count(&all, from, to, bins),
-        });
+        let series = found
+            .into_iter()
+            .map(|(key, all)| HistogramSeries { key, counts: count(&all, from, to, bins) });
         let series = series.collect();
         let Cell { dataset, k, title } = cell;
         panels.push(HistogramPanel { dataset, k, title, from, to, series, mark: None });
@@ -83,6 +90,11 @@ pub(super) fn prepare(scope: &Scope<'_>) -> Result<(Histogram, String), ReportEr
     let y_title = spec.y_title.clone().unwrap_or_else(|| "share of items".to_owned());
     let note = if seeds > 1 { "Items of all seeds together." } else { "" };
     Ok((Histogram { panels, x_title, y_title, counts: false }, note.to_owned()))
+}
+
+/// People among the arms: grey, which no arm of a small study is.
+fn of_people() -> Key {
+    Key { name: "people".to_owned(), title: "people".to_owned(), look: 10 }
 }
 
 /// The smallest and the largest value; a little apart where they are the same.
@@ -133,7 +145,9 @@ impl Histogram {
     pub(super) fn sheet(&self, arms: &[Key]) -> Sheet {
         let panels: Vec<Panel> = self.panels.iter().map(|panel| self.panel(panel)).collect();
         let series = self.panels.iter().flat_map(|p| &p.series);
-        let legend = present(arms, series.map(|series| &series.key));
+        let people = [of_people()];
+        let known: Vec<Key> = people.iter().chain(arms).cloned().collect();
+        let legend = present(&known, series.map(|series| &series.key));
         let (width, aspect) = match (panels.len(), self.counts) {
             (1, true) => (DOUBLE, 0.5),
             (1, false) => (SINGLE, 0.75),
@@ -158,7 +172,7 @@ impl Histogram {
         let series = panel.series.iter().zip(heights).map(|(series, heights)| {
             let bins = heights.len();
             let name = &series.key.title;
-            let layer = if one {
+            let layer = if one || series.key == of_people() {
                 let bar = |(i, height): (usize, &f64)| {
                     let (from, to) = (panel.edge(i, bins), panel.edge(i + 1, bins));
                     let count = thousands(series.counts[i]);

@@ -12,6 +12,7 @@ use super::pictures::{Pictures, PicturesClass, PicturesItem};
 use super::scale::fixed;
 use super::scope::k_text;
 use super::sheet::{DOUBLE, Frame, Sample};
+use crate::book::Picture;
 use crate::raster;
 use crate::svg::{Svg, px};
 
@@ -195,27 +196,38 @@ impl Blocks {
     }
 }
 
+/// A picture, its longer side so long; `tip` is said of it.
+pub(super) fn draw_picture(
+    svg: &mut Svg,
+    picture: &Picture,
+    side: f64,
+    (x, y): (f64, f64),
+    tip: &str,
+) {
+    let Some(png) = raster::picture(picture) else {
+        return text(svg, (x, y + 8.0), "start", TICKS, Paint::Muted, "no picture");
+    };
+    let whole = picture.width.max(picture.height) as f64;
+    let (wide, high) = (picture.width as f64 / whole, picture.height as f64 / whole);
+    let (w, h) = (px(side * wide), px(side * high));
+    let (x, y) = (px(x), px(y));
+    let data = format!("data:image/png;base64,{}", STANDARD.encode(png));
+    let image: [(&str, &dyn std::fmt::Display); 6] = [
+        ("x", &x),
+        ("y", &y),
+        ("width", &w),
+        ("height", &h),
+        // Without smoothing: the pixels are what people saw.
+        ("image-rendering", &"pixelated"),
+        ("href", &data),
+    ];
+    svg.told("image", &image, tip);
+}
+
 /// The picture, or the text in so many lines as there is room for.
 fn look(svg: &mut Svg, blocks: &Blocks, item: &PicturesItem, (x, y): (f64, f64)) {
     if let Some(picture) = &item.picture {
-        let Some(png) = raster::picture(picture) else {
-            return text(svg, (x, y + 8.0), "start", TICKS, Paint::Muted, "no picture");
-        };
-        let whole = picture.width.max(picture.height) as f64;
-        let (wide, high) = (picture.width as f64 / whole, picture.height as f64 / whole);
-        let (w, h) = (px(PICTURE * wide), px(PICTURE * high));
-        let (x, y) = (px(x), px(y));
-        let data = format!("data:image/png;base64,{}", STANDARD.encode(png));
-        let image: [(&str, &dyn std::fmt::Display); 6] = [
-            ("x", &x),
-            ("y", &y),
-            ("width", &w),
-            ("height", &h),
-            // Without smoothing: the pixels are what people saw.
-            ("image-rendering", &"pixelated"),
-            ("href", &data),
-        ];
-        return svg.told("image", &image, &item.id);
+        return draw_picture(svg, picture, PICTURE, (x, y), &item.id);
     }
     let Some(words) = &item.text else { return };
     let lines = ((blocks.height(item) - 14.0) / 9.0) as usize;

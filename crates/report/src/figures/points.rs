@@ -6,12 +6,15 @@ use std::collections::BTreeMap;
 use super::csv::{Csv, number};
 use super::estimate::Estimate;
 use super::key::{Key, present};
-use super::panel::{Axis, Guide, GuideKind, Layer, Mark, Panel, Series};
+use super::panel::{Axis, Guide, GuideKind, Layer, Mark, Panel, Series, TICKS};
 use super::scale::{Scale, fixed};
 use super::scope::{Cell, Scope, joined, k_text, votes};
 use super::sheet::{DOUBLE, SINGLE, Sample, Sheet};
 use crate::ReportError;
 use crate::book::{Better, Row};
+
+/// About what the labels of an axis and the gap before the next panel take.
+const LABELS: f64 = 36.0;
 
 /// Points with intervals.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -203,12 +206,25 @@ impl Points {
         let slots = self.panels.iter().map(|p| p.groups.len()).max().unwrap_or(1) * legend.len();
         let panels: Vec<Panel> = self.panels.iter().map(|p| self.panel(p, &legend)).collect();
         let small = panels.len() == 1 && slots <= 16;
-        let columns = match slots {
+        let mut columns = match slots {
             0..=12 => 4,
             13..=24 => 3,
             25..=40 => 2,
             _ => 1,
         };
+        // Fewer beside each other where the names of the data sets would be cut.
+        let cut = |columns: usize| {
+            let wide = DOUBLE / columns as f64 - LABELS;
+            let axes = panels.iter().map(|panel| &panel.x);
+            axes.flat_map(|x| x.bands.iter().map(move |band| (x.scale, band))).any(
+                |(scale, (from, to, name))| {
+                    TICKS.width(name) + 3.0 > wide * (scale.at(*to) - scale.at(*from))
+                },
+            )
+        };
+        while columns > 2 && cut(columns) {
+            columns -= 1;
+        }
         let aspect = if columns == 1 { 0.35 } else { 0.72 };
         let width = if small { SINGLE } else { DOUBLE };
         Sheet { width, panels, legend, sample: Sample::Marker, columns, aspect }

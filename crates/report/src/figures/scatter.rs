@@ -58,8 +58,9 @@ pub(super) fn prepare(scope: &Scope<'_>) -> Result<(Scatter, String), ReportErro
     scope.column("y", &spec.y)?;
     let cells = scope.item_cells();
     let mut panels = Vec::new();
-    for Cell { dataset, k, title } in &cells {
-        for key in &scope.arms {
+    // A row of panels for each arm, so that the same data stand below each other.
+    for key in &scope.arms {
+        for Cell { dataset, k, title } in &cells {
             let cell = Cell { dataset: dataset.clone(), k: *k, title: title.clone() };
             let found = items(scope, &cell, &key.name);
             let (x, y): (Vec<f64>, Vec<f64>) = found.iter().map(|(_, x, y)| (*x, *y)).unzip();

@@ -27,6 +27,8 @@ pub enum FigureKind {
     Curves,
     /// Items with their votes and each arm's prediction as bars.
     Pictures,
+    /// Items, and beside each where the runs of each arm look.
+    Maps,
 }
 
 /// A figure of a study.
@@ -47,17 +49,20 @@ pub struct FigureSpec {
     pub arms: Vec<String>,
     /// Only these numbers of votes.
     pub ks: Vec<Votes>,
-    /// `points`, `lines`: the metrics. `curves`: the columns of the history.
+    /// `points`, `lines`: the metrics. `curves`: the columns of the history, or other lines of runs.
     pub metrics: Vec<String>,
     /// `points`, `lines`: only this slice. Default: `all`.
     pub slice: Option<String>,
     /// `effect`, `histogram`, `scatter`: the column of items that goes across.
     pub x: String,
+    /// `histogram`: the column that says the same of people, such as `annotator_entropy`; bars
+    /// behind the arms.
+    pub people: Option<String>,
     /// `effect`, `scatter`: the column of items that goes up.
     pub y: String,
     /// `effect`: the arm that is taken from the others.
     pub against: Option<String>,
-    /// `effect`, `histogram`: how many bins. `pictures`: how many items.
+    /// `effect`, `histogram`: how many bins. `pictures`, `maps`: how many items.
     pub count: Option<usize>,
     /// `pictures`: these items; empty: those that people disagree on most.
     pub items: Vec<String>,

@@ -6,7 +6,7 @@ use super::layout::{self, Layout};
 use super::results::Results;
 use super::spec::{Shows, TableSpec};
 use super::table::{At, Cell, Line, Number, Table};
-use super::{chosen, datasets, paired, published, words};
+use super::{chosen, claims, datasets, paired, published, words};
 use crate::ReportError;
 use crate::book::{Better, Book};
 
@@ -16,6 +16,9 @@ use crate::book::{Better, Book};
 /// and columns come in the order that the spec lists, else in the book's, numbers of votes from
 /// few to all. A dimension that is neither down nor across must have one value.
 pub fn prepare(spec: &TableSpec, book: &Book) -> Result<Table, ReportError> {
+    if spec.shows == Shows::Claims {
+        return claims::prepare(spec, book);
+    }
     let results = Results::of(book)?;
     if spec.shows == Shows::Datasets {
         return datasets::prepare(spec, book, &results);

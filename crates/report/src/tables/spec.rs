@@ -112,6 +112,8 @@ pub enum Shows {
     Chosen,
     /// The data sets: items, classes, votes, entropy; only `datasets` is read.
     Datasets,
+    /// The study's claims, and whether they hold; nothing else is read.
+    Claims,
 }
 
 /// A table of a study.

@@ -136,7 +136,8 @@ fn run(book: &mut Book, size: &Size, (d, a, ki, k, seed): (usize, usize, usize, 
             }
         };
         let values = (0..epochs).map(value).collect();
-        book.curves.push(Curve { of: of.clone(), column: (*column).to_owned(), values });
+        let (of, column) = (of.clone(), (*column).to_owned());
+        book.curves.push(Curve { of, column, values, ..Curve::default() });
     }
     let ids: Vec<String> = (0..size.items).map(|i| format!("item-{i:05}")).collect();
     let entropy = |i: u64| (chance(&[d as u64, i, 1]) * 1.8 - 0.5).max(0.0);

@@ -5,7 +5,7 @@ use dissensus_report::book::{
     Arm, Better, Book, Collection, Curve, Item, ItemNumbers, Metric, Named, Of, Picture,
     ReliabilityOf, Row,
 };
-use dissensus_report::figures::{Drawing, Estimate, Figure, FigureKind, FigureSpec, prepare};
+use dissensus_report::figures::{Drawing, Estimate, Figure, FigureKind, FigureSpec, Form, prepare};
 use dissensus_report::tables::Votes;
 
 const NAN: f64 = f64::NAN;
@@ -224,6 +224,80 @@ fn histogram() {
     assert_eq!(panel.series[0].counts, [2, 1]);
     assert_eq!(panel.series[1].counts, [1, 7]);
     assert_eq!(rows(&figure)[3], "tiny,all,soft,2,0.5,1,7,0.875");
+
+    // What people do comes once, of the first arm that has it, behind the arms.
+    let with = FigureSpec { people: Some("x".into()), ..histogram.clone() };
+    let figure = prepare(&with, &book).unwrap();
+    let Drawing::Histogram(found) = &figure.drawing else { panic!("{figure:?}") };
+    let panel = &found.panels[0];
+    let names: Vec<&str> = panel.series.iter().map(|series| series.key.name.as_str()).collect();
+    assert_eq!(names, ["people", "hard", "soft"]);
+    assert_eq!((panel.from, panel.to), (0.0, 2.0));
+    assert_eq!(panel.series[0].counts, [2, 2]);
+    let svg = figure.svg(Form::File);
+    assert!(svg.contains(">people<") && svg.contains("0 to 1: 2"), "{svg}");
+    let wrong = FigureSpec { people: Some("z".into()), ..histogram };
+    assert!(prepare(&wrong, &book).unwrap_err().to_string().contains('z'));
+}
+
+/// Two arms on three data sets.
+fn wide() -> Book {
+    let named = |name: &str, title: &str| Named { name: name.into(), title: title.into() };
+    let datasets =
+        vec![named("a", "ChaosNLI"), named("b", "POPQUORN"), named("c", "CIFAR-10H-Hard")];
+    let mut book = Book { datasets, ..empty() };
+    for dataset in ["a", "b", "c"] {
+        for arm in ["hard", "soft"] {
+            let of = Of { dataset: dataset.into(), ..of(arm, 0) };
+            for column in ["loss", "rate"] {
+                let (of, column) = (of.clone(), column.to_owned());
+                let values = vec![2.0, 1.0];
+                book.curves.push(Curve { of, column, values, ..Curve::default() });
+            }
+            book.items.push(ItemNumbers { of, ..numbers(arm, 0, &[2.0, 4.0, 5.0, 8.0]) });
+            book.rows.push(Row { dataset: dataset.into(), ..row(arm, None, 0, 0.5) });
+        }
+    }
+    let more = |name: &str| Metric { name: name.into(), ..book.metrics[0].clone() };
+    let (more, rows) = ([more("m"), more("n")], book.rows.clone());
+    for metric in more {
+        let row = |row: &Row| Row { metric: metric.name.clone(), ..row.clone() };
+        book.rows.extend(rows.iter().map(row));
+        book.metrics.push(metric);
+    }
+    book
+}
+
+#[test]
+fn the_same_data_stand_below_each_other() {
+    let book = wide();
+    let scatter = FigureSpec { x: "x".into(), y: "y".into(), ..spec(FigureKind::Scatter) };
+    let figure = prepare(&scatter, &book).unwrap();
+    let Drawing::Scatter(found) = &figure.drawing else { panic!("{figure:?}") };
+    let order: Vec<(&str, &str)> =
+        found.panels.iter().map(|p| (p.key.name.as_str(), p.dataset.as_str())).collect();
+    let hard = [("hard", "a"), ("hard", "b"), ("hard", "c")];
+    assert_eq!(order, [hard, hard.map(|(_, data)| ("soft", data))].concat());
+
+    let figure = prepare(&spec(FigureKind::Curves), &book).unwrap();
+    let Drawing::Curves(found) = &figure.drawing else { panic!("{figure:?}") };
+    let titles: Vec<&str> = found.panels.iter().map(|panel| panel.title.as_str()).collect();
+    assert_eq!(titles[..2], ["ChaosNLI · loss", "POPQUORN · loss"]);
+    assert_eq!((titles[3], found.y_title.as_str()), ("ChaosNLI · rate", ""));
+    // One column is said once, beside the panels.
+    let one = FigureSpec { metrics: vec!["loss".into()], ..spec(FigureKind::Curves) };
+    let figure = prepare(&one, &book).unwrap();
+    let Drawing::Curves(found) = &figure.drawing else { panic!("{figure:?}") };
+    assert_eq!(
+        (found.panels[2].title.as_str(), found.y_title.as_str()),
+        ("CIFAR-10H-Hard", "loss")
+    );
+}
+
+#[test]
+fn names_of_data_sets_are_not_cut_where_there_is_room() {
+    let svg = prepare(&spec(FigureKind::Points), &wide()).unwrap().svg(Form::File);
+    assert!(svg.contains(">CIFAR-10H-Hard<"), "{svg}");
 }
 
 #[test]
@@ -271,6 +345,7 @@ fn curves() {
         of: of("soft", seed),
         column: "loss".into(),
         values: values.to_vec(),
+        ..Curve::default()
     };
     book.curves = vec![curve(0, &[3.0, NAN, 1.0]), curve(1, &[1.0, NAN])];
     let figure = prepare(&spec(FigureKind::Curves), &book).unwrap();

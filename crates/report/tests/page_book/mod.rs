@@ -289,7 +289,8 @@ fn curves() -> Vec<Curve> {
             let rate = 0.1 + 0.02 * place as f64 + 0.005 * seed as f64;
             let values = (0..40).map(|epoch| 0.4 + (-rate * f64::from(epoch)).exp()).collect();
             let of = Of { dataset: "pictures".into(), arm: arm.name.clone(), k: None, seed };
-            curves.push(Curve { of, column: "train_loss".into(), values });
+            let column = "train_loss".into();
+            curves.push(Curve { of, column, values, ..Curve::default() });
         }
     }
     curves
@@ -326,6 +327,9 @@ pub(crate) fn hostile() -> Book {
         reliability: Vec::new(),
         collections: vec![pictures(), texts()],
         facts: Vec::new(),
+        overlays: Vec::new(),
+        claims: Vec::new(),
+        planned: Vec::new(),
         chosen: Vec::new(),
         references: references(),
         tables: tables(),

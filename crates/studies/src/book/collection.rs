@@ -80,7 +80,7 @@ impl Plan<'_> {
             predictions.iter().any(|mean| !mean.is_empty()).then(|| Item {
                 id: id.to_owned(),
                 text: material.texts.get(id).cloned(),
-                picture: picture(material, at),
+                picture: picture(material, at, id),
                 votes: votes(at),
                 predictions,
             })
@@ -88,16 +88,27 @@ impl Plan<'_> {
         let arm = |means: &&Means| means.of.as_ref().map(|job| (job.arm.clone(), job.k));
         Collection {
             dataset: dataset.to_owned(),
-            classes: table.classes().names().to_vec(),
+            classes: match self.study().datasets.iter().find(|choice| choice.name == dataset) {
+                Some(choice) if !choice.classes.is_empty() => choice.classes.clone(),
+                _ => table.classes().names().to_vec(),
+            },
             items: table.items().iter().enumerate().filter_map(item).collect(),
             predicted_by: means.iter().filter_map(arm).collect(),
         }
     }
 }
 
-/// The picture of an item, where the input is one that can be shown.
-fn picture(material: &Material, at: usize) -> Option<Picture> {
-    let Kind::Images(images) = material.task.inputs().kind() else { return None };
+/// The picture of an item, where there is one that can be shown. What is trained on is in the order
+/// of the items; pictures that come beside it are known by their ids.
+fn picture(material: &Material, at: usize, id: &str) -> Option<Picture> {
+    let (images, at) = match (material.task.inputs().kind(), &material.pictures) {
+        (Kind::Images(images), _) => (images, at),
+        (_, Some(pictures)) => match pictures.kind() {
+            Kind::Images(images) => (images, pictures.ids()?.position(id)?),
+            Kind::Features(_) => return None,
+        },
+        _ => return None,
+    };
     let (width, height, channels) = (images.width(), images.height(), images.channels());
     let pixels = images.picture(at).to_vec();
     [1, 3].contains(&channels).then_some(Picture { width, height, channels, pixels })

@@ -33,7 +33,12 @@ fn facts(material: &Material) -> Vec<(String, String)> {
         Kind::Images(images) => {
             format!("pictures, {}×{}×{}", images.height(), images.width(), images.channels())
         }
-        Kind::Features(features) => format!("{} numbers", features.width()),
+        Kind::Features(features) => {
+            // Vectors of an encoder carry its name in that of the data.
+            let name = &task.identity().name;
+            let by = name.split_once(" by ").map_or(String::new(), |(_, who)| format!(" by {who}"));
+            format!("{} numbers{by}", features.width())
+        }
     };
     let mut all = vec![
         ("Items".to_owned(), table.len().to_string()),

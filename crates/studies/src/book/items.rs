@@ -1,5 +1,7 @@
 //! Numbers by item: what the figures of a study ask for.
 
+use std::collections::HashMap;
+
 use dissensus_labels::{Source, sparse};
 use dissensus_measure::{Judged, Matrix, Predictions, Scorer, Settings, metric};
 use dissensus_report::figures::FigureKind;
@@ -7,6 +9,7 @@ use dissensus_train::spec::Votes;
 use rayon::prelude::*;
 
 use crate::collect::Gathered;
+use crate::stages::Kept;
 use crate::{Job, Plan, Study, StudyError};
 
 /// The columns that figures can name.
@@ -36,6 +39,39 @@ const TARGET_JS: &str = "target_js";
 
 /// The columns that figures want of a run, in the order of [`COLUMNS`].
 pub(super) fn wanted(study: &Study, job: &Job) -> Vec<&'static str> {
+    let named = named(study, job);
+    COLUMNS.iter().copied().filter(|column| named.contains(column)).collect()
+}
+
+/// The columns of stages that figures want of a run.
+pub(super) fn wanted_of_stages(study: &Study, job: &Job) -> Vec<&'static str> {
+    let named = named(study, job);
+    let kept = study.examiners.iter().flat_map(|stage| stage.columns());
+    kept.copied().filter(|column| named.contains(column)).collect()
+}
+
+/// These columns as stages kept them, for these items; not a number where there is none.
+pub(super) fn of_stages(
+    names: &[&'static str],
+    kept: &[Kept],
+    ids: &[String],
+) -> Vec<(String, Vec<f64>)> {
+    let column = |&name: &&'static str| {
+        let mut values: HashMap<&str, f64> = HashMap::new();
+        for items in kept.iter().filter_map(|kept| kept.items.as_ref()) {
+            let found = items.columns.iter().find(|(column, _)| column == name);
+            for (id, value) in items.ids.iter().zip(found.into_iter().flat_map(|(_, all)| all)) {
+                values.extend(value.map(|value| (id.as_str(), value)));
+            }
+        }
+        let value = |id: &String| values.get(id.as_str()).copied().unwrap_or(f64::NAN);
+        (name.to_owned(), ids.iter().map(value).collect())
+    };
+    names.iter().map(column).collect()
+}
+
+/// The columns that figures name for a run.
+fn named<'s>(study: &'s Study, job: &Job) -> Vec<&'s str> {
     let mut named: Vec<&str> = Vec::new();
     for figure in &study.figures {
         let has = |list: &[String], name: &str| list.is_empty() || list.iter().any(|n| n == name);
@@ -46,11 +82,14 @@ pub(super) fn wanted(study: &Study, job: &Job) -> Vec<&'static str> {
         }
         match figure.kind {
             FigureKind::Effect | FigureKind::Scatter => named.extend([&*figure.x, &*figure.y]),
-            FigureKind::Histogram => named.push(&figure.x),
+            FigureKind::Histogram => {
+                named.push(&figure.x);
+                named.extend(figure.people.as_deref());
+            }
             _ => {}
         }
     }
-    COLUMNS.iter().copied().filter(|column| named.contains(column)).collect()
+    named
 }
 
 /// These columns of the items at these places of the data.

@@ -14,8 +14,11 @@ pub struct DatasetChoice {
     pub name: String,
     /// For people.
     pub title: String,
+    /// What its classes are called in a report, in their order; empty for their own names.
+    pub classes: Vec<String>,
     /// What it changes in the spec.
     pub set: Vec<Setting>,
+    pub(crate) classes_place: Place,
 }
 
 /// A number of votes of an arm, with seeds of its own where it has any.
@@ -112,6 +115,8 @@ pub struct Scale {
     pub set: Vec<Setting>,
     /// At most so many seeds an arm.
     pub seeds: Option<u64>,
+    /// Only these numbers of votes (`None`: all); empty for those that there are.
+    pub ks: Vec<Option<u32>>,
     /// Fewer values on these axes of the grid.
     pub grid: Vec<Axis>,
 }
@@ -227,9 +232,15 @@ impl Section<'_, '_, '_> {
 
 impl DatasetChoice {
     pub(crate) fn read(section: &Section<'_, '_, '_>) -> Result<Self, StudyError> {
-        section.known(&["name", "title", "set"])?;
+        section.known(&["name", "title", "classes", "set"])?;
         let name = section.name("name")?;
-        Ok(Self { title: section.title(&name)?, set: section.set(Layer::Dataset)?, name })
+        Ok(Self {
+            title: section.title(&name)?,
+            classes: section.get("classes", NAMES)?.unwrap_or_default(),
+            set: section.set(Layer::Dataset)?,
+            classes_place: section.place("classes"),
+            name,
+        })
     }
 }
 
@@ -354,7 +365,7 @@ impl SliceRule {
 
 impl Scale {
     pub(crate) fn read(name: &str, section: &Section<'_, '_, '_>) -> Result<Self, StudyError> {
-        section.known(&["about", "set", "seeds", "items", "grid"])?;
+        section.known(&["about", "set", "seeds", "ks", "items", "grid"])?;
         const COUNT: &str = "a whole number, at least 1";
         let count = |key: &str| match section.get::<i64>(key, COUNT)? {
             Some(number) if number > 0 => Ok(u64::try_from(number).ok()),
@@ -371,7 +382,11 @@ impl Scale {
             Some(node) => axes(settings(&Section::new(section.text, section.key("grid"), node)?)?)?,
             None => Vec::new(),
         };
+        const KS: &str = "a list of numbers of votes, or \"all\"";
+        let ks = section.get::<Vec<One>>("ks", KS)?.unwrap_or_default();
+        let ks: Option<Vec<Option<u32>>> = ks.into_iter().map(One::k).collect();
+        let ks = ks.ok_or_else(|| section.unexpected("ks", KS))?;
         let about = section.words("about")?;
-        Ok(Self { name: name.to_owned(), about, set, seeds: count("seeds")?, grid })
+        Ok(Self { name: name.to_owned(), about, set, seeds: count("seeds")?, ks, grid })
     }
 }

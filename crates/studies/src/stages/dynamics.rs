@@ -7,7 +7,7 @@ use dissensus_report::book::{Better, Metric};
 use dissensus_train::{Better as Way, Selection};
 use serde_json::{Value, json};
 
-use super::{Info, Stage, without_settings};
+use super::{Info, Made, Stage, without_settings};
 use crate::file::{Section, SliceRule};
 use crate::finished::Finished;
 use crate::{Number, StudyError};
@@ -24,12 +24,9 @@ const SHARE: f64 = 0.95;
 
 struct Dynamics;
 
-fn read(
-    section: Option<&Section<'_, '_, '_>>,
-    _: &[SliceRule],
-) -> Result<Arc<dyn Stage>, StudyError> {
+fn read(section: Option<&Section<'_, '_, '_>>, _: &[SliceRule]) -> Result<Made, StudyError> {
     without_settings(section)?;
-    Ok(Arc::new(Dynamics))
+    Ok(Made::Stage(Arc::new(Dynamics)))
 }
 
 impl Stage for Dynamics {

@@ -9,8 +9,8 @@ use dissensus_store::Which;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Info, Stage, described};
-use crate::file::{Section, SliceBy, SliceRule};
+use super::{Info, Made, Stage, described, settings};
+use crate::file::{Section, SliceRule};
 use crate::finished::Finished;
 use crate::study::unknown;
 use crate::{Number, StudyError, slices};
@@ -39,10 +39,7 @@ enum Names {
     List(Vec<String>),
 }
 
-fn read(
-    section: Option<&Section<'_, '_, '_>>,
-    slices: &[SliceRule],
-) -> Result<Arc<dyn Stage>, StudyError> {
+fn read(section: Option<&Section<'_, '_, '_>>, slices: &[SliceRule]) -> Result<Made, StudyError> {
     const METRICS_EXPECTED: &str = "\"all\", or a list of metrics";
     const WHICH: &str = "\"best\", \"last\" or \"both\"";
     const BINS: &str = "a whole number from 1 to 1000";
@@ -54,7 +51,7 @@ fn read(
         slices: slices.to_vec(),
         settings: Settings::default(),
     };
-    let Some(section) = section else { return Ok(Arc::new(stage)) };
+    let Some(section) = section else { return Ok(Made::Stage(Arc::new(stage))) };
     section.known(&["metrics", "which", "bins"])?;
     match section.get("metrics", METRICS_EXPECTED)? {
         None => {}
@@ -83,7 +80,7 @@ fn read(
         }
         stage.settings.bins = bins;
     }
-    Ok(Arc::new(stage))
+    Ok(Made::Stage(Arc::new(stage)))
 }
 
 fn named(metric: &Measured, which: Which) -> String {
@@ -99,15 +96,11 @@ impl Stage for Measure {
     }
 
     fn settings(&self) -> Value {
-        let slice = |rule: &SliceRule| match rule.by {
-            SliceBy::Top(share) => json!({ "name": rule.name, "top": share }),
-            SliceBy::Above(entropy) => json!({ "name": rule.name, "above": entropy }),
-        };
         json!({
             "format": 1,
             "metrics": self.metrics.iter().map(|m| m.about.name).collect::<Vec<_>>(),
             "which": self.which.iter().map(|which| which.name()).collect::<Vec<_>>(),
-            "slices": self.slices.iter().map(slice).collect::<Vec<_>>(),
+            "slices": settings::told(&self.slices),
             "bins": self.settings.bins,
         })
     }

@@ -8,7 +8,7 @@ use dissensus_report::book::{Better, Metric};
 use dissensus_store::Which;
 use serde_json::{Value, json};
 
-use super::{Info, Stage, without_settings};
+use super::{Info, Made, Stage, without_settings};
 use crate::file::{Section, SliceRule};
 use crate::finished::Finished;
 use crate::{Number, StudyError};
@@ -25,12 +25,9 @@ const TRUE_KL: &str = "true_kl";
 
 struct TrueKl;
 
-fn read(
-    section: Option<&Section<'_, '_, '_>>,
-    _: &[SliceRule],
-) -> Result<Arc<dyn Stage>, StudyError> {
+fn read(section: Option<&Section<'_, '_, '_>>, _: &[SliceRule]) -> Result<Made, StudyError> {
     without_settings(section)?;
-    Ok(Arc::new(TrueKl))
+    Ok(Made::Stage(Arc::new(TrueKl)))
 }
 
 impl Stage for TrueKl {

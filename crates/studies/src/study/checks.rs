@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use dissensus_report::claims::{ClaimKind, ClaimSpec};
 use dissensus_report::figures::{FigureKind, FigureSpec};
 use dissensus_report::tables::{TableSpec, Votes};
 use dissensus_train::Place;
@@ -23,6 +24,7 @@ pub(super) fn check(study: &Study, root: &Section<'_, '_, '_>) -> Result<(), Stu
     once(root, "slice", study.slices.iter().map(|slice| &slice.name))?;
     once(root, "table", study.tables.iter().map(|table| &table.name))?;
     once(root, "figure", study.figures.iter().map(|figure| &figure.name))?;
+    once(root, "claim", study.claims.iter().map(|claim| &claim.name))?;
     let datasets: Vec<String> = study.datasets.iter().map(|one| one.name.clone()).collect();
     for arm in &study.arms {
         let known = |name: &String| one("[[arm]] datasets", name, &datasets, &arm.datasets_place);
@@ -35,6 +37,19 @@ pub(super) fn check(study: &Study, root: &Section<'_, '_, '_>) -> Result<(), Stu
     }
     for (figure, section) in study.figures.iter().zip(root.list("figure")?) {
         names.figure(&section, figure)?;
+    }
+    for (claim, section) in study.claims.iter().zip(root.list("claim")?) {
+        names.claim(&section, claim, study)?;
+    }
+    for among in study.examiners.iter().flat_map(|stage| stage.among().all()) {
+        let place = |place: &Option<Place>| place.clone().unwrap_or(Place::Call);
+        for arm in &among.arms {
+            one("[stages] arms", arm, &names.arms, &place(&among.arms_place))?;
+        }
+        // A scale may have taken numbers of votes away, and what it did not change stays.
+        for k in among.ks.iter().filter(|_| study.scale.is_none()) {
+            one("[stages] ks", &votes(k.0), &names.ks, &place(&among.ks_place))?;
+        }
     }
     names.references(study, root)
 }
@@ -90,6 +105,9 @@ struct Names {
     metrics: Vec<String>,
     slices: Vec<String>,
     ks: Vec<String>,
+    /// Columns by item, and lines of runs.
+    columns: Vec<String>,
+    paths: Vec<String>,
 }
 
 impl Names {
@@ -111,6 +129,14 @@ impl Names {
             metrics: study.metrics().into_iter().map(|metric| metric.name).collect(),
             slices: std::iter::once("all".to_owned()).chain(slices).collect(),
             ks,
+            columns: {
+                let kept = study.examiners.iter().flat_map(|stage| stage.columns());
+                COLUMNS.iter().chain(kept).map(|column| (*column).to_owned()).collect()
+            },
+            paths: {
+                let kept = study.examiners.iter().flat_map(|stage| stage.paths());
+                kept.map(|path| (*path).to_owned()).collect()
+            },
         }
     }
 
@@ -141,9 +167,9 @@ impl Names {
         self.votes(section, &figure.ks)?;
         all(section, "against", figure.against.as_slice(), &self.arms)?;
         all(section, "slice", figure.slice.as_slice(), &self.slices)?;
-        let columns: Vec<String> = COLUMNS.iter().map(|column| (*column).to_owned()).collect();
-        let column =
-            |key: &str, name: &str| one(&section.key(key), name, &columns, &section.place(key));
+        let column = |key: &str, name: &str| {
+            one(&section.key(key), name, &self.columns, &section.place(key))
+        };
         match figure.kind {
             FigureKind::Points | FigureKind::Lines => {
                 all(section, "metrics", &figure.metrics, &self.metrics)
@@ -152,9 +178,51 @@ impl Names {
                 column("x", &figure.x)?;
                 column("y", &figure.y)
             }
-            FigureKind::Histogram => column("x", &figure.x),
-            FigureKind::Curves => figure.metrics.iter().try_for_each(|name| curve(section, name)),
-            FigureKind::Reliability | FigureKind::Pictures => Ok(()),
+            FigureKind::Histogram => {
+                column("x", &figure.x)?;
+                figure.people.as_ref().map_or(Ok(()), |people| column("people", people))
+            }
+            FigureKind::Curves => {
+                let history = |name: &&String| !self.paths.contains(name);
+                figure.metrics.iter().filter(history).try_for_each(|name| curve(section, name))
+            }
+            FigureKind::Reliability | FigureKind::Pictures | FigureKind::Maps => Ok(()),
+        }
+    }
+
+    fn claim(
+        &self,
+        section: &Section<'_, '_, '_>,
+        claim: &ClaimSpec,
+        study: &Study,
+    ) -> Result<(), StudyError> {
+        file(section, &claim.name)?;
+        all(section, "datasets", &claim.datasets, &self.datasets)?;
+        all(section, "arms", &claim.arms, &self.arms)?;
+        all(section, "than", claim.than.as_slice(), &self.arms)?;
+        all(section, "metrics", &claim.metrics, &self.metrics)?;
+        all(section, "slices", &claim.slices, &self.slices)?;
+        self.votes(section, &claim.ks)?;
+        let tables: Vec<String> = study.tables.iter().map(|table| table.name.clone()).collect();
+        all(section, "tables", &claim.tables, &tables)?;
+        let lacks = |what: &str| {
+            let why = format!("needs {what}");
+            let key = format!("[[claim]] {}", claim.name);
+            Err(StudyError::Conflict { key, place: section.place("name"), why })
+        };
+        let (arms, metrics) = (claim.arms.len(), claim.metrics.is_empty());
+        match claim.kind {
+            ClaimKind::ShareWithin if claim.tables.is_empty() => lacks("`tables`"),
+            ClaimKind::ShareWithin => Ok(()),
+            _ if arms == 0 || metrics => lacks("`arms` and `metrics`"),
+            ClaimKind::Below | ClaimKind::Above
+                if claim.than.is_some() == claim.bound.is_some() =>
+            {
+                lacks("one of `than` (an arm) and `bound` (a number)")
+            }
+            ClaimKind::Parity if claim.than.is_none() => lacks("`than`, an arm"),
+            ClaimKind::Ordering | ClaimKind::Monotone if arms < 2 => lacks("at least two arms"),
+            _ => Ok(()),
         }
     }
 

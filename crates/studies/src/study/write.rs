@@ -21,6 +21,10 @@ pub(super) fn toml(study: &Study, spec: &toml::Table, stages: &toml::Table) -> S
         page.head("[[dataset]]");
         page.text("name", &dataset.name);
         page.text("title", &dataset.title);
+        if !dataset.classes.is_empty() {
+            let names = dataset.classes.iter().map(|name| quoted(name));
+            page.line("classes", &format!("[{}]", join(names)));
+        }
         page.set(&dataset.set);
     }
     study.arms.iter().for_each(|one| arm(&mut page, one));
@@ -44,6 +48,7 @@ pub(super) fn toml(study: &Study, spec: &toml::Table, stages: &toml::Table) -> S
     page.whole("stages", stages);
     study.tables.iter().for_each(|table| page.one_of("table", table));
     study.figures.iter().for_each(|figure| page.one_of("figure", figure));
+    study.claims.iter().for_each(|claim| page.one_of("claim", claim));
     study.references.iter().for_each(|reference| page.one_of("reference", reference));
     for scale in &study.scales {
         page.head(&format!("[scale.{}]", quoted(&scale.name)));
@@ -51,6 +56,10 @@ pub(super) fn toml(study: &Study, spec: &toml::Table, stages: &toml::Table) -> S
         page.set(&scale.set);
         if let Some(seeds) = scale.seeds {
             page.line("seeds", &seeds.to_string());
+        }
+        if !scale.ks.is_empty() {
+            let k = |k: &Option<u32>| k.map_or_else(|| quoted("all"), |k| k.to_string());
+            page.line("ks", &format!("[{}]", join(scale.ks.iter().map(k))));
         }
         if !scale.grid.is_empty() {
             let axis = |axis: &Axis| format!("{} = {}", quoted(&axis.path), list(&axis.values));

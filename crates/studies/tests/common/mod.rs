@@ -65,7 +65,7 @@ pub(crate) fn load(data: &Data) -> Result<Material, LoadError> {
     let classes = task.table().classes().len();
     let matrix = dissensus_measure::Matrix::new(&rows, classes)?;
     let truth = dissensus_measure::Truth::new(dissensus_measure::Targets::Probabilities(matrix))?;
-    Ok(Material { task, texts, truth: Some(truth) })
+    Ok(Material { texts, truth: Some(truth), ..Material::from(task) })
 }
 
 pub(crate) fn plan(study: &Study) -> Plan<'_> {

@@ -17,8 +17,8 @@ pub(crate) struct ListArgs {
 
 /// Print a study's file, to copy and change.
 ///
-/// A study that comes with the program is printed as it is, comments included. With --resolved, every
-/// setting that was given or chosen is in it, as it is stored beside the results.
+/// A study that comes with the program is printed as it is, comments and published values included.
+/// With --resolved, every setting that was given or chosen is in it, as it is stored beside the results.
 #[derive(clap::Args)]
 pub(crate) struct ShowArgs {
     /// A study that comes with the program, or a file
@@ -29,16 +29,19 @@ pub(crate) struct ShowArgs {
     resolved: bool,
 }
 
+/// Room for a name.
+const WIDE: usize = 18;
+
 pub(crate) fn list(args: &ListArgs) -> anyhow::Result<ExitCode> {
     let mut page = String::new();
     for builtin in BUILTIN {
         let title = Study::builtin(builtin.name)?.title;
-        page += &format!("{} {title}\n", paint::strong(&text::pad(builtin.name, 14)));
+        page += &format!("{} {title}\n", paint::strong(&text::pad(builtin.name, WIDE)));
     }
     if let Some(folder) = &args.store {
         for name in Store::open(folder)?.studies()? {
             let note = paint::dim(&format!("in {}", folder.display()));
-            page += &format!("{} {note}\n", paint::strong(&text::pad(&name, 14)));
+            page += &format!("{} {note}\n", paint::strong(&text::pad(&name, WIDE)));
         }
     }
     ui::out(&page)?;
@@ -48,7 +51,7 @@ pub(crate) fn list(args: &ListArgs) -> anyhow::Result<ExitCode> {
 pub(crate) fn show(args: &ShowArgs) -> anyhow::Result<ExitCode> {
     let builtin = BUILTIN.iter().find(|builtin| builtin.name == args.study);
     match builtin {
-        Some(builtin) if !args.resolved => ui::out(builtin.text)?,
+        Some(builtin) if !args.resolved => ui::out(&builtin.whole())?,
         _ => ui::out(&super::named(&args.study)?.to_toml())?,
     }
     Ok(ExitCode::SUCCESS)

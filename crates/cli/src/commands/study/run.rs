@@ -7,7 +7,7 @@ use dissensus_store::Store;
 use dissensus_studies::{Job, Plan, distinct};
 use serde_json::{Value, json};
 
-use super::{Choice, planned};
+use super::{Choice, planned, stages};
 use crate::reporting;
 use crate::training::{Batch, Ended, How, Run, on_interrupt, run_all};
 use crate::ui::{self, paint, text};
@@ -17,8 +17,10 @@ use crate::ui::{self, paint, text};
 /// A study is a commented TOML file: what is compared (arms), on which data, with how many votes and
 /// seeds, a grid to search first where there is one, and the tables and figures that come of it.
 /// What is in the store already is not trained again, and a run that was interrupted goes on where it
-/// stopped; a run that fails does not stop the others. Afterwards all results are collected into one
-/// table (results.csv and results.parquet in the store), and the study's tables are printed.
+/// stopped; a run that fails does not stop the others. Stages that need the models (curvature,
+/// out-of-distribution detection and the like) follow, and what they find stays in the store when the
+/// weights are gone. Afterwards all results are collected into one table (results.csv and
+/// results.parquet in the store), and the study's tables are printed.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -26,6 +28,9 @@ pub(crate) struct Args {
     choice: Choice,
     #[command(flatten)]
     lanes: Lanes,
+    /// Delete the weights of runs when all stages are done with them: they are most of a store
+    #[arg(long)]
+    drop_weights: bool,
     /// Print the tables as Markdown
     #[arg(long)]
     markdown: bool,
@@ -46,6 +51,10 @@ pub(crate) struct Lanes {
 }
 
 impl Lanes {
+    fn device(&self) -> &str {
+        &self.device
+    }
+
     pub(crate) fn on(device: &str) -> Self {
         Self { lanes: None, device: device.to_owned(), tensorboard: None }
     }
@@ -57,6 +66,7 @@ Examples:
   dissensus study run demo                   one of them
   dissensus study show demo > mine.toml      to copy and change
   dissensus study run mine.toml --only soft,sls --seeds 2
+  dissensus study run mine.toml --only soft,sls --ks all --seeds 5-9 --drop-weights
   dissensus report runs --open               what came out, as a page
 
 Exit codes: 0 all runs are done; 1 some failed; 2 the study or the data is wrong; 130 interrupted.";
@@ -66,7 +76,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let plan = planned(&study, &args.choice.options())?;
     let store = Store::create_or_open(&args.choice.store)?;
     let ended = train_all(&plan, &store, &args.lanes, true)?;
+    let examined = stages::examine(&plan, &store, args.lanes.device())?;
     let collected = plan.collect(&store, &about())?;
+    if args.drop_weights {
+        stages::drop_weights(&plan, &store)?;
+    }
 
     let book = plan.book(&store)?;
     let (tables, problems) = reporting::tables_of(&book);
@@ -83,11 +97,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     for problem in problems {
         ui::err(&format!("{} {problem}\n", paint::warn("left out:")));
     }
+    ui::err(&stages::missing(&collected));
     let next = match store.studies()?.len() {
         0 | 1 => args.choice.store.display().to_string(),
         _ => format!("{} --study {}", args.choice.store.display(), study.name),
     };
-    Ok(closing(args, &ended, collected.failed.len(), collected.missing, &next))
+    let failed = collected.failed.len() + examined.failed.len();
+    Ok(closing(args, &ended, failed, collected.missing, examined.stopped, &next))
 }
 
 /// What is said of the code and the machine in what is stored.
@@ -165,7 +181,14 @@ fn train(
 }
 
 /// What to say at the end, and the exit code.
-fn closing(args: &Args, ended: &[Ended], failed: usize, missing: usize, next: &str) -> ExitCode {
+fn closing(
+    args: &Args,
+    ended: &[Ended],
+    failed: usize,
+    missing: usize,
+    stopped: bool,
+    next: &str,
+) -> ExitCode {
     for run in ended {
         if let How::Failed(reason) = &run.how {
             ui::err(&format!("{} {}: {reason}\n", paint::bad("failed:"), run.label));
@@ -175,6 +198,10 @@ fn closing(args: &Args, ended: &[Ended], failed: usize, missing: usize, next: &s
     let open = ended.iter().any(|run| matches!(run.how, How::Interrupted | How::Waiting));
     if open {
         ui::err(&format!("{missing} runs are not done; go on by\n  dissensus study run {words}\n"));
+        return ExitCode::from(130);
+    }
+    if stopped {
+        ui::err(&format!("stages are not done; go on by\n  dissensus study run {words}\n"));
         return ExitCode::from(130);
     }
     ui::err(&format!("next: dissensus report {next} --open   for figures and a page\n"));

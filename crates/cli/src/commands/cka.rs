@@ -1,0 +1,110 @@
+//! `dissensus cka`
+
+use std::process::ExitCode;
+
+use dissensus_examine::{Cka, CkaSettings, Shared, cka};
+use serde::Serialize;
+
+use crate::examining::{Bars, Models, short};
+use crate::judging::number;
+use crate::ui::table::{Cell, Form, Table};
+use crate::ui::{self, paint};
+
+/// How alike the features of several runs are, from 0 to 1: linear CKA.
+///
+/// Features are what the last layer reads. CKA does not change with rotation or scale, so it compares
+/// what runs of other seeds have learned. Other seeds hold out other items: each pair is compared on
+/// those that both hold out, or, with --items all, on all items of the data. With fewer items than
+/// features, CKA is high even for unrelated ones; the numbers of items are shown.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The runs, two or more: their ids, or the first digits of them
+    #[arg(value_name = "RUN", required = true, num_args = 2..)]
+    runs: Vec<String>,
+    /// The items: those of the part that both runs of a pair have in it, or all of the data
+    #[arg(long, value_name = "ITEMS", default_value = "pairs", value_parser = ["pairs", "all"])]
+    items: String,
+    /// The part of the split [default: the one that is reported, the last]
+    #[arg(long, value_name = "PART")]
+    part: Option<String>,
+    #[command(flatten)]
+    models: Models,
+    /// Print as JSON
+    #[arg(long, group = "form")]
+    json: bool,
+    /// Print the matrix as CSV
+    #[arg(long, group = "form")]
+    csv: bool,
+    /// Print the matrix as a Markdown table
+    #[arg(long, group = "form")]
+    markdown: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  dissensus cka 0f3a 77c1 b20e
+  dissensus cka 0f3a 77c1 b20e --items all --markdown";
+
+#[derive(Serialize)]
+struct Report<'a> {
+    version: &'static str,
+    device: String,
+    #[serde(flatten)]
+    cka: &'a Cka,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let infos = args.models.find(&args.runs)?;
+    let mut bench = args.models.bench()?;
+    let mut models = bench.all(&infos)?;
+    let shared = if args.items == "all" { Shared::All } else { Shared::Pairs };
+    let settings = CkaSettings { part: args.part.clone(), shared };
+    let mut bars = Bars::default();
+    let found = cka(&mut models, &settings, &mut |step| bars.step("", step))?;
+    drop(bars);
+    if args.json {
+        let (version, device) = (env!("DISSENSUS_VERSION"), bench.device.describe());
+        let report = Report { version, device, cka: &found };
+        ui::out(&format!("{}\n", serde_json::to_string_pretty(&report)?))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let form = Form::asked(args.csv, args.markdown, false);
+    let labels: Vec<String> = models.iter().map(|model| model.label()).collect();
+    ui::out(&table(&found, &labels, form).print(form))?;
+    if form == Form::Terminal {
+        let items = found.items.iter().enumerate().flat_map(|(at, row)| &row[at + 1..]);
+        let (fewest, most) = (items.clone().min(), items.max());
+        let (fewest, most) = (fewest.copied().unwrap_or(0), most.copied().unwrap_or(0));
+        let items = match fewest == most {
+            true => format!("{fewest} items"),
+            false => format!("{fewest} to {most} items"),
+        };
+        ui::out(&format!("\nmean over pairs {}, on {items}\n", number(found.mean)))?;
+        let widest = found.widths.iter().copied().max().unwrap_or(0);
+        if fewest < widest {
+            ui::err(&format!(
+                "{} {fewest} items for {widest} features: even unrelated ones would look alike; \
+                 --items all takes all items of the data\n",
+                paint::warn("note:")
+            ));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn table(found: &Cka, labels: &[String], form: Form) -> Table {
+    let id = |run: &String| if form == Form::Csv { run.clone() } else { short(run) };
+    let value = |value: &Option<f64>| match form {
+        Form::Csv => value.map_or(String::new(), |v| v.to_string()),
+        _ => number(*value),
+    };
+    let mut columns = vec!["run".to_owned(), "what".to_owned()];
+    columns.extend(found.runs.iter().map(id));
+    let row = |at: usize| {
+        let names = [id(&found.runs[at]), labels[at].clone()].map(Cell::new);
+        let values = found.values[at].iter().map(|v| Cell::new(value(v)));
+        names.into_iter().chain(values).collect()
+    };
+    Table { columns, names: 2, rows: (0..found.runs.len()).map(row).collect() }
+}

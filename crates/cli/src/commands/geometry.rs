@@ -1,0 +1,361 @@
+//! `dissensus geometry`
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use dissensus_examine::{
+    Curvature, CurvatureSettings, Model, Slice, Variance, VarianceSettings, curvature, variance,
+};
+use dissensus_geometry::curvature::{
+    DensitySettings, LanczosSettings, PowerSettings, TraceSettings,
+};
+use dissensus_geometry::model::Grouping;
+use serde::Serialize;
+
+use crate::examining::{Bars, Models, estimated, short, significant};
+use crate::judging::number;
+use crate::ui::table::{Cell, Form, Table};
+use crate::ui::{self, files, paint, text};
+
+/// How sharply the loss curves around the weights of runs: λ_max and trace of the Hessian.
+///
+/// The loss is the soft NLL against the votes, over a part of each run's split; batch statistics are
+/// frozen. Products with the Hessian are exact. λ_max, the largest eigenvalue, is found by power iteration, which stops when
+/// both its change and its residual are within the tolerance; the trace by Hutchinson's probes, with
+/// its standard error. An estimate that did not converge is marked with a question mark, and what to
+/// do about it is said.
+///
+/// A slice is some of the items by annotator entropy: all, high (the tenth that people disagree on
+/// most), top:SHARE as in top:0.25, or above:NATS as in above:0.5. Equal entropies are never parted.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The runs: their ids, or the first digits of them; `dissensus runs` lists them
+    #[arg(value_name = "RUN", required = true)]
+    runs: Vec<String>,
+    /// The slices of the part, separated by commas: all, high, top:SHARE, above:NATS
+    #[arg(long = "slice", value_name = "SLICE,…", value_delimiter = ',', default_value = "all")]
+    slices: Vec<String>,
+    /// The part of the split [default: the one that is reported, the last]
+    #[arg(long, value_name = "PART")]
+    part: Option<String>,
+    /// Find the K largest eigenvalues by Lanczos, too
+    #[arg(long, value_name = "K")]
+    largest: Option<usize>,
+    /// Find the K smallest eigenvalues by Lanczos, too
+    #[arg(long, value_name = "K", num_args = 0..=1, default_missing_value = "1")]
+    smallest: Option<usize>,
+    /// The traces of the blocks of the network, each one a tensor, a layer or a stage
+    #[arg(long, value_name = "BLOCK", num_args = 0..=1, default_missing_value = "stage")]
+    #[arg(value_parser = ["tensor", "layer", "stage"])]
+    blocks: Option<String>,
+    /// Write the density of eigenvalues, by stochastic Lanczos quadrature, as CSV
+    #[arg(long, value_name = "FILE.csv")]
+    density: Option<PathBuf>,
+    /// The variance of the last layer's gradient when labels are drawn, against annotator entropy
+    #[arg(long)]
+    variance: bool,
+    /// Probes of the trace, at most; fewer where its error is small enough
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    probes: usize,
+    /// How far an eigenvalue may be off, as a share of it
+    #[arg(long, value_name = "SHARE", default_value_t = 1e-3)]
+    tolerance: f64,
+    /// The standard error that the trace may have, as a share of it
+    #[arg(long, value_name = "SHARE", default_value_t = 0.02)]
+    trace_tolerance: f64,
+    /// Products for each search of eigenvalues, at most
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    max_products: usize,
+    /// The seed of everything random
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    #[command(flatten)]
+    models: Models,
+    /// Print as JSON, with everything that was found
+    #[arg(long, group = "form")]
+    json: bool,
+    /// Print as CSV
+    #[arg(long, group = "form")]
+    csv: bool,
+    /// Print as a Markdown table
+    #[arg(long, group = "form")]
+    markdown: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  dissensus geometry 0f3a                          the whole evaluation part
+  dissensus geometry 0f3a 77c1 --slice all,high    and the tenth that people disagree on most
+  dissensus geometry 0f3a --largest 5 --smallest --blocks layer
+  dissensus geometry 0f3a --density spectrum.csv --json";
+
+/// Products that a density takes for each probe.
+const STEPS: usize = 60;
+
+#[derive(Serialize)]
+struct Report<'a> {
+    version: &'static str,
+    device: String,
+    curvatures: &'a [Curvature],
+    variances: &'a [Variance],
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let slices: Vec<Slice> =
+        args.slices.iter().map(|slice| Ok(slice.parse()?)).collect::<anyhow::Result<_>>()?;
+    let infos = args.models.find(&args.runs)?;
+    let mut bench = args.models.bench()?;
+    let (mut labels, mut found, mut variances) = (Vec::new(), Vec::new(), Vec::new());
+    for info in &infos {
+        let mut model: Model = bench.model(info)?;
+        let (mut bars, name) = (Bars::default(), short(model.id()));
+        for &slice in &slices {
+            let settings = args.settings(slice);
+            let of = format!("{name}, {slice}");
+            labels.push(model.label());
+            found.push(curvature(&mut model, &settings, &mut |step| bars.step(&of, step))?);
+        }
+        if args.variance {
+            let settings = VarianceSettings { part: args.part.clone(), ..Default::default() };
+            variances.push(variance(&mut model, &settings, &mut |step| bars.step(&name, step))?);
+        }
+    }
+    if let Some(path) = &args.density {
+        let csv = densities(&found);
+        files::replace(path, |out| out.write_all(csv.as_bytes()))?;
+        ui::err(&format!("wrote {}\n", path.display()));
+    }
+    if args.json {
+        let report = Report {
+            version: env!("DISSENSUS_VERSION"),
+            device: bench.device.describe(),
+            curvatures: &found,
+            variances: &variances,
+        };
+        ui::out(&format!("{}\n", serde_json::to_string_pretty(&report)?))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let form = Form::asked(args.csv, args.markdown, false);
+    if form == Form::Csv {
+        ui::out(&plain(&labels, &found).print(form))?;
+    } else {
+        ui::out(&table(&labels, &found).print(form))?;
+        for page in [eigenvalues(&found), blocks(&found), varying(&variances)].into_iter().flatten()
+        {
+            ui::out(&format!("\n{}", page.print(form)))?;
+        }
+    }
+    for one in &found {
+        doubts(one);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Args {
+    fn settings(&self, slice: Slice) -> CurvatureSettings {
+        let (seed, tolerance, most) = (self.seed, self.tolerance, self.max_products);
+        let ends = (self.largest.unwrap_or(0), self.smallest.unwrap_or(0));
+        let lanczos = LanczosSettings {
+            seed,
+            largest: ends.0.max(usize::from(self.smallest.is_some())),
+            smallest: ends.1,
+            tolerance,
+            most,
+        };
+        let trace = TraceSettings {
+            seed,
+            tolerance: self.trace_tolerance,
+            least: TraceSettings::default().least.min(self.probes),
+            most: self.probes,
+        };
+        CurvatureSettings {
+            part: self.part.clone(),
+            slice,
+            power: Some(PowerSettings { seed, tolerance, most }),
+            lanczos: (ends != (0, 0)).then_some(lanczos),
+            trace: Some(trace),
+            blocks: self.blocks.as_deref().map(|block| match block {
+                "tensor" => Grouping::Tensor,
+                "layer" => Grouping::Layer,
+                _ => Grouping::Stage,
+            }),
+            hutch: None,
+            density: self.density.is_some().then_some(DensitySettings {
+                seed,
+                steps: STEPS,
+                ..Default::default()
+            }),
+        }
+    }
+}
+
+fn table(labels: &[String], found: &[Curvature]) -> Table {
+    let row = |(label, one): (&String, &Curvature)| {
+        let items = text::thousands(one.items as u64);
+        let cells = [
+            short(&one.run),
+            label.clone(),
+            one.settings.slice.to_string(),
+            items,
+            number(Some(one.loss)),
+            estimated(one.lambda_max()),
+            estimated(one.trace()),
+            one.products.to_string(),
+        ];
+        cells.map(Cell::new).to_vec()
+    };
+    let columns = ["run", "what", "slice", "items", "soft_nll", "λ_max", "trace", "products"];
+    Table {
+        columns: columns.map(str::to_owned).to_vec(),
+        names: 3,
+        rows: labels.iter().zip(found).map(row).collect(),
+    }
+}
+
+/// The same with one number a cell.
+fn plain(labels: &[String], found: &[Curvature]) -> Table {
+    let columns = [
+        "run",
+        "what",
+        "part",
+        "slice",
+        "items",
+        "soft_nll",
+        "gradient_norm",
+        "lambda_max",
+        "lambda_max_error",
+        "lambda_max_converged",
+        "lambda_min",
+        "lambda_min_error",
+        "trace",
+        "trace_error",
+        "trace_converged",
+        "products",
+    ];
+    let row = |(label, one): (&String, &Curvature)| {
+        let exact = |value: Option<f64>| value.map_or(String::new(), |v| v.to_string());
+        let (top, low, trace) = (one.lambda_max(), one.lambda_min(), one.trace());
+        let said = |converged: Option<bool>| converged.map_or(String::new(), |c| c.to_string());
+        let cells = [
+            one.run.clone(),
+            label.clone(),
+            one.part.clone(),
+            one.settings.slice.to_string(),
+            one.items.to_string(),
+            one.loss.to_string(),
+            one.gradient_norm.to_string(),
+            exact(top.map(|e| e.value)),
+            exact(top.and_then(|e| e.error)),
+            said(top.map(|e| e.converged)),
+            exact(low.map(|e| e.value)),
+            exact(low.and_then(|e| e.error)),
+            exact(trace.map(|e| e.value)),
+            exact(trace.and_then(|e| e.error)),
+            said(trace.map(|e| e.converged)),
+            one.products.to_string(),
+        ];
+        cells.map(Cell::new).to_vec()
+    };
+    Table {
+        columns: columns.map(str::to_owned).to_vec(),
+        names: 4,
+        rows: labels.iter().zip(found).map(row).collect(),
+    }
+}
+
+/// The ends of the spectra, where Lanczos looked for them.
+fn eigenvalues(found: &[Curvature]) -> Option<Table> {
+    let mut rows = Vec::new();
+    for one in found {
+        let Some(extremes) = &one.extremes else { continue };
+        let top = extremes.largest.iter().enumerate().map(|(at, e)| (format!("λ{}", at + 1), e));
+        let low = extremes.smallest.iter().enumerate().map(|(at, e)| (format!("λ−{}", at + 1), e));
+        for (name, estimate) in top.chain(low) {
+            let slice = one.settings.slice.to_string();
+            let cells = [short(&one.run), slice, name, estimated(Some(*estimate))];
+            rows.push(cells.map(Cell::new).to_vec());
+        }
+    }
+    let columns = ["run", "slice", "eigenvalue", "by Lanczos"].map(str::to_owned).to_vec();
+    (!rows.is_empty()).then_some(Table { columns, names: 3, rows })
+}
+
+fn blocks(found: &[Curvature]) -> Option<Table> {
+    let mut rows = Vec::new();
+    for one in found {
+        let Some(traces) = &one.traces else { continue };
+        for block in &traces.blocks {
+            let share = block.trace.value / traces.trace.value;
+            let cells = [
+                short(&one.run),
+                one.settings.slice.to_string(),
+                block.name.clone(),
+                text::thousands(block.parameters as u64),
+                estimated(Some(block.trace)),
+                format!("{:.1} %", 100.0 * share),
+            ];
+            rows.push(cells.map(Cell::new).to_vec());
+        }
+    }
+    let columns = ["run", "slice", "block", "parameters", "trace", "share"];
+    let columns = columns.map(str::to_owned).to_vec();
+    (!rows.is_empty()).then_some(Table { columns, names: 3, rows })
+}
+
+fn varying(found: &[Variance]) -> Option<Table> {
+    let row = |one: &Variance| {
+        let cells = [
+            short(&one.run),
+            text::thousands(one.items.len() as u64),
+            significant(one.mean),
+            number(one.correlation.r),
+        ];
+        cells.map(Cell::new).to_vec()
+    };
+    let columns = ["run", "items", "gradient variance", "Spearman with entropy"];
+    let columns = columns.map(str::to_owned).to_vec();
+    (!found.is_empty()).then(|| Table { columns, names: 1, rows: found.iter().map(row).collect() })
+}
+
+/// What did not converge, and what to do.
+fn doubts(one: &Curvature) {
+    let place = format!("{} of {}", one.settings.slice, short(&one.run));
+    let say = |text: String| ui::err(&format!("{} {text}\n", paint::warn("note:")));
+    match one.lambda_max() {
+        None => say(format!(
+            "power iteration on {place} ended at a negative eigenvalue, which is not the largest; \
+             ask for --largest 1"
+        )),
+        Some(top) if !top.converged => say(format!(
+            "λ_max on {place} did not converge in {} products; raise --max-products, or ask for \
+             --largest 1, which takes fewer",
+            top.products
+        )),
+        Some(_) => {}
+    }
+    if one.extremes.as_ref().is_some_and(|extremes| !extremes.converged) {
+        say(format!("Lanczos on {place} did not converge; raise --max-products"));
+    }
+    if let Some(trace) = one.trace().filter(|trace| !trace.converged) {
+        let probes = trace.products;
+        say(format!("the trace on {place} did not converge in {probes} probes; raise --probes"));
+    }
+    if one.density.as_ref().is_some_and(|density| !density.converged) {
+        say(format!("the density on {place} did not converge; --json has its errors"));
+    }
+}
+
+fn densities(found: &[Curvature]) -> String {
+    let mut csv = "run,slice,eigenvalue,density,standard_error\n".to_owned();
+    for one in found {
+        let Some(density) = &one.density else { continue };
+        for (at, (value, height)) in density.grid.iter().zip(&density.density).enumerate() {
+            let error = density.error.as_ref().map_or(String::new(), |error| error[at].to_string());
+            let (run, slice) = (&one.run, one.settings.slice);
+            csv += &format!("{run},{slice},{value},{height},{error}\n");
+        }
+    }
+    csv
+}

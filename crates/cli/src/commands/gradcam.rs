@@ -1,0 +1,218 @@
+//! `dissensus gradcam`
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use dissensus_engine::network::Shape;
+use dissensus_examine::{
+    CamSettings, Maps, Model, Seeing, Slice, SliceStability, StabilitySettings, gradcam, overlay,
+    png, stability,
+};
+use dissensus_votes::write::WriteError;
+use serde::Serialize;
+
+use crate::examining::{Bars, Models, short};
+use crate::judging::number;
+use crate::ui::table::{Cell, Form, Table};
+use crate::ui::{self, files, text};
+
+/// Where in pictures runs see a class: Grad-CAM maps over them, as PNG files.
+///
+/// A map is bright where the last block of convolutions speaks for the class, and dark where nothing
+/// does. With several runs, each gets its maps of the same items, and how alike the maps of all
+/// pictures are that two runs hold out is printed: the mean correlation over pairs of runs, on all of
+/// these items and on those that people disagree on most.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The runs: their ids, or the first digits of them
+    #[arg(value_name = "RUN", required = true)]
+    runs: Vec<String>,
+    /// The items by their ids, separated by commas
+    #[arg(long, value_name = "ID,…", value_delimiter = ',', conflicts_with = "top")]
+    items: Vec<String>,
+    /// So many items of the part that people disagree on most [default: 8]
+    #[arg(long, value_name = "N")]
+    top: Option<usize>,
+    /// The class that is looked for: the predicted one, or the one that most people chose
+    #[arg(long, value_name = "CLASS", default_value = "predicted")]
+    #[arg(value_parser = ["predicted", "majority"])]
+    class: String,
+    /// The slices that stability is taken on, separated by commas: all, high, top:SHARE, above:NATS
+    #[arg(
+        long = "slice",
+        value_name = "SLICE,…",
+        value_delimiter = ',',
+        default_value = "all,high"
+    )]
+    slices: Vec<String>,
+    /// The part of the split [default: the one that is reported, the last]
+    #[arg(long, value_name = "PART")]
+    part: Option<String>,
+    /// The folder of the PNG files
+    #[arg(long, value_name = "DIR", default_value = "gradcam")]
+    out: PathBuf,
+    /// How many times the pictures are enlarged [default: to about 256 pixels]
+    #[arg(long, value_name = "TIMES")]
+    scale: Option<usize>,
+    /// How much of a pixel is the map, from 0 to 1
+    #[arg(long, value_name = "SHARE", default_value_t = 0.5)]
+    opacity: f32,
+    /// Replace existing files
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    models: Models,
+    /// Print as JSON, with the maps
+    #[arg(long, group = "form")]
+    json: bool,
+    /// Print as CSV
+    #[arg(long, group = "form")]
+    csv: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  dissensus gradcam 0f3a --top 20 --out maps
+  dissensus gradcam 0f3a --items 17,204 --class majority
+  dissensus gradcam 0f3a 77c1 b20e --top 4         and how alike their maps are";
+
+/// Items where nothing is said.
+const TOP: usize = 8;
+
+/// About how many pixels a side has.
+const SIDE: usize = 256;
+
+#[derive(Serialize)]
+struct Report<'a> {
+    version: &'static str,
+    device: String,
+    runs: &'a [Maps],
+    /// The PNG files, by run and then item.
+    files: &'a [Vec<PathBuf>],
+    stability: &'a [SliceStability],
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let slices: Vec<Slice> =
+        args.slices.iter().map(|slice| Ok(slice.parse()?)).collect::<anyhow::Result<_>>()?;
+    let infos = args.models.find(&args.runs)?;
+    let mut bench = args.models.bench()?;
+    let mut models = bench.all(&infos)?;
+    let class = if args.class == "majority" { Seeing::Majority } else { Seeing::Predicted };
+    let settings = CamSettings { class };
+    let ids = args.ids(&models[0])?;
+    let paths: Vec<Vec<PathBuf>> = models.iter().map(|model| args.paths(model, &ids)).collect();
+    if let Some(path) = paths.iter().flatten().find(|path| !args.force && path.exists()) {
+        return Err(WriteError::Exists { path: path.clone() }.into());
+    }
+    let mut bars = Bars::default();
+    let mut found = Vec::new();
+    for (model, paths) in models.iter_mut().zip(&paths) {
+        let rows = model.rows(&ids)?;
+        let maps = gradcam(model, &rows, &settings, &mut |step| bars.step("", step))?;
+        let times = args.scale.unwrap_or_else(|| match model.dataset().shape() {
+            Shape::Map { height, width, .. } => (SIDE / height.max(width).max(1)).clamp(1, 64),
+            Shape::Flat { .. } => 1,
+        });
+        for (item, path) in maps.items.iter().zip(paths) {
+            let bytes = png(&overlay(model, &maps, item, times, args.opacity)?)?;
+            files::replace(path, |out| out.write_all(&bytes))
+                .with_context(|| format!("writing {}", path.display()))?;
+        }
+        found.push(maps);
+    }
+    let stable = match models.len() {
+        1 => Vec::new(),
+        _ => {
+            let settings = StabilitySettings { part: args.part.clone(), slices, cam: settings };
+            stability(&mut models, &settings, &mut |step| bars.step("stability", step))?
+        }
+    };
+    drop(bars);
+    if args.json {
+        let report = Report {
+            version: env!("DISSENSUS_VERSION"),
+            device: bench.device.describe(),
+            runs: &found,
+            files: &paths,
+            stability: &stable,
+        };
+        ui::out(&format!("{}\n", serde_json::to_string_pretty(&report)?))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let form = Form::asked(args.csv, false, false);
+    ui::out(&table(&found, &paths).print(form))?;
+    if let (Some(table), Form::Terminal) = (alike(&stable), form) {
+        ui::out(&format!("\n{}", table.print(form)))?;
+    }
+    let files = paths.iter().map(Vec::len).sum();
+    let files = text::count(files, "picture", "pictures");
+    ui::err(&format!("wrote {files} into {}\n", args.out.display()));
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Args {
+    /// The items, those of the first run where the most divided are asked for.
+    fn ids(&self, model: &Model) -> anyhow::Result<Vec<String>> {
+        if !self.items.is_empty() {
+            return Ok(self.items.clone());
+        }
+        let rows = model.most_divided(self.part.as_deref(), self.top.unwrap_or(TOP))?;
+        let id = |row: u32| model.items().name(row as usize).to_owned();
+        Ok(rows.into_iter().map(id).collect())
+    }
+
+    fn paths(&self, model: &Model, ids: &[String]) -> Vec<PathBuf> {
+        let path = |id: &String| {
+            let plain = |c: char| if c.is_alphanumeric() || "._-".contains(c) { c } else { '_' };
+            let item: String = id.chars().map(plain).collect();
+            self.out.join(format!("{}-{item}.png", short(model.id())))
+        };
+        ids.iter().map(path).collect()
+    }
+}
+
+fn table(found: &[Maps], paths: &[Vec<PathBuf>]) -> Table {
+    let mut rows = Vec::new();
+    for (maps, paths) in found.iter().zip(paths) {
+        for (item, path) in maps.items.iter().zip(paths) {
+            let nothing = item.map.iter().all(|&v| v == 0.0);
+            let cells = [
+                short(&maps.run),
+                text::one_line(&item.item, 40),
+                text::one_line(&item.class, 30),
+                path.display().to_string() + if nothing { " (nothing speaks for it)" } else { "" },
+                number(Some(item.probability)),
+                number(Some(item.votes)),
+                number(Some(item.entropy)),
+            ];
+            rows.push(cells.map(Cell::new).to_vec());
+        }
+    }
+    let columns = ["run", "item", "class", "file", "predicted", "votes", "entropy"];
+    Table { columns: columns.map(str::to_owned).to_vec(), names: 4, rows }
+}
+
+fn alike(stable: &[SliceStability]) -> Option<Table> {
+    let row = |one: &SliceStability| {
+        let stability = &one.stability;
+        let cells = [
+            one.slice.to_string(),
+            text::thousands(one.items as u64),
+            text::thousands(stability.correlations as u64),
+            text::thousands(stability.undefined as u64),
+            number(stability.mean),
+        ];
+        cells.map(Cell::new).to_vec()
+    };
+    let columns = ["slice", "items", "pairs of maps", "without correlation", "stability"];
+    let columns = columns.map(str::to_owned).to_vec();
+    (!stable.is_empty()).then(|| Table {
+        columns,
+        names: 1,
+        rows: stable.iter().map(row).collect(),
+    })
+}

@@ -1,0 +1,109 @@
+//! The stages of a study that look into models: run after training, one model at a time, with a bar
+//! for each stage.
+
+use std::time::Instant;
+
+use dissensus_examine::Progress;
+use dissensus_inputs::from_dataset;
+use dissensus_store::{Store, Which};
+use dissensus_studies::{Bench, Collected, Examined, LoadError, Onlooker, Plan};
+use indicatif::ProgressBar;
+
+use crate::training::{on_interrupt, open_device};
+use crate::ui::{self, paint, progress, text};
+
+/// Looks into what is there to be looked into.
+pub(super) fn examine(plan: &Plan<'_>, store: &Store, device: &str) -> anyhow::Result<Examined> {
+    if !plan.has_examinations() {
+        return Ok(Examined::default());
+    }
+    let (device, on_card) = open_device(device)?;
+    let inputs = |name: &str| -> Result<dissensus_inputs::Inputs, LoadError> {
+        Ok(from_dataset(name, &dissensus_data::default_cache_dir()?)?)
+    };
+    let bench = Bench::new(&*device, !on_card, &inputs);
+    let mut bars = Bars::default();
+    let examined = plan.examine(store, &bench, on_interrupt(), &mut bars)?;
+    bars.end();
+    Ok(examined)
+}
+
+/// Deletes the weights of runs that no stage needs any more, and says how much that was.
+pub(super) fn drop_weights(plan: &Plan<'_>, store: &Store) -> anyhow::Result<()> {
+    let (mut runs, mut bytes) = (0, 0);
+    for id in plan.spent(store)? {
+        let run = store.run(&id)?;
+        for which in [Which::Best, Which::Last] {
+            let path = run.weights_path(which);
+            let size = std::fs::metadata(&path).map_or(0, |about| about.len());
+            match std::fs::remove_file(&path) {
+                Ok(()) => bytes += size,
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                Err(error) => anyhow::bail!("deleting {}: {error}", path.display()),
+            }
+        }
+        runs += 1;
+    }
+    let runs = text::count(runs, "run", "runs");
+    ui::err(&paint::dim(&format!("deleted the weights of {runs}, {}\n", text::size(bytes))));
+    Ok(())
+}
+
+/// What is said of stages that could not look at everything, once each.
+pub(super) fn missing(collected: &Collected) -> String {
+    let line = |(stage, runs): (&String, &usize)| {
+        let runs = text::count(*runs, "finished run has", "finished runs have");
+        format!(
+            "{} {runs} no numbers of the stage {stage}: it looks into models where `dissensus study \
+             run` finds their weights\n",
+            paint::warn("note:")
+        )
+    };
+    collected.unexamined.iter().map(line).collect()
+}
+
+/// A bar for the stage that is under way.
+#[derive(Default)]
+struct Bars {
+    stage: String,
+    bar: Option<ProgressBar>,
+    begun: Option<Instant>,
+    all: usize,
+}
+
+impl Bars {
+    fn end(&mut self) {
+        let Some(bar) = self.bar.take() else { return };
+        bar.finish_and_clear();
+        let seconds = self.begun.take().map_or(0.0, |begun| begun.elapsed().as_secs_f64());
+        let done = bar.position();
+        let line = format!("stage {}: {done} of {}, {seconds:.1} s\n", self.stage, self.all);
+        ui::err(&paint::dim(&line));
+    }
+}
+
+impl Onlooker for Bars {
+    fn begun(&mut self, stage: &str, all: usize) {
+        self.end();
+        stage.clone_into(&mut self.stage);
+        self.all = all;
+        self.begun = Some(Instant::now());
+        self.bar = Some(progress::steps(all, stage));
+    }
+
+    fn looking(&mut self, label: &str, progress: Progress<'_>) {
+        if let Some(bar) = &self.bar {
+            let Progress { what, done, most } = progress;
+            bar.set_message(format!("{}: {label}, {what} {done}/{most}", self.stage));
+        }
+    }
+
+    fn looked(&mut self, label: &str, failed: Option<&str>) {
+        let Some(bar) = &self.bar else { return };
+        bar.inc(1);
+        if let Some(reason) = failed {
+            let line = format!("{} {label}: {reason}\n", paint::bad("failed:"));
+            bar.suspend(|| ui::err(&line));
+        }
+    }
+}

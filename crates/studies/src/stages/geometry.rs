@@ -1,0 +1,180 @@
+//! How the loss curves around a run's weights: the largest eigenvalue and the trace of the Hessian of
+//! the soft NLL against all votes, over the reported part, on all items and on chosen slices.
+//!
+//! λ_max is found by power iteration, the trace by Hutchinson's probes; the error of each stands
+//! beside it as a metric of its own.
+
+use std::sync::Arc;
+
+use dissensus_engine::Precision;
+use dissensus_examine::{CurvatureSettings, Slice, Watch, curvature};
+use dissensus_geometry::curvature::{Estimate, PowerSettings, TraceSettings};
+use dissensus_report::book::{Better, Metric};
+use serde_json::{Value, json};
+
+use super::settings::{self, precision};
+use super::{Among, Examiner, Info, Kept, Made};
+use crate::file::{Section, SliceBy, SliceRule};
+use crate::finished::Finished;
+use crate::{Bench, Number, StudyError};
+
+pub(super) const INFO: Info = Info {
+    name: "geometry",
+    about: "the largest eigenvalue and the trace of the Hessian; needs the weights",
+    always: false,
+    read,
+};
+
+const LAMBDA_MAX: &str = "lambda_max";
+const TRACE: &str = "hessian_trace";
+/// Behind the name of an estimate's error.
+const ERROR: &str = ".error";
+
+struct Geometry {
+    among: Among,
+    slices: Vec<SliceRule>,
+    power: PowerSettings,
+    trace: TraceSettings,
+    precision: Precision,
+}
+
+fn read(section: Option<&Section<'_, '_, '_>>, slices: &[SliceRule]) -> Result<Made, StudyError> {
+    const KEYS: [&str; 7] =
+        ["slices", "iterations", "tolerance", "probes", "trace_tolerance", "precision", "seed"];
+    let among = settings::among(section, &KEYS)?;
+    let (mut power, mut trace) = (PowerSettings::default(), TraceSettings::default());
+    let mut chosen = slices.to_vec();
+    let mut numbers = Precision::F32;
+    if let Some(section) = section {
+        chosen = settings::slices(section, slices)?;
+        power.most = settings::count(section, "iterations")?.unwrap_or(power.most);
+        power.tolerance = settings::share(section, "tolerance")?.unwrap_or(power.tolerance);
+        trace.most = settings::count(section, "probes")?.unwrap_or(trace.most);
+        trace.least = trace.least.min(trace.most);
+        trace.tolerance = settings::share(section, "trace_tolerance")?.unwrap_or(trace.tolerance);
+        let seed = settings::seed(section)?;
+        (power.seed, trace.seed) = (seed, seed);
+        numbers = precision(section)?;
+    }
+    let precision = numbers;
+    Ok(Made::Examiner(Arc::new(Geometry { among, slices: chosen, power, trace, precision })))
+}
+
+impl Geometry {
+    /// All items, and the slices.
+    fn places(&self) -> impl Iterator<Item = (&str, Slice)> {
+        let slice = |rule: &SliceRule| match rule.by {
+            SliceBy::Top(share) => Slice::Top(share),
+            SliceBy::Above(bound) => Slice::Above(bound),
+        };
+        let own = self.slices.iter().map(move |rule| (rule.name.as_str(), slice(rule)));
+        std::iter::once(("all", Slice::All)).chain(own)
+    }
+}
+
+impl Examiner for Geometry {
+    fn name(&self) -> &'static str {
+        INFO.name
+    }
+
+    fn settings(&self) -> Value {
+        json!({
+            "format": 1,
+            "slices": settings::told(&self.slices),
+            "power": self.power,
+            "trace": self.trace,
+            "precision": self.precision,
+        })
+    }
+
+    fn metrics(&self) -> Vec<Metric> {
+        let over = "over the items of the reported part, against all votes, at the selected epoch; \
+                    batch statistics frozen";
+        let metric =
+            |name: &str, title: &str, what: &str, formula: &str, settings: String| Metric {
+                name: name.into(),
+                title: title.into(),
+                better: Better::Neither,
+                digits: 1,
+                what: what.into(),
+                formula: formula.into(),
+                settings,
+                source: "Yao, Gholami, Keutzer and Mahoney, PyHessian (2020)".into(),
+            };
+        let power = format!(
+            "{over}. Power iteration from a seeded start, at most {} products, until two in a row \
+             differ by less than {} of the value",
+            self.power.most, self.power.tolerance
+        );
+        let trace = format!(
+            "{over}. Rademacher probes, {} to {}, until the standard error is below {} of the value",
+            self.trace.least, self.trace.most, self.trace.tolerance
+        );
+        vec![
+            metric(
+                LAMBDA_MAX,
+                "λ_max",
+                "The largest eigenvalue of the Hessian of the soft NLL: how sharp the loss is",
+                "max_v vᵀHv / vᵀv with H = ∇²_θ of the mean of −Σ_k p_k ln q_k",
+                power.clone(),
+            ),
+            metric(
+                &format!("{LAMBDA_MAX}{ERROR}"),
+                "error of λ_max",
+                "How far the estimate of λ_max may be off",
+                "the residual ‖Hv − λv‖ of the last vector",
+                power,
+            ),
+            metric(
+                TRACE,
+                "trace",
+                "The trace of the same Hessian: the sum of all eigenvalues",
+                "the mean of vᵀHv over probes v of random signs",
+                trace.clone(),
+            ),
+            metric(
+                &format!("{TRACE}{ERROR}"),
+                "error of the trace",
+                "The standard error of the trace over probes",
+                "sd / √probes",
+                trace,
+            ),
+        ]
+    }
+
+    fn among(&self) -> &Among {
+        &self.among
+    }
+
+    fn examine(
+        &self,
+        runs: &[Finished<'_>],
+        bench: &Bench<'_>,
+        watch: &mut Watch<'_>,
+    ) -> Result<Vec<Option<Kept>>, StudyError> {
+        let mut all = Vec::new();
+        for run in runs {
+            let mut model = bench.open(run, self.precision)?;
+            let mut kept = Kept::default();
+            for (name, slice) in self.places() {
+                let asked = CurvatureSettings {
+                    slice,
+                    power: Some(self.power),
+                    trace: Some(self.trace),
+                    ..CurvatureSettings::default()
+                };
+                let found = curvature(&mut model, &asked, watch)?;
+                let mut number = |metric: &str, estimate: Option<Estimate>| {
+                    let value = estimate.map(|one| one.value);
+                    let error = estimate.and_then(|one| one.error);
+                    kept.numbers.push(Number::new(metric, name, value));
+                    kept.numbers.push(Number::new(&format!("{metric}{ERROR}"), name, error));
+                };
+                number(LAMBDA_MAX, found.lambda_max());
+                number(TRACE, found.trace());
+            }
+            all.push(Some(kept));
+        }
+        Ok(all)
+    }
+}

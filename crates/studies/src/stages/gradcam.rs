@@ -1,0 +1,178 @@
+//! Whether the seeds of an arm look at the same places of a picture: the correlation of a run's
+//! Grad-CAM maps with those of every other seed of its arm, over the pictures that both are judged
+//! on, the mean over pictures and then over seeds; on all of them and on slices.
+//!
+//! A slice is of all items of the data, so that it is the same for every pair of seeds. A few
+//! pictures with the first seeds' maps over them are kept for a figure: those that people disagree on
+//! most among what the first two seeds are both judged on.
+
+use std::sync::Arc;
+
+use dissensus_engine::Precision;
+use dissensus_examine::{CamSettings, Maps, Model, Watch, gradcam, overlay};
+use dissensus_geometry::gradcam::{Cams, Seen, stability};
+use dissensus_report::book::{Better, Metric};
+use serde_json::{Value, json};
+
+use super::cka::{mean, seeds_of_arms};
+use super::kept::Picture;
+use super::settings::{self, precision};
+use super::{Among, Examiner, Group, Info, Kept, Made};
+use crate::file::{Section, SliceRule};
+use crate::finished::Finished;
+use crate::{Bench, Job, Number, StudyError, slices};
+
+pub(super) const INFO: Info = Info {
+    name: "gradcam",
+    about: "whether the seeds of an arm look at the same places; needs the weights",
+    always: false,
+    read,
+};
+
+const METRIC: &str = "gradcam_stability";
+/// How much of an overlay is the map.
+const OPACITY: f32 = 0.45;
+/// Seeds whose maps are shown.
+const SHOWN: usize = 2;
+
+struct Looking {
+    among: Among,
+    slices: Vec<SliceRule>,
+    pictures: usize,
+    precision: Precision,
+}
+
+fn read(section: Option<&Section<'_, '_, '_>>, slices: &[SliceRule]) -> Result<Made, StudyError> {
+    let among = settings::among(section, &["slices", "pictures", "precision"])?;
+    let (slices, pictures) = (slices.to_vec(), 6);
+    let mut stage = Looking { among, slices, pictures, precision: Precision::F32 };
+    if let Some(section) = section {
+        stage.slices = settings::slices(section, &stage.slices)?;
+        stage.pictures = settings::count(section, "pictures")?.unwrap_or(stage.pictures);
+        stage.precision = precision(section)?;
+    }
+    Ok(Made::Examiner(Arc::new(stage)))
+}
+
+/// What a run sees.
+struct Sight {
+    rows: Vec<u32>,
+    cams: Cams,
+    pictures: Vec<Picture>,
+}
+
+impl Looking {
+    fn sight(
+        &self,
+        model: &mut Model,
+        shown: &[u32],
+        watch: &mut Watch<'_>,
+    ) -> Result<Sight, StudyError> {
+        let rows = model.part(None)?.rows.clone();
+        let maps: Maps = gradcam(model, &rows, &CamSettings::default(), watch)?;
+        let mut pictures = Vec::new();
+        for row in shown {
+            let Some(item) = maps.items.iter().find(|item| item.row == *row) else { continue };
+            let laid = overlay(model, &maps, item, 1, OPACITY)?;
+            pictures.push(Picture::new(&item.item, laid.width, laid.height, &laid.pixels));
+        }
+        let values = maps.items.iter().flat_map(|item| &item.map).copied().collect();
+        let cams = Cams { height: maps.height, width: maps.width, values };
+        Ok(Sight { rows, cams, pictures })
+    }
+
+    /// The pictures to show: what the first seeds are all judged on, the most disputed first.
+    fn shown(&self, runs: &[Finished<'_>]) -> Result<Vec<u32>, StudyError> {
+        let mut common: Option<Vec<usize>> = None;
+        for run in runs.iter().take(SHOWN) {
+            let (places, _) = run.judged(dissensus_store::Which::Best)?;
+            common = Some(match common {
+                None => places,
+                Some(known) => known.into_iter().filter(|at| places.contains(at)).collect(),
+            });
+        }
+        let mut places = common.unwrap_or_default();
+        let Some(first) = runs.first() else { return Ok(Vec::new()) };
+        let entropy = first.material.task.truth().entropy();
+        places.sort_by(|&a, &b| entropy[b].total_cmp(&entropy[a]).then(a.cmp(&b)));
+        places.truncate(self.pictures);
+        Ok(places.into_iter().map(|place| place as u32).collect())
+    }
+}
+
+impl Examiner for Looking {
+    fn name(&self) -> &'static str {
+        INFO.name
+    }
+
+    fn settings(&self) -> Value {
+        json!({
+            "format": 1,
+            "slices": settings::told(&self.slices),
+            "pictures": self.pictures,
+            "precision": self.precision,
+        })
+    }
+
+    fn metrics(&self) -> Vec<Metric> {
+        vec![Metric {
+            name: METRIC.into(),
+            title: "Grad-CAM stability".into(),
+            better: Better::Neither,
+            digits: 3,
+            what: "Correlation of a run's Grad-CAM maps with those of the other seeds of its arm, for \
+                   the class that each predicts, over pictures that both are judged on"
+                .into(),
+            formula: "Pearson's r of two maps of a picture; mean over pictures, then over seeds".into(),
+            settings: "maps of the last convolutional block; slices are of all items of the data"
+                .into(),
+            source: "Selvaraju et al., Grad-CAM (2017)".into(),
+        }]
+    }
+
+    fn among(&self) -> &Among {
+        &self.among
+    }
+
+    fn groups<'j>(&self, jobs: &[&'j Job]) -> Vec<Group<'j>> {
+        seeds_of_arms(jobs)
+    }
+
+    fn examine(
+        &self,
+        runs: &[Finished<'_>],
+        bench: &Bench<'_>,
+        watch: &mut Watch<'_>,
+    ) -> Result<Vec<Option<Kept>>, StudyError> {
+        let shown = self.shown(runs)?;
+        let mut sights = Vec::new();
+        for (at, run) in runs.iter().enumerate() {
+            let mut model = bench.open(run, self.precision)?;
+            let shown = if at < SHOWN { &shown[..] } else { &[] };
+            sights.push(self.sight(&mut model, shown, watch)?);
+        }
+        let mut among: Vec<(&str, Option<Vec<u32>>)> = vec![("all", None)];
+        if let Some(run) = runs.first() {
+            for rule in &self.slices {
+                let places = slices::items(rule, run.material.task.truth().entropy())?;
+                let rows = places.into_iter().map(|place| place as u32).collect();
+                among.push((&rule.name, Some(rows)));
+            }
+        }
+        let mut all: Vec<Kept> = sights
+            .iter()
+            .map(|sight| Kept { pictures: sight.pictures.clone(), ..Kept::default() })
+            .collect();
+        let seen: Vec<Seen<'_>> =
+            sights.iter().map(|sight| Seen { items: &sight.rows, cams: &sight.cams }).collect();
+        for (slice, rows) in &among {
+            let found = stability(&seen, rows.as_deref())?;
+            for (at, kept) in all.iter_mut().enumerate() {
+                let own = found.pairs.iter().filter(|pair| pair.runs.contains(&at));
+                let means: Vec<f64> = own.filter_map(|pair| pair.mean).collect();
+                kept.numbers.push(Number::new(METRIC, slice, mean(&means)));
+            }
+        }
+        Ok(all.into_iter().map(Some).collect())
+    }
+}

@@ -1,0 +1,165 @@
+//! What a stage that looks into models found of a run, and its file in the study's folder.
+//!
+//! A file is named by the stage, its settings, the run and the runs that were looked at with it. With
+//! other settings or other peers it is another file, so that what was found on two machines can be
+//! laid together.
+
+use std::collections::BTreeSet;
+
+use dissensus_store::{Durability, RunId, StudyFolder, digest};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::Examiner;
+use crate::{Number, StudyError};
+
+/// Hex digits of a digest in a name.
+const DIGITS: usize = 12;
+
+/// What was found of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Kept {
+    /// The runs that were looked at with it, sorted.
+    #[serde(default)]
+    pub(crate) peers: Vec<String>,
+    pub(crate) numbers: Vec<Number>,
+    /// Numbers by item.
+    #[serde(default)]
+    pub(crate) items: Option<ItemColumns>,
+    /// Lines over something.
+    #[serde(default)]
+    pub(crate) paths: Vec<Path>,
+    /// Pictures by item.
+    #[serde(default)]
+    pub(crate) pictures: Vec<Picture>,
+}
+
+/// Columns of numbers by item; `None` where there is none.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct ItemColumns {
+    pub(crate) ids: Vec<String>,
+    pub(crate) columns: Vec<(String, Vec<Option<f64>>)>,
+}
+
+/// A line.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Path {
+    pub(crate) name: String,
+    pub(crate) x: Vec<f64>,
+    pub(crate) y: Vec<f64>,
+}
+
+/// A picture in red, green and blue, its bytes as hex digits.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Picture {
+    pub(crate) item: String,
+    pub(crate) width: usize,
+    pub(crate) height: usize,
+    pub(crate) pixels: String,
+}
+
+impl Picture {
+    pub(crate) fn new(item: &str, width: usize, height: usize, pixels: &[u8]) -> Self {
+        let pixels = pixels.iter().map(|byte| format!("{byte:02x}")).collect();
+        Self { item: item.to_owned(), width, height, pixels }
+    }
+
+    /// The bytes; `None` where the text is not theirs.
+    pub(crate) fn bytes(&self) -> Option<Vec<u8>> {
+        let pair = |at: usize| u8::from_str_radix(self.pixels.get(at..at + 2)?, 16).ok();
+        let bytes: Option<Vec<u8>> = (0..self.pixels.len() / 2).map(|at| pair(2 * at)).collect();
+        bytes.filter(|bytes| bytes.len() == 3 * self.width * self.height)
+    }
+}
+
+/// The folder of a stage with its settings.
+fn folder_of(stage: &dyn Examiner) -> String {
+    let digest: String = digest(&stage.settings()).chars().take(DIGITS).collect();
+    format!("stages/{}-{digest}", stage.name())
+}
+
+fn sorted(peers: &[&RunId]) -> Vec<String> {
+    let peers: BTreeSet<String> = peers.iter().map(|id| id.to_string()).collect();
+    peers.into_iter().collect()
+}
+
+fn file_of(stage: &dyn Examiner, id: &RunId, peers: &[String]) -> String {
+    let folder = folder_of(stage);
+    if peers.is_empty() {
+        return format!("{folder}/{id}.json");
+    }
+    let digest: String = digest(&json!(peers)).chars().take(DIGITS).collect();
+    format!("{folder}/{id}-{digest}.json")
+}
+
+impl Kept {
+    /// What was found of a run with exactly these peers. A file that cannot be read is made again.
+    pub(crate) fn read(
+        folder: &StudyFolder,
+        stage: &dyn Examiner,
+        id: &RunId,
+        peers: &[&RunId],
+    ) -> Result<Option<Self>, StudyError> {
+        let bytes = folder.read(&file_of(stage, id, &sorted(peers)))?;
+        Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+    }
+
+    /// With these peers or else, of what was found with some of them, that with most. Of equals the
+    /// first by name.
+    pub(crate) fn nearest(
+        folder: &StudyFolder,
+        files: &[String],
+        stage: &dyn Examiner,
+        id: &RunId,
+        peers: &[&RunId],
+    ) -> Result<Option<Self>, StudyError> {
+        if let Some(kept) = Self::read(folder, stage, id, peers)? {
+            return Ok(Some(kept));
+        }
+        if peers.is_empty() {
+            return Ok(None);
+        }
+        let (start, known) = (format!("{}/{id}-", folder_of(stage)), sorted(peers));
+        let mut best: Option<Self> = None;
+        for name in files.iter().filter(|name| name.starts_with(&start)) {
+            let Some(bytes) = folder.read(name)? else { continue };
+            let Ok(kept) = serde_json::from_slice::<Self>(&bytes) else { continue };
+            let fits = kept.peers.iter().all(|peer| known.contains(peer));
+            if fits && best.as_ref().is_none_or(|best| best.peers.len() < kept.peers.len()) {
+                best = Some(kept);
+            }
+        }
+        Ok(best)
+    }
+
+    pub(crate) fn write(
+        mut self,
+        folder: &StudyFolder,
+        stage: &dyn Examiner,
+        id: &RunId,
+        peers: &[&RunId],
+    ) -> Result<(), StudyError> {
+        self.peers = sorted(peers);
+        let name = file_of(stage, id, &self.peers);
+        let bytes = serde_json::to_vec(&self).map_err(|error| StudyError::Results {
+            what: name.clone(),
+            reason: error.to_string(),
+        })?;
+        Ok(folder.write(&name, &bytes, Durability::Process)?)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pictures_read_back() {
+        let picture = Picture::new("a", 1, 2, &[0, 1, 2, 253, 254, 255]);
+        assert_eq!(picture.pixels, "000102fdfeff");
+        assert_eq!(picture.bytes().unwrap(), [0, 1, 2, 253, 254, 255]);
+        assert_eq!(Picture { pixels: "00".into(), ..picture.clone() }.bytes(), None);
+        assert_eq!(Picture { pixels: "zz".repeat(6), ..picture }.bytes(), None);
+    }
+}

@@ -1,0 +1,168 @@
+//! How well a run's model tells pictures of other data sets from those that it is judged on, as
+//! metrics named by set, score and figure: `svhn.energy.auroc`.
+
+use std::sync::Arc;
+
+use dissensus_engine::Precision;
+use dissensus_examine::{OodSettings, Outside, Watch, ood};
+use dissensus_inputs::WITH_PICTURES;
+use dissensus_measure::ood::{FIGURES, OodScore, OodSettings as Chosen, SCORES, score};
+use dissensus_measure::{About, Direction};
+use dissensus_report::book::{Better, Metric};
+use serde_json::{Value, json};
+
+use super::settings::{self, precision};
+use super::{Among, Examiner, Info, Kept, Made, capital};
+use crate::file::{Section, SliceRule};
+use crate::finished::Finished;
+use crate::study::unknown;
+use crate::{Bench, Number, StudyError};
+
+pub(super) const INFO: Info = Info {
+    name: "ood",
+    about: "how well other data sets are told from the study's; needs the weights",
+    always: false,
+    read,
+};
+
+struct Detection {
+    among: Among,
+    sets: Vec<String>,
+    scores: Vec<&'static OodScore>,
+    /// At most so many items of each set, the first of them.
+    items: Option<usize>,
+    chosen: Chosen,
+    precision: Precision,
+}
+
+fn read(section: Option<&Section<'_, '_, '_>>, _: &[SliceRule]) -> Result<Made, StudyError> {
+    const KEYS: [&str; 6] = ["sets", "scores", "items", "neighbours", "epsilon", "precision"];
+    let among = settings::among(section, &KEYS)?;
+    let mut stage = Detection {
+        among,
+        sets: ["svhn", "cifar100"].map(str::to_owned).to_vec(),
+        scores: SCORES.iter().collect(),
+        items: None,
+        // The spread that is told is that over seeds.
+        chosen: Chosen { replicates: 0, ..Chosen::default() },
+        precision: Precision::F32,
+    };
+    let Some(section) = section else { return Ok(Made::Examiner(Arc::new(stage))) };
+    if let Some(sets) = section.get::<Vec<String>>("sets", "a list of data sets with pictures")? {
+        let mut unknowns = sets.iter().filter(|set| !WITH_PICTURES.contains(&set.as_str()));
+        if let Some(set) = unknowns.next() {
+            let (key, place) = (section.key("sets"), section.place("sets"));
+            return Err(unknown(&key, set, WITH_PICTURES.iter().copied(), &place));
+        }
+        stage.sets = sets;
+    }
+    if let Some(names) = section.get::<Vec<String>>("scores", "a list of scores")? {
+        let find = |name: &String| {
+            let known = SCORES.iter().map(|score| score.about.name);
+            let (key, place) = (section.key("scores"), section.place("scores"));
+            score(name).ok_or_else(|| unknown(&key, name, known, &place))
+        };
+        stage.scores = names.iter().map(find).collect::<Result<_, _>>()?;
+    }
+    stage.items = settings::count(section, "items")?;
+    let neighbours = settings::count(section, "neighbours")?;
+    stage.chosen.neighbours = neighbours.unwrap_or(stage.chosen.neighbours);
+    const EPSILON: &str = "a number, at least 0";
+    match section.get::<f64>("epsilon", EPSILON)? {
+        Some(epsilon) if epsilon >= 0.0 && epsilon.is_finite() => stage.chosen.epsilon = epsilon,
+        Some(_) => return Err(section.unexpected("epsilon", EPSILON)),
+        None => {}
+    }
+    stage.precision = precision(section)?;
+    Ok(Made::Examiner(Arc::new(stage)))
+}
+
+fn named(set: &str, score: &str, figure: &str) -> String {
+    format!("{set}.{score}.{figure}")
+}
+
+impl Examiner for Detection {
+    fn name(&self) -> &'static str {
+        INFO.name
+    }
+
+    fn settings(&self) -> Value {
+        json!({
+            "format": 1,
+            "sets": self.sets,
+            "scores": self.scores.iter().map(|score| score.about.name).collect::<Vec<_>>(),
+            "items": self.items,
+            "chosen": self.chosen,
+            "precision": self.precision,
+        })
+    }
+
+    fn metrics(&self) -> Vec<Metric> {
+        let metric = |set: &str, score: &About, figure: &About| Metric {
+            name: named(set, score.name, figure.name),
+            title: format!("{set} {} {}", score.name, figure.name.to_uppercase()),
+            better: match figure.direction {
+                Direction::Lower => Better::Lower,
+                Direction::Higher => Better::Higher,
+                Direction::Neither | Direction::HigherIsOut => Better::Neither,
+            },
+            digits: 4,
+            what: format!(
+                "{} of {} where items of {set} are to be told from those of the study",
+                capital(figure.title),
+                score.title
+            ),
+            formula: format!("score: {}; figure: {}", score.formula, figure.formula),
+            settings: format!(
+                "inside is the reported part; ε = {}, {} neighbours. Score: {}",
+                self.chosen.epsilon, self.chosen.neighbours, score.settings
+            ),
+            source: score.reference.to_owned(),
+        };
+        let mut metrics = Vec::new();
+        for set in &self.sets {
+            for score in &self.scores {
+                let figures = FIGURES.iter().map(|figure| &figure.about);
+                metrics.extend(figures.map(|figure| metric(set, &score.about, figure)));
+            }
+        }
+        metrics
+    }
+
+    fn among(&self) -> &Among {
+        &self.among
+    }
+
+    fn examine(
+        &self,
+        runs: &[Finished<'_>],
+        bench: &Bench<'_>,
+        watch: &mut Watch<'_>,
+    ) -> Result<Vec<Option<Kept>>, StudyError> {
+        let mut outside = Vec::new();
+        for set in &self.sets {
+            let inputs = bench.inputs(set)?;
+            let inputs = match self.items {
+                Some(most) if most < inputs.len() => inputs.select(&(0..most).collect::<Vec<_>>()),
+                _ => (*inputs).clone(),
+            };
+            outside.push(Outside::named(set.clone(), inputs));
+        }
+        let asked = OodSettings {
+            scores: self.scores.iter().map(|score| score.about.name.to_owned()).collect(),
+            chosen: self.chosen,
+            ..OodSettings::default()
+        };
+        let mut all = Vec::new();
+        for run in runs {
+            let mut model = bench.open(run, self.precision)?;
+            let found = ood(&mut model, &outside, bench.device(), &asked, watch)?;
+            let number = |row: &dissensus_measure::ood::Row| {
+                Number::new(&named(&row.out, row.score, row.figure), "all", row.value)
+            };
+            let numbers = found.rows.iter().map(number).collect();
+            all.push(Some(Kept { numbers, ..Kept::default() }));
+        }
+        Ok(all)
+    }
+}

@@ -1,0 +1,76 @@
+//! Settings that several stages read in the same way.
+
+use dissensus_engine::Precision;
+use serde_json::{Value, json};
+
+use super::Among;
+use crate::StudyError;
+use crate::file::{Section, SliceBy, SliceRule};
+use crate::study::unknown;
+
+/// Refuses keys that are neither the stage's own nor those that choose runs, and reads the latter.
+pub(super) fn among(
+    section: Option<&Section<'_, '_, '_>>,
+    own: &[&str],
+) -> Result<Among, StudyError> {
+    if let Some(section) = section {
+        let keys: Vec<&str> = own.iter().copied().chain(Among::KEYS).collect();
+        section.known(&keys)?;
+    }
+    Among::read(section)
+}
+
+pub(super) fn count(section: &Section<'_, '_, '_>, key: &str) -> Result<Option<usize>, StudyError> {
+    const COUNT: &str = "a whole number from 1 to 1000000";
+    match section.get::<usize>(key, COUNT)? {
+        Some(number) if (1..=1_000_000).contains(&number) => Ok(Some(number)),
+        Some(_) => Err(section.unexpected(key, COUNT)),
+        None => Ok(None),
+    }
+}
+
+pub(super) fn share(section: &Section<'_, '_, '_>, key: &str) -> Result<Option<f64>, StudyError> {
+    const SHARE: &str = "a number above 0 and below 1";
+    match section.get::<f64>(key, SHARE)? {
+        Some(share) if share > 0.0 && share < 1.0 => Ok(Some(share)),
+        Some(_) => Err(section.unexpected(key, SHARE)),
+        None => Ok(None),
+    }
+}
+
+pub(super) fn seed(section: &Section<'_, '_, '_>) -> Result<u64, StudyError> {
+    Ok(section.get::<u64>("seed", "a whole number, at least 0")?.unwrap_or(0))
+}
+
+pub(super) fn precision(section: &Section<'_, '_, '_>) -> Result<Precision, StudyError> {
+    const PRECISION: &str = "\"f32\", \"tf32\" or \"bf16\" (a CPU takes f32 for all of them)";
+    Ok(section.get::<Precision>("precision", PRECISION)?.unwrap_or_default())
+}
+
+/// The slices that are named; all of the study's where none are.
+pub(super) fn slices(
+    section: &Section<'_, '_, '_>,
+    known: &[SliceRule],
+) -> Result<Vec<SliceRule>, StudyError> {
+    let Some(names) = section.get::<Vec<String>>("slices", "a list of slices")? else {
+        return Ok(known.to_vec());
+    };
+    let mut chosen = Vec::new();
+    for name in names.iter().filter(|name| *name != "all") {
+        let Some(rule) = known.iter().find(|rule| rule.name == *name) else {
+            let all = std::iter::once("all").chain(known.iter().map(|rule| rule.name.as_str()));
+            return Err(unknown(&section.key("slices"), name, all, &section.place("slices")));
+        };
+        chosen.push(rule.clone());
+    }
+    Ok(chosen)
+}
+
+/// Slices as part of what decides a number.
+pub(super) fn told(slices: &[SliceRule]) -> Value {
+    let slice = |rule: &SliceRule| match rule.by {
+        SliceBy::Top(share) => json!({ "name": rule.name, "top": share }),
+        SliceBy::Above(entropy) => json!({ "name": rule.name, "above": entropy }),
+    };
+    slices.iter().map(slice).collect()
+}

@@ -1,0 +1,115 @@
+//! The built-in studies of the first paper: how many runs they are, that every table, figure and claim
+//! can be made of them, and which runs their stages look into.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+
+use std::collections::BTreeSet;
+
+use common::Lab;
+use dissensus_engine::Augment;
+use dissensus_report::claims::{Verdict, judge};
+use dissensus_studies::{PlanOptions, Study, distinct};
+use dissensus_train::spec::{Data, Votes};
+
+/// Generated pictures in place of the real ones: what is planned does not depend on them.
+fn load(data: &Data) -> Result<dissensus_studies::Material, dissensus_studies::LoadError> {
+    assert_eq!(data.name(), "cifar10h");
+    common::load(data)
+}
+
+#[test]
+fn the_whole_study_is_160_trainings_of_the_published_settings() {
+    let study = Study::builtin("same-target").unwrap();
+    let plan = study.plan(&PlanOptions::default(), &mut load).unwrap();
+    let jobs = plan.finals(&Lab::new().store).unwrap().jobs;
+    // Five arms of ten seeds; three of five; a sweep of four arms and four k; a probe of three; and
+    // twice five seeds of SLS that are there already.
+    assert_eq!(distinct(&jobs).len(), 50 + 15 + 80 + 15);
+    assert_eq!(jobs.len(), 50 + 15 + 80 + 15 + 10);
+    for job in &jobs {
+        let (training, run) = (&job.run.training, &job.run);
+        assert_eq!((training.epochs, training.batch, training.rate), (200, 128, 0.1));
+        assert_eq!(training.augment, Augment { crop: 4, flip: true });
+        assert_eq!(run.split.shares, [0.8, 0.2]);
+        assert_eq!((run.split.seed, run.split.stratify), (job.seed, true));
+        assert_eq!((&*run.selection.metric, &*run.selection.on), ("soft_nll", "evaluation"));
+        if let Votes::Drawn { replacement, .. } = run.votes {
+            assert!(replacement);
+        }
+    }
+    let seeds = |arm: &str, k| jobs.iter().filter(|job| job.arm == arm && job.k == k).count();
+    assert_eq!((seeds("soft", None), seeds("soft", Some(5)), seeds("mixup", None)), (10, 5, 10));
+    assert_eq!((seeds("multipass", None), seeds("deterministic", Some(50))), (5, 5));
+    // A sitting: both arms of a barrier, five seeds each.
+    let sitting = PlanOptions {
+        only: ["soft", "sls"].map(str::to_owned).to_vec(),
+        ks: vec![None],
+        between: Some((5, 9)),
+        seeds: None,
+    };
+    let part = study.plan(&sitting, &mut load).unwrap();
+    let part = part.finals(&Lab::new().store).unwrap().jobs;
+    assert_eq!(part.len(), 10);
+    assert!(part.iter().all(|job| job.seed >= 5 && job.k.is_none()));
+    let none = PlanOptions { ks: vec![Some(7)], ..PlanOptions::default() };
+    assert!(study.plan(&none, &mut load).is_err());
+}
+
+#[test]
+fn tables_and_figures_are_those_of_the_paper_with_every_published_value() {
+    let study = Study::builtin("same-target").unwrap();
+    let tables: BTreeSet<&str> = study.tables.iter().map(|table| table.name.as_str()).collect();
+    assert!((1..=9).all(|n| tables.contains(&*format!("table{n}"))));
+    let figures: BTreeSet<&str> = study.figures.iter().map(|figure| figure.name.as_str()).collect();
+    assert!((1..=12).all(|n| figures.contains(&*format!("figure{n}"))));
+    // Nothing trained: everything can be prepared, every published value stands in some table, and
+    // no claim is decided.
+    let (plan, lab) = (study.plan(&PlanOptions::default(), &mut load).unwrap(), Lab::new());
+    let book = plan.book(&lab.store).unwrap();
+    let prepare = |spec| dissensus_report::tables::prepare(spec, &book).unwrap();
+    let prepared: Vec<_> = book.tables.iter().map(prepare).collect();
+    let tally = dissensus_report::tables::Tally::of(&prepared).unwrap();
+    assert_eq!(tally.waiting, study.references.len());
+    for spec in &book.figures {
+        dissensus_report::figures::prepare(spec, &book).unwrap();
+    }
+    assert_eq!(book.claims.len(), 14);
+    for claim in &book.claims {
+        let judged = judge(claim, &book).unwrap();
+        assert!(matches!(judged.verdict, Verdict::Open(_)), "{judged:?}");
+        assert!(claim.name == "cells" || !claim.published.is_empty(), "{}", claim.name);
+    }
+    let count = |source: &str| study.references.iter().filter(|one| one.source == source).count();
+    let counts: Vec<usize> = (1..=9).map(|n| count(&format!("Table {n}"))).collect();
+    assert_eq!(counts, [16, 20, 16, 24, 10, 16, 24, 12, 9]);
+}
+
+#[test]
+fn quick_is_the_same_study_in_small() {
+    let quick = Study::builtin("same-target").unwrap().scaled("quick").unwrap();
+    let plan = quick.plan(&PlanOptions::default(), &mut load).unwrap();
+    let jobs = plan.finals(&Lab::new().store).unwrap().jobs;
+    assert_eq!(distinct(&jobs).len(), 10 + 6 + 16 + 6);
+    assert!(jobs.iter().all(|job| job.run.training.epochs == 8 && job.seed < 2));
+    let ks: BTreeSet<Option<u32>> = jobs.iter().map(|job| job.k).collect();
+    assert_eq!(ks, [None, Some(5), Some(50)].into());
+    let whole = Study::builtin("same-target").unwrap();
+    assert_eq!(quick.tables.len(), whole.tables.len());
+    assert_eq!(quick.figures.len(), whole.figures.len());
+    // What is stored of it is the same study again.
+    let written = quick.to_toml();
+    assert_eq!(Study::parse(&written, "study.toml").unwrap().to_toml(), written);
+}
+
+#[test]
+fn the_further_study_takes_real_votes_without_replacement() {
+    let study = Study::builtin("same-target-further").unwrap();
+    let plan = study.plan(&PlanOptions::default(), &mut load);
+    let jobs = plan.unwrap().finals(&Lab::new().store).unwrap().jobs;
+    assert_eq!((jobs.len(), distinct(&jobs).len()), (45, 45));
+    for job in &jobs {
+        assert!(matches!(job.run.votes, Votes::Drawn { replacement: false, .. }), "{job:?}");
+    }
+}

@@ -1,0 +1,323 @@
+//! Stages that look into models: what they give, that it is kept, and with whom runs are compared.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::sync::atomic::AtomicBool;
+
+use common::{Lab, load, plan};
+use dissensus_data::blends::Settings;
+use dissensus_engine::Cpu;
+use dissensus_examine::Progress;
+use dissensus_inputs::{Inputs, from_blends};
+use dissensus_store::Which;
+use dissensus_studies::{
+    Bench, Collected, Examined, Job, LoadError, Onlooker, Plan, PlanOptions, Study,
+};
+
+const STAGES: &str = "
+[study]
+name = 'looks'
+[spec.data]
+dataset = 'blends'
+items = 90
+[spec.model]
+name = 'smallcnn'
+width = 4
+[spec.split]
+shares = [0.5, 0.5]
+[spec.training]
+epochs = 2
+batch = 32
+rate = 0.05
+[spec.run]
+seeds = 3
+[[arm]]
+name = 'soft'
+delivery = 'soft'
+[[arm]]
+name = 'sls'
+delivery = 'sls'
+votes = ['all', 3]
+[[slice]]
+name = 'high'
+top = 0.25
+[[slice]]
+name = 'low'
+above = 0.1
+[stages.measure]
+metrics = ['soft_nll']
+[stages.geometry]
+slices = ['high']
+iterations = 8
+probes = 3
+arms = ['sls']
+seeds = 1
+[stages.variance]
+arms = ['soft']
+[stages.ood]
+sets = ['blends']
+scores = ['energy', 'odin', 'knn']
+neighbours = 5
+arms = ['soft']
+seeds = 1
+[stages.barrier]
+arms = ['sls', 'soft']
+points = 5
+[stages.cka]
+items = 40
+ks = ['all']
+[stages.gradcam]
+slices = ['high']
+pictures = 2
+arms = ['soft']
+[[figure]]
+name = 'path'
+kind = 'curves'
+arms = ['sls']
+metrics = ['barrier', 'barrier.recomputed']
+[[figure]]
+name = 'noise'
+kind = 'scatter'
+arms = ['soft']
+x = 'annotator_entropy'
+y = 'gradient_variance'
+[[figure]]
+name = 'maps'
+kind = 'maps'
+arms = ['soft']
+";
+
+fn looks() -> Study {
+    Study::parse(STAGES, "looks.toml").unwrap()
+}
+
+#[derive(Default)]
+struct Log(Vec<String>);
+
+impl Onlooker for Log {
+    fn begun(&mut self, stage: &str, all: usize) {
+        self.0.push(format!("{stage} {all}"));
+    }
+
+    fn looking(&mut self, _: &str, progress: Progress<'_>) {
+        assert!(progress.done <= progress.most, "{progress:?}");
+    }
+
+    fn looked(&mut self, label: &str, failed: Option<&str>) {
+        assert!(!label.is_empty());
+        self.0.extend(failed.map(str::to_owned));
+    }
+}
+
+/// Other pictures of the same form.
+fn others(name: &str) -> Result<Inputs, LoadError> {
+    assert_eq!(name, "blends");
+    let settings = Settings { items: 30, seed: 77, ..Settings::default() };
+    Ok(from_blends(&settings.check()?.generate()?)?)
+}
+
+fn examine(lab: &Lab, plan: &Plan<'_>) -> (Examined, Vec<String>) {
+    let (stop, mut log) = (AtomicBool::new(false), Log::default());
+    let bench = Bench::new(&Cpu, true, &others);
+    let examined = plan.examine(&lab.store, &bench, &stop, &mut log).unwrap();
+    (examined, log.0)
+}
+
+/// Takes the weights of these runs away.
+fn forget(lab: &Lab, jobs: &[Job]) {
+    for job in jobs {
+        let run = lab.store.run(&job.id).unwrap();
+        for which in [Which::Best, Which::Last] {
+            let _ = std::fs::remove_file(run.weights_path(which));
+        }
+    }
+}
+
+/// The values of a metric on a slice, by arm and seed of the runs with all votes.
+fn values(collected: &Collected, metric: &str, slice: &str) -> Vec<(String, u64, f64)> {
+    let here = collected
+        .rows
+        .iter()
+        .filter(|row| row.metric == metric && row.slice == slice && row.k.is_none());
+    here.map(|row| (row.arm.clone(), row.seed, row.value.unwrap())).collect()
+}
+
+#[test]
+fn every_stage_gives_numbers_that_stay_when_the_weights_are_gone() {
+    let study = looks();
+    let (plan, lab) = (plan(&study), Lab::new());
+    lab.all(&plan);
+    let jobs = plan.finals(&lab.store).unwrap().jobs;
+    let before = plan.rows(&lab.store).unwrap();
+    let named = ["geometry", "variance", "ood", "barrier", "cka", "gradcam"];
+    assert_eq!(before.unexamined.keys().map(String::as_str).collect::<BTreeSet<_>>(), named.into());
+    // No stage asks for the other seeds with three votes.
+    assert_eq!(plan.spent(&lab.store).unwrap().len(), 2);
+
+    let (examined, log) = examine(&lab, &plan);
+    assert_eq!(examined.failed, []);
+    assert_eq!((examined.done, examined.before), (2 + 3 + 1 + 3 + 2 + 1, 0));
+    assert_eq!(
+        log,
+        ["geometry 2", "variance 3", "ood 1", "barrier 3", "cka 2", "gradcam 1"].map(str::to_owned)
+    );
+    let found = plan.rows(&lab.store).unwrap();
+    assert!(found.unexamined.is_empty());
+    for metric in study.metrics() {
+        let rows = found.rows.iter().filter(|row| row.metric == metric.name);
+        assert!(rows.clone().count() > 0, "{}", metric.name);
+        assert!(rows.into_iter().all(|row| row.value.is_some()), "{}", metric.name);
+    }
+    // The first seed of one arm, on all items and one of the slices.
+    let top = |slice: &str| values(&found, "lambda_max", slice);
+    assert_eq!((top("all").len(), top("high").len(), top("low").len()), (1, 1, 0));
+    assert!(top("all")[0].2 > 0.0 && top("all")[0].0 == "sls" && top("all") != top("high"));
+    assert_eq!(values(&found, "blends.odin.auroc", "all").len(), 1);
+    // The path ends where the runs are.
+    let book = plan.book(&lab.store).unwrap();
+    let paths: Vec<_> = book.curves.iter().filter(|curve| curve.column == "barrier").collect();
+    assert_eq!((paths.len(), &paths[0].x[..]), (3, &[0.0, 0.25, 0.5, 0.75, 1.0][..]));
+    let losses = values(&found, "soft_nll", "all");
+    for path in paths {
+        let loss = |arm: &str| {
+            losses.iter().find(|(a, seed, _)| a == arm && *seed == path.of.seed).unwrap().2
+        };
+        assert!((path.values[0] - loss("sls")).abs() < 1e-5);
+        assert!((path.values[4] - loss("soft")).abs() < 1e-5);
+        let rise = |at: usize| {
+            let share = at as f64 / 4.0;
+            path.values[at] - (1.0 - share) * path.values[0] - share * path.values[4]
+        };
+        let most = (1..4).map(rise).fold(0.0, f64::max);
+        let barrier = values(&found, "barrier", "all");
+        assert!((barrier[path.of.seed as usize].2 - most).abs() < 1e-9);
+    }
+    // What is by item is by item, and its correlation is the one that was told.
+    let noise: Vec<_> = book.items.iter().filter(|items| items.of.arm == "soft").collect();
+    assert_eq!((noise.len(), noise[0].ids.len()), (3, 45));
+    let column = |name: &str| &noise[0].columns.iter().find(|(own, _)| own == name).unwrap().1;
+    let settings = dissensus_stats::correlation::CorrelationSettings::default();
+    let (x, y) = (column("annotator_entropy"), column("gradient_variance"));
+    let r = dissensus_stats::correlation::spearman(x, y, &settings).unwrap().r.unwrap();
+    assert!((values(&found, "variance_spearman", "all")[0].2 - r).abs() < 1e-9);
+    // Two seeds' maps of two pictures that both are judged on.
+    assert_eq!(book.overlays.len(), 4);
+    let items: BTreeSet<&str> = book.overlays.iter().map(|one| one.item.as_str()).collect();
+    assert_eq!(items.len(), 2);
+    for spec in &book.figures {
+        let figure = dissensus_report::figures::prepare(spec, &book).unwrap();
+        let svg = figure.svg(dissensus_report::figures::Form::File);
+        assert!(!svg.contains("No data"), "{}", spec.name);
+    }
+
+    // Nothing needs the weights any more, and nothing is lost with them.
+    assert_eq!(plan.spent(&lab.store).unwrap().len(), 9);
+    let (again, _) = examine(&lab, &plan);
+    assert_eq!((again.done, again.before), (0, 12));
+    forget(&lab, &jobs);
+    let (again, log) = examine(&lab, &plan);
+    assert_eq!((again.done, again.before, again.without_weights.len(), log.len()), (0, 12, 0, 0));
+    assert_eq!(plan.rows(&lab.store).unwrap().rows, found.rows);
+    assert_eq!(plan.book(&lab.store).unwrap().overlays, book.overlays);
+
+    // Packed without weights, it is all there elsewhere.
+    let there = Lab::new();
+    let file = lab.folder.path().join("looks.pack");
+    dissensus_store::pack(&lab.store, &file, Default::default()).unwrap();
+    dissensus_store::unpack(&file, there.store.path()).unwrap();
+    let carried = plan.rows(&there.store).unwrap();
+    assert_eq!((carried.rows, carried.unexamined.len()), (found.rows, 0));
+
+    // With other settings it is not there, and nothing can be done about it any more.
+    let other = STAGES.replace("points = 5", "points = 7");
+    let other = Study::parse(&other, "looks.toml").unwrap();
+    let plan = common::plan(&other);
+    let (examined, _) = examine(&lab, &plan);
+    assert_eq!((examined.done, examined.without_weights["barrier"]), (0, 3));
+    let rows = plan.rows(&lab.store).unwrap();
+    assert_eq!(rows.unexamined.into_iter().collect::<Vec<_>>(), [("barrier".to_owned(), 3)]);
+}
+
+const SEEDS: &str = "
+[[arm]]
+name = 'few'
+delivery = 'sls'
+votes = [3]
+seeds = 3
+[stages.cka]
+items = 40
+arms = ['few']
+";
+
+#[test]
+fn a_run_is_compared_with_the_seeds_that_are_there() {
+    let study = common::study(SEEDS);
+    let lab = Lab::new();
+    let part = |first, last| PlanOptions { between: Some((first, last)), ..Default::default() };
+    let cka = |plan: &Plan<'_>| {
+        let rows = plan.rows(&lab.store).unwrap().rows;
+        let rows = rows.into_iter().filter(|row| row.metric == "cka");
+        rows.map(|row| row.value.unwrap()).collect::<Vec<f64>>()
+    };
+    // Two seeds: each has the other, so that both have one value.
+    let two = study.plan(&part(0, 1), &mut load).unwrap();
+    let of_two = two.finals(&lab.store).unwrap().jobs;
+    let of_two: Vec<Job> = of_two.into_iter().filter(|job| job.arm == "few").collect();
+    assert_eq!(of_two.iter().map(|job| job.seed).collect::<Vec<_>>(), [0, 1]);
+    lab.train(&two, &of_two[..1]);
+    let (alone, _) = examine(&lab, &two);
+    assert_eq!((alone.done, alone.without_weights["cka"]), (0, 1));
+    lab.train(&two, &of_two);
+    assert_eq!(examine(&lab, &two).0.done, 1);
+    let pair = cka(&two);
+    assert_eq!(pair.len(), 2);
+    assert!(pair[0] == pair[1] && pair[0] > 0.0 && pair[0] <= 1.0);
+    // In the whole study they stand as they are, until the third seed is there, too.
+    let whole = common::plan(&study);
+    assert_eq!(cka(&whole), pair);
+    assert_eq!(examine(&lab, &whole).0.before, 1);
+    let jobs = whole.finals(&lab.store).unwrap().jobs;
+    let few: Vec<Job> = jobs.into_iter().filter(|job| job.arm == "few").collect();
+    lab.train(&whole, &few);
+    assert_eq!(cka(&whole), pair);
+    assert_eq!(examine(&lab, &whole).0.done, 1);
+    let three = cka(&whole);
+    assert_eq!(three.len(), 3);
+    // Means over the same three pairs of runs: their sum is twice that of the pairs.
+    let pairs: f64 = three.iter().sum::<f64>();
+    assert!((0..3).all(|at| three[at] != pair[0]) && pairs <= 3.0);
+    // The smaller plan still has what was found for it; and with the weights of one gone, what was
+    // found with all is not looked for again with fewer.
+    assert_eq!(cka(&two), pair);
+    forget(&lab, &few[..1]);
+    assert_eq!(examine(&lab, &whole).0.done, 0);
+    assert_eq!(cka(&whole), three);
+}
+
+#[test]
+fn settings_of_stages_are_checked() {
+    let refused = |stage: &str, expected: &str| {
+        let text = common::small(stage);
+        let error = Study::parse(&text, "small.toml").unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    };
+    refused("[stages.geometry]\nprobe = 3\n", "unknown key `probe` in [stages.geometry]");
+    refused("[stages.geometry]\nprobes = 0\n", "[stages.geometry] probes is 0");
+    refused("[stages.geometry]\nslices = ['hihg']\n", "names \"hihg\"");
+    refused("[stages.geometry]\nprecision = 'f64'\n", "precision is \"f64\"");
+    refused("[stages.variance]\narms = ['sotf']\n", "[stages] arms names \"sotf\"");
+    refused("[stages.variance]\nks = [4]\n", "[stages] ks names \"4\"");
+    refused("[stages.variance]\nseeds = 0\n", "seeds is 0");
+    refused("[stages.ood]\nsets = ['svnh']\n", "did you mean `svhn`?");
+    refused("[stages.ood]\nepsilon = -1.0\n", "epsilon is -1.0");
+    refused("[stages.ood]\nscores = ['enery']\n", "did you mean `energy`?");
+    refused("[stages.barrier]\narms = ['soft']\n", "expected two arms");
+    refused("[stages.barrier]\narms = ['soft', 'sls']\npoints = 2\n", "points is 2");
+    refused(
+        "[[figure]]\nname = 'f'\nkind = 'scatter'\nx = 'kl'\ny = 'gradient_variance'\n",
+        "y names \"gradient_variance\"",
+    );
+}
