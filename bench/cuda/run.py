@@ -87,6 +87,7 @@ def main():
     parser.add_argument("--ours-lines", type=Path, help="a file of our lines, instead")
     parser.add_argument("--peer-lines", type=Path, help="a file of the peers' lines, instead")
     parser.add_argument("--quick", action="store_true", help="fewer epochs of the peers")
+    parser.add_argument("--variants", nargs="+", help="these peers only, as peers.py names them")
     options = parser.parse_args()
     if options.ours and options.ours_lines:
         parser.error("--ours and --ours-lines name the same thing; give one")
@@ -96,7 +97,8 @@ def main():
     if options.peer_lines:
         peers = parse(options.peer_lines.read_text())
     else:
-        peers = lines([sys.executable, str(HERE / "peers.py"), *["--quick"][: options.quick]])
+        peers = lines([sys.executable, str(HERE / "peers.py"), *["--quick"][: options.quick],
+                       *(["--variants", *options.variants] if options.variants else [])])
     for line in (line for line in ours + peers if "error" in line):
         print(f"failed: {line.get('variant', line.get('what', ''))}: {line['error']}")
     measured = [p for p in peers if "error" not in p]
