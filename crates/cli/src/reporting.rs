@@ -153,8 +153,37 @@ pub(crate) fn open(page: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Letters of a cell from which a table of words is a list instead: beside each other such cells
+/// would be longer than any terminal.
+const LONG: usize = 60;
+
+/// A table of words as a list: what each line is about, and below it a line for each column.
+fn listed(table: &Prepared) -> String {
+    let mut page = format!("{}\n", paint::title(&table.title));
+    for line in &table.lines {
+        let heads: Vec<&str> = line.heads.iter().map(|head| head.title.as_str()).collect();
+        page += &format!("{}\n", paint::strong(&heads.join(" · ")));
+        for (column, cell) in line.cells.iter().enumerate() {
+            let name = table.column(column).last().map_or("", |head| &head.title).to_lowercase();
+            if let Shown::Text(text) = cell
+                && !text.is_empty()
+            {
+                page += &format!("  {} {text}\n", paint::dim(&crate::ui::text::pad(&name, 9)));
+            }
+        }
+    }
+    for remark in std::iter::once(&table.note).chain(&table.remarks).filter(|r| !r.is_empty()) {
+        page += &format!("{}\n", paint::dim(remark));
+    }
+    page
+}
+
 /// A table for the terminal: its title, its rows, and what is remarked on it.
 pub(crate) fn terminal(table: &Prepared) -> String {
+    let long = |cell: &Shown| matches!(cell, Shown::Text(text) if text.chars().count() > LONG);
+    if table.lines.iter().flat_map(|line| &line.cells).any(long) {
+        return listed(table);
+    }
     let width = table.lines.first().map_or(0, |line| line.cells.len());
     let head = |column: usize| {
         let heads = table.column(column).into_iter().map(|head| head.title.as_str());

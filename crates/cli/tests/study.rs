@@ -168,7 +168,7 @@ fn help() {
 fn studies_are_listed_and_shown() {
     let folder = lab();
     let listed = String::from_utf8(ends(0, &folder, &["study", "list"]).stdout).unwrap();
-    assert!(listed.contains("demo               Six deliveries of the same votes, "), "{listed}");
+    assert!(listed.contains("demo                Six deliveries of the same votes, "), "{listed}");
     let demo = ends(0, &folder, &["study", "show", "demo"]).stdout;
     assert_eq!(demo, include_bytes!("../../studies/src/builtin/demo.toml"));
     std::fs::write(folder.path().join("mine.toml"), demo).unwrap();
@@ -242,7 +242,7 @@ fn a_study_is_run_once() {
     }
     snapshot("status_done", &ends(0, &folder, &["study", "status", "small.toml"]));
     let listed = show(&ends(0, &folder, &["study", "list", "--store", "runs"]));
-    assert!(listed.contains("\nsmall          in runs\n"), "{listed}");
+    assert!(listed.contains("\nsmall               in runs\n"), "{listed}");
 
     let status = status(&folder, &[]);
     assert_eq!(status["runs"]["done"], 4);

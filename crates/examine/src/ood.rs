@@ -5,7 +5,7 @@
 //! features of all items that the run was trained on.
 
 use dissensus_engine::network::Shape;
-use dissensus_engine::{Dataset, Device, Runner};
+use dissensus_engine::{Dataset, Device, Precision, Runner};
 use dissensus_inputs::{Inputs, Kind};
 use dissensus_measure::ood::{
     FIGURES, Needs, OodError, OodInput, OodScore, OodSettings as Chosen, Row, SCORES, detect,
@@ -169,6 +169,12 @@ pub fn ood(
     let of = &settings.chosen;
     let needs = |needs: Needs| scores.iter().any(|score| score.needs == needs);
     let (perturbed, features) = (needs(Needs::Perturbed), needs(Needs::Features));
+    if perturbed && model.settings().precision == Precision::Bf16 {
+        // A step of ODIN is smaller than what 8 bits of an input can show.
+        let expected = "f32 or tf32 where odin is among the scores".to_owned();
+        let (name, value) = ("precision", "bf16".to_owned());
+        return Err(ExamineError::Setting { name, value, expected });
+    }
     let training = match features {
         true => model.features(&trained, watch)?,
         false => Vec::new(),

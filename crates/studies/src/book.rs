@@ -21,8 +21,9 @@ use serde_json::Value;
 
 use crate::collect::Gathered;
 use crate::finished::Finished;
+use crate::layers::Outline;
 use crate::stages::{Kept, KeptPicture};
-use crate::{Job, Plan, StudyError};
+use crate::{Job, Plan, Study, StudyError};
 use collection::Means;
 
 pub use items::COLUMNS;
@@ -69,7 +70,7 @@ impl Plan<'_> {
             figures: study.figures.clone(),
             references: study.references.clone(),
             claims: study.claims.clone(),
-            planned: gathered.jobs.iter().map(of).collect(),
+            planned: planned(study)?,
             settings: study.to_toml(),
             provenance: provenance::lines(self, store, &gathered)?,
             ..Book::default()
@@ -137,9 +138,9 @@ impl Plan<'_> {
         Ok(part)
     }
 
+    /// All arms of the study: its tables name them, whatever part of it is planned.
     fn shown_arms(&self) -> Vec<Arm> {
-        let planned = |name: &str| self.arms().any(|arm| arm == name);
-        let arms = self.study().arms.iter().filter(|arm| planned(&arm.name));
+        let arms = self.study().arms.iter();
         let arm = |arm: &crate::file::Arm| Arm {
             name: arm.name.clone(),
             title: arm.title.clone(),
@@ -156,6 +157,17 @@ impl Plan<'_> {
         let named = |(name, _): (&str, _)| Named { name: name.to_owned(), title: title(name) };
         self.datasets().into_iter().map(named).collect()
     }
+}
+
+/// All runs of a study, whatever part of it is planned: a claim is open until they are done.
+fn planned(study: &Study) -> Result<Vec<Of>, StudyError> {
+    let outlines = study.outlines(None)?;
+    let each = |outline: &Outline| {
+        let (dataset, arm, k) = (outline.dataset.clone(), outline.arm.clone(), outline.k);
+        let of = move |&seed: &u64| Of { dataset: dataset.clone(), arm: arm.clone(), k, seed };
+        outline.seeds.iter().map(of).collect::<Vec<Of>>()
+    };
+    Ok(outlines.iter().flat_map(each).collect())
 }
 
 /// A job as tables and figures know it.

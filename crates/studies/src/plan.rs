@@ -225,11 +225,6 @@ impl<'s> Plan<'s> {
         all
     }
 
-    /// The arms that are planned.
-    pub(crate) fn arms(&self) -> impl Iterator<Item = &str> {
-        self.groups.iter().map(|(outline, _)| outline.arm.as_str())
-    }
-
     fn jobs(&self, group: &(Outline, usize), point: usize, seeds: &[u64]) -> Vec<Job> {
         let (outline, material) = group;
         let identity = self.materials[*material].task.identity();

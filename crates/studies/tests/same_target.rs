@@ -55,6 +55,9 @@ fn the_whole_study_is_160_trainings_of_the_published_settings() {
     assert!(part.iter().all(|job| job.seed >= 5 && job.k.is_none()));
     let none = PlanOptions { ks: vec![Some(7)], ..PlanOptions::default() };
     assert!(study.plan(&none, &mut load).is_err());
+    // A claim waits for all runs of the study, not only for those of a sitting.
+    let part = study.plan(&sitting, &mut load).unwrap();
+    assert_eq!(part.book(&Lab::new().store).unwrap().planned.len(), jobs.len());
 }
 
 #[test]
@@ -92,7 +95,7 @@ fn quick_is_the_same_study_in_small() {
     let plan = quick.plan(&PlanOptions::default(), &mut load).unwrap();
     let jobs = plan.finals(&Lab::new().store).unwrap().jobs;
     assert_eq!(distinct(&jobs).len(), 10 + 6 + 16 + 6);
-    assert!(jobs.iter().all(|job| job.run.training.epochs == 8 && job.seed < 2));
+    assert!(jobs.iter().all(|job| job.run.training.epochs == 12 && job.seed < 2));
     let ks: BTreeSet<Option<u32>> = jobs.iter().map(|job| job.k).collect();
     assert_eq!(ks, [None, Some(5), Some(50)].into());
     let whole = Study::builtin("same-target").unwrap();

@@ -181,6 +181,9 @@ fn sided(spec: &ClaimSpec, book: &Book) -> Result<Outcome, ReportError> {
             means.push(format!("{} {}", place, number(found.mean, digits(book, &at.metric))));
         }
     }
+    if outcome.seen == 0 {
+        return Ok(outcome);
+    }
     let way = if below { "below" } else { "above" };
     let mut words = vec![format!("{held} of {cells} {way}")];
     if cells <= 3 && !means.is_empty() {
@@ -273,6 +276,9 @@ fn parity(spec: &ClaimSpec, book: &Book) -> Result<Outcome, ReportError> {
                 outcome.open.get_or_insert(why);
             }
         }
+    }
+    if outcome.seen == 0 {
+        return Ok(outcome);
     }
     let alike = outcome.seen - outcome.against.len();
     let mut words = vec![format!("{alike} of {cells} alike")];

@@ -8,14 +8,17 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use dissensus_stats::correlation::{CorrelationSettings, spearman};
+
 use super::csv::{Csv, number};
 use super::estimate::{Estimate, mean};
 use super::key::{Key, present};
 use super::panel::{Axis, Guide, GuideKind, Layer, Mark, Panel, Series};
-use super::scale::{Scale, short, thousands};
+use super::scale::{Scale, fixed, short, thousands};
 use super::scope::{Cell, Scope, k_text, values};
 use super::sheet::{DOUBLE, SINGLE, Sample, Sheet};
 use crate::ReportError;
+use crate::book::ItemNumbers;
 
 /// Bins where the spec does not say how many.
 const BINS: usize = 8;
@@ -99,8 +102,11 @@ pub(super) fn prepare(scope: &Scope<'_>) -> Result<(Effect, String), ReportError
     let seeds = found.iter().flatten().map(|(_, seeds)| seeds.len()).filter(|n| *n > 0);
     let over_seeds = seeds.min().is_some_and(|least| least >= SEEDS);
     let count = spec.count.unwrap_or(BINS).clamp(1, 1000);
-    let mut panels = Vec::new();
+    let (mut panels, mut ranks) = (Vec::new(), Vec::new());
     for (cell, found) in cells.iter().zip(found) {
+        for (key, seeds) in found.iter().filter(|_| spec.against.is_some()) {
+            ranks.extend(correlations(scope, cell, &key.name, seeds));
+        }
         let bins = bins(scope, cell, &found, count);
         let series = found.iter().filter_map(|(key, seeds)| {
             let bin = |bin: &Vec<(&str, f64)>| fill(bin, seeds, over_seeds);
@@ -128,11 +134,28 @@ pub(super) fn prepare(scope: &Scope<'_>) -> Result<(Effect, String), ReportError
         log_x: spec.log_x,
     };
     let over = if over_seeds { "seeds" } else { "items" };
-    let note = format!(
+    let mut note = format!(
         "Items in bins of equal count (equal values stay together); means with 95 % t intervals \
          over {over}."
     );
+    let low = ranks.iter().copied().min_by(f64::total_cmp);
+    if let (Some(low), Some(high)) = (low, ranks.iter().copied().max_by(f64::total_cmp)) {
+        let (low, high) = (fixed(low, 2), fixed(high, 2));
+        note += &format!(" Spearman’s ρ of both over the items of a seed: {low} to {high}.");
+    }
     Ok((effect, note))
+}
+
+/// Spearman's correlation of x and y over the items of each seed.
+fn correlations(scope: &Scope<'_>, cell: &Cell, arm: &str, seeds: &BySeed<'_>) -> Vec<f64> {
+    let of_seed = |(seed, numbers): (u64, &ItemNumbers)| {
+        let (own, x) = (seeds.get(&seed)?, values(numbers, &scope.spec.x)?);
+        let pairs = numbers.ids.iter().zip(x).filter(|(_, x)| x.is_finite());
+        let pairs = pairs.filter_map(|(id, x)| Some((*x, *own.get(id.as_str())?)));
+        let (x, y): (Vec<f64>, Vec<f64>) = pairs.unzip();
+        spearman(&x, &y, &CorrelationSettings::default()).ok()?.r
+    };
+    scope.items(cell, arm).into_iter().filter_map(of_seed).collect()
 }
 
 /// y of every item and seed, less the other arm's of the same item and seed where one is taken.

@@ -89,7 +89,7 @@ pub(super) fn prepare(scope: &Scope<'_>) -> (Maps, String) {
         });
     }
     items.truncate(scope.spec.count.unwrap_or(ITEMS).min(200));
-    let note = "Warm: what speaks for the class that the run predicts.".to_owned();
+    let note = "Yellow: what speaks for the class that the run predicts.".to_owned();
     (Maps { columns, items }, note)
 }
 

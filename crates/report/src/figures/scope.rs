@@ -153,7 +153,9 @@ impl<'a> Scope<'a> {
             return Err(ReportError::FigureSetting { place: self.place.clone(), key });
         }
         let mut known: Vec<&str> = Vec::new();
-        for (column, _) in self.book.items.iter().flat_map(|numbers| &numbers.columns) {
+        // Of runs that the figure does not show nothing is asked.
+        let shown = self.book.items.iter().filter(|numbers| self.keeps_run(&numbers.of));
+        for (column, _) in shown.flat_map(|numbers| &numbers.columns) {
             if !known.contains(&column.as_str()) {
                 known.push(column);
             }

@@ -2,7 +2,7 @@
 
 use dissensus_report::ReportError;
 use dissensus_report::book::{
-    Arm, Better, Book, Collection, Curve, Item, ItemNumbers, Metric, Named, Of, Picture,
+    Arm, Better, Book, Collection, Curve, Item, ItemNumbers, Metric, Named, Of, Overlay, Picture,
     ReliabilityOf, Row,
 };
 use dissensus_report::figures::{Drawing, Estimate, Figure, FigureKind, FigureSpec, Form, prepare};
@@ -170,7 +170,9 @@ fn effect_over_seeds_and_over_items() {
     close(first.y, 2.0, T2 / 3f64.sqrt(), 3);
     assert_eq!((second.from, second.to, second.x, second.items), (2.0, 2.0, 2.0, 1));
     close(second.y, 8.0, 0.0, 3);
-    assert!(figure.note.ends_with("over seeds."));
+    // By hand: ranks (1.5, 1.5, 3) and (1, 2, 3) in every seed.
+    assert!(figure.note.contains("over seeds. "));
+    assert!(figure.note.ends_with("of both over the items of a seed: 0.87 to 0.87."));
     assert_eq!(rows(&figure)[1], "tiny,all,soft,hard,2,2,2,2,1,8,8,8,3,seeds");
 
     // Two seeds are too few: over items, whose values are means over seeds.
@@ -351,6 +353,72 @@ fn curves() {
     let figure = prepare(&spec(FigureKind::Curves), &book).unwrap();
     assert_eq!(rows(&figure), ["loss,tiny,all,soft,1,2,1,3,2", "loss,tiny,all,soft,3,1,1,1,1"]);
     assert!(figure.note.contains("An epoch is over the seeds"));
+}
+
+/// Lines that are no history have places of their own, and are drawn where they are asked for.
+#[test]
+fn other_lines() {
+    let mut book = empty();
+    let curve = |seed, column: &str, x: &[f64], values: &[f64]| Curve {
+        of: of("soft", seed),
+        column: column.into(),
+        values: values.to_vec(),
+        x: x.to_vec(),
+    };
+    let way = [0.0, 0.5, 1.0];
+    book.curves = vec![
+        curve(0, "loss", &[], &[3.0, 2.0]),
+        curve(0, "path", &way, &[1.0, 3.0, 1.0]),
+        curve(1, "path", &way, &[1.0, 5.0, 2.0]),
+    ];
+    let figure = prepare(&spec(FigureKind::Curves), &book).unwrap();
+    assert_eq!(rows(&figure).len(), 2);
+    let asked = FigureSpec { metrics: vec!["path".into()], ..spec(FigureKind::Curves) };
+    let figure = prepare(&asked, &book).unwrap();
+    assert!(figure.csv().starts_with("column,dataset,k,arm,x,mean"));
+    assert_eq!(
+        rows(&figure),
+        [
+            "path,tiny,all,soft,0,1,1,1,2",
+            "path,tiny,all,soft,0.5,4,3,5,2",
+            "path,tiny,all,soft,1,1.5,1,2,2"
+        ]
+    );
+    assert!(!figure.note.contains("epoch") && figure.svg(Form::File).contains("<svg"));
+}
+
+#[test]
+fn maps() {
+    let mut book = empty();
+    let picture = |value| Picture { width: 1, height: 1, channels: 3, pixels: vec![value; 3] };
+    let overlay = |arm: &str, seed, item: &str, value| Overlay {
+        of: of(arm, seed),
+        item: item.into(),
+        picture: picture(value),
+    };
+    book.overlays = vec![
+        overlay("soft", 0, "a", 1),
+        overlay("soft", 0, "b", 2),
+        overlay("soft", 1, "a", 3),
+        overlay("hard", 0, "a", 4),
+    ];
+    let own = Item { id: "a".into(), picture: Some(picture(9)), ..Item::default() };
+    let collection =
+        Collection { dataset: "tiny".into(), items: vec![own], ..Collection::default() };
+    book.collections.push(collection);
+    let figure = prepare(&spec(FigureKind::Maps), &book).unwrap();
+    let Drawing::Maps(found) = &figure.drawing else { panic!("{figure:?}") };
+    let titles: Vec<String> = found.columns.iter().map(|column| column.title.join(" ")).collect();
+    assert_eq!(titles, ["hard labels seed 0", "soft labels seed 0", "soft labels seed 1"]);
+    assert_eq!((found.items.len(), &found.items[0].picture), (2, &Some(picture(9))));
+    assert_eq!(found.items[1].maps, [None, Some(picture(2)), None]);
+    assert_eq!(rows(&figure)[3], "b,tiny,all,hard,0,no");
+    // The picture itself, and four maps.
+    assert_eq!(figure.svg(Form::File).matches("<image").count(), 5);
+    let one = FigureSpec { count: Some(1), ..spec(FigureKind::Maps) };
+    assert_eq!(rows(&prepare(&one, &book).unwrap()).len(), 3);
+    // Without any there is nothing to show, and no error.
+    assert_eq!(rows(&prepare(&one, &empty()).unwrap()), [""; 0]);
 }
 
 #[test]

@@ -30,7 +30,7 @@ pub(crate) struct ShowArgs {
 }
 
 /// Room for a name.
-const WIDE: usize = 18;
+const WIDE: usize = 19;
 
 pub(crate) fn list(args: &ListArgs) -> anyhow::Result<ExitCode> {
     let mut page = String::new();
