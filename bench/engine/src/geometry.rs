@@ -36,12 +36,7 @@ pub(crate) fn geometry(
     probes: usize,
     folder: &Path,
 ) -> Outcome<()> {
-    let precision_of = match precision {
-        "bf16" => Precision::Bf16,
-        "tf32" => Precision::Tf32,
-        "f32" => Precision::F32,
-        _ => return Err("f32, tf32 or bf16?".into()),
-    };
+    let precision_of = Precision::named(precision).ok_or("f32, tf32 or bf16?")?;
     let device: Box<dyn Device> = match device {
         "cuda" => Box::new(Cuda::open(0)?),
         "cpu" => Box::new(Cpu),

@@ -288,11 +288,7 @@ fn cuda(precision: &str, lanes: usize, epochs: u64) -> Outcome<()> {
         device.recall(&text);
     }
     let opened = start.elapsed().as_secs_f64();
-    let precision_of = match precision {
-        "bf16" => dissensus_engine::Precision::Bf16,
-        "tf32" => dissensus_engine::Precision::Tf32,
-        _ => dissensus_engine::Precision::F32,
-    };
+    let precision_of = dissensus_engine::Precision::named(precision).ok_or("f32, tf32 or bf16?")?;
     let dataset = pictures(8000);
     let network = Arc::new(Model::ResNet18 { width: 64 }.network(dataset.shape(), 10)?);
     let optimizer = Optimizer::Sgd { momentum: 0.9, nesterov: false, weight_decay: 5e-4 };

@@ -12,10 +12,11 @@ use dissensus_studies::{LoadError, Material, PlanOptions, Study, files};
 use dissensus_train::spec::Data;
 use dissensus_train::{DataIdentity, RunSpec, Spec, Task};
 use indicatif::ProgressBar;
+use serde::Serialize;
 
 use crate::commands::runs::StoreArgs;
 use crate::training::{load, material, open_device};
-use crate::ui::{paint, progress};
+use crate::ui::{self, paint, progress};
 
 /// Which models, and where they are computed.
 #[derive(clap::Args)]
@@ -33,7 +34,7 @@ pub(crate) struct Models {
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     device: String,
     /// The numbers to compute with: f32; on a card also tf32, or bf16, which is fast and coarse
-    #[arg(long, value_name = "NUMBERS", default_value = "f32", value_parser = ["f32", "tf32", "bf16"])]
+    #[arg(long, value_name = "NUMBERS", default_value = "f32", value_parser = Precision::NAMES)]
     precision: String,
 }
 
@@ -46,11 +47,7 @@ impl Models {
     /// The device, and the data of runs as they are asked for.
     pub(crate) fn bench(&self) -> anyhow::Result<Bench<'_>> {
         let (device, on_card) = open_device(&self.device)?;
-        let precision = match self.precision.as_str() {
-            "tf32" => Precision::Tf32,
-            "bf16" => Precision::Bf16,
-            _ => Precision::F32,
-        };
+        let precision = Precision::named(&self.precision).unwrap_or_default();
         anyhow::ensure!(
             on_card || precision == Precision::F32,
             "--precision {} is for a card, and this is a CPU; leave it out",
@@ -73,7 +70,23 @@ pub(crate) struct Bench<'a> {
     tasks: Vec<Task>,
 }
 
+/// What was found, as it is printed in JSON: by which version, on which device.
+#[derive(Serialize)]
+struct Printed<'a, T> {
+    version: &'static str,
+    device: String,
+    #[serde(flatten)]
+    found: &'a T,
+}
+
 impl Bench<'_> {
+    /// Prints what was found as JSON.
+    pub(crate) fn print<T: Serialize>(&self, found: &T) -> anyhow::Result<()> {
+        let (version, device) = (env!("DISSENSUS_VERSION"), self.device.describe());
+        let printed = Printed { version, device, found };
+        Ok(ui::out(&format!("{}\n", serde_json::to_string_pretty(&printed)?))?)
+    }
+
     /// A run's model.
     pub(crate) fn model(&mut self, info: &RunInfo) -> anyhow::Result<Model> {
         let at = self.task(info)?;

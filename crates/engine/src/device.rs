@@ -294,6 +294,23 @@ pub enum Precision {
     Bf16,
 }
 
+impl Precision {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::F32, Self::Tf32, Self::Bf16];
+    /// Their names, in the same order.
+    pub const NAMES: [&str; 3] = ["f32", "tf32", "bf16"];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        Self::NAMES[self as usize]
+    }
+
+    /// The one of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|precision| precision.name() == name)
+    }
+}
+
 /// What a runner is made for.
 #[derive(Clone, Debug)]
 pub struct Settings {

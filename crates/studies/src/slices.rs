@@ -1,24 +1,18 @@
 //! Items by how much people disagree on them, among those that a run is judged on.
 
-use dissensus_measure::slices::top;
-
 use crate::StudyError;
-use crate::file::{SliceBy, SliceRule};
+use crate::file::SliceRule;
 
 /// The places of a slice's items, by the annotator entropies of all; ascending.
 pub(crate) fn items(rule: &SliceRule, entropies: &[f64]) -> Result<Vec<usize>, StudyError> {
-    Ok(match rule.by {
-        SliceBy::Top(share) => top(entropies, share)?.map_or(Vec::new(), |slice| slice.items),
-        SliceBy::Above(bound) => {
-            (0..entropies.len()).filter(|&item| entropies[item] > bound).collect()
-        }
-    })
+    Ok(rule.by.slice().places(entropies)?)
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
+    use crate::file::SliceBy;
 
     #[test]
     fn equal_entropies_are_never_parted() {

@@ -4,7 +4,6 @@ use std::process::ExitCode;
 
 use dissensus_examine::{PathSettings, Paths, barrier};
 use dissensus_geometry::barrier::{Barrier, Statistics};
-use serde::Serialize;
 
 use crate::examining::{Bars, Models, short};
 use crate::judging::number;
@@ -55,14 +54,6 @@ Examples:
   dissensus barrier 0f3a 77c1                soft and sls of one seed, say
   dissensus barrier 0f3a 77c1 --csv > path.csv";
 
-#[derive(Serialize)]
-struct Report<'a> {
-    version: &'static str,
-    device: String,
-    #[serde(flatten)]
-    paths: &'a Paths,
-}
-
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let infos = args.models.find(&[args.from.clone(), args.to.clone()])?;
     let mut bench = args.models.bench()?;
@@ -81,9 +72,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let found = barrier(&mut from, &to, &settings, &mut |step| bar.step("", step))?;
     drop(bar);
     if args.json {
-        let (version, device) = (env!("DISSENSUS_VERSION"), bench.device.describe());
-        let report = Report { version, device, paths: &found };
-        ui::out(&format!("{}\n", serde_json::to_string_pretty(&report)?))?;
+        bench.print(&found)?;
         return Ok(ExitCode::SUCCESS);
     }
     let form = Form::asked(args.csv, args.markdown, false);

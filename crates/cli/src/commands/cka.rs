@@ -3,7 +3,6 @@
 use std::process::ExitCode;
 
 use dissensus_examine::{Cka, CkaSettings, Shared, cka};
-use serde::Serialize;
 
 use crate::examining::{Bars, Models, short};
 use crate::judging::number;
@@ -46,14 +45,6 @@ Examples:
   dissensus cka 0f3a 77c1 b20e
   dissensus cka 0f3a 77c1 b20e --items all --markdown";
 
-#[derive(Serialize)]
-struct Report<'a> {
-    version: &'static str,
-    device: String,
-    #[serde(flatten)]
-    cka: &'a Cka,
-}
-
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let infos = args.models.find(&args.runs)?;
     let mut bench = args.models.bench()?;
@@ -64,9 +55,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let found = cka(&mut models, &settings, &mut |step| bars.step("", step))?;
     drop(bars);
     if args.json {
-        let (version, device) = (env!("DISSENSUS_VERSION"), bench.device.describe());
-        let report = Report { version, device, cka: &found };
-        ui::out(&format!("{}\n", serde_json::to_string_pretty(&report)?))?;
+        bench.print(&found)?;
         return Ok(ExitCode::SUCCESS);
     }
     let form = Form::asked(args.csv, args.markdown, false);

@@ -27,7 +27,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME", hide = true)]
     network: Option<String>,
     /// Check with these numbers only
-    #[arg(long, value_name = "PRECISION", hide = true, value_parser = ["f32", "tf32", "bf16"])]
+    #[arg(long, value_name = "PRECISION", hide = true, value_parser = Precision::NAMES)]
     precision: Option<String>,
     /// The device to check: auto, cpu, cuda, or one of several, as in cuda:1
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
@@ -83,11 +83,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let (device, on_card) = open_device(&args.device)?;
     let device_name = device.describe();
-    let precisions: &[Precision] = match (args.precision.as_deref(), on_card) {
-        (_, false) | (Some("f32"), _) => &[Precision::F32],
-        (Some("tf32"), _) => &[Precision::Tf32],
-        (Some(_), _) => &[Precision::Bf16],
-        (None, true) => &[Precision::F32, Precision::Tf32, Precision::Bf16],
+    let one = args.precision.as_deref().and_then(Precision::named);
+    let precisions: &[Precision] = match (&one, on_card) {
+        (_, false) => &[Precision::F32],
+        (Some(one), true) => std::slice::from_ref(one),
+        (None, true) => &Precision::ALL,
     };
     if !args.json {
         ui::out(&format!("\n{}\n", paint::title(&format!("Checking {device_name}"))))?;
@@ -174,14 +174,6 @@ fn found(libraries: &[Library], cards: &[Card], problem: Option<&String>) -> Str
     page
 }
 
-fn precision(of: Precision) -> &'static str {
-    match of {
-        Precision::F32 => "f32",
-        Precision::Tf32 => "tf32",
-        Precision::Bf16 => "bf16",
-    }
-}
-
 fn compared(line: &Line) -> String {
     let off = match line.bar {
         0.0 => if line.holds() { "same" } else { "differ" }.to_owned(),
@@ -191,7 +183,7 @@ fn compared(line: &Line) -> String {
     format!(
         "  {} {} {} {} {mark}\n",
         text::pad(line.network, 13),
-        text::pad(precision(line.precision), 5),
+        text::pad(line.precision.name(), 5),
         text::pad(line.what, 40),
         text::pad(&off, 32)
     )
@@ -208,7 +200,7 @@ fn verdict(lines: &[Line], precisions: &[Precision], full: bool, seconds: f64) -
         let worst = worst.map_or(String::new(), |line| {
             format!("; furthest off {:.1e} ({}, {})", line.off, line.network, line.what)
         });
-        page += &format!("  {} {words}{worst}\n", text::pad(precision(of), 5));
+        page += &format!("  {} {words}{worst}\n", text::pad(of.name(), 5));
     }
     if !full {
         for line in lines.iter().filter(|line| !line.holds()) {

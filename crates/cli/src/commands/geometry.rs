@@ -96,8 +96,6 @@ const STEPS: usize = 60;
 
 #[derive(Serialize)]
 struct Report<'a> {
-    version: &'static str,
-    device: String,
     curvatures: &'a [Curvature],
     variances: &'a [Variance],
 }
@@ -128,13 +126,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         ui::err(&format!("wrote {}\n", path.display()));
     }
     if args.json {
-        let report = Report {
-            version: env!("DISSENSUS_VERSION"),
-            device: bench.device.describe(),
-            curvatures: &found,
-            variances: &variances,
-        };
-        ui::out(&format!("{}\n", serde_json::to_string_pretty(&report)?))?;
+        bench.print(&Report { curvatures: &found, variances: &variances })?;
         return Ok(ExitCode::SUCCESS);
     }
     let form = Form::asked(args.csv, args.markdown, false);

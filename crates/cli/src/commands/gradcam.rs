@@ -87,8 +87,6 @@ const SIDE: usize = 256;
 
 #[derive(Serialize)]
 struct Report<'a> {
-    version: &'static str,
-    device: String,
     runs: &'a [Maps],
     /// The PNG files, by run and then item.
     files: &'a [Vec<PathBuf>],
@@ -133,14 +131,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     drop(bars);
     if args.json {
-        let report = Report {
-            version: env!("DISSENSUS_VERSION"),
-            device: bench.device.describe(),
-            runs: &found,
-            files: &paths,
-            stability: &stable,
-        };
-        ui::out(&format!("{}\n", serde_json::to_string_pretty(&report)?))?;
+        bench.print(&Report { runs: &found, files: &paths, stability: &stable })?;
         return Ok(ExitCode::SUCCESS);
     }
     let form = Form::asked(args.csv, false, false);

@@ -6,7 +6,6 @@ use std::process::ExitCode;
 
 use dissensus_examine::{Ood, OodSettings, Outside, ood};
 use dissensus_measure::ood::Row;
-use serde::Serialize;
 
 use crate::examining::{Bars, Models};
 use crate::training::read_inputs;
@@ -82,14 +81,6 @@ Examples:
 /// The figures of the printed table.
 const SHOWN: [(&str, &str); 3] = [("auroc", "AUROC"), ("aupr_out", "AUPR"), ("fpr95", "FPR95")];
 
-#[derive(Serialize)]
-struct Report<'a> {
-    version: &'static str,
-    device: String,
-    #[serde(flatten)]
-    ood: &'a Ood,
-}
-
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let infos = args.models.find(std::slice::from_ref(&args.run))?;
     let mut bench = args.models.bench()?;
@@ -130,9 +121,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         found.scores.clear();
     }
     if args.json {
-        let (version, device) = (env!("DISSENSUS_VERSION"), bench.device.describe());
-        let report = Report { version, device, ood: &found };
-        ui::out(&format!("{}\n", serde_json::to_string_pretty(&report)?))?;
+        bench.print(&found)?;
         return Ok(ExitCode::SUCCESS);
     }
     let form = Form::asked(args.csv, args.markdown, args.latex);

@@ -273,7 +273,7 @@ impl CudaRunner {
     /// Makes the convolutions for batches of `count` examples; `often`: they will be run many times.
     fn prepare(&mut self, count: usize, often: bool) -> Result<(), EngineError> {
         let mut most = 0;
-        let place = Place::new(&self.handle, &self.stream.stream);
+        let place = Place { handle: &self.handle, context: self.stream.stream.context() };
         for step in &self.steps {
             let Some(own) = conv_shapes(&self.network, step, count) else { continue };
             let thin = thin_shapes(own);
@@ -524,7 +524,7 @@ impl CudaRunner {
 }
 
 /// Bytes of an activation.
-fn act_size(precision: Precision) -> usize {
+pub(super) fn act_size(precision: Precision) -> usize {
     if precision == Precision::Bf16 { 2 } else { 4 }
 }
 

@@ -1,5 +1,6 @@
 //! The parts of a study: data sets, arms, the grid, slices, scales.
 
+use dissensus_examine::Slice;
 use dissensus_train::Place;
 use serde::{Deserialize, Serialize};
 
@@ -101,6 +102,16 @@ pub enum SliceBy {
     Top(f64),
     /// Those with an entropy above this.
     Above(f64),
+}
+
+impl SliceBy {
+    /// As it is asked of models.
+    pub(crate) fn slice(self) -> Slice {
+        match self {
+            Self::Top(share) => Slice::Top(share),
+            Self::Above(bound) => Slice::Above(bound),
+        }
+    }
 }
 
 /// A named set of changes to all runs.

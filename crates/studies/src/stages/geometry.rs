@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::settings::{self, precision};
 use super::{Among, Examiner, Info, Kept, Made};
-use crate::file::{Section, SliceBy, SliceRule};
+use crate::file::{Section, SliceRule};
 use crate::finished::Finished;
 use crate::{Bench, Number, StudyError};
 
@@ -63,11 +63,7 @@ fn read(section: Option<&Section<'_, '_, '_>>, slices: &[SliceRule]) -> Result<M
 impl Geometry {
     /// All items, and the slices.
     fn places(&self) -> impl Iterator<Item = (&str, Slice)> {
-        let slice = |rule: &SliceRule| match rule.by {
-            SliceBy::Top(share) => Slice::Top(share),
-            SliceBy::Above(bound) => Slice::Above(bound),
-        };
-        let own = self.slices.iter().map(move |rule| (rule.name.as_str(), slice(rule)));
+        let own = self.slices.iter().map(|rule| (rule.name.as_str(), rule.by.slice()));
         std::iter::once(("all", Slice::All)).chain(own)
     }
 }

@@ -43,7 +43,7 @@ pub enum Checkpoint {
     End,
 }
 
-pub(super) const PRECISIONS: &[&str] = &["f32", "tf32", "bf16"];
+pub(super) const PRECISIONS: &[&str] = &Precision::NAMES;
 pub(super) const CHECKPOINTS: &[&str] = &["auto", "every-epoch", "end"];
 
 /// Seeds that a number asks for are written out; this many is a slip.
@@ -55,11 +55,7 @@ impl Run {
             true => Ok((0..whole(1..=MOST_SEEDS)(value)?).collect()),
             false => several(value, whole(0..)),
         })?;
-        let precision = match reader.choose("run", "precision")? {
-            "bf16" => Precision::Bf16,
-            "tf32" => Precision::Tf32,
-            _ => Precision::F32,
-        };
+        let precision = Precision::named(reader.choose("run", "precision")?).unwrap_or_default();
         let device = reader.read("run", "device", |value| {
             let device = text(value)?;
             let card = device.strip_suffix("+alone").unwrap_or(&device);

@@ -21,6 +21,7 @@ use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DevicePtr};
 
 use super::super::driver;
 use super::super::launch::Pointer;
+use super::super::runner::act_size;
 use super::{Conv, Descriptor, Graph, Handle, Kind, Name, Pass, Plan, Shapes, What};
 use crate::device::Precision;
 use crate::error::EngineError;
@@ -154,18 +155,10 @@ fn candidates<'a>(
     })
 }
 
-/// Where plans are made and timed: a stream with its handle.
+/// Where plans are made and timed.
 pub(in super::super) struct Place<'a> {
-    handle: &'a Handle,
-    stream: &'a Arc<CudaStream>,
-    /// How many of a plan are timed at a time.
-    streams: usize,
-}
-
-impl<'a> Place<'a> {
-    pub(in super::super) fn new(handle: &'a Handle, stream: &'a Arc<CudaStream>) -> Self {
-        Self { handle, stream, streams: 1 }
-    }
+    pub(in super::super) handle: &'a Handle,
+    pub(in super::super) context: &'a Arc<CudaContext>,
 }
 
 /// What plans are timed on: streams, each with made-up numbers and a workspace of its own, since plans
@@ -201,11 +194,11 @@ impl Trial {
         shapes: Shapes,
         precision: Precision,
         workspace: usize,
+        streams: usize,
     ) -> Result<Self, EngineError> {
-        let size = if precision == Precision::Bf16 { 2 } else { 4 };
-        let [x, y, w] = shapes.sizes().map(|numbers| size * numbers);
-        let lane = |_| TrialLane::new(place.stream.context(), [x, y, w, workspace]);
-        Ok(Self { lanes: (0..place.streams).map(lane).collect::<Result<_, _>>()? })
+        let [x, y, w] = shapes.sizes().map(|numbers| act_size(precision) * numbers);
+        let lane = |_| TrialLane::new(place.context, [x, y, w, workspace]);
+        Ok(Self { lanes: (0..streams).map(lane).collect::<Result<_, _>>()? })
     }
 
     /// Milliseconds of a run, over as many on every stream; `None` where it does not work.
@@ -229,19 +222,20 @@ impl Trial {
 }
 
 impl Place<'_> {
-    /// The fastest plan.
+    /// The fastest plan, of so many at a time.
     fn fastest(
         &self,
         graph: &Graph,
         shapes: Shapes,
         precision: Precision,
+        streams: usize,
     ) -> Result<Option<(Choice, Plan)>, EngineError> {
         let mut all: Vec<_> = candidates(self.handle, graph, precision, &[0, 1], false).collect();
         if all.is_empty() {
             all.extend(candidates(self.handle, graph, precision, &[2], false));
         }
         let most = all.iter().map(|(_, plan)| plan.workspace).max().unwrap_or(0);
-        let trial = Trial::new(self, shapes, precision, most)?;
+        let trial = Trial::new(self, shapes, precision, most, streams)?;
         let (mut timed, mut best) = (Vec::new(), f32::INFINITY);
         for (order, (choice, plan)) in all.into_iter().enumerate() {
             // The first run may load something.
@@ -316,7 +310,6 @@ impl Plans {
         precision: Precision,
         often: bool,
     ) -> Result<Conv, EngineError> {
-        let place = &Place { streams: self.streams, ..*place };
         let tune = often && shapes.products() >= WORTH;
         let plan = |pass, add| self.plan(place, (shapes, precision, pass, add), tune);
         let both = |pass| Ok::<_, EngineError>([plan(pass, false)?, plan(pass, true)?]);
@@ -339,7 +332,7 @@ impl Plans {
         // What adds to what is there comes up once in a step if at all, but for gradients of inputs.
         if tune
             && (!add || pass == Pass::Backward)
-            && let Some((choice, plan)) = place.fastest(&graph, shapes, precision)?
+            && let Some((choice, plan)) = place.fastest(&graph, shapes, precision, self.streams)?
         {
             chosen.0.insert(sorted(key), choice);
             chosen.1 = true;
