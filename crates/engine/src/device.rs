@@ -399,6 +399,11 @@ pub trait Device: Send + Sync {
     /// What it is, in words.
     fn describe(&self) -> String;
 
+    /// The libraries that it computes with, and their versions, where it needs any.
+    fn libraries(&self) -> Option<String> {
+        None
+    }
+
     /// A runner of `network` over `data`, which lanes of one device share.
     fn runner(
         &self,

@@ -25,6 +25,14 @@ pub mod files {
     pub const ABOUT: &str = "about.json";
 }
 
+/// What a run says of what trained it, and what that is called for people.
+pub(crate) const SAID: [(&str, &str); 4] = [
+    ("version", "trained by"),
+    ("device", "trained on"),
+    ("libraries", "libraries"),
+    ("system", "system"),
+];
+
 /// Hex digits of the settings' digest in the name of a stage's folder.
 const DIGITS: usize = 12;
 
@@ -60,6 +68,19 @@ pub(crate) struct Gathered {
 }
 
 impl Gathered {
+    /// What finished runs say under this name of [`SAID`], with how many say so: they may come from
+    /// several machines.
+    pub(crate) fn said(&self, key: &str) -> Vec<(&str, usize)> {
+        let mut values: Vec<(&str, usize)> = Vec::new();
+        for value in self.ran.values().filter_map(|run| run.info.about[key].as_str()) {
+            match values.iter_mut().find(|(known, _)| *known == value) {
+                Some((_, runs)) => *runs += 1,
+                None => values.push((value, 1)),
+            }
+        }
+        values
+    }
+
     /// What stages that look into models found of a job.
     pub(crate) fn kept_of(&self, job: &Job) -> &[Kept] {
         let same = |one: &Job| one.is_beside(job) && one.seed == job.seed;
@@ -93,6 +114,10 @@ impl Plan<'_> {
     fn about(&self, gathered: &Gathered, about: &Value) -> Value {
         let ran = || gathered.ran.values();
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        let runs = |key: &str| -> Value {
+            gathered.said(key).into_iter().map(|(value, runs)| (value, Value::from(runs))).collect()
+        };
+        let trained: Value = SAID.into_iter().map(|(key, _)| (key, runs(key))).collect();
         json!({
             "format": 1,
             "study": self.study().name,
@@ -104,6 +129,7 @@ impl Plan<'_> {
             "runs": gathered.ran.len(),
             "failed": gathered.collected.failed.len(),
             "missing": gathered.collected.missing,
+            "trained": trained,
             "training_seconds": ran().filter_map(|run| run.result["seconds"].as_f64()).sum::<f64>(),
         })
     }

@@ -4,7 +4,7 @@
 //! not where its results are collected: there, what was found is read from the study's folder. What
 //! was found once is not looked for again, and is still there when the weights are gone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dissensus_examine::Progress;
@@ -77,6 +77,13 @@ impl Plan<'_> {
     /// Whether any stage needs models.
     pub fn has_examinations(&self) -> bool {
         self.examiners().next().is_some()
+    }
+
+    /// The data sets of the catalogue that stages will read for these runs, beside the study's own.
+    pub fn needs(&self, store: &Store) -> Result<BTreeSet<&str>, StudyError> {
+        let jobs = self.finals(store)?.jobs;
+        let at_work = self.examiners().filter(|stage| !stage.among().of(&jobs).is_empty());
+        Ok(at_work.flat_map(Examiner::needs).map(String::as_str).collect())
     }
 
     /// Runs that no stage needs the weights of any more, as all have been looked into.

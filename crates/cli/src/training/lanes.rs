@@ -134,6 +134,7 @@ fn one(
     let about = json!({
         "version": env!("DISSENSUS_VERSION"),
         "device": device.describe(),
+        "libraries": device.libraries(),
         "threads": threads,
         "system": format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
     });

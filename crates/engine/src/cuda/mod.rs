@@ -198,6 +198,11 @@ impl Device for Cuda {
         self.described.clone()
     }
 
+    fn libraries(&self) -> Option<String> {
+        let of = |l: Library| Some(format!("{} {}", l.name, l.version?));
+        Some(libraries().into_iter().filter_map(of).collect::<Vec<_>>().join("; "))
+    }
+
     fn runner(
         &self,
         network: &Arc<Network>,

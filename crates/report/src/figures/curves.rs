@@ -10,7 +10,7 @@ use super::scale::{Scale, short};
 use super::scope::{Cell, Scope, joined, k_text, kept};
 use super::sheet::{DOUBLE, SINGLE, Sample, Sheet};
 use crate::ReportError;
-use crate::book::Curve;
+use crate::book::{Book, Curve};
 
 /// Training curves.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -105,7 +105,7 @@ pub(super) fn prepare(scope: &Scope<'_>) -> Result<(Curves, String), ReportError
                 }
             }
             let title = match title.is_empty() || columns.len() > 1 {
-                true => joined(&[title, column]),
+                true => joined(&[title, &in_words(scope.book, column)]),
                 false => title.clone(),
             };
             let (column, dataset, k) = (column.clone(), dataset.clone(), *k);
@@ -123,6 +123,20 @@ pub(super) fn prepare(scope: &Scope<'_>) -> Result<(Curves, String), ReportError
         note += " An epoch is over the seeds that have a value of it.";
     }
     Ok((Curves { panels, x_title, y_title, log_x: spec.log_x, is_history }, note))
+}
+
+/// A column's name for people, where it is that of a metric, or of a metric on a part of the data.
+fn in_words(book: &Book, column: &str) -> String {
+    let titled =
+        |name: &str| book.metrics.iter().find(|one| one.name == name).map(|one| &one.title);
+    match (titled(column), column.split_once('.')) {
+        (Some(title), _) => title.clone(),
+        (None, Some((part, name))) => {
+            titled(name).map_or(column.to_owned(), |title| format!("{title}, {part}"))
+        }
+        (None, None) if column == "loss" => "training loss".to_owned(),
+        (None, None) => column.to_owned(),
+    }
 }
 
 fn epochs<'a>(seeds: impl Iterator<Item = &'a Curve> + Clone) -> Vec<CurvePoint> {

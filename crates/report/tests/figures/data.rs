@@ -284,7 +284,7 @@ fn the_same_data_stand_below_each_other() {
     let figure = prepare(&spec(FigureKind::Curves), &book).unwrap();
     let Drawing::Curves(found) = &figure.drawing else { panic!("{figure:?}") };
     let titles: Vec<&str> = found.panels.iter().map(|panel| panel.title.as_str()).collect();
-    assert_eq!(titles[..2], ["ChaosNLI · loss", "POPQUORN · loss"]);
+    assert_eq!(titles[..2], ["ChaosNLI · training loss", "POPQUORN · training loss"]);
     assert_eq!((titles[3], found.y_title.as_str()), ("ChaosNLI · rate", ""));
     // One column is said once, beside the panels.
     let one = FigureSpec { metrics: vec!["loss".into()], ..spec(FigureKind::Curves) };

@@ -3,7 +3,7 @@
 use dissensus_store::Store;
 use serde_json::Value;
 
-use crate::collect::{Gathered, files};
+use crate::collect::{Gathered, SAID, files};
 use crate::{Plan, StudyError};
 
 pub(super) fn lines(
@@ -21,15 +21,8 @@ pub(super) fn lines(
     line("study", plan.study().name.clone());
     line("scale", plan.study().scale.clone().unwrap_or_default());
     line("runs", format!("{} finished", ran().count()));
-    // A run says itself what trained it; they may come from several machines.
-    for (key, name) in [("version", "trained by"), ("device", "trained on"), ("system", "system")] {
-        let mut values: Vec<(&str, usize)> = Vec::new();
-        for value in ran().filter_map(|run| run.info.about[key].as_str()) {
-            match values.iter_mut().find(|(known, _)| *known == value) {
-                Some((_, runs)) => *runs += 1,
-                None => values.push((value, 1)),
-            }
-        }
+    for (key, name) in SAID {
+        let values = gathered.said(key);
         let several = values.len() > 1;
         let one = |(value, runs): &(&str, usize)| match several {
             true => format!("{value} ({runs} runs)"),

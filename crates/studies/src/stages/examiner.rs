@@ -38,6 +38,11 @@ pub(crate) trait Examiner: Send + Sync {
         &[]
     }
 
+    /// Data sets of the catalogue that it reads beside the study's own.
+    fn needs(&self) -> &[String] {
+        &[]
+    }
+
     /// What it finds of each run; nothing of those that only stand beside the others. Models are
     /// opened one at a time, as far as that can be: a card may hold only one of them.
     fn examine(

@@ -133,6 +133,10 @@ impl Examiner for Detection {
         &self.among
     }
 
+    fn needs(&self) -> &[String] {
+        &self.sets
+    }
+
     fn examine(
         &self,
         runs: &[Finished<'_>],

@@ -75,6 +75,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let study = args.choice.study()?;
     let plan = planned(&study, &args.choice.options())?;
     let store = Store::create_or_open(&args.choice.store)?;
+    stages::check(&plan, &store)?;
     let ended = train_all(&plan, &store, &args.lanes, true)?;
     let examined = stages::examine(&plan, &store, args.lanes.device())?;
     let collected = plan.collect(&store, &about())?;

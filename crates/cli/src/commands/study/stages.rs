@@ -3,6 +3,7 @@
 
 use std::time::Instant;
 
+use anyhow::Context as _;
 use dissensus_examine::Progress;
 use dissensus_inputs::from_dataset;
 use dissensus_store::{Store, Which};
@@ -11,6 +12,17 @@ use indicatif::ProgressBar;
 
 use crate::training::{on_interrupt, open_device};
 use crate::ui::{self, paint, progress, text};
+
+/// That the data sets are there which stages will need when all is trained.
+pub(super) fn check(plan: &Plan<'_>, store: &Store) -> anyhow::Result<()> {
+    let cache = dissensus_data::default_cache_dir()?;
+    for name in plan.needs(store)? {
+        dissensus_data::locate(name, &cache).with_context(|| {
+            format!("a stage of the study looks at {name} when the models are trained")
+        })?;
+    }
+    Ok(())
+}
 
 /// Looks into what is there to be looked into.
 pub(super) fn examine(plan: &Plan<'_>, store: &Store, device: &str) -> anyhow::Result<Examined> {
