@@ -257,6 +257,16 @@ fn deliver() {
     );
     snapshot!("deliver_soft", "deliver", "--votes", "votes.csv", "--method", "soft");
     snapshot!(
+        "deliver_noisy",
+        "deliver",
+        "--votes",
+        "votes.csv",
+        "--method",
+        "soft_noise:scale=0",
+        "--epochs",
+        "4..6"
+    );
+    snapshot!(
         "deliver_smoothed",
         "deliver",
         "--votes",
@@ -307,6 +317,27 @@ fn deliver() {
     let bytes = std::fs::read(&path).unwrap();
     assert_eq!(bytes.len() % 64, 5 * 4 * 2);
     assert!(String::from_utf8_lossy(&bytes[..128]).contains("'shape': (5, 4)"));
+    // Distributions that are others in each epoch: three times as many numbers, of eight bytes.
+    let made = dissensus(&[
+        "deliver",
+        "--votes",
+        "votes.csv",
+        "--method",
+        "soft_noise",
+        "--epochs",
+        "3..8",
+        "--force",
+        "--out",
+        &path,
+    ]);
+    assert!(show(&made).contains("soft_noise:scale=1, 5 epochs × 4 items × 3 classes"));
+    let bytes = std::fs::read(&path).unwrap();
+    assert!(String::from_utf8_lossy(&bytes[..128]).contains("'shape': (5, 4, 3)"));
+    let number = |bytes: &[u8]| f64::from_le_bytes(bytes.try_into().unwrap());
+    let rows: Vec<f64> = bytes[128..].chunks_exact(8).map(number).collect();
+    assert_eq!(rows.len(), 5 * 4 * 3);
+    assert!(rows.chunks(3).all(|row| (row.iter().sum::<f64>() - 1.0).abs() < 1e-12), "{rows:?}");
+    assert!(rows.iter().any(|t| *t < 0.0) && rows[..12] != rows[12..24], "{rows:?}");
 }
 
 #[test]

@@ -206,6 +206,8 @@ fn perceptron() -> Result<Network, EngineError> {
 struct Material {
     data: Dataset,
     shares: Vec<f32>,
+    /// Other targets: they sum to 1, and some are negative.
+    noisy: Vec<f32>,
     labels: Vec<u16>,
     votes: Votes,
     visits: Vec<u32>,
@@ -254,8 +256,12 @@ impl Material {
         // Five batches an epoch, the last of them smaller.
         visits.truncate(ROWS - 5);
         let augment = crate::Augment { crop: 2, flip: true };
+        // Twice each share, less that of the class after it.
+        let after = |at: usize| shares[at / CLASSES * CLASSES + (at + 1) % CLASSES];
+        let noisy = (0..shares.len()).map(|at| 2.0 * shares[at] - after(at)).collect();
         Self {
             data,
+            noisy,
             shares,
             labels: (0..ROWS).map(|row| (row * 3 % CLASSES) as u16).collect(),
             votes: Votes { starts, votes, choice },
@@ -281,13 +287,14 @@ impl Material {
         }
     }
 
-    /// Two epochs, which are ten steps: one plain, one mixed.
+    /// Two epochs, which are ten steps: one plain, one mixed. Distributions are others in the
+    /// second, with negative entries.
     fn ten_steps(&self, soft: bool) -> [Epoch<'_>; 2] {
         let targets = match soft {
-            true => Targets::Distributions(&self.shares),
-            false => Targets::Classes(&self.labels),
+            true => [&self.shares, &self.noisy].map(|shares| Targets::Distributions(shares)),
+            false => [Targets::Classes(&self.labels); 2],
         };
-        [self.epoch(0, targets, false), self.epoch(1, targets, true)]
+        [self.epoch(0, targets[0], false), self.epoch(1, targets[1], true)]
     }
 }
 

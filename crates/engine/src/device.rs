@@ -109,7 +109,8 @@ impl Dataset {
 pub enum Targets<'a> {
     /// One class a row.
     Classes(&'a [u16]),
-    /// One distribution a row: as many numbers as there are classes.
+    /// One distribution a row: as many numbers as there are classes, with the sum 1. They may be
+    /// negative, where noise was added, and others in every epoch.
     Distributions(&'a [f32]),
     /// One class a row, which the device draws itself from votes, in a draw of this number.
     Drawn(&'a Votes, u64),

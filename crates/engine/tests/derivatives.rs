@@ -67,6 +67,45 @@ fn gradients_agree_with_differences() {
     }
 }
 
+/// Targets with negative entries, which sum to 1 in f32 exactly: no probabilities, and as good for
+/// the loss. The gradient at the logits is q − t, whatever is in t.
+#[test]
+fn targets_may_be_negative() {
+    let targets: [&[f32]; 3] = [&[1.5, -0.5, 0.0], &[-2.25, 3.0, 0.25], &[0.25, 0.5, 0.25]];
+    let mut b = Builder::new(Shape::Flat { width: 4 });
+    let x = b.linear("a", 0, 5);
+    let x = b.gelu(x);
+    b.linear("b", x, 3);
+    let network = std::sync::Arc::new(b.finish().unwrap());
+    let (data, table) = (vectors(16, 3, 4), targets.concat());
+    let (rows, goal) = ([0, 1, 2], Targets::Distributions(&table));
+    let mut runner = runner::<f64>(&network, &data, PLAIN, 3, 1);
+    let logits = runner.all_logits(&rows).unwrap();
+    let q: Vec<f64> = logits
+        .chunks(3)
+        .flat_map(|z| {
+            let total: f64 = z.iter().map(|z| z.exp()).sum();
+            z.iter().map(move |z| z.exp() / total).collect::<Vec<f64>>()
+        })
+        .collect();
+    let wanted: f64 = q.iter().zip(&table).map(|(q, &t)| -f64::from(t) * q.ln() / 3.0).sum();
+    let (found, ours) = runner.mean_gradient(&rows, goal, Mode::Eval).unwrap();
+    assert!((found - wanted).abs() < 1e-14, "{found}, not {wanted}");
+    // The bias of the last layer sees the sum of the gradients at the logits.
+    for (class, slope) in ours[ours.len() - 3..].iter().enumerate() {
+        let at = |row: usize| q[row * 3 + class] - f64::from(table[row * 3 + class]);
+        let wanted = (0..3).map(at).sum::<f64>() / 3.0;
+        assert!((slope - wanted).abs() < 1e-14, "class {class}: {slope}, not {wanted}");
+    }
+    let weights = runner.current().parameters.clone();
+    let theirs = differences(&weights, |w| {
+        let change = |own: &mut [f64]| own.copy_from_slice(w);
+        with_parameters(&mut runner, change, |r| loss(r, &rows, goal, Mode::Eval))
+    });
+    let off = distance(&ours, &theirs);
+    assert!(off < 1e-6, "gradients off by {off:e}");
+}
+
 #[test]
 fn hessian_products_agree_with_differences_of_gradients() {
     for (name, network, data) in networks() {

@@ -10,7 +10,8 @@
 //!
 //! For y ~ p, −ln q_y has the mean H(p, q) and the gradient q − e_y the mean q − p, so that labels
 //! drawn from p_i train towards the same target as p_i itself, with the extra gradient covariance
-//! Diag(p) − ppᵀ. `tests/proposition.rs` checks that.
+//! Diag(p) − ppᵀ. `soft_noise` adds that very covariance to the distribution itself.
+//! `tests/proposition.rs` checks both.
 
 mod deterministic;
 mod draws;
@@ -24,6 +25,7 @@ mod prepared;
 mod shuffled_sls;
 mod sls;
 mod soft;
+mod soft_noise;
 
 use std::fmt;
 use std::str::FromStr;
@@ -36,7 +38,7 @@ pub use epochs::Epochs;
 pub use listed::{Drawing, Listed};
 pub use majority::TieRule;
 pub use mixup::Mixing;
-pub use prepared::{Prepared, Seen};
+pub use prepared::{Prepared, Room, Seen};
 
 use crate::params::Given;
 use crate::{LabelError, Params, Setting, Source};
@@ -45,6 +47,7 @@ use prepared::Kind;
 /// The delivery methods.
 pub const DELIVERIES: &[Info] = &[
     soft::INFO,
+    soft_noise::INFO,
     multipass::INFO,
     deterministic::INFO,
     sls::INFO,
@@ -63,7 +66,7 @@ pub struct Info {
     pub title: &'static str,
     /// What the loss sees in epoch t.
     pub sees: &'static str,
-    /// Whether the loss sees labels; else distributions.
+    /// Whether the loss sees labels; else distributions, or distributions with noise.
     pub hard: bool,
     /// Whether votes have to be counted; probabilities will not do.
     pub needs_counts: bool,
@@ -181,7 +184,7 @@ mod tests {
     fn settings_are_checked() {
         let error = |text: &str| text.parse::<Delivery>().unwrap_err().to_string();
         assert!(error("multi_pas").contains(r#"did you mean "multipass"?"#));
-        assert!(error("multi_pas").contains("soft, multipass, deterministic, sls"));
+        assert!(error("multi_pas").contains("soft, soft_noise, multipass, deterministic, sls"));
         assert_eq!(error("soft:x=1"), r#"soft has no setting "x"; it has none"#);
         assert_eq!(error("sls:evry=1"), r#"sls has no setting "evry"; it has every"#);
         let message = error("label_smoothing:eps=1");

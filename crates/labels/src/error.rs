@@ -175,7 +175,7 @@ pub enum LabelError {
         why: String,
     },
     /// Labels were asked of a method that delivers distributions.
-    #[error("{delivery} delivers distributions, not labels; ask for its targets")]
+    #[error("{delivery} delivers distributions, not labels; ask for what an epoch sees")]
     NotHard {
         /// The delivery.
         delivery: String,

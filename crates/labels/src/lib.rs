@@ -44,7 +44,7 @@ mod testing;
 mod words;
 
 pub use delivery::{
-    DELIVERIES, Delivery, Drawing, Epochs, Listed, Mixing, Prepared, Seen, TieRule,
+    DELIVERIES, Delivery, Drawing, Epochs, Listed, Mixing, Prepared, Room, Seen, TieRule,
 };
 pub use error::{LabelError, Named};
 pub use nearest::nearest;

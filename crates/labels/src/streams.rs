@@ -12,6 +12,7 @@
 //! | [`PASS`] | (n, key, 0, 0) | the shuffle of an example's votes |
 //! | [`SWAP`] | (0, key, 0, 0), word 0 | whose distribution an example gets in `shuffled_sls` |
 //! | [`TIES`] | (n, key, 0, 0) | which of the most-voted classes is the majority |
+//! | [`NOISE`] | (0, key, epoch, class), words 0 and 1 | the normal number of a class in `soft_noise` |
 //! | [`MIX`] | (n, epoch, batch, 0) | λ of a mixed batch |
 //! | [`PAIR`] | (n, epoch, batch, 0) | which examples of a batch are mixed |
 //! | [`SPARSE`] | (n, key, k, 0) | k votes with replacement |
@@ -55,6 +56,13 @@
 //!         j = below(raw, i + 1)
 //!         votes[i], votes[j] = votes[j], votes[i]
 //!     return votes[epoch % len(votes)]
+//!
+//! def soft_noise(counts, id, seed, epoch, scale=1):
+//!     p, key = counts / np.sum(counts), example_key(id)
+//!     words = [philox(seed, b"noise", [0, key, epoch, k]).random_raw(2) for k in range(len(p))]
+//!     u, v = (np.array(words) >> np.uint64(11)).T / 2**53
+//!     a = scale * np.sqrt(p) * np.sqrt(-2 * np.log(1 - u)) * np.cos(2 * np.pi * v)
+//!     return p + (a - p * a.sum())
 //! ```
 
 use dissensus_core::philox::stream;
@@ -68,6 +76,8 @@ pub const PASS: u64 = stream(b"pass");
 pub const SWAP: u64 = stream(b"swap");
 /// Ties for the majority.
 pub const TIES: u64 = stream(b"ties");
+/// Noise of `soft_noise`.
+pub const NOISE: u64 = stream(b"noise");
 /// λ of `mixup`.
 pub const MIX: u64 = stream(b"mix");
 /// Pairings of `mixup`.
@@ -101,7 +111,7 @@ mod tests {
 
     #[test]
     fn streams_differ() {
-        let all = [SLS, PASS, SWAP, TIES, MIX, PAIR, SPARSE, SUBSET, BINS];
+        let all = [SLS, PASS, SWAP, TIES, NOISE, MIX, PAIR, SPARSE, SUBSET, BINS];
         assert_eq!(all.iter().collect::<std::collections::BTreeSet<_>>().len(), all.len());
     }
 }

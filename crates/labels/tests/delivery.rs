@@ -4,7 +4,7 @@
 
 mod tables;
 
-use dissensus_labels::{Delivery, Source};
+use dissensus_labels::{Delivery, Room, Seen, Source};
 use serde::Deserialize;
 use tables::table;
 
@@ -62,7 +62,7 @@ fn labels_belong_to_ids() {
     }
 }
 
-/// One thread and five give the same bits, of labels and of fits.
+/// One thread and five give the same bits, of labels and of distributions.
 #[test]
 fn threads_do_not_matter() {
     let ids: Vec<String> = (0..5000).map(|i| format!("{i}")).collect();
@@ -74,11 +74,11 @@ fn threads_do_not_matter() {
         let mut seen = Vec::new();
         for info in dissensus_labels::DELIVERIES {
             let prepared = info.name.parse::<Delivery>().unwrap().prepare(&source, 3).unwrap();
-            seen.extend(prepared.targets().into_iter().flatten().copied());
-            let mut out = vec![0; ids.len()];
-            for t in (0..3).filter(|_| info.hard) {
-                prepared.epoch(t, &mut out).unwrap();
-                seen.extend(out.iter().map(|&label| f64::from(label)));
+            for t in 0..3 {
+                match prepared.see(t, &mut Room::default()) {
+                    Seen::Soft(rows) => seen.extend(rows),
+                    Seen::Hard(labels) => seen.extend(labels.iter().map(|&l| f64::from(l))),
+                }
             }
         }
         seen

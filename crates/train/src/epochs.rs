@@ -3,7 +3,7 @@
 use dissensus_core::philox::Stream;
 use dissensus_engine::device::{Choice, Mixture, Shift, Targets, Votes};
 use dissensus_engine::{Epoch, Mode, random};
-use dissensus_labels::{Drawing, Seen};
+use dissensus_labels::{Drawing, Room, Seen};
 
 use crate::spec::Training;
 use crate::{Setup, TrainError};
@@ -20,9 +20,11 @@ pub(crate) struct Epochs<'a> {
     shifts: Vec<Shift>,
     classes: Vec<u16>,
     shares: Vec<f32>,
+    /// The draw that `classes` or `shares` are of.
+    draw: Option<u64>,
     /// What a device draws labels from, where it does so itself.
     votes: Option<Votes>,
-    room: Vec<u16>,
+    room: Room,
     lambda: Vec<f64>,
     partner: Vec<u32>,
 }
@@ -37,19 +39,11 @@ impl<'a> Epochs<'a> {
         draws: bool,
     ) -> Self {
         let rows = setup.dataset.len();
-        let (mut classes, mut shares) = (Vec::new(), Vec::new());
         // By row of the data, as the engine takes them; rows of other parts are never visited.
-        match setup.labels.targets() {
-            None => classes = vec![0; rows],
-            Some(targets) => {
-                let width = setup.labels.classes();
-                shares = vec![0.0; rows * width];
-                for (&row, target) in setup.train.iter().zip(targets.chunks_exact(width)) {
-                    let into = &mut shares[row as usize * width..][..width];
-                    into.iter_mut().zip(target).for_each(|(to, &p)| *to = p as f32);
-                }
-            }
-        }
+        let (classes, shares) = match setup.labels.delivery().info().hard {
+            true => (vec![0; rows], Vec::new()),
+            false => (Vec::new(), vec![0.0; rows * setup.labels.classes()]),
+        };
         Self {
             keys: setup.train.iter().map(|&row| keys[row as usize]).collect(),
             setup,
@@ -60,8 +54,9 @@ impl<'a> Epochs<'a> {
             shifts: Vec::new(),
             classes,
             shares,
+            draw: None,
             votes: if draws { votes_by_row(setup) } else { None },
-            room: Vec::new(),
+            room: Room::default(),
             lambda: Vec::new(),
             partner: Vec::new(),
         }
@@ -83,12 +78,23 @@ impl<'a> Epochs<'a> {
             let keys = self.order.iter().map(|&place| self.keys[place as usize]);
             self.shifts.extend(keys.map(|key| augment.shift(self.seed, number, key)));
         }
-        if self.votes.is_none()
-            && let Seen::Hard(labels) = self.setup.labels.see(number, &mut self.room)
-        {
-            for (&row, &label) in train.iter().zip(labels) {
-                self.classes[row as usize] = label;
+        let draw = self.setup.labels.draw_of(number);
+        if self.votes.is_none() && self.draw != Some(draw) {
+            match self.setup.labels.see(number, &mut self.room) {
+                Seen::Hard(labels) => {
+                    for (&row, &label) in train.iter().zip(labels) {
+                        self.classes[row as usize] = label;
+                    }
+                }
+                Seen::Soft(targets) => {
+                    let width = self.setup.labels.classes();
+                    for (&row, target) in train.iter().zip(targets.chunks_exact(width)) {
+                        let into = &mut self.shares[row as usize * width..][..width];
+                        into.iter_mut().zip(target).for_each(|(to, &p)| *to = p as f32);
+                    }
+                }
             }
+            self.draw = Some(draw);
         }
         let mixing = self.setup.labels.mixing();
         if let Some(mixing) = mixing {
@@ -106,7 +112,7 @@ impl<'a> Epochs<'a> {
             batch,
             rate,
             targets: match &self.votes {
-                Some(votes) => Targets::Drawn(votes, self.setup.labels.draw_of(number)),
+                Some(votes) => Targets::Drawn(votes, draw),
                 None if self.shares.is_empty() => Targets::Classes(&self.classes),
                 None => Targets::Distributions(&self.shares),
             },
@@ -257,5 +263,41 @@ mod tests {
             let wanted: Vec<f32> = wanted.map(|&p| if trained { p as f32 } else { 0.0 }).collect();
             assert_eq!(share, wanted, "row {row}");
         }
+    }
+
+    /// Distributions with noise are others in every epoch, at their rows; without noise they are
+    /// those of `soft`, to the bit.
+    #[test]
+    fn distributions_with_noise_are_those_of_their_epoch() {
+        let task = task();
+        let shares = |method: &str, numbers: &[u64]| -> Vec<Vec<u32>> {
+            let plan = plan(method);
+            let setup = Setup::new(&task, &plan).unwrap();
+            // A device that draws labels itself is handed these, too.
+            let mut epochs = Epochs::new(&setup, &plan.training, plan.seed, task.keys(), true);
+            let mut all = Vec::new();
+            for &number in numbers {
+                let epoch = epochs.epoch(number, 0.1).unwrap();
+                let Targets::Distributions(found) = epoch.targets else { panic!("distributions") };
+                let mut wanted = vec![0.0; found.len()];
+                let mut room = Room::default();
+                let seen = setup.labels.see(number, &mut room);
+                let Seen::Soft(targets) = seen else { panic!("distributions") };
+                for (&row, target) in setup.train.iter().zip(targets.chunks(10)) {
+                    let target: Vec<f32> = target.iter().map(|&t| t as f32).collect();
+                    wanted[row as usize * 10..][..10].copy_from_slice(&target);
+                }
+                assert_eq!(found, wanted, "{method}, epoch {number}");
+                assert_eq!(found.iter().any(|t| *t < 0.0), method == "soft_noise", "{method}");
+                all.push(found.iter().map(|t| t.to_bits()).collect());
+            }
+            all
+        };
+        let noisy = shares("soft_noise", &[0, 1, 2]);
+        assert!(noisy[0] != noisy[1] && noisy[0] != noisy[2] && noisy[1] != noisy[2]);
+        // Not by what came before it.
+        assert_eq!(shares("soft_noise", &[2, 0]), [noisy[2].clone(), noisy[0].clone()]);
+        let soft = shares("soft", &[0, 1]);
+        assert!(soft[0] == soft[1] && soft == shares("soft_noise:scale=0", &[4, 5]));
     }
 }

@@ -30,6 +30,9 @@ const BUSY: &[&str] = &[
     "split.parts=train/validation/test",
 ];
 
+/// Distributions that are others in every epoch, from few votes.
+const NOISY: &[&str] = &["delivery.methods=soft_noise:scale=0.5", "data.votes_per_item=3"];
+
 /// Adam's two memories, dropout and mixing partners.
 const OTHER: &[&str] = &[
     "model.name=mlp",
@@ -47,7 +50,7 @@ const STOPS: &[&str] =
 
 #[test]
 fn interrupted_after_any_epoch_it_ends_the_same() {
-    for overrides in [BUSY, OTHER, STOPS] {
+    for overrides in [BUSY, NOISY, OTHER, STOPS] {
         let spec = spec(task(), overrides);
         let whole = Lab::new().finish(task(), &spec, PLAIN);
         let epochs = whole.history.len() as u64;

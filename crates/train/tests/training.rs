@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 fn every_delivery_trains() {
     let deliveries = [
         "soft",
+        "soft_noise",
         "multipass",
         "deterministic",
         "sls",

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use dissensus_core::{ClassSet, Ids, Keep, VoteTable};
-use dissensus_labels::{DELIVERIES, Delivery, Prepared, Source, TARGETS, Target, sparse};
+use dissensus_labels::{
+    DELIVERIES, Delivery, Prepared, Room, Seen, Source, TARGETS, Target, sparse,
+};
 use dissensus_votes::containers::npy;
 use dissensus_votes::write::{WriteError, write_atomically};
 
@@ -20,7 +22,8 @@ use crate::ui::{self, paint, text};
 /// id: the same here, in dissensus' own training, and in the few lines of numpy that the
 /// documentation of the `labels` crate gives. Methods that deliver labels write epochs × items
 /// (.npy) or a row for each epoch and item (.csv); `soft` and `label_smoothing` write the
-/// distributions, items × classes, once.
+/// distributions, items × classes, once; `soft_noise`, whose targets are others in each epoch,
+/// writes epochs × items × classes.
 #[derive(clap::Args)]
 #[command(after_help = methods())]
 pub(crate) struct Args {
@@ -128,9 +131,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
                 Form::Csv => view.csv(&args.epochs, out),
                 Form::Npy => view.npy(&args.epochs, out),
             })?;
-            let shape = match prepared.targets() {
-                Some(_) => format!("{} items × {} classes", items(&view), view.classes.len()),
-                None => format!("{} epochs × {} items", view_epochs(&args.epochs), items(&view)),
+            let (epochs, items) = (view_epochs(&args.epochs), items(&view));
+            let classes = view.classes.len();
+            let shape = match view.form() {
+                Shown::Labels => format!("{epochs} epochs × {items} items"),
+                Shown::Once(_) => format!("{items} items × {classes} classes"),
+                Shown::Epochs => format!("{epochs} epochs × {items} items × {classes} classes"),
             };
             let line = format!("wrote {}: {}, {shape}\n", path.display(), prepared.delivery());
             ui::err(&line);
@@ -165,6 +171,16 @@ fn form_of(path: &Path) -> Result<Form, WriteError> {
     }
 }
 
+/// What there is to write.
+enum Shown<'a> {
+    /// Labels of every epoch.
+    Labels,
+    /// Distributions that never change.
+    Once(&'a [f64]),
+    /// Distributions of every epoch.
+    Epochs,
+}
+
 /// What is delivered, and the names of items and classes.
 struct View<'a> {
     prepared: &'a Prepared,
@@ -173,42 +189,88 @@ struct View<'a> {
 }
 
 impl View<'_> {
+    fn form(&self) -> Shown<'_> {
+        match (self.prepared.targets(), self.prepared.delivery().info().hard) {
+            (Some(rows), _) => Shown::Once(rows),
+            (None, true) => Shown::Labels,
+            (None, false) => Shown::Epochs,
+        }
+    }
+
     fn csv(&self, epochs: &Range<u64>, out: &mut dyn Write) -> Result<(), WriteError> {
-        if let Some(rows) = self.prepared.targets() {
-            let names: Vec<String> = self.classes.names().iter().map(|n| csv_cell(n)).collect();
-            writeln!(out, "item,{}", names.join(","))?;
+        let names: Vec<String> = self.classes.names().iter().map(|n| csv_cell(n)).collect();
+        let names = names.join(",");
+        let table = |before: &str, rows: &[f64], out: &mut dyn Write| {
             for (id, row) in self.items.iter().zip(rows.chunks(self.classes.len())) {
                 let row: Vec<String> = row.iter().map(f64::to_string).collect();
-                writeln!(out, "{},{}", csv_cell(id), row.join(","))?;
-            }
-            return Ok(());
-        }
-        writeln!(out, "epoch,item,label")?;
-        self.each_epoch(epochs, |epoch, labels| {
-            for (id, &label) in self.items.iter().zip(labels) {
-                let label = csv_cell(self.classes.name(label));
-                writeln!(out, "{epoch},{},{label}", csv_cell(id))?;
+                writeln!(out, "{before}{},{}", csv_cell(id), row.join(","))?;
             }
             Ok(())
-        })
+        };
+        match self.form() {
+            Shown::Once(rows) => {
+                writeln!(out, "item,{names}")?;
+                table("", rows, out)
+            }
+            Shown::Epochs => {
+                writeln!(out, "epoch,item,{names}")?;
+                self.each_table(epochs, |epoch, rows| table(&format!("{epoch},"), rows, out))
+            }
+            Shown::Labels => {
+                writeln!(out, "epoch,item,label")?;
+                self.each_epoch(epochs, |epoch, labels| {
+                    for (id, &label) in self.items.iter().zip(labels) {
+                        let label = csv_cell(self.classes.name(label));
+                        writeln!(out, "{epoch},{},{label}", csv_cell(id))?;
+                    }
+                    Ok(())
+                })
+            }
+        }
     }
 
     fn npy(&self, epochs: &Range<u64>, out: &mut dyn Write) -> Result<(), WriteError> {
-        let n = self.items.len();
-        if let Some(rows) = self.prepared.targets() {
-            out.write_all(&npy::header("<f8", &[n, self.classes.len()]))?;
+        let (n, classes) = (self.items.len(), self.classes.len());
+        let count = usize::try_from(epochs.end - epochs.start).unwrap_or(usize::MAX);
+        let table = |rows: &[f64], out: &mut dyn Write| {
             for row in rows.chunks(4096) {
                 let bytes: Vec<u8> = row.iter().flat_map(|v| v.to_le_bytes()).collect();
                 out.write_all(&bytes)?;
             }
-            return Ok(());
+            Ok(())
+        };
+        match self.form() {
+            Shown::Once(rows) => {
+                out.write_all(&npy::header("<f8", &[n, classes]))?;
+                table(rows, out)
+            }
+            Shown::Epochs => {
+                out.write_all(&npy::header("<f8", &[count, n, classes]))?;
+                self.each_table(epochs, |_, rows| table(rows, out))
+            }
+            Shown::Labels => {
+                out.write_all(&npy::header("<u2", &[count, n]))?;
+                self.each_epoch(epochs, |_, labels| {
+                    let bytes: Vec<u8> = labels.iter().flat_map(|l| l.to_le_bytes()).collect();
+                    Ok(out.write_all(&bytes)?)
+                })
+            }
         }
-        let count = usize::try_from(epochs.end - epochs.start).unwrap_or(usize::MAX);
-        out.write_all(&npy::header("<u2", &[count, n]))?;
-        self.each_epoch(epochs, |_, labels| {
-            let bytes: Vec<u8> = labels.iter().flat_map(|label| label.to_le_bytes()).collect();
-            Ok(out.write_all(&bytes)?)
-        })
+    }
+
+    /// The distributions of each epoch; of a method that delivers labels, none.
+    fn each_table(
+        &self,
+        epochs: &Range<u64>,
+        mut see: impl FnMut(u64, &[f64]) -> Result<(), WriteError>,
+    ) -> Result<(), WriteError> {
+        let mut room = Room::default();
+        for epoch in epochs.clone() {
+            if let Seen::Soft(rows) = self.prepared.see(epoch, &mut room) {
+                see(epoch, rows)?;
+            }
+        }
+        Ok(())
     }
 
     fn each_epoch(

@@ -334,7 +334,11 @@ static void ends(bool soft) {
         double total = 0;
         std::vector<double> p;
         for (int k = 0; k < width; ++k) p.push_back(next() + 1), total += p[k];
-        for (double q : p) shares.push_back(q / total);
+        // Targets need not be probabilities: every other row has negative entries, and sums to 1.
+        for (int k = 0; k < width; ++k) {
+            double next_one = p[(k + 1) % width];
+            shares.push_back((i % 2 ? 4 * p[k] - 3 * next_one : p[k]) / total);
+        }
     }
     std::vector<u32> visits = {0, 0, 0, 0, 0, 3, 11, 7, 1, 0}, partner = {0, 0, 0, 0, 0, 4, 2, 0, 1, 3};
     std::vector<float> lambda = {0.1f, 0.7f}, pooled(count * channels), z(count * width);

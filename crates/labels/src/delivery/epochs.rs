@@ -25,7 +25,7 @@ impl<'a> Epochs<'a> {
     pub fn next(&mut self) -> Option<(u64, &[u16])> {
         let epoch = self.epochs.next()?;
         let draws = match &self.prepared.kind {
-            Kind::Soft(_) => return None,
+            Kind::Soft(_) | Kind::Noisy(_) => return None,
             Kind::Fixed { labels, .. } => return Some((epoch, labels)),
             Kind::Drawn(draws) => draws,
         };
@@ -54,7 +54,7 @@ impl<'a> Epochs<'a> {
 #[cfg(test)]
 mod tests {
     use crate::testing::counted;
-    use crate::{Delivery, Seen, Source};
+    use crate::{Delivery, Room, Seen, Source};
 
     #[test]
     fn all_ways_to_ask_agree() {
@@ -70,7 +70,7 @@ mod tests {
                     prepared.epoch(t, &mut labels).unwrap();
                     assert_eq!(epochs.next(), Some((t, &labels[..])), "{text} {t}");
                     assert_eq!(prepared.labels(t, &[2499, 0]).unwrap(), [labels[2499], labels[0]]);
-                    let mut room = Vec::new();
+                    let mut room = Room::default();
                     assert_eq!(prepared.see(t, &mut room), Seen::Hard(&labels));
                 }
                 assert_eq!(epochs.next(), None);

@@ -8,13 +8,16 @@ use rayon::prelude::*;
 use super::draws::Draws;
 use super::epochs::Epochs;
 use super::listed::Listed;
+use super::soft_noise::Noise;
 use super::{Delivery, Mixing};
 use crate::{LabelError, Source};
 
 /// What a method prepares.
 pub(super) enum Kind {
-    /// Distributions, row by row.
+    /// Distributions that never change, row by row.
     Soft(Vec<f64>),
+    /// Distributions that change with the epoch.
+    Noisy(Noise),
     /// Labels that never change.
     Fixed { labels: Vec<u16>, mixing: Option<Mixing> },
     /// Labels that change with the draw.
@@ -28,6 +31,13 @@ pub enum Seen<'a> {
     Soft(&'a [f64]),
     /// A label for every example.
     Hard(&'a [u16]),
+}
+
+/// Room for what changes from epoch to epoch, to be used again for the next.
+#[derive(Clone, Debug, Default)]
+pub struct Room {
+    labels: Vec<u16>,
+    rows: Vec<f64>,
 }
 
 /// A delivery with everything at hand that does not change from epoch to epoch.
@@ -72,7 +82,8 @@ impl Prepared {
         self.classes
     }
 
-    /// The distributions, row by row; `None` for a method that delivers labels.
+    /// The distributions, row by row; `None` for a method that delivers labels, or distributions
+    /// that change from epoch to epoch, for which there is [`see`](Self::see).
     pub fn targets(&self) -> Option<&[f64]> {
         match &self.kind {
             Kind::Soft(rows) => Some(rows),
@@ -98,7 +109,8 @@ impl Prepared {
     pub fn draw_of(&self, epoch: u64) -> u64 {
         match &self.kind {
             Kind::Drawn(draws) => draws.draw_of(epoch),
-            _ => 0,
+            Kind::Noisy(_) => epoch,
+            Kind::Soft(_) | Kind::Fixed { .. } => 0,
         }
     }
 
@@ -121,7 +133,7 @@ impl Prepared {
             return Err(LabelError::NoSuchPlace { place, items: self.items });
         }
         match &self.kind {
-            Kind::Soft(_) => Err(self.not_hard()),
+            Kind::Soft(_) | Kind::Noisy(_) => Err(self.not_hard()),
             Kind::Fixed { labels, .. } => Ok(labels[place]),
             Kind::Drawn(draws) => Ok(draws.label(draws.draw_of(epoch), place)),
         }
@@ -138,22 +150,26 @@ impl Prepared {
             return Err(LabelError::Length { found: out.len(), expected: self.items });
         }
         match &self.kind {
-            Kind::Soft(_) => return Err(self.not_hard()),
+            Kind::Soft(_) | Kind::Noisy(_) => return Err(self.not_hard()),
             Kind::Fixed { labels, .. } => out.copy_from_slice(labels),
             Kind::Drawn(draws) => draws.fill(draws.draw_of(epoch), out),
         }
         Ok(())
     }
 
-    /// What the loss sees in an epoch, of any method. `room` holds the labels where they change.
-    pub fn see<'a>(&'a self, epoch: u64, room: &'a mut Vec<u16>) -> Seen<'a> {
+    /// What the loss sees in an epoch, of any method. `room` holds it where it changes.
+    pub fn see<'a>(&'a self, epoch: u64, room: &'a mut Room) -> Seen<'a> {
         match &self.kind {
             Kind::Soft(rows) => Seen::Soft(rows),
             Kind::Fixed { labels, .. } => Seen::Hard(labels),
             Kind::Drawn(draws) => {
-                room.resize(self.items, 0);
-                draws.fill(draws.draw_of(epoch), room);
-                Seen::Hard(room)
+                room.labels.resize(self.items, 0);
+                draws.fill(draws.draw_of(epoch), &mut room.labels);
+                Seen::Hard(&room.labels)
+            }
+            Kind::Noisy(noise) => {
+                noise.fill(epoch, &mut room.rows);
+                Seen::Soft(&room.rows)
             }
         }
     }
@@ -162,7 +178,7 @@ impl Prepared {
     /// than twice the time of one; they take 8 bytes an example.
     pub fn epochs(&self, epochs: Range<u64>) -> Result<Epochs<'_>, LabelError> {
         match &self.kind {
-            Kind::Soft(_) => Err(self.not_hard()),
+            Kind::Soft(_) | Kind::Noisy(_) => Err(self.not_hard()),
             _ => Ok(Epochs::new(self, epochs)),
         }
     }
@@ -201,10 +217,11 @@ mod tests {
         for info in crate::DELIVERIES {
             let prepared = info.name.parse::<Delivery>().unwrap().prepare(&source, 1).unwrap();
             assert!(prepared.is_empty());
-            match prepared.targets() {
-                Some(rows) => assert!(rows.is_empty()),
-                None => prepared.epoch(0, &mut []).unwrap(),
+            match prepared.see(0, &mut Room::default()) {
+                Seen::Soft(rows) => assert!(rows.is_empty()),
+                Seen::Hard(labels) => assert!(labels.is_empty()),
             }
+            assert_eq!(prepared.epoch(0, &mut []).is_ok(), info.hard);
         }
     }
 }

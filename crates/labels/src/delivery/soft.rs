@@ -29,7 +29,7 @@ impl Method for Soft {
 #[cfg(test)]
 mod tests {
     use crate::testing::{counted, shares};
-    use crate::{Delivery, LabelError, Seen, Source};
+    use crate::{Delivery, LabelError, Room, Seen, Source};
 
     #[test]
     fn rows_are_the_shares() {
@@ -38,7 +38,7 @@ mod tests {
         let prepared = soft.prepare(&Source::new(&table).unwrap(), 0).unwrap();
         assert_eq!(prepared.targets().unwrap(), [0.25, 0.75, 1.0, 0.0]);
         assert_eq!(prepared.targets_f32().unwrap(), [0.25, 0.75, 1.0, 0.0]);
-        assert_eq!(prepared.see(9, &mut Vec::new()), Seen::Soft(&[0.25, 0.75, 1.0, 0.0]));
+        assert_eq!(prepared.see(9, &mut Room::default()), Seen::Soft(&[0.25, 0.75, 1.0, 0.0]));
         let error = LabelError::NotHard { delivery: "soft".into() };
         assert_eq!(prepared.epoch(0, &mut [0; 2]), Err(error.clone()));
         assert_eq!(prepared.epochs(0..3).unwrap_err(), error);

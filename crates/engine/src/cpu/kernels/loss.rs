@@ -1,6 +1,7 @@
 //! Softmax cross-entropy against a distribution, as a mean over the examples:
 //! ℓ = ln Σ exp z − Σ p·z, dz = (q − p) / n with q = softmax z, and the tangent of dz along ż:
-//! q ⊙ (ż − ⟨q, ż⟩) / n. A class is the distribution with everything on it.
+//! q ⊙ (ż − ⟨q, ż⟩) / n. A class is the distribution with everything on it. Of p
+//! nothing is needed but that it sums to 1: with noise added, it may be negative in places.
 
 use crate::scalar::Real;
 

@@ -1,0 +1,186 @@
+//! The distribution with Gaussian noise: the target in epoch t is p_i + ξ_it, where
+//!
+//! ξ = s · Σ_k √p_k z_k (e_k − p), z_k independent and standard normal.
+//!
+//! ξ sums to 0 and has the mean 0 and the covariance s² (Diag(p) − ppᵀ). At the logits, the loss
+//! −Σ_k (p + ξ)_k ln q_k has the gradient q − p − ξ: that of `soft`, and for s = 1 noise of the mean
+//! and covariance that it has in `sls`, through all layers, but without one-hot labels. So it tells
+//! noise from delivery. s = 0 is `soft`. Where all votes agree there is no noise.
+//!
+//! Entries may be negative or above 1: these are targets of a loss, not probabilities.
+//!
+//! z_k is a pure function of (seed, epoch, id, class): Box–Muller of the first two words of block
+//! (0, key, epoch, k) of the stream `noise`, as [`normal`](dissensus_core::philox::Stream::normal)
+//! makes it. Logarithm and cosine are the platform's, so that the last bits may differ from one to
+//! another; [`streams`](crate::streams) has the lines of numpy.
+//!
+//! Memory: 8 bytes for each item and class, and as much again for the targets of an epoch.
+
+use std::sync::Arc;
+
+use dissensus_core::philox::Stream;
+use rayon::prelude::*;
+
+use super::{Info, Kind, Method};
+use crate::{LabelError, Setting, Source, streams};
+
+pub(super) const INFO: Info = Info {
+    name: "soft_noise",
+    title: "the annotator distribution with Gaussian noise of SLS's covariance, a control",
+    sees: "p_i + xi, drawn anew in every epoch: xi has the mean 0 and the covariance \
+           scale^2 (Diag(p_i) - p_i p_i^T)",
+    hard: false,
+    needs_counts: false,
+    settings: &[Setting {
+        name: "scale",
+        about: "the standard deviation of the noise, in that of SLS",
+        default: "1",
+        expected: "a number from 0 to 10",
+    }],
+    make: |given| {
+        let scale = given.next(|scale| (0.0..=10.0).contains(scale))?;
+        Ok(Arc::new(SoftNoise { scale }))
+    },
+};
+
+struct SoftNoise {
+    scale: f64,
+}
+
+impl Method for SoftNoise {
+    fn prepare(&self, source: &Source<'_>, seed: u64) -> Result<Kind, LabelError> {
+        Ok(Kind::Noisy(Noise {
+            rows: source.distributions(),
+            classes: source.classes().len().max(1),
+            keys: Arc::clone(source.keys()),
+            seed,
+            scale: self.scale,
+        }))
+    }
+}
+
+/// Distributions, and the noise that an epoch adds to them.
+pub(super) struct Noise {
+    rows: Vec<f64>,
+    classes: usize,
+    keys: Arc<[u64]>,
+    seed: u64,
+    scale: f64,
+}
+
+impl Noise {
+    /// The targets of an epoch, row by row, in the place of what `out` held.
+    pub(super) fn fill(&self, epoch: u64, out: &mut Vec<f64>) {
+        out.resize(self.rows.len(), 0.0);
+        let rows = self.rows.par_chunks_exact(self.classes).zip(&self.keys[..]);
+        let both = out.par_chunks_exact_mut(self.classes).zip(rows).with_min_len(256);
+        both.for_each(|(out, (p, &key))| self.row(epoch, key, p, out));
+    }
+
+    fn row(&self, epoch: u64, key: u64, p: &[f64], out: &mut [f64]) {
+        let mut sum = 0.0;
+        for ((class, &p), to) in (0..).zip(p).zip(out.iter_mut()) {
+            // Classes without a share have no noise, and need no number for it.
+            *to = 0.0;
+            if p > 0.0 {
+                let place = [key, epoch, class];
+                let z = Stream::new([self.seed, streams::NOISE], place).normal();
+                *to = self.scale * p.sqrt() * z;
+                sum += *to;
+            }
+        }
+        // In this order ξ is exactly 0 for p = 1, and p stays exactly p for s = 0.
+        out.iter_mut().zip(p).for_each(|(to, &p)| *to = p + (*to - p * sum));
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use crate::testing::{counted, shares};
+    use crate::{Delivery, LabelError, Prepared, Room, Seen, Source};
+
+    fn rows(prepared: &Prepared, epoch: u64) -> Vec<f64> {
+        let mut room = Room::default();
+        let Seen::Soft(rows) = prepared.see(epoch, &mut room) else { panic!("distributions") };
+        rows.to_vec()
+    }
+
+    fn prepared(text: &str, source: &Source<'_>, seed: u64) -> Prepared {
+        text.parse::<Delivery>().unwrap().prepare(source, seed).unwrap()
+    }
+
+    #[test]
+    fn without_noise_it_is_soft() {
+        let many: Vec<Vec<u32>> = (0..900).map(|i| vec![i % 3, 1 + i % 5, i % 7, 0]).collect();
+        let part = |i: u32| f64::from(i % 9) / 10.0;
+        let some: Vec<Vec<f64>> = (0..90).map(|i| vec![part(i), 1.0 - part(i)]).collect();
+        for table in [counted(&many), shares(&some)] {
+            let source = Source::new(&table).unwrap();
+            let (none, soft) = (prepared("soft_noise:scale=0", &source, 3), source.distributions());
+            for epoch in [0, 1, 77] {
+                let bits = |rows: &[f64]| rows.iter().map(|t| t.to_bits()).collect::<Vec<_>>();
+                assert_eq!(bits(&rows(&none, epoch)), bits(&soft));
+            }
+            let small = rows(&prepared("soft_noise:scale=0.001", &source, 3), 0);
+            assert!(small != soft && small.iter().zip(&soft).all(|(a, b)| (a - b).abs() < 0.01));
+        }
+    }
+
+    /// As large as the scale says, with negative entries, and none where votes agree.
+    #[test]
+    fn noise_is_scaled() {
+        let table = counted(&[vec![1, 1, 2], vec![0, 7, 0], vec![9, 1, 0]]);
+        let source = Source::new(&table).unwrap();
+        let p = source.distributions();
+        let noise = |scale: f64, epoch| -> Vec<f64> {
+            let seen = rows(&prepared(&format!("soft_noise:scale={scale}"), &source, 3), epoch);
+            assert_eq!(seen[3..6], [0.0, 1.0, 0.0]);
+            assert_eq!(seen[8], 0.0);
+            seen.iter().zip(&p).map(|(t, p)| t - p).collect()
+        };
+        let (one, ten) = (noise(1.0, 5), noise(10.0, 5));
+        assert!(one.iter().zip(&ten).all(|(a, b)| (10.0 * a - b).abs() < 1e-12), "{one:?} {ten:?}");
+        assert!(ten.iter().zip(&p).any(|(xi, p)| p + xi < 0.0) && ten.iter().any(|xi| *xi > 1.0));
+        assert_ne!(one, noise(1.0, 6));
+        assert_ne!(one, noise(1.0, u64::MAX));
+    }
+
+    /// The same target for the same id, whatever the others, and another for another id or seed.
+    #[test]
+    fn noise_belongs_to_ids() {
+        let table = counted(&vec![vec![2, 1, 1]; 700]);
+        let source = Source::new(&table).unwrap();
+        let all = prepared("soft_noise", &source, 3);
+        let order: Vec<usize> = (0..40).map(|i| i * 17 % 700).collect();
+        let some = prepared("soft_noise", &source.select(&order).unwrap(), 3);
+        for epoch in [0, 9] {
+            let (all, some) = (rows(&all, epoch), rows(&some, epoch));
+            for (at, &place) in order.iter().enumerate() {
+                assert_eq!(some[3 * at..][..3], all[3 * place..][..3]);
+            }
+            let mut bits: Vec<u64> = all.iter().map(|t| t.to_bits()).collect();
+            bits.sort_unstable();
+            bits.dedup();
+            assert_eq!(bits.len(), all.len());
+            assert_ne!(all, rows(&prepared("soft_noise", &source, 4), epoch));
+        }
+    }
+
+    #[test]
+    fn it_says_what_it_is() {
+        let table = counted(&[vec![1, 2]]);
+        let noisy = prepared("soft_noise", &Source::new(&table).unwrap(), 3);
+        assert_eq!(noisy.delivery().to_string(), "soft_noise:scale=1");
+        assert_eq!((noisy.targets(), noisy.targets_f32(), noisy.mixing()), (None, None, None));
+        assert_eq!((noisy.draw_of(0), noisy.draw_of(8), noisy.listed()), (0, 8, None));
+        let error = LabelError::NotHard { delivery: "soft_noise:scale=1".into() };
+        assert_eq!(noisy.label(0, 0), Err(error.clone()));
+        assert_eq!(noisy.epoch(0, &mut [0]), Err(error.clone()));
+        assert_eq!(noisy.epochs(0..1).unwrap_err(), error);
+        for bad in ["-1", "10.5", "NaN", "inf", "x"] {
+            let error = format!("soft_noise:scale={bad}").parse::<Delivery>().unwrap_err();
+            assert!(error.to_string().contains("expected a number from 0 to 10"), "{error}");
+        }
+    }
+}
