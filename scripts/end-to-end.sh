@@ -186,11 +186,11 @@ refuses 2 "is not a whole pack" "$program" unpack cut.pack --store cut
 
 # Datasets from a local mirror.
 if [ -d "$mirror" ]; then
-    for name in cifar10h cifar100 svhn chaosnli popquorn lewidi cifar10n; do
+    for name in cifar10h cifar100 svhn chaosnli popquorn lewidi; do
         says "$name" "$program" data fetch "$name" --from "$mirror"
     done
     says "unanimous   4,393" "$program" votes inspect cache/cifar10h/cifar10h-counts.npy
-    says "items       50,000" "$program" votes inspect cache/cifar10n/CIFAR-10_human.pt
+    says "items       50,000" "$program" votes inspect "$mirror/cifar10n/CIFAR-10_human.pt"
     says "in the cache" "$program" data list
     # A small ResNet-18 learns from 500 photographs in two epochs.
     sed -e 's/^votes = .*/dataset = "cifar10h"/' -e 's/^inputs = .*/items = 500/' \
@@ -198,6 +198,16 @@ if [ -d "$mirror" ]; then
     says "soft NLL" "$program" train photographs.toml --set training.epochs=2 --store photographs
     falls photographs
     says "cifar10h, 500 items" "$program" runs show "$(only photographs)" --store photographs
+    # Three votes an item, judged on fifty.
+    if [ -e "$mirror/cifar10/data_batch_5.bin" ]; then
+        says cifar10n "$program" data fetch cifar10n --from "$mirror"
+        sed -e 's/^dataset = .*/dataset = "cifar10n"\njudged_on = "cifar10h"/' \
+            photographs.toml > sparse.toml
+        says "soft NLL" "$program" train sparse.toml --set training.epochs=2 --store sparse
+        says "judged on   cifar10h, 500 items" "$program" runs show "$(only sparse)" --store sparse
+    else
+        echo "SKIPPED: no pictures of CIFAR-10N at $mirror: nothing was judged on another dataset"
+    fi
 else
     echo "SKIPPED: no datasets at $mirror (set DISSENSUS_MIRROR): real data was not fetched"
 fi

@@ -104,7 +104,7 @@ impl Bench<'_> {
         let spec: RunSpec = serde_json::from_value(info.spec.clone())
             .with_context(|| format!("run {} is not one that this version can examine", info.id))?;
         let wanted = &spec.data;
-        if let Some(at) = self.tasks.iter().position(|task| same(task.identity(), wanted)) {
+        if let Some(at) = self.tasks.iter().position(|task| task.identity().same_content(wanted)) {
             return Ok(at);
         }
         let found = match &self.models.spec {
@@ -137,20 +137,19 @@ impl Bench<'_> {
     }
 }
 
-fn same(a: &DataIdentity, b: &DataIdentity) -> bool {
-    (&a.votes_digest, &a.inputs_digest) == (&b.votes_digest, &b.inputs_digest)
-}
-
 fn if_same(task: Task, wanted: &DataIdentity) -> Option<Task> {
-    same(task.identity(), wanted).then_some(task)
+    task.identity().same_content(wanted).then_some(task)
 }
 
-/// A dataset that is known by its name, whole or its first items.
+/// A dataset that is known by its name, whole or its first items; and so the one it is judged on.
 fn of_name(wanted: &DataIdentity) -> anyhow::Result<Option<Task>> {
-    let DataIdentity { name, items, .. } = wanted;
-    if !dissensus_inputs::WITH_PICTURES.contains(&name.as_str()) {
+    let DataIdentity { name, items, judged_on, .. } = wanted;
+    let on = judged_on.as_ref().map(|data| &data.name);
+    let known = |name: &String| dissensus_inputs::WITH_PICTURES.contains(&name.as_str());
+    if !known(name) || !on.is_none_or(known) {
         return Ok(None);
     }
+    let on = on.map_or(String::new(), |on| format!("judged_on = {on:?}\n"));
     let sized = format!("data.items={items}");
     // Of generated data there are as many as one asks for.
     let tries: &[&[String]] = match name.as_str() {
@@ -158,7 +157,7 @@ fn of_name(wanted: &DataIdentity) -> anyhow::Result<Option<Task>> {
         _ => &[&[], &[sized]],
     };
     for sets in tries {
-        let text = format!("[data]\ndataset = {name:?}\n[delivery]\nmethods = 'soft'\n");
+        let text = format!("[data]\ndataset = {name:?}\n{on}[delivery]\nmethods = 'soft'\n");
         let spec = Spec::parse(&text, name, sets)?;
         if let Some(task) = if_same(load(&spec.data)?, wanted) {
             return Ok(Some(task));
@@ -197,7 +196,7 @@ fn of_study(study: &Study, wanted: &DataIdentity) -> anyhow::Result<Option<Task>
     let mut look = |data: &Data| -> Result<Material, LoadError> {
         let fail = |error: anyhow::Error| -> LoadError { format!("{error:#}").into() };
         let material = material(data).map_err(fail)?;
-        if found.is_none() && same(material.task.identity(), wanted) {
+        if found.is_none() && material.task.identity().same_content(wanted) {
             found = Some(load(data).map_err(fail)?);
         }
         Ok(material)

@@ -14,6 +14,7 @@ mod counts;
 mod digest;
 mod distribution;
 mod ids;
+mod join;
 pub mod philox;
 pub mod results;
 mod table;
@@ -26,4 +27,5 @@ pub use distribution::{
     Distribution, DistributionError, SUM_TOLERANCE, entropy, normalized_entropy,
 };
 pub use ids::{Ids, IdsBuilder, id_hash};
+pub use join::JoinError;
 pub use table::{Ballots, Vote, VoteTable, Votes};

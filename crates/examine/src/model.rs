@@ -96,7 +96,7 @@ impl Model {
         settings: &ModelSettings,
     ) -> Result<Self, ExamineError> {
         let id = id.to_owned();
-        if !same(task.identity(), &spec.data) {
+        if !task.identity().same_content(&spec.data) {
             let (expected, found) = (told(&spec.data), told(task.identity()));
             return Err(ExamineError::OtherData { id, expected, found });
         }
@@ -234,7 +234,7 @@ impl Model {
     /// The `count` items of a part that people disagree on most, by entropy and then id.
     pub fn most_divided(&self, part: Option<&str>, count: usize) -> Result<Vec<u32>, ExamineError> {
         let mut rows = self.part(part)?.rows.clone();
-        // Rows are in the order of ids.
+        // The rows of a part are in the order of ids.
         let entropy = |row: u32| self.entropies[row as usize];
         rows.sort_by(|&a, &b| entropy(b).total_cmp(&entropy(a)).then(a.cmp(&b)));
         rows.truncate(count);
@@ -297,7 +297,7 @@ impl Model {
 
     /// Refuses a model of other data, whose rows are not the same items.
     pub(crate) fn same_items(&self, other: &Self) -> Result<(), ExamineError> {
-        if same(&self.spec.data, &other.spec.data) {
+        if self.spec.data.same_content(&other.spec.data) {
             return Ok(());
         }
         let (mine, theirs) = (told(&self.spec.data), told(&other.spec.data));
@@ -340,17 +340,13 @@ pub(crate) fn in_strides(
     Ok(values)
 }
 
-/// Whether two data sets hold the same, whatever they are called.
-fn same(a: &DataIdentity, b: &DataIdentity) -> bool {
-    (&a.votes_digest, &a.inputs_digest) == (&b.votes_digest, &b.inputs_digest)
-}
-
 /// A data set in words.
 fn told(data: &DataIdentity) -> String {
-    let DataIdentity { name, votes_digest, inputs_digest, items } = data;
+    let DataIdentity { name, votes_digest, inputs_digest, items, judged_on } = data;
     let short = |digest: &str| digest.chars().take(8).collect::<String>();
     let (votes, inputs) = (short(votes_digest), short(inputs_digest));
-    format!("{name} ({items} items, votes {votes}…, inputs {inputs}…)")
+    let on = judged_on.as_ref().map_or(String::new(), |data| format!(", judged on {}", told(data)));
+    format!("{name} ({items} items, votes {votes}…, inputs {inputs}…){on}")
 }
 
 /// A shape in words.

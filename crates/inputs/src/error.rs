@@ -365,6 +365,21 @@ pub enum InputError {
         /// The table's first.
         theirs: String,
     },
+    /// Inputs of two sets that are not of one kind.
+    #[error(
+        "{first} are {first_kind}, and {second} {second_kind}; they must be alike to stand in one \
+         set"
+    )]
+    Unlike {
+        /// The first inputs.
+        first: String,
+        /// What they are.
+        first_kind: String,
+        /// The second inputs.
+        second: String,
+        /// What they are.
+        second_kind: String,
+    },
 }
 
 /// Containers speak of votes where they know nothing better; that one message is said anew.

@@ -67,6 +67,11 @@ impl Images {
         self.channels
     }
 
+    /// Height, width and channels.
+    pub(crate) fn shape(&self) -> [usize; 3] {
+        [self.height, self.width, self.channels]
+    }
+
     /// All pixels, picture after picture.
     pub fn pixels(&self) -> &[u8] {
         &self.pixels

@@ -29,6 +29,17 @@ impl Kind {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+
+    /// What a row is, in words.
+    fn describe(&self) -> String {
+        match self {
+            Self::Images(images) => {
+                let [height, width, channels] = images.shape();
+                format!("pictures of {height}×{width}×{channels}")
+            }
+            Self::Features(features) => format!("vectors of {} numbers", features.width()),
+        }
+    }
 }
 
 /// What a model is trained on, one row an item.
@@ -119,6 +130,35 @@ impl Inputs {
             notes: self.notes.clone(),
         }
     }
+
+    /// These rows, and after them those of `other`, under the name of the first. Both are pictures
+    /// of one size, or vectors of one width. There are ids where both have some, all different.
+    pub fn followed_by(&self, other: &Self) -> Result<Self, InputError> {
+        let name = &self.name;
+        let kind = match (&self.kind, &other.kind) {
+            (Kind::Images(a), Kind::Images(b)) if a.shape() == b.shape() => {
+                let [height, width, channels] = a.shape();
+                let pixels = [a.pixels(), b.pixels()].concat();
+                Kind::Images(Images::new(name, height, width, channels, pixels)?)
+            }
+            (Kind::Features(a), Kind::Features(b)) if a.width() == b.width() => {
+                let values = [a.values(), b.values()].concat();
+                Kind::Features(Features::new(name, a.width(), values)?)
+            }
+            (a, b) => {
+                return Err(InputError::Unlike {
+                    first: name.clone(),
+                    first_kind: a.describe(),
+                    second: other.name.clone(),
+                    second_kind: b.describe(),
+                });
+            }
+        };
+        let ids = self.ids.as_ref().zip(other.ids.as_ref());
+        let ids = ids.map(|(a, b)| a.iter().chain(b.iter()).collect::<Ids>());
+        let notes = [&self.notes[..], &other.notes].concat();
+        Ok(Self::new(name, ids, kind)?.noting(notes))
+    }
 }
 
 /// Refuses an empty id and an id that stands in two places; `place` names a place in messages.
@@ -198,5 +238,34 @@ mod tests {
         let Kind::Images(images) = inputs.select(&[1]).into_kind() else { panic!("images") };
         assert_eq!((images.len(), images.pixels()), (1, &[3, 4][..]));
         assert!(inputs.select(&[]).is_empty());
+    }
+
+    #[test]
+    fn rows_follow_rows_of_the_same_kind() {
+        let one = features(Some(&["a", "b"]), &[1.0, 2.0, 3.0, 4.0]).unwrap();
+        let two = features(Some(&["c"]), &[5.0, 6.0]).unwrap();
+        let both = one.followed_by(&two).unwrap();
+        let whole = features(Some(&["a", "b", "c"]), &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
+        assert_eq!(both, whole);
+        // Without ids on one side, rows are known by their place.
+        let bare = features(None, &[5.0, 6.0]).unwrap();
+        assert_eq!(one.followed_by(&bare).unwrap().ids(), None);
+        let again = one.followed_by(&one).unwrap_err().to_string();
+        assert!(again.contains("row 0 and row 2 have the same id"), "{again}");
+        let pictures = |height, width, pixels: Vec<u8>| {
+            let images = Images::new("y", height, width, 1, pixels).unwrap();
+            Inputs::new("y", None, Kind::Images(images)).unwrap()
+        };
+        let (flat, other) = (pictures(1, 2, vec![1, 2]), pictures(1, 2, vec![3, 4, 5, 6]));
+        let Kind::Images(images) = flat.followed_by(&other).unwrap().into_kind() else {
+            panic!("pictures")
+        };
+        assert_eq!((images.len(), images.pixels()), (3, &[1, 2, 3, 4, 5, 6][..]));
+        let tall = flat.followed_by(&pictures(2, 1, vec![1, 2])).unwrap_err().to_string();
+        let wanted = "y are pictures of 1×2×1, and y pictures of 2×1×1; they must be alike to \
+                      stand in one set";
+        assert_eq!(tall, wanted);
+        let mixed = one.followed_by(&flat).unwrap_err().to_string();
+        assert!(mixed.starts_with("x are vectors of 2 numbers, and y pictures of"), "{mixed}");
     }
 }

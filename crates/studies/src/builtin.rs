@@ -51,6 +51,12 @@ pub const BUILTIN: &[Builtin] = &[
         )],
     },
     Builtin {
+        name: "same-target-cifar10n",
+        title: "Same target, three votes: CIFAR-10N, judged by CIFAR-10H",
+        text: include_str!("builtin/same-target-cifar10n.toml"),
+        files: &[],
+    },
+    Builtin {
         name: "same-target-further",
         title: "Same target, further: few real votes, drawn without replacement",
         text: include_str!("builtin/same-target-further.toml"),

@@ -20,14 +20,14 @@ fn load(data: &Data) -> Result<dissensus_studies::Material, dissensus_studies::L
 }
 
 #[test]
-fn the_whole_study_is_160_trainings_of_the_published_settings() {
+fn the_whole_study_is_165_trainings_of_the_published_settings() {
     let study = Study::builtin("same-target").unwrap();
     let plan = study.plan(&PlanOptions::default(), &mut load).unwrap();
     let jobs = plan.finals(&Lab::new().store).unwrap().jobs;
-    // Five arms of ten seeds; three of five; a sweep of four arms and four k; a probe of three; and
-    // twice five seeds of SLS that are there already.
-    assert_eq!(distinct(&jobs).len(), 50 + 15 + 80 + 15);
-    assert_eq!(jobs.len(), 50 + 15 + 80 + 15 + 10);
+    // Five arms of ten seeds; three of five; a sweep of four arms and four k; a probe of three; noise;
+    // and twice five seeds of SLS that are there already.
+    assert_eq!(distinct(&jobs).len(), 50 + 15 + 80 + 15 + 5);
+    assert_eq!(jobs.len(), 50 + 15 + 80 + 15 + 5 + 10);
     for job in &jobs {
         let (training, run) = (&job.run.training, &job.run);
         assert_eq!((training.epochs, training.batch, training.rate), (200, 128, 0.1));
@@ -78,7 +78,7 @@ fn tables_and_figures_are_those_of_the_paper_with_every_published_value() {
     for spec in &book.figures {
         dissensus_report::figures::prepare(spec, &book).unwrap();
     }
-    assert_eq!(book.claims.len(), 14);
+    assert_eq!(book.claims.len(), 15);
     for claim in &book.claims {
         let judged = judge(claim, &book).unwrap();
         assert!(matches!(judged.verdict, Verdict::Open(_)), "{judged:?}");
@@ -94,7 +94,7 @@ fn quick_is_the_same_study_in_small() {
     let quick = Study::builtin("same-target").unwrap().scaled("quick").unwrap();
     let plan = quick.plan(&PlanOptions::default(), &mut load).unwrap();
     let jobs = plan.finals(&Lab::new().store).unwrap().jobs;
-    assert_eq!(distinct(&jobs).len(), 10 + 6 + 16 + 6);
+    assert_eq!(distinct(&jobs).len(), 10 + 6 + 16 + 6 + 2);
     assert!(jobs.iter().all(|job| job.run.training.epochs == 12 && job.seed < 2));
     let ks: BTreeSet<Option<u32>> = jobs.iter().map(|job| job.k).collect();
     assert_eq!(ks, [None, Some(5), Some(50)].into());
@@ -114,5 +114,28 @@ fn the_further_study_takes_real_votes_without_replacement() {
     assert_eq!((jobs.len(), distinct(&jobs).len()), (45, 45));
     for job in &jobs {
         assert!(matches!(job.run.votes, Votes::Drawn { replacement: false, .. }), "{job:?}");
+    }
+}
+
+/// Three real votes an item, and another data set to judge on; the loader is told both.
+#[test]
+fn the_sparse_study_is_judged_on_another_data_set() {
+    let study = Study::builtin("same-target-cifar10n").unwrap();
+    let mut asked = Vec::new();
+    let mut load = |data: &Data| {
+        asked.push((data.name().to_owned(), data.judged_on.clone()));
+        common::load(data)
+    };
+    let plan = study.plan(&PlanOptions::default(), &mut load).unwrap();
+    let jobs = plan.finals(&Lab::new().store).unwrap().jobs;
+    assert_eq!((jobs.len(), distinct(&jobs).len()), (12, 12));
+    assert!(jobs.iter().all(|job| job.run.training.epochs == 60 && job.run.split.shares == [1.0]));
+    assert_eq!(asked, [("cifar10n".to_owned(), Some("cifar10h".to_owned()))]);
+    let book = plan.book(&Lab::new().store).unwrap();
+    for spec in &book.tables {
+        dissensus_report::tables::prepare(spec, &book).unwrap();
+    }
+    for spec in &book.figures {
+        dissensus_report::figures::prepare(spec, &book).unwrap();
     }
 }

@@ -6,8 +6,9 @@
 //! * [`Spec::runs`]: methods × votes × seeds, each a [`RunPlan`]. With the data's digests it is a
 //!   [`RunSpec`]: all that decides the result of a run, and nothing else.
 //! * [`split`]: which items are trained on, and which are held out.
-//! * [`Task`]: votes and inputs of the same items. With a plan it makes a [`Setup`]: network, parts
-//!   and labels, ready to start.
+//! * [`Task`]: votes and inputs of the same items, and where it is judged on another data set
+//!   ([`Task::judged_on`]) those of both. With a plan it makes a [`Setup`]: network, parts and
+//!   labels, ready to start.
 //! * [`train`]: the loop, from the start or from a checkpoint; [`Options`] say how it is run,
 //!   [`Watch`] sees it run, [`Outcome`] is how it ended. [`lanes`] is for several runs at a time.
 //! * [`Selection`], [`Stopping`]: which epoch is kept, and when training ends early.
@@ -58,5 +59,5 @@ pub use setup::{Part, Setup};
 pub use spec::{Spec, template};
 pub use split::{Parts, SPLIT, SplitError, are_shares, split};
 pub use stopping::{Best, Better, Selection, Stop, Stopping};
-pub use task::Task;
+pub use task::{BothJoined, Task, Voted};
 pub use training::{Options, Outcome, Watch, train};

@@ -2,7 +2,8 @@
 //!
 //! A [`RunPlan`] is a run of a [`Spec`](crate::Spec), and a [`RunSpec`] a plan together with the
 //! data it is run on. A store names runs by a hash of the latter, so every field is always
-//! written, defaults too: where a default changes, so does the name. What only says how a run is
+//! written, defaults too: where a default changes, so does the name. (A field that came later is
+//! written only where it says something, so that older runs keep theirs.) What only says how a run is
 //! run (device, lanes, threads, store, checkpoints) is not in it.
 
 use std::fmt;
@@ -23,7 +24,7 @@ pub const FORMAT: u32 = 1;
 pub struct SplitPlan {
     /// The parts, training first.
     pub parts: Vec<String>,
-    /// Each part's share.
+    /// Each part's share; none for the last where another data set is judged on.
     pub shares: Vec<f64>,
     /// Whether every class is split alike.
     pub stratify: bool,
@@ -67,6 +68,22 @@ pub struct DataIdentity {
     pub inputs_digest: String,
     /// How many items are used.
     pub items: u64,
+    /// What it is judged on, where that is another data set; not written where it is not, so that
+    /// runs without one keep their names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judged_on: Option<Box<DataIdentity>>,
+}
+
+impl DataIdentity {
+    /// Whether both hold the same votes and inputs, whatever they are called.
+    pub fn same_content(&self, other: &Self) -> bool {
+        (&self.votes_digest, &self.inputs_digest) == (&other.votes_digest, &other.inputs_digest)
+            && match (&self.judged_on, &other.judged_on) {
+                (None, None) => true,
+                (Some(mine), Some(theirs)) => mine.same_content(theirs),
+                _ => false,
+            }
+    }
 }
 
 /// The version of a run's fields; only the one that this program knows can be read.

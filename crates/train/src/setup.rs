@@ -41,11 +41,14 @@ impl Setup {
     /// Makes a run ready.
     pub fn new(task: &Task, plan: &RunPlan) -> Result<Self, TrainError> {
         let classes = task.table().classes().len();
-        let majority: Vec<Option<u32>> =
-            task.truth().majority().iter().map(|&class| Some(class)).collect();
+        let own = task.own();
+        let majority = &task.truth().majority()[own.clone()];
+        let majority: Vec<Option<u32>> = majority.iter().map(|&class| Some(class)).collect();
         let how = &plan.split;
-        let split = split(&majority, task.keys(), &how.shares, how.stratify, how.seed)?;
-        let mut parts = split.parts.into_iter();
+        check_shares(task, plan)?;
+        let split = split(&majority, &task.keys()[own], &how.shares, how.stratify, how.seed)?;
+        let judged = task.judged().map(Iterator::collect::<Vec<usize>>);
+        let mut parts = split.parts.into_iter().chain(judged);
         let mut train = parts.next().unwrap_or_default();
         let dataset = task.dataset(&train);
         train.sort_unstable_by_key(|&place| (task.keys()[place], place));
@@ -87,4 +90,18 @@ impl Setup {
             selecting,
         })
     }
+}
+
+/// A share for each part; none for the last where that is another data set.
+fn check_shares(task: &Task, plan: &RunPlan) -> Result<(), TrainError> {
+    let (parts, shares) = (&plan.split.parts, &plan.split.shares);
+    let judged = task.identity().judged_on.as_ref();
+    if shares.len() + usize::from(judged.is_some()) == parts.len() {
+        return Ok(());
+    }
+    let but = judged.map_or(String::new(), |data| format!(" but the last, which is {}", data.name));
+    Err(TrainError::Data(format!(
+        "the split has the parts {} and the shares {shares:?}; expected one for each part{but}",
+        parts.join(", ")
+    )))
 }

@@ -2,7 +2,12 @@
 //!
 //! The digests that name a run know no order of rows, and so nothing of a run may depend on it: not
 //! the predictions, and not the last bit of a mean over items.
+//!
+//! Where another data set is judged on ([`Task::judged_on`]), its items come after the others.
 
+mod judged;
+
+use std::ops::Range;
 use std::sync::Arc;
 
 use dissensus_core::VoteTable;
@@ -14,6 +19,8 @@ use dissensus_measure::{Matrix, Targets, Truth};
 
 use crate::{DataIdentity, TrainError};
 
+pub use judged::{BothJoined, Voted};
+
 /// Votes and inputs of the same items, sorted by id.
 pub struct Task {
     name: String,
@@ -23,6 +30,8 @@ pub struct Task {
     truth: Arc<Truth>,
     identity: DataIdentity,
     dataset: Dataset,
+    /// How many items come before those of another data set that is judged on; all where none is.
+    own: usize,
 }
 
 impl Task {
@@ -33,30 +42,24 @@ impl Task {
         table: &VoteTable,
         inputs: &Inputs,
     ) -> Result<(Self, Joined), TrainError> {
-        let joined = join(table, inputs)?;
-        let voted = table.distributions();
-        let mut kept: Vec<(usize, usize)> =
-            joined.items.iter().copied().filter(|&(item, _)| voted[item].is_some()).collect();
-        kept.sort_unstable_by_key(|&(item, _)| table.items().name(item));
-        let (items, rows): (Vec<usize>, Vec<usize>) = kept.into_iter().unzip();
-        if items.is_empty() {
-            return Err(TrainError::Data("no item has both votes and an input".into()));
-        }
-        let (table, inputs) = (table.select(&items), inputs.select(&rows));
+        let (table, inputs, joined) = matched(table, inputs)?;
+        let identity = identity(name, &table, &inputs);
+        let own = table.len();
+        Ok((Self::of(table, inputs, identity, own)?, joined))
+    }
+
+    /// Of votes and inputs in the same order, the first `own` of which are split.
+    fn of(
+        table: VoteTable,
+        inputs: Inputs,
+        identity: DataIdentity,
+        own: usize,
+    ) -> Result<Self, TrainError> {
         let classes = table.classes().len();
-        let shares: Vec<f64> = items
-            .iter()
-            .filter_map(|&item| voted[item].as_ref())
-            .flat_map(|d| d.values())
-            .copied()
-            .collect();
+        let voted = table.distributions();
+        let shares: Vec<f64> =
+            voted.iter().flatten().flat_map(|shares| shares.values()).copied().collect();
         let truth = Truth::new(Targets::Probabilities(Matrix::new(&shares[..], classes)?))?;
-        let identity = DataIdentity {
-            name: name.to_owned(),
-            votes_digest: table.digest().to_string(),
-            inputs_digest: inputs.digest().to_string(),
-            items: items.len() as u64,
-        };
         let dataset = match inputs.kind() {
             Kind::Images(images) => {
                 let channels = images.channels();
@@ -75,8 +78,8 @@ impl Task {
         };
         let keys = table.items().iter().map(example_key).collect();
         let truth = Arc::new(truth);
-        let name = name.to_owned();
-        Ok((Self { name, table, inputs, keys, truth, identity, dataset }, joined))
+        let name = identity.name.clone();
+        Ok(Self { name, table, inputs, keys, truth, identity, dataset, own })
     }
 
     /// A short name.
@@ -114,6 +117,17 @@ impl Task {
         &self.identity
     }
 
+    /// The places of the items that are split; the others are judged on.
+    pub fn own(&self) -> Range<usize> {
+        0..self.own
+    }
+
+    /// The places of the items of another data set that is judged on; `None` where a part of the
+    /// split is.
+    pub fn judged(&self) -> Option<Range<usize>> {
+        self.identity.judged_on.as_ref().map(|_| self.own..self.table.len())
+    }
+
     /// The data as the engine takes them, pictures normalized by those at `places`: every channel
     /// to mean 0 and deviation 1 over them.
     pub fn dataset(&self, places: &[usize]) -> Dataset {
@@ -128,5 +142,29 @@ impl Task {
             *deviation = found.sd.iter().map(positive).collect();
         }
         dataset
+    }
+}
+
+/// The items that have both votes and an input, sorted by id.
+fn matched(table: &VoteTable, inputs: &Inputs) -> Result<(VoteTable, Inputs, Joined), TrainError> {
+    let joined = join(table, inputs)?;
+    let voted = table.distributions();
+    let mut kept: Vec<(usize, usize)> =
+        joined.items.iter().copied().filter(|&(item, _)| voted[item].is_some()).collect();
+    kept.sort_unstable_by_key(|&(item, _)| table.items().name(item));
+    let (items, rows): (Vec<usize>, Vec<usize>) = kept.into_iter().unzip();
+    if items.is_empty() {
+        return Err(TrainError::Data("no item has both votes and an input".into()));
+    }
+    Ok((table.select(&items), inputs.select(&rows), joined))
+}
+
+fn identity(name: &str, table: &VoteTable, inputs: &Inputs) -> DataIdentity {
+    DataIdentity {
+        name: name.to_owned(),
+        votes_digest: table.digest().to_string(),
+        inputs_digest: inputs.digest().to_string(),
+        items: table.len() as u64,
+        judged_on: None,
     }
 }

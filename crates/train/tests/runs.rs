@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use dissensus_store::RunId;
 use dissensus_train::{DataIdentity, RunPlan, RunSpec, Spec, template};
 
 fn runs(overrides: &[&str]) -> Vec<RunPlan> {
@@ -17,6 +18,7 @@ fn data() -> DataIdentity {
         votes_digest: "ab".repeat(32),
         inputs_digest: "cd".repeat(32),
         items: 4_000,
+        judged_on: None,
     }
 }
 
@@ -109,6 +111,11 @@ fn everything_that_decides_a_result_is_written_out() {
     let found = runs(&["data.votes_per_item=5", "delivery.methods=sls"])[0].with_data(data());
     assert_eq!(found.to_value(), expected);
     assert_eq!(found.to_value().to_string(), expected.to_string());
+    // Python 3.11, over `spec`, the JSON above:
+    //
+    //     text = json.dumps(spec, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    //     print(hashlib.sha256(text.encode()).hexdigest()[:16])
+    assert_eq!(RunId::of(&found.to_value()).as_str(), "19dceeb43539678e");
 }
 
 #[test]
@@ -170,6 +177,9 @@ fn every_setting_that_decides_makes_another_run() {
     let mut other = data();
     other.votes_digest = "ef".repeat(32);
     assert!(seen.insert(runs(&[])[0].with_data(other).to_value().to_string()));
+    let judged_on = Some(Box::new(DataIdentity { name: "other".into(), ..data() }));
+    let judged = DataIdentity { judged_on, ..data() };
+    assert!(seen.insert(runs(&[])[0].with_data(judged).to_value().to_string()));
 }
 
 #[test]

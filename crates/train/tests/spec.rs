@@ -212,6 +212,47 @@ fn names_of_lists_come_with_the_nearest() {
 }
 
 #[test]
+fn another_dataset_can_be_judged_on() {
+    let judged = "data.judged_on=cifar10h";
+    assert_eq!(with(&[]).unwrap().data.judged_on, None);
+    let spec = with(&[judged]).unwrap();
+    assert_eq!(spec.data.judged_on.as_deref(), Some("cifar10h"));
+    assert_eq!((spec.data.name(), &spec.split.shares[..]), ("blends", &[1.0][..]));
+    assert_eq!(spec.selection.on, "evaluation");
+    let three = with(&[judged, "split.parts=train/validation/test"]).unwrap();
+    assert_eq!((&three.split.shares[..], &*three.selection.on), (&[0.9, 0.1][..], "validation"));
+    let given = with(&[judged, "split.parts=train/validation/test", "split.shares=[0.75, 0.25]"]);
+    assert_eq!(given.unwrap().split.shares, [0.75, 0.25]);
+
+    let error = with(&[judged, "split.shares=[0.8, 0.2]"]).unwrap_err();
+    let wanted = "split.shares is [0.8, 0.2] (--set split.shares=[0.8, 0.2]); expected a number \
+                  above 0 for each part but the last, which is data.judged_on, with the sum 1, as in \
+                  [1.0]";
+    assert_eq!(error, wanted);
+    assert!(with(&[judged, "split.shares=[0.9]"]).unwrap_err().contains("with the sum 1"));
+    assert!(with(&["split.shares=[1.0]"]).unwrap_err().contains("for each part, with the sum 1"));
+    for (key, value) in [("inputs", "x.npz"), ("encoder", "minilm")] {
+        let error = with(&[judged, &format!("data.{key}={value}")]).unwrap_err();
+        let wanted = format!(
+            "data.judged_on (--set {judged}) names a dataset to be judged on, by its own pictures, \
+             which goes with data.dataset alone, and data.{key} is given; take one of them out"
+        );
+        assert_eq!(error, wanted);
+    }
+    let own = "[data]\nvotes = 'v.csv'\ninputs = 'x.npz'\njudged_on = 'cifar10h'\n[delivery]\n\
+               methods = 'soft'\n";
+    let error = refused(own);
+    assert!(error.starts_with("data.judged_on (study.toml, line 4, column "), "{error}");
+    assert!(error.contains("and data.votes is given"), "{error}");
+    let error = with(&["data.judged_on=blends"]).unwrap_err();
+    assert!(error.contains("is the dataset that is trained on; name another"), "{error}");
+    let error = with(&[judged, "data.subset=entropy-bins"]).unwrap_err();
+    assert!(error.starts_with("data.subset (--set "), "{error}");
+    assert!(error.contains("data.judged_on names a second, which is judged on whole"), "{error}");
+    assert!(with(&["data.judged_on=3"]).unwrap_err().contains("expected the name of a dataset"));
+}
+
+#[test]
 fn what_does_not_count_is_not_dropped() {
     let cases = [
         (

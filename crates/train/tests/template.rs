@@ -87,8 +87,19 @@ fn nothing_else_stands_in_it() {
 #[test]
 fn what_is_commented_out_can_be_switched_on() {
     for key in KEYS {
-        let (Some(default), When::Is(other, value)) = (key.default, key.when) else { continue };
-        let overrides = [format!("{other}={value}"), format!("{}={default}", key.path())];
+        let Some(default) = key.default else { continue };
+        let set = format!("{}={default}", key.path());
+        if let When::IsWith(other, value, third) = key.when {
+            // Any text does for what must be there; without it the default is another.
+            let overrides = [format!("{third}=text"), format!("{other}={value}"), set];
+            let spec = Spec::parse(template(), "template", &overrides);
+            assert!(spec.is_ok(), "{overrides:?}: {}", spec.unwrap_err());
+            let spec = Spec::parse(template(), "template", &overrides[1..]);
+            assert!(spec.is_err(), "{:?}", &overrides[1..]);
+            continue;
+        }
+        let When::Is(other, value) = key.when else { continue };
+        let overrides = [format!("{other}={value}"), set];
         let spec = Spec::parse(template(), "template", &overrides);
         assert!(spec.is_ok(), "{overrides:?}: {}", spec.unwrap_err());
         // With any other choice it is refused, unless it stands there, too.

@@ -34,7 +34,7 @@ pub(crate) struct Args {
     /// The run: its id, or the first digits of it; `dissensus runs` lists them
     #[arg(value_name = "RUN")]
     run: String,
-    /// The inputs: a file, a folder of pictures, or cifar10h, cifar100, svhn, blends
+    /// The inputs: a file, a folder of pictures, or cifar10h, cifar10n, cifar100, svhn, blends
     #[arg(value_name = "DATA")]
     data: PathBuf,
     /// The weights: those of the selected epoch (best), or those at the end (last)

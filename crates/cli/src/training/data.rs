@@ -7,12 +7,12 @@ use dissensus_core::{Keep, VoteTable};
 use dissensus_data::blends::{Blends, Settings};
 use dissensus_data::default_cache_dir;
 use dissensus_embed::Kind as Takes;
-use dissensus_inputs::{Inputs, Matched, from_blends, from_dataset};
+use dissensus_inputs::{Inputs, Joined, Matched, from_blends, from_dataset};
 use dissensus_labels::subset;
 use dissensus_measure::{Matrix, Targets, Truth};
 use dissensus_studies::Material;
-use dissensus_train::Task;
 use dissensus_train::spec::{Data, DataSource, EntropyBins, Reading};
+use dissensus_train::{Task, Voted};
 use dissensus_votes::ReadOptions;
 
 use super::encoding::{Source, encode, open_encoder};
@@ -21,8 +21,8 @@ use crate::ui::{self, paint, text};
 
 /// What a study takes of the data that a spec names: of generated data also the truth.
 pub(crate) fn material(data: &Data) -> anyhow::Result<Material> {
-    if let (DataSource::Dataset(name), None, None, None) =
-        (&data.source, &data.inputs, &data.encoder, data.subset)
+    if let (DataSource::Dataset(name), None, None, None, None) =
+        (&data.source, &data.judged_on, &data.inputs, &data.encoder, data.subset)
         && name == "blends"
     {
         return blends_material(&blends(data)?);
@@ -56,13 +56,12 @@ pub(crate) fn load(data: &Data) -> anyhow::Result<Task> {
 
 /// The same, with the texts or pictures that an encoder was given.
 fn loaded(data: &Data) -> anyhow::Result<Material> {
+    if let Some(other) = &data.judged_on {
+        return Ok(judged_on(data, other)?.into());
+    }
     let (table, mut texts) = votes(data)?;
     let mut encoded = None;
-    // Of generated data there are as many as asked for; of others the first are taken.
-    let table = match data.items.and_then(|n| usize::try_from(n).ok()) {
-        Some(items) if items < table.len() => table.select(&(0..items).collect::<Vec<_>>()),
-        _ => table,
-    };
+    let table = first(table, data);
     let table = match data.subset {
         Some(EntropyBins { bins, per_bin, seed }) => {
             let settings = subset::EntropyBins { bins, per_bin, seed };
@@ -90,10 +89,60 @@ fn loaded(data: &Data) -> anyhow::Result<Material> {
         }
         None => own_inputs(data)?,
     };
+    print_notes(&inputs);
+    let (task, joined) = Task::new(&name, &table, &inputs)?;
+    print_joined(&joined, &table);
+    let mut material = Material::from(task);
+    match encoded.unwrap_or(Source::Texts(texts)) {
+        Source::Texts(texts) => {
+            let read = texts.into_iter().map(|(id, parts)| (id, parts.join(" → ")));
+            material.texts = read.collect();
+        }
+        Source::Pictures(pictures) => material.pictures = Some(pictures),
+    }
+    Ok(material)
+}
+
+/// The first items, where only so many are wanted. Of generated data there are as many as asked for.
+fn first(table: VoteTable, data: &Data) -> VoteTable {
+    match data.items.and_then(|n| usize::try_from(n).ok()) {
+        Some(items) if items < table.len() => table.select(&(0..items).collect::<Vec<_>>()),
+        _ => table,
+    }
+}
+
+/// What a spec names, with another dataset to be judged on.
+fn judged_on(data: &Data, other: &str) -> anyhow::Result<Task> {
+    let mut there = data.clone();
+    (there.source, there.judged_on) = (DataSource::Dataset(other.to_owned()), None);
+    let read = |data: &Data| -> anyhow::Result<(VoteTable, Inputs)> {
+        let table = first(votes(data)?.0, data);
+        let inputs = own_inputs(data)?;
+        print_notes(&inputs);
+        Ok((table, inputs))
+    };
+    let (table, inputs) = read(data)?;
+    let (other_table, other_inputs) = read(&there).context("data.judged_on")?;
+    let own = Voted { name: data.name(), table: &table, inputs: &inputs };
+    let (task, joined) =
+        Task::judged_on(own, Voted { name: other, table: &other_table, inputs: &other_inputs })?;
+    if joined.classes_by_position {
+        let name = data.name();
+        ui::err(&format!("the classes of {name} and {other} are matched by position\n"));
+    }
+    print_joined(&joined.own, &table);
+    print_joined(&joined.judged, &other_table);
+    Ok(task)
+}
+
+fn print_notes(inputs: &Inputs) {
     for note in inputs.notes() {
         ui::err(&paint::dim(&format!("{}: {note}\n", inputs.name())));
     }
-    let (task, joined) = Task::new(&name, &table, &inputs)?;
+}
+
+/// Says how inputs were matched, where it is not by id, and what was left out.
+fn print_joined(joined: &Joined, table: &VoteTable) {
     if joined.matched == Matched::ByPosition {
         ui::err("the inputs have no ids: they are matched with the votes by position\n");
     }
@@ -107,15 +156,6 @@ fn loaded(data: &Data) -> anyhow::Result<Material> {
             missing.first.join(", ")
         ));
     }
-    let mut material = Material::from(task);
-    match encoded.unwrap_or(Source::Texts(texts)) {
-        Source::Texts(texts) => {
-            let read = texts.into_iter().map(|(id, parts)| (id, parts.join(" → ")));
-            material.texts = read.collect();
-        }
-        Source::Pictures(pictures) => material.pictures = Some(pictures),
-    }
-    Ok(material)
 }
 
 /// Inputs of a file, a folder, or a dataset of the catalogue.

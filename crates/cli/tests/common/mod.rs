@@ -1,19 +1,25 @@
 //! The program run as a user runs it, and what came of it as text.
 
+#![allow(dead_code)]
+
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+/// The program, to be run in a folder, whatever is set around it.
+pub(crate) fn program(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dissensus"));
+    command.args(arguments).current_dir(folder);
+    for variable in ["DISSENSUS_CACHE", "DISSENSUS_MIRROR", "DISSENSUS_STORE"] {
+        command.env_remove(variable);
+    }
+    command.env("NO_COLOR", "1").env("COLUMNS", "100");
+    command
+}
+
 /// Runs the program in a folder, with this on its standard input.
 pub(crate) fn dissensus(folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_dissensus"))
-        .args(arguments)
-        .current_dir(folder)
-        .env_remove("DISSENSUS_CACHE")
-        .env_remove("DISSENSUS_MIRROR")
-        .env_remove("DISSENSUS_STORE")
-        .env("NO_COLOR", "1")
-        .env("COLUMNS", "100")
+    let mut child = program(folder, arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

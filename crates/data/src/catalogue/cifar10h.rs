@@ -54,7 +54,7 @@ pub(super) static DATASET: Dataset = Dataset {
 
 /// The publisher states the MD5 c32a1d4ab5d03f1284b67883e8d87530; the SHA-256 is the one that
 /// MLDatasets.jl and torchvision-ruby pin for the same file.
-static CIFAR10: Archive = Archive {
+pub(super) static CIFAR10: Archive = Archive {
     url: "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",
     file: "cifar-10-binary.tar.gz",
     format: Format::TarGz,

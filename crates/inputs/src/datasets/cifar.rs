@@ -1,7 +1,7 @@
 //! CIFAR's binary files: records of one label byte (CIFAR-10) or two (CIFAR-100) and a picture of
 //! 32 × 32 pixels as three planes, red, green and blue.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use dissensus_core::Ids;
 
@@ -14,23 +14,38 @@ const PLANE: usize = SIDE * SIDE;
 const CHANNELS: usize = 3;
 
 /// The CIFAR-10 test pictures.
-pub(super) fn ten(path: &Path) -> Result<Inputs, InputError> {
-    let bytes = std::fs::read(path).map_err(|e| InputError::io(path, e))?;
-    records("cifar10h", path, &bytes, 1)
+pub(super) fn ten(paths: &[PathBuf]) -> Result<Inputs, InputError> {
+    read("cifar10h", paths, 1)
+}
+
+/// The CIFAR-10 training pictures, file after file.
+pub(super) fn ten_to_train(paths: &[PathBuf]) -> Result<Inputs, InputError> {
+    read("cifar10n", paths, 1)
 }
 
 /// The CIFAR-100 test pictures.
-pub(super) fn hundred(path: &Path) -> Result<Inputs, InputError> {
-    let bytes = std::fs::read(path).map_err(|e| InputError::io(path, e))?;
-    records("cifar100", path, &bytes, 2)
+pub(super) fn hundred(paths: &[PathBuf]) -> Result<Inputs, InputError> {
+    read("cifar100", paths, 2)
 }
 
-fn records(
+/// Files of records, each after `labels` bytes, numbered from 0 through all of them.
+fn read(name: &'static str, paths: &[PathBuf], labels: usize) -> Result<Inputs, InputError> {
+    let mut pixels = Vec::new();
+    for path in paths {
+        let bytes = std::fs::read(path).map_err(|e| InputError::io(path, e))?;
+        pixels.extend(pictures(name, path, &bytes, labels)?);
+    }
+    let images = Images::new(name, SIDE, SIDE, CHANNELS, pixels)?;
+    Inputs::new(name, Some(Ids::positions(images.len())), Kind::Images(images))
+}
+
+/// The pixels of the records of a file.
+fn pictures(
     name: &'static str,
     path: &Path,
     bytes: &[u8],
     labels: usize,
-) -> Result<Inputs, InputError> {
+) -> Result<Vec<u8>, InputError> {
     let record = labels + CHANNELS * PLANE;
     let items = bytes.len() / record;
     if items == 0 || !bytes.len().is_multiple_of(record) {
@@ -42,9 +57,7 @@ fn records(
         });
     }
     let strides = Strides { item: record, row: SIDE, column: 1, channel: PLANE, start: labels };
-    let pixels = gather(bytes, [items, SIDE, SIDE, CHANNELS], strides);
-    let images = Images::new(name, SIDE, SIDE, CHANNELS, pixels)?;
-    Inputs::new(name, Some(Ids::positions(items)), Kind::Images(images))
+    Ok(gather(bytes, [items, SIDE, SIDE, CHANNELS], strides))
 }
 
 #[cfg(test)]
@@ -52,17 +65,21 @@ fn records(
 mod tests {
     use super::*;
 
+    /// A record of picture n, whose planes begin with n, 60 + n and 120 + n.
+    fn record(labels: usize, n: u8) -> Vec<u8> {
+        let mut record = vec![200; labels];
+        (0..3u8).for_each(|c| record.extend((0..1024u32).map(|i| (i % 60) as u8 + c * 60 + n)));
+        record
+    }
+
     #[test]
     fn planes_behind_labels() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.bin");
         for labels in [1, 2] {
-            let picture = |n: u8| {
-                let mut record = vec![200; labels];
-                (0..3u8)
-                    .for_each(|c| record.extend((0..1024u32).map(|i| (i % 60) as u8 + c * 60 + n)));
-                record
-            };
-            let bytes = [picture(0), picture(1)].concat();
-            let inputs = records("cifar10h", Path::new("x.bin"), &bytes, labels).unwrap();
+            let bytes = [record(labels, 0), record(labels, 1)].concat();
+            std::fs::write(&path, &bytes).unwrap();
+            let inputs = read("cifar10h", std::slice::from_ref(&path), labels).unwrap();
             assert!(inputs.ids().unwrap().iter().eq(["0", "1"]));
             let Kind::Images(images) = inputs.kind() else { panic!("pictures") };
             assert_eq!(images.picture(0)[..6], [0, 60, 120, 1, 61, 121]);
@@ -70,8 +87,23 @@ mod tests {
             // The first pixel of the second row is number 32.
             assert_eq!(images.picture(0)[32 * 3..][..3], [32, 92, 152]);
             let cut = &bytes[..bytes.len() - 1];
-            let error = records("cifar10h", Path::new("x.bin"), cut, labels).unwrap_err();
+            let error = pictures("cifar10h", Path::new("x.bin"), cut, labels).unwrap_err();
             assert!(error.to_string().contains("dissensus data fetch cifar10h"), "{error}");
         }
+    }
+
+    #[test]
+    fn files_are_numbered_through() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = ["b", "a"].map(|name| folder.path().join(name));
+        std::fs::write(&paths[0], [record(1, 0), record(1, 1)].concat()).unwrap();
+        std::fs::write(&paths[1], record(1, 2)).unwrap();
+        let inputs = ten_to_train(&paths).unwrap();
+        assert!(inputs.ids().unwrap().iter().eq(["0", "1", "2"]));
+        let Kind::Images(images) = inputs.kind() else { panic!("pictures") };
+        assert_eq!([0, 1, 2].map(|at| images.picture(at)[0]), [0, 1, 2]);
+        std::fs::write(&paths[1], [0; 9]).unwrap();
+        let error = ten_to_train(&paths).unwrap_err().to_string();
+        assert!(error.contains("9 bytes") && error.contains("fetch cifar10n"), "{error}");
     }
 }

@@ -1,9 +1,10 @@
 //! The pictures, votes and texts of known datasets, from the files that the catalogue keeps in the
 //! cache.
 //!
-//! Ids are those that reading the dataset's votes gives: positions (`0`, `1`, …) for CIFAR-10H,
-//! whose votes come as a matrix without ids; `blend-00042` for blends. CIFAR-100 and SVHN, which
-//! have no votes and serve as foreign pictures, are numbered in the order of their files.
+//! Ids are those that reading the dataset's votes gives: positions (`0`, `1`, …) for CIFAR-10H and
+//! CIFAR-10N, whose votes come without ids in the order of the pictures; `blend-00042` for blends.
+//! CIFAR-100 and SVHN, which have no votes and serve as foreign pictures, are numbered in the order
+//! of their files.
 
 mod cifar;
 mod mat;
@@ -26,21 +27,32 @@ pub use votes::votes;
 /// A dataset with pictures.
 struct Pictures {
     name: &'static str,
-    /// The file in the cache; none for generated data.
-    file: Option<&'static str>,
-    read: fn(&Path) -> Result<Inputs, InputError>,
+    /// The files in the cache; none for generated data.
+    files: &'static [&'static str],
+    read: fn(&[PathBuf]) -> Result<Inputs, InputError>,
 }
 
-const LIST: [Pictures; 4] = [
-    Pictures { name: "cifar10h", file: Some("cifar10/test_batch.bin"), read: cifar::ten },
-    Pictures { name: "cifar100", file: Some("cifar100/test.bin"), read: cifar::hundred },
-    Pictures { name: "svhn", file: Some("svhn/test_32x32.mat"), read: svhn::read },
-    Pictures { name: "blends", file: None, read: |_| default_blends() },
+const LIST: [Pictures; 5] = [
+    Pictures { name: "cifar10h", files: &["cifar10/test_batch.bin"], read: cifar::ten },
+    Pictures {
+        name: "cifar10n",
+        files: &[
+            "cifar10/data_batch_1.bin",
+            "cifar10/data_batch_2.bin",
+            "cifar10/data_batch_3.bin",
+            "cifar10/data_batch_4.bin",
+            "cifar10/data_batch_5.bin",
+        ],
+        read: cifar::ten_to_train,
+    },
+    Pictures { name: "cifar100", files: &["cifar100/test.bin"], read: cifar::hundred },
+    Pictures { name: "svhn", files: &["svhn/test_32x32.mat"], read: svhn::read },
+    Pictures { name: "blends", files: &[], read: |_| default_blends() },
 ];
 
 /// The datasets of the catalogue that have pictures.
 pub const WITH_PICTURES: [&str; LIST.len()] =
-    [LIST[0].name, LIST[1].name, LIST[2].name, LIST[3].name];
+    [LIST[0].name, LIST[1].name, LIST[2].name, LIST[3].name, LIST[4].name];
 
 /// The pictures of a dataset of the catalogue. Files must be in the cache; a missing one is an
 /// error that says how to fetch it. `blends` is made with its default settings.
@@ -49,14 +61,11 @@ pub fn from_dataset(name: &str, cache_dir: &Path) -> Result<Inputs, InputError> 
         let name = catalogue::find(name)?.name.to_owned();
         return Err(InputError::WithoutPictures { name, known: WITH_PICTURES.join(", ") });
     };
-    let path = match pictures.file {
-        Some(file) => {
-            dissensus_data::locate(name, cache_dir)?;
-            cache_dir.join(file)
-        }
-        None => PathBuf::new(),
-    };
-    (pictures.read)(&path)
+    if !pictures.files.is_empty() {
+        dissensus_data::locate(name, cache_dir)?;
+    }
+    let paths: Vec<PathBuf> = pictures.files.iter().map(|file| cache_dir.join(file)).collect();
+    (pictures.read)(&paths)
 }
 
 /// The pictures of generated blends, with the ids of their votes.
@@ -76,12 +85,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_dataset_is_in_the_catalogue_with_its_file() {
+    fn every_dataset_is_in_the_catalogue_with_its_files() {
         for pictures in &LIST {
             let dataset = catalogue::find(pictures.name).unwrap();
-            let listed = |file| dataset.files.iter().any(|f| f.path == file);
-            assert!(pictures.file.is_none_or(listed), "{}", pictures.name);
-            assert_eq!(pictures.file.is_none(), dataset.files.is_empty(), "{}", pictures.name);
+            let listed = |file: &&str| dataset.files.iter().any(|f| f.path == *file);
+            assert!(pictures.files.iter().all(listed), "{}", pictures.name);
+            assert_eq!(pictures.files.is_empty(), dataset.files.is_empty(), "{}", pictures.name);
         }
     }
 
@@ -89,7 +98,7 @@ mod tests {
     fn what_cannot_be_read_says_what_to_do() {
         let empty = tempfile::tempdir().unwrap();
         let error = |name| from_dataset(name, empty.path()).unwrap_err().to_string();
-        for name in ["cifar10h", "cifar100", "svhn"] {
+        for name in ["cifar10h", "cifar10n", "cifar100", "svhn"] {
             assert!(error(name).contains(&format!("dissensus data fetch {name}")), "{name}");
         }
         assert!(error("chaosnli").contains("has no pictures here; those that do are: cifar10h"));

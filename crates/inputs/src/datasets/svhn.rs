@@ -1,7 +1,7 @@
 //! SVHN's cropped digits: a MATLAB file with `X`, height × width × channels × items, the first
 //! axis the fastest.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use dissensus_core::Ids;
 
@@ -11,7 +11,8 @@ use crate::images::{Images, Strides, gather};
 use crate::inputs::{Inputs, Kind};
 
 /// The test digits.
-pub(super) fn read(path: &Path) -> Result<Inputs, InputError> {
+pub(super) fn read(paths: &[PathBuf]) -> Result<Inputs, InputError> {
+    let path = paths.first().map_or(Path::new(""), PathBuf::as_path);
     let bytes = std::fs::read(path).map_err(|e| InputError::io(path, e))?;
     let wrong = |found: String| InputError::Dataset {
         name: "svhn",

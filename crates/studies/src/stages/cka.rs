@@ -2,7 +2,8 @@
 //! reads, of a run with every other seed of its arm, the mean of them.
 //!
 //! Seeds have splits of their own, and hardly an item is held out by all of them; so all are compared
-//! on one fixed set of items of the data, drawn by a seed, whoever was trained on them.
+//! on one fixed set of items of the data, drawn by a seed, whoever was trained on them. Where another
+//! data set is judged on, nobody was trained on it, and the items are drawn from it.
 
 use std::sync::Arc;
 
@@ -54,8 +55,9 @@ impl Alike {
     /// A word belongs to an item's id, so that the order of the data does not matter.
     fn rows(&self, task: &Task) -> Vec<u32> {
         let word = |key: u64| block([self.seed, ITEMS], [0, key, 0, 0])[0];
-        let keys = task.keys().iter().enumerate();
-        let mut all: Vec<(u64, u32)> = keys.map(|(row, &key)| (word(key), row as u32)).collect();
+        let among = task.judged().unwrap_or(task.own());
+        let row = |row: usize| (word(task.keys()[row]), row as u32);
+        let mut all: Vec<(u64, u32)> = among.map(row).collect();
         all.sort_unstable();
         all.truncate(self.items);
         let mut rows: Vec<u32> = all.into_iter().map(|(_, row)| row).collect();

@@ -153,9 +153,12 @@ impl Examiner for Looking {
         }
         let mut among: Vec<(&str, Option<Vec<u32>>)> = vec![("all", None)];
         if let Some(run) = runs.first() {
+            let task = &run.material.task;
+            // Another data set that is judged on is sliced by itself.
+            let all = task.judged().unwrap_or(task.own());
             for rule in &self.slices {
-                let places = slices::items(rule, run.material.task.truth().entropy())?;
-                let rows = places.into_iter().map(|place| place as u32).collect();
+                let places = slices::items(rule, &task.truth().entropy()[all.clone()])?;
+                let rows = places.into_iter().map(|place| (all.start + place) as u32).collect();
                 among.push((&rule.name, Some(rows)));
             }
         }

@@ -13,6 +13,9 @@ use crate::{Place, SpecError};
 pub struct Data {
     /// Where the votes come from.
     pub source: DataSource,
+    /// The dataset that is judged on; `None` for a part of the split.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judged_on: Option<String>,
     /// Where the inputs lie; `None` for those of the dataset.
     pub inputs: Option<PathBuf>,
     /// What turns texts or pictures into vectors: a name, or a path; `None` for none.
@@ -21,7 +24,7 @@ pub struct Data {
     pub pair: Pair,
     /// How many votes an item training sees, one arm each. Evaluation sees all.
     pub votes: Vec<Votes>,
-    /// How many items are used, the first ones; `None` for all.
+    /// How many items are used, the first ones, of each dataset; `None` for all.
     pub items: Option<u64>,
     /// Which of them, by how far people disagree; `None` for all.
     pub subset: Option<EntropyBins>,
@@ -117,6 +120,26 @@ impl Data {
         let votes = reader.optional("data", "votes", text)?;
         let inputs = reader.optional("data", "inputs", text)?.map(PathBuf::from);
         let encoder = reader.optional("data", "encoder", text)?;
+        let judged_on = reader.optional("data", "judged_on", text)?;
+        if judged_on.is_some() {
+            let given = [
+                ("data.votes", votes.is_some()),
+                ("data.inputs", inputs.is_some()),
+                ("data.encoder", encoder.is_some()),
+            ];
+            if let Some((key, _)) = given.iter().find(|(_, given)| *given) {
+                let why = format!(
+                    "names a dataset to be judged on, by its own pictures, which goes with \
+                     data.dataset alone, and {key} is given; take one of them out"
+                );
+                return Err(reader.conflict("data.judged_on", why));
+            }
+            if dataset == judged_on {
+                let why = "is the dataset that is trained on; name another, or take it out to hold \
+                           out a share of that one";
+                return Err(reader.conflict("data.judged_on", why));
+            }
+        }
         let source = match (dataset, votes) {
             (Some(dataset), None) => DataSource::Dataset(dataset),
             (None, Some(votes)) => {
@@ -163,8 +186,13 @@ impl Data {
             }
             _ => None,
         };
+        if subset.is_some() && judged_on.is_some() {
+            let why = "chooses items of one dataset, and data.judged_on names a second, which is \
+                       judged on whole; take one of them out";
+            return Err(reader.conflict("data.subset", why));
+        }
         let votes = votes.collect();
-        Ok(Self { source, inputs, encoder, pair, votes, items, subset })
+        Ok(Self { source, judged_on, inputs, encoder, pair, votes, items, subset })
     }
 }
 

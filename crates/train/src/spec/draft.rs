@@ -49,7 +49,7 @@ impl Draft {
     pub fn check(&self) -> Result<Spec, SpecError> {
         let mut reader = Reader::new(&self.name, self.nodes.clone());
         let data = Data::read(&mut reader)?;
-        let split = SplitChoice::read(&mut reader)?;
+        let split = SplitChoice::read(&mut reader, data.judged_on.is_some())?;
         let model = model::read(&mut reader)?;
         let delivery = DeliveryChoice::read(&mut reader)?;
         let training = Training::read(&mut reader)?;

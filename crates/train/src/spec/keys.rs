@@ -28,6 +28,8 @@ pub enum When {
     Is(&'static str, &'static str),
     /// Together with another key, named with its section.
     With(&'static str),
+    /// While another key has this value, together with a third.
+    IsWith(&'static str, &'static str, &'static str),
 }
 
 impl Key {
@@ -72,6 +74,10 @@ impl Key {
     const fn with(self, other: &'static str) -> Self {
         Self { when: When::With(other), ..self }
     }
+
+    const fn is_with(self, other: &'static str, value: &'static str, third: &'static str) -> Self {
+        Self { when: When::IsWith(other, value, third), ..self }
+    }
 }
 
 const TWO: &str = "train/evaluation";
@@ -79,6 +85,7 @@ const THREE: &str = "train/validation/test";
 const OPTIMIZER: &str = "training.optimizer";
 const SCHEDULE: &str = "training.schedule";
 const VOTES: &str = "data.votes";
+const JUDGED: &str = "data.judged_on";
 const SUBSET: &str = "data.subset";
 const ENTROPY_BINS: &str = "entropy-bins";
 
@@ -86,6 +93,8 @@ const TEXT: &str = "text that is not empty";
 const YES_NO: &str = "true or false";
 const COUNT: &str = "a whole number, at least 1";
 const SHARES: &str = "a number above 0 for each part, with the sum 1, as in [0.8, 0.2]";
+const OTHER_SHARES: &str = "a number above 0 for each part but the last, which is data.judged_on, with \
+                            the sum 1, as in [1.0]";
 const ABOVE_0: &str = "a number above 0";
 const FROM_0: &str = "a number, at least 0";
 const BELOW_1: &str = "a number from 0 to below 1";
@@ -98,13 +107,14 @@ const SEEDS: &str = "how many (at least 1), or a list of whole numbers, at least
 const DEVICE: &str = r#""auto", "cpu", "cuda", or a device by its number, as in "cuda:1""#;
 
 /// Every key, in the order of the template. A name stands more than once where its default depends
-/// on another key.
+/// on another key; the first that counts is taken.
 pub const KEYS: &[Key] = &[
     bare("data", "dataset", "the name of a dataset"),
     bare("data", "votes", "the path of a file with votes"),
     bare("data", "inputs", "the path of a file or folder with inputs"),
     bare("data", "encoder", "the name of an encoder, or the path of its file or folder"),
     key("data", "pair", r#""combined""#, TEXT).with("data.encoder"),
+    bare("data", "judged_on", "the name of a dataset").with("data.dataset"),
     bare("data", "format", "the name of a format of votes").with(VOTES),
     bare("data", "item", "the name of a column").with(VOTES),
     bare("data", "annotator", "the name of a column").with(VOTES),
@@ -119,6 +129,8 @@ pub const KEYS: &[Key] = &[
     key("data", "per_bin", "200", COUNT).is(SUBSET, ENTROPY_BINS),
     key("data", "subset_seed", "0", "a whole number, at least 0").is(SUBSET, ENTROPY_BINS),
     key("split", "parts", r#""train/evaluation""#, TEXT),
+    key("split", "shares", "[1.0]", OTHER_SHARES).is_with("split.parts", TWO, JUDGED),
+    key("split", "shares", "[0.9, 0.1]", OTHER_SHARES).is_with("split.parts", THREE, JUDGED),
     key("split", "shares", "[0.8, 0.2]", SHARES).is("split.parts", TWO),
     key("split", "shares", "[0.7, 0.1, 0.2]", SHARES).is("split.parts", THREE),
     key("split", "stratify", "true", YES_NO),
@@ -220,6 +232,10 @@ mod tests {
                     other
                 }
                 When::With(other) => other,
+                When::IsWith(other, value, third) => {
+                    assert!(choices(other).unwrap().contains(&value), "{path}: {value}");
+                    third
+                }
             };
             assert!(KEYS.iter().any(|key| key.path() == other), "{path} depends on {other}");
         }

@@ -38,6 +38,9 @@ impl<'a> Reader<'a> {
     fn key(&self, section: &str, name: &str) -> Option<&'static Key> {
         let counts = |key: &&Key| match key.when {
             When::Is(other, value) => self.chosen.get(other) == Some(&value),
+            When::IsWith(other, value, third) => {
+                self.chosen.get(other) == Some(&value) && self.places.contains_key(third)
+            }
             When::Always | When::With(_) => true,
         };
         KEYS.iter().filter(|key| key.section == section && key.name == name).find(counts)

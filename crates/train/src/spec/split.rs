@@ -12,7 +12,7 @@ use crate::split::are_shares;
 pub struct SplitChoice {
     /// The parts, training first.
     pub parts: Vec<&'static str>,
-    /// Each part's share.
+    /// Each part's share; none for the last where that is another dataset.
     pub shares: Vec<f64>,
     /// Whether every class is split alike.
     pub stratify: bool,
@@ -21,12 +21,13 @@ pub struct SplitChoice {
 }
 
 impl SplitChoice {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, SpecError> {
+    /// The split of a dataset; where another is judged on, that is the last part.
+    pub(super) fn read(reader: &mut Reader<'_>, judged_on: bool) -> Result<Self, SpecError> {
         let parts: Vec<&str> = reader.choose("split", "parts")?.split('/').collect();
         let shares = reader.read("split", "shares", |value| {
             let shares = value.as_array().ok_or(Refusal::Unexpected)?;
             let shares = shares.iter().map(number(|_| true)).collect::<Result<Vec<_>, _>>()?;
-            let fit = shares.len() == parts.len() && are_shares(&shares);
+            let fit = shares.len() + usize::from(judged_on) == parts.len() && are_shares(&shares);
             if fit { Ok(shares) } else { Err(Refusal::Unexpected) }
         })?;
         let stratify = reader.read("split", "stratify", flag)?;

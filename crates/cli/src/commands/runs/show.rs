@@ -199,12 +199,10 @@ fn print_status(page: &mut String, run: &RunInfo, result: Option<&Value>) -> std
 fn print_settings(page: &mut String, run: &RunInfo) -> std::fmt::Result {
     writeln!(page, "\n{}", paint::title("Settings"))?;
     let data = &run.spec["data"];
-    let name = data["name"].as_str().unwrap_or("not named");
-    let items = data["items"].as_u64().map_or("–".to_owned(), text::thousands);
-    let digest = |key: &str| data[key].as_str().and_then(|d| d.get(..12)).unwrap_or("–").to_owned();
-    let (votes, inputs) = (digest("votes_digest"), digest("inputs_digest"));
-    let name = text::one_line(name, 40);
-    row(page, "data", &format!("{name}, {items} items; votes {votes}…; inputs {inputs}…"))?;
+    row(page, "data", &data_line(data))?;
+    if data["judged_on"].is_object() {
+        row(page, "judged on", &data_line(&data["judged_on"]))?;
+    }
     for (key, value) in run.spec["run"].as_object().into_iter().flatten() {
         let text = match value.is_object() && value.get("name").is_none() {
             true => words::settings(value, "; "),
@@ -213,6 +211,16 @@ fn print_settings(page: &mut String, run: &RunInfo) -> std::fmt::Result {
         row(page, &words::words(key), &text)?;
     }
     Ok(())
+}
+
+/// A data set in a line.
+fn data_line(data: &Value) -> String {
+    let name = data["name"].as_str().unwrap_or("not named");
+    let items = data["items"].as_u64().map_or("–".to_owned(), text::thousands);
+    let digest = |key: &str| data[key].as_str().and_then(|d| d.get(..12)).unwrap_or("–").to_owned();
+    let (votes, inputs) = (digest("votes_digest"), digest("inputs_digest"));
+    let name = text::one_line(name, 40);
+    format!("{name}, {items} items; votes {votes}…; inputs {inputs}…")
 }
 
 fn print_curves(page: &mut String, run: &RunInfo, history: &[Value]) -> std::fmt::Result {
