@@ -363,6 +363,13 @@ fn a_report_is_written() {
     again.insert("about.json".into(), written["about.json"].clone());
     let mut other = written.iter().filter(|(name, bytes)| again.get(*name) != Some(*bytes));
     assert_eq!(other.next().map(|(name, _)| name), None);
+    // The same runs by another file: other tables, and nothing trained.
+    let renamed = STUDY.replace("title = \"The two arms\"", "title = \"Both\"");
+    std::fs::write(folder.path().join("tables.toml"), renamed).unwrap();
+    ends(0, &folder, &["report", "runs", "--study", "tables.toml", "--out", "by-file"]);
+    let by_file = files(&folder.path().join("by-file"));
+    assert!(String::from_utf8_lossy(&by_file["tables/main.md"]).starts_with("### Both\n"));
+    assert_eq!(by_file["results.csv"], written["results.csv"]);
     // Its data are where the study says, from the folder where it was run.
     ends(0, &folder, &["demo", "--items", "60", "--out", "blends"]);
     let own = STUDY.replace(

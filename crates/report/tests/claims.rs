@@ -247,7 +247,7 @@ fn as_a_table() {
     let table = prepare(&spec, &book).unwrap();
     let verdicts: Vec<_> = table.lines.iter().map(|line| format!("{:?}", line.cells[0])).collect();
     assert_eq!(verdicts, ["Text(\"holds\")", "Text(\"does not hold\")", "Text(\"not decided\")"]);
-    assert!(table.remarks[0].starts_with("Of 3 claims 1 hold, 1 do not, and 1 cannot"));
+    assert!(table.remarks[0].starts_with("Of 3 claims 1 holds, 1 does not and 1 cannot"));
     let text = markdown(&table);
     assert!(text.contains("| It is so | holds  "), "{text}");
     assert!(text.contains("Not so — against it: sls: −0.11, p = 1.000."), "{text}");

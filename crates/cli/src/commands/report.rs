@@ -1,12 +1,12 @@
 //! `dissensus report`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use dissensus_store::Store;
 use dissensus_studies::{PlanOptions, Study, StudyError, files};
 
-use super::study::planned;
+use super::study::{is_file, planned};
 use crate::reporting;
 use crate::ui::{self, paint};
 
@@ -21,8 +21,8 @@ pub(crate) struct Args {
     /// The folder of runs
     #[arg(value_name = "STORE", env = "DISSENSUS_STORE")]
     store: PathBuf,
-    /// The study, where the store has several
-    #[arg(long, value_name = "NAME")]
+    /// The study, where the store has several; or a file, to make other tables of the same runs
+    #[arg(long, value_name = "NAME|FILE")]
     study: Option<String>,
     /// Where to write [default: STORE-report]
     #[arg(long, value_name = "DIR")]
@@ -36,21 +36,16 @@ const EXAMPLES: &str = "\
 Examples:
   dissensus study run demo --store runs && dissensus report runs --open
   dissensus report runs --study demo --out paper
+  dissensus report runs --study other-tables.toml
 
 Exit codes: 0 all is written; 1 a table or figure could not be made; 2 the store is wrong.";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let store = Store::open(&args.store)?;
-    let name = chosen(&store, args)?;
-    let folder = store.study(&name)?;
-    let Some(text) = folder.read(files::STUDY)? else {
-        anyhow::bail!(
-            "{} has no study {name}; run it first: dissensus study run {name} --store {}",
-            args.store.display(),
-            args.store.display()
-        );
+    let study = match args.study.as_deref().filter(|study| is_file(study)) {
+        Some(file) => Study::read(Path::new(file))?,
+        None => stored(&store, args)?,
     };
-    let study = Study::parse(&String::from_utf8_lossy(&text), &format!("the stored study {name}"))?;
     let plan = planned(&study, &PlanOptions::default()).map_err(|error| {
         let load = matches!(error.downcast_ref(), Some(StudyError::Load { .. }));
         let why = "a report needs the study's data, where its file names them from this folder";
@@ -66,7 +61,19 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(u8::from(!written.problems.is_empty())))
 }
 
-/// The study that is asked for, or the only one.
+/// A study as it was run.
+fn stored(store: &Store, args: &Args) -> anyhow::Result<Study> {
+    let name = chosen(store, args)?;
+    let Some(text) = store.study(&name)?.read(files::STUDY)? else {
+        let path = args.store.display();
+        anyhow::bail!(
+            "{path} has no study {name}; run it first: dissensus study run {name} --store {path}"
+        );
+    };
+    Ok(Study::parse(&String::from_utf8_lossy(&text), &format!("the stored study {name}"))?)
+}
+
+/// The name of the study that is asked for, or of the only one.
 fn chosen(store: &Store, args: &Args) -> anyhow::Result<String> {
     let all = store.studies()?;
     let path = args.store.display();

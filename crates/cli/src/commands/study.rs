@@ -134,11 +134,14 @@ pub(crate) fn at_least_one(text: &str) -> Result<u64, String> {
     number.ok_or_else(|| "expected a whole number, at least 1".to_owned())
 }
 
-/// A file, where there is one of this name or it can only be one; else one of ours.
+/// Whether there is a file of this name, or it can only be one.
+pub(crate) fn is_file(study: &str) -> bool {
+    Path::new(study).is_file() || study.contains(['/', '\\']) || study.ends_with(".toml")
+}
+
+/// A file, or one of ours.
 fn named(study: &str) -> anyhow::Result<Study> {
-    let path = Path::new(study);
-    let is_file = path.is_file() || study.contains(['/', '\\']) || study.ends_with(".toml");
-    Ok(if is_file { Study::read(path)? } else { Study::builtin(study)? })
+    Ok(if is_file(study) { Study::read(Path::new(study))? } else { Study::builtin(study)? })
 }
 
 /// A study with its data.

@@ -44,9 +44,20 @@ pub(super) fn prepare(spec: &TableSpec, book: &Book) -> Result<Table, ReportErro
     }
     let counted = match book.claims.len() {
         0 => "There are no claims.".to_owned(),
-        all => format!(
-            "Of {all} claims {holds} hold, {fails} do not, and {open} cannot be decided yet."
-        ),
+        all => {
+            let or =
+                |n: usize, one: &'static str, many: &'static str| if n == 1 { one } else { many };
+            let mut words = vec![
+                format!("{holds} {}", or(holds, "holds", "hold")),
+                format!("{fails} {} not", or(fails, "does", "do")),
+            ];
+            if open > 0 {
+                words.push(format!("{open} cannot be decided yet"));
+            }
+            let last = words.pop().unwrap_or_default();
+            let claims = or(all, "claim", "claims");
+            format!("Of {all} {claims} {} and {last}.", words.join(", "))
+        }
     };
     remarks.insert(0, counted);
     Ok(Table {
