@@ -77,10 +77,20 @@ pub struct StatusReport {
 /// What has become of a run.
 #[derive(Clone, Debug)]
 pub(crate) enum Progress {
-    Done { seconds: Option<f64> },
-    Running { share: f64 },
-    Interrupted { share: f64 },
-    Failed { reason: String },
+    /// `ran`: when it began and ended, in seconds since 1970.
+    Done {
+        seconds: Option<f64>,
+        ran: (u64, u64),
+    },
+    Running {
+        share: f64,
+    },
+    Interrupted {
+        share: f64,
+    },
+    Failed {
+        reason: String,
+    },
     Missing,
 }
 
@@ -100,9 +110,10 @@ impl Progress {
             State::Interrupted => Self::Interrupted { share },
             State::Failed { reason } => Self::Failed { reason: reason.clone() },
             State::Finished => match run.result() {
-                Ok(result) => {
-                    Self::Done { seconds: result.and_then(|result| result["seconds"].as_f64()) }
-                }
+                Ok(result) => Self::Done {
+                    seconds: result.and_then(|result| result["seconds"].as_f64()),
+                    ran: (run.created, run.status.updated),
+                },
                 Err(error) => unreadable(error),
             },
         }
@@ -129,8 +140,9 @@ impl Progress {
 }
 
 impl Plan<'_> {
-    /// How far the study is in this store, and how long `lanes` runs at a time will still take.
-    pub fn status(&self, store: &Store, lanes: usize) -> Result<StatusReport, StudyError> {
+    /// How far the study is in this store, and how long `lanes` runs at a time will still take; where
+    /// it is not said how many, as many as there were at a time before.
+    pub fn status(&self, store: &Store, lanes: Option<usize>) -> Result<StatusReport, StudyError> {
         let finals = self.finals(store)?;
         let jobs: Vec<Job> = self.searches().into_iter().chain(finals.jobs).collect();
         let mut runs: BTreeMap<RunId, Progress> = BTreeMap::new();
@@ -161,21 +173,34 @@ impl Plan<'_> {
             // Where every search failed there is nothing to count on.
             left += if waiting.open > 0 { waiting.more as f64 } else { 0.0 };
         }
-        let seconds: Vec<f64> = runs
-            .values()
-            .filter_map(|progress| match progress {
-                Progress::Done { seconds } => *seconds,
-                _ => None,
-            })
-            .collect();
+        let (mut seconds, mut spans): (Vec<f64>, Vec<(u64, u64)>) = Default::default();
+        for progress in runs.values() {
+            if let Progress::Done { seconds: took, ran } = progress {
+                seconds.extend(took);
+                spans.push(*ran);
+            }
+        }
         let mean = match seconds.is_empty() {
             true => None,
             false => Some(seconds.iter().sum::<f64>() / seconds.len() as f64),
         };
-        let lanes = lanes.clamp(1, all.left().max(1)) as f64;
+        let most = all.left().max(1) as f64;
+        let lanes = lanes.map_or_else(|| at_a_time(spans), |lanes| lanes as f64).clamp(1.0, most);
         let eta = if left == 0.0 { Some(0.0) } else { mean.map(|mean| mean * left / lanes) };
         Ok(StatusReport { arms, runs: all, failed, mean_seconds: mean, eta_seconds: eta })
     }
+}
+
+/// How many of these ran at a time, on average over the time in which any did.
+fn at_a_time(mut spans: Vec<(u64, u64)>) -> f64 {
+    spans.sort_unstable();
+    let (mut all, mut covered, mut end) = (0, 0, 0);
+    for (from, to) in spans {
+        all += to.saturating_sub(from);
+        covered += to.saturating_sub(from.max(end));
+        end = end.max(to);
+    }
+    if covered == 0 { 1.0 } else { all as f64 / covered as f64 }
 }
 
 fn tally_of<'a>(arms: &'a mut Vec<ArmStatus>, dataset: &str, arm: &str) -> &'a mut Tally {
@@ -186,4 +211,21 @@ fn tally_of<'a>(arms: &'a mut Vec<ArmStatus>, dataset: &str, arm: &str) -> &'a m
         arms.len() - 1
     });
     &mut arms[at].runs
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::at_a_time;
+
+    #[test]
+    fn runs_at_a_time_are_counted_where_any_ran() {
+        assert_eq!(at_a_time(vec![]), 1.0);
+        assert_eq!(at_a_time(vec![(5, 5)]), 1.0);
+        // One after the other, with a night between them.
+        assert_eq!(at_a_time(vec![(900, 910), (0, 10), (10, 20)]), 1.0);
+        // Two lanes: 0 to 10 and 10 to 20 in one, 0 to 20 in the other.
+        assert_eq!(at_a_time(vec![(0, 20), (0, 10), (10, 20)]), 2.0);
+        assert_eq!(at_a_time(vec![(0, 10), (2, 8), (20, 30), (20, 24)]), 1.5);
+    }
 }

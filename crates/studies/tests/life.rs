@@ -41,7 +41,7 @@ fn runs_are_never_redone_and_results_are_one_tidy_table() {
     let jobs = plan.finals(&lab.store).unwrap().jobs;
     assert_eq!(jobs.len(), 2 * 2 * 2);
     assert_eq!(lab.train(&plan, &jobs[..3]), 3);
-    let status = plan.status(&lab.store, 2).unwrap();
+    let status = plan.status(&lab.store, Some(2)).unwrap();
     assert_eq!((status.runs.done, status.runs.missing, status.runs.total()), (3, 5, 8));
     let mean = status.mean_seconds.unwrap();
     assert!((status.eta_seconds.unwrap() - mean * 5.0 / 2.0).abs() < 1e-9);
@@ -50,7 +50,7 @@ fn runs_are_never_redone_and_results_are_one_tidy_table() {
     assert_eq!(part.missing, 5);
     // Only the others are trained, and then none.
     assert_eq!((lab.all(&plan), lab.all(&plan)), (5, 0));
-    let status = plan.status(&lab.store, 2).unwrap();
+    let status = plan.status(&lab.store, Some(2)).unwrap();
     assert_eq!((status.runs.done, status.runs.left(), status.eta_seconds), (8, 0, Some(0.0)));
 
     let about = json!({"version": "1", "hardware": "2 cores"});
@@ -137,7 +137,7 @@ fn a_failed_run_is_reported_and_stops_nobody() {
     let jobs = plan.finals(&lab.store).unwrap().jobs;
     fail(&lab, &plan, &jobs[2], "the loss is NaN in epoch 1");
     lab.train(&plan, &jobs[..2]);
-    let status = plan.status(&lab.store, 1).unwrap();
+    let status = plan.status(&lab.store, Some(1)).unwrap();
     assert_eq!((status.runs.done, status.runs.failed, status.runs.missing), (2, 1, 5));
     let [failure] = &status.failed[..] else { panic!("{:?}", status.failed) };
     assert_eq!(failure.reason, "the loss is NaN in epoch 1");
@@ -164,7 +164,7 @@ fn an_interrupted_and_a_running_run_are_told_apart() {
     };
     begin(&jobs[0]).interrupt().unwrap();
     let running = begin(&jobs[1]);
-    let status = plan.status(&lab.store, 1).unwrap();
+    let status = plan.status(&lab.store, Some(1)).unwrap();
     assert_eq!((status.runs.interrupted, status.runs.running, status.runs.missing), (1, 1, 6));
     assert_eq!((status.mean_seconds, status.eta_seconds), (None, None));
     drop(running);
@@ -227,7 +227,7 @@ fn the_grid_is_searched_with_one_seed_and_its_winner_run_with_all() {
     );
     // Where all searches failed nothing is chosen, and nothing is waited for.
     assert_eq!(finals.undecided.iter().map(|waiting| waiting.open).collect::<Vec<_>>(), [0, 4]);
-    let status = plan.status(&lab.store, 4).unwrap();
+    let status = plan.status(&lab.store, Some(4)).unwrap();
     assert_eq!((status.runs.done, status.runs.failed), (7, 5));
     // Searches that are open, and one more final run of each arm, as its seed 1 is searched.
     assert_eq!(status.runs.missing, 4 + 4);
@@ -263,7 +263,7 @@ fn arms_that_come_to_the_same_run_share_it() {
         .map(|row| row.arm.as_str())
         .collect();
     assert_eq!(shared, ["sls", "sls-1"]);
-    let status = plan.status(&lab.store, 1).unwrap();
+    let status = plan.status(&lab.store, Some(1)).unwrap();
     assert_eq!((status.runs.total(), status.arms[2].runs.done), (8, 1));
 }
 

@@ -8,7 +8,7 @@ use super::look::{Form, Paint};
 use super::panel::text;
 use super::pictures_drawn::draw_picture;
 use super::scope::{Scope, joined, k_text, votes};
-use super::sheet::{DOUBLE, Frame, Sample};
+use super::sheet::{DOUBLE, Frame, SINGLE, Sample};
 use crate::book::{Item, Of, Overlay, Picture};
 
 /// Items where the spec does not say how many.
@@ -108,12 +108,14 @@ impl Maps {
     }
 
     pub(super) fn svg(&self, title: &str, note: &str, form: Form) -> String {
-        let frame = Frame { title, note, width: DOUBLE, legend: &[], sample: Sample::Marker };
+        let lanes = self.columns.len() as f64 + 1.0;
+        // As wide as its pictures, within the widths of figures.
+        let width = (lanes * (SIDE + GAP) + GAP).clamp(SINGLE, DOUBLE);
+        let frame = Frame { title, note, width, legend: &[], sample: Sample::Marker };
         if self.items.is_empty() {
             return frame.nothing(form);
         }
         let room = frame.room();
-        let lanes = self.columns.len() as f64 + 1.0;
         let side = ((room + GAP) / lanes - GAP).min(SIDE);
         let head = 22.0;
         let row = side + GAP + 8.0;

@@ -6,7 +6,7 @@ use dissensus_store::Store;
 use dissensus_studies::{StatusReport, Tally};
 use serde_json::json;
 
-use super::{Choice, planned};
+use super::{Choice, at_least_one, planned};
 use crate::ui::table::{Cell, Form, Table};
 use crate::ui::{self, paint, text};
 
@@ -17,9 +17,9 @@ use crate::ui::{self, paint, text};
 pub(crate) struct Args {
     #[command(flatten)]
     choice: Choice,
-    /// Runs at a time, for the time that is left
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    lanes: usize,
+    /// Runs at a time, for the time that is left [default: as many as there were before]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    lanes: Option<u64>,
     /// Print as JSON
     #[arg(long)]
     json: bool,
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let study = args.choice.study()?;
     let plan = planned(&study, &args.choice.options())?;
     let store = Store::open(&args.choice.store)?;
-    let status = plan.status(&store, args.lanes)?;
+    let status = plan.status(&store, args.lanes.and_then(|lanes| usize::try_from(lanes).ok()))?;
     match args.json {
         true => ui::out(&format!("{:#}\n", as_json(&status)))?,
         false => ui::out(&page(&study.title, &status))?,
