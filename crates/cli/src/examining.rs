@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use dissensus_engine::{Device, Precision};
+use dissensus_engine::Device;
 use dissensus_examine::{Model, ModelSettings, Progress};
 use dissensus_geometry::curvature::Estimate;
 use dissensus_store::{RunInfo, Store, Which};
@@ -15,7 +15,8 @@ use indicatif::ProgressBar;
 use serde::Serialize;
 
 use crate::commands::runs::StoreArgs;
-use crate::training::{load, material, open_device};
+use crate::device::DeviceArgs;
+use crate::training::{load, material};
 use crate::ui::{self, paint, progress};
 
 /// Which models, and where they are computed.
@@ -30,12 +31,8 @@ pub(crate) struct Models {
     /// a dataset known by its name nor those of a study in the store
     #[arg(long, value_name = "FILE.toml")]
     spec: Option<PathBuf>,
-    /// Where to compute: auto, cpu, cuda, or one of several cards, as in cuda:1
-    #[arg(long, value_name = "DEVICE", default_value = "auto")]
-    device: String,
-    /// The numbers to compute with: f32; on a card also tf32, or bf16, which is fast and coarse
-    #[arg(long, value_name = "NUMBERS", default_value = "f32", value_parser = Precision::NAMES)]
-    precision: String,
+    #[command(flatten)]
+    on: DeviceArgs,
 }
 
 impl Models {
@@ -46,13 +43,7 @@ impl Models {
 
     /// The device, and the data of runs as they are asked for.
     pub(crate) fn bench(&self) -> anyhow::Result<Bench<'_>> {
-        let (device, on_card) = open_device(&self.device)?;
-        let precision = Precision::named(&self.precision).unwrap_or_default();
-        anyhow::ensure!(
-            on_card || precision == Precision::F32,
-            "--precision {} is for a card, and this is a CPU; leave it out",
-            self.precision
-        );
+        let (device, precision) = self.on.open()?;
         let settings = ModelSettings { precision, ..ModelSettings::default() };
         Ok(Bench { models: self, device, settings, tasks: Vec::new() })
     }

@@ -5,6 +5,7 @@
 //! standard output, everything else to standard error.
 
 mod commands;
+mod device;
 mod examining;
 mod generated;
 mod judging;

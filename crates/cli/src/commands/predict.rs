@@ -7,14 +7,14 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use dissensus_core::Ids;
 use dissensus_engine::network::Shape;
-use dissensus_engine::{Cpu, Dataset, Device, Network, Settings, State};
+use dissensus_engine::{Dataset, Device, Network, Precision, Settings, State};
 use dissensus_inputs::{Inputs, Kind};
 use dissensus_store::{Predictions, RunInfo, Which};
-use dissensus_train::spec::Precision;
 use dissensus_train::{Found, RunSpec};
 use dissensus_votes::write::WriteError;
 
 use super::runs::{StoreArgs, state_name};
+use crate::device::DeviceArgs;
 use crate::training::read_inputs;
 use crate::ui::{self, paint, progress, text};
 
@@ -28,7 +28,7 @@ use takes::Takes;
 /// The pictures or feature vectors come as they do for training: .npy, .npz, a table with an id
 /// column, safetensors, a folder of PNG or JPEG files, or the name of a dataset with pictures.
 /// Pictures are normalized as the run's training pictures were. The evaluation items of a run get
-/// the numbers that the run has stored for them, bit for bit where it was trained on a CPU.
+/// the numbers that the run has stored for them, bit for bit on a CPU where it was trained on one.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The run: its id, or the first digits of it; `dissensus runs` lists them
@@ -48,6 +48,8 @@ pub(crate) struct Args {
     #[arg(long)]
     force: bool,
     #[command(flatten)]
+    on: DeviceArgs,
+    #[command(flatten)]
     store: StoreArgs,
 }
 
@@ -62,6 +64,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(path) = args.out.as_ref().filter(|path| !args.force && path.exists()) {
         return Err(WriteError::Exists { path: path.clone() }.into());
     }
+    let (device, precision) = args.on.open()?;
     let info = args.store.find(&args.run)?;
     let which = if args.which == "last" { Which::Last } else { Which::Best };
     let mut model = Model::of(&info, which)?;
@@ -69,14 +72,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     for note in inputs.notes() {
         ui::err(&paint::dim(&format!("{}: {note}\n", inputs.name())));
     }
-    if model.spec.run.precision != Precision::F32 {
-        ui::err(&paint::dim("the run was trained with other numbers; predicting in f32\n"));
+    if model.spec.run.precision != precision {
+        let (own, now) = (model.spec.run.precision.name(), precision.name());
+        ui::err(&paint::dim(&format!("the run was trained in {own}; predicting in {now}\n")));
     }
     let ids = inputs.ids().cloned();
     let unnamed = ids.is_none();
     let ids = ids.unwrap_or_else(|| Ids::positions(inputs.len()));
     let ids: Vec<String> = ids.iter().map(str::to_owned).collect();
-    let logits = model.logits(inputs)?;
+    let logits = model.logits(inputs, &*device, precision)?;
     if unnamed {
         ui::err("the inputs have no ids: rows are called 0, 1, … by position\n");
     }
@@ -124,7 +128,12 @@ impl Model {
     }
 
     /// The logits of all inputs, row after row.
-    fn logits(&mut self, inputs: Inputs) -> anyhow::Result<Vec<f32>> {
+    fn logits(
+        &mut self,
+        inputs: Inputs,
+        device: &dyn Device,
+        precision: Precision,
+    ) -> anyhow::Result<Vec<f32>> {
         let dataset = self.dataset(inputs)?;
         let plan = &self.spec.run;
         let network: Network = plan.model.network(dataset.shape(), self.classes.len())?;
@@ -133,13 +142,9 @@ impl Model {
         let slots = optimizer.slots().iter().map(|_| vec![0.0; parameters.len()]).collect();
         let state = State { parameters, statistics, slots, steps: 0 };
         let rows = u32::try_from(dataset.len()).context("more inputs than can be predicted")?;
-        let settings = Settings {
-            precision: Default::default(),
-            batch: BATCH.min(dataset.len()),
-            optimizer,
-            threads: 0,
-        };
-        let mut runner = Cpu.runner(&Arc::new(network), &dataset, &settings, state)?;
+        let settings =
+            Settings { precision, batch: BATCH.min(dataset.len()), optimizer, threads: 0 };
+        let mut runner = device.runner(&Arc::new(network), &dataset, &settings, state)?;
         let rows: Vec<u32> = (0..rows).collect();
         let mut logits = Vec::with_capacity(rows.len() * self.classes.len());
         let bar = progress::steps(rows.len(), "predicting");
