@@ -1,5 +1,7 @@
 //! One run on the GPU.
 
+mod answers;
+mod backward;
 mod curvature;
 mod inputs;
 mod memory;
@@ -18,17 +20,14 @@ use super::cudnn::{Conv, Handle, Place, Plans, Shapes};
 use super::launch::{Arg, Pointer, Stream};
 use super::layout::Places;
 use super::{Cuda, Resident, driver};
-use crate::device::{
-    Choice, Dataset, Epoch, Maps, Mode, Precision, Runner, Settings, Shift, State, Targets, Votes,
-    Weights,
-};
+use crate::device::{Choice, Dataset, Mode, Precision, Settings, State, Targets, Votes};
 use crate::error::EngineError;
 use crate::fused::{Fused, Slots, fuse, slots};
 use crate::network::{Network, Shape};
-use crate::optimizer::Optimizer;
+use backward::Reach;
 use curvature::Curvature;
 use memory::{Ballots, Memory, Tangents};
-use passes::{Reach, conv_shapes, thin_shapes};
+use passes::{conv_shapes, thin_shapes};
 use side::Side;
 use transfer::Transfer;
 
@@ -526,145 +525,4 @@ impl CudaRunner {
 /// Bytes of an activation.
 pub(super) fn act_size(precision: Precision) -> usize {
     if precision == Precision::Bf16 { 2 } else { 4 }
-}
-
-impl Runner for CudaRunner {
-    fn draws(&self) -> bool {
-        true
-    }
-
-    fn train(&mut self, epoch: &Epoch<'_>) -> Result<f64, EngineError> {
-        if epoch.batch == 0 || epoch.batch > self.settings.batch {
-            return Err(EngineError::Data(format!(
-                "a batch of {}, in a runner for {}",
-                epoch.batch, self.settings.batch
-            )));
-        }
-        self.check_rows(epoch.visits)?;
-        if epoch.visits.len() > self.rows {
-            let text = format!("{} visits to {} examples", epoch.visits.len(), self.rows);
-            return Err(EngineError::Data(text));
-        }
-        let soft = self.targets(epoch.targets, epoch.visits)?;
-        let m = &self.memory;
-        self.stream.write(m.visits, epoch.visits)?;
-        if let Some(shifts) = epoch.shifts {
-            let word = |s: &Shift| [s.down as u8, s.right as u8, u8::from(s.flip), 0];
-            self.stream.write(m.shifts, &shifts.iter().map(word).collect::<Vec<_>>())?;
-        }
-        if let Some(mixture) = epoch.mixture {
-            let lambda: Vec<f32> = mixture.lambda.iter().map(|&l| l as f32).collect();
-            self.stream.write(m.lambda, &lambda)?;
-            self.stream.write(m.partner, mixture.partner)?;
-        }
-        if let Optimizer::Sgd { momentum, weight_decay, .. } = self.settings.optimizer {
-            let by = [epoch.rate, momentum, weight_decay].map(|x| x as f32);
-            self.stream.write(m.by, &by)?;
-        }
-        self.stream.write(m.rate, &[epoch.rate as f32])?;
-        self.stream.write(m.epoch, &[epoch.number, epoch.seed])?;
-        let work = Work::Train {
-            batch: epoch.batch,
-            mode: if epoch.mode == Mode::Train { How::Own } else { How::Frozen },
-            shifted: epoch.shifts.is_some(),
-            mixed: epoch.mixture.is_some(),
-            soft,
-            // The device and this run know of it; any other is another run.
-            beside: Arc::strong_count(&self.runs) <= 2,
-        };
-        self.version += 1;
-        self.over(work, epoch.visits.len())?;
-        self.step_count += epoch.visits.len().div_ceil(epoch.batch) as u64;
-        self.mean_loss(epoch.visits.len())
-    }
-
-    fn logits(&mut self, rows: &[u32]) -> Result<Vec<f32>, EngineError> {
-        self.collect(Work::Logits, rows, self.network.classes())
-    }
-
-    fn features(&mut self, rows: &[u32]) -> Result<Vec<f32>, EngineError> {
-        let width = self.network.nodes()[self.network.features()].shape.len();
-        self.collect(Work::Features, rows, width)
-    }
-
-    fn maps(&mut self, rows: &[u32]) -> Result<Maps, EngineError> {
-        self.map_values(rows)
-    }
-
-    fn input_gradient(
-        &mut self,
-        rows: &[u32],
-        targets: Targets<'_>,
-    ) -> Result<Vec<f32>, EngineError> {
-        self.input_slopes(rows, targets)
-    }
-
-    fn perturbed(
-        &mut self,
-        rows: &[u32],
-        temperature: f64,
-        epsilon: f64,
-    ) -> Result<Vec<f32>, EngineError> {
-        self.perturbed_logits(rows, temperature, epsilon)
-    }
-
-    fn refresh(&mut self, rows: &[u32], batch: usize) -> Result<(), EngineError> {
-        self.new_statistics(rows, batch)
-    }
-
-    fn gradient(
-        &mut self,
-        rows: &[u32],
-        targets: Targets<'_>,
-    ) -> Result<(f64, Vec<f32>), EngineError> {
-        self.mean_gradient(rows, targets)
-    }
-
-    fn hessian_product(
-        &mut self,
-        rows: &[u32],
-        targets: Targets<'_>,
-        direction: &[f32],
-    ) -> Result<Vec<f32>, EngineError> {
-        self.product(rows, targets, direction)
-    }
-
-    fn state(&self) -> Result<State<f32>, EngineError> {
-        let host = |from: Pointer| -> Result<Vec<f32>, EngineError> {
-            Ok(self.places.to_host(&self.stream.read::<f32>(from, self.places.len)?))
-        };
-        let m = &self.memory;
-        Ok(State {
-            parameters: host(m.weights)?,
-            statistics: self.stream.read(m.statistics, self.network.statistic_count())?,
-            slots: m.slots.iter().map(|&slot| host(slot)).collect::<Result<_, _>>()?,
-            steps: self.step_count,
-        })
-    }
-
-    fn restore(&mut self, state: State<f32>) -> Result<(), EngineError> {
-        state.check(&self.network, &self.settings.optimizer)?;
-        self.put(&state)
-    }
-
-    fn keep(&mut self) -> Result<(), EngineError> {
-        let m = &self.memory;
-        self.stream.copy(m.weights, m.kept[0], 4 * self.places.len)?;
-        self.stream.copy(m.statistics, m.kept[1], 4 * self.network.statistic_count())?;
-        self.kept = true;
-        Ok(())
-    }
-
-    fn kept(&self) -> Result<Option<Weights>, EngineError> {
-        if !self.kept {
-            return Ok(None);
-        }
-        let parameters = self.stream.read::<f32>(self.memory.kept[0], self.places.len)?;
-        let statistics = self.stream.read(self.memory.kept[1], self.network.statistic_count())?;
-        Ok(Some(Weights { parameters: self.places.to_host(&parameters), statistics }))
-    }
-
-    fn bytes(&self) -> usize {
-        self.stream.bytes() + self.curvature.bytes()
-    }
 }

@@ -14,8 +14,8 @@
 
 use super::super::driver;
 use super::super::launch::Arg;
+use super::backward::Reach;
 use super::memory::{Held, Rooms, Tangents};
-use super::passes::Reach;
 use super::{CudaRunner, Work};
 use crate::device::{Mode, Targets, Votes};
 use crate::error::EngineError;

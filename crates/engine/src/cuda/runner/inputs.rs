@@ -2,7 +2,7 @@
 //! the maps before the last pooling, and statistics of batches as they come.
 
 use super::super::launch::Arg;
-use super::passes::Reach;
+use super::backward::Reach;
 use super::{CudaRunner, MOMENTUM, Work};
 use crate::device::{Maps, Mode, Targets, check_perturbation, check_refresh};
 use crate::error::EngineError;
