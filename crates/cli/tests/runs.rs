@@ -332,6 +332,43 @@ fn pictures_of_a_run_are_predicted_to_the_bit() {
     assert_ne!(best.stdout, last.stdout);
 }
 
+/// What the last layer sees: the layer makes the logits of it, and a head can be trained on it.
+#[test]
+fn features_are_what_the_last_layer_sees() {
+    let (lab, task) = (Lab::new(), pictures());
+    let id = lab.train(&task, &small(&task, 0), u64::MAX);
+    let both = ["--features", "features.npz", "--out", "logits.npz"];
+    let output = lab.run(&[&["predict", id.as_str(), "blends"], &both[..]].concat());
+    assert!(output.status.success() && output.stdout.is_empty(), "{}", show(&output));
+    let path = lab.folder.path().join("features.npz");
+    let inputs = dissensus_inputs::read(&path, &Default::default()).unwrap();
+    let Kind::Features(features) = inputs.kind() else { panic!("features") };
+    let found =
+        dissensus_predictions::read(&lab.folder.path().join("logits.npz"), &Default::default());
+    let found = found.unwrap().remove(0);
+    assert!(inputs.ids().unwrap().iter().eq(found.ids.as_ref().unwrap()));
+    let weights = lab.store.run(&id).unwrap().weights(Which::Best).unwrap().unwrap();
+    let (classes, width) = (found.classes.as_ref().unwrap().len(), features.width());
+    let of = |shape: &[usize]| {
+        let mut fit = weights.iter().filter(|tensor| tensor.shape() == shape);
+        fit.next_back().unwrap().values().to_vec()
+    };
+    let (w, b) = (of(&[classes, width]), of(&[classes]));
+    let rows = features.values().chunks(width).zip(found.values.chunks(classes));
+    for (row, logits) in rows.take(50) {
+        for (k, logit) in logits.iter().enumerate() {
+            let products = w[k * width..][..width].iter().zip(row);
+            let z = f64::from(b[k]) + products.map(|(w, x)| f64::from(w * x)).sum::<f64>();
+            assert!((z - logit).abs() < 1e-4, "{z} {logit}");
+        }
+    }
+    // Alone, nothing is printed; and nothing is replaced unasked.
+    let again = ["predict", id.as_str(), "blends", "--features", "features.npz"];
+    assert_eq!(lab.run(&again).status.code(), Some(2));
+    let output = lab.run(&[&again[..], &["--force"]].concat());
+    assert!(output.status.success() && output.stdout.is_empty(), "{}", show(&output));
+}
+
 #[test]
 fn feature_vectors_of_a_run_are_predicted_to_the_bit() {
     let (lab, blends) = (Lab::new(), blends());

@@ -11,7 +11,7 @@ use dissensus_engine::{Dataset, Device, Network, Precision, Settings, State};
 use dissensus_inputs::{Inputs, Kind};
 use dissensus_store::{Predictions, RunInfo, Which};
 use dissensus_train::{Found, RunSpec};
-use dissensus_votes::write::WriteError;
+use dissensus_votes::write::{WriteError, write_atomically};
 
 use super::runs::{StoreArgs, state_name};
 use crate::device::DeviceArgs;
@@ -44,7 +44,11 @@ pub(crate) struct Args {
     /// CSV on standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Replace an existing file
+    /// Write what the last layer sees of the inputs, by id, as .npz: features that a head can be
+    /// trained on. Predictions are then written with --out alone
+    #[arg(long, value_name = "FILE.npz")]
+    features: Option<PathBuf>,
+    /// Replace existing files
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -61,8 +65,10 @@ const STRIDE: usize = 8 * BATCH;
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let form = args.out.as_deref().map(write::form_of).transpose()?;
-    if let Some(path) = args.out.as_ref().filter(|path| !args.force && path.exists()) {
-        return Err(WriteError::Exists { path: path.clone() }.into());
+    for path in [&args.out, &args.features].into_iter().flatten() {
+        if !args.force && path.exists() {
+            return Err(WriteError::Exists { path: path.clone() }.into());
+        }
     }
     let (device, precision) = args.on.open()?;
     let info = args.store.find(&args.run)?;
@@ -80,10 +86,18 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let unnamed = ids.is_none();
     let ids = ids.unwrap_or_else(|| Ids::positions(inputs.len()));
     let ids: Vec<String> = ids.iter().map(str::to_owned).collect();
-    let logits = model.logits(inputs, &*device, precision)?;
+    let Asked { logits, features } = model.ask(inputs, &*device, precision, args)?;
     if unnamed {
         ui::err("the inputs have no ids: rows are called 0, 1, … by position\n");
     }
+    if let (Some(path), Some((width, features))) = (&args.features, features) {
+        write_atomically(path, args.force, |file| {
+            Ok(dissensus_store::write_features(file, &ids, width, &features)?)
+        })?;
+        let items = text::thousands(ids.len() as u64);
+        ui::err(&format!("wrote {}: {items} items × {width} features\n", path.display()));
+    }
+    let Some(logits) = logits else { return Ok(ExitCode::SUCCESS) };
     let predictions = Predictions::new(logits, ids, model.classes)?;
     match args.out.as_deref().zip(form) {
         None => ui::out_bytes(write::csv(&predictions).as_bytes())?,
@@ -96,6 +110,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is known of all inputs, row after row.
+struct Asked {
+    logits: Option<Vec<f32>>,
+    /// How many an input, and all of them.
+    features: Option<(usize, Vec<f32>)>,
 }
 
 /// A trained model, as its run has stored it.
@@ -127,33 +148,41 @@ impl Model {
         Ok(Self { spec, takes, classes, weights: Found::new(weights) })
     }
 
-    /// The logits of all inputs, row after row.
-    fn logits(
+    /// What is asked of all inputs, row after row.
+    fn ask(
         &mut self,
         inputs: Inputs,
         device: &dyn Device,
         precision: Precision,
-    ) -> anyhow::Result<Vec<f32>> {
+        args: &Args,
+    ) -> anyhow::Result<Asked> {
         let dataset = self.dataset(inputs)?;
         let plan = &self.spec.run;
         let network: Network = plan.model.network(dataset.shape(), self.classes.len())?;
+        let width = network.nodes()[network.features()].shape.len();
         let (parameters, statistics) = self.weights.weights(&network, "")?;
         let optimizer = plan.training.optimizer;
         let slots = optimizer.slots().iter().map(|_| vec![0.0; parameters.len()]).collect();
         let state = State { parameters, statistics, slots, steps: 0 };
         let rows = u32::try_from(dataset.len()).context("more inputs than can be predicted")?;
-        let settings =
-            Settings { precision, batch: BATCH.min(dataset.len()), optimizer, threads: 0 };
+        let batch = BATCH.min(dataset.len());
+        let settings = Settings { precision, batch, optimizer, threads: 0 };
         let mut runner = device.runner(&Arc::new(network), &dataset, &settings, state)?;
         let rows: Vec<u32> = (0..rows).collect();
-        let mut logits = Vec::with_capacity(rows.len() * self.classes.len());
+        let mut logits = (args.features.is_none() || args.out.is_some()).then(Vec::new);
+        let mut features = args.features.is_some().then(Vec::new);
         let bar = progress::steps(rows.len(), "predicting");
         for some in rows.chunks(STRIDE) {
-            logits.extend(runner.logits(some)?);
+            if let Some(logits) = &mut logits {
+                logits.extend(runner.logits(some)?);
+            }
+            if let Some(features) = &mut features {
+                features.extend(runner.features(some)?);
+            }
             bar.inc(some.len() as u64);
         }
         bar.finish_and_clear();
-        Ok(logits)
+        Ok(Asked { logits, features: features.map(|values| (width, values)) })
     }
 
     /// The inputs as the engine takes them, normalized as the training pictures were.
