@@ -208,6 +208,7 @@ fn identity(
 ) -> Identity {
     let weights = sha256(weights);
     let known = KNOWN.iter().find(|(digest, _)| *digest == weights).map(|(_, name)| *name);
+    // The number goes up with any change that moves a bit of a vector: vectors are kept by this.
     let mut hash = ContentHash::new("dissensus bert encoder 1");
     hash.text(&weights);
     hash.text(&sha256(vocabulary));

@@ -88,6 +88,7 @@ impl Vit {
             .map(|at| layer(&weights, at, shape, arch, &config))
             .collect::<Result<_, _>>()?;
         let norm = norm(&weights, "layernorm", width, config.layer_norm_eps)?;
+        // The number goes up with any change that moves a bit of a vector: vectors are kept by this.
         let mut hash = ContentHash::new("dissensus dinov2 encoder 1");
         hash.text(&sha256(&bytes));
         hash.text(&format!("{config:?} {preprocessing:?}"));

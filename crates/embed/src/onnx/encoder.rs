@@ -178,6 +178,7 @@ fn size(input: &Input, wanted: Option<[usize; 2]>) -> Result<([usize; 2], bool),
 
 /// Of all that decides a vector; changes of the arithmetic raise the version.
 fn digest(bytes: &[u8], output: &str, preparation: &Preparation) -> String {
+    // The number goes up with any change that moves a bit of a vector: vectors are kept by this.
     let mut hash = ContentHash::new("dissensus onnx encoder 1");
     hash.number(bytes.len() as u64);
     hash.bytes(bytes);
