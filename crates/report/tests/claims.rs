@@ -251,4 +251,11 @@ fn as_a_table() {
     let text = markdown(&table);
     assert!(text.contains("| It is so | holds  "), "{text}");
     assert!(text.contains("Not so — against it: sls: −0.11, p = 1.000."), "{text}");
+    // The page says at its head how many hold, and which do not.
+    let page = dissensus_report::page::render(&book, &[table], &[], None).unwrap();
+    assert!(page.contains("<td class=\"holds\">holds</td>"));
+    assert!(page.contains("<td class=\"fails\">does not hold</td>"));
+    let head = &page[page.find("id=\"summary\"").unwrap()..page.find("id=\"tables\"").unwrap()];
+    assert!(head.contains("<li>does not hold: Not so</li>"), "{head}");
+    assert!(head.contains("Of 3 claims 1 holds, "), "{head}");
 }

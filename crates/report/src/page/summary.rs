@@ -1,10 +1,12 @@
-//! What a reader in a hurry reads: who is best, what is done, what was published.
+//! What a reader in a hurry reads: who is best, which claims hold, what is done, what was published.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::escape::html;
 use super::numbers;
 use crate::book::Book;
+use crate::claims::{Judged, Verdict, judge};
+use crate::tables::claims::counted;
 use crate::tables::words::{ours, votes_title};
 use crate::tables::{Cell, Number, Table, Tally};
 
@@ -16,7 +18,24 @@ pub(super) fn summary(book: &Book, tables: &[Table], tally: Option<&Tally>) -> S
     let first = tables.iter().find(|table| table.numbers().any(|n| n.best));
     let best = first.map_or(String::new(), |table| best(book, table));
     let published = tally.map_or(String::new(), |tally| format!(" {}", html(&tally.sentence())));
-    format!("{best}<p>{}{published}</p>\n", runs(book))
+    format!("{best}{}<p>{}{published}</p>\n", claims(book), runs(book))
+}
+
+/// How many claims hold, and which do not.
+fn claims(book: &Book) -> String {
+    let judged: Vec<_> = book.claims.iter().filter_map(|claim| judge(claim, book).ok()).collect();
+    if judged.is_empty() {
+        return String::new();
+    }
+    let fails: Vec<&Judged> = judged.iter().filter(|one| one.verdict == Verdict::Fails).collect();
+    let holds = judged.iter().filter(|one| one.verdict == Verdict::Holds).count();
+    let counted = counted(holds, fails.len(), judged.len() - holds - fails.len());
+    let of = |one: &&Judged| format!("<li>does not hold: {}</li>\n", html(&one.text));
+    let list = match fails.is_empty() {
+        true => String::new(),
+        false => format!("<ul>\n{}</ul>\n", fails.iter().map(of).collect::<String>()),
+    };
+    format!("<p>{}</p>\n{list}", html(&counted))
 }
 
 /// How many runs are done, failed and missing.

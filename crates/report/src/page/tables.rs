@@ -6,6 +6,7 @@
 use super::escape::{anchor, html};
 use super::numbers;
 use crate::book::{Book, Metric};
+use crate::claims::Verdict;
 use crate::tables::words::{NOTHING, ours, p_of};
 use crate::tables::{Cell, Dimension, Head, Line, Number, Table};
 
@@ -163,7 +164,15 @@ fn row(book: &Book, line: &Line, above: Option<&Line>, out: &mut String) {
             Cell::Text(text) if text.is_empty() => {
                 out.push_str(&format!("<td class=\"none\">{NOTHING}</td>"));
             }
-            Cell::Text(text) => out.push_str(&format!("<td>{}</td>", html(text))),
+            Cell::Text(text) => {
+                let verdict = [Verdict::Holds, Verdict::Fails].iter().find(|v| v.words() == text);
+                let class = match verdict {
+                    Some(Verdict::Holds) => " class=\"holds\"",
+                    Some(_) => " class=\"fails\"",
+                    None => "",
+                };
+                out.push_str(&format!("<td{class}>{}</td>", html(text)));
+            }
             Cell::Number(number) => result(book, number, out),
         }
     }

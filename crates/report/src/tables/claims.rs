@@ -44,20 +44,7 @@ pub(super) fn prepare(spec: &TableSpec, book: &Book) -> Result<Table, ReportErro
     }
     let counted = match book.claims.len() {
         0 => "There are no claims.".to_owned(),
-        all => {
-            let or =
-                |n: usize, one: &'static str, many: &'static str| if n == 1 { one } else { many };
-            let mut words = vec![
-                format!("{holds} {}", or(holds, "holds", "hold")),
-                format!("{fails} {} not", or(fails, "does", "do")),
-            ];
-            if open > 0 {
-                words.push(format!("{open} cannot be decided yet"));
-            }
-            let last = words.pop().unwrap_or_default();
-            let claims = or(all, "claim", "claims");
-            format!("Of {all} {claims} {} and {last}.", words.join(", "))
-        }
+        _ => counted(holds, fails, open),
     };
     remarks.insert(0, counted);
     Ok(Table {
@@ -67,4 +54,19 @@ pub(super) fn prepare(spec: &TableSpec, book: &Book) -> Result<Table, ReportErro
         remarks,
         ..named(spec)
     })
+}
+
+/// How many claims hold, do not, and wait, as a sentence.
+pub(crate) fn counted(holds: usize, fails: usize, open: usize) -> String {
+    let or = |n: usize, one: &'static str, many: &'static str| if n == 1 { one } else { many };
+    let all = holds + fails + open;
+    let mut words = vec![
+        format!("{holds} {}", or(holds, "holds", "hold")),
+        format!("{fails} {} not", or(fails, "does", "do")),
+    ];
+    if open > 0 {
+        words.push(format!("{open} cannot be decided yet"));
+    }
+    let last = words.pop().unwrap_or_default();
+    format!("Of {all} {} {} and {last}.", or(all, "claim", "claims"), words.join(", "))
 }

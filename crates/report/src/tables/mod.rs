@@ -6,7 +6,7 @@
 //! over all tables how many cells come near what was published.
 
 mod chosen;
-mod claims;
+pub(crate) mod claims;
 mod csv;
 mod datasets;
 mod grid;
