@@ -202,7 +202,8 @@ impl Plan<'_> {
                     }
                     let place = jobs.iter().position(|one| std::ptr::eq(one, *job));
                     match Kept::nearest(folder, &names, stage, &job.id, &group.peers(job))? {
-                        Some(kept) => {
+                        Some(mut kept) => {
+                            kept.numbers.extend(stage.derived(&kept, self.material(job)));
                             all[place.unwrap_or_default()].push(kept);
                         }
                         None => *unexamined.entry(stage.name().to_owned()).or_default() += 1,

@@ -203,6 +203,9 @@ fn every_stage_gives_numbers_that_stay_when_the_weights_are_gone() {
     let (x, y) = (column("annotator_entropy"), column("gradient_variance"));
     let r = dissensus_stats::correlation::spearman(x, y, &settings).unwrap().r.unwrap();
     assert!((values(&found, "variance_spearman", "all")[0].2 - r).abs() < 1e-9);
+    // The other correlation is made of the same items when results are collected.
+    let r = dissensus_stats::correlation::pearson(x, y, &settings).unwrap().r.unwrap();
+    assert!((values(&found, "variance_pearson", "all")[0].2 - r).abs() < 1e-9);
     // Two seeds' maps of two pictures that both are judged on.
     assert_eq!(book.overlays.len(), 4);
     let items: BTreeSet<&str> = book.overlays.iter().map(|one| one.item.as_str()).collect();

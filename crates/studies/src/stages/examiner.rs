@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{Among, Kept};
 use crate::finished::Finished;
-use crate::{Bench, Job, StudyError};
+use crate::{Bench, Job, Material, Number, StudyError};
 
 /// A stage that needs the weights of runs, and a device.
 pub(crate) trait Examiner: Send + Sync {
@@ -36,6 +36,13 @@ pub(crate) trait Examiner: Send + Sync {
     /// The lines that it keeps.
     fn paths(&self) -> &'static [&'static str] {
         &[]
+    }
+
+    /// Numbers that follow from what it keeps by item. They need no model, so they are made when results
+    /// are collected.
+    fn derived(&self, kept: &Kept, material: &Material) -> Vec<Number> {
+        let _ = (kept, material);
+        Vec::new()
     }
 
     /// Data sets of the catalogue that it reads beside the study's own.

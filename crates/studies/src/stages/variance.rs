@@ -6,6 +6,7 @@ use std::sync::Arc;
 use dissensus_engine::Precision;
 use dissensus_examine::{VarianceSettings, Watch, variance};
 use dissensus_report::book::{Better, Metric};
+use dissensus_stats::correlation::{CorrelationSettings, pearson};
 use serde_json::{Value, json};
 
 use super::kept::ItemColumns;
@@ -13,7 +14,7 @@ use super::settings::{self, precision};
 use super::{Among, Examiner, Info, Kept, Made};
 use crate::file::{Section, SliceRule};
 use crate::finished::Finished;
-use crate::{Bench, Number, StudyError};
+use crate::{Bench, Material, Number, StudyError};
 
 pub(super) const INFO: Info = Info {
     name: "variance",
@@ -23,6 +24,7 @@ pub(super) const INFO: Info = Info {
 };
 
 const SPEARMAN: &str = "variance_spearman";
+const PEARSON: &str = "variance_pearson";
 const MEAN: &str = "gradient_variance_mean";
 const COLUMN: &str = "gradient_variance";
 
@@ -57,14 +59,22 @@ impl Examiner for OfGradients {
             settings: "over the items of the reported part, at the selected epoch".into(),
             source: "the covariance of ∇_z of −ln q_y for y drawn from p is Diag(p) − ppᵀ".into(),
         };
+        let both = "over items of (1 − ‖p‖²)(‖h‖² + 1) and −Σ_k p_k ln p_k, with the features h that \
+                    the last layer reads";
         vec![
             metric(
                 SPEARMAN,
-                "variance corr.",
+                "variance corr. (ranks)",
                 3,
                 "Spearman's correlation of an item's gradient variance with the entropy of its votes",
-                "ρ over items of (1 − ‖p‖²)(‖h‖² + 1) and −Σ_k p_k ln p_k, with the features h \
-                 that the last layer reads",
+                &format!("ρ {both}"),
+            ),
+            metric(
+                PEARSON,
+                "variance corr.",
+                3,
+                "Pearson's correlation of an item's gradient variance with the entropy of its votes",
+                &format!("r {both}"),
             ),
             metric(
                 MEAN,
@@ -82,6 +92,21 @@ impl Examiner for OfGradients {
 
     fn columns(&self) -> &'static [&'static str] {
         &[COLUMN]
+    }
+
+    fn derived(&self, kept: &Kept, material: &Material) -> Vec<Number> {
+        let Some(items) = &kept.items else { return Vec::new() };
+        let Some((_, variances)) = items.columns.iter().find(|(name, _)| name == COLUMN) else {
+            return Vec::new();
+        };
+        let known = material.task.table().items();
+        let entropies = material.task.truth().entropy();
+        let pairs = items.ids.iter().zip(variances);
+        let (x, y): (Vec<f64>, Vec<f64>) = pairs
+            .filter_map(|(id, variance)| Some(((*variance)?, entropies[known.position(id)?])))
+            .unzip();
+        let found = pearson(&x, &y, &CorrelationSettings::default());
+        vec![Number::new(PEARSON, "all", found.ok().and_then(|found| found.r))]
     }
 
     fn examine(
