@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::runs::state_name;
 use crate::judging::metrics;
 use crate::training::{
-    Batch, Column, Ended, How, Run, Summary, load, on_interrupt, run_all, summarize,
+    AtATime, Batch, Column, Ended, How, Run, Summary, load, on_interrupt, run_all, summarize,
 };
 use crate::ui::table::Form;
 use crate::ui::{self, paint};
@@ -42,9 +42,9 @@ pub(crate) struct Args {
     /// run.device]
     #[arg(long, value_name = "DEVICE")]
     device: Option<String>,
-    /// How many runs at a time [default: the spec's run.lanes]
-    #[arg(long, value_name = "N")]
-    lanes: Option<usize>,
+    /// How many runs at a time, or auto for what the device does best [default: the spec's run.lanes]
+    #[arg(long, value_name = "N|auto")]
+    lanes: Option<AtATime>,
     /// Only list the runs, and which of them are done
     #[arg(long)]
     dry_run: bool,
@@ -142,7 +142,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         runs: &Run::all(&task, &plans),
         store: &store,
         device: args.device.as_ref().unwrap_or(&spec.run.device),
-        lanes: args.lanes.or(size(spec.run.lanes)),
+        lanes: args.lanes.map_or_else(|| size(spec.run.lanes), |lanes| lanes.0),
         threads: size(spec.run.threads),
         checkpoint: spec.run.checkpoint,
         tensorboard: spec.run.tensorboard,

@@ -65,6 +65,23 @@ pub(crate) enum How {
     Waiting,
 }
 
+/// How many runs at a time, as it is typed; `None` for what the device does best.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct AtATime(pub(crate) Option<usize>);
+
+impl std::str::FromStr for AtATime {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "auto" {
+            return Ok(Self(None));
+        }
+        let number = text.parse().ok().filter(|number| *number > 0);
+        let number = number.ok_or("expected auto, or a whole number, at least 1")?;
+        Ok(Self(Some(number)))
+    }
+}
+
 /// The device of this name, and whether it is a card.
 pub(crate) fn open_device(name: &str) -> anyhow::Result<(Box<dyn Device>, bool)> {
     let (card, alone) = name.strip_suffix("+alone").map_or((name, false), |card| (card, true));

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{Choice, planned, stages};
 use crate::reporting;
-use crate::training::{Batch, Ended, How, Run, on_interrupt, run_all};
+use crate::training::{AtATime, Batch, Ended, How, Run, on_interrupt, run_all};
 use crate::ui::{self, paint, text};
 
 /// Run a study: everything in it that is not done yet.
@@ -37,11 +37,11 @@ pub(crate) struct Args {
 }
 
 /// How runs are run.
-#[derive(clap::Args, Clone, Default)]
+#[derive(clap::Args, Clone)]
 pub(crate) struct Lanes {
-    /// How many runs at a time [default: what the device does best]
-    #[arg(long, value_name = "N")]
-    lanes: Option<usize>,
+    /// How many runs at a time, or auto for what the device does best
+    #[arg(long, value_name = "N|auto", default_value = "auto")]
+    lanes: AtATime,
     /// Where to train: auto, cpu, cuda, or one of several cards, as in cuda:1
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     device: String,
@@ -56,7 +56,7 @@ impl Lanes {
     }
 
     pub(crate) fn on(device: &str) -> Self {
-        Self { lanes: None, device: device.to_owned(), tensorboard: None }
+        Self { lanes: AtATime(None), device: device.to_owned(), tensorboard: None }
     }
 }
 
@@ -171,7 +171,7 @@ fn train(
         runs: &runs,
         store,
         device: &how.device,
-        lanes: how.lanes,
+        lanes: how.lanes.0,
         threads: None,
         checkpoint: dissensus_train::spec::Checkpoint::Auto,
         tensorboard: false,
