@@ -98,6 +98,11 @@ fn below_and_above_another_arm() {
         said(&ClaimSpec { level: Some(level), ..spec }, &book).verdict
     };
     assert_eq!((strict(0.05), strict(0.07)), (Verdict::Fails, Verdict::Holds));
+    // Five pairs give 1/32 at the least: below that it cannot be said. Means that are not so can.
+    let few = Verdict::Open("5 pairs can give no p up to 0.03".into());
+    assert_eq!(strict(0.03), few);
+    let against = ClaimSpec { level: Some(0.03), ..than(ClaimKind::Above, &["sls"], "soft") };
+    assert_eq!(said(&against, &book).verdict, Verdict::Fails);
     // Equal means are neither below nor above.
     for kind in [ClaimKind::Below, ClaimKind::Above] {
         assert_eq!(said(&than(kind, &["soft"], "soft"), &book).verdict, Verdict::Fails);

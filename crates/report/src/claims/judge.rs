@@ -157,6 +157,7 @@ fn sided(spec: &ClaimSpec, book: &Book) -> Result<Outcome, ReportError> {
     let mut outcome = Outcome::default();
     let (mut cells, mut held, mut agree) = (0, 0, 0);
     let (mut ps, mut means, mut pairs) = (Vec::new(), Vec::new(), Vec::new());
+    let mut few = None;
     for at in places(spec, book) {
         let others = values(book, &at, than);
         for arm in &spec.arms {
@@ -172,14 +173,22 @@ fn sided(spec: &ClaimSpec, book: &Book) -> Result<Outcome, ReportError> {
             agree += usize::from(found.differences.iter().all(|one| good(*one)));
             ps.extend(found.p);
             let small = spec.level.is_none_or(|level| found.p.is_some_and(|p| p <= level));
+            // Too few pairs to ever be as small: then the means are all there is to say.
+            let unable = spec.level.filter(|&level| found.smallest.is_some_and(|p| p > level));
             if good(found.mean) && small {
                 held += 1;
+            } else if let (true, Some(level)) = (good(found.mean), unable) {
+                let pairs = found.differences.len();
+                few = Some(format!("{pairs} pairs can give no p up to {level}"));
             } else {
                 let by = number(found.mean, digits(book, &at.metric));
                 outcome.against.push(format!("{place}: {by}, {}", told(found.p)));
             }
             means.push(format!("{} {}", place, number(found.mean, digits(book, &at.metric))));
         }
+    }
+    if outcome.against.is_empty() {
+        outcome.open = outcome.open.or(few);
     }
     if outcome.seen == 0 {
         return Ok(outcome);
