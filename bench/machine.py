@@ -42,6 +42,20 @@ def timed(command, repeats):
     return {"seconds": min(seconds), "all_seconds": seconds, "memory_mib": round(memory)}
 
 
+def bench_engine(parser):
+    """The option that names our benchmark's binary."""
+    default = ROOT / "target/release/dissensus-bench-engine"
+    parser.add_argument("--ours", type=Path, default=default, help="our benchmark's binary")
+
+
+def built(binary):
+    """Builds our benchmark where its binary is not there."""
+    if not binary.exists():
+        subprocess.run(["cargo", "build", "--release", "--locked", "-p", binary.name], check=True,
+                       cwd=ROOT)
+    return binary
+
+
 def version(binary):
     return subprocess.run([binary, "--version"], capture_output=True, text=True).stdout.strip()
 

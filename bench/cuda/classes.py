@@ -18,7 +18,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
-from machine import ROOT, save, version  # noqa: E402
+from machine import bench_engine, built, save, version  # noqa: E402
 
 TIME, BYTES = "gpu__time_duration.sum", "dram__bytes.sum"
 # Kernels of ours by the beginning of their names; all others are cuDNN's.
@@ -87,12 +87,12 @@ def profile(ours, precision, skip, count):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--ours", type=Path, default=ROOT / "target/release/dissensus-bench-engine")
+    bench_engine(parser)
     parser.add_argument("--precision", default="bf16", choices=["bf16", "tf32", "f32"])
     parser.add_argument("--skip", type=int, default=1500, help="kernels of the beginning")
     parser.add_argument("--count", type=int, default=700, help="kernels to look at")
     options = parser.parse_args()
-    launches = profile(options.ours, options.precision, options.skip, options.count)
+    launches = profile(built(options.ours), options.precision, options.skip, options.count)
     # Whole steps: from one count of them to another.
     ends = [at for at, one in enumerate(launches) if one["name"] == "advance"]
     if len(ends) < 2:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
-from machine import ROOT, machine, save, version  # noqa: E402
+from machine import bench_engine, built, machine, save, version  # noqa: E402
 
 # Precision and lanes; one lane is a card opened for one run alone.
 OURS = [("bf16", 1), ("bf16", 2), ("bf16", 3), ("bf16", 4), ("tf32", 1), ("tf32", 3)]
@@ -70,13 +70,11 @@ def show(rows):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--ours", type=Path, default=ROOT / "target/release/dissensus-bench-engine")
+    bench_engine(parser)
     parser.add_argument("--quick", action="store_true", help="fewer epochs of the peers")
     parser.add_argument("--variants", nargs="+", help="these peers only, as peers.py names them")
     options = parser.parse_args()
-    if not options.ours.exists():
-        subprocess.run(["cargo", "build", "--release", "--locked", "-p", "dissensus-bench-engine"],
-                       check=True, cwd=ROOT)
+    built(options.ours)
     ours = [line for precision, lanes in OURS
             for line in lines([options.ours, "cuda", precision, lanes, EPOCHS])]
     peers = lines([sys.executable, HERE / "peers.py", *["--quick"][: options.quick],

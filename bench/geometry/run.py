@@ -17,7 +17,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
-from machine import ROOT, machine, save  # noqa: E402
+from machine import bench_engine, built, machine, save  # noqa: E402
 
 
 def lines(command):
@@ -30,16 +30,14 @@ def lines(command):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--ours", type=Path, default=ROOT / "target/release/dissensus-bench-engine")
+    bench_engine(parser)
     parser.add_argument("--cpu", action="store_true", help="on the CPU, with few pictures")
     parser.add_argument("--rows", type=int, help="pictures")
     parser.add_argument("--precisions", nargs="*", default=None, help="ours, each on its own")
     parser.add_argument("--folder", type=Path, help="where the net goes; else a folder that goes away")
     parser.add_argument("--no-peer", action="store_true", help="ours alone; nothing is saved")
     options = parser.parse_args()
-    if not options.ours.exists():
-        subprocess.run(["cargo", "build", "--release", "--locked", "-p", "dissensus-bench-engine"],
-                       check=True, cwd=ROOT)
+    built(options.ours)
     device = "cpu" if options.cpu else "cuda"
     rows = options.rows or (40 if options.cpu else 2000)
     counts = ["4", "2"] if options.cpu else ["30", "10"]

@@ -226,12 +226,8 @@ fn data_that_a_stage_needs_are_asked_for_first() {
     let folder = lab();
     let study = STUDY.replace("truth = {}", "truth = {}\nood = { sets = [\"svhn\"] }");
     std::fs::write(folder.path().join("small.toml"), study).unwrap();
-    let output = std::process::Command::new(env!("CARGO_BIN_EXE_dissensus"))
-        .args(["study", "run", "small.toml"])
-        .current_dir(folder.path())
-        .env("DISSENSUS_CACHE", folder.path().join("cache"))
-        .output()
-        .unwrap();
+    let mut program = common::program(folder.path(), &["study", "run", "small.toml"]);
+    let output = program.env("DISSENSUS_CACHE", folder.path().join("cache")).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("a stage of the study looks at svhn"), "{said}");

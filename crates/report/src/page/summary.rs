@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::escape::html;
 use super::numbers;
 use crate::book::Book;
-use crate::claims::{Judged, Verdict, judge};
+use crate::claims::{Verdict, judge};
 use crate::tables::claims::counted;
 use crate::tables::words::{ours, votes_title};
 use crate::tables::{Cell, Number, Table, Tally};
@@ -27,15 +27,13 @@ fn claims(book: &Book) -> String {
     if judged.is_empty() {
         return String::new();
     }
-    let fails: Vec<&Judged> = judged.iter().filter(|one| one.verdict == Verdict::Fails).collect();
-    let holds = judged.iter().filter(|one| one.verdict == Verdict::Holds).count();
-    let counted = counted(holds, fails.len(), judged.len() - holds - fails.len());
-    let of = |one: &&Judged| format!("<li>does not hold: {}</li>\n", html(&one.text));
-    let list = match fails.is_empty() {
-        true => String::new(),
-        false => format!("<ul>\n{}</ul>\n", fails.iter().map(of).collect::<String>()),
-    };
-    format!("<p>{}</p>\n{list}", html(&counted))
+    let fails = judged.iter().filter(|one| one.verdict == Verdict::Fails);
+    let mut list: String =
+        fails.map(|one| format!("<li>does not hold: {}</li>\n", html(&one.text))).collect();
+    if !list.is_empty() {
+        list = format!("<ul>\n{list}</ul>\n");
+    }
+    format!("<p>{}</p>\n{list}", html(&counted(&judged)))
 }
 
 /// How many runs are done, failed and missing.

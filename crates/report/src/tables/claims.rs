@@ -5,7 +5,7 @@ use super::spec::TableSpec;
 use super::table::{Cell, Head, Line, Table};
 use crate::ReportError;
 use crate::book::Book;
-use crate::claims::{Verdict, judge};
+use crate::claims::{Judged, Verdict, judge};
 
 const COLUMNS: [&str; 4] = ["Verdict", "Statistic", "Ours", "Published"];
 
@@ -16,24 +16,16 @@ pub(super) fn prepare(spec: &TableSpec, book: &Book) -> Result<Table, ReportErro
         span: 1,
         ..Head::default()
     };
-    let (mut lines, mut remarks) = (Vec::new(), Vec::new());
-    let (mut holds, mut fails, mut open) = (0, 0, 0);
-    for claim in &book.claims {
-        let judged = judge(claim, book)?;
+    let all = book.claims.iter().map(|claim| judge(claim, book)).collect::<Result<Vec<_>, _>>()?;
+    let (mut lines, mut remarks) = (Vec::new(), vec![counted(&all)]);
+    for judged in all {
         match &judged.verdict {
-            Verdict::Holds => holds += 1,
+            Verdict::Holds => {}
             Verdict::Fails => {
-                fails += 1;
-                remarks.push(format!(
-                    "{} — against it: {}.",
-                    judged.text,
-                    judged.against.join("; ")
-                ));
+                let against = judged.against.join("; ");
+                remarks.push(format!("{} — against it: {against}.", judged.text));
             }
-            Verdict::Open(why) => {
-                open += 1;
-                remarks.push(format!("{} — not decided: {why}.", judged.text));
-            }
+            Verdict::Open(why) => remarks.push(format!("{} — not decided: {why}.", judged.text)),
         }
         let words = judged.verdict.words().to_owned();
         let cells = [words, judged.statistic.to_owned(), judged.ours, judged.published];
@@ -42,11 +34,6 @@ pub(super) fn prepare(spec: &TableSpec, book: &Book) -> Result<Table, ReportErro
             cells: cells.into_iter().map(Cell::Text).collect(),
         });
     }
-    let counted = match book.claims.len() {
-        0 => "There are no claims.".to_owned(),
-        _ => counted(holds, fails, open),
-    };
-    remarks.insert(0, counted);
     Ok(Table {
         corner: vec!["Claim".to_owned()],
         heads: vec![COLUMNS.iter().map(|name| head(name, name)).collect()],
@@ -57,16 +44,19 @@ pub(super) fn prepare(spec: &TableSpec, book: &Book) -> Result<Table, ReportErro
 }
 
 /// How many claims hold, do not, and wait, as a sentence.
-pub(crate) fn counted(holds: usize, fails: usize, open: usize) -> String {
-    let or = |n: usize, one: &'static str, many: &'static str| if n == 1 { one } else { many };
-    let all = holds + fails + open;
-    let mut words = vec![
-        format!("{holds} {}", or(holds, "holds", "hold")),
-        format!("{fails} {} not", or(fails, "does", "do")),
-    ];
-    if open > 0 {
-        words.push(format!("{open} cannot be decided yet"));
+pub(crate) fn counted(all: &[Judged]) -> String {
+    if all.is_empty() {
+        return "There are no claims.".to_owned();
     }
-    let last = words.pop().unwrap_or_default();
-    format!("Of {all} {} {} and {last}.", or(all, "claim", "claims"), words.join(", "))
+    let count = |verdict| all.iter().filter(|judged| judged.verdict == verdict).count();
+    let (holds, fails) = (count(Verdict::Holds), count(Verdict::Fails));
+    let open = all.len() - holds - fails;
+    let or = |n: usize, one: &'static str, many: &'static str| if n == 1 { one } else { many };
+    let holds = format!("{holds} {}", or(holds, "holds", "hold"));
+    let fails = format!("{fails} {} not", or(fails, "does", "do"));
+    let said = match open {
+        0 => format!("{holds} and {fails}"),
+        _ => format!("{holds}, {fails} and {open} cannot be decided yet"),
+    };
+    format!("Of {} {} {said}.", all.len(), or(all.len(), "claim", "claims"))
 }
