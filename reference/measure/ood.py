@@ -51,8 +51,7 @@ def odin(z):
     return ODIN * (np.log((1 - p) / p) - np.log(np.longdouble(C - 1)))
 
 
-def knn(rows, training):
-    a, b = unit(rows), unit(training)
+def nearest(a, b):
     at = NearestNeighbors(n_neighbors=NEIGHBOURS, algorithm="brute").fit(b).kneighbors(a)[1][:, -1]
     return np.sqrt(((a - b[at]) ** 2).sum(1))
 
@@ -61,7 +60,7 @@ def scores(z, perturbed, f, training):
     q, top = scipy.special.softmax(z, axis=1), np.sort(z, axis=1)
     return {"energy": -scipy.special.logsumexp(z, axis=1), "msp": -q.max(1), "odin": odin(perturbed),
             "entropy": scipy.stats.entropy(q, axis=1), "margin": top[:, -2] - top[:, -1],
-            "knn": knn(f, training)}
+            "knn": nearest(unit(f), unit(training)), "knn_raw": nearest(f, training)}
 
 
 def fpr95(y, s):

@@ -280,7 +280,7 @@ fn ood() {
     ];
     let found = lab.json(&asked);
     let rows = found["rows"].as_array().unwrap();
-    assert_eq!(rows.len(), 6 * 2 * 5);
+    assert_eq!(rows.len(), 7 * 2 * 5);
     let auroc = |score: &str, out: &str| {
         let row = rows
             .iter()
@@ -300,7 +300,7 @@ fn ood() {
     let raw = std::fs::read_to_string(folder.join("raw.csv")).unwrap();
     let outside: u64 =
         found["outside"].as_array().unwrap().iter().map(|set| set[1].as_u64().unwrap()).sum();
-    assert_eq!(raw.lines().count() as u64, 1 + 6 * (16 + outside));
+    assert_eq!(raw.lines().count() as u64, 1 + 7 * (16 + outside));
     let page = lab.text(&["ood", &lab.runs[0], "--out", "strange.npy", "--scores", "energy,msp"]);
     assert!(page.contains("AUROC") && page.contains("FPR95") && page.contains('['), "{page}");
     let csv = lab.text(&["ood", &lab.runs[0], "--out", "strange.npy", "--scores", "msp", "--csv"]);

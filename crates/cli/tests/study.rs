@@ -414,6 +414,9 @@ fn halves_from_two_stores_make_the_whole() {
     assert!(!files(&folder.path().join("merged")).keys().any(|name| name.ends_with("safetensors")));
     ends(0, &folder, &["unpack", "elsewhere/right.pack", "--store", "merged"]);
     snapshot("unpack_again", &ends(0, &folder, &["unpack", "left.pack", "--store", "merged"]));
+    let both = ["unpack", "left.pack", "elsewhere/right.pack", "--store", "both"];
+    snapshot("unpack_several", &ends(0, &folder, &both));
+    assert_eq!(status(&folder, &["--store", "both"])["runs"]["missing"], 0);
     let weights = files(&folder.path().join("merged")).into_keys();
     assert_eq!(weights.filter(|name| name.ends_with("best.safetensors")).count(), 2);
     let merged = ["--store", "merged"];

@@ -17,7 +17,7 @@ use dissensus_geometry::barrier::Statistics;
 use dissensus_geometry::curvature::{LanczosSettings, TraceSettings};
 use dissensus_geometry::model::Grouping;
 use dissensus_inputs::{Images, Inputs, Kind, from_blends};
-use dissensus_measure::ood::FIGURES;
+use dissensus_measure::ood::{FIGURES, SCORES};
 use dissensus_store::Which;
 
 /// The dense Hessian over the evaluation part, from its products with unit vectors, in f64.
@@ -237,7 +237,7 @@ fn foreign_pictures_are_told() {
     settings.chosen.replicates = 50;
     settings.chosen.neighbours = 5;
     let found = ood(&mut model, &sets, &Cpu, &settings, &mut unwatched).unwrap();
-    assert_eq!(found.rows.len(), 6 * 2 * FIGURES.len());
+    assert_eq!(found.rows.len(), SCORES.len() * 2 * FIGURES.len());
     assert_eq!(found.inside, 40);
     let auroc = |score: &str, out: &str| found.row(score, out, "auroc").unwrap().value.unwrap();
     // Distances know noise from pictures, and nothing knows pictures from themselves.

@@ -11,8 +11,10 @@ mod energy;
 mod entropy;
 mod intervals;
 mod knn;
+mod knn_raw;
 mod margin;
 mod msp;
+mod nearest;
 mod odin;
 mod products;
 mod table;
@@ -26,8 +28,15 @@ pub use self::table::{OodError, Row, table};
 use crate::{About, Matrix, MeasureError, Predictions};
 
 /// Every score, in the order of the tables.
-pub const SCORES: &[OodScore] =
-    &[energy::SCORE, msp::SCORE, odin::SCORE, entropy::SCORE, margin::SCORE, knn::SCORE];
+pub const SCORES: &[OodScore] = &[
+    energy::SCORE,
+    msp::SCORE,
+    odin::SCORE,
+    entropy::SCORE,
+    margin::SCORE,
+    knn::SCORE,
+    knn_raw::SCORE,
+];
 
 /// The score of this name.
 pub fn score(name: &str) -> Option<&'static OodScore> {

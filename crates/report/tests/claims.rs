@@ -93,11 +93,16 @@ fn below_and_above_another_arm() {
     assert_eq!(failed.against, ["sls: −0.11, p = 1.000"]);
     assert_eq!(said(&than(ClaimKind::Above, &["soft"], "sls"), &book).verdict, Verdict::Holds);
     // With a level, p decides, too.
-    let strict = |level| {
-        let spec = than(ClaimKind::Below, &["sls", "pass"], "soft");
-        said(&ClaimSpec { level: Some(level), ..spec }, &book).verdict
+    let levelled = |level, arms: &[&str]| {
+        said(&ClaimSpec { level: Some(level), ..than(ClaimKind::Below, arms, "soft") }, &book)
     };
-    assert_eq!((strict(0.05), strict(0.07)), (Verdict::Fails, Verdict::Holds));
+    let strict = |level| levelled(level, &["sls", "pass"]).verdict;
+    assert_eq!((strict(0.05), strict(0.07)), (Verdict::Partly, Verdict::Holds));
+    let partly = levelled(0.05, &["sls", "pass"]);
+    assert_eq!(partly.against, ["pass: −0.15, p = 0.063"]);
+    assert!(partly.ours.starts_with("2 of 2 below; 1 with p up to 0.05; by"), "{}", partly.ours);
+    // Not surely in any cell is no part.
+    assert_eq!(levelled(0.05, &["pass"]).verdict, Verdict::Fails);
     // Five pairs give 1/32 at the least: below that it cannot be said. Means that are not so can.
     let few = Verdict::Open("5 pairs can give no p up to 0.03".into());
     assert_eq!(strict(0.03), few);

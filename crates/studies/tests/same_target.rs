@@ -111,7 +111,7 @@ fn the_further_study_takes_real_votes_without_replacement() {
     let study = Study::builtin("same-target-further").unwrap();
     let plan = study.plan(&PlanOptions::default(), &mut load);
     let jobs = plan.unwrap().finals(&Lab::new().store).unwrap().jobs;
-    assert_eq!((jobs.len(), distinct(&jobs).len()), (45, 45));
+    assert_eq!((jobs.len(), distinct(&jobs).len()), (50, 50));
     for job in &jobs {
         assert!(matches!(job.run.votes, Votes::Drawn { replacement: false, .. }), "{job:?}");
     }

@@ -1,5 +1,6 @@
 //! `dissensus unpack`
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -8,50 +9,62 @@ use dissensus_studies::files;
 
 use crate::ui::{self, paint, text};
 
-/// Add what is in a pack to a store.
+/// Add what is in packs to a store.
 ///
-/// A store that is not there is made. A run that is there and finished stays as it is; one that is
+/// The packs are taken one after the other. A store that is not there is made. A run that is there and finished stays as it is; one that is
 /// unfinished is replaced by the pack's finished one. Runs that are finished in both with different
-/// predictions are named, and those that were there stay. Everything in the pack is checked first.
+/// predictions are named, and those that were there stay. Everything in a pack is checked before
+/// anything of it is taken.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The file that `dissensus pack` wrote
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    /// Files that `dissensus pack` wrote
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
     /// The folder of runs to add to
     #[arg(long, value_name = "DIR", env = "DISSENSUS_STORE", default_value = "runs")]
     store: PathBuf,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let unpacked = unpack(&args.file, &args.store)?;
-    ui::out(&format!(
-        "{} added, {} replaced, {} kept as they were\n",
-        text::count(unpacked.added.len(), "run", "runs"),
-        unpacked.replaced.len(),
-        unpacked.kept.len()
-    ))?;
-    for (run, reason) in &unpacked.left {
-        ui::err(&format!("{} {run}: {reason}\n", paint::warn("left as it is:")));
-    }
-    for run in &unpacked.differing {
-        ui::err(&format!(
-            "{} {run} is finished here and in the pack, with different predictions; the one here \
-             stays\n",
-            paint::warn("note:")
-        ));
-    }
-    for study in &unpacked.studies {
-        if study.differing.iter().any(|file| file == files::STUDY) {
+    let (mut differing, mut studies) = (false, BTreeSet::new());
+    for file in &args.files {
+        let unpacked = unpack(file, &args.store)?;
+        let from = match args.files.len() {
+            1 => String::new(),
+            _ => format!("{}: ", file.display()),
+        };
+        ui::out(&format!(
+            "{from}{} added, {} replaced, {} kept as they were\n",
+            text::count(unpacked.added.len(), "run", "runs"),
+            unpacked.replaced.len(),
+            unpacked.kept.len()
+        ))?;
+        for (run, reason) in &unpacked.left {
+            ui::err(&format!("{} {run}: {reason}\n", paint::warn("left as it is:")));
+        }
+        for run in &unpacked.differing {
             ui::err(&format!(
-                "{} the study {} has other settings here than in the pack; those here stay, and \
-                 reports are made by them\n",
-                paint::warn("note:"),
-                study.name
+                "{} {run} is finished here and in the pack, with different predictions; the one \
+                 here stays\n",
+                paint::warn("note:")
             ));
         }
-        let store = args.store.display();
-        ui::err(&format!("next: dissensus report {store} --study {}\n", study.name));
+        for study in &unpacked.studies {
+            if study.differing.iter().any(|file| file == files::STUDY) {
+                ui::err(&format!(
+                    "{} the study {} has other settings here than in the pack; those here stay, \
+                     and reports are made by them\n",
+                    paint::warn("note:"),
+                    study.name
+                ));
+            }
+        }
+        differing |= !unpacked.differing.is_empty();
+        studies.extend(unpacked.studies.into_iter().map(|study| study.name));
     }
-    Ok(ExitCode::from(u8::from(!unpacked.differing.is_empty())))
+    for study in studies {
+        let store = args.store.display();
+        ui::err(&format!("next: dissensus report {store} --study {study}\n"));
+    }
+    Ok(ExitCode::from(u8::from(differing)))
 }

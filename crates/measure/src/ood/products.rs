@@ -70,6 +70,11 @@ impl Packed {
         Self { depth, rows: count, panel, values }
     }
 
+    /// The numbers of a row.
+    pub(super) fn depth(&self) -> usize {
+        self.depth
+    }
+
     /// Multiplies `items` (rows of the same depth) with all packed rows, and hands the products to
     /// `takers`, one an item: [`Take::take`] gets the place of the first row and a product for it
     /// and each of the next ones, in their order.

@@ -21,6 +21,9 @@ const NAMED: usize = 6;
 pub enum Verdict {
     /// It is so.
     Holds,
+    /// All means lie as it says, but not all of them surely: in some cells, not in all, p is as small
+    /// as it should be.
+    Partly,
     /// It is not.
     Fails,
     /// It cannot be said yet, and why.
@@ -32,6 +35,7 @@ impl Verdict {
     pub fn words(&self) -> &'static str {
         match self {
             Self::Holds => "holds",
+            Self::Partly => "holds in part",
             Self::Fails => "does not hold",
             Self::Open(_) => "not decided",
         }
@@ -62,6 +66,8 @@ pub struct Judged {
 struct Outcome {
     ours: String,
     against: Vec<String>,
+    /// Those of `against` where the means are as they should be, and p is not.
+    unsure: usize,
     open: Option<String>,
     seen: usize,
 }
@@ -78,11 +84,13 @@ pub fn judge(spec: &ClaimSpec, book: &Book) -> Result<Judged, ReportError> {
         ClaimKind::ShareWithin => share(spec, book)?,
     };
     let undone = unfinished(spec, book);
-    let verdict = match (undone.or(outcome.open), outcome.seen, outcome.against.is_empty()) {
+    let against = outcome.against.len();
+    let verdict = match (undone.or(outcome.open), outcome.seen, against) {
         (Some(why), ..) => Verdict::Open(why),
         (None, 0, _) => Verdict::Open("there is no result of it".to_owned()),
-        (None, _, true) => Verdict::Holds,
-        (None, _, false) => Verdict::Fails,
+        (None, _, 0) => Verdict::Holds,
+        (None, seen, _) if against == outcome.unsure && against < seen => Verdict::Partly,
+        (None, ..) => Verdict::Fails,
     };
     Ok(Judged {
         name: spec.name.clone(),
@@ -155,7 +163,7 @@ fn sided(spec: &ClaimSpec, book: &Book) -> Result<Outcome, ReportError> {
     let side = if below { Alternative::Less } else { Alternative::Greater };
     let than = spec.than.as_deref().unwrap_or_default();
     let mut outcome = Outcome::default();
-    let (mut cells, mut held, mut agree) = (0, 0, 0);
+    let (mut cells, mut lie, mut held, mut agree) = (0, 0, 0, 0);
     let (mut ps, mut means, mut pairs) = (Vec::new(), Vec::new(), Vec::new());
     let mut few = None;
     for at in places(spec, book) {
@@ -183,7 +191,9 @@ fn sided(spec: &ClaimSpec, book: &Book) -> Result<Outcome, ReportError> {
             } else {
                 let by = number(found.mean, digits(book, &at.metric));
                 outcome.against.push(format!("{place}: {by}, {}", told(found.p)));
+                outcome.unsure += usize::from(good(found.mean));
             }
+            lie += usize::from(good(found.mean));
             means.push(format!("{} {}", place, number(found.mean, digits(book, &at.metric))));
         }
     }
@@ -194,7 +204,10 @@ fn sided(spec: &ClaimSpec, book: &Book) -> Result<Outcome, ReportError> {
         return Ok(outcome);
     }
     let way = if below { "below" } else { "above" };
-    let mut words = vec![format!("{held} of {cells} {way}")];
+    let mut words = vec![format!("{lie} of {cells} {way}")];
+    if let (Some(level), true) = (spec.level, held < lie) {
+        words.push(format!("{held} with p up to {level}"));
+    }
     if cells <= 3 && !means.is_empty() {
         words.push(format!("by {}", means.join(", ")));
     }

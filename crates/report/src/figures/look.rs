@@ -31,7 +31,7 @@ pub(crate) enum Paint {
     Arm(usize),
 }
 
-/// How many arms look different from each other.
+/// How many arms differ in every way. Those that follow have the colours again, with other markers.
 pub const LOOKS: usize = 12;
 
 const BASE: [(&str, &str, &str); 4] = [
@@ -88,9 +88,14 @@ pub(super) fn dash(look: usize) -> &'static str {
     DASHES[look % DASHES.len()]
 }
 
+/// The marker of an arm, which moves on by some places whenever the colours begin again.
+fn shape(look: usize) -> usize {
+    (look + look / LOOKS * 5) % LOOKS
+}
+
 /// Whether an arm's marker is only an outline.
 pub(super) fn hollow(look: usize) -> bool {
-    (6..11).contains(&(look % LOOKS))
+    (6..11).contains(&shape(look))
 }
 
 /// The path of an arm's marker around a place; markers of one radius have about one area.
@@ -118,7 +123,7 @@ pub(super) fn marker(look: usize, x: f64, y: f64, radius: f64) -> String {
         (-1.2, -thin),
         (-thin, -thin),
     ];
-    match look % LOOKS {
+    match shape(look) {
         0 | 6 => {
             let (r, d) = (px(radius), px(2.0 * radius));
             format!("M{} {}a{r} {r} 0 1 0 {d} 0a{r} {r} 0 1 0 -{d} 0Z", px(x - radius), px(y))
@@ -146,6 +151,10 @@ mod tests {
             }
         }
         assert_eq!(Paint::Arm(LOOKS + 1).written(Form::File), ARMS[1].0);
+        // With the colours used up, no two arms are alike for a long time.
+        let looks: std::collections::HashSet<_> =
+            (0..100).map(|i| (i % LOOKS, marker(i, 0.0, 0.0, 1.0), hollow(i))).collect();
+        assert_eq!(looks.len(), 100);
         assert_eq!(Paint::Arm(1).written(Form::Page), "var(--figure-arm-1, #e69f00)");
     }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::escape::html;
 use super::numbers;
 use crate::book::Book;
-use crate::claims::{Verdict, judge};
+use crate::claims::{Judged, Verdict, judge};
 use crate::tables::claims::counted;
 use crate::tables::words::{ours, votes_title};
 use crate::tables::{Cell, Number, Table, Tally};
@@ -21,15 +21,16 @@ pub(super) fn summary(book: &Book, tables: &[Table], tally: Option<&Tally>) -> S
     format!("{best}{}<p>{}{published}</p>\n", claims(book), runs(book))
 }
 
-/// How many claims hold, and which do not.
+/// How many claims hold, and which do not, or not wholly.
 fn claims(book: &Book) -> String {
     let judged: Vec<_> = book.claims.iter().filter_map(|claim| judge(claim, book).ok()).collect();
     if judged.is_empty() {
         return String::new();
     }
-    let fails = judged.iter().filter(|one| one.verdict == Verdict::Fails);
-    let mut list: String =
-        fails.map(|one| format!("<li>does not hold: {}</li>\n", html(&one.text))).collect();
+    let less = [Verdict::Fails, Verdict::Partly];
+    let less = judged.iter().filter(|one| less.contains(&one.verdict));
+    let line = |one: &Judged| format!("<li>{}: {}</li>\n", one.verdict.words(), html(&one.text));
+    let mut list: String = less.map(line).collect();
     if !list.is_empty() {
         list = format!("<ul>\n{list}</ul>\n");
     }

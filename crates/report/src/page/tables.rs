@@ -165,12 +165,13 @@ fn row(book: &Book, line: &Line, above: Option<&Line>, out: &mut String) {
                 out.push_str(&format!("<td class=\"none\">{NOTHING}</td>"));
             }
             Cell::Text(text) => {
-                let verdict = [Verdict::Holds, Verdict::Fails].iter().find(|v| v.words() == text);
-                let class = match verdict {
-                    Some(Verdict::Holds) => " class=\"holds\"",
-                    Some(_) => " class=\"fails\"",
-                    None => "",
-                };
+                let verdicts = [
+                    (Verdict::Holds, " class=\"holds\""),
+                    (Verdict::Partly, " class=\"partly\""),
+                    (Verdict::Fails, " class=\"fails\""),
+                ];
+                let verdict = verdicts.iter().find(|(verdict, _)| verdict.words() == text);
+                let class = verdict.map_or("", |(_, class)| class);
                 out.push_str(&format!("<td{class}>{}</td>", html(text)));
             }
             Cell::Number(number) => result(book, number, out),

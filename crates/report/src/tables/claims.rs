@@ -21,7 +21,7 @@ pub(super) fn prepare(spec: &TableSpec, book: &Book) -> Result<Table, ReportErro
     for judged in all {
         match &judged.verdict {
             Verdict::Holds => {}
-            Verdict::Fails => {
+            Verdict::Partly | Verdict::Fails => {
                 let against = judged.against.join("; ");
                 remarks.push(format!("{} — against it: {against}.", judged.text));
             }
@@ -50,13 +50,18 @@ pub(crate) fn counted(all: &[Judged]) -> String {
     }
     let count = |verdict| all.iter().filter(|judged| judged.verdict == verdict).count();
     let (holds, fails) = (count(Verdict::Holds), count(Verdict::Fails));
-    let open = all.len() - holds - fails;
+    let partly = count(Verdict::Partly);
+    let open = all.len() - holds - partly - fails;
     let or = |n: usize, one: &'static str, many: &'static str| if n == 1 { one } else { many };
-    let holds = format!("{holds} {}", or(holds, "holds", "hold"));
-    let fails = format!("{fails} {} not", or(fails, "does", "do"));
-    let said = match open {
-        0 => format!("{holds} and {fails}"),
-        _ => format!("{holds}, {fails} and {open} cannot be decided yet"),
-    };
-    format!("Of {} {} {said}.", all.len(), or(all.len(), "claim", "claims"))
+    let mut said = vec![format!("{holds} {}", or(holds, "holds", "hold"))];
+    if partly > 0 {
+        said.push(format!("{partly} {} in part", or(partly, "holds", "hold")));
+    }
+    said.push(format!("{fails} {} not", or(fails, "does", "do")));
+    if open > 0 {
+        said.push(format!("{open} cannot be decided yet"));
+    }
+    let last = said.pop().unwrap_or_default();
+    let said = said.join(", ");
+    format!("Of {} {} {said} and {last}.", all.len(), or(all.len(), "claim", "claims"))
 }

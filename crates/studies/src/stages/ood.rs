@@ -81,6 +81,21 @@ fn named(set: &str, score: &str, figure: &str) -> String {
     format!("{set}.{score}.{figure}")
 }
 
+/// A set or a score as it is written in tables.
+fn shown(name: &str) -> &str {
+    match name {
+        "svhn" => "SVHN",
+        "cifar100" => "CIFAR-100",
+        "cifar10h" => "CIFAR-10H",
+        "cifar10n" => "CIFAR-10N",
+        "msp" => "MSP",
+        "odin" => "ODIN",
+        "knn" => "KNN",
+        "knn_raw" => "KNN (raw)",
+        other => other,
+    }
+}
+
 impl Examiner for Detection {
     fn name(&self) -> &'static str {
         INFO.name
@@ -100,7 +115,7 @@ impl Examiner for Detection {
     fn metrics(&self) -> Vec<Metric> {
         let metric = |set: &str, score: &About, figure: &About| Metric {
             name: named(set, score.name, figure.name),
-            title: format!("{set} {} {}", score.name, figure.name.to_uppercase()),
+            title: format!("{} {} {}", shown(set), shown(score.name), figure.name.to_uppercase()),
             better: match figure.direction {
                 Direction::Lower => Better::Lower,
                 Direction::Higher => Better::Higher,
