@@ -162,4 +162,25 @@ mod tests {
         assert_eq!(Picture { pixels: "00".into(), ..picture.clone() }.bytes(), None);
         assert_eq!(Picture { pixels: "zz".repeat(6), ..picture }.bytes(), None);
     }
+
+    /// Results of `same-target` are kept in `results/` under these names, and their models are gone:
+    /// under another name, they would not be found again.
+    #[test]
+    fn results_of_same_target_are_found_again() {
+        let study = crate::Study::builtin("same-target").unwrap();
+        let names: Vec<String> =
+            study.examiners.iter().map(|stage| folder_of(stage.as_ref())).collect();
+        let kept = [
+            "stages/geometry-28360b984a2e",
+            "stages/variance-b0127afbb1ec",
+            "stages/ood-6a13a9f5b516",
+            "stages/barrier-70ee99eb01f6",
+            "stages/cka-4b02b3d26385",
+            "stages/gradcam-dcd11e7ddf23",
+        ];
+        for name in kept {
+            assert!(names.iter().any(|known| known == name), "{name} is none of {names:?}");
+        }
+        assert_eq!(names.len(), kept.len());
+    }
 }
