@@ -150,6 +150,7 @@ fn help() {
     let folder = lab();
     for words in [
         "study",
+        "study new",
         "study run",
         "study status",
         "study list",
@@ -214,10 +215,33 @@ fn what_is_wrong_is_refused() {
     refused("error_report_no_store", &["report", "runs"]);
     refused("error_pack_no_store", &["pack", "runs"]);
     refused("error_unpack_no_file", &["unpack", "runs.pack"]);
+    refused("error_new_alone", &["study", "new", "votes.csv"]);
+    refused("error_new_no_file", &["study", "new", "votes.csv", "--inputs", "pictures.npy"]);
+    refused("error_new_no_dataset", &["study", "new", "blend"]);
     // Nothing was made of all that.
     assert_eq!(files(folder.path()).into_keys().collect::<Vec<_>>(), ["bad.toml", "small.toml"]);
     std::fs::create_dir(folder.path().join("runs")).unwrap();
     ends(2, &folder, &["report", "runs"]);
+}
+
+/// Votes and pictures in, a study out that runs as it is; by a name that a study can have.
+#[test]
+fn a_study_of_ones_own() {
+    let folder = lab();
+    ends(0, &folder, &["demo", "--items", "60", "--out", "blends"]);
+    let asked = ["study", "new", "blends/votes.csv", "--inputs", "blends/images.npy"];
+    let new = |code, more: &[&str]| ends(code, &folder, &[&asked[..], more].concat());
+    snapshot("new", &new(0, &["--seeds", "2"]));
+    let file = ["--seeds", "2", "--out", "my pictures.toml"];
+    snapshot("new_out", &new(0, &file));
+    snapshot("error_new_exists", &new(2, &file));
+    new(0, &[&file[..], &["--force"]].concat());
+    let run = ["study", "run", "my pictures.toml", "--scale", "quick", "--set", "model.width=2"];
+    let ran = show(&ends(0, &folder, &run));
+    assert!(ran.contains("What was asked, and what came out"), "{ran}");
+    let report = show(&ends(0, &folder, &["report", "runs", "--study", "my-pictures"]));
+    assert!(report.contains("index.html"), "{report}");
+    snapshot("error_new_model", &new(2, &["--model", "resnet"]));
 }
 
 /// Not after an hour of training.

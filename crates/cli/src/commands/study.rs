@@ -1,6 +1,7 @@
 //! `dissensus study …`
 
 mod list;
+mod new;
 mod run;
 mod stages;
 mod status;
@@ -17,6 +18,7 @@ pub(crate) use run::{Lanes, about, train_all};
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
+    New(new::Args),
     Run(run::Args),
     Status(status::Args),
     /// List the studies that come with the program, and those of a store
@@ -26,6 +28,7 @@ pub(crate) enum Command {
 
 pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
+        Command::New(args) => new::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Status(args) => status::run(&args),
         Command::List(args) => list::list(&args),

@@ -1,0 +1,151 @@
+//! `dissensus study new`
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use dissensus_studies::Own;
+use dissensus_train::Spec;
+use dissensus_votes::write::{WriteError, write_atomically};
+
+use super::at_least_one;
+use crate::training::load;
+use crate::ui;
+
+/// Write a study of your own votes: which delivery of them makes the best model?
+///
+/// The votes and the inputs are read and matched, and a study is written that fits them: soft
+/// labels, labels drawn anew in every epoch, votes one by one, the majority label and label
+/// smoothing, each with several seeds, judged on items that neither training nor the choice of the
+/// epoch saw, with exact paired tests, figures and a page. It is a file with comments, to be changed.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The file of votes, or a dataset by its name (`dissensus data list`)
+    #[arg(value_name = "VOTES|DATASET")]
+    votes: String,
+    /// Pictures or feature vectors of the items: a file or a folder. A dataset may have its own
+    #[arg(long, value_name = "PATH")]
+    inputs: Option<PathBuf>,
+    /// Make vectors of texts or pictures by this encoder (`dissensus embed --list`)
+    #[arg(long, value_name = "NAME|PATH")]
+    encoder: Option<String>,
+    /// The model: mlp for vectors, smallcnn or resnet18 for pictures
+    /// [default: mlp or smallcnn, as it fits]
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
+    /// How many seeds every delivery is trained with. Eight are the least with which an exact test
+    /// survives the correction for four comparisons
+    #[arg(long, value_name = "N", default_value = "8", value_parser = at_least_one)]
+    seeds: u64,
+    /// Read the votes as this format instead of detecting one
+    #[arg(long, value_name = "NAME")]
+    format: Option<String>,
+    /// Column of the item
+    #[arg(long, value_name = "COLUMN")]
+    item: Option<String>,
+    /// Column of the annotator
+    #[arg(long, value_name = "COLUMN")]
+    annotator: Option<String>,
+    /// Column (or question) of the label
+    #[arg(long, value_name = "COLUMN")]
+    label: Option<String>,
+    /// The file to write, whose name is the study's [default: standard output]
+    #[arg(long, value_name = "FILE.toml")]
+    out: Option<PathBuf>,
+    /// Replace an existing file
+    #[arg(long)]
+    force: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  dissensus study new votes.csv --inputs pictures --out mine.toml
+  dissensus study new answers.jsonl --encoder minilm --label verdict > mine.toml
+  dissensus study run mine.toml --scale quick       to see that all works
+  dissensus study run mine.toml
+  dissensus report runs --study mine --open";
+
+impl Args {
+    /// The keys of `[spec.data]` and their values.
+    fn data(&self) -> Vec<(&'static str, String)> {
+        let file = Path::new(&self.votes).exists() || self.votes.contains(['.', '/', '\\']);
+        let mut keys = vec![(if file { "votes" } else { "dataset" }, self.votes.clone())];
+        let path = |path: &PathBuf| path.display().to_string();
+        let given = [
+            ("format", self.format.clone()),
+            ("item", self.item.clone()),
+            ("annotator", self.annotator.clone()),
+            ("label", self.label.clone()),
+            ("inputs", self.inputs.as_ref().map(path)),
+            ("encoder", self.encoder.clone()),
+        ];
+        keys.extend(given.into_iter().filter_map(|(key, value)| Some((key, value?))));
+        keys
+    }
+
+    /// The study's name: that of the file to write, or of the votes, in letters that a name has.
+    fn name(&self) -> String {
+        let from = self.out.as_deref().unwrap_or(Path::new(&self.votes));
+        let stem = from.file_stem().and_then(|stem| stem.to_str()).unwrap_or("mine");
+        let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
+        let name: String = stem.chars().map(plain).collect();
+        let name = name.trim_matches('-');
+        if name.is_empty() { "mine".to_owned() } else { name.to_owned() }
+    }
+}
+
+/// A path as a shell takes it.
+fn quoted(path: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "._-/\\:+,@".contains(c);
+    match path.chars().all(plain) {
+        true => path.to_owned(),
+        false => format!("'{}'", path.replace('\'', r"'\''")),
+    }
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if let Some(path) = args.out.as_ref().filter(|path| !args.force && path.exists()) {
+        return Err(WriteError::Exists { path: path.clone() }.into());
+    }
+    let data = args.data();
+    let alone = args.inputs.is_none() && args.encoder.is_none();
+    if let ("votes", true) = (data[0].0, alone) {
+        anyhow::bail!(
+            "votes alone train nothing; name the items' pictures or feature vectors by --inputs, or \
+             an encoder for the texts that come with the votes by --encoder"
+        );
+    }
+    // As `train` reads it, so that what is wrong with the data is said as it is there.
+    let keys: Vec<String> = data
+        .iter()
+        .map(|(key, value)| format!("data.{key}={}", serde_json::Value::from(value.as_str())))
+        .collect();
+    let spec = Spec::parse("[delivery]\nmethods = [\"soft\"]\n", "the study", &keys)?;
+    let task = load(&spec.data)?;
+    let name = args.name();
+    let file = match &args.out {
+        Some(path) => quoted(&path.display().to_string()),
+        None => format!("{name}.toml"),
+    };
+    let own = Own {
+        name: &name,
+        file: &file,
+        data: &data,
+        table: task.table(),
+        shape: task.shape(),
+        model: args.model.as_deref(),
+        seeds: args.seeds,
+    };
+    let text = own.text()?;
+    match &args.out {
+        None => ui::out(&text)?,
+        Some(path) => {
+            write_atomically(path, args.force, |out| Ok(out.write_all(text.as_bytes())?))?;
+            ui::out(&format!("wrote {}\n", path.display()))?;
+            ui::err(&format!(
+                "next: dissensus study run {file} --scale quick   to see that all works\n"
+            ));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
