@@ -122,9 +122,9 @@ impl Own<'_> {
             "# Which delivery of these votes makes the best model? `dissensus study new` wrote this; change it\n\
              # as you like. {items} items, {classes} classes, {said}; people disagree on {divided:.0} % of the items.\n\
              #\n\
-             #     dissensus study run {file} --scale quick   to see that all works\n\
-             #     dissensus study run {file}   all {runs} runs\n\
-             #     dissensus report runs --study {name} --open   tables, figures and a page\n\
+             #     dissensus study run {file} --scale quick   # to see that all works\n\
+             #     dissensus study run {file}   # all {runs} runs\n\
+             #     dissensus report runs --study {name} --open   # tables, figures and a page\n\
              \n\
              [study]\n\
              name = \"{name}\"\n\
