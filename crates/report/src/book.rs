@@ -17,6 +17,8 @@ pub struct Book {
     pub title: String,
     /// What it asks, in a paragraph or two of plain text.
     pub about: String,
+    /// The scale that the study was run at; `None` for the whole of it.
+    pub scale: Option<String>,
     /// The arms, in the order in which they are shown. A row's arm is one of these names.
     pub arms: Vec<Arm>,
     /// The data sets, in the order in which they are shown.
@@ -57,6 +59,20 @@ pub struct Book {
     pub failed: Vec<(String, String)>,
     /// Runs that are not done.
     pub missing: usize,
+}
+
+impl Book {
+    /// That published values and claims belong to the whole study, where this is not the whole of it.
+    pub fn scale_note(&self) -> Option<String> {
+        let scale = self.scale.as_ref()?;
+        let beside = !self.references.is_empty() || !self.claims.is_empty();
+        beside.then(|| {
+            format!(
+                "This is the study at its scale {scale}, to see that all works: published values and \
+                 claims are of the whole study, whose numbers will be others."
+            )
+        })
+    }
 }
 
 /// A name, and how it is written for people.

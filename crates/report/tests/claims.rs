@@ -4,7 +4,7 @@
 
 use dissensus_report::book::{Arm, Book, Metric, Named, Of, Reference, Row};
 use dissensus_report::claims::{ClaimKind, ClaimSpec, Judged, Verdict, judge};
-use dissensus_report::tables::{Shows, TableSpec, Votes, markdown, prepare};
+use dissensus_report::tables::{Outside, Shows, TableSpec, Tally, Votes, markdown, prepare};
 
 fn rows(arm: &str, k: Option<u32>, metric: &str, values: &[f64]) -> Vec<Row> {
     let row = |(seed, value): (usize, &f64)| Row {
@@ -268,4 +268,29 @@ fn as_a_table() {
     let head = &page[page.find("id=\"summary\"").unwrap()..page.find("id=\"tables\"").unwrap()];
     assert!(head.contains("<li>does not hold: Not so</li>"), "{head}");
     assert!(head.contains("Of 3 claims 1 holds, "), "{head}");
+    // At a scale of the study, that is said instead.
+    book.scale = Some("quick".into());
+    let table = prepare(&spec, &book).unwrap();
+    assert!(table.remarks[0].starts_with("This is the study at its scale quick"));
+    let page = dissensus_report::page::render(&book, &[table], &[], None).unwrap();
+    let head = &page[page.find("id=\"summary\"").unwrap()..page.find("id=\"tables\"").unwrap()];
+    assert!(head.contains("scale quick") && !head.contains("does not hold"), "{head}");
+}
+
+/// A study that lands nowhere near is not a page of cells.
+#[test]
+fn few_of_many_cells_outside_are_named() {
+    let outside = Outside {
+        table: "t".into(),
+        line: "a".into(),
+        column: "b".into(),
+        ours: 1.0,
+        theirs: 0.0,
+        sd: 0.1,
+        difference: 10.0,
+        digits: 1,
+    };
+    let tally = Tally { compared: 90, outside: vec![outside; 90], ..Tally::default() };
+    assert_eq!(tally.outside_words().len(), 7);
+    assert!(tally.sentence().ends_with("; and 84 more."), "{}", tally.sentence());
 }

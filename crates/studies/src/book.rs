@@ -61,6 +61,7 @@ impl Plan<'_> {
             name: study.name.clone(),
             title: study.title.clone(),
             about: study.about.clone(),
+            scale: study.scale.clone(),
             arms: self.shown_arms(),
             datasets: self.shown_datasets(),
             facts: facts::of(self),

@@ -104,7 +104,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let vectors = encode(encoder, &source, &table, pair)?;
     let width = write(&vectors, out)?;
     ui::err(&format!(
-        "{} vectors of {} numbers; next: set data.inputs = \"{}\" in a spec\n",
+        "{} vectors of {} numbers; next: dissensus study new VOTES --inputs {}\n",
         text::thousands(vectors.len() as u64),
         width,
         out.display()

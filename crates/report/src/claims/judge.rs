@@ -13,8 +13,6 @@ use crate::tables::{At, Tally, prepare};
 const LEVEL: f64 = 0.05;
 /// The share of cells near published values, where a claim does not say.
 const SHARE: f64 = 0.9;
-/// How many of the cells that do not hold are named.
-const NAMED: usize = 6;
 
 /// What became of a claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -385,11 +383,7 @@ fn share(spec: &ClaimSpec, book: &Book) -> Result<Outcome, ReportError> {
         outcome.open = Some(format!("{} cells have no result yet", tally.waiting));
     }
     if share < least {
-        let outside = tally.outside.iter().map(|outside| outside.words());
-        outcome.against = outside.take(NAMED).collect();
-        if tally.outside.len() > NAMED {
-            outcome.against.push(format!("and {} more", tally.outside.len() - NAMED));
-        }
+        outcome.against = tally.outside_words();
     }
     Ok(outcome)
 }

@@ -17,6 +17,9 @@ const SAID: usize = 6;
 pub(super) fn summary(book: &Book, tables: &[Table], tally: Option<&Tally>) -> String {
     let first = tables.iter().find(|table| table.numbers().any(|n| n.best));
     let best = first.map_or(String::new(), |table| best(book, table));
+    if let Some(note) = book.scale_note() {
+        return format!("<p>{}</p>\n{best}<p>{}</p>\n", html(&note), runs(book));
+    }
     let published = tally.map_or(String::new(), |tally| format!(" {}", html(&tally.sentence())));
     format!("{best}{}<p>{}{published}</p>\n", claims(book), runs(book))
 }

@@ -17,7 +17,8 @@ pub(super) fn prepare(spec: &TableSpec, book: &Book) -> Result<Table, ReportErro
         ..Head::default()
     };
     let all = book.claims.iter().map(|claim| judge(claim, book)).collect::<Result<Vec<_>, _>>()?;
-    let (mut lines, mut remarks) = (Vec::new(), vec![counted(&all)]);
+    let (mut lines, mut remarks) = (Vec::new(), Vec::from_iter(book.scale_note()));
+    remarks.push(counted(&all));
     for judged in all {
         match &judged.verdict {
             Verdict::Holds => {}

@@ -5,6 +5,9 @@ use std::collections::HashSet;
 use super::table::{Table, Verdict};
 use super::words;
 
+/// How many of the cells outside are named.
+const NAMED: usize = 6;
+
 /// Counts of cells that stand beside a published value. A result that stands in several tables
 /// counts once.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -85,6 +88,15 @@ impl Tally {
         (!seen.is_empty()).then_some(tally)
     }
 
+    /// The cells outside in words: the first of them, and how many more there are.
+    pub fn outside_words(&self) -> Vec<String> {
+        let mut words: Vec<String> = self.outside.iter().take(NAMED).map(Outside::words).collect();
+        if self.outside.len() > NAMED {
+            words.push(format!("and {} more", self.outside.len() - NAMED));
+        }
+        words
+    }
+
     /// All of it in a few sentences of plain text.
     pub fn sentence(&self) -> String {
         let cells = |n: usize| words::count(std::iter::once(n), "cell");
@@ -101,8 +113,7 @@ impl Tally {
             ));
         }
         if !self.outside.is_empty() {
-            let list: Vec<String> = self.outside.iter().map(Outside::words).collect();
-            parts.push(format!("Outside: {}.", list.join("; ")));
+            parts.push(format!("Outside: {}.", self.outside_words().join("; ")));
         }
         if self.without_sd > 0 {
             parts.push(format!("For {}, no sd was published.", cells(self.without_sd)));

@@ -318,6 +318,7 @@ pub(crate) fn hostile() -> Book {
         name: "odd".into(),
         title: format!("A made-up study {HOSTILE}"),
         about: format!("Which delivery meets the votes best?\n\nAnd does {HOSTILE} do anything?"),
+        scale: None,
         arms: arms(),
         datasets: vec![named("pictures", "Pictures"), named("texts", "Texts <b>& more</b>")],
         metrics: metrics(),

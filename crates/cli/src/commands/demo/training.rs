@@ -56,8 +56,12 @@ pub(super) fn run(args: &Args, blends: &Blends) -> anyhow::Result<ExitCode> {
         written.page.display()
     ))?;
     ui::out(&format!("next: dissensus runs list --store {store}\n"))?;
-    ui::out("      dissensus train --template > study.toml   for votes of your own\n")?;
-    ui::out("      dissensus study show demo > mine.toml     for a study of your own\n")?;
+    ui::out(
+        "      dissensus study new votes.csv --inputs pictures   the same with votes of your own\n",
+    )?;
+    ui::out(
+        "      dissensus train --template > spec.toml            only train, with every key explained\n",
+    )?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -92,8 +92,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
         ui::out("\n")?;
     }
-    if let Some(tally) = dissensus_report::tables::Tally::of(&tables) {
-        ui::out(&format!("{}\n\n", tally.sentence()))?;
+    match (book.scale_note(), dissensus_report::tables::Tally::of(&tables)) {
+        (Some(note), _) => ui::out(&format!("{note}\n\n"))?,
+        (None, Some(tally)) => ui::out(&format!("{}\n\n", tally.sentence()))?,
+        (None, None) => {}
     }
     for problem in problems {
         ui::err(&format!("{} {problem}\n", paint::warn("left out:")));
