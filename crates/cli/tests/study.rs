@@ -242,6 +242,15 @@ fn a_study_of_ones_own() {
     let report = show(&ends(0, &folder, &["report", "runs", "--study", "my-pictures"]));
     assert!(report.contains("index.html"), "{report}");
     snapshot("error_new_model", &new(2, &["--model", "resnet"]));
+    // Votes that cannot decide anything.
+    std::fs::write(folder.path().join("f.csv"), "id,f0\na,1\nb,2\n").unwrap();
+    for (name, code, votes) in [("agreed", 0, "a,x\nb,y\n"), ("one_class", 2, "a,x\nb,x\n")] {
+        let votes = format!("item,label\n{votes}");
+        std::fs::write(folder.path().join("votes.csv"), votes).unwrap();
+        let asked = ["study", "new", "votes.csv", "--inputs", "f.csv", "--out", "agreed.toml"];
+        snapshot(&format!("new_{name}"), &ends(code, &folder, &asked));
+        let _ = std::fs::remove_file(folder.path().join("agreed.toml"));
+    }
 }
 
 /// Not after an hour of training.

@@ -42,6 +42,12 @@ impl Own<'_> {
         Ok(text)
     }
 
+    /// On how many items people disagree.
+    pub fn divided(&self) -> usize {
+        let all = self.table.distributions();
+        all.iter().flatten().filter(|of| of.values().iter().all(|&share| share < 1.0)).count()
+    }
+
     fn written(&self) -> String {
         let pictures = matches!(self.shape, Shape::Map { .. });
         let counts = self.table.counts();
@@ -82,10 +88,9 @@ impl Own<'_> {
             votes.sort_unstable();
             votes.get(votes.len() / 2).copied().unwrap_or(0)
         });
-        let divided = table.distributions();
-        let divided = divided.iter().flatten().filter(|d| d.values().iter().all(|&p| p < 1.0));
-        let divided = 100.0 * divided.count() as f64 / items.max(1) as f64;
+        let divided = 100.0 * self.divided() as f64 / items.max(1) as f64;
         let said = match votes {
+            Some(1) => "1 vote an item (the median)".to_owned(),
             Some(votes) => format!("{votes} votes an item (the median)"),
             None => "shares in place of votes".to_owned(),
         };

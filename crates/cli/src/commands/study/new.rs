@@ -9,7 +9,7 @@ use dissensus_votes::write::{WriteError, write_atomically};
 
 use super::at_least_one;
 use crate::training::load;
-use crate::ui;
+use crate::ui::{self, paint};
 
 /// Write a study of your own votes: which delivery of them makes the best model?
 ///
@@ -122,6 +122,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         .collect();
     let spec = Spec::parse("[delivery]\nmethods = [\"soft\"]\n", "the study", &keys)?;
     let task = load(&spec.data)?;
+    if task.table().classes().len() < 2 {
+        anyhow::bail!("all votes of {} are for one class; there is nothing to learn", args.votes);
+    }
     let name = args.name();
     let file = match &args.out {
         Some(path) => quoted(&path.display().to_string()),
@@ -137,6 +140,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         seeds: args.seeds,
     };
     let text = own.text()?;
+    if own.divided() == 0 {
+        ui::err(&format!(
+            "{} people agree on every item: then all deliveries of their votes are the same\n",
+            paint::warn("note:")
+        ));
+    }
     match &args.out {
         None => ui::out(&text)?,
         Some(path) => {
