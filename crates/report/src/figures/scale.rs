@@ -75,9 +75,11 @@ impl Scale {
             let values = (0..=2 * about).map(|i| (first + i as f64) * step);
             values.take_while(|v| *v <= self.to + 1e-9 * step).collect()
         };
-        // The finest round step that is not much finer than asked for.
-        let mut steps = [0.2, 0.5, 1.0, 2.0, 5.0, 10.0].into_iter().map(|m| m * size);
-        let Some(step) = steps.find(|step| at(*step).len() <= about + 1) else { return Vec::new() };
+        // The finest round step that is not much finer than asked for; but one tick is no scale.
+        let steps = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0].map(|m| m * size);
+        let fits = |step: &f64| at(*step).len() <= about + 1;
+        let Some(place) = steps[1..].iter().position(fits) else { return Vec::new() };
+        let step = if at(steps[place + 1]).len() < 2 { steps[place] } else { steps[place + 1] };
         let values = at(step);
         let most = values.iter().fold(0f64, |most, v| most.max(v.abs()));
         let decimals = -(step.log10() + 1e-9).floor();
@@ -199,6 +201,8 @@ mod tests {
             ["−0.010", "−0.005", "0.000", "0.005", "0.010"]
         );
         assert_eq!(labels(Scale::between(3.0, 97.0), 5), ["20", "40", "60", "80"]);
+        // Few are asked for, and 0.5 would give one.
+        assert_eq!(labels(Scale::between(1.08, 1.93), 2), ["1.2", "1.4", "1.6", "1.8"]);
         assert_eq!(
             labels(Scale::between(0.0, 2.1e6), 4),
             ["0", "5×10⁵", "1×10⁶", "1.5×10⁶", "2×10⁶"]
