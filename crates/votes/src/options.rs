@@ -16,6 +16,11 @@ pub struct ReadOptions {
     pub label: Option<String>,
     /// Column of a vote weight.
     pub weight: Option<String>,
+    /// Column of the items' texts.
+    pub text: Option<String>,
+    /// Whether texts are kept of a table that has a column of them, named or guessed. They may be much
+    /// larger than the votes. Formats that always carry texts give them in any case.
+    pub texts: bool,
     /// Whether a table's first row is its header.
     pub header: Option<bool>,
     /// The delimiter of a text table.
@@ -44,6 +49,8 @@ impl Default for ReadOptions {
             annotator: None,
             label: None,
             weight: None,
+            text: None,
+            texts: false,
             header: None,
             delimiter: None,
             classes: None,

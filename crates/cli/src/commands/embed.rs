@@ -34,6 +34,9 @@ pub(crate) struct Args {
     /// Where to write the vectors, with their ids, as .npz
     #[arg(long, value_name = "FILE.npz", required_unless_present = "list")]
     out: Option<PathBuf>,
+    /// The column of texts, where the file of votes is a table [default: guessed by its name]
+    #[arg(long, value_name = "COLUMN")]
+    text: Option<String>,
     /// How the vectors u and v of two texts become one: u, v, |u − v|, u·v; u, v; or as one text
     #[arg(long, value_enum, default_value_t = PairArg::Combined)]
     pair: PairArg,
@@ -131,7 +134,12 @@ fn source(args: &Args, data: &str, takes: Takes) -> anyhow::Result<(VoteTable, S
     let cache = default_cache_dir()?;
     let (table, texts) = match path.exists() {
         true => {
-            let options = ReadOptions { keep: Keep::Counts, ..ReadOptions::default() };
+            let options = ReadOptions {
+                keep: Keep::Counts,
+                text: args.text.clone(),
+                texts: true,
+                ..ReadOptions::default()
+            };
             let read = reading::read(path, &options)?;
             let texts = read.texts.iter().map(|(id, text)| (id.clone(), vec![text.clone()]));
             let texts = texts.collect();

@@ -208,6 +208,8 @@ fn read_votes(path: &Path, how: &Reading) -> anyhow::Result<(VoteTable, Texts)> 
         annotator: how.annotator.clone(),
         label: how.label.clone(),
         weight: how.weight.clone(),
+        text: how.text.clone(),
+        texts: true,
         classes: how.classes.clone(),
         keep: Keep::Votes,
         ..ReadOptions::default()

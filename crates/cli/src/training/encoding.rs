@@ -115,7 +115,10 @@ pub(crate) fn encode(
         }
     };
     if ids.is_empty() {
-        anyhow::bail!("no item with votes has anything to encode");
+        anyhow::bail!(
+            "no item with votes has anything to encode; if a column of the votes has texts, name it \
+             (data.text, or --text)"
+        );
     }
     let stats = encoder.stats();
     ui::err(&paint::dim(&format!(

@@ -95,6 +95,9 @@ pub struct Reading {
     pub label: Option<String>,
     /// The column of weights.
     pub weight: Option<String>,
+    /// The column of texts, for an encoder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
     /// The classes, in order.
     pub classes: Option<Vec<String>>,
 }
@@ -209,11 +212,11 @@ impl Reading {
     fn read(reader: &mut Reader<'_>) -> Result<Self, SpecError> {
         let mut column = |name| reader.optional("data", name, text);
         let (format, item, annotator) = (column("format")?, column("item")?, column("annotator")?);
-        let (label, weight) = (column("label")?, column("weight")?);
+        let (label, weight, words) = (column("label")?, column("weight")?, column("text")?);
         let classes = reader.optional("data", "classes", |value| {
             let classes = value.as_array().map(|_| several(value, text)).transpose()?;
             classes.filter(|classes| classes.len() > 1).ok_or(Refusal::Unexpected)
         })?;
-        Ok(Self { format, item, annotator, label, weight, classes })
+        Ok(Self { format, item, annotator, label, weight, text: words, classes })
     }
 }

@@ -120,6 +120,7 @@ pub const KEYS: &[Key] = &[
     bare("data", "annotator", "the name of a column").with(VOTES),
     bare("data", "label", "the name of a column").with(VOTES),
     bare("data", "weight", "the name of a column").with(VOTES),
+    bare("data", "text", "the name of a column").with(VOTES),
     bare("data", "classes", "a list of names, at least 2").with(VOTES),
     key("data", "votes_per_item", r#""all""#, VOTES_PER_ITEM),
     key("data", "replacement", "true", YES_NO),

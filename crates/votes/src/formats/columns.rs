@@ -16,6 +16,8 @@ pub(super) enum Role {
     Label,
     /// How much the vote counts.
     Weight,
+    /// What was voted on, in words.
+    Text,
 }
 
 impl Role {
@@ -26,6 +28,7 @@ impl Role {
             Self::Annotator => "annotator",
             Self::Label => "label",
             Self::Weight => "weight",
+            Self::Text => "text",
         }
     }
 
@@ -102,6 +105,18 @@ impl Role {
                 "value",
             ],
             Self::Weight => &["weight", "voteweight"],
+            Self::Text => &[
+                "text",
+                "sentence",
+                "comment",
+                "tweet",
+                "content",
+                "post",
+                "message",
+                "review",
+                "utterance",
+                "body",
+            ],
         }
     }
 }

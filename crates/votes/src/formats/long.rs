@@ -33,6 +33,8 @@ pub(super) struct Layout {
     pub(super) weight: Option<usize>,
     /// The place of the label in the order of the classes (canonical tables only).
     pub(super) class: Option<usize>,
+    /// The item's text, where texts are wanted.
+    pub(super) text: Option<usize>,
 }
 
 /// Values that mean "no vote" unless the user names others.
@@ -85,7 +87,12 @@ fn layout(table: &Table, options: &ReadOptions) -> Result<Layout, Problem> {
     let item = item.ok_or_else(|| columns::no_column(table, Role::Item))?;
     let label = label.ok_or_else(|| columns::no_column(table, Role::Label))?;
     let weight = find(Role::Weight, &options.weight)?;
-    Ok(Layout { item, annotator, label, weight, class })
+    let other = |column: &usize| ![annotator, Some(label), weight, class].contains(&Some(*column));
+    let text = match options.texts {
+        true => find(Role::Text, &options.text)?.filter(other),
+        false => None,
+    };
+    Ok(Layout { item, annotator, label, weight, class, text })
 }
 
 /// POPQUORN names the label column after the task: it is the only one of few numbers.
@@ -141,6 +148,9 @@ fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
     if let (None, Some(weight)) = (&said.weight, layout.weight) {
         intake.note("weight column", name(weight));
     }
+    if let (None, Some(text)) = (&said.text, layout.text) {
+        intake.note("text column", name(text));
+    }
     if layout.weight.is_some() {
         intake.builder.require_votes();
     }
@@ -157,6 +167,7 @@ fn read_rows(table: Table, layout: Layout, intake: &mut Intake<'_>) -> Result<()
     let missing_values = missing(intake.options, layout.class.is_some());
     let mut missing = (0, None);
     let mut order = ClassOrderColumn::default();
+    let mut texts = Texts::default();
     for row in table.rows(intake.options) {
         let Some(row) = intake.good(row)? else {
             continue;
@@ -174,6 +185,9 @@ fn read_rows(table: Table, layout: Layout, intake: &mut Intake<'_>) -> Result<()
             let error = intake.error(Problem::EmptyCell { role: "item" }).row(row.number);
             intake.reject(error.column(&columns[layout.item]))?;
             continue;
+        }
+        if let Some(column) = layout.text {
+            texts.see(&item, &text(column));
         }
         if missing_values.contains(&label) {
             intake.builder.item(&item, row.number).map_err(|e| intake.error(e).row(row.number))?;
@@ -197,7 +211,34 @@ fn read_rows(table: Table, layout: Layout, intake: &mut Intake<'_>) -> Result<()
         intake.vote(&item, annotator.as_deref(), &label, weight, row.number)?;
     }
     note_missing(intake, missing.0, missing.1);
+    texts.keep(intake);
     order.declare(intake)
+}
+
+/// The texts of a table's items: of each the first that is not empty.
+#[derive(Default)]
+pub(super) struct Texts {
+    known: HashSet<String>,
+    all: Vec<(String, String)>,
+}
+
+impl Texts {
+    /// A row of the item says this.
+    pub(super) fn see(&mut self, item: &str, text: &str) {
+        if !text.is_empty() && !self.known.contains(item) {
+            self.known.insert(item.to_owned());
+            self.all.push((item.to_owned(), text.to_owned()));
+        }
+    }
+
+    /// Takes over what a later part of the table says.
+    pub(super) fn merge(&mut self, other: Self) {
+        other.all.iter().for_each(|(item, text)| self.see(item, text));
+    }
+
+    pub(super) fn keep(self, intake: &mut Intake<'_>) {
+        intake.texts.extend(self.all);
+    }
 }
 
 /// The column `class` of a canonical table: the place of each label in the order of the classes.

@@ -17,7 +17,7 @@ use std::io::{Cursor, Read};
 use dissensus_core::{BuildError, HEAVIEST, IdsBuilder, ShardVote, TableBuilder, id_hash};
 use rayon::prelude::*;
 
-use super::long::{self, ClassOrderColumn, Layout};
+use super::long::{self, ClassOrderColumn, Layout, Texts};
 use crate::containers::Table;
 use crate::containers::delimited::{Dialect, Records};
 use crate::containers::json::without_bom;
@@ -48,6 +48,7 @@ struct Cells<'a> {
     label: &'a str,
     weight: &'a str,
     class: &'a str,
+    text: &'a str,
 }
 
 /// A row of a block. Labels and annotators are numbered within the block.
@@ -76,6 +77,7 @@ struct Found {
     label_missing: Vec<bool>,
     annotators: IdsBuilder,
     places: ClassOrderColumn,
+    texts: Texts,
     missing: u64,
     first_missing: Option<(String, u64)>,
     /// Bad rows, with their numbers within the block.
@@ -113,6 +115,9 @@ impl Found {
         if cells.item.is_empty() {
             let problem = Problem::EmptyCell { role: "item" };
             return self.error(plan, problem, Some(plan.layout.item), "");
+        }
+        if plan.layout.text.is_some() {
+            self.texts.see(cells.item, cells.text);
         }
         let weight = match plan.layout.weight {
             None => 1.0,
@@ -174,8 +179,10 @@ fn parse_block(plan: &Plan, bytes: Vec<u8>, header: bool) -> Parsed {
     };
     let mut found = Found::default();
     found.votes.reserve(text.len() / 16);
-    let Layout { item, annotator, label, weight, class } = plan.layout;
-    let wanted = [Some(item), annotator, Some(label), weight, class];
+    let Layout { item, annotator, label, weight, class, text: words } = plan.layout;
+    // An item may go by its text; a column has one slot.
+    let same = words == Some(item);
+    let wanted = [Some(item), annotator, Some(label), weight, class, words.filter(|_| !same)];
     let mut slot_of = vec![wanted.len(); plan.columns.len() + 1];
     for (slot, column) in wanted.into_iter().enumerate() {
         if let Some(column) = column {
@@ -184,7 +191,7 @@ fn parse_block(plan: &Plan, bytes: Vec<u8>, header: bool) -> Parsed {
     }
     let width = plan.columns.len();
     // One slot more than wanted takes the cells that do not matter.
-    let mut ends = [(0usize, 0usize); 6];
+    let mut ends = [(0usize, 0usize); 7];
     let (mut column, mut start, mut next_row) = (0, 0, 0);
     let mut skip_header = header;
     for at in memchr::memchr2_iter(plan.dialect.delimiter, b'\n', text.as_bytes()) {
@@ -223,6 +230,7 @@ fn parse_block(plan: &Plan, bytes: Vec<u8>, header: bool) -> Parsed {
             label: cell(2),
             weight: cell(3),
             class: cell(4),
+            text: if same { cell(0) } else { cell(5) },
         };
         found.enter(plan, cells, ends[0].0);
     }
@@ -251,7 +259,7 @@ fn parse_records(plan: &Plan, records: &mut Records, most: Option<u64>) -> Optio
                 found.rows += 1;
             }
             Some(Ok(_)) => {
-                let Layout { item, annotator, label, weight, class } = plan.layout;
+                let Layout { item, annotator, label, weight, class, text: words } = plan.layout;
                 let cell = |column: Option<usize>| column.map_or("", |c| records.cell(c));
                 let start = text.len();
                 let cells = Cells {
@@ -260,6 +268,7 @@ fn parse_records(plan: &Plan, records: &mut Records, most: Option<u64>) -> Optio
                     label: records.cell(label),
                     weight: cell(weight),
                     class: cell(class),
+                    text: cell(words),
                 };
                 text.push_str(cells.item);
                 found.enter(plan, cells, start);
@@ -398,6 +407,7 @@ pub(super) fn read(
         }
     }
     long::note_missing(intake, totals.missing, totals.first_missing);
+    totals.texts.keep(intake);
     totals.places.declare(intake)
 }
 
@@ -408,6 +418,7 @@ struct Totals {
     missing: u64,
     first_missing: Option<(String, u64)>,
     places: ClassOrderColumn,
+    texts: Texts,
 }
 
 impl Totals {
@@ -427,6 +438,7 @@ impl Totals {
             if let (None, Some((item, row))) = (&self.first_missing, found.first_missing.take()) {
                 self.first_missing = Some((item, first_row + row));
             }
+            self.texts.merge(std::mem::take(&mut found.texts));
             let places = std::mem::take(&mut found.places);
             if let Err(problem) = self.places.merge(places) {
                 found.errors.push(ReadError::new(&plan.file, problem).row(0).column("class"));
@@ -651,6 +663,40 @@ mod tests {
             (missing.code.as_str(), missing.count, missing.row),
             ("missing-value", 2, Some(4))
         );
+    }
+
+    /// Only where they are wanted: of each item the first that is not empty, by any way of reading.
+    #[test]
+    fn texts_are_kept() {
+        let csv = "item,who,label,comment\na,1,x,\na,2,y,Good day.\nb,1,x,Bye\nb,2,x,other\n";
+        let csv = csv.replace("who", "worker");
+        let quoted = csv.replace("Good day.", "\"Good day.\"");
+        let lines = r#"{"item":"a","worker":"1","label":"x","comment":""}
+{"item":"a","worker":"2","label":"y","comment":"Good day."}
+{"item":"b","worker":"1","label":"x","comment":"Bye"}
+{"item":"b","worker":"2","label":"x","comment":"other"}"#;
+        let own = |(item, text): (&str, &str)| (item.to_owned(), text.to_owned());
+        let wanted = [("a", "Good day."), ("b", "Bye")].map(own);
+        let with = ReadOptions { texts: true, ..ReadOptions::default() };
+        for text in [&*csv, &quoted, lines] {
+            let reading = read_bytes("x", text.into(), &with).unwrap();
+            assert_eq!(reading.texts, wanted, "{text}");
+            assert!(reading.notes.iter().any(|note| note.value == "comment"));
+            assert!(
+                read_bytes("x", text.into(), &ReadOptions::default()).unwrap().texts.is_empty()
+            );
+        }
+        let named = ReadOptions { text: Some("worker".into()), ..with.clone() };
+        assert!(read_bytes("x", csv.clone().into(), &named).unwrap().texts.is_empty());
+        let named = ReadOptions { text: Some("nothing".into()), ..with.clone() };
+        assert!(read_bytes("x", csv.into(), &named).is_err());
+        // The text may be what an item goes by; and a wide table has a row an item.
+        let item = ReadOptions { item: Some("text".into()), ..with.clone() };
+        let reading = read_bytes("x", "text,worker,label\nHi,1,x\nHi,2,y\n".into(), &item).unwrap();
+        assert_eq!(reading.texts, [own(("Hi", "Hi"))]);
+        let wide = "id,text,rater_1,rater_2\na,Hello,x,y\nb,Bye,y,y\n";
+        let reading = read_bytes("x", wide.into(), &with).unwrap();
+        assert_eq!(reading.texts, [("a", "Hello"), ("b", "Bye")].map(own));
     }
 
     #[test]

@@ -54,6 +54,8 @@ struct Layout {
     item: Option<usize>,
     annotators: Vec<usize>,
     repeats: Option<usize>,
+    /// The item's text, where texts are wanted and annotators are known by name.
+    text: Option<usize>,
 }
 
 fn layout(table: &Table, options: &ReadOptions) -> Result<Layout, Problem> {
@@ -71,7 +73,12 @@ fn layout(table: &Table, options: &ReadOptions) -> Result<Layout, Problem> {
     let is_repeats = |c: &usize| REPEATS.contains(&table.columns[*c].to_lowercase().as_str());
     let free = |c: &usize| Some(*c) != item && !annotators.contains(c);
     let repeats = (0..table.columns.len()).find(|c| is_repeats(c) && free(c));
-    Ok(Layout { item, annotators, repeats })
+    let text = match options.texts {
+        true => columns::find(table, Role::Text, options.text.as_deref())?,
+        false => None,
+    };
+    let text = text.filter(|column| !annotators.contains(column));
+    Ok(Layout { item, annotators, repeats, text })
 }
 
 fn all_different(table: &Table, column: usize) -> bool {
@@ -191,6 +198,9 @@ fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
             let id = if repeats.is_some() { format!("{id}.{}", copy + 1) } else { id.clone() };
             if !intake.new_item(&id, row.number)? {
                 break;
+            }
+            if let Some(text) = layout.text.and_then(|column| cell_text(row.cell(column))) {
+                intake.text(&id, text);
             }
             for &column in &layout.annotators {
                 match cell_text(row.cell(column)).filter(|text| !missing_values.contains(text)) {

@@ -49,6 +49,9 @@ pub(crate) struct Args {
     /// Column (or question) of the label
     #[arg(long, value_name = "COLUMN")]
     label: Option<String>,
+    /// Column of the texts, for an encoder
+    #[arg(long, value_name = "COLUMN")]
+    text: Option<String>,
     /// The file to write, whose name is the study's [default: standard output]
     #[arg(long, value_name = "FILE.toml")]
     out: Option<PathBuf>,
@@ -76,6 +79,7 @@ impl Args {
             ("item", self.item.clone()),
             ("annotator", self.annotator.clone()),
             ("label", self.label.clone()),
+            ("text", self.text.clone()),
             ("inputs", self.inputs.as_ref().map(path)),
             ("encoder", self.encoder.clone()),
         ];

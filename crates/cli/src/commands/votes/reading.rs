@@ -89,6 +89,8 @@ impl HowArgs {
             annotator: self.annotator.clone(),
             label: self.label.clone(),
             weight: self.weight.clone(),
+            text: None,
+            texts: false,
             header: self.no_header.then_some(false),
             delimiter: self.delimiter,
             classes: self.classes.clone(),
