@@ -116,6 +116,8 @@ fn detect(source: &Source, options: &ReadOptions) -> bool {
     let Source::Table(table) = source else {
         return false;
     };
+    // A column of texts that is not there does not make it another format.
+    let options = &ReadOptions { texts: false, ..options.clone() };
     let said = options.item.is_some() || options.label.is_some();
     match layout(table, options) {
         Err(_) => false,

@@ -689,7 +689,8 @@ mod tests {
         let named = ReadOptions { text: Some("worker".into()), ..with.clone() };
         assert!(read_bytes("x", csv.clone().into(), &named).unwrap().texts.is_empty());
         let named = ReadOptions { text: Some("nothing".into()), ..with.clone() };
-        assert!(read_bytes("x", csv.into(), &named).is_err());
+        let error = read_bytes("x", csv.into(), &named).err().unwrap().to_string();
+        assert!(error.contains("nothing") && error.contains("comment"), "{error}");
         // The text may be what an item goes by; and a wide table has a row an item.
         let item = ReadOptions { item: Some("text".into()), ..with.clone() };
         let reading = read_bytes("x", "text,worker,label\nHi,1,x\nHi,2,y\n".into(), &item).unwrap();

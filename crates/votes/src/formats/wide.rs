@@ -91,6 +91,8 @@ fn detect(source: &Source, options: &ReadOptions) -> bool {
     let Source::Table(table) = source else {
         return false;
     };
+    // A column of texts that is not there does not make it another format.
+    let options = &ReadOptions { texts: false, ..options.clone() };
     let Ok(layout) = layout(table, options) else {
         return false;
     };
