@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::containers::Table;
 use crate::error::{Problem, shorten};
+use crate::options::ReadOptions;
 
 /// What a column can be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,6 +156,19 @@ pub(super) fn find(
             }),
         },
     }
+}
+
+/// The column of texts, where texts are wanted; none of those that `votes` are in.
+pub(super) fn text(
+    table: &Table,
+    options: &ReadOptions,
+    votes: &[Option<usize>],
+) -> Result<Option<usize>, Problem> {
+    if !options.texts {
+        return Ok(None);
+    }
+    let found = find(table, Role::Text, options.text.as_deref())?;
+    Ok(found.filter(|column| !votes.contains(&Some(*column))))
 }
 
 /// The error for a role without a column.

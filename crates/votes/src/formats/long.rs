@@ -87,12 +87,7 @@ fn layout(table: &Table, options: &ReadOptions) -> Result<Layout, Problem> {
     let item = item.ok_or_else(|| columns::no_column(table, Role::Item))?;
     let label = label.ok_or_else(|| columns::no_column(table, Role::Label))?;
     let weight = find(Role::Weight, &options.weight)?;
-    let other = |column: &usize| ![annotator, Some(label), weight, class].contains(&Some(*column));
-    let text = match options.texts {
-        true => find(Role::Text, &options.text)?.filter(other),
-        false => None,
-    };
-    Ok(Layout { item, annotator, label, weight, class, text })
+    Ok(Layout { item, annotator, label, weight, class, text: None })
 }
 
 /// POPQUORN names the label column after the task: it is the only one of few numbers.
@@ -116,8 +111,6 @@ fn detect(source: &Source, options: &ReadOptions) -> bool {
     let Source::Table(table) = source else {
         return false;
     };
-    // A column of texts that is not there does not make it another format.
-    let options = &ReadOptions { texts: false, ..options.clone() };
     let said = options.item.is_some() || options.label.is_some();
     match layout(table, options) {
         Err(_) => false,
@@ -134,7 +127,11 @@ fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
     let Source::Table(table) = source else {
         return Err(intake.error(Problem::NotThisFormat { format: FORMAT.name, seen }));
     };
-    let layout = layout(&table, intake.options).map_err(|problem| intake.error(problem).row(1))?;
+    let wrong = |problem| intake.error(problem).row(1);
+    let mut layout = layout(&table, intake.options).map_err(wrong)?;
+    let Layout { annotator, label, weight, class, .. } = layout;
+    layout.text = columns::text(&table, intake.options, &[annotator, Some(label), weight, class])
+        .map_err(wrong)?;
     let name = |column: usize| table.columns[column].clone();
     let said = intake.options;
     if said.item.is_none() {

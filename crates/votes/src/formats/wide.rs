@@ -54,8 +54,6 @@ struct Layout {
     item: Option<usize>,
     annotators: Vec<usize>,
     repeats: Option<usize>,
-    /// The item's text, where texts are wanted and annotators are known by name.
-    text: Option<usize>,
 }
 
 fn layout(table: &Table, options: &ReadOptions) -> Result<Layout, Problem> {
@@ -73,12 +71,7 @@ fn layout(table: &Table, options: &ReadOptions) -> Result<Layout, Problem> {
     let is_repeats = |c: &usize| REPEATS.contains(&table.columns[*c].to_lowercase().as_str());
     let free = |c: &usize| Some(*c) != item && !annotators.contains(c);
     let repeats = (0..table.columns.len()).find(|c| is_repeats(c) && free(c));
-    let text = match options.texts {
-        true => columns::find(table, Role::Text, options.text.as_deref())?,
-        false => None,
-    };
-    let text = text.filter(|column| !annotators.contains(column));
-    Ok(Layout { item, annotators, repeats, text })
+    Ok(Layout { item, annotators, repeats })
 }
 
 fn all_different(table: &Table, column: usize) -> bool {
@@ -91,8 +84,6 @@ fn detect(source: &Source, options: &ReadOptions) -> bool {
     let Source::Table(table) = source else {
         return false;
     };
-    // A column of texts that is not there does not make it another format.
-    let options = &ReadOptions { texts: false, ..options.clone() };
     let Ok(layout) = layout(table, options) else {
         return false;
     };
@@ -153,6 +144,8 @@ fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
         return Err(intake.error(Problem::NotThisFormat { format: FORMAT.name, seen }));
     };
     let layout = layout(&table, intake.options).map_err(|p| intake.error(p).row(1))?;
+    let votes: Vec<Option<usize>> = layout.annotators.iter().copied().map(Some).collect();
+    let text = columns::text(&table, intake.options, &votes).map_err(|p| intake.error(p).row(1))?;
     if layout.annotators.is_empty() {
         return Err(intake.error(columns::no_column(&table, Role::Annotator)));
     }
@@ -201,7 +194,7 @@ fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
             if !intake.new_item(&id, row.number)? {
                 break;
             }
-            if let Some(text) = layout.text.and_then(|column| cell_text(row.cell(column))) {
+            if let Some(text) = text.and_then(|column| cell_text(row.cell(column))) {
                 intake.text(&id, text);
             }
             for &column in &layout.annotators {
