@@ -49,46 +49,14 @@ impl Own<'_> {
     }
 
     fn written(&self) -> String {
-        let pictures = matches!(self.shape, Shape::Map { .. });
-        let counts = self.table.counts();
-        let arms: &[_] = if counts.is_some() { &ARMS } else { &ARMS_WITHOUT_VOTES };
-        let runs = arms.len() as u64 * self.seeds;
-        let mut text = self.head(runs);
-        text += "\n# What is compared. An arm can have its own `votes`, `seeds` and settings (`set`), too.\n";
-        for (name, title, about) in arms {
-            text += &format!(
-                "[[arm]]\nname = \"{name}\"\ntitle = \"{title}\"\nabout = \"{about}\"\n\
-                 delivery = \"{name}\"\n\n"
-            );
-        }
-        let hard: Vec<&str> = arms.iter().map(|arm| arm.0).filter(|a| HARD.contains(a)).collect();
-        let hard: Vec<String> = hard.into_iter().map(quoted).collect();
-        text += &REST.replace("HARD", &hard.join(", "));
-        if pictures {
-            text += PICTURES;
-        }
-        let items = match self.table.len() > QUICK {
-            true => format!("items = {QUICK}\n"),
-            false => String::new(),
-        };
-        text += &format!(
-            "\n# `--scale quick`: the same study in seconds, to see that all works.\n[scale.quick]\n\
-             about = \"few items, epochs and seeds\"\n{items}seeds = 2\n\
-             set = {{ \"training.epochs\" = 4 }}\n"
-        );
-        text
-    }
-
-    /// What the data are, and what all runs have in common.
-    fn head(&self, runs: u64) -> String {
-        let Own { name, file, table, .. } = *self;
-        let (items, classes) = (table.len(), table.classes().len());
-        let votes = table.counts().map(|counts| {
+        let Own { table, .. } = *self;
+        let (items, counts) = (table.len(), table.counts());
+        let arms: &[Known] = if counts.is_some() { &ARMS } else { &ARMS_WITHOUT_VOTES };
+        let votes = counts.map(|counts| {
             let mut votes: Vec<u64> = (0..counts.len()).map(|item| counts.votes(item)).collect();
             votes.sort_unstable();
             votes.get(votes.len() / 2).copied().unwrap_or(0)
         });
-        let divided = 100.0 * self.divided() as f64 / items.max(1) as f64;
         let said = match votes {
             Some(1) => "1 vote an item (the median)".to_owned(),
             Some(votes) => format!("{votes} votes an item (the median)"),
@@ -100,67 +68,77 @@ impl Own<'_> {
             1000.. => 64,
             _ => 32,
         };
-        let steps = trained.div_ceil(batch).max(1);
-        let epochs = (STEPS / steps).clamp(30, 100);
-        let data: String =
-            self.data.iter().map(|(key, value)| format!("{key} = {}\n", quoted(value))).collect();
-        let (model, why, training) = match self.shape {
+        let epochs = (STEPS / trained.div_ceil(batch).max(1)).clamp(30, 100);
+        let cycle = match votes {
+            Some(votes) if votes > epochs as u64 => {
+                "   # fewer than the votes of an item: multipass does not come to all"
+            }
+            _ => "",
+        };
+        let (model, why, training, pictures) = match self.shape {
             Shape::Map { .. } => (
-                self.model.unwrap_or("smallcnn"),
+                "smallcnn",
                 "or \"resnet18\": stronger, and slow without a GPU",
                 "optimizer = \"sgd\"\nrate = 0.1\n\
                  # Common for photographs: augment = { crop = 4, flip = true }\n",
+                PICTURES,
             ),
             Shape::Flat { .. } => (
-                self.model.unwrap_or("mlp"),
+                "mlp",
                 "one hidden layer on the vectors",
                 "optimizer = \"adam\"\nrate = 0.001\n",
+                "",
             ),
         };
-        let cycle = match votes {
-            Some(votes) if votes > epochs as u64 => {
-                "   # fewer than the votes of an item: multipass does not come to all".to_owned()
-            }
-            _ => String::new(),
+        let data = self.data.iter().map(|(key, value)| format!("{key} = {}\n", quoted(value)));
+        let arm = |(name, title, about): &Known| {
+            format!(
+                "[[arm]]\nname = \"{name}\"\ntitle = \"{title}\"\nabout = \"{about}\"\n\
+                 delivery = \"{name}\"\n\n"
+            )
         };
-        format!(
-            "# Which delivery of these votes makes the best model? `dissensus study new` wrote this; change it\n\
-             # as you like. {items} items, {classes} classes, {said}; people disagree on {divided:.0} % of the items.\n\
-             #\n\
-             #     dissensus study run {file} --scale quick   # to see that all works\n\
-             #     dissensus study run {file}   # all {runs} runs\n\
-             #     dissensus report runs --study {name} --open   # tables, figures and a page\n\
-             \n\
-             [study]\n\
-             name = \"{name}\"\n\
-             title = \"Which delivery of the votes makes the best model?\"\n\
-             \n\
-             # What all runs have in common: sections and keys of `dissensus train --template`.\n\
-             [spec.data]\n\
-             {data}\
-             votes_per_item = \"all\"   # or [5, \"all\"]: what if only five people had been asked?\n\
-             \n\
-             # The epoch is chosen on one part and judged on another; every seed has a split of its own.\n\
-             [spec.split]\n\
-             parts = \"train/validation/test\"\n\
-             \n\
-             [spec.model]\n\
-             name = \"{model}\"   # {why}\n\
-             \n\
-             [spec.training]\n\
-             epochs = {epochs}{cycle}\n\
-             batch = {batch}\n\
-             {training}\
-             \n\
-             [spec.selection]\n\
-             metric = \"soft_nll\"\n\
-             on = \"validation\"\n\
-             \n\
-             [spec.run]\n\
-             seeds = {}   # with fewer than 8, no exact p survives the correction for four comparisons\n",
-            self.seeds
-        )
+        let hard = arms.iter().map(|arm| arm.0).filter(|arm| HARD.contains(arm)).map(quoted);
+        let divided = 100.0 * self.divided() as f64 / items.max(1) as f64;
+        filled(&[
+            ("name", self.name.to_owned()),
+            ("file", self.file.to_owned()),
+            ("items", items.to_string()),
+            ("classes", table.classes().len().to_string()),
+            ("said", said),
+            ("divided", format!("{divided:.0}")),
+            ("runs", (arms.len() as u64 * self.seeds).to_string()),
+            ("data", data.collect()),
+            ("model", self.model.unwrap_or(model).to_owned()),
+            ("why", why.to_owned()),
+            ("epochs", epochs.to_string()),
+            ("cycle", cycle.to_owned()),
+            ("batch", batch.to_string()),
+            ("training", training.to_owned()),
+            ("seeds", self.seeds.to_string()),
+            ("arms", arms.iter().map(arm).collect()),
+            ("hard", hard.collect::<Vec<_>>().join(", ")),
+            ("pictures", pictures.to_owned()),
+            ("quick", if items > QUICK { format!("items = {QUICK}\n") } else { String::new() }),
+        ])
     }
+}
+
+/// The study, with names in braces where something is to be filled in.
+const TEMPLATE: &str = include_str!("own.toml");
+
+/// The template with these values. What is filled in is not looked at again.
+fn filled(values: &[(&str, String)]) -> String {
+    let (mut text, mut rest) = (String::new(), TEMPLATE);
+    while let Some((before, after)) = rest.split_once('{') {
+        let value = values.iter().find_map(|(name, value)| {
+            let after = after.strip_prefix(name)?.strip_prefix('}')?;
+            Some((value.as_str(), after))
+        });
+        let (value, after) = value.unwrap_or(("{", after));
+        text = text + before + value;
+        rest = after;
+    }
+    text + rest
 }
 
 /// A string of TOML.
@@ -194,78 +172,6 @@ const ARMS: [Known; 5] = [
 const ARMS_WITHOUT_VOTES: [Known; 4] = [ARMS[0], ARMS[1], ARMS[3], ARMS[4]];
 
 const HARD: [&str; 2] = ["sls", "multipass"];
-
-const REST: &str = r#"# The tenth of the items that people disagree on most.
-[[slice]]
-name = "divided"
-top = 0.1
-
-# What is asked, with what decides it: exact paired tests over the seeds.
-[[claim]]
-name = "votes"
-text = "It helps to keep the votes: soft labels are below the majority label"
-kind = "below"
-metrics = ["soft_nll"]
-arms = ["soft"]
-than = "majority"
-level = 0.05
-
-[[claim]]
-name = "hard"
-text = "It helps to hand out labels one at a time: hard delivery is below soft labels"
-kind = "below"
-metrics = ["soft_nll"]
-arms = [HARD]
-than = "soft"
-level = 0.05
-
-[[table]]
-name = "verdicts"
-title = "What was asked, and what came out"
-shows = "claims"
-
-[[table]]
-name = "main"
-title = "What each delivery makes of the same votes"
-note = "The selected epoch, on items that neither training nor the selection saw."
-down = ["k", "arm"]
-metrics = ["soft_nll", "kl", "accuracy", "ece_mass", "entropy_spearman"]
-against = { arm = "soft", family = "column" }
-
-[[table]]
-name = "divided"
-title = "All items, and those that people disagree on most"
-down = ["k", "arm"]
-across = ["slice"]
-metrics = ["kl"]
-slices = ["all", "divided"]
-
-[[figure]]
-name = "metrics"
-title = "Every seed, and the mean of each arm"
-kind = "points"
-metrics = ["soft_nll", "kl", "accuracy", "ece_mass"]
-
-[[figure]]
-name = "reliability"
-title = "Confidence, and how often people agree"
-kind = "reliability"
-
-[[figure]]
-name = "entropies"
-title = "How divided people are, and how unsure the model is"
-kind = "scatter"
-x = "annotator_entropy"
-x_title = "entropy of the votes"
-y = "prediction_entropy"
-y_title = "entropy of the prediction"
-
-[[figure]]
-name = "curves"
-title = "Training"
-kind = "curves"
-metrics = ["loss", "validation.soft_nll"]
-"#;
 
 const PICTURES: &str = r#"
 [[figure]]

@@ -11,10 +11,10 @@ use crate::ui::{self, paint, text};
 
 /// Add what is in packs to a store.
 ///
-/// The packs are taken one after the other. A store that is not there is made. A run that is there and finished stays as it is; one that is
-/// unfinished is replaced by the pack's finished one. Runs that are finished in both with different
-/// predictions are named, and those that were there stay. Everything in a pack is checked before
-/// anything of it is taken.
+/// The packs are taken one after the other. A store that is not there is made. A run that is there
+/// and finished stays as it is; one that is unfinished is replaced by the pack's finished one. Runs
+/// that are finished in both with different predictions are named, and those that were there stay.
+/// Everything in a pack is checked before anything of it is taken.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Files that `dissensus pack` wrote

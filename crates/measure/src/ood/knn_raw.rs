@@ -104,6 +104,7 @@ mod tests {
             };
             compute(&input, &OodSettings { neighbours, ..Default::default() }).unwrap()
         };
+        // Beside 5e200 a distance of 1e-3 is none: its square is below the smallest number.
         let [zero, far, near] = of(&features, &training, 1)[..] else { panic!() };
         assert_eq!((zero, near), (0.0, 0.0));
         assert!((far / 5e200 - 1.0).abs() < 1e-15, "{far}");
