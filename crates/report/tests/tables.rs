@@ -248,8 +248,9 @@ fn published_values_stand_beside_ours_and_are_counted_once() {
         tally.sentence(),
         "3 cells stand beside a published mean and sd: 1 within 1 sd, 2 within 2 sd, 1 outside. \
          Outside: majority · Soft NLL (table main: ours 0.6820, published 0.5000 ± 0.0200, +9.1 \
-         sd). For 1 cell, no sd was published. For 1 cell with a published value, there is no \
-         result of ours yet."
+         sd). By Welch’s t test, 1 of 3 means differ from the published one with p below 0.05; \
+         chance alone would give 0.2. For 1 cell, no sd was published. For 1 cell with a published \
+         value, there is no result of ours yet."
     );
 
     let without = table(&TableSpec { published: Some(false), ..spec }, &book);

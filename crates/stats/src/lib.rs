@@ -1,6 +1,7 @@
 //! The statistics of dissensus: pure functions over plain slices, in f64.
 //!
 //! * [`paired`]: Wilcoxon signed-rank (exact, also with ties), paired t, sign test.
+//! * [`unpaired`]: Welch's t test of two samples known by mean, standard deviation and count.
 //! * [`smallest`]: the smallest p that a test can give for so many pairs.
 //! * [`adjust`]: Holm and Benjamini–Hochberg over a family of tests.
 //! * [`effect`]: Cohen's d_z, rank-biserial correlation, mean difference with its interval.
@@ -37,6 +38,7 @@ pub mod paired;
 mod ranks;
 pub mod smallest;
 pub mod special;
+pub mod unpaired;
 
 pub use alternative::Alternative;
 pub use error::{StatsError, Undefined};

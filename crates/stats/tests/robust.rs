@@ -12,6 +12,7 @@ use dissensus_stats::paired::{
     PairedTest, WilcoxonMethod, WilcoxonSettings, ZeroMethod, differences, wilcoxon,
 };
 use dissensus_stats::smallest::SmallestP;
+use dissensus_stats::unpaired::{Sample, welch};
 use dissensus_stats::{Alternative, StatsError, describe, midranks, special};
 use proptest::prelude::*;
 
@@ -87,6 +88,10 @@ proptest! {
         let (mut x, y): (Vec<f64>, Vec<f64>) = pairs.into_iter().unzip();
         x.extend(more.then_some(1.0));
         sound(differences(&x, &y));
+        let sample = |v: &[f64]| Some(Sample { n: v.len() / 2, mean: *v.first()?, sd: *v.last()? });
+        if let (Some(left), Some(right)) = (sample(&x), sample(&y)) {
+            Alternative::ALL.into_iter().for_each(|side| sound(welch(left, right, side)));
+        }
         for correlation in Correlation::ALL {
             for method in [CorrelationMethod::T, CorrelationMethod::Exact] {
                 let settings = CorrelationSettings { method, ..Default::default() };

@@ -52,8 +52,18 @@ impl<'a> Bench<'a> {
         run: &Finished<'_>,
         precision: Precision,
     ) -> Result<Model, StudyError> {
+        self.open_at(run, Which::Best, precision)
+    }
+
+    /// The model of a run's selected epoch, or its last.
+    pub(crate) fn open_at(
+        &self,
+        run: &Finished<'_>,
+        which: Which,
+        precision: Precision,
+    ) -> Result<Model, StudyError> {
         let precision = if self.f32_alone { Precision::F32 } else { precision };
         let settings = ModelSettings { precision, ..ModelSettings::default() };
-        Ok(Model::open(run.info, &run.material.task, Which::Best, self.device, &settings)?)
+        Ok(Model::open(run.info, &run.material.task, which, self.device, &settings)?)
     }
 }

@@ -50,11 +50,12 @@ above = 0.1
 [stages.measure]
 metrics = ['soft_nll']
 [stages.geometry]
+which = 'both'
 slices = ['high']
 iterations = 8
 probes = 3
 arms = ['sls']
-seeds = 1
+seeds = 2
 [stages.variance]
 arms = ['soft']
 [stages.ood]
@@ -154,15 +155,15 @@ fn every_stage_gives_numbers_that_stay_when_the_weights_are_gone() {
     let before = plan.rows(&lab.store).unwrap();
     let named = ["geometry", "variance", "ood", "barrier", "cka", "gradcam"];
     assert_eq!(before.unexamined.keys().map(String::as_str).collect::<BTreeSet<_>>(), named.into());
-    // No stage asks for the other seeds with three votes.
-    assert_eq!(plan.spent(&lab.store).unwrap().len(), 2);
+    // No stage asks for the third seed with three votes.
+    assert_eq!(plan.spent(&lab.store).unwrap().len(), 1);
 
     let (examined, log) = examine(&lab, &plan);
     assert_eq!(examined.failed, []);
-    assert_eq!((examined.done, examined.before), (2 + 3 + 1 + 3 + 2 + 1, 0));
+    assert_eq!((examined.done, examined.before), (4 + 3 + 1 + 3 + 2 + 1, 0));
     assert_eq!(
         log,
-        ["geometry 2", "variance 3", "ood 1", "barrier 3", "cka 2", "gradcam 1"].map(str::to_owned)
+        ["geometry 4", "variance 3", "ood 1", "barrier 3", "cka 2", "gradcam 1"].map(str::to_owned)
     );
     let found = plan.rows(&lab.store).unwrap();
     assert!(found.unexamined.is_empty());
@@ -171,10 +172,16 @@ fn every_stage_gives_numbers_that_stay_when_the_weights_are_gone() {
         assert!(rows.clone().count() > 0, "{}", metric.name);
         assert!(rows.into_iter().all(|row| row.value.is_some()), "{}", metric.name);
     }
-    // The first seed of one arm, on all items and one of the slices.
+    // Two seeds of one arm, on all items and one of the slices.
     let top = |slice: &str| values(&found, "lambda_max", slice);
-    assert_eq!((top("all").len(), top("high").len(), top("low").len()), (1, 1, 0));
+    assert_eq!((top("all").len(), top("high").len(), top("low").len()), (2, 2, 0));
     assert!(top("all")[0].2 > 0.0 && top("all")[0].0 == "sls" && top("all") != top("high"));
+    // The last epoch too, which is that of the first seed, and another than that of the second.
+    let (last, epochs) =
+        (values(&found, "lambda_max.last", "all"), values(&found, "best_epoch", "all"));
+    let epochs: Vec<f64> = epochs.iter().filter(|one| one.0 == "sls").map(|one| one.2).collect();
+    assert_eq!((last.len(), &epochs[..2]), (2, &[2.0, 1.0][..]));
+    assert!(last[0] == top("all")[0] && last[1] != top("all")[1] && last[1].2 > 0.0);
     assert_eq!(values(&found, "blends.odin.auroc", "all").len(), 1);
     // The path ends where the runs are.
     let book = plan.book(&lab.store).unwrap();
@@ -219,10 +226,10 @@ fn every_stage_gives_numbers_that_stay_when_the_weights_are_gone() {
     // Nothing needs the weights any more, and nothing is lost with them.
     assert_eq!(plan.spent(&lab.store).unwrap().len(), 9);
     let (again, _) = examine(&lab, &plan);
-    assert_eq!((again.done, again.before), (0, 12));
+    assert_eq!((again.done, again.before), (0, 14));
     forget(&lab, &jobs);
     let (again, log) = examine(&lab, &plan);
-    assert_eq!((again.done, again.before, again.without_weights.len(), log.len()), (0, 12, 0, 0));
+    assert_eq!((again.done, again.before, again.without_weights.len(), log.len()), (0, 14, 0, 0));
     assert_eq!(plan.rows(&lab.store).unwrap().rows, found.rows);
     assert_eq!(plan.book(&lab.store).unwrap().overlays, book.overlays);
 
@@ -308,6 +315,7 @@ fn settings_of_stages_are_checked() {
         assert!(error.contains(expected), "{error}");
     };
     refused("[stages.geometry]\nprobe = 3\n", "unknown key `probe` in [stages.geometry]");
+    refused("[stages.geometry]\nwhich = 'first'\n", "[stages.geometry] which is \"first\"");
     refused("[stages.geometry]\nprobes = 0\n", "[stages.geometry] probes is 0");
     refused("[stages.geometry]\nslices = ['hihg']\n", "names \"hihg\"");
     refused("[stages.geometry]\nprecision = 'f64'\n", "precision is \"f64\"");

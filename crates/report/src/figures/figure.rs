@@ -10,10 +10,11 @@ use super::maps::Maps;
 use super::pictures::Pictures;
 use super::points::Points;
 use super::reliability::Reliability;
+use super::runs::Runs;
 use super::scatter::Scatter;
 use super::scope::Scope;
 use super::spec::{FigureKind, FigureSpec};
-use super::{curves, effect, histogram, lines, maps, pictures, points, reliability, scatter};
+use super::{curves, effect, histogram, lines, maps, pictures, points, reliability, runs, scatter};
 use crate::ReportError;
 use crate::book::Book;
 
@@ -47,6 +48,8 @@ pub enum Drawing {
     Histogram(Histogram),
     /// Scatters.
     Scatter(Scatter),
+    /// Runs, one result against another.
+    Runs(Runs),
     /// Training curves.
     Curves(Curves),
     /// Items with bars.
@@ -79,6 +82,7 @@ pub fn prepare(spec: &FigureSpec, book: &Book) -> Result<Figure, ReportError> {
         FigureKind::Scatter => {
             scatter::prepare(&scope).map(|(d, note)| (Drawing::Scatter(d), note))?
         }
+        FigureKind::Runs => runs::prepare(&scope).map(|(d, note)| (Drawing::Runs(d), note))?,
         FigureKind::Curves => {
             curves::prepare(&scope).map(|(d, note)| (Drawing::Curves(d), note))?
         }
@@ -106,6 +110,7 @@ impl Figure {
             Drawing::Reliability(reliability) => reliability.csv(),
             Drawing::Histogram(histogram) => histogram.csv(),
             Drawing::Scatter(scatter) => scatter.csv(),
+            Drawing::Runs(runs) => runs.csv(),
             Drawing::Curves(curves) => curves.csv(),
             Drawing::Pictures(pictures) => pictures.csv(),
             Drawing::Maps(maps) => maps.csv(),
@@ -124,6 +129,7 @@ impl Figure {
             Drawing::Reliability(reliability) => reliability.sheet(&self.arms),
             Drawing::Histogram(histogram) => histogram.sheet(&self.arms),
             Drawing::Scatter(scatter) => scatter.sheet(),
+            Drawing::Runs(runs) => runs.sheet(&self.arms),
             Drawing::Curves(curves) => curves.sheet(&self.arms),
             Drawing::Pictures(pictures) => return pictures.svg(&self.title, &self.note, form),
             Drawing::Maps(maps) => return maps.svg(&self.title, &self.note, form),

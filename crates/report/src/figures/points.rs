@@ -72,14 +72,23 @@ pub(super) const NOTE: &str = "Means with 95 % t intervals over seeds";
 
 /// The metrics of a figure: those that its spec names, or all.
 pub(super) fn metrics(scope: &Scope<'_>) -> Result<Vec<String>, ReportError> {
+    named(scope, &scope.spec.metrics)
+}
+
+/// Metrics of these names, or all.
+pub(super) fn named(scope: &Scope<'_>, names: &[String]) -> Result<Vec<String>, ReportError> {
     let mut known: Vec<&str> = scope.book.metrics.iter().map(|m| m.name.as_str()).collect();
     for row in &scope.book.rows {
         if !known.contains(&row.metric.as_str()) {
             known.push(&row.metric);
         }
     }
+    // Of a book without any results nothing is asked.
+    if known.is_empty() {
+        return Ok(names.to_vec());
+    }
     let all: Vec<String> = known.into_iter().map(str::to_owned).collect();
-    super::scope::kept(&scope.place, "metric", &scope.spec.metrics, &all, |name| name)
+    super::scope::kept(&scope.place, "metric", names, &all, |name| name)
 }
 
 /// A metric's title with the way that is better, and its digits.
@@ -96,7 +105,11 @@ pub(super) fn titled(scope: &Scope<'_>, name: &str) -> (String, usize) {
 
 /// The rows of a figure: its slice, arms, data sets and votes.
 pub(super) fn rows<'a>(scope: &Scope<'a>) -> Vec<&'a Row> {
-    let slice = scope.spec.slice.as_deref().unwrap_or("all");
+    rows_of(scope, scope.spec.slice.as_deref().unwrap_or("all"))
+}
+
+/// The same of another slice.
+pub(super) fn rows_of<'a>(scope: &Scope<'a>, slice: &str) -> Vec<&'a Row> {
     let fits = |row: &&Row| row.slice == slice && scope.keeps(&row.dataset, &row.arm, row.k);
     scope.book.rows.iter().filter(fits).collect()
 }

@@ -23,6 +23,9 @@ pub enum FigureKind {
     Histogram,
     /// Column `y` against column `x` by item, a panel for each arm, with Spearman's correlation.
     Scatter,
+    /// A mark for each run: every metric of `metrics` against the metric `x`, a panel each, with
+    /// Spearman's correlation over the runs of each arm.
+    Runs,
     /// Columns of the history over epochs: mean and range over seeds, a line for each arm.
     Curves,
     /// Items with their votes and each arm's prediction as bars.
@@ -49,11 +52,11 @@ pub struct FigureSpec {
     pub arms: Vec<String>,
     /// Only these numbers of votes.
     pub ks: Vec<Votes>,
-    /// `points`, `lines`: the metrics. `curves`: the columns of the history, or other lines of runs.
+    /// `points`, `lines`, `runs`: the metrics. `curves`: the columns of the history, or other lines of runs.
     pub metrics: Vec<String>,
-    /// `points`, `lines`: only this slice. Default: `all`.
+    /// `points`, `lines`, `runs`: only this slice. Default: `all`.
     pub slice: Option<String>,
-    /// `effect`, `histogram`, `scatter`: the column of items that goes across.
+    /// `effect`, `histogram`, `scatter`: the column of items that goes across. `runs`: the metric.
     pub x: String,
     /// `histogram`: the column that says the same of people, such as `annotator_entropy`; bars
     /// behind the arms.

@@ -20,7 +20,8 @@ pub(super) fn published(published: &Published, digits: usize) -> String {
     let mut line = format!("published {}", spread(Some(published.mean), published.sd, digits));
     let sds = published.difference.map(|sds| format!("{} sd", difference(Some(sds))));
     let verdict = published.verdict.map(|v| v.words().to_owned());
-    let said: Vec<String> = [sds, verdict].into_iter().flatten().collect();
+    let welch = published.p.map(|value| format!("Welch’s {}", p(value)));
+    let said: Vec<String> = [sds, verdict, welch].into_iter().flatten().collect();
     if !said.is_empty() {
         line.push_str(&format!(" ({})", said.join(", ")));
     }

@@ -6,7 +6,7 @@ use super::table::{Cell, Head, Line, Number, Table, Verdict};
 use super::words;
 use crate::book::Better;
 
-const RESULT: [&str; 28] = [
+const RESULT: [&str; 29] = [
     "table",
     "dataset",
     "arm",
@@ -33,6 +33,7 @@ const RESULT: [&str; 28] = [
     "published_n",
     "published_source",
     "difference_in_sd",
+    "welch_p",
     "verdict",
     "values",
 ];
@@ -66,7 +67,7 @@ fn settings(out: &mut String, table: &Table, line: &Line) {
     }
 }
 
-fn result(table: &str, of: &Number) -> [String; 28] {
+fn result(table: &str, of: &Number) -> [String; 29] {
     let (test, published) = (of.test.as_ref(), of.published.as_ref());
     let better = match of.better {
         Better::Lower => "lower",
@@ -106,6 +107,7 @@ fn result(table: &str, of: &Number) -> [String; 28] {
         published.and_then(|published| published.n).map(|n| n.to_string()).unwrap_or_default(),
         published.map(|published| published.source.clone()).unwrap_or_default(),
         full(published.and_then(|published| published.difference)),
+        full(published.and_then(|published| published.p)),
         verdict.unwrap_or_default().to_owned(),
         of.seeds.iter().map(seed).collect::<Vec<_>>().join(";"),
     ]

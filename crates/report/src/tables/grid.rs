@@ -84,6 +84,7 @@ impl Grid {
         let mut corner = table.corner.clone();
         corner.extend(levels.map(|dimension| dimension.title().to_owned()));
         let text = |text: String| GridCell { text, ..GridCell::default() };
+        let tested = comparison.cells.iter().any(|cell| cell.published.p.is_some());
         let mut lines = Vec::new();
         let mut before: Vec<&Head> = Vec::new();
         for cell in &comparison.cells {
@@ -102,28 +103,47 @@ impl Grid {
             lines.push(GridLine {
                 group,
                 heads,
-                cells: vec![
-                    text(words::ours(cell.ours)),
-                    text(words::theirs(published, cell.ours.digits)),
-                    text(words::difference(published.difference)),
-                    text(published.verdict.map_or(words::NOTHING, |v| v.words()).to_owned()),
-                    text(published.source.clone()),
-                ],
+                cells: [
+                    Some(words::ours(cell.ours)),
+                    Some(words::theirs(published, cell.ours.digits)),
+                    Some(words::difference(published.difference)),
+                    tested.then(|| words::bare_p(published.p)),
+                    Some(published.verdict.map_or(words::NOTHING, |v| v.words()).to_owned()),
+                    Some(published.source.clone()),
+                ]
+                .into_iter()
+                .flatten()
+                .map(text)
+                .collect(),
             });
             before.clone_from(&cell.line);
         }
-        let heads = ["Ours", "Published", "Difference in sd", "Verdict", "Source"];
+        let mut notes = vec![
+            "Difference: (our mean − the published mean) / the published standard deviation over \
+             seeds."
+                .to_owned(),
+        ];
+        if tested {
+            notes.push("p: Welch’s t test of both means, two-sided.".to_owned());
+        }
+        let heads = [
+            Some("Ours"),
+            Some("Published"),
+            Some("Difference in sd"),
+            tested.then_some("p"),
+            Some("Verdict"),
+            Some("Source"),
+        ];
+        let heads: Vec<(String, usize)> =
+            heads.into_iter().flatten().map(|head| (head.to_owned(), 1)).collect();
         Self {
             name: format!("{}-published", table.name),
             title: format!("{}: beside the published values", table.title),
-            notes: vec![
-                "Difference: (our mean − the published mean) / the published standard deviation \
-                 over seeds."
-                    .to_owned(),
-            ],
+            notes,
             corner,
-            heads: vec![heads.map(|head| (head.to_owned(), 1)).to_vec()],
-            right: vec![true, true, true, false, false],
+            // Numbers to the right; the verdict and the source are words.
+            right: (0..heads.len()).map(|at| at + 2 < heads.len()).collect(),
+            heads: vec![heads],
             lines,
         }
     }

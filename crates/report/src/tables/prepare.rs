@@ -39,8 +39,7 @@ pub fn prepare(spec: &TableSpec, book: &Book) -> Result<Table, ReportError> {
         for column in &layout.columns {
             let mut number = results.number(layout.at(values, column), book)?;
             let reference = references.get(&number.at);
-            number.published =
-                reference.map(|reference| published::compare(number.mean, reference));
+            number.published = reference.map(|reference| published::compare(&number, reference));
             cells.push(Cell::Number(Box::new(number)));
         }
         lines.push(Line { heads, cells });

@@ -1,9 +1,14 @@
 //! Published values beside ours.
 //!
 //! The difference is (our mean − theirs) / their standard deviation over seeds; the verdict says
-//! whether that is at most 1 or 2.
+//! whether that is at most 1 or 2. Their standard deviation is itself uncertain, and ours may be
+//! another: where both are known, and how many seeds they are of, Welch's t test says how likely
+//! such a difference is between two studies of the same thing.
 
 use std::collections::HashMap;
+
+use dissensus_stats::Alternative;
+use dissensus_stats::unpaired::{Sample, welch};
 
 use super::table::{At, Head, Number, Published, Table, Verdict};
 use crate::ReportError;
@@ -50,8 +55,9 @@ pub(super) fn references(book: &Book) -> Result<HashMap<At, &Reference>, ReportE
     Ok(all)
 }
 
-/// A published value, compared with our mean.
-pub(super) fn compare(ours: Option<f64>, reference: &Reference) -> Published {
+/// A published value, compared with ours.
+pub(super) fn compare(number: &Number, reference: &Reference) -> Published {
+    let ours = number.mean;
     let sd = reference.sd.filter(|sd| sd.is_finite() && *sd > 0.0);
     let difference = match (ours, sd) {
         (Some(ours), Some(sd)) => Some((ours - reference.mean) / sd),
@@ -69,8 +75,17 @@ pub(super) fn compare(ours: Option<f64>, reference: &Reference) -> Published {
         n: reference.n,
         source: reference.source.clone(),
         difference,
+        p: welch_p(number, reference),
         verdict,
     }
+}
+
+/// Two-sided; `None` without a standard deviation or a number of seeds of either.
+fn welch_p(number: &Number, reference: &Reference) -> Option<f64> {
+    let ours = Sample { n: number.n, mean: number.mean?, sd: number.sd? };
+    let n = usize::try_from(reference.n?).ok()?;
+    let theirs = Sample { n, mean: reference.mean, sd: reference.sd? };
+    welch(ours, theirs, Alternative::TwoSided).ok()?.p
 }
 
 /// The cells of a table that have a published value, line by line.
@@ -122,7 +137,8 @@ mod tests {
     fn verdicts_in_their_sd() {
         let reference = |sd| Reference { mean: 0.5, sd, n: Some(10), ..Reference::default() };
         let verdict = |ours, sd| {
-            let published = compare(ours, &reference(sd));
+            let ours = Number { mean: ours, ..Number::default() };
+            let published = compare(&ours, &reference(sd));
             (published.difference, published.verdict)
         };
         assert_eq!(verdict(Some(0.75), Some(0.25)), (Some(1.0), Some(Verdict::Within1Sd)));
@@ -131,5 +147,18 @@ mod tests {
         assert_eq!(verdict(Some(0.5), None), (None, Some(Verdict::NoSd)));
         assert_eq!(verdict(Some(0.5), Some(0.0)), (None, Some(Verdict::NoSd)));
         assert_eq!(verdict(None, Some(0.25)), (None, None));
+    }
+
+    #[test]
+    fn welch_where_both_spreads_and_counts_are_known() {
+        // scipy.stats.ttest_ind_from_stats(0.0157, 0.004, 5, 0.0209, 0.0022, 5, equal_var=False)
+        let ours = Number { mean: Some(0.0157), sd: Some(0.004), n: 5, ..Number::default() };
+        let theirs =
+            Reference { mean: 0.0209, sd: Some(0.0022), n: Some(5), ..Reference::default() };
+        let p = compare(&ours, &theirs).p.unwrap();
+        assert!((p - 0.042_329_956_689_093_29).abs() < 1e-12, "{p}");
+        assert_eq!(compare(&ours, &Reference { n: None, ..theirs.clone() }).p, None);
+        assert_eq!(compare(&ours, &Reference { sd: None, ..theirs.clone() }).p, None);
+        assert_eq!(compare(&Number { sd: None, ..ours }, &theirs).p, None);
     }
 }

@@ -152,6 +152,9 @@ pub struct Published {
     pub source: String,
     /// Our mean less theirs, in their standard deviations; `None` without either.
     pub difference: Option<f64>,
+    /// Two-sided p of Welch's t test of both means; `None` where a spread or a number of seeds is
+    /// not known.
+    pub p: Option<f64>,
     /// How near ours comes; `None` where there is no result of ours.
     pub verdict: Option<Verdict>,
 }

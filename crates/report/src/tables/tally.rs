@@ -8,6 +8,9 @@ use super::words;
 /// How many of the cells outside are named.
 const NAMED: usize = 6;
 
+/// The level at which two means are told apart.
+const LEVEL: f64 = 0.05;
+
 /// Counts of cells that stand beside a published value. A result that stands in several tables
 /// counts once.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -20,6 +23,11 @@ pub struct Tally {
     pub within_2_sd: usize,
     /// The others.
     pub outside: Vec<Outside>,
+    /// Of those compared, the ones that Welch's t test can tell apart or not: spreads and numbers of
+    /// seeds of both are known.
+    pub tested: usize,
+    /// Of these, those with p below 0.05.
+    pub told_apart: usize,
     /// Cells with a result of ours whose published mean has no standard deviation.
     pub without_sd: usize,
     /// Cells with a published value and no result of ours yet.
@@ -66,6 +74,9 @@ impl Tally {
                         let two = one || verdict == Verdict::Within2Sd;
                         tally.within_1_sd += usize::from(one);
                         tally.within_2_sd += usize::from(two);
+                        tally.tested += usize::from(cell.published.p.is_some());
+                        tally.told_apart +=
+                            usize::from(cell.published.p.is_some_and(|p| p < LEVEL));
                     }
                 }
                 if cell.published.verdict == Some(Verdict::Outside) {
@@ -114,6 +125,16 @@ impl Tally {
         }
         if !self.outside.is_empty() {
             parts.push(format!("Outside: {}.", self.outside_words().join("; ")));
+        }
+        if self.tested > 0 {
+            let chance = self.tested as f64 * LEVEL;
+            parts.push(format!(
+                "By Welch’s t test, {} of {} means differ from the published one with p below \
+                 {LEVEL}; chance alone would give {}.",
+                self.told_apart,
+                self.tested,
+                words::number(chance, usize::from(chance < 10.0)),
+            ));
         }
         if self.without_sd > 0 {
             parts.push(format!("For {}, no sd was published.", cells(self.without_sd)));

@@ -66,6 +66,13 @@ pub(crate) fn difference(value: Option<f64>) -> String {
     if value > 0.0 && text != "0.0" { format!("+{text}") } else { text }
 }
 
+/// A p in a column of its own: `0.031`, `< 0.001`.
+pub(crate) fn bare_p(value: Option<f64>) -> String {
+    let Some(value) = value else { return NOTHING.to_owned() };
+    let text = p(value);
+    text.strip_prefix("p = ").or_else(|| text.strip_prefix("p ")).unwrap_or(&text).to_owned()
+}
+
 /// `p = 0.031`, `p < 0.001`. Halves are rounded up, so that the exact p of five pairs, 0.0625,
 /// reads 0.063 as in most papers.
 pub(crate) fn p(value: f64) -> String {

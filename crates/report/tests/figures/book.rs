@@ -234,6 +234,11 @@ pub(crate) fn specs() -> Vec<FigureSpec> {
         spec(FigureKind::Reliability, "reliability", "Calibration against people"),
         FigureSpec { x: y.clone(), ..spec(FigureKind::Histogram, "histogram", "Loss by item") },
         FigureSpec { x, y, ..spec(FigureKind::Scatter, "scatter", "Loss against disagreement") },
+        FigureSpec {
+            x: "accuracy".into(),
+            metrics: vec!["soft_nll".into()],
+            ..spec(FigureKind::Runs, "runs", "Is what is right also near people?")
+        },
         spec(FigureKind::Curves, "curves", "Training"),
         spec(FigureKind::Pictures, "pictures", "Where people disagree most"),
     ]

@@ -320,6 +320,36 @@ fn scatter() {
 }
 
 #[test]
+fn runs() {
+    let mut book = empty();
+    let epoch = |of: Row, epoch: f64| Row { metric: "epoch".into(), value: Some(epoch), ..of };
+    for (k, seed, kl, at) in [(None, 0, 0.1, 7.0), (Some(5), 0, 0.3, 9.0), (Some(5), 1, 0.2, 8.0)] {
+        book.rows.extend([row("soft", k, seed, kl), epoch(row("soft", k, seed, kl), at)]);
+        book.rows.push(Row { slice: "high".into(), ..row("soft", k, seed, -kl) });
+    }
+    // A run without the metric across, and one without that which goes up.
+    book.rows.extend([row("hard", None, 0, 0.5), epoch(row("soft", None, 9, 0.0), 3.0)]);
+    let kl = || vec!["kl".to_owned()];
+    let all = FigureSpec { x: "epoch".into(), metrics: kl(), ..spec(FigureKind::Runs) };
+    let figure = prepare(&all, &book).unwrap();
+    let expected = [
+        "kl,all,tiny,5,soft,0,9,0.3",
+        "kl,all,tiny,5,soft,1,8,0.2",
+        "kl,all,tiny,all,soft,0,7,0.1",
+    ];
+    assert_eq!(rows(&figure), expected);
+    assert!(figure.note.contains("soft labels 1.00 (KL\u{a0}↓, 3 runs)"), "{}", figure.note);
+    // Epochs are known of all items alone.
+    let high = FigureSpec { slice: Some("high".into()), ..all.clone() };
+    let figure = prepare(&high, &book).unwrap();
+    assert_eq!(rows(&figure)[0], "kl,high,tiny,5,soft,0,9,-0.3");
+    assert!(figure.note.contains("soft labels −1.00"), "{}", figure.note);
+    let error = |x: &str| prepare(&FigureSpec { x: x.into(), ..all.clone() }, &book).unwrap_err();
+    assert!(matches!(error(""), ReportError::FigureSetting { key: "x", .. }));
+    assert!(matches!(error("epochs"), ReportError::UnknownName { .. }), "{}", error("epochs"));
+}
+
+#[test]
 fn a_scatter_of_many_items_is_thinned_and_says_so() {
     let mut book = empty();
     let n = 5001;

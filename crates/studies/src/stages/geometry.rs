@@ -1,5 +1,6 @@
 //! How the loss curves around a run's weights: the largest eigenvalue and the trace of the Hessian of
-//! the soft NLL against all votes, over the reported part, on all items and on chosen slices.
+//! the soft NLL against all votes, over the reported part, on all items and on chosen slices, at the
+//! selected epoch, the last one or both.
 //!
 //! λ_max is found by power iteration, the trace by Hutchinson's probes; the error of each stands
 //! beside it as a metric of its own.
@@ -7,9 +8,10 @@
 use std::sync::Arc;
 
 use dissensus_engine::Precision;
-use dissensus_examine::{CurvatureSettings, Slice, Watch, curvature};
+use dissensus_examine::{CurvatureSettings, Model, Slice, Watch, curvature};
 use dissensus_geometry::curvature::{Estimate, PowerSettings, TraceSettings};
 use dissensus_report::book::{Better, Metric};
+use dissensus_store::Which;
 use serde_json::{Value, json};
 
 use super::settings::{self, precision};
@@ -32,6 +34,7 @@ const ERROR: &str = ".error";
 
 struct Geometry {
     among: Among,
+    which: Vec<Which>,
     slices: Vec<SliceRule>,
     power: PowerSettings,
     trace: TraceSettings,
@@ -39,13 +42,23 @@ struct Geometry {
 }
 
 fn read(section: Option<&Section<'_, '_, '_>>, slices: &[SliceRule]) -> Result<Made, StudyError> {
-    const KEYS: [&str; 7] =
-        ["slices", "iterations", "tolerance", "probes", "trace_tolerance", "precision", "seed"];
+    const KEYS: [&str; 8] = [
+        "which",
+        "slices",
+        "iterations",
+        "tolerance",
+        "probes",
+        "trace_tolerance",
+        "precision",
+        "seed",
+    ];
     let among = settings::among(section, &KEYS)?;
     let (mut power, mut trace) = (PowerSettings::default(), TraceSettings::default());
     let mut chosen = slices.to_vec();
     let mut numbers = Precision::F32;
+    let mut which = vec![Which::Best];
     if let Some(section) = section {
+        which = settings::which(section, which)?;
         chosen = settings::slices(section, slices)?;
         power.most = settings::count(section, "iterations")?.unwrap_or(power.most);
         power.tolerance = settings::share(section, "tolerance")?.unwrap_or(power.tolerance);
@@ -57,7 +70,7 @@ fn read(section: Option<&Section<'_, '_, '_>>, slices: &[SliceRule]) -> Result<M
         numbers = precision(section)?;
     }
     let precision = numbers;
-    Ok(Made::Examiner(Arc::new(Geometry { among, slices: chosen, power, trace, precision })))
+    Ok(Made::Examiner(Arc::new(Geometry { among, which, slices: chosen, power, trace, precision })))
 }
 
 impl Geometry {
@@ -74,17 +87,23 @@ impl Examiner for Geometry {
     }
 
     fn settings(&self) -> Value {
-        json!({
+        let mut settings = json!({
             "format": 1,
             "slices": settings::told(&self.slices),
             "power": self.power,
             "trace": self.trace,
             "precision": self.precision,
-        })
+        });
+        // Not said of the selected epoch alone, so that what was kept before others could be chosen
+        // is found.
+        if self.which != [Which::Best] {
+            settings["which"] = self.which.iter().map(|which| which.name()).collect();
+        }
+        settings
     }
 
     fn metrics(&self) -> Vec<Metric> {
-        let over = "over the items of the reported part, against all votes, at the selected epoch; \
+        let over = "over the items of the reported part, against all votes; \
                     batch statistics frozen";
         let metric =
             |name: &str, title: &str, what: &str, formula: &str, settings: String| Metric {
@@ -106,7 +125,7 @@ impl Examiner for Geometry {
             "{over}. Rademacher probes, {} to {}, until the standard error is below {} of the value",
             self.trace.least, self.trace.most, self.trace.tolerance
         );
-        vec![
+        let metrics = [
             metric(
                 LAMBDA_MAX,
                 "λ_max",
@@ -135,7 +154,9 @@ impl Examiner for Geometry {
                 "sd / √probes",
                 trace,
             ),
-        ]
+        ];
+        let of = |&which: &Which| metrics.clone().map(|metric| settings::said(metric, which));
+        self.which.iter().flat_map(of).collect()
     }
 
     fn among(&self) -> &Among {
@@ -150,27 +171,46 @@ impl Examiner for Geometry {
     ) -> Result<Vec<Option<Kept>>, StudyError> {
         let mut all = Vec::new();
         for run in runs {
-            let mut model = bench.open(run, self.precision)?;
             let mut kept = Kept::default();
-            for (name, slice) in self.places() {
-                let asked = CurvatureSettings {
-                    slice,
-                    power: Some(self.power),
-                    trace: Some(self.trace),
-                    ..CurvatureSettings::default()
-                };
-                let found = curvature(&mut model, &asked, watch)?;
-                let mut number = |metric: &str, estimate: Option<Estimate>| {
-                    let value = estimate.map(|one| one.value);
-                    let error = estimate.and_then(|one| one.error);
-                    kept.numbers.push(Number::new(metric, name, value));
-                    kept.numbers.push(Number::new(&format!("{metric}{ERROR}"), name, error));
-                };
-                number(LAMBDA_MAX, found.lambda_max());
-                number(TRACE, found.trace());
+            for &which in &self.which {
+                let mut model = bench.open_at(run, which, self.precision)?;
+                self.look(&mut model, which, &mut kept, watch)?;
             }
             all.push(Some(kept));
         }
         Ok(all)
+    }
+}
+
+impl Geometry {
+    /// The curvature of one model on all items and on the slices.
+    fn look(
+        &self,
+        model: &mut Model,
+        which: Which,
+        kept: &mut Kept,
+        watch: &mut Watch<'_>,
+    ) -> Result<(), StudyError> {
+        for (name, slice) in self.places() {
+            let asked = CurvatureSettings {
+                slice,
+                power: Some(self.power),
+                trace: Some(self.trace),
+                ..CurvatureSettings::default()
+            };
+            let found = curvature(model, &asked, watch)?;
+            let mut number = |metric: &str, estimate: Option<Estimate>| {
+                let value = estimate.map(|one| one.value);
+                let error = estimate.and_then(|one| one.error);
+                let (of_value, of_error) = (metric.to_owned(), format!("{metric}{ERROR}"));
+                for (metric, value) in [(of_value, value), (of_error, error)] {
+                    let metric = settings::named(&metric, which);
+                    kept.numbers.push(Number::new(&metric, name, value));
+                }
+            };
+            number(LAMBDA_MAX, found.lambda_max());
+            number(TRACE, found.trace());
+        }
+        Ok(())
     }
 }

@@ -22,9 +22,6 @@ pub(super) const INFO: Info = Info {
     read,
 };
 
-/// Behind the names of metrics of the last epoch.
-const LAST: &str = ".last";
-
 struct Measure {
     metrics: Vec<&'static Measured>,
     which: Vec<Which>,
@@ -41,7 +38,6 @@ enum Names {
 
 fn read(section: Option<&Section<'_, '_, '_>>, slices: &[SliceRule]) -> Result<Made, StudyError> {
     const METRICS_EXPECTED: &str = "\"all\", or a list of metrics";
-    const WHICH: &str = "\"best\", \"last\" or \"both\"";
     const BINS: &str = "a whole number from 1 to 1000";
     // Nothing that is trained on has labels of its own beside the votes.
     let all = || METRICS.iter().filter(|metric| metric.about.name != "accuracy_given").collect();
@@ -66,14 +62,7 @@ fn read(section: Option<&Section<'_, '_, '_>>, slices: &[SliceRule]) -> Result<M
             stage.metrics = names.iter().map(find).collect::<Result<_, _>>()?;
         }
     }
-    if let Some(which) = section.get::<String>("which", WHICH)? {
-        stage.which = match which.as_str() {
-            "best" => vec![Which::Best],
-            "last" => vec![Which::Last],
-            "both" => stage.which,
-            _ => return Err(section.unexpected("which", WHICH)),
-        };
-    }
+    stage.which = settings::which(section, stage.which)?;
     if let Some(bins) = section.get::<usize>("bins", BINS)? {
         if !(1..=Settings::MOST_BINS).contains(&bins) {
             return Err(section.unexpected("bins", BINS));
@@ -81,13 +70,6 @@ fn read(section: Option<&Section<'_, '_, '_>>, slices: &[SliceRule]) -> Result<M
         stage.settings.bins = bins;
     }
     Ok(Made::Stage(Arc::new(stage)))
-}
-
-fn named(metric: &Measured, which: Which) -> String {
-    match which {
-        Which::Best => metric.about.name.to_owned(),
-        Which::Last => format!("{}{LAST}", metric.about.name),
-    }
 }
 
 impl Stage for Measure {
@@ -109,16 +91,11 @@ impl Stage for Measure {
         let each = |&which: &Which| {
             self.metrics.iter().map(move |metric| {
                 let mut about = described(metric);
-                about.name = named(metric, which);
                 if about.settings.contains("bins") {
                     about.settings =
                         format!("here {} bins. {}", self.settings.bins, about.settings);
                 }
-                if which == Which::Last {
-                    about.title += ", last epoch";
-                    about.what += ", after the last epoch instead of the selected one";
-                }
-                about
+                settings::said(about, which)
             })
         };
         self.which.iter().flat_map(each).collect()
@@ -131,7 +108,7 @@ impl Stage for Measure {
             let mut score = |slice: &str, judged: &dissensus_measure::Judged| {
                 let scorer = Scorer::new(judged, self.settings)?;
                 numbers.extend(self.metrics.iter().map(|metric| Number {
-                    metric: named(metric, which),
+                    metric: settings::named(metric.about.name, which),
                     slice: slice.to_owned(),
                     value: (metric.compute)(&scorer).value.filter(|value| !value.is_nan()),
                 }));

@@ -1,6 +1,8 @@
 //! Settings that several stages read in the same way.
 
 use dissensus_engine::Precision;
+use dissensus_report::book::Metric;
+use dissensus_store::Which;
 use serde_json::{Value, json};
 
 use super::Among;
@@ -18,6 +20,42 @@ pub(super) fn among(
         section.known(&keys)?;
     }
     Among::read(section)
+}
+
+/// Behind the names of metrics of the last epoch.
+const LAST: &str = ".last";
+
+/// Which epochs of a run are looked at: `which`, or these.
+pub(super) fn which(
+    section: &Section<'_, '_, '_>,
+    default: Vec<Which>,
+) -> Result<Vec<Which>, StudyError> {
+    const WHICH: &str = "\"best\", \"last\" or \"both\"";
+    match section.get::<String>("which", WHICH)?.as_deref() {
+        None => Ok(default),
+        Some("best") => Ok(vec![Which::Best]),
+        Some("last") => Ok(vec![Which::Last]),
+        Some("both") => Ok(vec![Which::Best, Which::Last]),
+        Some(_) => Err(section.unexpected("which", WHICH)),
+    }
+}
+
+/// What a metric of that epoch is called.
+pub(super) fn named(metric: &str, which: Which) -> String {
+    match which {
+        Which::Best => metric.to_owned(),
+        Which::Last => format!("{metric}{LAST}"),
+    }
+}
+
+/// A metric of the selected epoch, said of that one.
+pub(super) fn said(mut metric: Metric, which: Which) -> Metric {
+    if which == Which::Last {
+        metric.name = named(&metric.name, which);
+        metric.title += ", last epoch";
+        metric.what += ", after the last epoch instead of the selected one";
+    }
+    metric
 }
 
 pub(super) fn count(section: &Section<'_, '_, '_>, key: &str) -> Result<Option<usize>, StudyError> {

@@ -174,6 +174,10 @@ impl Names {
             FigureKind::Points | FigureKind::Lines => {
                 all(section, "metrics", &figure.metrics, &self.metrics)
             }
+            FigureKind::Runs => {
+                one(&section.key("x"), &figure.x, &self.metrics, &section.place("x"))?;
+                all(section, "metrics", &figure.metrics, &self.metrics)
+            }
             FigureKind::Effect | FigureKind::Scatter => {
                 column("x", &figure.x)?;
                 column("y", &figure.y)
