@@ -33,6 +33,11 @@ impl Builtin {
     }
 }
 
+/// A study with every key explained, to copy and change.
+pub fn template() -> &'static str {
+    include_str!("template.toml")
+}
+
 /// The built-in studies.
 pub const BUILTIN: &[Builtin] = &[
     Builtin {

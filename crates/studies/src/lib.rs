@@ -50,7 +50,7 @@ mod study;
 
 pub use bench::{Bench, InputsOf};
 pub use book::COLUMNS;
-pub use builtin::{BUILTIN, Builtin};
+pub use builtin::{BUILTIN, Builtin, template};
 pub use collect::{Collected, files};
 pub use error::{LoadError, StudyError};
 pub use examining::{Examined, Onlooker};

@@ -5,7 +5,7 @@
 mod common;
 
 use common::{plan, small, study};
-use dissensus_studies::{BUILTIN, PlanOptions, SliceBy, Study};
+use dissensus_studies::{BUILTIN, PlanOptions, SliceBy, Study, StudyError};
 
 /// The error of a study with more TOML behind it.
 fn error(more: &str) -> String {
@@ -301,4 +301,108 @@ fn seeds_of_arms_and_of_votes() {
     let only = PlanOptions { only: vec!["sotf".into()], ..Default::default() };
     let error = study.plan(&only, &mut common::load).map(|_| ()).unwrap_err().to_string();
     assert!(error.contains("--only") && error.contains("did you mean `soft`?"), "{error}");
+}
+
+/// A line of the template that is an example in a comment.
+fn example(line: &str) -> Option<&str> {
+    let code = line.strip_prefix("# ")?;
+    let key = code.split(" = ").next().filter(|key| *key != code)?;
+    let plain = |c: char| c.is_ascii_lowercase() || "_.\"".contains(c);
+    // A file of references would have to be there.
+    (key.chars().all(plain) && key != "references").then_some(code)
+}
+
+/// The template with every example taken out of its comment.
+fn examples() -> String {
+    let lines = dissensus_studies::template().lines();
+    let lines = lines.map(|line| if line == "# [grid]" { "[grid]" } else { line });
+    lines.map(|line| example(line).unwrap_or(line)).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_template_and_all_examples_in_it_are_studies() {
+    let as_it_is = Study::parse(dissensus_studies::template(), "t.toml").unwrap();
+    let lab = common::Lab::new();
+    assert_eq!(plan(&as_it_is).finals(&lab.store).unwrap().jobs.len(), 6 + 5 + 3);
+    let with_all = Study::parse(&examples(), "t.toml").unwrap();
+    assert!(with_all.grid.is_some());
+    assert!(with_all.plan(&PlanOptions::default(), &mut common::load).is_ok());
+}
+
+#[test]
+fn the_template_has_every_key() {
+    use dissensus_report::book::Reference;
+    use dissensus_report::claims::ClaimSpec;
+    use dissensus_report::figures::FigureSpec;
+    use dissensus_report::tables::TableSpec;
+    let text = examples();
+    let read: toml::Table = text.parse().unwrap();
+    let has = |section: &str, key: &str| match &read[section] {
+        toml::Value::Array(all) => all.iter().any(|one| one.get(key).is_some()),
+        one => one.get(key).is_some(),
+    };
+    let json = |value: serde_json::Value| -> Vec<String> {
+        value.as_object().unwrap().keys().cloned().collect()
+    };
+    for (section, keys) in [
+        ("table", json(serde_json::to_value(TableSpec::default()).unwrap())),
+        ("figure", json(serde_json::to_value(FigureSpec::default()).unwrap())),
+        ("claim", json(serde_json::to_value(ClaimSpec::default()).unwrap())),
+        ("reference", json(serde_json::to_value(Reference::default()).unwrap())),
+        (
+            "stages",
+            dissensus_studies::stages::STAGES.iter().map(|stage| stage.name.to_owned()).collect(),
+        ),
+    ] {
+        for key in keys {
+            assert!(has(section, &key), "[{section}] lacks {key}");
+        }
+    }
+    // Kinds are those that an unknown one is answered with.
+    let wrong = "kind = 'nonsense'";
+    let figures = toml::from_str::<FigureSpec>(wrong).unwrap_err().to_string();
+    let claims = toml::from_str::<ClaimSpec>(wrong).unwrap_err().to_string();
+    for (answer, before) in [(figures, "kind = "), (claims, "")] {
+        let answer = answer.split_once("expected").unwrap().1;
+        let kinds: Vec<&str> = answer.split('`').skip(1).step_by(2).collect();
+        assert!(kinds.len() > 5, "{answer}");
+        for kind in kinds {
+            assert!(text.contains(&format!("{before}\"{kind}\"")), "no {kind}");
+        }
+    }
+    // The keys of the others are those that an unknown one is answered with. What a file with its own
+    // folder alone has, or a resolved study, is left out.
+    let left_out = |section: &str, key: &str| {
+        section == "[study]" && ["references", "scale", "set"].contains(&key)
+    };
+    let stages = ["measure", "geometry", "variance", "ood", "barrier", "cka", "gradcam"];
+    let stages = stages.map(|stage| format!("[stages.{stage}]"));
+    let others = ["[study]", "[[dataset]]", "[[arm]]", "[grid]", "[[slice]]", "[scale.quick]"];
+    let others = others.map(str::to_owned);
+    for section in stages.iter().chain(&others) {
+        let wrong =
+            text.replacen(&format!("{section}\n"), &format!("{section}\nnonsense = 1\n"), 1);
+        let error = Study::parse(&wrong, "t.toml").unwrap_err();
+        let StudyError::UnknownKey { known, .. } = error else { panic!("{section}: {error}") };
+        let known = known.split(" and ").next().unwrap();
+        let parts: Vec<&str> = section.trim_matches(['[', ']']).split('.').collect();
+        let part = match parts[..] {
+            [outer, inner] => read[outer][inner].clone(),
+            _ => read[parts[0]].clone(),
+        };
+        let has = |key: &str| match &part {
+            toml::Value::Array(all) => all.iter().any(|one| one.get(key).is_some()),
+            one => one.get(key).is_some(),
+        };
+        // What chooses runs is explained once for all stages.
+        let once = |key: &str| {
+            section.starts_with("[stages") && ["ks", "arms", "seeds", "also"].contains(&key)
+        };
+        for key in known.split(", ").filter(|key| !left_out(section, key) && !once(key)) {
+            assert!(has(key), "{section} lacks {key}");
+        }
+    }
+    for key in ["arms", "ks", "seeds", "also"] {
+        assert!(read["stages"]["geometry"].get(key).is_some(), "{key}");
+    }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use dissensus_store::Store;
-use dissensus_studies::{BUILTIN, Study};
+use dissensus_studies::{BUILTIN, Study, template};
 
 use crate::ui::{self, paint, text};
 
@@ -22,8 +22,11 @@ pub(crate) struct ListArgs {
 #[derive(clap::Args)]
 pub(crate) struct ShowArgs {
     /// A study that comes with the program, or a file
-    #[arg(value_name = "NAME|FILE")]
-    study: String,
+    #[arg(value_name = "NAME|FILE", required_unless_present = "template")]
+    study: Option<String>,
+    /// A study with every key explained
+    #[arg(long, conflicts_with_all = ["study", "resolved"])]
+    template: bool,
     /// As it is resolved, without comments
     #[arg(long)]
     resolved: bool,
@@ -49,10 +52,14 @@ pub(crate) fn list(args: &ListArgs) -> anyhow::Result<ExitCode> {
 }
 
 pub(crate) fn show(args: &ShowArgs) -> anyhow::Result<ExitCode> {
-    let builtin = BUILTIN.iter().find(|builtin| builtin.name == args.study);
+    let Some(study) = &args.study else {
+        ui::out(template())?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let builtin = BUILTIN.iter().find(|builtin| builtin.name == *study);
     match builtin {
         Some(builtin) if !args.resolved => ui::out(&builtin.whole())?,
-        _ => ui::out(&super::named(&args.study)?.to_toml())?,
+        _ => ui::out(&super::named(study)?.to_toml())?,
     }
     Ok(ExitCode::SUCCESS)
 }
