@@ -266,6 +266,19 @@ fn data_that_a_stage_needs_are_asked_for_first() {
     assert!(said.contains("a stage of the study looks at svhn"), "{said}");
     assert!(said.contains("dissensus data fetch svhn"), "{said}");
     assert!(files(folder.path()).keys().all(|name| !name.contains("spec.json")), "a run was begun");
+    // Foreign pictures of one's own, too.
+    let sets = "truth = {}\nood = { sets = [{ name = \"mine\", inputs = \"other/images.npy\" }], \
+                scores = [\"energy\"] }";
+    let study = STUDY.replace("truth = {}", sets)
+        + "[[table]]\nname = \"foreign\"\n\
+                 metrics = [\"mine.energy.auroc\"]\n";
+    std::fs::write(folder.path().join("small.toml"), study).unwrap();
+    let run = ["study", "run", "small.toml"];
+    let said = show(&ends(2, &folder, &run));
+    assert!(said.contains("other/images.npy when the models are trained, and it is not"), "{said}");
+    ends(0, &folder, &["demo", "--items", "20", "--seed", "5", "--out", "other"]);
+    let ran = show(&ends(0, &folder, &run));
+    assert!(ran.contains("mine energy AUROC"), "{ran}");
 }
 
 #[test]

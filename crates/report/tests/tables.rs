@@ -248,9 +248,14 @@ fn published_values_stand_beside_ours_and_are_counted_once() {
         tally.sentence(),
         "3 cells stand beside a published mean and sd: 1 within 1 sd, 2 within 2 sd, 1 outside. \
          Outside: majority · Soft NLL (table main: ours 0.6820, published 0.5000 ± 0.0200, +9.1 \
-         sd). By Welch’s t test, 1 of 3 means differ from the published one with p below 0.05; \
-         chance alone would give 0.2. For 1 cell, no sd was published. For 1 cell with a published \
-         value, there is no result of ours yet."
+         sd). For 1 cell, no sd was published. For 1 cell with a published value, there is no \
+         result of ours yet."
+    );
+    assert_eq!((tally.tested, tally.told_apart), (3, 1));
+    assert_eq!(
+        Tally { tested: 62, told_apart: 6, ..Tally::default() }.sentence(),
+        "By Welch’s t test, 6 of 62 means differ from the published one with p below 0.05; chance \
+         alone would give 3.1."
     );
 
     let without = table(&TableSpec { published: Some(false), ..spec }, &book);

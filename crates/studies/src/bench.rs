@@ -12,7 +12,7 @@ use dissensus_store::Which;
 use crate::error::LoadError;
 use crate::{Finished, StudyError};
 
-/// Who gives inputs of a known name, such as `svhn`.
+/// Who gives inputs of a known name, such as `svhn`, or of a path.
 pub type InputsOf<'a> = dyn Fn(&str) -> Result<Inputs, LoadError> + 'a;
 
 /// A device, and what else models are asked with.

@@ -315,7 +315,11 @@ fn example(line: &str) -> Option<&str> {
 /// The template with every example taken out of its comment.
 fn examples() -> String {
     let lines = dissensus_studies::template().lines();
-    let lines = lines.map(|line| if line == "# [grid]" { "[grid]" } else { line });
+    let lines = lines.map(|line| match line {
+        "# [grid]" => "[grid]",
+        "# [stages.ood]" => "[stages.ood]",
+        line => line,
+    });
     lines.map(|line| example(line).unwrap_or(line)).collect::<Vec<_>>().join("\n")
 }
 

@@ -59,7 +59,7 @@ seeds = 2
 [stages.variance]
 arms = ['soft']
 [stages.ood]
-sets = ['blends']
+sets = ['blends', { name = 'mine', inputs = 'elsewhere/mine.npy' }]
 scores = ['energy', 'odin', 'knn']
 neighbours = 5
 arms = ['soft']
@@ -115,7 +115,7 @@ impl Onlooker for Log {
 
 /// Other pictures of the same form.
 fn others(name: &str) -> Result<Inputs, LoadError> {
-    assert_eq!(name, "blends");
+    assert!(["blends", "elsewhere/mine.npy"].contains(&name), "{name}");
     let settings = Settings { items: 30, seed: 77, ..Settings::default() };
     Ok(from_blends(&settings.check()?.generate()?)?)
 }
@@ -183,6 +183,7 @@ fn every_stage_gives_numbers_that_stay_when_the_weights_are_gone() {
     assert_eq!((last.len(), &epochs[..2]), (2, &[2.0, 1.0][..]));
     assert!(last[0] == top("all")[0] && last[1] != top("all")[1] && last[1].2 > 0.0);
     assert_eq!(values(&found, "blends.odin.auroc", "all").len(), 1);
+    assert_eq!(values(&found, "mine.odin.auroc", "all").len(), 1);
     // The path ends where the runs are.
     let book = plan.book(&lab.store).unwrap();
     let paths: Vec<_> = book.curves.iter().filter(|curve| curve.column == "barrier").collect();
@@ -323,6 +324,12 @@ fn settings_of_stages_are_checked() {
     refused("[stages.variance]\nks = [4]\n", "[stages] ks names \"4\"");
     refused("[stages.variance]\nseeds = 0\n", "seeds is 0");
     refused("[stages.ood]\nsets = ['svnh']\n", "did you mean `svhn`?");
+    let own = "{ name = 'mine', inputs = 'mine.npy' }";
+    for sets in
+        [&format!("[{own}, {own}]"), "[{ name = 'mine' }]", "[{ name = 'a.b', inputs = 'x' }]"]
+    {
+        refused(&format!("[stages.ood]\nsets = {sets}\n"), "[stages.ood] sets is");
+    }
     refused("[stages.ood]\nepsilon = -1.0\n", "epsilon is -1.0");
     refused("[stages.ood]\nscores = ['enery']\n", "did you mean `energy`?");
     refused("[stages.barrier]\narms = ['soft']\n", "expected two arms");

@@ -11,6 +11,9 @@ const NAMED: usize = 6;
 /// The level at which two means are told apart.
 const LEVEL: f64 = 0.05;
 
+/// From how many tests on it is said how many of them tell means apart.
+const MANY: usize = 10;
+
 /// Counts of cells that stand beside a published value. A result that stands in several tables
 /// counts once.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -126,7 +129,8 @@ impl Tally {
         if !self.outside.is_empty() {
             parts.push(format!("Outside: {}.", self.outside_words().join("; ")));
         }
-        if self.tested > 0 {
+        // A few cells say nothing of how many differ.
+        if self.tested >= MANY {
             let chance = self.tested as f64 * LEVEL;
             parts.push(format!(
                 "By Welch’s t test, {} of {} means differ from the published one with p below \

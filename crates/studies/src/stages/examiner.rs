@@ -45,7 +45,7 @@ pub(crate) trait Examiner: Send + Sync {
         Vec::new()
     }
 
-    /// Data sets of the catalogue that it reads beside the study's own.
+    /// Data sets of the catalogue, and paths of other inputs, that it reads beside the study's own.
     fn needs(&self) -> &[String] {
         &[]
     }

@@ -1,5 +1,6 @@
-//! How well a run's model tells pictures of other data sets from those that it is judged on, as
-//! metrics named by set, score and figure: `svhn.energy.auroc`.
+//! How well a run's model tells foreign inputs from those that it is judged on, as metrics named by
+//! set, score and figure: `svhn.energy.auroc`. Sets are those of the catalogue that have pictures, and
+//! files or folders of one's own.
 
 use std::sync::Arc;
 
@@ -9,6 +10,7 @@ use dissensus_inputs::WITH_PICTURES;
 use dissensus_measure::ood::{FIGURES, OodScore, OodSettings as Chosen, SCORES, score};
 use dissensus_measure::{About, Direction};
 use dissensus_report::book::{Better, Metric};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::settings::{self, precision};
@@ -30,7 +32,9 @@ const USUAL: [&str; 6] = ["energy", "msp", "odin", "entropy", "margin", "knn"];
 
 struct Detection {
     among: Among,
-    sets: Vec<String>,
+    sets: Vec<ForeignSet>,
+    /// Where each set is from: its name in the catalogue, or its path.
+    sources: Vec<String>,
     scores: Vec<&'static OodScore>,
     /// At most so many items of each set, the first of them.
     items: Option<usize>,
@@ -38,12 +42,81 @@ struct Detection {
     precision: Precision,
 }
 
+/// A set as a study names it.
+#[derive(Clone, Deserialize)]
+#[serde(untagged)]
+enum ForeignSet {
+    /// Of the catalogue.
+    Known(String),
+    /// Of one's own.
+    Own(OwnSet),
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OwnSet {
+    name: String,
+    inputs: String,
+}
+
+impl ForeignSet {
+    fn name(&self) -> &str {
+        match self {
+            Self::Known(name) => name,
+            Self::Own(own) => &own.name,
+        }
+    }
+
+    fn source(&self) -> &str {
+        match self {
+            Self::Known(name) => name,
+            Self::Own(own) => &own.inputs,
+        }
+    }
+
+    /// What results are kept by. Where a file lies says nothing of what is in it.
+    fn told(&self) -> Value {
+        match self {
+            Self::Known(name) => json!(name),
+            Self::Own(own) => json!({ "name": own.name }),
+        }
+    }
+}
+
+/// The sets of a study; those of the catalogue must be there, and no name twice.
+fn sets(section: &Section<'_, '_, '_>) -> Result<Option<Vec<ForeignSet>>, StudyError> {
+    const SETS: &str = "a list of data sets with pictures, and of tables as in { name = \"mine\", \
+                        inputs = \"foreign.npy\" }, no name twice, those of your own of letters, \
+                        digits, `-` and `_`";
+    let Some(sets) = section.get::<Vec<ForeignSet>>("sets", SETS)? else { return Ok(None) };
+    let mut names: Vec<&str> = Vec::new();
+    for set in &sets {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+        let sound = match set {
+            ForeignSet::Known(name) if WITH_PICTURES.contains(&name.as_str()) => true,
+            ForeignSet::Known(name) => {
+                let (key, place) = (section.key("sets"), section.place("sets"));
+                return Err(unknown(&key, name, WITH_PICTURES.iter().copied(), &place));
+            }
+            ForeignSet::Own(own) => {
+                !own.name.is_empty() && own.name.chars().all(plain) && !own.inputs.is_empty()
+            }
+        };
+        if !sound || names.contains(&set.name()) {
+            return Err(section.unexpected("sets", SETS));
+        }
+        names.push(set.name());
+    }
+    Ok(Some(sets))
+}
+
 fn read(section: Option<&Section<'_, '_, '_>>, _: &[SliceRule]) -> Result<Made, StudyError> {
     const KEYS: [&str; 6] = ["sets", "scores", "items", "neighbours", "epsilon", "precision"];
     let among = settings::among(section, &KEYS)?;
     let mut stage = Detection {
         among,
-        sets: ["svhn", "cifar100"].map(str::to_owned).to_vec(),
+        sets: ["svhn", "cifar100"].map(|name| ForeignSet::Known(name.to_owned())).to_vec(),
+        sources: ["svhn", "cifar100"].map(str::to_owned).to_vec(),
         scores: SCORES.iter().filter(|score| USUAL.contains(&score.about.name)).collect(),
         items: None,
         // The spread that is told is that over seeds.
@@ -51,12 +124,8 @@ fn read(section: Option<&Section<'_, '_, '_>>, _: &[SliceRule]) -> Result<Made, 
         precision: Precision::F32,
     };
     let Some(section) = section else { return Ok(Made::Examiner(Arc::new(stage))) };
-    if let Some(sets) = section.get::<Vec<String>>("sets", "a list of data sets with pictures")? {
-        let mut unknowns = sets.iter().filter(|set| !WITH_PICTURES.contains(&set.as_str()));
-        if let Some(set) = unknowns.next() {
-            let (key, place) = (section.key("sets"), section.place("sets"));
-            return Err(unknown(&key, set, WITH_PICTURES.iter().copied(), &place));
-        }
+    if let Some(sets) = sets(section)? {
+        stage.sources = sets.iter().map(|set| set.source().to_owned()).collect();
         stage.sets = sets;
     }
     if let Some(names) = section.get::<Vec<String>>("scores", "a list of scores")? {
@@ -107,7 +176,7 @@ impl Examiner for Detection {
     fn settings(&self) -> Value {
         json!({
             "format": 1,
-            "sets": self.sets,
+            "sets": self.sets.iter().map(ForeignSet::told).collect::<Vec<_>>(),
             "scores": self.scores.iter().map(|score| score.about.name).collect::<Vec<_>>(),
             "items": self.items,
             "chosen": self.chosen,
@@ -141,7 +210,7 @@ impl Examiner for Detection {
         for set in &self.sets {
             for score in &self.scores {
                 let figures = FIGURES.iter().map(|figure| &figure.about);
-                metrics.extend(figures.map(|figure| metric(set, &score.about, figure)));
+                metrics.extend(figures.map(|figure| metric(set.name(), &score.about, figure)));
             }
         }
         metrics
@@ -152,7 +221,7 @@ impl Examiner for Detection {
     }
 
     fn needs(&self) -> &[String] {
-        &self.sets
+        &self.sources
     }
 
     fn examine(
@@ -163,12 +232,12 @@ impl Examiner for Detection {
     ) -> Result<Vec<Option<Kept>>, StudyError> {
         let mut outside = Vec::new();
         for set in &self.sets {
-            let inputs = bench.inputs(set)?;
+            let inputs = bench.inputs(set.source())?;
             let inputs = match self.items {
                 Some(most) if most < inputs.len() => inputs.select(&(0..most).collect::<Vec<_>>()),
                 _ => (*inputs).clone(),
             };
-            outside.push(Outside::named(set.clone(), inputs));
+            outside.push(Outside::named(set.name().to_owned(), inputs));
         }
         let asked = OodSettings {
             scores: self.scores.iter().map(|score| score.about.name.to_owned()).collect(),

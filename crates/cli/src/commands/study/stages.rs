@@ -1,25 +1,27 @@
 //! The stages of a study that look into models: run after training, one model at a time, with a bar
 //! for each stage.
 
+use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Context as _;
 use dissensus_examine::Progress;
-use dissensus_inputs::from_dataset;
 use dissensus_store::{Store, Which};
 use dissensus_studies::{Bench, Collected, Examined, LoadError, Onlooker, Plan};
 use indicatif::ProgressBar;
 
-use crate::training::{on_interrupt, open_device};
+use crate::training::{on_interrupt, open_device, read_inputs};
 use crate::ui::{self, paint, progress, text};
 
-/// That the data sets are there which stages will need when all is trained.
+/// That the inputs are there which stages will need when all is trained.
 pub(super) fn check(plan: &Plan<'_>, store: &Store) -> anyhow::Result<()> {
     let cache = dissensus_data::default_cache_dir()?;
     for name in plan.needs(store)? {
-        dissensus_data::locate(name, &cache).with_context(|| {
-            format!("a stage of the study looks at {name} when the models are trained")
-        })?;
+        let later = || format!("a stage of the study looks at {name} when the models are trained");
+        match dissensus_inputs::WITH_PICTURES.contains(&name) {
+            true => drop(dissensus_data::locate(name, &cache).with_context(later)?),
+            false => anyhow::ensure!(Path::new(name).exists(), "{}, and it is not there", later()),
+        }
     }
     Ok(())
 }
@@ -31,7 +33,7 @@ pub(super) fn examine(plan: &Plan<'_>, store: &Store, device: &str) -> anyhow::R
     }
     let (device, on_card) = open_device(device)?;
     let inputs = |name: &str| -> Result<dissensus_inputs::Inputs, LoadError> {
-        Ok(from_dataset(name, &dissensus_data::default_cache_dir()?)?)
+        Ok(read_inputs(Path::new(name))?)
     };
     let bench = Bench::new(&*device, !on_card, &inputs);
     let mut bars = Bars::default();
