@@ -7,6 +7,7 @@
 mod commands;
 mod device;
 mod examining;
+mod fetching;
 mod generated;
 mod judging;
 mod reporting;

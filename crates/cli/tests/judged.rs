@@ -8,10 +8,10 @@
 
 mod common;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Output;
 
-use common::{program, show};
+use common::{mirror, program, show};
 use tempfile::TempDir;
 
 const SPEC: &str = "\
@@ -48,17 +48,6 @@ fn lab() -> TempDir {
 /// Runs the program in a folder, with these files of datasets.
 fn dissensus(folder: &Path, cache: &Path, arguments: &[&str]) -> Output {
     program(folder, arguments).env("DISSENSUS_CACHE", cache).output().unwrap()
-}
-
-/// A mirror, which has the layout of a cache, or `None` (stated) where a file is not in it.
-fn mirror(files: &[&str]) -> Option<PathBuf> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
-    let root = std::env::var_os("DISSENSUS_MIRROR").map_or_else(|| beside.into(), PathBuf::from);
-    if let Some(missing) = files.iter().find(|file| !root.join(file).exists()) {
-        eprintln!("SKIPPED: {} is not there", root.join(missing).display());
-        return None;
-    }
-    Some(root)
 }
 
 #[test]

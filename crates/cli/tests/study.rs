@@ -281,6 +281,36 @@ fn data_that_a_stage_needs_are_asked_for_first() {
     assert!(ran.contains("mine energy AUROC"), "{ran}");
 }
 
+/// One command, from nothing to the page.
+#[test]
+fn what_is_missing_is_fetched_and_the_report_written() {
+    let files = ["cifar10h/cifar10h-counts.npy", "cifar10h/cifar10h-probs.npy"];
+    let Some(mirror) = common::mirror(&[files[0], files[1], "cifar10/test_batch.bin"]) else {
+        return;
+    };
+    let folder = lab();
+    let study = STUDY.replace("dataset = \"blends\"", "dataset = \"cifar10h\"");
+    let study = study.replace("truth = {}", "").replace(", \"true_kl\"", "");
+    std::fs::write(folder.path().join("small.toml"), study).unwrap();
+    let run = |code, more: &[&str]| {
+        let mut program =
+            common::program(folder.path(), &[&["study", "run", "small.toml"], more].concat());
+        let output = program.env("DISSENSUS_CACHE", folder.path().join("cache")).output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{}", show(&output));
+        show(&output)
+    };
+    let said = run(2, &[]);
+    assert!(said.contains("dissensus data fetch cifar10h`, or give --fetch"), "{said}");
+    let nowhere = folder.path().join("nowhere");
+    let said = run(2, &["--fetch", "--from", nowhere.to_str().unwrap()]);
+    assert!(said.contains("nowhere"), "{said}");
+    let ran = run(0, &["--fetch", "--from", mirror.to_str().unwrap(), "--report"]);
+    assert!(ran.contains("runs-report/index.html") && !ran.contains("next:"), "{ran}");
+    assert!(folder.path().join("runs-report/index.html").exists());
+    run(0, &["--report=elsewhere"]);
+    assert!(folder.path().join("elsewhere/index.html").exists());
+}
+
 #[test]
 fn a_study_is_run_once() {
     let folder = lab();

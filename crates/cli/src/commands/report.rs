@@ -41,31 +41,46 @@ Examples:
 Exit codes: 0 all is written; 1 a table or figure could not be made; 2 the store is wrong.";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let store = Store::open(&args.store)?;
-    let study = match args.study.as_deref().filter(|study| is_file(study)) {
+    let (page, all) = written(&args.store, args.study.as_deref(), args.out.as_deref())?;
+    if args.open {
+        reporting::open(&page)?;
+    }
+    Ok(ExitCode::from(u8::from(!all)))
+}
+
+/// Writes a report; whether all of it could be made.
+pub(crate) fn write(store: &Path, study: Option<&str>, out: Option<&Path>) -> anyhow::Result<bool> {
+    Ok(written(store, study, out)?.1)
+}
+
+/// The page, and whether all tables and figures could be made.
+fn written(
+    folder: &Path,
+    study: Option<&str>,
+    out: Option<&Path>,
+) -> anyhow::Result<(PathBuf, bool)> {
+    let store = Store::open(folder)?;
+    let study = match study.filter(|study| is_file(study)) {
         Some(file) => Study::read(Path::new(file))?,
-        None => stored(&store, args)?,
+        None => stored(&store, folder, study)?,
     };
     let plan = planned(&study, &PlanOptions::default()).map_err(|error| {
         let load = matches!(error.downcast_ref(), Some(StudyError::Load { .. }));
         let why = "a report needs the study's data, where its file names them from this folder";
         if load { error.context(why) } else { error }
     })?;
-    let out = args.out.clone().unwrap_or_else(|| reporting::beside(&args.store, "-report"));
+    let out = out.map_or_else(|| reporting::beside(folder, "-report"), Path::to_owned);
     let written = reporting::write(&plan, &store, &out)?;
     ui::err(&written.words(&out));
     ui::out(&format!("{}\n", written.page.display()))?;
-    if args.open {
-        reporting::open(&written.page)?;
-    }
-    Ok(ExitCode::from(u8::from(!written.problems.is_empty())))
+    Ok((written.page, written.problems.is_empty()))
 }
 
 /// A study as it was run.
-fn stored(store: &Store, args: &Args) -> anyhow::Result<Study> {
-    let name = chosen(store, args)?;
+fn stored(store: &Store, folder: &Path, study: Option<&str>) -> anyhow::Result<Study> {
+    let name = chosen(store, folder, study)?;
     let Some(text) = store.study(&name)?.read(files::STUDY)? else {
-        let path = args.store.display();
+        let path = folder.display();
         anyhow::bail!(
             "{path} has no study {name}; run it first: dissensus study run {name} --store {path}"
         );
@@ -74,11 +89,11 @@ fn stored(store: &Store, args: &Args) -> anyhow::Result<Study> {
 }
 
 /// The name of the study that is asked for, or of the only one.
-fn chosen(store: &Store, args: &Args) -> anyhow::Result<String> {
+fn chosen(store: &Store, folder: &Path, study: Option<&str>) -> anyhow::Result<String> {
     let all = store.studies()?;
-    let path = args.store.display();
-    match (&args.study, &all[..]) {
-        (Some(name), _) if all.contains(name) => Ok(name.clone()),
+    let path = folder.display();
+    match (study, &all[..]) {
+        (Some(name), _) if all.iter().any(|one| one == name) => Ok(name.to_owned()),
         (Some(name), _) => {
             anyhow::bail!("{path} has no study {name:?}; it has {}", listed(&all))
         }

@@ -149,8 +149,18 @@ fn named(study: &str) -> anyhow::Result<Study> {
 
 /// A study with its data.
 pub(crate) fn planned<'s>(study: &'s Study, options: &PlanOptions) -> anyhow::Result<Plan<'s>> {
+    planned_after(study, options, &|_| Ok(()))
+}
+
+/// The same, where something comes before the data are read.
+fn planned_after<'s>(
+    study: &'s Study,
+    options: &PlanOptions,
+    before: &dyn Fn(&Data) -> anyhow::Result<()>,
+) -> anyhow::Result<Plan<'s>> {
     let mut load = |data: &Data| -> Result<Material, LoadError> {
-        material(data).map_err(|error| -> LoadError { format!("{error:#}").into() })
+        let read = before(data).and_then(|()| material(data));
+        read.map_err(|error| -> LoadError { format!("{error:#}").into() })
     };
     Ok(study.plan(options, &mut load)?)
 }

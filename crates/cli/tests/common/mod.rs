@@ -3,7 +3,7 @@
 #![allow(dead_code)]
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 /// The program, to be run in a folder, whatever is set around it.
@@ -38,4 +38,15 @@ pub(crate) fn show(output: &Output) -> String {
         text(&output.stdout),
         text(&output.stderr)
     )
+}
+
+/// A mirror, which has the layout of a cache, or `None` (stated) where a file is not in it.
+pub(crate) fn mirror(files: &[&str]) -> Option<PathBuf> {
+    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
+    let root = std::env::var_os("DISSENSUS_MIRROR").map_or_else(|| beside.into(), PathBuf::from);
+    if let Some(missing) = files.iter().find(|file| !root.join(file).exists()) {
+        eprintln!("SKIPPED: {} is not there", root.join(missing).display());
+        return None;
+    }
+    Some(root)
 }

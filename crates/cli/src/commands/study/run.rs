@@ -7,7 +7,9 @@ use dissensus_store::Store;
 use dissensus_studies::{Job, Plan, distinct};
 use serde_json::{Value, json};
 
-use super::{Choice, planned, stages};
+use super::{Choice, planned_after, stages};
+use crate::commands::report;
+use crate::fetching::Fetching;
 use crate::reporting;
 use crate::training::{AtATime, Batch, Ended, How, Run, on_interrupt, run_all};
 use crate::ui::{self, paint, text};
@@ -34,6 +36,11 @@ pub(crate) struct Args {
     /// Print the tables as Markdown
     #[arg(long)]
     markdown: bool,
+    /// Write the report, too: tables, figures and a page, as `dissensus report` does [default: STORE-report]
+    #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true)]
+    report: Option<Option<PathBuf>>,
+    #[command(flatten)]
+    fetching: Fetching,
 }
 
 /// How runs are run.
@@ -68,14 +75,17 @@ Examples:
   dissensus study run mine.toml --only soft,sls --seeds 2
   dissensus study run mine.toml --only soft,sls --ks all --seeds 5-9 --drop-weights
   dissensus report runs --open               what came out, as a page
+  dissensus study run soft-label --fetch --report    a published study, from its data to its page
 
 Exit codes: 0 all runs are done; 1 some failed; 2 the study or the data is wrong; 130 interrupted.";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let study = args.choice.study()?;
-    let plan = planned(&study, &args.choice.options())?;
+    let fetching = &args.fetching;
+    let plan = planned_after(&study, &args.choice.options(), &|data| fetching.data(data));
+    let plan = plan.map_err(|error| fetching.hinted(error))?;
     let store = Store::create_or_open(&args.choice.store)?;
-    stages::check(&plan, &store)?;
+    stages::check(&plan, &store, fetching).map_err(|error| fetching.hinted(error))?;
     let ended = train_all(&plan, &store, &args.lanes, true)?;
     let examined = stages::examine(&plan, &store, args.lanes.device())?;
     let collected = plan.collect(&store, &about())?;
@@ -101,12 +111,25 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         ui::err(&format!("{} {problem}\n", paint::warn("left out:")));
     }
     ui::err(&stages::missing(&collected));
-    let next = match store.studies()?.len() {
-        0 | 1 => args.choice.store.display().to_string(),
-        _ => format!("{} --study {}", args.choice.store.display(), study.name),
-    };
     let failed = collected.failed.len() + examined.failed.len();
-    Ok(closing(args, &ended, failed, collected.missing, examined.stopped, &next))
+    if !closed(args, &ended, collected.missing, examined.stopped) {
+        return Ok(ExitCode::from(130));
+    }
+    let code = u8::from(failed > 0 || ended.iter().any(|run| matches!(run.how, How::Failed(_))));
+    match &args.report {
+        Some(out) => {
+            let all = report::write(&args.choice.store, Some(&study.name), out.as_deref())?;
+            Ok(ExitCode::from(code.max(u8::from(!all))))
+        }
+        None => {
+            let next = match store.studies()?.len() {
+                0 | 1 => args.choice.store.display().to_string(),
+                _ => format!("{} --study {}", args.choice.store.display(), study.name),
+            };
+            ui::err(&format!("next: dissensus report {next} --open   for figures and a page\n"));
+            Ok(ExitCode::from(code))
+        }
+    }
 }
 
 /// What is said of the code and the machine in what is stored.
@@ -183,15 +206,8 @@ fn train(
     })
 }
 
-/// What to say at the end, and the exit code.
-fn closing(
-    args: &Args,
-    ended: &[Ended],
-    failed: usize,
-    missing: usize,
-    stopped: bool,
-    next: &str,
-) -> ExitCode {
+/// Says what failed, and how to go on where there is more to do. Whether all is done that can be.
+fn closed(args: &Args, ended: &[Ended], missing: usize, stopped: bool) -> bool {
     for run in ended {
         if let How::Failed(reason) = &run.how {
             ui::err(&format!("{} {}: {reason}\n", paint::bad("failed:"), run.label));
@@ -201,13 +217,8 @@ fn closing(
     let open = ended.iter().any(|run| matches!(run.how, How::Interrupted | How::Waiting));
     if open {
         ui::err(&format!("{missing} runs are not done; go on by\n  dissensus study run {words}\n"));
-        return ExitCode::from(130);
-    }
-    if stopped {
+    } else if stopped {
         ui::err(&format!("stages are not done; go on by\n  dissensus study run {words}\n"));
-        return ExitCode::from(130);
     }
-    ui::err(&format!("next: dissensus report {next} --open   for figures and a page\n"));
-    let any = ended.iter().any(|run| matches!(run.how, How::Failed(_)));
-    ExitCode::from(u8::from(any || failed > 0))
+    !open && !stopped
 }

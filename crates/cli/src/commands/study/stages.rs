@@ -10,13 +10,15 @@ use dissensus_store::{Store, Which};
 use dissensus_studies::{Bench, Collected, Examined, LoadError, Onlooker, Plan};
 use indicatif::ProgressBar;
 
+use crate::fetching::Fetching;
 use crate::training::{on_interrupt, open_device, read_inputs};
 use crate::ui::{self, paint, progress, text};
 
 /// That the inputs are there which stages will need when all is trained.
-pub(super) fn check(plan: &Plan<'_>, store: &Store) -> anyhow::Result<()> {
+pub(super) fn check(plan: &Plan<'_>, store: &Store, fetching: &Fetching) -> anyhow::Result<()> {
     let cache = dissensus_data::default_cache_dir()?;
     for name in plan.needs(store)? {
+        fetching.set(name)?;
         let later = || format!("a stage of the study looks at {name} when the models are trained");
         match dissensus_inputs::WITH_PICTURES.contains(&name) {
             true => drop(dissensus_data::locate(name, &cache).with_context(later)?),
