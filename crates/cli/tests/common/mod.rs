@@ -1,6 +1,6 @@
 //! The program run as a user runs it, and what came of it as text.
 
-#![allow(dead_code)]
+#![allow(dead_code, clippy::print_stderr)]
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
