@@ -1,4 +1,4 @@
-//! From a study in a store to files: what `report` and `demo` share.
+//! From a study in a store to files: what `report`, `study run` and `demo` share.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -14,8 +14,8 @@ use dissensus_studies::{Plan, files};
 
 use crate::commands::study::about;
 use crate::ui::files::replace;
-use crate::ui::paint;
 use crate::ui::table::{Cell, Form, Table};
+use crate::ui::{self, paint};
 
 /// Pixels of a PNG for each of the drawing's.
 const SCALE: f32 = 3.0;
@@ -121,6 +121,19 @@ pub(crate) fn write(plan: &Plan<'_>, store: &Store, out: &Path) -> anyhow::Resul
     let (failed, missing) = (collected.failed.len(), collected.missing);
     let unexamined = collected.unexamined.into_iter().collect();
     Ok(Written { page, files, problems, failed, missing, unexamined })
+}
+
+/// The same, into this folder or one beside the store; says what was written, and where the page is.
+pub(crate) fn write_and_say(
+    plan: &Plan<'_>,
+    store: &Store,
+    out: Option<&Path>,
+) -> anyhow::Result<Written> {
+    let out = out.map_or_else(|| beside(store.path(), "-report"), Path::to_owned);
+    let written = write(plan, store, &out)?;
+    ui::err(&written.words(&out));
+    ui::out(&format!("{}\n", written.page.display()))?;
+    Ok(written)
 }
 
 struct Folder<'a> {

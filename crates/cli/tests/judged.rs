@@ -4,7 +4,7 @@
 //! default `shared/data` beside the repository); without those of CIFAR-10N and CIFAR-10H, with
 //! their pictures, the test that trains says that it was skipped.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
 

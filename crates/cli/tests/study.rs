@@ -284,10 +284,9 @@ fn data_that_a_stage_needs_are_asked_for_first() {
 /// One command, from nothing to the page.
 #[test]
 fn what_is_missing_is_fetched_and_the_report_written() {
-    let files = ["cifar10h/cifar10h-counts.npy", "cifar10h/cifar10h-probs.npy"];
-    let Some(mirror) = common::mirror(&[files[0], files[1], "cifar10/test_batch.bin"]) else {
-        return;
-    };
+    let files =
+        ["cifar10h/cifar10h-counts.npy", "cifar10h/cifar10h-probs.npy", "cifar10/test_batch.bin"];
+    let Some(mirror) = common::mirror(&files) else { return };
     let folder = lab();
     let study = STUDY.replace("dataset = \"blends\"", "dataset = \"cifar10h\"");
     let study = study.replace("truth = {}", "").replace(", \"true_kl\"", "");

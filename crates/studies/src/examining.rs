@@ -79,11 +79,12 @@ impl Plan<'_> {
         self.examiners().next().is_some()
     }
 
-    /// The data sets of the catalogue that stages will read for these runs, beside the study's own.
+    /// The data sets of the catalogue, and the paths of other inputs, that stages will read for these
+    /// runs beside the study's own.
     pub fn needs(&self, store: &Store) -> Result<BTreeSet<&str>, StudyError> {
         let jobs = self.finals(store)?.jobs;
         let at_work = self.examiners().filter(|stage| !stage.among().of(&jobs).is_empty());
-        Ok(at_work.flat_map(Examiner::needs).map(String::as_str).collect())
+        Ok(at_work.flat_map(Examiner::needs).collect())
     }
 
     /// Runs that no stage needs the weights of any more, as all have been looked into.

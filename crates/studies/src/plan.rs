@@ -20,7 +20,7 @@ use crate::layers::{Outline, selecting};
 use crate::{Material, Study, StudyError};
 
 /// What of a study is planned.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlanOptions {
     /// Only these arms; none for all.
     pub only: Vec<String>,

@@ -8,7 +8,7 @@ use dissensus_studies::{PlanOptions, Study, StudyError, files};
 
 use super::study::{is_file, planned};
 use crate::reporting;
-use crate::ui::{self, paint};
+use crate::ui::paint;
 
 /// Turn a study's results into tables, figures and a page.
 ///
@@ -41,46 +41,28 @@ Examples:
 Exit codes: 0 all is written; 1 a table or figure could not be made; 2 the store is wrong.";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let (page, all) = written(&args.store, args.study.as_deref(), args.out.as_deref())?;
-    if args.open {
-        reporting::open(&page)?;
-    }
-    Ok(ExitCode::from(u8::from(!all)))
-}
-
-/// Writes a report; whether all of it could be made.
-pub(crate) fn write(store: &Path, study: Option<&str>, out: Option<&Path>) -> anyhow::Result<bool> {
-    Ok(written(store, study, out)?.1)
-}
-
-/// The page, and whether all tables and figures could be made.
-fn written(
-    folder: &Path,
-    study: Option<&str>,
-    out: Option<&Path>,
-) -> anyhow::Result<(PathBuf, bool)> {
-    let store = Store::open(folder)?;
-    let study = match study.filter(|study| is_file(study)) {
+    let store = Store::open(&args.store)?;
+    let study = match args.study.as_deref().filter(|study| is_file(study)) {
         Some(file) => Study::read(Path::new(file))?,
-        None => stored(&store, folder, study)?,
+        None => stored(&store, args)?,
     };
     let plan = planned(&study, &PlanOptions::default()).map_err(|error| {
         let load = matches!(error.downcast_ref(), Some(StudyError::Load { .. }));
         let why = "a report needs the study's data, where its file names them from this folder";
         if load { error.context(why) } else { error }
     })?;
-    let out = out.map_or_else(|| reporting::beside(folder, "-report"), Path::to_owned);
-    let written = reporting::write(&plan, &store, &out)?;
-    ui::err(&written.words(&out));
-    ui::out(&format!("{}\n", written.page.display()))?;
-    Ok((written.page, written.problems.is_empty()))
+    let written = reporting::write_and_say(&plan, &store, args.out.as_deref())?;
+    if args.open {
+        reporting::open(&written.page)?;
+    }
+    Ok(ExitCode::from(u8::from(!written.problems.is_empty())))
 }
 
 /// A study as it was run.
-fn stored(store: &Store, folder: &Path, study: Option<&str>) -> anyhow::Result<Study> {
-    let name = chosen(store, folder, study)?;
+fn stored(store: &Store, args: &Args) -> anyhow::Result<Study> {
+    let name = chosen(store, args)?;
     let Some(text) = store.study(&name)?.read(files::STUDY)? else {
-        let path = folder.display();
+        let path = args.store.display();
         anyhow::bail!(
             "{path} has no study {name}; run it first: dissensus study run {name} --store {path}"
         );
@@ -89,11 +71,11 @@ fn stored(store: &Store, folder: &Path, study: Option<&str>) -> anyhow::Result<S
 }
 
 /// The name of the study that is asked for, or of the only one.
-fn chosen(store: &Store, folder: &Path, study: Option<&str>) -> anyhow::Result<String> {
+fn chosen(store: &Store, args: &Args) -> anyhow::Result<String> {
     let all = store.studies()?;
-    let path = folder.display();
-    match (study, &all[..]) {
-        (Some(name), _) if all.iter().any(|one| one == name) => Ok(name.to_owned()),
+    let path = args.store.display();
+    match (&args.study, &all[..]) {
+        (Some(name), _) if all.contains(name) => Ok(name.clone()),
         (Some(name), _) => {
             anyhow::bail!("{path} has no study {name:?}; it has {}", listed(&all))
         }

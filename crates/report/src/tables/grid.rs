@@ -84,6 +84,8 @@ impl Grid {
         let mut corner = table.corner.clone();
         corner.extend(levels.map(|dimension| dimension.title().to_owned()));
         let text = |text: String| GridCell { text, ..GridCell::default() };
+        /// The place of the column of p, where there is one.
+        const P: usize = 3;
         let tested = comparison.cells.iter().any(|cell| cell.published.p.is_some());
         let mut lines = Vec::new();
         let mut before: Vec<&Head> = Vec::new();
@@ -100,22 +102,17 @@ impl Grid {
             let heads: Vec<String> = line.chain(column).collect();
             let group = !same(cell.line.len().saturating_sub(1)) && !before.is_empty();
             let published = cell.published;
-            lines.push(GridLine {
-                group,
-                heads,
-                cells: [
-                    Some(words::ours(cell.ours)),
-                    Some(words::theirs(published, cell.ours.digits)),
-                    Some(words::difference(published.difference)),
-                    tested.then(|| words::bare_p(published.p)),
-                    Some(published.verdict.map_or(words::NOTHING, |v| v.words()).to_owned()),
-                    Some(published.source.clone()),
-                ]
-                .into_iter()
-                .flatten()
-                .map(text)
-                .collect(),
-            });
+            let mut cells = vec![
+                text(words::ours(cell.ours)),
+                text(words::theirs(published, cell.ours.digits)),
+                text(words::difference(published.difference)),
+                text(published.verdict.map_or(words::NOTHING, |v| v.words()).to_owned()),
+                text(published.source.clone()),
+            ];
+            if tested {
+                cells.insert(P, text(words::bare_p(published.p)));
+            }
+            lines.push(GridLine { group, heads, cells });
             before.clone_from(&cell.line);
         }
         let mut notes = vec![
@@ -123,27 +120,20 @@ impl Grid {
              seeds."
                 .to_owned(),
         ];
+        let mut heads = vec!["Ours", "Published", "Difference in sd", "Verdict", "Source"];
+        let mut right = vec![true, true, true, false, false];
         if tested {
             notes.push("p: Welch’s t test of both means, two-sided.".to_owned());
+            heads.insert(P, "p");
+            right.insert(P, true);
         }
-        let heads = [
-            Some("Ours"),
-            Some("Published"),
-            Some("Difference in sd"),
-            tested.then_some("p"),
-            Some("Verdict"),
-            Some("Source"),
-        ];
-        let heads: Vec<(String, usize)> =
-            heads.into_iter().flatten().map(|head| (head.to_owned(), 1)).collect();
         Self {
             name: format!("{}-published", table.name),
             title: format!("{}: beside the published values", table.title),
             notes,
             corner,
-            // Numbers to the right; the verdict and the source are words.
-            right: (0..heads.len()).map(|at| at + 2 < heads.len()).collect(),
-            heads: vec![heads],
+            heads: vec![heads.into_iter().map(|head| (head.to_owned(), 1)).collect()],
+            right,
             lines,
         }
     }

@@ -46,8 +46,8 @@ pub(crate) trait Examiner: Send + Sync {
     }
 
     /// Data sets of the catalogue, and paths of other inputs, that it reads beside the study's own.
-    fn needs(&self) -> &[String] {
-        &[]
+    fn needs(&self) -> Vec<&str> {
+        Vec::new()
     }
 
     /// What it finds of each run; nothing of those that only stand beside the others. Models are

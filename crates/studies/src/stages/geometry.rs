@@ -79,6 +79,35 @@ impl Geometry {
         let own = self.slices.iter().map(|rule| (rule.name.as_str(), rule.by.slice()));
         std::iter::once(("all", Slice::All)).chain(own)
     }
+
+    /// The curvature of one model on all items and on the slices.
+    fn look(
+        &self,
+        model: &mut Model,
+        which: Which,
+        kept: &mut Kept,
+        watch: &mut Watch<'_>,
+    ) -> Result<(), StudyError> {
+        for (name, slice) in self.places() {
+            let asked = CurvatureSettings {
+                slice,
+                power: Some(self.power),
+                trace: Some(self.trace),
+                ..CurvatureSettings::default()
+            };
+            let found = curvature(model, &asked, watch)?;
+            let mut number = |metric: &str, estimate: Option<Estimate>| {
+                let value = estimate.map(|one| one.value);
+                let error = estimate.and_then(|one| one.error);
+                let named = |metric: &str| settings::named(metric, which);
+                kept.numbers.push(Number::new(&named(metric), name, value));
+                kept.numbers.push(Number::new(&named(&format!("{metric}{ERROR}")), name, error));
+            };
+            number(LAMBDA_MAX, found.lambda_max());
+            number(TRACE, found.trace());
+        }
+        Ok(())
+    }
 }
 
 impl Examiner for Geometry {
@@ -179,38 +208,5 @@ impl Examiner for Geometry {
             all.push(Some(kept));
         }
         Ok(all)
-    }
-}
-
-impl Geometry {
-    /// The curvature of one model on all items and on the slices.
-    fn look(
-        &self,
-        model: &mut Model,
-        which: Which,
-        kept: &mut Kept,
-        watch: &mut Watch<'_>,
-    ) -> Result<(), StudyError> {
-        for (name, slice) in self.places() {
-            let asked = CurvatureSettings {
-                slice,
-                power: Some(self.power),
-                trace: Some(self.trace),
-                ..CurvatureSettings::default()
-            };
-            let found = curvature(model, &asked, watch)?;
-            let mut number = |metric: &str, estimate: Option<Estimate>| {
-                let value = estimate.map(|one| one.value);
-                let error = estimate.and_then(|one| one.error);
-                let (of_value, of_error) = (metric.to_owned(), format!("{metric}{ERROR}"));
-                for (metric, value) in [(of_value, value), (of_error, error)] {
-                    let metric = settings::named(&metric, which);
-                    kept.numbers.push(Number::new(&metric, name, value));
-                }
-            };
-            number(LAMBDA_MAX, found.lambda_max());
-            number(TRACE, found.trace());
-        }
-        Ok(())
     }
 }

@@ -33,8 +33,6 @@ const USUAL: [&str; 6] = ["energy", "msp", "odin", "entropy", "margin", "knn"];
 struct Detection {
     among: Among,
     sets: Vec<ForeignSet>,
-    /// Where each set is from: its name in the catalogue, or its path.
-    sources: Vec<String>,
     scores: Vec<&'static OodScore>,
     /// At most so many items of each set, the first of them.
     items: Option<usize>,
@@ -67,6 +65,7 @@ impl ForeignSet {
         }
     }
 
+    /// Where it is from: its name in the catalogue, or its path.
     fn source(&self) -> &str {
         match self {
             Self::Known(name) => name,
@@ -116,7 +115,6 @@ fn read(section: Option<&Section<'_, '_, '_>>, _: &[SliceRule]) -> Result<Made, 
     let mut stage = Detection {
         among,
         sets: ["svhn", "cifar100"].map(|name| ForeignSet::Known(name.to_owned())).to_vec(),
-        sources: ["svhn", "cifar100"].map(str::to_owned).to_vec(),
         scores: SCORES.iter().filter(|score| USUAL.contains(&score.about.name)).collect(),
         items: None,
         // The spread that is told is that over seeds.
@@ -125,7 +123,6 @@ fn read(section: Option<&Section<'_, '_, '_>>, _: &[SliceRule]) -> Result<Made, 
     };
     let Some(section) = section else { return Ok(Made::Examiner(Arc::new(stage))) };
     if let Some(sets) = sets(section)? {
-        stage.sources = sets.iter().map(|set| set.source().to_owned()).collect();
         stage.sets = sets;
     }
     if let Some(names) = section.get::<Vec<String>>("scores", "a list of scores")? {
@@ -220,8 +217,8 @@ impl Examiner for Detection {
         &self.among
     }
 
-    fn needs(&self) -> &[String] {
-        &self.sources
+    fn needs(&self) -> Vec<&str> {
+        self.sets.iter().map(ForeignSet::source).collect()
     }
 
     fn examine(

@@ -4,11 +4,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use dissensus_store::Store;
-use dissensus_studies::{Job, Plan, distinct};
+use dissensus_studies::{Job, Plan, PlanOptions, distinct};
 use serde_json::{Value, json};
 
-use super::{Choice, planned_after, stages};
-use crate::commands::report;
+use super::{Choice, planned, planned_after, stages};
 use crate::fetching::Fetching;
 use crate::reporting;
 use crate::training::{AtATime, Batch, Ended, How, Run, on_interrupt, run_all};
@@ -118,8 +117,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let code = u8::from(failed > 0 || ended.iter().any(|run| matches!(run.how, How::Failed(_))));
     match &args.report {
         Some(out) => {
-            let all = report::write(&args.choice.store, Some(&study.name), out.as_deref())?;
-            Ok(ExitCode::from(code.max(u8::from(!all))))
+            // A report is of the whole study, with what was left out of this call.
+            let plan = match args.choice.options() == PlanOptions::default() {
+                true => plan,
+                false => planned(&study, &PlanOptions::default())?,
+            };
+            let written = reporting::write_and_say(&plan, &store, out.as_deref())?;
+            Ok(ExitCode::from(code.max(u8::from(!written.problems.is_empty()))))
         }
         None => {
             let next = match store.studies()?.len() {
