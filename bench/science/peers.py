@@ -30,6 +30,7 @@ def sls(path, repeats):
 
 
 def metrics(counts_path, logits_path, repeats):
+    import scipy.optimize
     import scipy.special
     import scipy.stats
     from relplot.metrics import smECE
@@ -74,6 +75,9 @@ def metrics(counts_path, logits_path, repeats):
             scipy.stats.pearsonr(hq, hp)[0],
             np.abs(hq - hp).mean(),
         ]
+        tempered = lambda t: -(p * scipy.special.log_softmax(log_q / t, axis=1)).sum(1).mean()
+        best = scipy.optimize.minimize_scalar(tempered, bounds=(0.01, 100), method="bounded")
+        out += [best.x, best.fun]
         order = np.argsort(f)
         for y in (correct, human):
             out += [mass(order, f, y), width(f, y), smECE(f, y)]

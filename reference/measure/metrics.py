@@ -5,6 +5,7 @@
 """
 
 import numpy as np
+import scipy.optimize
 import scipy.special
 import scipy.stats
 from relplot.metrics import smECE
@@ -36,6 +37,14 @@ def brier_parts(q, p, bins):
     return np.array([reliability, resolution, np.var(p), within])
 
 
+def tempered(p, ln_q):
+    """The best temperature, where the slope of soft NLL by its inverse is 0, and soft NLL there."""
+    at = lambda beta: scipy.special.log_softmax(beta * ln_q, axis=1)
+    slope = lambda beta: ((np.exp(at(beta)) - p) * ln_q).sum(1).mean()
+    beta = scipy.optimize.brentq(slope, 0.01, 100, xtol=1e-15, rtol=1e-15)
+    return 1 / beta, -(p * at(beta)).sum(1).mean()
+
+
 def metrics(p, q, ln_q, label, bins=15):
     rows = np.arange(len(p))
     majority, predicted = p.argmax(1), q.argmax(1)
@@ -61,6 +70,8 @@ def metrics(p, q, ln_q, label, bins=15):
         "smooth_ece_human": smECE(f, human),
         "classwise_ece": np.mean([ece_width(a, b, bins) for a, b in zip(q.T, onehot.T)]),
         "classwise_ece_human": np.mean([ece_width(a, b, bins) for a, b in zip(q.T, p.T)]),
+        "temperature": tempered(p, ln_q)[0],
+        "soft_nll_tempered": tempered(p, ln_q)[1],
         # Rounded, so that entropies that are equal but for rounding tie, as they should.
         "entropy_spearman": scipy.stats.spearmanr(h_q.round(12), h_p.round(12))[0],
         "entropy_pearson": scipy.stats.pearsonr(h_q, h_p)[0],

@@ -42,6 +42,7 @@ pub mod slices;
 pub mod smooth;
 mod softmax;
 mod sums;
+mod temper;
 #[cfg(test)]
 mod testing;
 mod truth;
@@ -52,6 +53,7 @@ pub use judged::{Judged, Predictions};
 pub use matrix::{Matrix, Numbers};
 pub use metrics::{METRICS, Metric, PerItem, Score, metric, score_all};
 pub use scorer::{Against, Note, Scorer, Settings, Value};
+pub use temper::Tempered;
 pub use truth::{TIE_KEY, Targets, TieRule, Truth};
 
 /// What the measure of this name says about itself, as lines to print: metrics, out-of-distribution

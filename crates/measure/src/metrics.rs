@@ -18,6 +18,7 @@ mod kl;
 mod smooth_ece;
 mod soft_brier;
 mod soft_nll;
+mod temperature;
 mod total_variation;
 
 use std::borrow::Cow;
@@ -45,6 +46,8 @@ pub const METRICS: &[Metric] = &[
     smooth_ece::HUMAN,
     classwise_ece::MAJORITY,
     classwise_ece::HUMAN,
+    temperature::TEMPERATURE,
+    temperature::NLL,
     entropy_correlation::SPEARMAN,
     entropy_correlation::PEARSON,
     entropy_error::METRIC,

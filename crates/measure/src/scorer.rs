@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::classwise::ClassTotals;
 use crate::smooth::{self, Smooth};
+use crate::temper::{self, Tempered};
 use crate::{Judged, MeasureError, order, sums};
 
 /// What can be chosen about the metrics.
@@ -119,7 +120,7 @@ impl Value {
 }
 
 /// Judged predictions under checked settings. What metrics share (the order of the confidences,
-/// the totals of the classes, the smooth calibration errors) is kept once computed; for that
+/// the totals of the classes, smooth calibration errors, the temperature) is kept once computed; for that
 /// reason one scorer belongs to one thread, while its work runs on all.
 pub struct Scorer<'a> {
     pub(crate) judged: &'a Judged,
@@ -127,6 +128,7 @@ pub struct Scorer<'a> {
     order: OnceCell<Vec<usize>>,
     totals: OnceCell<ClassTotals>,
     smooth: [OnceCell<Option<Smooth>>; 2],
+    tempered: OnceCell<Option<Tempered>>,
 }
 
 impl<'a> Scorer<'a> {
@@ -134,7 +136,8 @@ impl<'a> Scorer<'a> {
     pub fn new(judged: &'a Judged, settings: Settings) -> Result<Self, MeasureError> {
         settings.check()?;
         let smooth = [OnceCell::new(), OnceCell::new()];
-        Ok(Self { judged, settings, order: OnceCell::new(), totals: OnceCell::new(), smooth })
+        let (order, totals, tempered) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
+        Ok(Self { judged, settings, order, totals, smooth, tempered })
     }
 
     /// The predictions.
@@ -168,6 +171,19 @@ impl<'a> Scorer<'a> {
     pub fn smooth(&self, against: Against) -> Option<Smooth> {
         let cell = &self.smooth[usize::from(against == Against::Human)];
         *cell.get_or_init(|| smooth::error(&self.judged.confidence, self.outcome(against)))
+    }
+
+    /// Soft NLL of each item, under the clip.
+    pub(crate) fn nll(&self) -> Cow<'_, [f64]> {
+        self.clipped(&self.judged.nll, |p, q| -p * q.ln())
+    }
+
+    /// The predictions at their best temperature; `None` without items, and where soft NLL is
+    /// infinite.
+    pub fn tempered(&self) -> Option<Tempered> {
+        let (rows, classes) = (self.judged.predictions(), self.judged.truth().classes());
+        let floor = self.settings.clip.unwrap_or(0.0);
+        *self.tempered.get_or_init(|| temper::best(rows, classes, floor, &self.nll()))
     }
 
     /// Soft NLL or KL of each item under the clip, from the column without it.

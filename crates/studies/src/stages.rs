@@ -152,6 +152,8 @@ fn described(metric: &Measured) -> Metric {
 fn short(name: &str) -> String {
     let known = match name {
         "soft_nll" => "soft NLL",
+        "soft_nll_tempered" => "soft NLL, best T",
+        "temperature" => "best T",
         "kl" => "KL",
         "soft_brier" => "soft Brier",
         "js_distance" => "JS distance",

@@ -17,7 +17,7 @@ use crate::ui::{self, paint, progress::FetchBars, text};
 pub(crate) enum Command {
     /// List the known datasets: what they are, their licences, and what is here already
     List(ListArgs),
-    /// Get a dataset into the cache, with checksums
+    /// Get datasets into the cache, with checksums
     Fetch(FetchArgs),
 }
 
@@ -28,15 +28,16 @@ pub(crate) struct ListArgs {
     cache: Option<PathBuf>,
 }
 
-/// Get a dataset into the cache.
+/// Get datasets into the cache.
 ///
 /// Files come from their public homes, or from a local mirror with --from; either way every byte
 /// is checked before a file appears. An interrupted download goes on where it stopped when the
 /// command is run again. A file with a wrong checksum is not kept.
 #[derive(clap::Args)]
 pub(crate) struct FetchArgs {
-    /// The dataset, as `dissensus data list` names it
-    name: String,
+    /// The datasets, as `dissensus data list` names them
+    #[arg(required = true, value_name = "NAME")]
+    names: Vec<String>,
     /// Take the files from this folder instead of the network
     #[arg(long, value_name = "DIR", env = "DISSENSUS_MIRROR")]
     from: Option<PathBuf>,
@@ -99,14 +100,22 @@ fn here(holding: &Holding, cache: &Path) -> String {
 }
 
 fn get(args: FetchArgs) -> anyhow::Result<ExitCode> {
-    let dataset = find(&args.name)?;
+    // All names are known before anything is fetched.
+    let datasets = args.names.iter().map(|name| find(name)).collect::<Result<Vec<_>, _>>()?;
     let cache = cache_dir(args.cache)?;
-    if dataset.kind == Kind::Generated {
-        return generate(dataset, &cache, args.force);
-    }
-    let mut bars = FetchBars::default();
     let options = Options { from: args.from, force: args.force, ..Options::new(&cache) };
-    let fetched = fetch(dataset, &options, &mut bars)?;
+    for dataset in datasets {
+        match dataset.kind {
+            Kind::Generated => generate(dataset, &cache, args.force)?,
+            _ => get_files(dataset, &options)?,
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn get_files(dataset: &Dataset, options: &Options) -> anyhow::Result<()> {
+    let mut bars = FetchBars::default();
+    let fetched = fetch(dataset, options, &mut bars)?;
     for file in &fetched.files {
         let how = match &file.outcome {
             Outcome::Present => "here already".to_owned(),
@@ -120,10 +129,10 @@ fn get(args: FetchArgs) -> anyhow::Result<ExitCode> {
         ui::err(&paint::dim(&format!("{how}; {checked}, {}\n", file.variant.note)));
         ui::out(&format!("{}\n", file.path.display()))?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
-fn generate(dataset: &Dataset, cache: &Path, force: bool) -> anyhow::Result<ExitCode> {
+fn generate(dataset: &Dataset, cache: &Path, force: bool) -> anyhow::Result<()> {
     let folder = cache.join(dataset.name);
     let paths = generated::BLENDS_FILES.map(|file| folder.join(file));
     if force || !paths.iter().all(|path| path.exists()) {
@@ -133,5 +142,5 @@ fn generate(dataset: &Dataset, cache: &Path, force: bool) -> anyhow::Result<Exit
     for path in paths {
         ui::out(&format!("{}\n", path.display()))?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{Metric, mean};
-use crate::{About, Direction, Note, Scorer};
+use crate::{About, Direction, Note, Scorer, Value};
 
 pub(super) const METRIC: Metric = Metric {
     about: About {
@@ -19,10 +19,14 @@ pub(super) const METRIC: Metric = Metric {
                     distributions: Peterson et al., Human uncertainty makes classification more \
                     robust, ICCV 2019",
     },
-    compute: |scorer| mean(per_item(scorer), Note::NoItems),
+    compute: value,
     per_item: Some(per_item),
 };
 
+pub(super) fn value(scorer: &Scorer<'_>) -> Value {
+    mean(per_item(scorer), Note::NoItems)
+}
+
 fn per_item<'s>(scorer: &'s Scorer<'_>) -> Option<Cow<'s, [f64]>> {
-    Some(scorer.clipped(&scorer.judged.nll, |p, q| -p * q.ln()))
+    Some(scorer.nll())
 }

@@ -149,7 +149,7 @@ fn nothing_one_item_and_one_class() {
     }
 }
 
-const GOLDEN: [(&str, f64); 23] = [
+const GOLDEN: [(&str, f64); 25] = [
     ("soft_nll", 1.416541848400136),
     ("kl", 0.6281549036996668),
     ("soft_brier", 0.22979493603588808),
@@ -166,6 +166,8 @@ const GOLDEN: [(&str, f64); 23] = [
     ("smooth_ece_human", 0.14751818401859035),
     ("classwise_ece", 0.05181866243974392),
     ("classwise_ece_human", 0.06361439726018568),
+    ("temperature", 1.6334267141968182),
+    ("soft_nll_tempered", 1.343174541635279),
     ("entropy_spearman", 0.1990993033424483),
     ("entropy_pearson", 0.2816741578145447),
     ("entropy_error", 0.3957078671129574),

@@ -140,6 +140,9 @@ struct Grid {
 
 const GAP: f64 = 9.0;
 
+/// From line to line of an axis' title.
+const LEADING: f64 = 9.5;
+
 impl Sheet {
     pub(super) fn svg(&self, title: &str, note: &str, form: Form) -> String {
         let Self { width, ref legend, sample, .. } = *self;
@@ -166,16 +169,18 @@ impl Sheet {
         let rows = count.div_ceil(self.columns.max(1));
         let columns = count.div_ceil(rows);
         let cell = (room - GAP * (columns - 1) as f64) / columns as f64;
-        let any = |title: fn(&Panel) -> &str| self.panels.iter().any(|p| !title(p).is_empty());
-        let lines = self.panels.iter().map(|p| heading(&p.title, cell).len()).max();
-        let above = 11.0 * lines.unwrap_or(0) as f64 + if lines > Some(0) { 5.0 } else { 4.0 };
-        let beside = if any(|p| &p.y.title) { 11.0 } else { 0.0 };
+        let lines_of = |title: &dyn Fn(&Panel) -> Vec<String>| {
+            self.panels.iter().map(|p| title(p).len()).max().unwrap_or(0) as f64
+        };
+        let lines = lines_of(&|p| heading(&p.title, cell));
+        let above = 11.0 * lines + if lines > 0.0 { 5.0 } else { 4.0 };
         let labels = self.panels.iter().map(|p| p.x.below()).fold(0.0, f64::max);
-        let below = labels + if any(|p| &p.x.title) { 12.0 } else { 0.0 };
+        let lines = lines_of(&|p| axis_title(&p.x.title, cell));
+        let below = labels + LEADING * lines + if lines > 0.0 { 2.5 } else { 0.0 };
         let (mut wide, mut high) = (cell * 0.8, cell * 0.8 * self.aspect);
         let mut left = 0.0;
-        // The ticks depend on the size and the size on the ticks: twice is enough.
-        for _ in 0..2 {
+        // Ticks and lines of titles depend on the size, and the size on them: three times is enough.
+        for _ in 0..3 {
             let label =
                 |p: &Panel| p.y_ticks(high).iter().map(|t| TICKS.width(&t.1)).fold(0.0, f64::max);
             let over = |p: &Panel| {
@@ -188,6 +193,8 @@ impl Sheet {
                 let ticks = p.x_ticks(wide);
                 ticks.first().map_or(0.0, |t| TICKS.width(&t.1) / 2.0 - wide * p.x.scale.at(t.0))
             };
+            let lines = lines_of(&|p| axis_title(&p.y.title, high + 10.0));
+            let beside = LEADING * lines + if lines > 0.0 { 1.5 } else { 0.0 };
             let most = |of: &dyn Fn(&Panel) -> f64| self.panels.iter().map(of).fold(0.0, f64::max);
             left = (beside + most(&label) + 5.0).max(most(&before));
             wide = (cell - left - most(&over).max(3.0)).max(cell * 0.3);
@@ -208,6 +215,11 @@ fn heading(title: &str, room: f64) -> Vec<String> {
     }
 }
 
+/// The title of an axis, on one line or two.
+fn axis_title(title: &str, room: f64) -> Vec<String> {
+    TEXT.wrap(title, room, 2)
+}
+
 fn draw_cell(svg: &mut Svg, panel: &Panel, grid: &Grid, (x, y): (f64, f64)) {
     let (left, top) = (x + grid.inset.0, y + grid.inset.1);
     let (width, height) = grid.plot;
@@ -220,13 +232,15 @@ fn draw_cell(svg: &mut Svg, panel: &Panel, grid: &Grid, (x, y): (f64, f64)) {
     }
     panel.draw(svg, Place { left, top, width, height });
     let middle = left + width / 2.0;
-    let title = TEXT.cut(&panel.x.title, grid.cell.0);
-    let half = TEXT.width(&title) / 2.0;
-    let at = middle.clamp(x + half, (x + grid.cell.0 - half).max(x + half));
-    text(svg, (at, top + height + panel.x.below() + 10.0), "middle", TEXT, Paint::Ink, &title);
-    let title = TEXT.cut(&panel.y.title, height + 10.0);
-    if !title.is_empty() {
-        let (x, y) = (px(x + 7.0), px(top + height / 2.0));
+    let below = top + height + panel.x.below() + 10.0;
+    for (i, row) in axis_title(&panel.x.title, grid.cell.0).iter().enumerate() {
+        let half = TEXT.width(row) / 2.0;
+        let at = middle.clamp(x + half, (x + grid.cell.0 - half).max(x + half));
+        let at = (at, below + LEADING * i as f64);
+        text(svg, at, "middle", TEXT, Paint::Ink, row);
+    }
+    for (i, row) in axis_title(&panel.y.title, height + 10.0).iter().enumerate() {
+        let (x, y) = (px(x + 7.0 + LEADING * i as f64), px(top + height / 2.0));
         let turn = format!("rotate(-90 {x} {y})");
         let ink = svg.paint(Paint::Ink);
         let look: [(&str, &dyn std::fmt::Display); 6] = [
@@ -237,6 +251,6 @@ fn draw_cell(svg: &mut Svg, panel: &Panel, grid: &Grid, (x, y): (f64, f64)) {
             ("text-anchor", &"middle"),
             ("transform", &turn),
         ];
-        svg.element("text", &look, &title);
+        svg.element("text", &look, row);
     }
 }
