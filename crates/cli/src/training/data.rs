@@ -7,7 +7,7 @@ use dissensus_core::{Keep, VoteTable};
 use dissensus_data::blends::{Blends, Settings};
 use dissensus_data::default_cache_dir;
 use dissensus_embed::Kind as Takes;
-use dissensus_inputs::{Inputs, Joined, Matched, from_blends, from_dataset};
+use dissensus_inputs::{Inputs, Joined, Matched, WITH_PICTURES, from_blends, from_dataset};
 use dissensus_labels::subset;
 use dissensus_measure::{Matrix, Targets, Truth};
 use dissensus_studies::Material;
@@ -161,7 +161,7 @@ fn print_joined(joined: &Joined, table: &VoteTable) {
 /// Inputs of a file, a folder, or a dataset of the catalogue.
 pub(crate) fn read_inputs(path: &Path) -> anyhow::Result<Inputs> {
     let name = path.to_string_lossy();
-    if !path.exists() && dissensus_inputs::WITH_PICTURES.contains(&&*name) {
+    if !path.exists() && WITH_PICTURES.contains(&&*name) {
         return Ok(from_dataset(&name, &default_cache_dir()?)?);
     }
     Ok(dissensus_inputs::read(path, &Default::default())?)
@@ -172,13 +172,13 @@ fn own_inputs(data: &Data) -> anyhow::Result<Inputs> {
     match (&data.inputs, &data.source) {
         (Some(path), _) => read_inputs(path),
         (None, DataSource::Dataset(name)) if name == "blends" => Ok(from_blends(&blends(data)?)?),
-        (None, DataSource::Dataset(name)) => from_dataset(name, &default_cache_dir()?)
-            .with_context(|| {
-                format!(
-                    "{name} has no pictures of its own; set data.inputs to features by id, or \
-                     data.encoder for its texts"
-                )
-            }),
+        (None, DataSource::Dataset(name)) if WITH_PICTURES.contains(&name.as_str()) => {
+            Ok(from_dataset(name, &default_cache_dir()?)?)
+        }
+        (None, DataSource::Dataset(name)) => anyhow::bail!(
+            "{name} has no pictures of its own; set data.inputs to features by id, or data.encoder \
+             for its texts"
+        ),
         (None, DataSource::Files { .. }) => anyhow::bail!(
             "the spec names votes but no inputs; set data.inputs to pictures or features by id"
         ),
