@@ -390,6 +390,19 @@ fn feature_vectors_of_a_run_are_predicted_to_the_bit() {
     let id = lab.train(&task, &spec(&task, &sets), u64::MAX);
     same_bits(&lab, &id, "features.csv", Which::Best);
 
+    let values = |file: &str| {
+        let read = dissensus_predictions::read(&lab.folder.path().join(file), &Default::default());
+        read.unwrap().remove(0).values
+    };
+    let warm = ["predict", id.as_str(), "features.csv", "--out", "warm.npz", "--temperature"];
+    assert!(lab.run(&[&warm[..], &["2"]].concat()).status.success());
+    let twice: Vec<f64> = values("warm.npz").iter().map(|logit| 2.0 * logit).collect();
+    assert_eq!(twice, values("predictions.npz"));
+    for wrong in ["0", "-1", "inf", "warm"] {
+        let refused = lab.run(&[&warm[..], &[wrong]].concat());
+        assert_eq!(refused.status.code(), Some(2), "{wrong}");
+    }
+
     let narrow: String =
         table.lines().map(|line| line.rsplit_once(',').unwrap().0.to_owned() + "\n").collect();
     std::fs::write(lab.folder.path().join("narrow.csv"), narrow).unwrap();

@@ -48,6 +48,10 @@ pub(crate) struct Args {
     /// trained on. Predictions are then written with --out alone
     #[arg(long, value_name = "FILE.npz")]
     features: Option<PathBuf>,
+    /// Divide the logits by this, to make predictions less sure (above 1) or surer (below 1).
+    /// `dissensus score --metrics temperature` says which is best for voted items
+    #[arg(long, value_name = "T", default_value_t = 1.0, value_parser = temperature)]
+    temperature: f32,
     /// Replace existing files
     #[arg(long)]
     force: bool,
@@ -55,6 +59,11 @@ pub(crate) struct Args {
     on: DeviceArgs,
     #[command(flatten)]
     store: StoreArgs,
+}
+
+fn temperature(said: &str) -> Result<f32, String> {
+    let value = said.parse().ok().filter(|value: &f32| value.is_finite() && *value > 0.0);
+    value.ok_or_else(|| "a number above 0 is expected".to_owned())
 }
 
 /// Examples in a batch.
@@ -97,7 +106,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let items = text::thousands(ids.len() as u64);
         ui::err(&format!("wrote {}: {items} items × {width} features\n", path.display()));
     }
-    let Some(logits) = logits else { return Ok(ExitCode::SUCCESS) };
+    let Some(mut logits) = logits else { return Ok(ExitCode::SUCCESS) };
+    if args.temperature != 1.0 {
+        logits.iter_mut().for_each(|logit| *logit /= args.temperature);
+    }
     let predictions = Predictions::new(logits, ids, model.classes)?;
     match args.out.as_deref().zip(form) {
         None => ui::out_bytes(write::csv(&predictions).as_bytes())?,
