@@ -32,16 +32,30 @@ const FLAT: f64 = 1e-14;
 /// Far more passes than Newton's steps and halvings of the bracket need.
 const PASSES: usize = 100;
 
+/// About so many items say where to begin, where there are several times as many.
+const SAMPLE: usize = 8192;
+
 /// Over rows of probabilities and the soft NLL of each; `None` without rows or where one is
 /// infinite.
 pub(crate) fn best(rows: &[f64], classes: usize, floor: f64, nll: &[f64]) -> Option<Tempered> {
     let mean_nll = crate::sums::mean(nll).filter(|mean| mean.is_finite())?;
     let logarithms: Vec<f64> = rows.par_iter().map(|q| q.max(floor).ln()).collect();
+    let stride = nll.len() / SAMPLE;
+    let begin = (stride > 3).then(|| {
+        let some: Vec<f64> =
+            logarithms.chunks_exact(classes).step_by(stride).flatten().copied().collect();
+        let nll: Vec<f64> = nll.iter().step_by(stride).copied().collect();
+        seek(&some, classes, nll.iter().sum::<f64>() / nll.len() as f64, 1.0).temperature
+    });
+    Some(seek(&logarithms, classes, mean_nll, 1.0 / begin.unwrap_or(1.0)))
+}
+
+/// From this `β` on.
+fn seek(logarithms: &[f64], classes: usize, mean_nll: f64, mut beta: f64) -> Tempered {
     let (mut low, mut high) = (1.0 / RANGE.1, 1.0 / RANGE.0);
-    let mut beta = 1.0;
     let mut found = Tempered { temperature: 1.0, nll: mean_nll };
     for _ in 0..PASSES {
-        let [value, mean, variance] = moments(&logarithms, classes, beta);
+        let [value, mean, variance] = moments(logarithms, classes, beta);
         let slope = mean + mean_nll;
         found = Tempered { temperature: 1.0 / beta, nll: value + beta * mean_nll };
         if slope > 0.0 {
@@ -61,7 +75,7 @@ pub(crate) fn best(rows: &[f64], classes: usize, floor: f64, nll: &[f64]) -> Opt
             break;
         }
     }
-    Some(found)
+    found
 }
 
 /// Means over items of `ln Σ_k q_k^β`, and of mean and variance of `ln q` at this `β`.
