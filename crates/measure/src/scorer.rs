@@ -120,8 +120,8 @@ impl Value {
 }
 
 /// Judged predictions under checked settings. What metrics share (the order of the confidences,
-/// the totals of the classes, smooth calibration errors, the temperature) is kept once computed; for that
-/// reason one scorer belongs to one thread, while its work runs on all.
+/// the totals of the classes, smooth calibration errors, the best temperature) is kept once
+/// computed; for that reason one scorer belongs to one thread, while its work runs on all.
 pub struct Scorer<'a> {
     pub(crate) judged: &'a Judged,
     pub(crate) settings: Settings,
