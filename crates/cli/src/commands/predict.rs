@@ -50,7 +50,13 @@ pub(crate) struct Args {
     features: Option<PathBuf>,
     /// Divide the logits by this, to make predictions less sure (above 1) or surer (below 1).
     /// `dissensus score --metrics temperature` says which is best for voted items
-    #[arg(long, value_name = "T", default_value_t = 1.0, value_parser = temperature)]
+    #[arg(
+        long,
+        value_name = "T",
+        default_value_t = 1.0,
+        value_parser = temperature,
+        allow_negative_numbers = true
+    )]
     temperature: f32,
     /// Replace existing files
     #[arg(long)]
