@@ -8,7 +8,7 @@
 
 use rayon::prelude::*;
 
-use crate::sums::CHUNK;
+use crate::sums::{CHUNK, add, mean};
 
 /// Predictions at their best temperature.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,16 +38,17 @@ const SAMPLE: usize = 8192;
 /// Over rows of probabilities and the soft NLL of each; `None` without rows or where one is
 /// infinite.
 pub(crate) fn best(rows: &[f64], classes: usize, floor: f64, nll: &[f64]) -> Option<Tempered> {
-    let mean_nll = crate::sums::mean(nll).filter(|mean| mean.is_finite())?;
+    let mean_nll = mean(nll).filter(|mean| mean.is_finite())?;
     let logarithms: Vec<f64> = rows.par_iter().map(|q| q.max(floor).ln()).collect();
     let stride = nll.len() / SAMPLE;
-    let begin = (stride > 3).then(|| {
+    let mut begin = 1.0;
+    if stride > 3 {
         let some: Vec<f64> =
             logarithms.chunks_exact(classes).step_by(stride).flatten().copied().collect();
         let nll: Vec<f64> = nll.iter().step_by(stride).copied().collect();
-        seek(&some, classes, nll.iter().sum::<f64>() / nll.len() as f64, 1.0).temperature
-    });
-    Some(seek(&logarithms, classes, mean_nll, 1.0 / begin.unwrap_or(1.0)))
+        begin = 1.0 / seek(&some, classes, mean(&nll)?, 1.0).temperature;
+    }
+    Some(seek(&logarithms, classes, mean_nll, begin))
 }
 
 /// From this `β` on.
@@ -103,7 +104,7 @@ fn moments(logarithms: &[f64], classes: usize, beta: f64) -> [f64; 3] {
         })
         .collect();
     let mut sums = [0.0; 3];
-    chunks.iter().for_each(|chunk| crate::sums::add(&mut sums, chunk));
+    chunks.iter().for_each(|chunk| add(&mut sums, chunk));
     let items = (logarithms.len() / classes.max(1)) as f64;
     sums.map(|sum| sum / items)
 }
