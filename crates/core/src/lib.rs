@@ -5,6 +5,7 @@
 //! * [`VoteTable`]: who voted for what on which item; or counts; or probabilities.
 //! * [`Counts`], [`Distribution`]: what the votes on an item amount to.
 //! * [`TableBuilder`]: how readers make a table, one vote at a time or in parallel shards.
+//! * [`Progress`], [`Cancel`]: how long work reports what it does, and how it is asked to stop.
 //! * [`results`]: the tidy table of a study's results.
 //! * [`philox`]: the counter-based generator behind everything that is random here.
 
@@ -16,6 +17,7 @@ mod distribution;
 mod ids;
 mod join;
 pub mod philox;
+mod progress;
 pub mod results;
 mod table;
 
@@ -28,4 +30,5 @@ pub use distribution::{
 };
 pub use ids::{Ids, IdsBuilder, id_hash};
 pub use join::JoinError;
+pub use progress::{Cancel, Event, Progress, Silent, Unit};
 pub use table::{Ballots, Vote, VoteTable, Votes};

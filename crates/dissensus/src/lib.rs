@@ -1,0 +1,3 @@
+//! Train and judge classifiers on how people actually voted.
+
+pub use dissensus_core as core;
