@@ -73,7 +73,7 @@ struct Printed<'a, T> {
 impl Bench<'_> {
     /// Prints what was found as JSON.
     pub(crate) fn print<T: Serialize>(&self, found: &T) -> anyhow::Result<()> {
-        let (version, device) = (env!("DISSENSUS_VERSION"), self.device.describe());
+        let (version, device) = (dissensus::VERSION, self.device.describe());
         let printed = Printed { version, device, found };
         Ok(ui::out(&format!("{}\n", serde_json::to_string_pretty(&printed)?))?)
     }

@@ -29,7 +29,7 @@ use clap::{Parser, Subcommand};
 /// dissensus reads votes from any annotation tool, shows where people disagree, trains models on
 /// the votes in several ways, and judges models against how people actually voted.
 #[derive(Parser)]
-#[command(name = "dissensus", version = env!("DISSENSUS_VERSION"), after_help = AFTER_HELP)]
+#[command(name = "dissensus", version = dissensus::VERSION, after_help = AFTER_HELP)]
 #[command(disable_help_subcommand = true, max_term_width = 100)]
 struct Cli {
     #[command(subcommand)]

@@ -1,3 +1,31 @@
 //! Train and judge classifiers on how people actually voted.
 
+mod deliver;
+mod error;
+mod report;
+
 pub use dissensus_core as core;
+
+pub use deliver::{DeliverOptions, Delivered, DeliveredShape, LabelFile, SparseDraw, deliver};
+pub use error::Error;
+pub use report::{WrittenReport, report_tables, write_report};
+
+/// The version of this library, with the commit that it was built from where that is known.
+pub const VERSION: &str = env!("DISSENSUS_VERSION");
+
+/// The code and the machine, as they are recorded with results.
+pub fn environment() -> serde_json::Value {
+    serde_json::json!({
+        "version": VERSION,
+        "system": format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+        "cores": std::thread::available_parallelism().map_or(1, usize::from),
+    })
+}
+
+/// A cell of CSV, quoted where it must be.
+fn csv_cell(text: &str) -> String {
+    match text.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text.to_owned(),
+    }
+}

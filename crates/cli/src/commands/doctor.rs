@@ -114,7 +114,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let holds = lines.iter().all(Line::holds);
     if args.json {
         let report = Report {
-            version: env!("DISSENSUS_VERSION"),
+            version: dissensus::VERSION,
             system: system(),
             libraries: libraries.iter().map(as_found).collect(),
             cards: shown.iter().map(card).collect(),
@@ -151,7 +151,7 @@ fn card(card: &Card) -> String {
 
 /// The first part of the page: what is there.
 fn found(libraries: &[Library], cards: &[Card], problem: Option<&String>) -> String {
-    let mut page = format!("dissensus {}\n\n", env!("DISSENSUS_VERSION"));
+    let mut page = format!("dissensus {}\n\n", dissensus::VERSION);
     page += &format!("{}\n", paint::title("Here"));
     let line = |name: &str, what: &str| format!("  {} {what}\n", text::pad(name, 28));
     page += &line("system", &system());

@@ -14,7 +14,7 @@ use dissensus_train::spec::Data;
 
 use crate::training::material;
 
-pub(crate) use run::{Lanes, about, train_all};
+pub(crate) use run::{Lanes, train_all};
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {

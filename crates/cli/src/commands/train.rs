@@ -157,7 +157,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let form = Form::asked(args.csv, args.markdown, args.latex);
     if args.json {
         let report = Report {
-            version: env!("DISSENSUS_VERSION"),
+            version: dissensus::VERSION,
             store: folder.display().to_string(),
             spec: &spec,
             summary: &summary,

@@ -149,7 +149,7 @@ fn one(
 ) -> anyhow::Result<How> {
     let spec = plan.with_data(task.identity().clone());
     let about = json!({
-        "version": env!("DISSENSUS_VERSION"),
+        "version": dissensus::VERSION,
         "device": device.describe(),
         "libraries": device.libraries(),
         "threads": threads,

@@ -48,8 +48,8 @@ pub(super) fn run(args: &Args, blends: &Blends) -> anyhow::Result<ExitCode> {
     ui::out(&summary.table().print(Form::Terminal))?;
     ui::out(&format!("\n{}\n", shows(&summary)))?;
     let out = reporting::beside(&args.store, "-report");
-    let written = reporting::write(&plan, &store, &out)?;
-    ui::err(&written.words(&out));
+    let written = dissensus::write_report(&plan, &store, &out)?;
+    ui::err(&reporting::words(&written, &out));
     let store = args.store.display();
     ui::out(&format!(
         "\nreport: {}   figures, and every picture with its votes\n",

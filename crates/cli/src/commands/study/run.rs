@@ -5,7 +5,6 @@ use std::process::ExitCode;
 
 use dissensus_store::Store;
 use dissensus_studies::{Job, Plan, PlanOptions, distinct};
-use serde_json::{Value, json};
 
 use super::{Choice, planned, planned_after, stages};
 use crate::fetching::Fetching;
@@ -87,13 +86,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     stages::check(&plan, &store, fetching).map_err(|error| fetching.hinted(error))?;
     let ended = train_all(&plan, &store, &args.lanes, true)?;
     let examined = stages::examine(&plan, &store, args.lanes.device())?;
-    let collected = plan.collect(&store, &about())?;
+    let collected = plan.collect(&store, &dissensus::environment())?;
     if args.drop_weights {
         stages::drop_weights(&plan, &store)?;
     }
 
     let book = plan.book(&store)?;
-    let (tables, problems) = reporting::tables_of(&book);
+    let (tables, problems) = dissensus::report_tables(&book);
     for table in &tables {
         match args.markdown {
             true => ui::out(&dissensus_report::tables::markdown(table))?,
@@ -134,15 +133,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             Ok(ExitCode::from(code))
         }
     }
-}
-
-/// What is said of the code and the machine in what is stored.
-pub(crate) fn about() -> Value {
-    json!({
-        "version": env!("DISSENSUS_VERSION"),
-        "system": format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
-        "cores": std::thread::available_parallelism().map_or(1, usize::from),
-    })
 }
 
 /// Trains the searches, then what they decide on.

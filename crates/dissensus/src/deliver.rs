@@ -1,0 +1,236 @@
+//! Labels for any training loop: what the loss should see in each epoch.
+
+use std::borrow::Cow;
+use std::io::Write;
+use std::ops::Range;
+use std::path::Path;
+
+use dissensus_core::{ClassSet, Ids, VoteTable};
+use dissensus_labels::{Delivery, Prepared, Room, Seen, Source, Target, sparse};
+use dissensus_votes::containers::npy;
+use dissensus_votes::write::{WriteError, write_atomically};
+
+use crate::{Error, csv_cell};
+
+/// How labels are made of votes, beside the delivery method.
+#[derive(Clone, Debug, Default)]
+pub struct DeliverOptions {
+    /// The target distribution behind the delivery; `None` for the votes' frequencies.
+    pub target: Option<Target>,
+    /// Draw fewer votes per item first.
+    pub sparse: Option<SparseDraw>,
+    /// The seed of everything random.
+    pub seed: u64,
+}
+
+/// A draw of some votes per item from those that there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SparseDraw {
+    /// Votes per item.
+    pub votes: u32,
+    /// Whether one vote may be drawn twice.
+    pub replacement: bool,
+}
+
+impl std::str::FromStr for SparseDraw {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (number, replacement) = match text.split_once(':') {
+            None => (text, true),
+            Some((number, "with")) => (number, true),
+            Some((number, "without")) => (number, false),
+            Some(_) => return Err("expected K, K:with or K:without"),
+        };
+        let votes = number.parse().map_err(|_| "expected a number of votes")?;
+        Ok(Self { votes, replacement })
+    }
+}
+
+/// Prepares the labels of all epochs: a pure function of seed, epoch and the items' ids.
+pub fn deliver(
+    votes: &VoteTable,
+    delivery: &Delivery,
+    options: &DeliverOptions,
+) -> Result<Delivered, Error> {
+    let drawn = match options.sparse {
+        None => None,
+        Some(SparseDraw { votes: k, replacement: true }) => {
+            Some(sparse::with_replacement(&Source::new(votes)?, k, options.seed)?)
+        }
+        Some(SparseDraw { votes: k, replacement: false }) => {
+            Some(sparse::without_replacement(&Source::new(votes)?, k, options.seed)?)
+        }
+    };
+    let votes = drawn.as_ref().unwrap_or(votes);
+    let estimated = match &options.target {
+        Some(target) => target.estimate(votes)?,
+        None => Cow::Borrowed(votes),
+    };
+    let prepared = delivery.prepare(&Source::new(&estimated)?, options.seed)?;
+    let (items, classes) = (estimated.items().clone(), estimated.classes().clone());
+    Ok(Delivered { prepared, items, classes })
+}
+
+/// The shape of what is delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeliveredShape {
+    /// A label for each item, in every epoch.
+    Labels,
+    /// A distribution for each item, the same in all epochs.
+    Targets,
+    /// A distribution for each item, another in every epoch.
+    TargetsPerEpoch,
+}
+
+/// The file forms that labels are written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LabelFile {
+    /// A row for each epoch and item.
+    Csv,
+    /// One array: epochs × items, items × classes, or epochs × items × classes.
+    Npy,
+}
+
+impl LabelFile {
+    /// The form that a file name asks for.
+    pub fn of(path: &Path) -> Result<Self, WriteError> {
+        match path.extension().and_then(|e| e.to_str()) {
+            Some("csv") => Ok(Self::Csv),
+            Some("npy") => Ok(Self::Npy),
+            _ => Err(WriteError::UnknownTarget { path: path.to_owned() }),
+        }
+    }
+}
+
+/// Labels or targets of every epoch, with the names of items and classes.
+pub struct Delivered {
+    prepared: Prepared,
+    items: Ids,
+    classes: ClassSet,
+}
+
+impl Delivered {
+    /// What answers for each epoch.
+    pub fn prepared(&self) -> &Prepared {
+        &self.prepared
+    }
+
+    /// The items, in the order of rows.
+    pub fn items(&self) -> &Ids {
+        &self.items
+    }
+
+    /// The classes, in the order of columns and label numbers.
+    pub fn classes(&self) -> &ClassSet {
+        &self.classes
+    }
+
+    /// What is delivered.
+    pub fn shape(&self) -> DeliveredShape {
+        match (self.prepared.targets(), self.prepared.delivery().info().hard) {
+            (Some(_), _) => DeliveredShape::Targets,
+            (None, true) => DeliveredShape::Labels,
+            (None, false) => DeliveredShape::TargetsPerEpoch,
+        }
+    }
+
+    /// Writes some epochs into a file, whole or not at all.
+    pub fn write_file(&self, path: &Path, epochs: &Range<u64>, force: bool) -> Result<(), Error> {
+        let form = LabelFile::of(path)?;
+        Ok(write_atomically(path, force, |out| match form {
+            LabelFile::Csv => self.write_csv(epochs, out),
+            LabelFile::Npy => self.write_npy(epochs, out),
+        })?)
+    }
+
+    /// Writes some epochs as CSV.
+    pub fn write_csv(&self, epochs: &Range<u64>, out: &mut dyn Write) -> Result<(), WriteError> {
+        let names: Vec<String> = self.classes.names().iter().map(|n| csv_cell(n)).collect();
+        let names = names.join(",");
+        let table = |before: &str, rows: &[f64], out: &mut dyn Write| {
+            for (id, row) in self.items.iter().zip(rows.chunks(self.classes.len())) {
+                let row: Vec<String> = row.iter().map(f64::to_string).collect();
+                writeln!(out, "{before}{},{}", csv_cell(id), row.join(","))?;
+            }
+            Ok(())
+        };
+        match self.shape() {
+            DeliveredShape::Targets => {
+                writeln!(out, "item,{names}")?;
+                table("", self.prepared.targets().unwrap_or_default(), out)
+            }
+            DeliveredShape::TargetsPerEpoch => {
+                writeln!(out, "epoch,item,{names}")?;
+                self.each_targets(epochs, |epoch, rows| table(&format!("{epoch},"), rows, out))
+            }
+            DeliveredShape::Labels => {
+                writeln!(out, "epoch,item,label")?;
+                self.each_labels(epochs, |epoch, labels| {
+                    for (id, &label) in self.items.iter().zip(labels) {
+                        let label = csv_cell(self.classes.name(label));
+                        writeln!(out, "{epoch},{},{label}", csv_cell(id))?;
+                    }
+                    Ok(())
+                })
+            }
+        }
+    }
+
+    /// Writes some epochs as a numpy array: u16 labels, or f64 distributions.
+    pub fn write_npy(&self, epochs: &Range<u64>, out: &mut dyn Write) -> Result<(), WriteError> {
+        let (n, classes) = (self.items.len(), self.classes.len());
+        let count = usize::try_from(epochs.end - epochs.start).unwrap_or(usize::MAX);
+        let table = |rows: &[f64], out: &mut dyn Write| {
+            for row in rows.chunks(4096) {
+                let bytes: Vec<u8> = row.iter().flat_map(|v| v.to_le_bytes()).collect();
+                out.write_all(&bytes)?;
+            }
+            Ok(())
+        };
+        match self.shape() {
+            DeliveredShape::Targets => {
+                out.write_all(&npy::header("<f8", &[n, classes]))?;
+                table(self.prepared.targets().unwrap_or_default(), out)
+            }
+            DeliveredShape::TargetsPerEpoch => {
+                out.write_all(&npy::header("<f8", &[count, n, classes]))?;
+                self.each_targets(epochs, |_, rows| table(rows, out))
+            }
+            DeliveredShape::Labels => {
+                out.write_all(&npy::header("<u2", &[count, n]))?;
+                self.each_labels(epochs, |_, labels| {
+                    let bytes: Vec<u8> = labels.iter().flat_map(|l| l.to_le_bytes()).collect();
+                    Ok(out.write_all(&bytes)?)
+                })
+            }
+        }
+    }
+
+    fn each_targets(
+        &self,
+        epochs: &Range<u64>,
+        mut each: impl FnMut(u64, &[f64]) -> Result<(), WriteError>,
+    ) -> Result<(), WriteError> {
+        let mut room = Room::default();
+        for epoch in epochs.clone() {
+            if let Seen::Soft(rows) = self.prepared.see(epoch, &mut room) {
+                each(epoch, rows)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn each_labels(
+        &self,
+        epochs: &Range<u64>,
+        mut each: impl FnMut(u64, &[u16]) -> Result<(), WriteError>,
+    ) -> Result<(), WriteError> {
+        let failed = |e: dissensus_labels::LabelError| WriteError::Encode(e.to_string());
+        let mut all = self.prepared.epochs(epochs.clone()).map_err(failed)?;
+        while let Some((epoch, labels)) = all.next() {
+            each(epoch, labels)?;
+        }
+        Ok(())
+    }
+}

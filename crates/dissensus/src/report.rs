@@ -1,0 +1,109 @@
+//! From a study's results in a store to the files of a report.
+
+use std::path::{Path, PathBuf};
+
+use dissensus_report::book::Book;
+use dissensus_report::figures::{self, Figure, Form};
+use dissensus_report::tables::{self, Table, Tally};
+use dissensus_report::{page, raster};
+use dissensus_store::Store;
+use dissensus_studies::{Plan, files};
+use dissensus_votes::write::write_atomically;
+
+use crate::{Error, environment};
+
+/// Pixels of a PNG per unit of the drawing.
+const SCALE: f32 = 3.0;
+
+/// What a report consists of, and what is missing from it.
+#[derive(Clone, Debug)]
+pub struct WrittenReport {
+    /// The page to open.
+    pub page: PathBuf,
+    /// How many files were written.
+    pub files: usize,
+    /// Tables and figures that could not be made.
+    pub problems: Vec<String>,
+    /// Runs that failed.
+    pub failed: usize,
+    /// Runs that are not finished.
+    pub missing: usize,
+    /// Finished runs that a stage has no results of, by stage.
+    pub unexamined: Vec<(String, usize)>,
+}
+
+/// The tables of a book, and what is wrong with those that cannot be made.
+pub fn report_tables(book: &Book) -> (Vec<Table>, Vec<String>) {
+    let (mut prepared, mut problems) = (Vec::new(), Vec::new());
+    for spec in &book.tables {
+        match tables::prepare(spec, book) {
+            Ok(table) => prepared.push(table),
+            Err(error) => problems.push(error.to_string()),
+        }
+    }
+    (prepared, problems)
+}
+
+/// Collects a study's results and writes the whole report: every table as Markdown, LaTeX and CSV,
+/// every figure as SVG, PNG and PDF with its data, the results, and one self-contained page.
+pub fn write_report(plan: &Plan<'_>, store: &Store, out: &Path) -> Result<WrittenReport, Error> {
+    let collected = plan.collect(store, &environment())?;
+    let book = plan.book(store)?;
+    let (prepared, mut problems) = report_tables(&book);
+    let mut drawn: Vec<Figure> = Vec::new();
+    for spec in &book.figures {
+        match figures::prepare(spec, &book) {
+            Ok(figure) => drawn.push(figure),
+            Err(error) => problems.push(error.to_string()),
+        }
+    }
+    let mut folder = Folder { root: out, files: 0 };
+    for table in &prepared {
+        let name = &table.name;
+        folder.write(&format!("tables/{name}.md"), tables::markdown(table).as_bytes())?;
+        folder.write(&format!("tables/{name}.tex"), tables::latex(table).as_bytes())?;
+        folder.write(&format!("tables/{name}.csv"), tables::csv(table).as_bytes())?;
+    }
+    for figure in &drawn {
+        let (name, svg) = (&figure.name, figure.svg(Form::File));
+        folder.write(&format!("figures/{name}.svg"), svg.as_bytes())?;
+        folder.write(&format!("figures/{name}.png"), &raster::png(&svg, SCALE)?)?;
+        folder.write(&format!("figures/{name}.pdf"), &raster::pdf(&svg)?)?;
+        folder.write(&format!("figures/{name}.csv"), figure.csv().as_bytes())?;
+    }
+    let study = store.study(&plan.study().name)?;
+    for name in [files::RESULTS_CSV, files::RESULTS_PARQUET, files::STUDY, files::ABOUT] {
+        if let Some(bytes) = study.read(name)? {
+            folder.write(name, &bytes)?;
+        }
+    }
+    let tally = Tally::of(&prepared);
+    let html = page::render(&book, &prepared, &drawn, tally.as_ref())?;
+    folder.write("index.html", html.as_bytes())?;
+    Ok(WrittenReport {
+        page: out.join("index.html"),
+        files: folder.files,
+        problems,
+        failed: collected.failed.len(),
+        missing: collected.missing,
+        unexamined: collected.unexamined.into_iter().collect(),
+    })
+}
+
+struct Folder<'a> {
+    root: &'a Path,
+    files: usize,
+}
+
+impl Folder<'_> {
+    fn write(&mut self, name: &str, bytes: &[u8]) -> Result<(), Error> {
+        let path = self.root.join(name);
+        if let Some(folder) = path.parent() {
+            let io = |error| Error::Io { path: folder.to_owned(), error };
+            std::fs::create_dir_all(folder).map_err(io)?;
+        }
+        write_atomically(&path, true, |out| Ok(out.write_all(bytes)?))?;
+        self.files += 1;
+        Ok(())
+    }
+}
