@@ -113,7 +113,7 @@ done
 says "accuracy 1.0000" "$program" train study.toml --set data.votes=bars.csv --set data.inputs=bars \
     --set training.epochs=10 --set training.batch=4 --store bars-store
 falls bars-store
-says "flat-1,0.9" "$program" predict "$(only bars-store)" bars --store bars-store --which last
+says "flat-1,0.9" "$program" predict "$(only bars-store)" bars --store bars-store --weights last
 
 # A study: a part of it, the rest, and nothing twice; a run that diverges stops no other.
 cat > compare.toml <<'TOML'
@@ -155,9 +155,9 @@ TOML
 study() { "$program" study "$@"; }
 says "demo " study list
 "$program" study show demo | grep -q '^name = "demo"' || fail "study show demo"; ok
-refuses 2 "did you mean \`soft\`?" study run compare.toml --only sft
+refuses 2 "did you mean \`soft\`?" study run compare.toml --arms sft
 refuses 2 "there is no store at whole" study status compare.toml --store whole
-says "soft · all votes · seed 0 " study run compare.toml --store whole --only soft
+says "soft · all votes · seed 0 " study run compare.toml --store whole --arms soft
 says "2        –            –       –        2" study status compare.toml --store whole
 says "Which is better?" study run compare.toml --store whole
 [ "$(grep -c "done before" out.txt)" = 2 ] || fail "a study trains again what is done: $(cat out.txt)"; ok
@@ -171,8 +171,8 @@ says "whole-report/index.html" "$program" report whole
 for file in index.html results.parquet tables/main.tex figures/points.pdf figures/pictures.png; do
     [ -s "whole-report/$file" ] || fail "the report has no $file"; ok
 done
-says "soft · all votes · seed 1 " study run compare.toml --store left --only soft
-says "drawn · all votes · seed 1 " study run compare.toml --store right --only drawn
+says "soft · all votes · seed 1 " study run compare.toml --store left --arms soft
+says "drawn · all votes · seed 1 " study run compare.toml --store right --arms drawn
 says "2 runs and 1 study" "$program" pack left
 says "2 runs added" "$program" unpack left.pack --store right
 says "0 runs added, 0 replaced, 2 kept" "$program" unpack left.pack --store right

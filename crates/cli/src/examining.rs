@@ -24,9 +24,9 @@ use crate::ui::{self, paint, progress};
 pub(crate) struct Models {
     #[command(flatten)]
     store: StoreArgs,
-    /// The weights: those of the selected epoch (best), or those at the end (last)
-    #[arg(long, value_name = "WHICH", default_value = "best", value_parser = ["best", "last"])]
-    which: String,
+    /// The weights of the selected epoch (best), or of the last one (last)
+    #[arg(long, value_name = "EPOCH", default_value = "best", value_parser = ["best", "last"])]
+    weights: String,
     /// The spec or study that the runs were trained with. It is needed where their data are neither
     /// a dataset known by its name nor those of a study in the store
     #[arg(long, value_name = "FILE.toml")]
@@ -49,7 +49,7 @@ impl Models {
     }
 
     fn which(&self) -> Which {
-        if self.which == "last" { Which::Last } else { Which::Best }
+        if self.weights == "last" { Which::Last } else { Which::Best }
     }
 }
 

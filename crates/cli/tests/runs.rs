@@ -291,7 +291,7 @@ fn written(path: &Path) -> HashMap<String, Vec<u32>> {
 fn same_bits(lab: &Lab, id: &RunId, data: &str, which: Which) {
     let path = lab.folder.path().join("predictions.npz");
     let (id, name) = (id.as_str(), which.name());
-    let arguments = ["predict", id, data, "--which", name, "--out", "predictions.npz", "--force"];
+    let arguments = ["predict", id, data, "--weights", name, "--out", "predictions.npz", "--force"];
     let output = lab.run(&arguments);
     assert!(output.status.success(), "{}", show(&output));
     let (found, info) = (written(&path), lab.store.find(id).unwrap());
@@ -326,7 +326,7 @@ fn pictures_of_a_run_are_predicted_to_the_bit() {
         same_bits(&lab, id, "blends", which);
     }
     let best = lab.run(&["predict", adam.as_str(), "blends"]);
-    let last = lab.run(&["predict", adam.as_str(), "blends", "--which", "last"]);
+    let last = lab.run(&["predict", adam.as_str(), "blends", "--weights", "last"]);
     let text = String::from_utf8(best.stdout.clone()).unwrap();
     assert!(text.starts_with("id,ring,square,") && text.lines().count() == 4_001);
     assert_ne!(best.stdout, last.stdout);

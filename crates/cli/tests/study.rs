@@ -189,7 +189,7 @@ fn what_is_wrong_is_refused() {
     let unknown = show(&ends(2, &folder, &["study", "run", "dmo"]));
     assert!(unknown.contains("no built-in study \"dmo\"; did you mean `demo`?"), "{unknown}");
     refused("error_no_file", &["study", "run", "missing.toml"]);
-    refused("error_only", &["study", "run", "small.toml", "--only", "soft,drwn"]);
+    refused("error_only", &["study", "run", "small.toml", "--arms", "soft,drwn"]);
     refused("error_scale", &["study", "run", "demo", "--scale", "quik"]);
     refused("error_seeds", &["study", "run", "small.toml", "--seeds", "0"]);
     refused("error_set", &["study", "run", "small.toml", "--set", "training.epoch=1"]);
@@ -314,10 +314,10 @@ fn what_is_missing_is_fetched_and_the_report_written() {
 fn a_study_is_run_once() {
     let folder = lab();
     let run = |more: &[&str]| {
-        ends(0, &folder, &[&["study", "run", "small.toml", "--lanes", "1"], more].concat())
+        ends(0, &folder, &[&["study", "run", "small.toml", "--jobs", "1"], more].concat())
     };
     // A part of it first; then what is missing, and nothing else.
-    snapshot("run_part", &run(&["--only", "soft", "--seeds", "1"]));
+    snapshot("run_part", &run(&["--arms", "soft", "--seeds", "1"]));
     let counts = json!({ "done": 1, "running": 0, "interrupted": 0, "failed": 0, "missing": 3 });
     assert_eq!(status(&folder, &[])["runs"], counts);
     let first = run(&[]);
@@ -362,7 +362,7 @@ fn a_run_that_fails_does_not_stop_the_others() {
     let wild = "delivery = \"sls\"\nset = { \"training.rate\" = 1e9 }";
     let text = STUDY.replace("delivery = \"sls\"", wild);
     std::fs::write(folder.path().join("small.toml"), text).unwrap();
-    snapshot("run_failed", &ends(1, &folder, &["study", "run", "small.toml", "--lanes", "1"]));
+    snapshot("run_failed", &ends(1, &folder, &["study", "run", "small.toml", "--jobs", "1"]));
     snapshot("status_failed", &ends(0, &folder, &["study", "status", "small.toml"]));
     let found = status(&folder, &[]);
     assert_eq!((&found["runs"]["done"], &found["runs"]["failed"]), (&json!(2), &json!(2)));
@@ -384,7 +384,7 @@ fn a_grid_is_searched_and_then_run() {
     let text = STUDY.replacen("[[slice]]", grid, 1)
         + "\n[spec.split]\nparts = \"train/validation/test\"\n";
     std::fs::write(folder.path().join("small.toml"), text).unwrap();
-    let run = || ends(0, &folder, &["study", "run", "small.toml", "--lanes", "1"]);
+    let run = || ends(0, &folder, &["study", "run", "small.toml", "--jobs", "1"]);
     let first = run();
     snapshot("run_grid", &first);
     // Two points for each of two arms, and one more seed of the chosen ones.
@@ -397,7 +397,7 @@ fn a_grid_is_searched_and_then_run() {
 #[test]
 fn a_report_is_written() {
     let folder = lab();
-    ends(0, &folder, &["study", "run", "small.toml", "--only", "soft"]);
+    ends(0, &folder, &["study", "run", "small.toml", "--arms", "soft"]);
     snapshot("report_part", &ends(0, &folder, &["report", "runs"]));
     ends(0, &folder, &["study", "run", "small.toml"]);
     snapshot("report", &ends(0, &folder, &["report", "runs"]));
@@ -481,8 +481,8 @@ fn halves_from_two_stores_make_the_whole() {
         ends(0, &folder, &[&arguments[..], more].concat())
     };
     run("whole", &[]);
-    run("left", &["--only", "soft"]);
-    snapshot("run_without", &run("right", &["--only", "drawn", "--lanes", "1"]));
+    run("left", &["--arms", "soft"]);
+    snapshot("run_without", &run("right", &["--arms", "drawn", "--jobs", "1"]));
     snapshot("pack", &ends(0, &folder, &["pack", "left"]));
     ends(0, &folder, &["pack", "right", "elsewhere/right.pack", "--weights"]);
     snapshot("unpack", &ends(0, &folder, &["unpack", "left.pack", "--store", "merged"]));
@@ -502,7 +502,7 @@ fn halves_from_two_stores_make_the_whole() {
     assert_eq!(findings(&folder, "whole-report"), findings(&folder, "merged-report"));
 
     // The same name with other settings: what was there stays, and that is said.
-    run("other", &["--only", "soft", "--seeds", "1", "--set", "training.epochs=1"]);
+    run("other", &["--arms", "soft", "--seeds", "1", "--set", "training.epochs=1"]);
     ends(0, &folder, &["pack", "other"]);
     let other = show(&ends(0, &folder, &["unpack", "other.pack", "--store", "merged"]));
     assert!(other.contains("note: the study small has other settings here"), "{other}");
@@ -524,7 +524,7 @@ fn an_interrupted_study_goes_on() {
     use std::process::{Command, Stdio};
 
     let folder = lab();
-    let study = ["study", "run", "small.toml", "--lanes", "1", "--only", "soft"];
+    let study = ["study", "run", "small.toml", "--jobs", "1", "--arms", "soft"];
     let text = STUDY.replace("seeds = 2", "seeds = 12").replace("epochs = 2", "epochs = 4");
     std::fs::write(folder.path().join("small.toml"), text).unwrap();
     let mut child = Command::new(env!("CARGO_BIN_EXE_dissensus"))
@@ -540,14 +540,14 @@ fn an_interrupted_study_goes_on() {
     let mut first = String::new();
     lines.read_line(&mut first).unwrap();
     assert!(first.starts_with("soft · 5 votes · seed 0 "), "{first}");
-    let part = ["--only", "soft"];
+    let part = ["--arms", "soft"];
     assert!(status(&folder, &part)["runs"]["done"].as_u64().unwrap() >= 1);
     let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(killed.success());
     let mut rest = String::new();
     lines.read_to_string(&mut rest).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130), "{rest}");
-    assert!(rest.contains("go on by\n  dissensus study run small.toml --store runs --only soft\n"));
+    assert!(rest.contains("go on by\n  dissensus study run small.toml --store runs --arms soft\n"));
     let left = status(&folder, &part);
     let done = left["runs"]["done"].as_u64().unwrap();
     assert!((1..12).contains(&done) && left["eta_seconds"].as_f64().unwrap() > 0.0, "{left}");

@@ -125,7 +125,7 @@ fn a_dry_run_trains_nothing() {
 fn a_small_training() {
     let folder = lab();
     let train = |more: &[&str]| {
-        let arguments = [&["train", "study.toml", "--lanes", "1"], more].concat();
+        let arguments = [&["train", "study.toml", "--jobs", "1"], more].concat();
         dissensus(folder.path(), &arguments)
     };
     let first = train(&[]);
@@ -147,7 +147,7 @@ fn a_small_training() {
 #[test]
 fn a_run_that_diverges_fails_and_the_others_go_on() {
     let folder = lab();
-    let arguments = ["train", "study.toml", "--set", "training.rate=1e10", "--lanes", "1"];
+    let arguments = ["train", "study.toml", "--set", "training.rate=1e10", "--jobs", "1"];
     let output = dissensus(folder.path(), &arguments);
     assert_eq!(output.status.code(), Some(1), "{}", show(&output));
     let text = show(&output);

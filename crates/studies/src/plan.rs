@@ -114,7 +114,7 @@ impl Study {
             if !self.arms.iter().any(|arm| arm.name == *name) {
                 let known = || self.arms.iter().map(|arm| arm.name.as_str());
                 return Err(StudyError::UnknownName {
-                    key: "--only".into(),
+                    key: "--arms".into(),
                     found: name.clone(),
                     nearest: nearest(name, known()).to_owned(),
                     known: known().collect::<Vec<_>>().join(", "),

@@ -300,7 +300,7 @@ fn seeds_of_arms_and_of_votes() {
     assert_eq!(seeds(&limited, PlanOptions::default()), [all[0], all[3], all[4]]);
     let only = PlanOptions { only: vec!["sotf".into()], ..Default::default() };
     let error = study.plan(&only, &mut common::load).map(|_| ()).unwrap_err().to_string();
-    assert!(error.contains("--only") && error.contains("did you mean `soft`?"), "{error}");
+    assert!(error.contains("--arms") && error.contains("did you mean `soft`?"), "{error}");
 }
 
 /// A line of the template that is an example in a comment.

@@ -37,9 +37,9 @@ pub(crate) struct Args {
     /// The inputs: a file, a folder of pictures, or cifar10h, cifar10n, cifar100, svhn, blends
     #[arg(value_name = "DATA")]
     data: PathBuf,
-    /// The weights: those of the selected epoch (best), or those at the end (last)
-    #[arg(long, value_name = "WHICH", default_value = "best", value_parser = ["best", "last"])]
-    which: String,
+    /// The weights of the selected epoch (best), or of the last one (last)
+    #[arg(long, value_name = "EPOCH", default_value = "best", value_parser = ["best", "last"])]
+    weights: String,
     /// The file to write: .npz with logits, ids and classes, or .csv with probabilities [default:
     /// CSV on standard output]
     #[arg(long, value_name = "FILE")]
@@ -87,7 +87,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let (device, precision) = args.on.open()?;
     let info = args.store.find(&args.run)?;
-    let which = if args.which == "last" { Which::Last } else { Which::Best };
+    let which = if args.weights == "last" { Which::Last } else { Which::Best };
     let mut model = Model::of(&info, which)?;
     let inputs = read_inputs(&args.data)?;
     for note in inputs.notes() {
@@ -123,7 +123,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             write::file(path, args.force, form, &predictions)?;
             let items = text::thousands(predictions.ids().len() as u64);
             let (label, classes) = (model.spec.label(), predictions.classes().len());
-            let line = format!("{label}, {} epoch, {items} items × {classes} classes", args.which);
+            let line =
+                format!("{label}, {} epoch, {items} items × {classes} classes", args.weights);
             ui::err(&format!("wrote {}: {line}\n", path.display()));
         }
     }

@@ -14,7 +14,7 @@ use dissensus_train::spec::Data;
 
 use crate::training::material;
 
-pub(crate) use run::{Lanes, train_all};
+pub(crate) use run::{JobArgs, train_all};
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
@@ -47,17 +47,17 @@ pub(crate) struct Choice {
     store: PathBuf,
     /// Only these arms, separated by commas
     #[arg(long, value_name = "ARM,…", value_delimiter = ',')]
-    only: Vec<String>,
-    /// Only these numbers of votes an item, such as 5,all
+    arms: Vec<String>,
+    /// Only these numbers of votes per item, such as 5,all
     #[arg(long, value_name = "K,…", value_delimiter = ',', value_parser = votes)]
-    ks: Vec<Votes>,
-    /// At most so many seeds of every arm; or those from one to another, as in 5-9
+    votes_per_item: Vec<Votes>,
+    /// At most N seeds per arm; or a range of seeds, such as 5-9
     #[arg(long, value_name = "N|A-B", value_parser = seeds)]
     seeds: Option<Seeds>,
-    /// The study at one of the scales that it names, such as quick
+    /// One of the scales that the study defines, such as quick
     #[arg(long, value_name = "SCALE")]
     scale: Option<String>,
-    /// Set a key of all runs, such as training.epochs=20; may be given again
+    /// Set a key of all runs, such as training.epochs=20; may be repeated
     #[arg(long = "set", value_name = "SECTION.KEY=VALUE")]
     sets: Vec<String>,
 }
@@ -77,20 +77,21 @@ impl Choice {
             Some(Seeds::Most(most)) => (Some(most), None),
             Some(Seeds::Between(first, last)) => (None, Some((first, last))),
         };
-        let ks = self.ks.iter().map(|votes| votes.0).collect();
-        PlanOptions { only: self.only.clone(), ks, seeds, between }
+        let ks = self.votes_per_item.iter().map(|votes| votes.0).collect();
+        PlanOptions { only: self.arms.clone(), ks, seeds, between }
     }
 
-    /// The words that name the same again.
+    /// The arguments that ask for the same again.
     fn words(&self) -> String {
         let mut words = vec![self.study.clone()];
         words.push(format!("--store {}", self.store.display()));
-        if !self.only.is_empty() {
-            words.push(format!("--only {}", self.only.join(",")));
+        if !self.arms.is_empty() {
+            words.push(format!("--arms {}", self.arms.join(",")));
         }
-        if !self.ks.is_empty() {
+        if !self.votes_per_item.is_empty() {
             let k = |votes: &Votes| votes.0.map_or("all".to_owned(), |k| k.to_string());
-            words.push(format!("--ks {}", self.ks.iter().map(k).collect::<Vec<_>>().join(",")));
+            let ks = self.votes_per_item.iter().map(k).collect::<Vec<_>>();
+            words.push(format!("--votes-per-item {}", ks.join(",")));
         }
         words.extend(self.seeds.map(|seeds| match seeds {
             Seeds::Most(most) => format!("--seeds {most}"),

@@ -38,13 +38,13 @@ pub(crate) struct Args {
     /// The folder of runs [default: the spec's run.store]
     #[arg(long, value_name = "DIR", env = "DISSENSUS_STORE")]
     store: Option<PathBuf>,
-    /// Where to train: auto, cpu, cuda, or one of several cards, as in cuda:1 [default: the spec's
-    /// run.device]
+    /// Where to train: auto, cpu, cuda, one of several GPUs as in cuda:1, or cuda:exclusive
+    /// [default: the spec's run.device]
     #[arg(long, value_name = "DEVICE")]
     device: Option<String>,
-    /// How many runs at a time, or auto for what the device does best [default: the spec's run.lanes]
+    /// Runs at a time, or auto for what is fastest on the device [default: the spec's run.jobs]
     #[arg(long, value_name = "N|auto")]
-    lanes: Option<AtATime>,
+    jobs: Option<AtATime>,
     /// Only list the runs, and which of them are done
     #[arg(long)]
     dry_run: bool,
@@ -142,7 +142,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         runs: &Run::all(&task, &plans),
         store: &store,
         device: args.device.as_ref().unwrap_or(&spec.run.device),
-        lanes: args.lanes.map_or_else(|| size(spec.run.lanes), |lanes| lanes.0),
+        lanes: args.jobs.map_or_else(|| size(spec.run.lanes), |lanes| lanes.0),
         threads: size(spec.run.threads),
         checkpoint: spec.run.checkpoint,
         tensorboard: spec.run.tensorboard,

@@ -45,7 +45,7 @@ pub(super) fn lanes(batch: &Batch<'_>, device: &dyn Device) -> anyhow::Result<us
     };
     let found = device.best_lanes(&setup.network, &setup.dataset, &settings, most, &mut told)?;
     let lanes = found.unwrap_or(USUAL);
-    ui::err(&paint::dim(&format!(" taking {lanes} (--lanes to choose)\n")));
+    ui::err(&paint::dim(&format!(" taking {lanes} (--jobs to choose)\n")));
     known.insert(name, lanes);
     // A note to oneself: without it, it is measured again.
     let _ = write(&known);

@@ -12,7 +12,7 @@ use dissensus_studies::{LoadError, Material, PlanOptions, Study};
 use dissensus_train::spec::Data;
 
 use super::Args;
-use crate::commands::study::{Lanes, train_all};
+use crate::commands::study::{JobArgs, train_all};
 use crate::reporting;
 use crate::training::{Column, Ended, How, Summary, blends_material, summarize};
 use crate::ui::table::Form;
@@ -37,7 +37,7 @@ pub(super) fn run(args: &Args, blends: &Blends) -> anyhow::Result<ExitCode> {
         study.arms.len(),
         args.seeds
     ));
-    let ended = train_all(&plan, &store, &Lanes::on("cpu"), false)?;
+    let ended = train_all(&plan, &store, &JobArgs::on("cpu"), false)?;
     if ended.iter().any(|run| !matches!(run.how, How::Finished(_))) {
         ui::err("\nnot all runs are done; the same command goes on with them\n");
         return Ok(ExitCode::from(130));

@@ -27,7 +27,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     choice: Choice,
     #[command(flatten)]
-    lanes: Lanes,
+    on: JobArgs,
     /// Delete the weights of runs when all stages are done with them: they are most of a store
     #[arg(long)]
     drop_weights: bool,
@@ -43,11 +43,11 @@ pub(crate) struct Args {
 
 /// How runs are run.
 #[derive(clap::Args, Clone)]
-pub(crate) struct Lanes {
-    /// How many runs at a time, or auto for what the device does best
+pub(crate) struct JobArgs {
+    /// Runs at a time, or auto for what is fastest on the device
     #[arg(long, value_name = "N|auto", default_value = "auto")]
-    lanes: AtATime,
-    /// Where to train: auto, cpu, cuda, or one of several cards, as in cuda:1
+    jobs: AtATime,
+    /// Where to train: auto, cpu, cuda, one of several GPUs as in cuda:1, or cuda:exclusive
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     device: String,
     /// Write curves for TensorBoard into this folder, one below it for each run
@@ -55,13 +55,13 @@ pub(crate) struct Lanes {
     tensorboard: Option<PathBuf>,
 }
 
-impl Lanes {
+impl JobArgs {
     fn device(&self) -> &str {
         &self.device
     }
 
     pub(crate) fn on(device: &str) -> Self {
-        Self { lanes: AtATime(None), device: device.to_owned(), tensorboard: None }
+        Self { jobs: AtATime(None), device: device.to_owned(), tensorboard: None }
     }
 }
 
@@ -70,8 +70,8 @@ Examples:
   dissensus study list                       the studies that come with the program
   dissensus study run demo                   one of them
   dissensus study show demo > mine.toml      to copy and change
-  dissensus study run mine.toml --only soft,sls --seeds 2
-  dissensus study run mine.toml --only soft,sls --ks all --seeds 5-9 --drop-weights
+  dissensus study run mine.toml --arms soft,sls --seeds 2
+  dissensus study run mine.toml --arms soft,sls --votes-per-item all --seeds 5-9 --drop-weights
   dissensus report runs --open               what came out, as a page
   dissensus study run soft-label --fetch --report    a published study, from its data to its page
 
@@ -84,8 +84,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let plan = plan.map_err(|error| fetching.hinted(error))?;
     let store = Store::create_or_open(&args.choice.store)?;
     stages::check(&plan, &store, fetching).map_err(|error| fetching.hinted(error))?;
-    let ended = train_all(&plan, &store, &args.lanes, true)?;
-    let examined = stages::examine(&plan, &store, args.lanes.device())?;
+    let ended = train_all(&plan, &store, &args.on, true)?;
+    let examined = stages::examine(&plan, &store, args.on.device())?;
     let collected = plan.collect(&store, &dissensus::environment())?;
     if args.drop_weights {
         stages::drop_weights(&plan, &store)?;
@@ -139,7 +139,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 pub(crate) fn train_all(
     plan: &Plan<'_>,
     store: &Store,
-    how: &Lanes,
+    how: &JobArgs,
     lines: bool,
 ) -> anyhow::Result<Vec<Ended>> {
     let searches = plan.searches();
@@ -179,7 +179,7 @@ fn train(
     plan: &Plan<'_>,
     jobs: &[Job],
     store: &Store,
-    how: &Lanes,
+    how: &JobArgs,
     lines: bool,
 ) -> anyhow::Result<Vec<Ended>> {
     let runs: Vec<Run<'_>> = distinct(jobs)
@@ -190,7 +190,7 @@ fn train(
         runs: &runs,
         store,
         device: &how.device,
-        lanes: how.lanes.0,
+        lanes: how.jobs.0,
         threads: None,
         checkpoint: dissensus_train::spec::Checkpoint::Auto,
         tensorboard: false,

@@ -17,9 +17,9 @@ use crate::ui::{self, paint, text};
 pub(crate) struct Args {
     #[command(flatten)]
     choice: Choice,
-    /// Runs at a time, for the time that is left [default: as many as there were before]
+    /// Runs at a time, to estimate the remaining time [default: as many as before]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
-    lanes: Option<u64>,
+    jobs: Option<u64>,
     /// Print as JSON
     #[arg(long)]
     json: bool,
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let study = args.choice.study()?;
     let plan = planned(&study, &args.choice.options())?;
     let store = Store::open(&args.choice.store)?;
-    let status = plan.status(&store, args.lanes.and_then(|lanes| usize::try_from(lanes).ok()))?;
+    let status = plan.status(&store, args.jobs.and_then(|jobs| usize::try_from(jobs).ok()))?;
     match args.json {
         true => ui::out(&format!("{:#}\n", as_json(&status)))?,
         false => ui::out(&page(&study.title, &status))?,
