@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use dissensus_core::VoteTable;
 use dissensus_data::blends::{Blends, SIDE};
-use dissensus_votes::containers::npy;
+use dissensus_io::npy;
 use dissensus_votes::write::{WriteError, target_of, write_atomically, write_file};
 
 /// The files of `blends`, in the order in which they are written.

@@ -1,6 +1,6 @@
 //! What can be wrong with inputs: what was expected, what came, where, and what to do.
 
-use dissensus_votes::{Problem, ReadError, shorten};
+use dissensus_io::{Problem, ReadError, shorten};
 use thiserror::Error;
 
 /// Why there are no inputs, or why they do not fit the votes.

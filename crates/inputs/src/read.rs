@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use dissensus_votes::containers::{Source, json};
-use dissensus_votes::input::Input;
+use dissensus_io::Input;
+use dissensus_io::{Source, json};
 
 use crate::error::InputError;
 use crate::formats::{FORMATS, Opened, Whence, safetensors};
@@ -29,8 +29,8 @@ pub fn read_bytes(name: &str, bytes: Vec<u8>, options: &ReadOptions) -> Result<I
 fn read_input(input: Input, folder: PathBuf, options: &ReadOptions) -> Result<Inputs, InputError> {
     let whence = Whence { name: input.name.clone(), folder };
     let opened = match safetensors::is_safetensors(&input.head) {
-        true => Opened::Tensors(input.into_bytes(options.container.limits.document)?),
-        false => match Source::open(input, &options.container)? {
+        true => Opened::Tensors(input.into_bytes(options.limits.document)?),
+        false => match Source::open(input, &options.source())? {
             // An array of objects is a table.
             Source::Json(value) => Opened::Source(match json::array_as_table(value) {
                 Ok(table) => Source::Table(table),

@@ -11,7 +11,7 @@
 use std::path::PathBuf;
 
 use dissensus_core::{VoteTable, entropy, normalized_entropy};
-use dissensus_votes::containers::{Archive, npy, pickle};
+use dissensus_io::{Archive, npy, pickle};
 use dissensus_votes::{MultiLabel, ReadOptions, Reading, read};
 
 /// A file of the mirror, or `None` (stated) where it is not there.

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use dissensus_core::{ClassSet, Ids, Keep, VoteTable};
+use dissensus_io::npy;
 use dissensus_labels::{
     DELIVERIES, Delivery, Prepared, Room, Seen, Source, TARGETS, Target, sparse,
 };
-use dissensus_votes::containers::npy;
 use dissensus_votes::write::{WriteError, write_atomically};
 
 use super::votes::reading::{self, HowArgs};

@@ -92,8 +92,7 @@ impl JudgeArgs {
         files: &[PathBuf],
         common: bool,
     ) -> anyhow::Result<Models> {
-        let container = dissensus_votes::ReadOptions::default();
-        let options = ReadOptions { kind: self.kind, item: self.id.clone(), container };
+        let options = ReadOptions { kind: self.kind, item: self.id.clone(), ..Default::default() };
         let mut found: Vec<Predictions> = Vec::new();
         for file in files {
             found.extend(read(file, &options)?);

@@ -9,9 +9,9 @@
 //! Channels stand on the one axis that can hold them; where both can, `layout` must say.
 
 use dissensus_core::Ids;
-use dissensus_votes::Problem;
-use dissensus_votes::containers::Source;
-use dissensus_votes::containers::npy::{self, Array, Element};
+use dissensus_io::Problem;
+use dissensus_io::Source;
+use dissensus_io::npy::{self, Array, Element};
 
 use super::{Format, Opened, Whence, misplaced};
 use crate::error::{InputError, place};
@@ -111,7 +111,7 @@ impl<'a> Numbers<'a> {
         if shape.len() > 1 && cells == 0 {
             return Err(InputError::Empty { file: file.to_owned(), shape });
         }
-        let limit = options.container.limits.cells;
+        let limit = options.limits.cells;
         if cells > limit {
             let what = "values";
             return Err(InputError::TooMany { file: file.to_owned(), what, found: cells, limit });
@@ -315,7 +315,7 @@ mod tests {
         let message = error(npy("|u1", &[1 << 40, 32, 32, 3], &[0; 99]));
         assert!(message.contains("the file has 99"), "{message}");
         let mut options = ReadOptions::default();
-        options.container.limits.cells = 10;
+        options.limits.cells = 10;
         let error = read_bytes("x", npy("|u1", &[1, 2, 2, 3], &[0; 12]), &options).unwrap_err();
         assert!(error.to_string().contains("12 values are more than the limit of 10"), "{error}");
     }

@@ -12,7 +12,7 @@ pub(crate) mod safetensors;
 
 use std::path::PathBuf;
 
-use dissensus_votes::containers::Source;
+use dissensus_io::Source;
 
 use crate::error::InputError;
 use crate::inputs::Inputs;

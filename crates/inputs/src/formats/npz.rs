@@ -1,6 +1,6 @@
 //! numpy's `.npz`: an array of pictures or feature vectors, and optionally one of ids.
 
-use dissensus_votes::containers::{Archive, Source};
+use dissensus_io::{Archive, Source};
 
 use super::array::Numbers;
 use super::choice::{IDS, choose};
@@ -48,7 +48,7 @@ fn read(whence: &Whence, opened: Opened, options: &ReadOptions) -> Result<Inputs
 mod tests {
     use super::*;
     use crate::{Kind, read_bytes};
-    use dissensus_votes::containers::npy;
+    use dissensus_io::npy;
     use std::io::{Cursor, Write};
 
     fn npz(arrays: &[(&str, &str, &[usize], &[u8])]) -> Vec<u8> {

@@ -4,8 +4,8 @@
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde_json::Value;
 
-use dissensus_votes::Problem;
-use dissensus_votes::containers::cell_text;
+use dissensus_io::Problem;
+use dissensus_io::cell_text;
 
 use super::array::Numbers;
 use super::choice::{IDS, choose};
@@ -63,7 +63,7 @@ fn json_ids(file: &str, text: &str) -> Result<Vec<String>, InputError> {
         serde_json::from_str(text).map_err(|e| bad(format!("metadata that is no list ({e})")))?;
     let id = |value: Value| match value {
         Value::String(_) | Value::Number(_) => Ok(cell_text(&value).unwrap_or_default()),
-        other => Err(bad(dissensus_votes::shorten(&other.to_string()))),
+        other => Err(bad(dissensus_io::shorten(&other.to_string()))),
     };
     list.into_iter().map(id).collect()
 }

@@ -1,8 +1,8 @@
 //! numpy: `.npy` (items × classes), `.npz` with `logits` or `probabilities` (or one matrix of any
 //! name) and optionally `items` and `classes`.
 
-use dissensus_votes::containers::{Archive, Source, npy};
-use dissensus_votes::{Problem, ReadError};
+use dissensus_io::{Archive, Source, npy};
+use dissensus_io::{Problem, ReadError};
 
 use super::{Format, Found, kind_of};
 use crate::read::ReadOptions;
@@ -25,7 +25,7 @@ fn matrix(file: &str, bytes: &[u8], options: &ReadOptions) -> Result<(Vec<f64>, 
     let read = || {
         let array = npy::parse(bytes)?;
         let (rows, width) = array.matrix_shape()?;
-        let limit = options.container.limits.cells;
+        let limit = options.limits.cells;
         if rows.saturating_mul(width) as u64 > limit {
             return Err(Problem::TooLarge { what: "the matrix", limit });
         }

@@ -5,8 +5,8 @@ mod chaosnli;
 pub(crate) mod safetensors;
 mod table;
 
-use dissensus_votes::ReadError;
-use dissensus_votes::containers::Source;
+use dissensus_io::ReadError;
+use dissensus_io::Source;
 
 use crate::read::{Kind, ReadOptions};
 

@@ -1,8 +1,8 @@
 //! safetensors: a matrix named `logits`, `probabilities` (or the only matrix there is); `ids` and
 //! `classes` as JSON lists in its metadata.
 
-use dissensus_votes::containers::Source;
-use dissensus_votes::{Problem, ReadError};
+use dissensus_io::Source;
+use dissensus_io::{Problem, ReadError};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 
 use super::{Format, Found, kind_of};

@@ -8,11 +8,11 @@
 //! CIFAR's own order of the training images.
 
 use super::Format;
-use crate::containers::pickle::{self, Object};
-use crate::containers::{Archive, Source, npy};
-use crate::error::{Problem, ReadError, shorten};
 use crate::intake::Intake;
 use crate::options::ReadOptions;
+use dissensus_io::pickle::{self, Object};
+use dissensus_io::{Archive, Source, npy};
+use dissensus_io::{Problem, ReadError, shorten};
 
 pub(super) const FORMAT: Format = Format {
     name: "cifar10n",

@@ -7,7 +7,7 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
 use super::{WriteError, WriteSeek};
-use crate::containers::npy;
+use dissensus_io::npy;
 
 impl From<zip::result::ZipError> for WriteError {
     fn from(error: zip::result::ZipError) -> Self {
