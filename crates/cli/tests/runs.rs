@@ -15,7 +15,7 @@ use dissensus_inputs::{Features, Inputs, Kind, from_blends};
 use dissensus_store::{ActiveRun, Begun, RunId, Store, Which};
 use dissensus_train::spec::Checkpoint;
 use dissensus_train::{Options, RunSpec, Spec, Task, Watch, train};
-use dissensus_votes::containers::npy;
+use dissensus_io::npy;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

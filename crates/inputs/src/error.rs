@@ -93,17 +93,15 @@ pub enum InputError {
     },
     /// Pictures that are not bytes.
     #[error(
-        "{file}: an array of shape {shape:?} holds pictures, whose values come as bytes (uint8, 0 \
-         to 255), found {element}; convert it, for values from 0 to 1 with (x * \
+        "{file}: an array of 3 or 4 axes holds pictures, whose values come as bytes (uint8, 0 to \
+         255), found {found}; convert it, for values from 0 to 1 with (x * \
          255).round().astype(\"uint8\")"
     )]
     NotBytes {
         /// The file.
         file: String,
-        /// Its shape.
-        shape: Vec<usize>,
         /// What its values are.
-        element: String,
+        found: String,
     },
     /// No array that could be meant.
     #[error("{file}: expected {wanted}; the arrays in it are {found}; name one with `key`")]

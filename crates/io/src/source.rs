@@ -7,6 +7,7 @@ use crate::archive::Archive;
 use crate::error::{Problem, ReadError};
 use crate::input::Input;
 use crate::table::Table;
+use crate::tensors::is_safetensors;
 use crate::{delimited, json, parquet};
 
 /// How a source is opened. The default detects everything.
@@ -48,6 +49,8 @@ pub enum Source {
     Json(Value),
     /// A `.npy` file.
     Npy(Vec<u8>),
+    /// A safetensors file.
+    Tensors(Vec<u8>),
     /// A zip archive: `.npz`, or PyTorch's `.pt`.
     Archive(Archive),
 }
@@ -66,6 +69,7 @@ impl Source {
                 let bytes = input.into_bytes(limit)?;
                 Ok(Self::Table(parquet::open(&name, bytes, &options.limits)?))
             }
+            head if is_safetensors(head) => Ok(Self::Tensors(input.into_bytes(limit)?)),
             _ => Self::open_text(input, options),
         }
     }
@@ -104,6 +108,7 @@ impl Source {
             }
             Self::Json(_) => "a JSON value that is neither an object nor an array".to_owned(),
             Self::Npy(_) => "a numpy array".to_owned(),
+            Self::Tensors(_) => "a safetensors file".to_owned(),
             Self::Archive(archive) => {
                 let names: Vec<_> = archive.names().take(5).collect();
                 format!("a zip archive with {}", names.join(", "))

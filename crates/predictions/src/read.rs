@@ -97,21 +97,12 @@ pub fn read_bytes(
 
 fn read_input(input: Input, options: &ReadOptions) -> Result<Vec<Predictions>, ReadError> {
     let file = input.name.clone();
-    let found = match crate::formats::safetensors::is_safetensors(&input.head) {
-        true => {
-            let limit = options.limits.document;
-            crate::formats::safetensors::read(&file, &input.into_bytes(limit)?)?
-        }
-        false => {
-            let source = Source::open(input, &options.source())?;
-            let format = FORMATS.iter().find(|format| (format.detect)(&source, options));
-            let Some(format) = format else {
-                let seen = format!("{} (of predictions)", source.describe());
-                return Err(ReadError::new(file, Problem::UnknownFormat { seen }));
-            };
-            (format.read)(&file, source, options)?
-        }
+    let source = Source::open(input, &options.source())?;
+    let Some(format) = FORMATS.iter().find(|format| (format.detect)(&source, options)) else {
+        let seen = format!("{} (of predictions)", source.describe());
+        return Err(ReadError::new(file, Problem::UnknownFormat { seen }));
     };
+    let found = (format.read)(&file, source, options)?;
     found.into_iter().map(|found| finish(&file, found, options)).collect()
 }
 

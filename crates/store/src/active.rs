@@ -4,11 +4,11 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 
+use dissensus_io::Lock;
 use serde_json::Value;
 
 use crate::checkpoint::write_tensors;
 use crate::layout::RunLayout;
-use crate::lock::Lock;
 use crate::tensorboard::EventWriter;
 use crate::{
     Checkpoint, Durability, Predictions, RunId, RunInfo, State, Status, StoreError, Tensors, Which,

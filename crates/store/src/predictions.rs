@@ -2,13 +2,13 @@
 //! `dissensus score` read.
 
 use std::borrow::Cow;
-use std::io::{self, Cursor, Read as _, Seek, Write};
+use std::io::{self, Seek, Write};
 use std::path::Path;
 
-use zip::write::SimpleFileOptions;
-use zip::{CompressionMethod, ZipArchive, ZipWriter};
+use dissensus_io::npz::NpzWriter;
+use dissensus_io::{Archive, npy};
 
-use crate::{Durability, StoreError, files, npy};
+use crate::{Durability, StoreError, files};
 
 /// Logits, row after row: one row an id, one column a class.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,15 +53,12 @@ impl<'a> Predictions<'a> {
 
     /// Writes them as a `.npz` with the arrays `logits`, `ids` and `classes`.
     pub fn write_npz(&self, out: impl Write + Seek) -> io::Result<()> {
-        let mut zip = ZipWriter::new(out);
-        zip.start_file("logits.npy", stored())?;
-        npy::write_matrix(&mut zip, [self.ids.len(), self.classes.len()], &self.logits)?;
-        zip.start_file("ids.npy", stored())?;
-        npy::write_texts(&mut zip, &self.ids)?;
-        zip.start_file("classes.npy", stored())?;
-        npy::write_texts(&mut zip, &self.classes)?;
-        zip.finish()?;
-        Ok(())
+        let mut npz = NpzWriter::new(out);
+        let shape = [self.ids.len(), self.classes.len()];
+        npy::write_array(npz.array("logits")?, &shape, &self.logits)?;
+        npy::write_texts(npz.array("ids")?, self.ids.iter().map(String::as_str))?;
+        npy::write_texts(npz.array("classes")?, self.classes.iter().map(String::as_str))?;
+        npz.finish()
     }
 
     pub(crate) fn write(&self, path: &Path, durability: Durability) -> Result<(), StoreError> {
@@ -74,35 +71,36 @@ impl<'a> Predictions<'a> {
             return Ok(None);
         };
         let wrong = |reason: String| StoreError::Predictions { path: path.to_owned(), reason };
-        let mut zip = ZipArchive::new(Cursor::new(bytes)).map_err(|e| wrong(e.to_string()))?;
-        let mut member = |name: &str| -> Result<Vec<u8>, String> {
-            let mut bytes = Vec::new();
-            let mut file = zip.by_name(name).map_err(|e| format!("{name}: {e}"))?;
-            file.read_to_end(&mut bytes).map_err(|e| format!("{name}: {e}"))?;
-            Ok(bytes)
-        };
-        let mut read = || {
-            let named = |name: &'static str| move |reason: String| format!("{name}: {reason}");
-            let ([rows, columns], logits) =
-                npy::read_matrix(&member("logits.npy")?).map_err(named("logits.npy"))?;
-            let ids = npy::read_texts(&member("ids.npy")?).map_err(named("ids.npy"))?;
-            let classes = npy::read_texts(&member("classes.npy")?).map_err(named("classes.npy"))?;
-            if (rows, columns) != (ids.len(), classes.len()) {
-                return Err(format!(
-                    "logits of shape [{rows}, {columns}] for {} ids and {} classes",
-                    ids.len(),
-                    classes.len()
-                ));
-            }
-            Ok(Predictions { logits: logits.into(), ids: ids.into(), classes: classes.into() })
-        };
-        read().map(Some).map_err(wrong)
+        parse(bytes).map(Some).map_err(wrong)
     }
 }
 
-/// As numpy.savez: not compressed; and of any size.
-fn stored() -> SimpleFileOptions {
-    SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(true)
+fn parse(bytes: Vec<u8>) -> Result<Predictions<'static>, String> {
+    let mut archive = Archive::open("", bytes, u64::MAX).map_err(|e| e.problem.to_string())?;
+    let mut member =
+        |name: &str| archive.read(name).map_err(|error| format!("{name}: {}", error.problem));
+    let bytes = member("logits.npy")?;
+    let array = npy::parse(&bytes).map_err(|problem| format!("logits.npy: {problem}"))?;
+    let Some(([rows, columns], logits)) = array.f32_matrix() else {
+        return Err(format!(
+            "logits.npy: expected a matrix of float32, found {}",
+            array.describe()
+        ));
+    };
+    let mut texts = |name: &str| {
+        let bytes = member(name)?;
+        let texts = npy::parse(&bytes).and_then(|array| array.texts());
+        texts.map_err(|problem| format!("{name}: {problem}"))
+    };
+    let (ids, classes) = (texts("ids.npy")?, texts("classes.npy")?);
+    if (rows, columns) != (ids.len(), classes.len()) {
+        return Err(format!(
+            "logits of shape [{rows}, {columns}] for {} ids and {} classes",
+            ids.len(),
+            classes.len()
+        ));
+    }
+    Ok(Predictions { logits: logits.into(), ids: ids.into(), classes: classes.into() })
 }
 
 /// Feature vectors as numpy's `.npz`: `features` (items × width) and `ids`.
@@ -112,17 +110,10 @@ pub fn write_features(
     width: usize,
     values: &[f32],
 ) -> io::Result<()> {
-    if values.len() != ids.len() * width {
-        let text = format!("{} numbers for {} vectors of {width}", values.len(), ids.len());
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
-    }
-    let mut zip = ZipWriter::new(out);
-    zip.start_file("features.npy", stored())?;
-    npy::write_matrix(&mut zip, [ids.len(), width], values)?;
-    zip.start_file("ids.npy", stored())?;
-    npy::write_texts(&mut zip, ids)?;
-    zip.finish()?;
-    Ok(())
+    let mut npz = NpzWriter::new(out);
+    npy::write_array(npz.array("features")?, &[ids.len(), width], values)?;
+    npy::write_texts(npz.array("ids")?, ids.iter().map(String::as_str))?;
+    npz.finish()
 }
 
 #[cfg(test)]

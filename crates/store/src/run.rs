@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use dissensus_io::Lock;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::layout::RunLayout;
 use crate::{
-    Predictions, RunId, State, Status, StoreError, Tensors, Which, canonical, files, lock, weights,
+    Predictions, RunId, State, Status, StoreError, Tensors, Which, canonical, files, weights,
 };
 
 /// That a run was taken up again.
@@ -67,7 +68,7 @@ impl RunInfo {
             return Err(StoreError::Digest { path: layout.spec(), id, expected, found });
         }
         // The lock is asked first: a run that ends in between has then written how it ended.
-        let held = lock::is_held(&layout.lock());
+        let held = Lock::is_held(&layout.lock());
         let mut status: Status = files::read_json(&layout.status())?;
         if status.state == State::Running && !held {
             status.state = State::Interrupted;

@@ -204,7 +204,7 @@ fn torch_array(bytes: Vec<u8>, name: &str) -> Vec<f64> {
     match &entries.iter().find(|entry| entry.0 == wanted).unwrap().1 {
         pickle::Object::Array(array) => {
             let shape = array.shape.clone();
-            let array = npy::Array::raw(&array.dtype, shape, array.fortran, &array.data).unwrap();
+            let array = npy::Array::raw(&array.dtype, shape, array.fortran, &*array.data).unwrap();
             array.numbers().unwrap()
         }
         other => panic!("{other:?}"),

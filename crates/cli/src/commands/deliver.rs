@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use dissensus_core::{ClassSet, Ids, Keep, VoteTable};
-use dissensus_io::npy;
+use dissensus_io::npy::{self, ArrayWriter};
+use dissensus_io::{Durability, Existing, FileError, write_file};
 use dissensus_labels::{
     DELIVERIES, Delivery, Prepared, Room, Seen, Source, TARGETS, Target, sparse,
 };
-use dissensus_votes::write::{WriteError, write_atomically};
+use dissensus_votes::write::WriteError;
 
 use super::votes::reading::{self, HowArgs};
 use crate::ui::table::csv_cell;
@@ -107,7 +108,7 @@ impl Sparse {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(path) = args.out.as_ref().filter(|path| !args.force && path.exists()) {
-        return Err(WriteError::Exists { path: path.clone() }.into());
+        return Err(FileError::Exists { path: path.clone() }.into());
     }
     let mut table = reading::read(&args.votes, &args.how.options(Keep::Votes))?.table;
     if let Some(sparse) = args.sparse {
@@ -127,9 +128,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
         Some(path) => {
             let form = form_of(path)?;
-            write_atomically(path, args.force, |out| match form {
+            let existing = Existing::replaced_if(args.force);
+            write_file(path, existing, Durability::Power, |out| match form {
                 Form::Csv => view.csv(&args.epochs, out),
                 Form::Npy => view.npy(&args.epochs, out),
+            })
+            .map_err(|error| match error {
+                WriteError::Io(error) => FileError::new(path, error).into(),
+                other => other,
             })?;
             let (epochs, items) = (view_epochs(&args.epochs), items(&view));
             let classes = view.classes.len();
@@ -232,28 +238,17 @@ impl View<'_> {
     fn npy(&self, epochs: &Range<u64>, out: &mut dyn Write) -> Result<(), WriteError> {
         let (n, classes) = (self.items.len(), self.classes.len());
         let count = usize::try_from(epochs.end - epochs.start).unwrap_or(usize::MAX);
-        let table = |rows: &[f64], out: &mut dyn Write| {
-            for row in rows.chunks(4096) {
-                let bytes: Vec<u8> = row.iter().flat_map(|v| v.to_le_bytes()).collect();
-                out.write_all(&bytes)?;
-            }
-            Ok(())
-        };
         match self.form() {
-            Shown::Once(rows) => {
-                out.write_all(&npy::header("<f8", &[n, classes]))?;
-                table(rows, out)
-            }
+            Shown::Once(rows) => Ok(npy::write_array(out, &[n, classes], rows)?),
             Shown::Epochs => {
-                out.write_all(&npy::header("<f8", &[count, n, classes]))?;
-                self.each_table(epochs, |_, rows| table(rows, out))
+                let mut array = ArrayWriter::new(out, &[count, n, classes])?;
+                self.each_table(epochs, |_, rows| Ok(array.push(rows)?))?;
+                Ok(array.finish()?)
             }
             Shown::Labels => {
-                out.write_all(&npy::header("<u2", &[count, n]))?;
-                self.each_epoch(epochs, |_, labels| {
-                    let bytes: Vec<u8> = labels.iter().flat_map(|l| l.to_le_bytes()).collect();
-                    Ok(out.write_all(&bytes)?)
-                })
+                let mut array = ArrayWriter::new(out, &[count, n])?;
+                self.each_epoch(epochs, |_, labels| Ok(array.push(labels)?))?;
+                Ok(array.finish()?)
             }
         }
     }

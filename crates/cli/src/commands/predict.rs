@@ -9,9 +9,9 @@ use dissensus_core::Ids;
 use dissensus_engine::network::Shape;
 use dissensus_engine::{Dataset, Device, Network, Precision, Settings, State};
 use dissensus_inputs::{Inputs, Kind};
+use dissensus_io::FileError;
 use dissensus_store::{Predictions, RunInfo, Which};
 use dissensus_train::{Found, RunSpec};
-use dissensus_votes::write::{WriteError, write_atomically};
 
 use super::runs::{StoreArgs, state_name};
 use crate::device::DeviceArgs;
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let form = args.out.as_deref().map(write::form_of).transpose()?;
     for path in [&args.out, &args.features].into_iter().flatten() {
         if !args.force && path.exists() {
-            return Err(WriteError::Exists { path: path.clone() }.into());
+            return Err(FileError::Exists { path: path.clone() }.into());
         }
     }
     let (device, precision) = args.on.open()?;
@@ -106,8 +106,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         ui::err("the inputs have no ids: rows are called 0, 1, … by position\n");
     }
     if let (Some(path), Some((width, features))) = (&args.features, features) {
-        write_atomically(path, args.force, |file| {
-            Ok(dissensus_store::write_features(file, &ids, width, &features)?)
+        ui::files::write(path, args.force, |file| {
+            dissensus_store::write_features(file, &ids, width, &features)
         })?;
         let items = text::thousands(ids.len() as u64);
         ui::err(&format!("wrote {}: {items} items × {width} features\n", path.display()));

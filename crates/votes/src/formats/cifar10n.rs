@@ -93,7 +93,7 @@ fn numbers(object: &Object) -> Result<Vec<f64>, Problem> {
     match object {
         Object::Array(array) if array.shape.len() == 1 => {
             let shape = array.shape.clone();
-            npy::Array::raw(&array.dtype, shape, array.fortran, &array.data)?.numbers()
+            npy::Array::raw(&array.dtype, shape, array.fortran, &*array.data)?.numbers()
         }
         _ => Err(Problem::Array("a list of labels is needed".to_owned())),
     }

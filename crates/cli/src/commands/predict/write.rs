@@ -6,9 +6,10 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use dissensus_io::FileError;
 use dissensus_store::Predictions;
-use dissensus_votes::write::{WriteError, write_atomically};
 
+use crate::ui::files;
 use crate::ui::table::csv_cell;
 
 /// What a file is written as.
@@ -38,11 +39,11 @@ pub(super) fn file(
     force: bool,
     form: Form,
     predictions: &Predictions<'_>,
-) -> Result<(), WriteError> {
-    write_atomically(path, force, |out| match form {
-        Form::Npz => Ok(predictions.write_npz(out)?),
-        Form::Csv => Ok(out.write_all(csv(predictions).as_bytes())?),
-    })
+) -> Result<(), FileError> {
+    match form {
+        Form::Npz => files::write(path, force, |out| predictions.write_npz(out)),
+        Form::Csv => files::write_text(path, force, &csv(predictions)),
+    }
 }
 
 /// A row an id, a column a class.
@@ -103,7 +104,7 @@ mod tests {
             assert_eq!(back.values, expected);
             assert!(matches!(
                 file(&path, false, form, &predictions()),
-                Err(WriteError::Exists { .. })
+                Err(FileError::Exists { .. })
             ));
         }
     }
