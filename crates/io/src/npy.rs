@@ -427,7 +427,8 @@ where
     out.write_all(&buffer)
 }
 
-fn header(descr: &str, shape: &[usize]) -> Vec<u8> {
+/// A header of an array whose type is named as numpy does.
+pub fn header(descr: &str, shape: &[usize]) -> Vec<u8> {
     let axes: String = shape.iter().map(|axis| format!("{axis}, ")).collect();
     let axes = if shape.len() == 1 { axes.trim_end() } else { axes.trim_end_matches(", ") };
     let text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({axes}), }}");

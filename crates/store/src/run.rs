@@ -3,13 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use dissensus_io::Lock;
+use dissensus_predictions::LogitsError;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::layout::RunLayout;
-use crate::{
-    Predictions, RunId, State, Status, StoreError, Tensors, Which, canonical, files, weights,
-};
+use crate::{Logits, RunId, State, Status, StoreError, Tensors, Which, canonical, files, weights};
 
 /// That a run was taken up again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -110,8 +109,14 @@ impl RunInfo {
     }
 
     /// What the model of the selected epoch, or the last one, predicts; `None` where nothing yet.
-    pub fn predictions(&self, which: Which) -> Result<Option<Predictions<'static>>, StoreError> {
-        Predictions::read(&self.layout.predictions(which))
+    pub fn predictions(&self, which: Which) -> Result<Option<Logits<'static>>, StoreError> {
+        let path = self.layout.predictions(which);
+        let Some(bytes) = files::read_if_there(&path)? else {
+            return Ok(None);
+        };
+        let wrong =
+            |error: LogitsError| StoreError::Predictions { path, reason: error.to_string() };
+        Logits::from_npz(bytes).map(Some).map_err(wrong)
     }
 
     /// The final figures; `None` unless the run is finished.

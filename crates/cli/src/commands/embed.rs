@@ -166,7 +166,7 @@ fn write(vectors: &Inputs, out: &std::path::Path) -> anyhow::Result<usize> {
     };
     let ids: Vec<String> = ids.iter().map(str::to_owned).collect();
     let fill = |file: &mut dissensus_io::Out| {
-        dissensus_store::write_features(file, &ids, features.width(), features.values())
+        dissensus_inputs::write_features(file, &ids, features.width(), features.values())
     };
     ui::files::replace(out, fill).with_context(|| format!("writing {}", out.display()))?;
     Ok(features.width())

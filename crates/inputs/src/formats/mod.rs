@@ -74,10 +74,7 @@ fn misplaced(whence: &Whence, opened: &Opened) -> InputError {
 /// An `.npy` file of any type, for tests.
 #[cfg(test)]
 fn npy_bytes(descr: &str, shape: &[usize], data: &[u8]) -> Vec<u8> {
-    let axes: String = shape.iter().map(|axis| format!("{axis}, ")).collect();
-    let head = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({axes}), }}\n");
-    let length = (head.len() as u16).to_le_bytes();
-    [b"\x93NUMPY\x01\x00", &length[..], head.as_bytes(), data].concat()
+    [dissensus_io::npy::header(descr, shape), data.to_vec()].concat()
 }
 
 #[cfg(test)]

@@ -1,37 +1,60 @@
-//! A model's logits with the ids and classes they belong to, as `.npz`: what `numpy.load` and
-//! `dissensus score` read.
+//! A model's logits with the ids and classes they belong to, and their `.npz` file: what a run
+//! stores, what `numpy.load` reads, and what [`read`](crate::read) takes for
+//! [`Predictions`](crate::Predictions).
 
 use std::borrow::Cow;
 use std::io::{self, Seek, Write};
-use std::path::Path;
 
 use dissensus_io::npz::NpzWriter;
 use dissensus_io::{Archive, npy};
+use thiserror::Error;
 
-use crate::{Durability, StoreError, files};
+/// Why there are no logits.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum LogitsError {
+    /// Another number of logits than ids times classes.
+    #[error("{values} logits for {ids} ids and {classes} classes; expected one per id and class")]
+    Shape {
+        /// Logits.
+        values: usize,
+        /// Ids.
+        ids: usize,
+        /// Classes.
+        classes: usize,
+    },
+    /// An id or class that a numpy text cannot hold.
+    #[error("{text:?} ends in a NUL character, which a numpy text cannot hold")]
+    Text {
+        /// The id or class.
+        text: String,
+    },
+    /// A file that does not hold logits.
+    #[error("{0}")]
+    File(String),
+}
 
-/// Logits, row after row: one row an id, one column a class.
+/// Logits, row after row: one row per id, one column per class.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Predictions<'a> {
+pub struct Logits<'a> {
     logits: Cow<'a, [f32]>,
     ids: Cow<'a, [String]>,
     classes: Cow<'a, [String]>,
 }
 
-impl<'a> Predictions<'a> {
-    /// Predictions; there must be a logit for every id and class.
+impl<'a> Logits<'a> {
+    /// Logits; there must be a logit for every id and class.
     pub fn new(
         logits: impl Into<Cow<'a, [f32]>>,
         ids: impl Into<Cow<'a, [String]>>,
         classes: impl Into<Cow<'a, [String]>>,
-    ) -> Result<Self, StoreError> {
+    ) -> Result<Self, LogitsError> {
         let (logits, ids, classes) = (logits.into(), ids.into(), classes.into());
         if ids.len().checked_mul(classes.len()) != Some(logits.len()) {
             let (values, ids, classes) = (logits.len(), ids.len(), classes.len());
-            return Err(StoreError::PredictionShape { values, ids, classes });
+            return Err(LogitsError::Shape { values, ids, classes });
         }
         if let Some(text) = ids.iter().chain(&*classes).find(|text| text.ends_with('\0')) {
-            return Err(StoreError::Text { text: text.clone() });
+            return Err(LogitsError::Text { text: text.clone() });
         }
         Ok(Self { logits, ids, classes })
     }
@@ -61,21 +84,13 @@ impl<'a> Predictions<'a> {
         npz.finish()
     }
 
-    pub(crate) fn write(&self, path: &Path, durability: Durability) -> Result<(), StoreError> {
-        files::replace(path, durability, |out| self.write_npz(out))
-    }
-
-    /// The predictions in a file; `None` where there is none.
-    pub(crate) fn read(path: &Path) -> Result<Option<Predictions<'static>>, StoreError> {
-        let Some(bytes) = files::read_if_there(path)? else {
-            return Ok(None);
-        };
-        let wrong = |reason: String| StoreError::Predictions { path: path.to_owned(), reason };
-        parse(bytes).map(Some).map_err(wrong)
+    /// Those in a `.npz` that [`write_npz`](Self::write_npz) wrote, to the bit.
+    pub fn from_npz(bytes: Vec<u8>) -> Result<Logits<'static>, LogitsError> {
+        parse(bytes).map_err(LogitsError::File)
     }
 }
 
-fn parse(bytes: Vec<u8>) -> Result<Predictions<'static>, String> {
+fn parse(bytes: Vec<u8>) -> Result<Logits<'static>, String> {
     let mut archive = Archive::open("", bytes, u64::MAX).map_err(|e| e.problem.to_string())?;
     let mut member =
         |name: &str| archive.read(name).map_err(|error| format!("{name}: {}", error.problem));
@@ -100,20 +115,7 @@ fn parse(bytes: Vec<u8>) -> Result<Predictions<'static>, String> {
             classes.len()
         ));
     }
-    Ok(Predictions { logits: logits.into(), ids: ids.into(), classes: classes.into() })
-}
-
-/// Feature vectors as numpy's `.npz`: `features` (items × width) and `ids`.
-pub fn write_features(
-    out: impl Write + Seek,
-    ids: &[String],
-    width: usize,
-    values: &[f32],
-) -> io::Result<()> {
-    let mut npz = NpzWriter::new(out);
-    npy::write_array(npz.array("features")?, &[ids.len(), width], values)?;
-    npy::write_texts(npz.array("ids")?, ids.iter().map(String::as_str))?;
-    npz.finish()
+    Ok(Logits { logits: logits.into(), ids: ids.into(), classes: classes.into() })
 }
 
 #[cfg(test)]
@@ -123,6 +125,12 @@ mod tests {
 
     fn texts(list: &[&str]) -> Vec<String> {
         list.iter().map(|text| (*text).to_owned()).collect()
+    }
+
+    fn file(logits: &[f32], ids: &[String], classes: &[String]) -> Vec<u8> {
+        let mut file = std::io::Cursor::new(Vec::new());
+        Logits::new(logits, ids, classes).unwrap().write_npz(&mut file).unwrap();
+        file.into_inner()
     }
 
     proptest! {
@@ -137,11 +145,7 @@ mod tests {
             // Every bit pattern may come, those of NaN among them.
             let bits = |i: usize| f32::from_bits(seed.wrapping_mul(2 * i as u32 + 1));
             let logits: Vec<f32> = (0..cells).map(bits).collect();
-            let folder = tempfile::tempdir().unwrap();
-            let path = folder.path().join("p.npz");
-            let predictions = Predictions::new(&logits[..], &ids[..], &classes[..]).unwrap();
-            predictions.write(&path, Durability::Process).unwrap();
-            let back = Predictions::read(&path).unwrap().unwrap();
+            let back = Logits::from_npz(file(&logits, &ids, &classes)).unwrap();
             let same = back.logits().iter().zip(&logits).all(|(a, b)| a.to_bits() == b.to_bits());
             prop_assert!(same && back.logits().len() == cells);
             prop_assert_eq!((back.ids(), back.classes()), (&ids[..], &classes[..]));
@@ -151,33 +155,26 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_named() {
         let (ids, classes) = (texts(&["a", "b"]), texts(&["cat", "dog"]));
-        let short = Predictions::new(vec![0.0; 3], ids.clone(), classes.clone()).unwrap_err();
-        let message = "3 logits for 2 ids and 2 classes; expected one an id and class";
+        let short = Logits::new(vec![0.0; 3], ids.clone(), classes.clone()).unwrap_err();
+        let message = "3 logits for 2 ids and 2 classes; expected one per id and class";
         assert_eq!(short.to_string(), message);
-        let nul = Predictions::new(vec![0.0; 4], texts(&["a", "b\0"]), classes).unwrap_err();
-        assert!(matches!(nul, StoreError::Text { .. }), "{nul}");
-        assert!(Predictions::new(vec![], ids, vec![]).is_ok());
+        let nul = Logits::new(vec![0.0; 4], texts(&["a", "b\0"]), classes).unwrap_err();
+        assert!(matches!(nul, LogitsError::Text { .. }), "{nul}");
+        assert!(Logits::new(vec![], ids, vec![]).is_ok());
     }
 
     #[test]
     fn damaged_files_are_named() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("p.npz");
-        assert_eq!(Predictions::read(&path).unwrap(), None);
-        let whole = Predictions::new(vec![0.5; 2], texts(&["a"]), texts(&["x", "y"])).unwrap();
-        whole.write(&path, Durability::Process).unwrap();
-        let bytes = std::fs::read(&path).unwrap();
+        let bytes = file(&[0.5; 2], &texts(&["a"]), &texts(&["x", "y"]));
         for cut in [0, 10, bytes.len() / 2, bytes.len() - 1] {
-            std::fs::write(&path, &bytes[..cut]).unwrap();
-            let error = Predictions::read(&path).unwrap_err();
-            assert!(matches!(error, StoreError::Predictions { .. }), "{error}");
+            let error = Logits::from_npz(bytes[..cut].to_vec()).unwrap_err();
+            assert!(matches!(error, LogitsError::File(_)), "{error}");
         }
         // A flipped value is caught by the archive's own checksum.
         let at = bytes.windows(4).position(|w| w == 0.5f32.to_le_bytes()).unwrap();
         let mut flipped = bytes;
         flipped[at] ^= 1;
-        std::fs::write(&path, flipped).unwrap();
-        let message = Predictions::read(&path).unwrap_err().to_string();
-        assert!(message.contains("does not hold predictions: logits.npy"), "{message}");
+        let message = Logits::from_npz(flipped).unwrap_err().to_string();
+        assert!(message.starts_with("logits.npy"), "{message}");
     }
 }
