@@ -9,7 +9,7 @@ pub mod json;
 
 use std::sync::Once;
 
-use dissensus_votes::containers::parquet;
+use dissensus_io::parquet;
 
 /// Before the first input: one thread, and panics that the Parquet reader catches are no crashes.
 fn begin() {

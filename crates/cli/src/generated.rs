@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 
 use dissensus_core::VoteTable;
 use dissensus_data::blends::{Blends, SIDE};
-use dissensus_votes::containers::npy;
-use dissensus_votes::write::{WriteError, target_of, write_atomically, write_file};
+use dissensus_io::{FileError, npy};
+use dissensus_votes::write::{target_of, write_file};
+
+use crate::ui::files;
 
 /// The files of `blends`, in the order in which they are written.
 pub(crate) const BLENDS_FILES: [&str; 3] = ["votes.csv", "images.npy", "truth.npz"];
@@ -20,17 +22,14 @@ pub(crate) fn save_blends(
     let paths = BLENDS_FILES.map(|name| folder.join(name));
     let existing = paths.iter().find(|path| path.exists()).filter(|_| !force);
     if let Some(path) = existing {
-        return Err(WriteError::Exists { path: path.clone() }.into());
+        return Err(FileError::Exists { path: path.clone() }.into());
     }
-    std::fs::create_dir_all(folder)
-        .map_err(|error| WriteError::File { path: folder.to_owned(), error })?;
+    std::fs::create_dir_all(folder).map_err(|error| FileError::new(folder, error))?;
     let table = |table: &VoteTable, path: &Path| write_file(table, path, target_of(path)?, force);
     let [votes, images, truth] = &paths;
     table(blends.table(), votes)?;
-    write_atomically(images, force, |out| {
-        out.write_all(&npy::header("|u1", &[blends.len(), SIDE, SIDE]))?;
-        Ok(out.write_all(blends.images())?)
-    })?;
+    let shape = [blends.len(), SIDE, SIDE];
+    files::write(images, force, |out| npy::write_array(out, &shape, blends.images()))?;
     table(&blends.truth_table()?, truth)?;
     Ok(paths.to_vec())
 }

@@ -12,10 +12,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use dissensus_data::blends::{Blends, Settings};
 use dissensus_engine::Cpu;
 use dissensus_inputs::{Features, Inputs, Kind, from_blends};
+use dissensus_io::npy;
 use dissensus_store::{ActiveRun, Begun, RunId, Store, Which};
 use dissensus_train::spec::Checkpoint;
 use dissensus_train::{Options, RunSpec, Spec, Task, Watch, train};
-use dissensus_votes::containers::npy;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -164,7 +164,7 @@ impl Ids {
     }
 
     /// All ids in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> + Clone {
         (0..self.len()).map(|i| self.name(i))
     }
 

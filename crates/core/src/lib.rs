@@ -1,26 +1,45 @@
 //! The data model of dissensus: plain, checked values without files or tensors.
 //!
+//! ```
+//! use dissensus_core::{Keep, TableBuilder};
+//!
+//! let mut builder = TableBuilder::new(Keep::Votes);
+//! for (row, (item, who, label)) in
+//!     (1..).zip([("a", "ann", "cat"), ("a", "bob", "dog"), ("a", "cem", "cat"), ("b", "ann", "dog")])
+//! {
+//!     builder.vote(item, Some(who), label, 1.0, row)?;
+//! }
+//! let table = builder.finish()?;
+//! assert_eq!(table.classes().names(), ["cat", "dog"]);
+//! let shares = table.distributions()[0].clone().unwrap();
+//! assert_eq!(shares.values(), [2.0 / 3.0, 1.0 / 3.0]);
+//! # Ok::<(), dissensus_core::BuildError>(())
+//! ```
+//!
 //! * [`ClassSet`]: the classes of a task, in a stated order.
 //! * [`Ids`]: item and annotator ids; everything is matched by id, never by position.
 //! * [`VoteTable`]: who voted for what on which item; or counts; or probabilities.
 //! * [`Counts`], [`Distribution`]: what the votes on an item amount to.
 //! * [`TableBuilder`]: how readers make a table, one vote at a time or in parallel shards.
+//! * [`match_ids`]: rows of anything matched with items, by id.
 //! * [`Progress`], [`Cancel`]: how long work reports what it does, and how it is asked to stop.
 //! * [`results`]: the tidy table of a study's results.
 //! * [`philox`]: the counter-based generator behind everything that is random here.
 
+mod append;
 mod builder;
 mod classes;
 mod counts;
 mod digest;
 mod distribution;
 mod ids;
-mod join;
+mod matching;
 pub mod philox;
 mod progress;
 pub mod results;
 mod table;
 
+pub use append::AppendError;
 pub use builder::{BuildError, HEAVIEST, Keep, Shard, ShardVote, TableBuilder};
 pub use classes::{ClassError, ClassOrder, ClassSet};
 pub use counts::{Counts, Probabilities};
@@ -29,6 +48,6 @@ pub use distribution::{
     Distribution, DistributionError, SUM_TOLERANCE, entropy, normalized_entropy,
 };
 pub use ids::{Ids, IdsBuilder, id_hash};
-pub use join::JoinError;
+pub use matching::{Joined, MatchError, Matched, Missing, match_ids};
 pub use progress::{Cancel, Event, Progress, Silent, Unit};
 pub use table::{Ballots, Vote, VoteTable, Votes};

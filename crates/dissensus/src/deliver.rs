@@ -1,14 +1,15 @@
 //! Labels for any training loop: what the loss should see in each epoch.
 
 use std::borrow::Cow;
-use std::io::Write;
+use std::io::{self, Write};
 use std::ops::Range;
 use std::path::Path;
 
 use dissensus_core::{ClassSet, Ids, VoteTable};
+use dissensus_io::npy::{ArrayWriter, write_array};
+use dissensus_io::{Durability, Existing, FileError, write_file};
 use dissensus_labels::{Delivery, Prepared, Room, Seen, Source, Target, sparse};
-use dissensus_votes::containers::npy;
-use dissensus_votes::write::{WriteError, write_atomically};
+use dissensus_votes::write::WriteError;
 
 use crate::{Error, csv_cell};
 
@@ -138,14 +139,17 @@ impl Delivered {
     /// Writes some epochs into a file, whole or not at all.
     pub fn write_file(&self, path: &Path, epochs: &Range<u64>, force: bool) -> Result<(), Error> {
         let form = LabelFile::of(path)?;
-        Ok(write_atomically(path, force, |out| match form {
+        let write = |out: &mut dyn Write| match form {
             LabelFile::Csv => self.write_csv(epochs, out),
             LabelFile::Npy => self.write_npy(epochs, out),
-        })?)
+        };
+        let existing = Existing::replaced_if(force);
+        write_file(path, existing, Durability::Power, |out| write(out))
+            .map_err(|error| FileError::new(path, error).into())
     }
 
     /// Writes some epochs as CSV.
-    pub fn write_csv(&self, epochs: &Range<u64>, out: &mut dyn Write) -> Result<(), WriteError> {
+    pub fn write_csv(&self, epochs: &Range<u64>, out: &mut dyn Write) -> io::Result<()> {
         let names: Vec<String> = self.classes.names().iter().map(|n| csv_cell(n)).collect();
         let names = names.join(",");
         let table = |before: &str, rows: &[f64], out: &mut dyn Write| {
@@ -178,31 +182,22 @@ impl Delivered {
     }
 
     /// Writes some epochs as a numpy array: u16 labels, or f64 distributions.
-    pub fn write_npy(&self, epochs: &Range<u64>, out: &mut dyn Write) -> Result<(), WriteError> {
-        let (n, classes) = (self.items.len(), self.classes.len());
+    pub fn write_npy(&self, epochs: &Range<u64>, out: &mut dyn Write) -> io::Result<()> {
+        let (items, classes) = (self.items.len(), self.classes.len());
         let count = usize::try_from(epochs.end - epochs.start).unwrap_or(usize::MAX);
-        let table = |rows: &[f64], out: &mut dyn Write| {
-            for row in rows.chunks(4096) {
-                let bytes: Vec<u8> = row.iter().flat_map(|v| v.to_le_bytes()).collect();
-                out.write_all(&bytes)?;
-            }
-            Ok(())
-        };
         match self.shape() {
             DeliveredShape::Targets => {
-                out.write_all(&npy::header("<f8", &[n, classes]))?;
-                table(self.prepared.targets().unwrap_or_default(), out)
+                write_array(out, &[items, classes], self.prepared.targets().unwrap_or_default())
             }
             DeliveredShape::TargetsPerEpoch => {
-                out.write_all(&npy::header("<f8", &[count, n, classes]))?;
-                self.each_targets(epochs, |_, rows| table(rows, out))
+                let mut array = ArrayWriter::<f64, _>::new(out, &[count, items, classes])?;
+                self.each_targets(epochs, |_, rows| array.push(rows))?;
+                array.finish()
             }
             DeliveredShape::Labels => {
-                out.write_all(&npy::header("<u2", &[count, n]))?;
-                self.each_labels(epochs, |_, labels| {
-                    let bytes: Vec<u8> = labels.iter().flat_map(|l| l.to_le_bytes()).collect();
-                    Ok(out.write_all(&bytes)?)
-                })
+                let mut array = ArrayWriter::<u16, _>::new(out, &[count, items])?;
+                self.each_labels(epochs, |_, labels| array.push(labels))?;
+                array.finish()
             }
         }
     }
@@ -210,8 +205,8 @@ impl Delivered {
     fn each_targets(
         &self,
         epochs: &Range<u64>,
-        mut each: impl FnMut(u64, &[f64]) -> Result<(), WriteError>,
-    ) -> Result<(), WriteError> {
+        mut each: impl FnMut(u64, &[f64]) -> io::Result<()>,
+    ) -> io::Result<()> {
         let mut room = Room::default();
         for epoch in epochs.clone() {
             if let Seen::Soft(rows) = self.prepared.see(epoch, &mut room) {
@@ -224,10 +219,9 @@ impl Delivered {
     fn each_labels(
         &self,
         epochs: &Range<u64>,
-        mut each: impl FnMut(u64, &[u16]) -> Result<(), WriteError>,
-    ) -> Result<(), WriteError> {
-        let failed = |e: dissensus_labels::LabelError| WriteError::Encode(e.to_string());
-        let mut all = self.prepared.epochs(epochs.clone()).map_err(failed)?;
+        mut each: impl FnMut(u64, &[u16]) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut all = self.prepared.epochs(epochs.clone()).map_err(io::Error::other)?;
         while let Some((epoch, labels)) = all.next() {
             each(epoch, labels)?;
         }

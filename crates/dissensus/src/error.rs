@@ -1,7 +1,5 @@
 //! The one error of the library.
 
-use std::path::PathBuf;
-
 /// What went wrong. Every variant carries the error of the part that found it, with its data: file,
 /// row and column, key, run. Messages name no command-line options; a front end words the remedy.
 #[derive(Debug, thiserror::Error)]
@@ -9,7 +7,7 @@ use std::path::PathBuf;
 pub enum Error {
     /// Votes could not be read.
     #[error(transparent)]
-    Votes(#[from] dissensus_votes::ReadError),
+    Votes(#[from] dissensus_io::ReadError),
     /// A file could not be written.
     #[error(transparent)]
     Write(#[from] dissensus_votes::write::WriteError),
@@ -31,12 +29,7 @@ pub enum Error {
     /// The page of a report could not be made.
     #[error(transparent)]
     Page(#[from] dissensus_report::page::PageError),
-    /// A file or folder could not be used.
-    #[error("{}: {error}", path.display())]
-    Io {
-        /// The file or folder.
-        path: PathBuf,
-        /// What the operating system says.
-        error: std::io::Error,
-    },
+    /// A file could not be used.
+    #[error(transparent)]
+    File(#[from] dissensus_io::FileError),
 }

@@ -1,14 +1,15 @@
 //! From a study's results in a store to the files of a report.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use dissensus_io::{Durability, Existing, FileError, write_file};
 use dissensus_report::book::Book;
 use dissensus_report::figures::{self, Figure, Form};
 use dissensus_report::tables::{self, Table, Tally};
 use dissensus_report::{page, raster};
 use dissensus_store::Store;
 use dissensus_studies::{Plan, files};
-use dissensus_votes::write::write_atomically;
 
 use crate::{Error, environment};
 
@@ -99,10 +100,10 @@ impl Folder<'_> {
     fn write(&mut self, name: &str, bytes: &[u8]) -> Result<(), Error> {
         let path = self.root.join(name);
         if let Some(folder) = path.parent() {
-            let io = |error| Error::Io { path: folder.to_owned(), error };
-            std::fs::create_dir_all(folder).map_err(io)?;
+            std::fs::create_dir_all(folder).map_err(|error| FileError::new(folder, error))?;
         }
-        write_atomically(&path, true, |out| Ok(out.write_all(bytes)?))?;
+        write_file(&path, Existing::Replace, Durability::Process, |out| out.write_all(bytes))
+            .map_err(|error| FileError::new(&path, error))?;
         self.files += 1;
         Ok(())
     }

@@ -6,12 +6,13 @@
 
 use dissensus_engine::network::Shape;
 use dissensus_engine::{Dataset, Device, Precision, Runner};
-use dissensus_inputs::{Inputs, Kind};
+use dissensus_inputs::Inputs;
 use dissensus_measure::ood::{
     FIGURES, Needs, OodError, OodInput, OodScore, OodSettings as Chosen, Row, SCORES, detect,
     intervals, score,
 };
 use dissensus_measure::{Matrix, MeasureError, Predictions};
+use dissensus_train::engine_dataset;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{described, in_strides};
@@ -35,22 +36,7 @@ impl Outside {
 
     /// These inputs under another name.
     pub fn named(name: impl Into<String>, inputs: Inputs) -> Self {
-        let data = match inputs.into_kind() {
-            Kind::Images(images) => {
-                let channels = images.channels();
-                Dataset::Pictures {
-                    height: images.height(),
-                    width: images.width(),
-                    channels,
-                    pixels: images.pixels().into(),
-                    mean: vec![0.0; channels],
-                    deviation: vec![1.0; channels],
-                }
-            }
-            Kind::Features(features) => {
-                Dataset::Vectors { width: features.width(), values: features.values().into() }
-            }
-        };
+        let data = engine_dataset(&inputs);
         Self { name: name.into(), data }
     }
 

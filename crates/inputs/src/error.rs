@@ -1,6 +1,6 @@
 //! What can be wrong with inputs: what was expected, what came, where, and what to do.
 
-use dissensus_votes::{Problem, ReadError, shorten};
+use dissensus_io::{Problem, ReadError, shorten};
 use thiserror::Error;
 
 /// Why there are no inputs, or why they do not fit the votes.
@@ -93,17 +93,15 @@ pub enum InputError {
     },
     /// Pictures that are not bytes.
     #[error(
-        "{file}: an array of shape {shape:?} holds pictures, whose values come as bytes (uint8, 0 \
-         to 255), found {element}; convert it, for values from 0 to 1 with (x * \
+        "{file}: an array of 3 or 4 axes holds pictures, whose values come as bytes (uint8, 0 to \
+         255), found {found}; convert it, for values from 0 to 1 with (x * \
          255).round().astype(\"uint8\")"
     )]
     NotBytes {
         /// The file.
         file: String,
-        /// Its shape.
-        shape: Vec<usize>,
         /// What its values are.
-        element: String,
+        found: String,
     },
     /// No array that could be meant.
     #[error("{file}: expected {wanted}; the arrays in it are {found}; name one with `key`")]

@@ -1,5 +1,10 @@
 //! Feature vectors: items × width, row after row.
 
+use std::io::{self, Seek, Write};
+
+use dissensus_io::npy;
+use dissensus_io::npz::NpzWriter;
+
 use crate::error::{InputError, place};
 
 /// Feature vectors of one width; every value is finite.
@@ -58,4 +63,16 @@ impl Features {
         let values = places.iter().flat_map(|&row| self.row(row).iter().copied()).collect();
         Self { width: self.width, values }
     }
+}
+/// Writes feature vectors as numpy's `.npz`: `features` (items × width) and `ids`.
+pub fn write_features(
+    out: impl Write + Seek,
+    ids: &[String],
+    width: usize,
+    values: &[f32],
+) -> io::Result<()> {
+    let mut npz = NpzWriter::new(out);
+    npy::write_array(npz.array("features")?, &[ids.len(), width], values)?;
+    npy::write_texts(npz.array("ids")?, ids.iter().map(String::as_str))?;
+    npz.finish()
 }

@@ -27,11 +27,12 @@ mod options;
 mod read;
 
 pub use datasets::{WITH_PICTURES, from_blends, from_dataset, texts, votes};
+pub use dissensus_core::{Joined, Matched, Missing};
 pub use error::InputError;
-pub use features::Features;
+pub use features::{Features, write_features};
 pub use formats::{FORMATS, Format};
 pub use images::{Images, Normalization};
 pub use inputs::{Inputs, Kind};
-pub use join::{Joined, Matched, Missing, join};
+pub use join::join;
 pub use options::{Layout, ReadOptions};
 pub use read::{read, read_bytes};

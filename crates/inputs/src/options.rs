@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use dissensus_io::{Limits, SourceOptions};
 use serde::{Deserialize, Serialize};
 
 /// Where the channels of an array of pictures stand.
@@ -42,12 +43,20 @@ pub struct ReadOptions {
     pub skip: Vec<String>,
     /// Height and width to which picture files are brought.
     pub resize: Option<[usize; 2]>,
-    /// How containers are opened (limits, delimiter, header).
+    /// The delimiter of a text table.
+    pub delimiter: Option<u8>,
+    /// Whether a text table's first row is its header.
+    pub header: Option<bool>,
+    /// The largest things that are read.
     #[serde(skip)]
-    pub container: dissensus_votes::ReadOptions,
+    pub limits: Limits,
 }
 
 impl ReadOptions {
+    pub(crate) fn source(&self) -> SourceOptions {
+        SourceOptions { delimiter: self.delimiter, header: self.header, limits: self.limits }
+    }
+
     /// The names of the options that are set.
     pub(crate) fn given(&self) -> Vec<&'static str> {
         let all = [

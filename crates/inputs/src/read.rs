@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use dissensus_votes::containers::{Source, json};
-use dissensus_votes::input::Input;
+use dissensus_io::Input;
+use dissensus_io::{Source, json};
 
 use crate::error::InputError;
-use crate::formats::{FORMATS, Opened, Whence, safetensors};
+use crate::formats::{FORMATS, Opened, Whence};
 use crate::inputs::Inputs;
 use crate::options::ReadOptions;
 
@@ -28,18 +28,15 @@ pub fn read_bytes(name: &str, bytes: Vec<u8>, options: &ReadOptions) -> Result<I
 
 fn read_input(input: Input, folder: PathBuf, options: &ReadOptions) -> Result<Inputs, InputError> {
     let whence = Whence { name: input.name.clone(), folder };
-    let opened = match safetensors::is_safetensors(&input.head) {
-        true => Opened::Tensors(input.into_bytes(options.container.limits.document)?),
-        false => match Source::open(input, &options.container)? {
-            // An array of objects is a table.
-            Source::Json(value) => Opened::Source(match json::array_as_table(value) {
-                Ok(table) => Source::Table(table),
-                Err(value) => Source::Json(value),
-            }),
-            source => Opened::Source(source),
+    let source = match Source::open(input, &options.source())? {
+        // An array of objects is a table.
+        Source::Json(value) => match json::array_as_table(value) {
+            Ok(table) => Source::Table(table),
+            Err(value) => Source::Json(value),
         },
+        source => source,
     };
-    by_format(&whence, opened, options)
+    by_format(&whence, Opened::Source(source), options)
 }
 
 fn by_format(whence: &Whence, opened: Opened, options: &ReadOptions) -> Result<Inputs, InputError> {

@@ -105,7 +105,7 @@ fn sizes_must_be_one_or_be_made_one() {
     let error = read(folder.path(), &layout).unwrap_err();
     assert!(matches!(error, InputError::Inapplicable { option: "key", .. }), "{error}");
     let mut small = ReadOptions { resize: Some([4, 4]), ..ReadOptions::default() };
-    small.container.limits.cells = 143;
+    small.limits.cells = 143;
     let error = read(folder.path(), &small).unwrap_err().to_string();
     assert!(error.contains("144 pixel values are more than the limit of 143"), "{error}");
 }

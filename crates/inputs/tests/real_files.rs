@@ -79,7 +79,7 @@ fn cifar10h_pictures_have_the_ids_of_the_votes() {
     let joined = join(&table, &inputs).unwrap();
     assert_eq!((joined.matched, joined.items.len()), (Matched::ById, 10_000));
     assert!(joined.items.iter().all(|(item, row)| item == row));
-    assert_eq!((joined.without_input.count, joined.without_votes.count), (0, 0));
+    assert_eq!((joined.without_row.count, joined.without_item.count), (0, 0));
 
     // The label before each picture is what most people chose, on all but 79 pictures.
     let records = std::fs::read(cache.join("cifar10/test_batch.bin")).unwrap();

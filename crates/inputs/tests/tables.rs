@@ -105,7 +105,7 @@ fn bad_values_are_named_with_id_and_column() {
     let message = picture.unwrap_err().to_string();
     assert!(message.contains("a folder of PNG or JPEG files; found binary data"), "{message}");
     let mut small = ReadOptions::default();
-    small.container.limits.cells = 3;
+    small.limits.cells = 3;
     let error = read("id,u,v\na,1,2\nb,3,4\n", &small).unwrap_err().to_string();
     assert!(error.contains("4 feature values are more than the limit of 3"), "{error}");
 }

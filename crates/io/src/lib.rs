@@ -1,2 +1,42 @@
-//! Files and the network, one way each: numpy arrays, files that are written whole or not at all,
-//! locks between processes, and one HTTP client. Nothing here knows of votes or models.
+//! Files and the network, one way each: what votes, predictions and inputs are stored in (tables,
+//! JSON, arrays, archives), files that are written whole or not at all, locks between processes,
+//! and one HTTP client. Nothing here knows of votes or models.
+//!
+//! ```
+//! use dissensus_io::{Input, Limits, Source, SourceOptions};
+//!
+//! let text = "item,label\na,cat\nb,dog\n";
+//! let input = Input::from_bytes("votes.csv", text.into())?;
+//! let Source::Table(table) = Source::open(input, &SourceOptions::default())? else {
+//!     panic!("a CSV file is a table")
+//! };
+//! assert_eq!(table.columns, ["item", "label"]);
+//! for row in table.rows(&Limits::default()) {
+//!     println!("{:?}", row?.cells);
+//! }
+//! # Ok::<(), dissensus_io::ReadError>(())
+//! ```
+
+pub mod archive;
+pub mod delimited;
+mod error;
+mod files;
+pub mod input;
+pub mod json;
+mod lock;
+pub mod npy;
+pub mod npz;
+pub mod parquet;
+pub mod pickle;
+pub mod python;
+mod source;
+mod table;
+pub mod tensors;
+
+pub use archive::Archive;
+pub use error::{Problem, ReadError, shorten};
+pub use files::{Durability, Existing, FileError, Out, TEMPORARY, sync_folder, write_file};
+pub use input::Input;
+pub use lock::Lock;
+pub use source::{Limits, Source, SourceOptions};
+pub use table::{Row, Rows, Table, TableKind, cell_text};

@@ -7,7 +7,7 @@
 //! Memory: 8 (K + 1) + 4 bytes an item.
 
 use dissensus_core::philox::Stream;
-use dissensus_core::{Distribution, DistributionError, SUM_TOLERANCE};
+use dissensus_core::{Ballots, Distribution, DistributionError, SUM_TOLERANCE, VoteTable};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -110,6 +110,26 @@ impl Truth {
         }
         truth.tied = tied.concat();
         Ok(truth)
+    }
+
+    /// What people said about these items of a vote table, in this order. An item without votes is
+    /// an error that names its place in `items`.
+    pub fn from_table(table: &VoteTable, items: &[usize]) -> Result<Self, MeasureError> {
+        let classes = table.classes().len();
+        let mut rows = Vec::with_capacity(items.len() * classes);
+        let counts = table.counts();
+        for &item in items {
+            match (&counts, table.ballots()) {
+                (Some(counts), _) => rows.extend(counts.row(item, classes)),
+                (None, Ballots::Probabilities(all)) => rows.extend(all.row(item)),
+                (None, _) => rows.resize(rows.len() + classes, 0.0),
+            }
+        }
+        let matrix = Matrix::new(&rows[..], classes)?;
+        Self::new(match counts {
+            Some(_) => Targets::Counts(matrix),
+            None => Targets::Probabilities(matrix),
+        })
     }
 
     /// Decides ties by this rule. `keys` name the items for the random rule (hashes of their ids,

@@ -1,21 +1,10 @@
 //! Predictions matched with votes: by id where there are ids, by position only where there are
 //! none; classes by name where there are names.
 
-use dissensus_core::VoteTable;
-use serde::Serialize;
+use dissensus_core::{MatchError, Matched, VoteTable, match_ids};
 use thiserror::Error;
 
 use crate::read::Predictions;
-
-/// How items were matched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Matched {
-    /// By their ids.
-    ById,
-    /// By their positions, because the predictions have no ids.
-    ByPosition,
-}
 
 /// Predictions for items of a vote table.
 #[derive(Clone, Debug)]
@@ -94,33 +83,25 @@ impl AlignError {
 pub fn align(table: &VoteTable, predictions: &Predictions) -> Result<Aligned, AlignError> {
     let name = || predictions.name.clone();
     let order = class_order(table, predictions)?;
-    let (matched, pairs, without_votes) = match &predictions.ids {
-        None if predictions.len() != table.len() => {
-            let (found, expected) = (predictions.len(), table.len());
-            return Err(AlignError::Rows { name: name(), found, expected });
+    let ids = predictions.ids.as_ref().map(|ids| ids.iter().map(String::as_str));
+    let joined = match_ids(table.items(), predictions.len(), ids).map_err(|error| match error {
+        MatchError::Rows { found, expected } => AlignError::Rows { name: name(), found, expected },
+        MatchError::NoneShared { first, theirs } => {
+            AlignError::NoneShared { name: name(), first, theirs }
         }
-        None => (Matched::ByPosition, (0..table.len()).map(|i| (i, i)).collect(), 0),
-        Some(ids) => {
-            let place = |(row, id): (usize, &String)| Some((table.items().position(id)?, row));
-            let mut pairs: Vec<(usize, usize)> = ids.iter().enumerate().filter_map(place).collect();
-            pairs.sort_unstable();
-            if pairs.is_empty() {
-                let first = ids.first().cloned().unwrap_or_default();
-                let theirs = table.items().name(0).to_owned();
-                return Err(AlignError::NoneShared { name: name(), first, theirs });
-            }
-            let without_votes = ids.len() - pairs.len();
-            (Matched::ById, pairs, without_votes)
-        }
-    };
-    let mut values = Vec::with_capacity(pairs.len() * predictions.width);
-    for &(_, row) in &pairs {
+    })?;
+    let mut values = Vec::with_capacity(joined.items.len() * predictions.width);
+    for &(_, row) in &joined.items {
         let row = &predictions.values[row * predictions.width..(row + 1) * predictions.width];
         values.extend(order.iter().map(|&class| row[class]));
     }
-    let items: Vec<usize> = pairs.into_iter().map(|(item, _)| item).collect();
-    let without_prediction = table.len() - items.len();
-    Ok(Aligned { matched, items, values, without_prediction, without_votes })
+    Ok(Aligned {
+        matched: joined.matched,
+        items: joined.items.iter().map(|&(item, _)| item).collect(),
+        values,
+        without_prediction: joined.without_row.count,
+        without_votes: joined.without_item.count,
+    })
 }
 
 /// For each class of the votes, its column among the predictions.

@@ -8,9 +8,12 @@
 mod align;
 mod baselines;
 mod formats;
+mod logits;
 mod read;
 
-pub use align::{AlignError, Aligned, Matched, align};
+pub use align::{AlignError, Aligned, align};
 pub use baselines::{BASELINES, Baseline};
+pub use dissensus_core::Matched;
 pub use formats::{FORMATS, Format};
+pub use logits::{Logits, LogitsError};
 pub use read::{Kind, Predictions, ReadOptions, read, read_bytes};

@@ -3,9 +3,7 @@
 use std::path::Path;
 
 use dissensus_core::SUM_TOLERANCE;
-use dissensus_votes::containers::Source;
-use dissensus_votes::input::Input;
-use dissensus_votes::{Problem, ReadError};
+use dissensus_io::{Input, Limits, Problem, ReadError, Source, SourceOptions};
 use serde::Serialize;
 
 use crate::formats::{FORMATS, Found};
@@ -38,8 +36,18 @@ pub struct ReadOptions {
     pub kind: Option<Kind>,
     /// Column of the item id.
     pub item: Option<String>,
-    /// How votes files are opened (limits, delimiter, header).
-    pub container: dissensus_votes::ReadOptions,
+    /// The delimiter of a text table.
+    pub delimiter: Option<u8>,
+    /// Whether a text table's first row is its header.
+    pub header: Option<bool>,
+    /// The largest things that are read.
+    pub limits: Limits,
+}
+
+impl ReadOptions {
+    fn source(&self) -> SourceOptions {
+        SourceOptions { delimiter: self.delimiter, header: self.header, limits: self.limits }
+    }
 }
 
 /// What a model said, one row an item.
@@ -89,21 +97,12 @@ pub fn read_bytes(
 
 fn read_input(input: Input, options: &ReadOptions) -> Result<Vec<Predictions>, ReadError> {
     let file = input.name.clone();
-    let found = match crate::formats::safetensors::is_safetensors(&input.head) {
-        true => {
-            let limit = options.container.limits.document;
-            crate::formats::safetensors::read(&file, &input.into_bytes(limit)?)?
-        }
-        false => {
-            let source = Source::open(input, &options.container)?;
-            let format = FORMATS.iter().find(|format| (format.detect)(&source, options));
-            let Some(format) = format else {
-                let seen = format!("{} (of predictions)", source.describe());
-                return Err(ReadError::new(file, Problem::UnknownFormat { seen }));
-            };
-            (format.read)(&file, source, options)?
-        }
+    let source = Source::open(input, &options.source())?;
+    let Some(format) = FORMATS.iter().find(|format| (format.detect)(&source, options)) else {
+        let seen = format!("{} (of predictions)", source.describe());
+        return Err(ReadError::new(file, Problem::UnknownFormat { seen }));
     };
+    let found = (format.read)(&file, source, options)?;
     found.into_iter().map(|found| finish(&file, found, options)).collect()
 }
 

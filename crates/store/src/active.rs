@@ -4,14 +4,14 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 
+use dissensus_io::Lock;
 use serde_json::Value;
 
 use crate::checkpoint::write_tensors;
 use crate::layout::RunLayout;
-use crate::lock::Lock;
 use crate::tensorboard::EventWriter;
 use crate::{
-    Checkpoint, Durability, Predictions, RunId, RunInfo, State, Status, StoreError, Tensors, Which,
+    Checkpoint, Durability, Logits, RunId, RunInfo, State, Status, StoreError, Tensors, Which,
     files,
 };
 
@@ -63,7 +63,7 @@ impl ActiveRun {
     pub fn save_best(
         &self,
         weights: &Tensors<'_>,
-        predictions: &Predictions<'_>,
+        predictions: &Logits<'_>,
     ) -> Result<(), StoreError> {
         self.save(Which::Best, weights, predictions)
     }
@@ -72,7 +72,7 @@ impl ActiveRun {
     pub fn save_last(
         &self,
         weights: &Tensors<'_>,
-        predictions: &Predictions<'_>,
+        predictions: &Logits<'_>,
     ) -> Result<(), StoreError> {
         self.save(Which::Last, weights, predictions)
     }
@@ -81,12 +81,13 @@ impl ActiveRun {
         &self,
         which: Which,
         weights: &Tensors<'_>,
-        predictions: &Predictions<'_>,
+        predictions: &Logits<'_>,
     ) -> Result<(), StoreError> {
         let folder = self.layout.predictions_folder();
         fs::create_dir_all(&folder).map_err(|e| StoreError::io("making", &folder, e))?;
         write_tensors(&self.layout.weights(which), weights, None, Durability::Power)?;
-        predictions.write(&self.layout.predictions(which), Durability::Power)
+        let path = self.layout.predictions(which);
+        files::replace(&path, Durability::Power, |out| predictions.write_npz(out))
     }
 
     /// A new event file for TensorBoard in the run's folder. Older ones are removed: they may tell

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::Value;
 
 use crate::layout::{NEW, REMOVED, RunLayout};
-use crate::lock::Lock;
+use crate::lock;
 use crate::run::About;
 use crate::{
     ActiveRun, Continued, Durability, FORMAT, RunId, RunInfo, State, Status, Store, StoreError,
@@ -34,7 +34,7 @@ impl Store {
         fs::create_dir_all(&runs).map_err(|e| StoreError::io("making", &runs, e))?;
         // Runs are made and removed by one process at a time: a folder that is half made when
         // this lock is held was left by a process that is no more.
-        let making = Lock::wait(&self.layout.lock())?;
+        let making = lock::wait(&self.layout.lock())?;
         let mut left = files::names(&runs)?;
         left.retain(|name| name.starts_with(NEW) || name.starts_with(REMOVED));
         for name in left.iter().filter(|name| name.starts_with(NEW)) {
@@ -66,7 +66,7 @@ impl Store {
         let layout = self.layout.run(&id);
         let new = RunLayout { folder: self.layout.runs().join(format!("{NEW}{id}")) };
         fs::create_dir(&new.folder).map_err(|e| StoreError::io("making", &new.folder, e))?;
-        let Some(lock) = Lock::take(&new.lock())? else {
+        let Some(lock) = lock::take(&new.lock())? else {
             return Err(self.locked(&id));
         };
         files::write_json(&new.spec(), spec, Durability::Power)?;
@@ -99,7 +99,7 @@ impl Store {
         if info.status.state == State::Finished {
             return Ok(Begun::Finished(Box::new(info)));
         }
-        let Some(lock) = Lock::take(&layout.lock())? else {
+        let Some(lock) = lock::take(&layout.lock())? else {
             return Err(self.locked(&id));
         };
         // Once more, as it may have ended while the lock was waited for.

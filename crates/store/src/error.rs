@@ -164,16 +164,9 @@ pub enum StoreError {
         /// How long they may be.
         limit: usize,
     },
-    /// Logits that do not fit their ids and classes.
-    #[error("{values} logits for {ids} ids and {classes} classes; expected one an id and class")]
-    PredictionShape {
-        /// How many logits came.
-        values: usize,
-        /// Ids.
-        ids: usize,
-        /// Classes.
-        classes: usize,
-    },
+    /// Logits that cannot be stored.
+    #[error(transparent)]
+    Logits(#[from] dissensus_predictions::LogitsError),
     /// A name that a study or a file of one cannot have.
     #[error(
         "{name:?} cannot be the name of {what}; expected letters, digits, dots, dashes and \
@@ -192,12 +185,6 @@ pub enum StoreError {
         path: PathBuf,
         /// What is wrong with it.
         reason: String,
-    },
-    /// An id or class that a numpy text cannot hold.
-    #[error("{text:?} ends in a NUL character, which a numpy text cannot hold")]
-    Text {
-        /// The id or class.
-        text: String,
     },
 }
 

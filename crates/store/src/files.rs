@@ -1,32 +1,16 @@
-//! Files that appear whole or not at all, and what they survive.
-//!
-//! A file is written beside its place under a temporary name and then renamed. A process that is
-//! killed leaves the old file or the new one, and perhaps a temporary one, which the next process
-//! to begin the run sweeps away.
+//! The store's files: replaced whole, read, listed and removed. A process that is killed may leave
+//! a temporary file, which the next process to begin the run removes.
 
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::fs;
+use std::io::{self, Write};
 use std::path::Path;
 
+use dissensus_io::{Durability, Existing, Out, TEMPORARY, write_file};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use tempfile::NamedTempFile;
 
-use crate::layout::TEMPORARY;
 use crate::{FORMAT, StoreError};
-
-/// What a file survives once it is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Durability {
-    /// The end of the process, however it ends. Fast: the operating system writes when it likes.
-    Process,
-    /// The loss of power as well: the file and its folder are synced to the disk.
-    Power,
-}
-
-/// Where [`replace`] lets a file be written.
-pub(crate) type Out = BufWriter<NamedTempFile>;
 
 /// Replaces a file by what `write` writes.
 pub(crate) fn replace(
@@ -34,38 +18,13 @@ pub(crate) fn replace(
     durability: Durability,
     write: impl FnOnce(&mut Out) -> io::Result<()>,
 ) -> Result<(), StoreError> {
-    let fail = |error| StoreError::io("writing", path, error);
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(TEMPORARY);
-    #[cfg(unix)]
-    {
-        // As any new file: the user's umask decides, not the strictness of temporary files.
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    let mut out = BufWriter::new(builder.tempfile_in(folder).map_err(fail)?);
-    write(&mut out).map_err(fail)?;
-    let file = out.into_inner().map_err(|error| fail(error.into_error()))?;
-    if durability == Durability::Power {
-        file.as_file().sync_all().map_err(fail)?;
-    }
-    file.persist(path).map_err(|error| fail(error.error))?;
-    match durability {
-        Durability::Power => sync_folder(folder),
-        Durability::Process => Ok(()),
-    }
+    write_file(path, Existing::Replace, durability, write)
+        .map_err(|error| StoreError::io("writing", path, error))
 }
 
 /// Makes sure that renames in a folder are on the disk.
 pub(crate) fn sync_folder(folder: &Path) -> Result<(), StoreError> {
-    // Elsewhere folders cannot be opened, and renames are synced with their files.
-    #[cfg(unix)]
-    File::open(folder)
-        .and_then(|folder| folder.sync_all())
-        .map_err(|error| StoreError::io("syncing", folder, error))?;
-    let _ = folder;
-    Ok(())
+    dissensus_io::sync_folder(folder).map_err(|error| StoreError::io("syncing", folder, error))
 }
 
 /// Replaces a file by a value as indented JSON.
@@ -167,22 +126,6 @@ pub(crate) fn now() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_failure_leaves_the_old_file_and_nothing_beside_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.json");
-        for durability in [Durability::Process, Durability::Power] {
-            write_json(&path, &1, durability).unwrap();
-            let half = replace(&path, durability, |out| {
-                out.write_all(b"half")?;
-                Err(io::Error::other("broken"))
-            });
-            assert!(half.unwrap_err().to_string().ends_with("a.json: broken"));
-            assert_eq!(fs::read(&path).unwrap(), b"1\n");
-            assert_eq!(names(folder.path()).unwrap(), ["a.json"]);
-        }
-    }
 
     #[test]
     fn sweeping_takes_temporary_files_only() {

@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use dissensus_io::TEMPORARY;
+
 use crate::RunId;
 
 /// The format that this version writes; newer ones are refused, not guessed at.
 pub const FORMAT: u64 = 1;
 
-/// Begins the names of files that are being written.
-pub(crate) const TEMPORARY: &str = ".dissensus-";
 /// Begins the name of a run's folder while it is being made.
 pub(crate) const NEW: &str = ".new-";
 /// Begins the name of a run's folder once it is removed.

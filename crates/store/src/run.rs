@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use dissensus_io::Lock;
+use dissensus_predictions::LogitsError;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::layout::RunLayout;
-use crate::{
-    Predictions, RunId, State, Status, StoreError, Tensors, Which, canonical, files, lock, weights,
-};
+use crate::{Logits, RunId, State, Status, StoreError, Tensors, Which, canonical, files, weights};
 
 /// That a run was taken up again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -67,7 +67,7 @@ impl RunInfo {
             return Err(StoreError::Digest { path: layout.spec(), id, expected, found });
         }
         // The lock is asked first: a run that ends in between has then written how it ended.
-        let held = lock::is_held(&layout.lock());
+        let held = Lock::is_held(&layout.lock());
         let mut status: Status = files::read_json(&layout.status())?;
         if status.state == State::Running && !held {
             status.state = State::Interrupted;
@@ -109,8 +109,14 @@ impl RunInfo {
     }
 
     /// What the model of the selected epoch, or the last one, predicts; `None` where nothing yet.
-    pub fn predictions(&self, which: Which) -> Result<Option<Predictions<'static>>, StoreError> {
-        Predictions::read(&self.layout.predictions(which))
+    pub fn predictions(&self, which: Which) -> Result<Option<Logits<'static>>, StoreError> {
+        let path = self.layout.predictions(which);
+        let Some(bytes) = files::read_if_there(&path)? else {
+            return Ok(None);
+        };
+        let wrong =
+            |error: LogitsError| StoreError::Predictions { path, reason: error.to_string() };
+        Logits::from_npz(bytes).map(Some).map_err(wrong)
     }
 
     /// The final figures; `None` unless the run is finished.

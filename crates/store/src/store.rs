@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::layout::{REMOVED, StoreLayout};
-use crate::lock::Lock;
+use crate::lock;
 use crate::{Durability, FORMAT, RunId, RunInfo, Status, StoreError, files};
 
 /// How many ids are named to who asks for one that is not there.
@@ -81,7 +81,7 @@ impl Store {
         if let Some(found) = files::names(&layout.root)?.into_iter().find(foreign) {
             return Err(StoreError::NotAStore { path: layout.root, found });
         }
-        let making = Lock::wait(&layout.lock())?;
+        let making = lock::wait(&layout.lock())?;
         if !layout.marker().exists() {
             let made_by = format!("dissensus {}", env!("CARGO_PKG_VERSION"));
             let marker = Marker { format: FORMAT, made_by };
@@ -188,11 +188,11 @@ impl Store {
     /// for a run; what a kill leaves of it goes when the next run begins.
     pub fn remove(&self, id: &RunId) -> Result<(), StoreError> {
         let run = self.layout.run(id);
-        let making = Lock::wait(&self.layout.lock())?;
+        let making = lock::wait(&self.layout.lock())?;
         if !run.folder.is_dir() {
             return Err(self.no_run(id.as_str(), self.ids()?));
         }
-        let Some(held) = Lock::take(&run.lock())? else {
+        let Some(held) = lock::take(&run.lock())? else {
             return Err(self.locked(id));
         };
         let removed = self.aside(id);

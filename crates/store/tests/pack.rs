@@ -379,7 +379,7 @@ fn what_a_killed_one_left_is_swept_and_a_living_one_is_not() {
     let living = to.store.path().join(".unpack-living");
     fs::create_dir_all(&living).unwrap();
     let lock = fs::File::create(living.join("lock")).unwrap();
-    fs4::FileExt::lock(&lock).unwrap();
+    lock.lock().unwrap();
     unpack(&from.pack(), to.store.path()).unwrap();
     assert!(!left.exists() && living.exists());
     assert_eq!(to.state(1), Some(State::Finished));

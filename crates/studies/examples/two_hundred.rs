@@ -13,7 +13,7 @@ use dissensus_core::philox::Stream;
 use dissensus_core::{ClassSet, Counts, Ids, VoteTable};
 use dissensus_inputs::{Images, Inputs, Kind};
 use dissensus_report::{figures, page, raster, tables};
-use dissensus_store::{Begun, Checkpoint, Predictions, Store, Tensors};
+use dissensus_store::{Begun, Checkpoint, Logits, Store, Tensors};
 use dissensus_studies::{Job, LoadError, Plan, PlanOptions, Study};
 use dissensus_train::{Setup, Task};
 use serde_json::json;
@@ -138,7 +138,7 @@ fn make(plan: &Plan<'_>, store: &Store) {
         let truth = part.truth.targets();
         let logits: Vec<f32> =
             truth.iter().map(|p| (3.0 * p + stream.unit() * 2.0) as f32).collect();
-        let predictions = Predictions::new(&logits[..], ids, classes.to_vec()).unwrap();
+        let predictions = Logits::new(&logits[..], ids, classes.to_vec()).unwrap();
         run.save_best(&tensors, &predictions).unwrap();
         run.save_last(&tensors, &predictions).unwrap();
         let row = |epoch: u64| {

@@ -59,5 +59,5 @@ pub use setup::{Part, Setup};
 pub use spec::{Spec, template};
 pub use split::{Parts, SPLIT, SplitError, are_shares, split};
 pub use stopping::{Best, Better, Selection, Stop, Stopping};
-pub use task::{BothJoined, Task, Voted};
+pub use task::{BothJoined, Task, Voted, engine_dataset};
 pub use training::{Options, Outcome, Watch, train};

@@ -15,7 +15,7 @@ use dissensus_engine::Dataset;
 use dissensus_engine::network::Shape;
 use dissensus_inputs::{Inputs, Joined, Kind, join};
 use dissensus_labels::example_key;
-use dissensus_measure::{Matrix, Targets, Truth};
+use dissensus_measure::Truth;
 
 use crate::{DataIdentity, TrainError};
 
@@ -55,27 +55,8 @@ impl Task {
         identity: DataIdentity,
         own: usize,
     ) -> Result<Self, TrainError> {
-        let classes = table.classes().len();
-        let voted = table.distributions();
-        let shares: Vec<f64> =
-            voted.iter().flatten().flat_map(|shares| shares.values()).copied().collect();
-        let truth = Truth::new(Targets::Probabilities(Matrix::new(&shares[..], classes)?))?;
-        let dataset = match inputs.kind() {
-            Kind::Images(images) => {
-                let channels = images.channels();
-                Dataset::Pictures {
-                    height: images.height(),
-                    width: images.width(),
-                    channels,
-                    pixels: images.pixels().into(),
-                    mean: vec![0.0; channels],
-                    deviation: vec![1.0; channels],
-                }
-            }
-            Kind::Features(features) => {
-                Dataset::Vectors { width: features.width(), values: features.values().into() }
-            }
-        };
+        let truth = Truth::from_table(&table, &(0..table.len()).collect::<Vec<_>>())?;
+        let dataset = engine_dataset(&inputs);
         let keys = table.items().iter().map(example_key).collect();
         let truth = Arc::new(truth);
         let name = identity.name.clone();
@@ -142,6 +123,26 @@ impl Task {
             *deviation = found.sd.iter().map(positive).collect();
         }
         dataset
+    }
+}
+
+/// Inputs as the engine takes them; pictures not normalized.
+pub fn engine_dataset(inputs: &Inputs) -> Dataset {
+    match inputs.kind() {
+        Kind::Images(images) => {
+            let channels = images.channels();
+            Dataset::Pictures {
+                height: images.height(),
+                width: images.width(),
+                channels,
+                pixels: images.pixels().into(),
+                mean: vec![0.0; channels],
+                deviation: vec![1.0; channels],
+            }
+        }
+        Kind::Features(features) => {
+            Dataset::Vectors { width: features.width(), values: features.values().into() }
+        }
     }
 }
 

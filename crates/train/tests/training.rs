@@ -232,7 +232,7 @@ fn features() -> Inputs {
 #[test]
 fn features_train() {
     let (task, joined) = Task::new("blocks", &data().0, &features()).unwrap();
-    assert_eq!((joined.items.len(), joined.without_input.count), (200, 0));
+    assert_eq!((joined.items.len(), joined.without_row.count), (200, 0));
     let mlp = ["model.name=mlp", "model.hidden=16", "training.epochs=20", "training.rate=0.5"];
     let ended = Lab::new().finish(&task, &spec(&task, &mlp), PLAIN);
     let loss = ended.column("loss");
@@ -364,7 +364,7 @@ fn items_without_votes_or_inputs_are_left_out() {
     // The last ten have no input.
     let inputs = inputs.select(&(0..190).collect::<Vec<_>>());
     let (task, joined) = Task::new("some", &table, &inputs).unwrap();
-    assert_eq!((task.identity().items, joined.without_input.count), (152, 10));
+    assert_eq!((task.identity().items, joined.without_row.count), (152, 10));
     let setup = Setup::new(&task, &plan(&[])).unwrap();
     assert_eq!(setup.train.len() + setup.parts[0].rows.len(), 152);
     let truth: &Arc<_> = &setup.parts[0].truth;

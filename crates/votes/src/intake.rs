@@ -4,8 +4,8 @@
 use dissensus_core::{Keep, TableBuilder, VoteTable};
 use serde::Serialize;
 
-use crate::error::{Problem, ReadError, shorten};
 use crate::options::{MultiLabel, ReadOptions};
+use dissensus_io::{Problem, ReadError, shorten};
 
 /// Something that was guessed or decided while reading, to be printed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

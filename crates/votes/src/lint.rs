@@ -9,10 +9,10 @@ use std::path::Path;
 use dissensus_core::{Ballots, Counts, Keep, VoteTable};
 use serde::Serialize;
 
-use crate::error::ReadError;
 use crate::intake::{Finding, Note, Severity};
 use crate::options::ReadOptions;
 use crate::reading::{Reading, read};
+use dissensus_io::ReadError;
 
 /// What the linter says of a file.
 #[derive(Debug, Serialize)]

@@ -1,6 +1,7 @@
 //! What the user says about a source; everything else is guessed and printed.
 
 use dissensus_core::{ClassError, ClassOrder, ClassSet, Keep};
+use dissensus_io::{Limits, SourceOptions};
 use serde::Serialize;
 
 /// How to read a source. The default guesses everything.
@@ -65,30 +66,15 @@ impl Default for ReadOptions {
 }
 
 impl ReadOptions {
+    /// How the file is opened.
+    pub fn source(&self) -> SourceOptions {
+        SourceOptions { delimiter: self.delimiter, header: self.header, limits: self.limits }
+    }
+
     /// The declared classes as a class set.
     pub fn class_set(&self) -> Result<Option<ClassSet>, ClassError> {
         let names = self.classes.clone();
         names.map(|names| ClassSet::new(names, ClassOrder::Declared)).transpose()
-    }
-}
-
-/// The largest things that are read; what is larger is an error, not an exhausted machine.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// Bytes of one line of a table or of JSON Lines.
-    pub line: u64,
-    /// Bytes of a document that is read as a whole (JSON, Parquet, archives), and of all that is
-    /// unpacked from it.
-    pub document: u64,
-    /// Cells of a matrix, values of a Parquet table.
-    pub cells: u64,
-    /// Votes that the counts of a file stand for, where every vote is kept.
-    pub votes: u64,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self { line: 16 << 20, document: 8 << 30, cells: 2 << 30, votes: 1 << 28 }
     }
 }
 

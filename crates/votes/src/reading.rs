@@ -4,12 +4,12 @@ use std::path::Path;
 
 use dissensus_core::VoteTable;
 
-use crate::containers::{Source, json};
-use crate::error::{Problem, ReadError};
 use crate::formats::{self, Format};
-use crate::input::Input;
 use crate::intake::{Finding, Intake, Note};
 use crate::options::ReadOptions;
+use dissensus_io::input::Input;
+use dissensus_io::{Problem, ReadError};
+use dissensus_io::{Source, json};
 
 /// What was read.
 pub struct Reading {
@@ -40,7 +40,7 @@ pub fn read_bytes(name: &str, bytes: Vec<u8>, options: &ReadOptions) -> Result<R
 /// Reads an opened source.
 pub fn read_input(input: Input, options: &ReadOptions) -> Result<Reading, ReadError> {
     let file = input.name.clone();
-    let mut source = Source::open(input, options)?;
+    let mut source = Source::open(input, &options.source())?;
     let forced = options.format.is_some();
     let forced_format =
         match &options.format {

@@ -11,7 +11,7 @@
 use std::path::PathBuf;
 
 use dissensus_core::{VoteTable, entropy, normalized_entropy};
-use dissensus_votes::containers::{Archive, npy, pickle};
+use dissensus_io::{Archive, npy, pickle};
 use dissensus_votes::{MultiLabel, ReadOptions, Reading, read};
 
 /// A file of the mirror, or `None` (stated) where it is not there.
@@ -204,7 +204,7 @@ fn torch_array(bytes: Vec<u8>, name: &str) -> Vec<f64> {
     match &entries.iter().find(|entry| entry.0 == wanted).unwrap().1 {
         pickle::Object::Array(array) => {
             let shape = array.shape.clone();
-            let array = npy::Array::raw(&array.dtype, shape, array.fortran, &array.data).unwrap();
+            let array = npy::Array::raw(&array.dtype, shape, array.fortran, &*array.data).unwrap();
             array.numbers().unwrap()
         }
         other => panic!("{other:?}"),

@@ -7,7 +7,7 @@ use std::io::Cursor;
 use dissensus_core::{
     ClassOrder, ClassSet, Counts, Ids, Keep, Probabilities, TableBuilder, VoteTable,
 };
-use dissensus_votes::write::{TARGETS, write};
+use dissensus_votes::write::{TARGETS, WriteError, write};
 use dissensus_votes::{ReadOptions, read_bytes};
 use proptest::prelude::*;
 
@@ -132,5 +132,5 @@ fn probabilities_are_no_votes() {
     let target = TARGETS.iter().find(|t| t.name == "csv").unwrap();
     let error = write(&table, target, Cursor::new(Vec::new())).unwrap_err();
     assert_eq!(error.to_string(), "only probabilities are known, and a CSV table holds votes");
-    assert!(error.remedy().unwrap().contains(".npz"));
+    assert!(matches!(error, WriteError::NoVotes { .. }), "{error}");
 }

@@ -7,7 +7,6 @@ use std::process::ExitCode;
 use clap::builder::PossibleValuesParser;
 use dissensus_core::Keep;
 use dissensus_predictions::{BASELINES, Baseline};
-use dissensus_votes::write::write_atomically;
 
 use super::votes::reading::{self, HowArgs};
 use crate::ui;
@@ -62,7 +61,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     match &args.out {
         None => ui::out_bytes(csv.as_bytes())?,
         Some(path) => {
-            write_atomically(path, args.force, |out| Ok(out.write_all(csv.as_bytes())?))?;
+            ui::files::write_text(path, args.force, &csv)?;
             ui::err(&format!("wrote {}: {}\n", path.display(), baseline.about));
         }
     }

@@ -7,8 +7,8 @@ use std::process::ExitCode;
 
 use dissensus::{DeliverOptions, DeliveredShape, SparseDraw, deliver};
 use dissensus_core::Keep;
+use dissensus_io::FileError;
 use dissensus_labels::{DELIVERIES, Delivery, TARGETS, Target};
-use dissensus_votes::write::WriteError;
 
 use super::votes::reading::{self, HowArgs};
 use crate::ui::{self, paint, text};
@@ -77,7 +77,7 @@ fn epochs(text: &str) -> Result<Range<u64>, String> {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(path) = args.out.as_ref().filter(|path| !args.force && path.exists()) {
-        return Err(WriteError::Exists { path: path.clone() }.into());
+        return Err(FileError::Exists { path: path.clone() }.into());
     }
     let votes = reading::read(&args.votes, &args.how.options(Keep::Votes))?.table;
     let (target, sparse) = (Some(args.target.clone()), args.sparse);
@@ -86,8 +86,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     match &args.out {
         None => {
             let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-            match delivered.write_csv(&args.epochs, &mut out).and_then(|()| Ok(out.flush()?)) {
-                Err(WriteError::Io(e)) if e.kind() == std::io::ErrorKind::BrokenPipe => {}
+            match delivered.write_csv(&args.epochs, &mut out).and_then(|()| out.flush()) {
+                Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {}
                 other => other?,
             }
         }

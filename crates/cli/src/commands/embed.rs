@@ -165,8 +165,8 @@ fn write(vectors: &Inputs, out: &std::path::Path) -> anyhow::Result<usize> {
         anyhow::bail!("an encoder gave no vectors");
     };
     let ids: Vec<String> = ids.iter().map(str::to_owned).collect();
-    let fill = |file: &mut std::io::BufWriter<std::fs::File>| {
-        dissensus_store::write_features(file, &ids, features.width(), features.values())
+    let fill = |file: &mut dissensus_io::Out| {
+        dissensus_inputs::write_features(file, &ids, features.width(), features.values())
     };
     ui::files::replace(out, fill).with_context(|| format!("writing {}", out.display()))?;
     Ok(features.width())

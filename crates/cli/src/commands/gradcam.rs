@@ -10,7 +10,7 @@ use dissensus_examine::{
     CamSettings, Maps, Model, Seeing, Slice, SliceStability, StabilitySettings, gradcam, overlay,
     png, stability,
 };
-use dissensus_votes::write::WriteError;
+use dissensus_io::FileError;
 use serde::Serialize;
 
 use crate::examining::{Bars, Models, short};
@@ -104,7 +104,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let ids = args.ids(&models[0])?;
     let paths: Vec<Vec<PathBuf>> = models.iter().map(|model| args.paths(model, &ids)).collect();
     if let Some(path) = paths.iter().flatten().find(|path| !args.force && path.exists()) {
-        return Err(WriteError::Exists { path: path.clone() }.into());
+        return Err(FileError::Exists { path: path.clone() }.into());
     }
     let mut bars = Bars::default();
     let mut found = Vec::new();

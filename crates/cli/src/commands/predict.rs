@@ -6,12 +6,11 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use dissensus_core::Ids;
-use dissensus_engine::network::Shape;
 use dissensus_engine::{Dataset, Device, Network, Precision, Settings, State};
-use dissensus_inputs::{Inputs, Kind};
-use dissensus_store::{Predictions, RunInfo, Which};
-use dissensus_train::{Found, RunSpec};
-use dissensus_votes::write::{WriteError, write_atomically};
+use dissensus_inputs::Inputs;
+use dissensus_io::FileError;
+use dissensus_store::{Logits, RunInfo, Which};
+use dissensus_train::{Found, RunSpec, engine_dataset};
 
 use super::runs::{StoreArgs, state_name};
 use crate::device::DeviceArgs;
@@ -82,7 +81,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let form = args.out.as_deref().map(write::form_of).transpose()?;
     for path in [&args.out, &args.features].into_iter().flatten() {
         if !args.force && path.exists() {
-            return Err(WriteError::Exists { path: path.clone() }.into());
+            return Err(FileError::Exists { path: path.clone() }.into());
         }
     }
     let (device, precision) = args.on.open()?;
@@ -106,8 +105,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         ui::err("the inputs have no ids: rows are called 0, 1, … by position\n");
     }
     if let (Some(path), Some((width, features))) = (&args.features, features) {
-        write_atomically(path, args.force, |file| {
-            Ok(dissensus_store::write_features(file, &ids, width, &features)?)
+        ui::files::write(path, args.force, |file| {
+            dissensus_inputs::write_features(file, &ids, width, &features)
         })?;
         let items = text::thousands(ids.len() as u64);
         ui::err(&format!("wrote {}: {items} items × {width} features\n", path.display()));
@@ -116,7 +115,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if args.temperature != 1.0 {
         logits.iter_mut().for_each(|logit| *logit /= args.temperature);
     }
-    let predictions = Predictions::new(logits, ids, model.classes)?;
+    let predictions = Logits::new(logits, ids, model.classes)?;
     match args.out.as_deref().zip(form) {
         None => ui::out_bytes(write::csv(&predictions).as_bytes())?,
         Some((path, form)) => {
@@ -175,7 +174,7 @@ impl Model {
         precision: Precision,
         args: &Args,
     ) -> anyhow::Result<Asked> {
-        let dataset = self.dataset(inputs)?;
+        let dataset = self.dataset(&inputs)?;
         let plan = &self.spec.run;
         let network: Network = plan.model.network(dataset.shape(), self.classes.len())?;
         let width = network.nodes()[network.features()].shape.len();
@@ -205,31 +204,17 @@ impl Model {
     }
 
     /// The inputs as the engine takes them, normalized as the training pictures were.
-    fn dataset(&self, inputs: Inputs) -> anyhow::Result<Dataset> {
+    fn dataset(&self, inputs: &Inputs) -> anyhow::Result<Dataset> {
         let name = inputs.name().to_owned();
-        let dataset = match (inputs.into_kind(), &self.takes.normalization) {
-            (Kind::Images(images), Some(normalization)) => Dataset::Pictures {
-                height: images.height(),
-                width: images.width(),
-                channels: images.channels(),
-                pixels: images.pixels().into(),
-                mean: normalization.mean.clone(),
-                deviation: normalization.deviation.clone(),
-            },
-            (Kind::Features(features), None) => {
-                Dataset::Vectors { width: features.width(), values: features.values().into() }
+        let mut dataset = engine_dataset(&inputs);
+        match (&mut dataset, &self.takes.normalization) {
+            (Dataset::Pictures { mean, deviation, .. }, Some(normalization)) => {
+                mean.clone_from(&normalization.mean);
+                deviation.clone_from(&normalization.deviation);
             }
-            (Kind::Images(images), None) => {
-                let (height, width, channels) =
-                    (images.height(), images.width(), images.channels());
-                let came = Shape::Map { height, width, channels };
-                anyhow::bail!(self.takes.refusal(&name, came));
-            }
-            (Kind::Features(features), Some(_)) => {
-                let came = Shape::Flat { width: features.width() };
-                anyhow::bail!(self.takes.refusal(&name, came));
-            }
-        };
+            (Dataset::Vectors { .. }, None) => {}
+            (other, _) => anyhow::bail!(self.takes.refusal(&name, other.shape())),
+        }
         self.takes.check(&name, dataset.shape())?;
         Ok(dataset)
     }

@@ -4,10 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use dissensus_core::{Ballots, Keep, VoteTable};
+use dissensus_core::{Keep, Matched, VoteTable};
 use dissensus_labels::example_key;
-use dissensus_measure::{Judged, Matrix, Predictions as Given, Settings, Targets, TieRule, Truth};
-use dissensus_predictions::{Kind, Matched, Predictions, ReadOptions, align, read};
+use dissensus_measure::{
+    Judged, Matrix, MeasureError, Predictions as Given, Settings, TieRule, Truth,
+};
+use dissensus_predictions::{Kind, Predictions, ReadOptions, align, read};
 
 use crate::commands::votes::reading::{self, HowArgs};
 use crate::ui::{self, paint, text};
@@ -92,8 +94,7 @@ impl JudgeArgs {
         files: &[PathBuf],
         common: bool,
     ) -> anyhow::Result<Models> {
-        let container = dissensus_votes::ReadOptions::default();
-        let options = ReadOptions { kind: self.kind, item: self.id.clone(), container };
+        let options = ReadOptions { kind: self.kind, item: self.id.clone(), ..Default::default() };
         let mut found: Vec<Predictions> = Vec::new();
         for file in files {
             found.extend(read(file, &options)?);
@@ -136,38 +137,23 @@ impl JudgeArgs {
 
     /// What people said about these items.
     fn truth(&self, table: &VoteTable, items: &[usize]) -> anyhow::Result<Truth> {
-        let width = table.classes().len();
-        let mut rows = Vec::with_capacity(items.len() * width);
-        let counts = table.counts();
-        for &item in items {
-            match (&counts, table.ballots()) {
-                (Some(counts), _) => rows.extend(counts.row(item, width)),
-                (None, Ballots::Probabilities(all)) => rows.extend(all.row(item)),
-                (None, _) => {}
+        let truth = Truth::from_table(table, items).map_err(|error| match error {
+            MeasureError::NoVotes { rows } => {
+                let first = rows.first().map_or("", |&row| table.items().name(items[row]));
+                let n = rows.len();
+                anyhow::anyhow!(
+                    "{n} of the items have no votes (first: {first:?}): drop them first"
+                )
             }
-        }
-        let empty: Vec<&str> = rows
-            .chunks(width)
-            .zip(items)
-            .filter(|(row, _)| row.iter().all(|v| *v == 0.0))
-            .map(|(_, &item)| table.items().name(item))
-            .collect();
-        if let Some(first) = empty.first() {
-            let n = empty.len();
-            anyhow::bail!("{n} of the items have no votes (first: {first:?}): drop them first");
-        }
-        let matrix = Matrix::new(&rows[..], width)?;
-        let targets = match counts {
-            Some(_) => Targets::Counts(matrix),
-            None => Targets::Probabilities(matrix),
-        };
+            other => other.into(),
+        })?;
         let ties = match self.ties {
             TieRule::Random { .. } => TieRule::Random { seed: self.seed },
             other => other,
         };
         let key = |&item: &usize| example_key(table.items().name(item));
         let keys: Vec<u64> = items.iter().map(key).collect();
-        let truth = Truth::new(targets)?.with_ties(ties, Some(&keys))?;
+        let truth = truth.with_ties(ties, Some(&keys))?;
         match &self.labels {
             None => Ok(truth),
             Some(file) => Ok(truth.with_given(&given_labels(file, table, items)?)?),

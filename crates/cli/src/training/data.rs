@@ -146,7 +146,7 @@ fn print_joined(joined: &Joined, table: &VoteTable) {
     if joined.matched == Matched::ByPosition {
         ui::err("the inputs have no ids: they are matched with the votes by position\n");
     }
-    let missing = &joined.without_input;
+    let missing = &joined.without_row;
     if missing.count > 0 {
         ui::err(&format!(
             "{} {} of {} items with votes have no input ({}, …): they are left out\n",

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use dissensus_votes::ReadError;
+use dissensus_io::{FileError, ReadError};
 use dissensus_votes::write::WriteError;
 
 use super::paint;
@@ -45,7 +45,18 @@ fn hint(error: &anyhow::Error) -> Option<String> {
     if let Some(error) = error.downcast_ref::<dissensus_studies::StudyError>() {
         return error.remedy();
     }
-    error.downcast_ref::<WriteError>()?.remedy().map(str::to_owned)
+    let force = || Some("--force replaces it".to_owned());
+    if let Some(FileError::Exists { .. }) = error.downcast_ref::<FileError>() {
+        return force();
+    }
+    match error.downcast_ref::<WriteError>()? {
+        WriteError::File(FileError::Exists { .. }) => force(),
+        WriteError::UnknownTarget { .. } => {
+            Some("end it in .csv, .parquet or .npz, or say --to".to_owned())
+        }
+        WriteError::NoVotes { .. } => Some("write .npz, which holds probabilities".to_owned()),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

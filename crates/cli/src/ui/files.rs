@@ -1,21 +1,32 @@
 //! Files that are written as a whole or not at all.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write as _};
+use std::io::{self, Write as _};
 use std::path::Path;
+
+use dissensus_io::{Durability, Existing, FileError, Out, write_file};
 
 /// Replaces a file by what `fill` writes; its folder is made where it is not there.
 pub(crate) fn replace(
     path: &Path,
-    fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    fill: impl FnOnce(&mut Out) -> io::Result<()>,
 ) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
     }
-    let new = path.with_extension(format!("new-{}", std::process::id()));
-    let mut out = BufWriter::new(File::create(&new)?);
-    fill(&mut out)?;
-    out.flush()?;
-    drop(out);
-    std::fs::rename(new, path)
+    write_file(path, Existing::Replace, Durability::Process, fill)
+}
+
+/// Writes a file that the user asked for; one that exists is only replaced by `force`.
+pub(crate) fn write(
+    path: &Path,
+    force: bool,
+    fill: impl FnOnce(&mut Out) -> io::Result<()>,
+) -> Result<(), FileError> {
+    let existing = Existing::replaced_if(force);
+    write_file(path, existing, Durability::Power, fill).map_err(|error| FileError::new(path, error))
+}
+
+/// Writes a text that the user asked for as a file.
+pub(crate) fn write_text(path: &Path, force: bool, text: &str) -> Result<(), FileError> {
+    write(path, force, |out| out.write_all(text.as_bytes()))
 }

@@ -9,9 +9,9 @@
 //! Channels stand on the one axis that can hold them; where both can, `layout` must say.
 
 use dissensus_core::Ids;
-use dissensus_votes::Problem;
-use dissensus_votes::containers::Source;
-use dissensus_votes::containers::npy::{self, Array, Element};
+use dissensus_io::Problem;
+use dissensus_io::Source;
+use dissensus_io::npy::{self, Array, Element};
 
 use super::{Format, Opened, Whence, misplaced};
 use crate::error::{InputError, place};
@@ -35,44 +35,21 @@ fn read(whence: &Whence, opened: Opened, options: &ReadOptions) -> Result<Inputs
     Numbers::parse(&whence.name, bytes)?.into_inputs(&whence.name, None, options)
 }
 
-/// An array with its raw bytes at hand: pictures are copied as they are, not by way of floats.
+/// An array that inputs or ids are made of.
 pub(super) struct Numbers<'a> {
     array: Array<'a>,
-    data: &'a [u8],
-    /// Whether the first axis is the fastest.
-    fortran: bool,
 }
 
 impl<'a> Numbers<'a> {
     /// An `.npy` file.
     pub(super) fn parse(file: &str, bytes: &'a [u8]) -> Result<Self, InputError> {
-        let array = npy::parse(bytes).map_err(|problem| InputError::array(file, problem))?;
-        // The header was checked above: it is there, and it is text.
-        let (start, length) = match bytes {
-            [_, _, _, _, _, _, 1, _, a, b, ..] => (10, u16::from_le_bytes([*a, *b]) as usize),
-            [_, _, _, _, _, _, _, _, a, b, c, d, ..] => {
-                (12, u32::from_le_bytes([*a, *b, *c, *d]) as usize)
-            }
-            _ => (bytes.len(), 0),
-        };
-        let (header, data) =
-            bytes.get(start..).unwrap_or(&[]).split_at_checked(length).unwrap_or_default();
-        let header = String::from_utf8_lossy(header);
-        let order = header.split_once("fortran_order").map_or("", |(_, rest)| rest);
-        let order = order.trim_start_matches(['\'', '"', ':', ' ']);
-        Ok(Self { array, data, fortran: order.starts_with("True") })
+        Self::of(file, npy::parse(bytes))
     }
 
-    /// Raw values, the last axis the fastest.
-    pub(super) fn raw(
-        file: &str,
-        descr: &str,
-        shape: Vec<usize>,
-        data: &'a [u8],
-    ) -> Result<Self, InputError> {
-        let array = Array::raw(descr, shape, false, data)
-            .map_err(|problem| InputError::array(file, problem))?;
-        Ok(Self { array, data, fortran: false })
+    /// An array that was opened, or not.
+    pub(super) fn of(file: &str, array: Result<Array<'a>, Problem>) -> Result<Self, InputError> {
+        let array = array.map_err(|problem| InputError::array(file, problem))?;
+        Ok(Self { array })
     }
 
     /// How many axes it has.
@@ -83,20 +60,10 @@ impl<'a> Numbers<'a> {
     /// The ids that it lists.
     pub(super) fn ids(&self, file: &str) -> Result<Vec<String>, InputError> {
         if self.axes() != 1 || matches!(self.array.element, Element::Float(_)) {
-            let found = format!("{} of shape {:?}", self.element(), self.array.shape);
+            let found = self.array.describe();
             return Err(InputError::BadIds { file: file.to_owned(), found });
         }
         self.array.texts().map_err(|problem| InputError::array(file, problem))
-    }
-
-    /// Its values' type, for people.
-    fn element(&self) -> String {
-        match self.array.element {
-            Element::Int(size) => format!("int{}", 8 * size),
-            Element::Unsigned(size) => format!("uint{}", 8 * size),
-            Element::Float(size) => format!("float{}", 8 * size),
-            Element::Text(_) | Element::Bytes(_) => "texts".to_owned(),
-        }
     }
 
     /// Pictures or feature vectors.
@@ -111,7 +78,7 @@ impl<'a> Numbers<'a> {
         if shape.len() > 1 && cells == 0 {
             return Err(InputError::Empty { file: file.to_owned(), shape });
         }
-        let limit = options.container.limits.cells;
+        let limit = options.limits.cells;
         if cells > limit {
             let what = "values";
             return Err(InputError::TooMany { file: file.to_owned(), what, found: cells, limit });
@@ -153,15 +120,10 @@ impl<'a> Numbers<'a> {
     fn images(&self, file: &str, options: &ReadOptions) -> Result<Images, InputError> {
         let shape = &self.array.shape;
         if self.array.element != Element::Unsigned(1) {
-            let (file, shape) = (file.to_owned(), shape.clone());
-            return Err(InputError::NotBytes { file, shape, element: self.element() });
+            let (file, found) = (file.to_owned(), self.array.describe());
+            return Err(InputError::NotBytes { file, found });
         }
-        // What one step along each axis of the file is worth, in values.
-        let mut steps = vec![1; shape.len()];
-        match self.fortran {
-            true => (1..shape.len()).for_each(|i| steps[i] = steps[i - 1] * shape[i - 1]),
-            false => (1..shape.len()).rev().for_each(|i| steps[i - 1] = steps[i] * shape[i]),
-        }
+        let steps = self.array.steps();
         let (shape, steps) = match (&shape[..], &steps[..]) {
             (&[items, height, width], &[item, row, column]) => {
                 refuse_layout(file, "grey pictures", options)?;
@@ -182,13 +144,8 @@ impl<'a> Numbers<'a> {
             }
             _ => return Err(InputError::Shape { file: file.to_owned(), shape: shape.clone() }),
         };
-        let cells: usize = shape.iter().product();
-        if self.data.len() < cells {
-            let text = format!("{} bytes for the shape {shape:?}", self.data.len());
-            return Err(InputError::array(file, Problem::Array(text)));
-        }
         let [_, height, width, channels] = shape;
-        Images::new(file, height, width, channels, gather(self.data, shape, steps))
+        Images::new(file, height, width, channels, gather(self.array.data(), shape, steps))
     }
 }
 
@@ -232,9 +189,7 @@ mod tests {
     use super::*;
     use crate::read_bytes;
 
-    fn npy(descr: &str, shape: &[usize], data: &[u8]) -> Vec<u8> {
-        [npy::header(descr, shape), data.to_vec()].concat()
-    }
+    use super::super::npy_bytes as npy;
 
     fn read(bytes: &[u8], layout: Option<Layout>) -> Result<Inputs, InputError> {
         read_bytes("x.npy", bytes.to_vec(), &ReadOptions { layout, ..ReadOptions::default() })
@@ -308,14 +263,17 @@ mod tests {
         assert!(message.starts_with("x.npy, row 1, column \"1\": 1"), "{message}");
         assert!(message.contains("is not a finite 32-bit float"), "{message}");
         let message = error(npy("<f4", &[1, 2, 2, 3], &[0; 48]));
-        assert!(message.contains("uint8, 0 to 255), found float32"), "{message}");
+        assert!(
+            message.contains("uint8, 0 to 255), found float32 of shape [1, 2, 2, 3]"),
+            "{message}"
+        );
         assert!(error(npy("<f4", &[4], &[0; 16])).contains("found the shape [4]"));
         assert!(error(npy("|u1", &[0, 2, 2], &[])).contains("found the shape [0, 2, 2]"));
         // A header's word is not enough to make an array.
         let message = error(npy("|u1", &[1 << 40, 32, 32, 3], &[0; 99]));
         assert!(message.contains("the file has 99"), "{message}");
         let mut options = ReadOptions::default();
-        options.container.limits.cells = 10;
+        options.limits.cells = 10;
         let error = read_bytes("x", npy("|u1", &[1, 2, 2, 3], &[0; 12]), &options).unwrap_err();
         assert!(error.to_string().contains("12 values are more than the limit of 10"), "{error}");
     }

@@ -1,6 +1,6 @@
 //! Which column of a table plays which role: named by the user, or told by known names.
 
-use dissensus_votes::containers::Row;
+use dissensus_io::Row;
 use serde_json::Value;
 
 use crate::error::{InputError, listed};

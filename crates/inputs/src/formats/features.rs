@@ -6,8 +6,8 @@
 //! answer because nobody looked.
 
 use dissensus_core::Ids;
-use dissensus_votes::containers::{Row, Source, Table, cell_text};
-use dissensus_votes::shorten;
+use dissensus_io::shorten;
+use dissensus_io::{Row, Source, Table, cell_text};
 use serde_json::Value;
 
 use super::{Format, Opened, Whence, columns, misplaced};
@@ -104,9 +104,9 @@ fn read(whence: &Whence, opened: Opened, options: &ReadOptions) -> Result<Inputs
     let file = whence.name.as_str();
     let Layout { id, values: wanted, left_out } = layout(file, &table, options)?;
     let names = table.columns.clone();
-    let limit = options.container.limits.cells;
+    let limit = options.limits.cells;
     let (mut ids, mut rows, mut values, mut width) = (Vec::new(), Vec::new(), Vec::new(), 0);
-    for row in table.rows(&options.container) {
+    for row in table.rows(&options.limits) {
         let row = row?;
         let id = id.map(|column| cell_text(row.cell(column)).unwrap_or_default());
         let reader = RowReader { file, row: &row, id: id.as_deref() };

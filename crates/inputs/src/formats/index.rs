@@ -1,6 +1,6 @@
 //! A table of pictures: an id column and a column of file names, relative to the table.
 
-use dissensus_votes::containers::{Source, Table, cell_text};
+use dissensus_io::{Source, Table, cell_text};
 
 use super::pictures::{self, Picture, is_picture, stem};
 use super::{Format, Opened, Whence, columns, features, misplaced};
@@ -70,7 +70,7 @@ fn read(whence: &Whence, opened: Opened, options: &ReadOptions) -> Result<Inputs
     // A column `image` that holds the files is not the id, unless the user says so.
     let id_column = id_column.filter(|&id| id != file_column || options.id.is_some());
     let (mut list, mut rows) = (Vec::new(), Vec::new());
-    for row in table.rows(&options.container) {
+    for row in table.rows(&options.limits) {
         let row = row?;
         let name = cell_text(row.cell(file_column)).unwrap_or_default();
         if name.is_empty() {

@@ -8,11 +8,11 @@ mod folder;
 mod index;
 mod npz;
 mod pictures;
-pub(crate) mod safetensors;
+mod safetensors;
 
 use std::path::PathBuf;
 
-use dissensus_votes::containers::Source;
+use dissensus_io::Source;
 
 use crate::error::InputError;
 use crate::inputs::Inputs;
@@ -30,9 +30,7 @@ pub(crate) struct Whence {
 pub(crate) enum Opened {
     /// A folder.
     Folder,
-    /// A safetensors file.
-    Tensors(Vec<u8>),
-    /// Any other file, as far as its container.
+    /// A file, as far as its container.
     Source(Source),
 }
 
@@ -41,7 +39,6 @@ impl Opened {
     pub(crate) fn describe(&self) -> String {
         match self {
             Self::Folder => "a folder".to_owned(),
-            Self::Tensors(_) => "a safetensors file".to_owned(),
             Self::Source(source) => source.describe(),
         }
     }
@@ -72,6 +69,12 @@ pub const FORMATS: &[Format] = &[
 /// The error for a source that a reader was not made for; detection keeps it from happening.
 fn misplaced(whence: &Whence, opened: &Opened) -> InputError {
     InputError::Unknown { file: whence.name.clone(), seen: opened.describe() }
+}
+
+/// An `.npy` file of any type, for tests.
+#[cfg(test)]
+fn npy_bytes(descr: &str, shape: &[usize], data: &[u8]) -> Vec<u8> {
+    [dissensus_io::npy::header(descr, shape), data.to_vec()].concat()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! numpy's `.npz`: an array of pictures or feature vectors, and optionally one of ids.
 
-use dissensus_votes::containers::{Archive, Source};
+use dissensus_io::{Archive, Source};
 
 use super::array::Numbers;
 use super::choice::{IDS, choose};
@@ -46,9 +46,9 @@ fn read(whence: &Whence, opened: Opened, options: &ReadOptions) -> Result<Inputs
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
+    use super::super::npy_bytes;
     use super::*;
     use crate::{Kind, read_bytes};
-    use dissensus_votes::containers::npy;
     use std::io::{Cursor, Write};
 
     fn npz(arrays: &[(&str, &str, &[usize], &[u8])]) -> Vec<u8> {
@@ -56,7 +56,7 @@ mod tests {
         for (name, descr, shape, data) in arrays {
             let options = zip::write::SimpleFileOptions::default();
             zip.start_file(format!("{name}.npy"), options).unwrap();
-            zip.write_all(&[npy::header(descr, shape), data.to_vec()].concat()).unwrap();
+            zip.write_all(&npy_bytes(descr, shape, data)).unwrap();
         }
         zip.finish().unwrap().into_inner()
     }

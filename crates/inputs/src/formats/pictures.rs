@@ -94,7 +94,7 @@ pub(super) fn read_all(
     let found = [height, width, channels]
         .iter()
         .fold(list.len() as u64, |n, &axis| n.saturating_mul(axis as u64));
-    let limit = options.container.limits.cells;
+    let limit = options.limits.cells;
     if found > limit {
         let (file, what) = (file.to_owned(), "pixel values");
         return Err(InputError::TooMany { file, what, found, limit });

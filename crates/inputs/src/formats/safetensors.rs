@@ -1,11 +1,9 @@
 //! safetensors: a tensor of pictures or feature vectors; ids as a JSON list in the metadata under
 //! `ids`, or as a tensor of whole numbers.
 
-use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use dissensus_io::tensors::Tensors;
+use dissensus_io::{Source, cell_text};
 use serde_json::Value;
-
-use dissensus_votes::Problem;
-use dissensus_votes::containers::cell_text;
 
 use super::array::Numbers;
 use super::choice::{IDS, choose};
@@ -18,43 +16,29 @@ pub(super) const FORMAT: Format = Format {
     name: "safetensors",
     layout: ".safetensors with `images`, `features` or `embeddings` (or one tensor of any name); `ids` as JSON metadata or whole numbers",
     options: &["key", "layout"],
-    detect: |opened, _| matches!(opened, Opened::Tensors(_)),
+    detect: |opened, _| matches!(opened, Opened::Source(Source::Tensors(_))),
     read,
 };
 
-/// A header length of eight bytes, then a JSON object.
-pub(crate) fn is_safetensors(head: &[u8]) -> bool {
-    let Some((length, rest)) = head.split_first_chunk::<8>() else {
-        return false;
-    };
-    let length = u64::from_le_bytes(*length);
-    (2..100_000_000).contains(&length) && rest.first() == Some(&b'{')
-}
-
 fn read(whence: &Whence, opened: Opened, options: &ReadOptions) -> Result<Inputs, InputError> {
-    let Opened::Tensors(bytes) = &opened else {
+    let Opened::Source(Source::Tensors(bytes)) = &opened else {
         return Err(misplaced(whence, &opened));
     };
     let file = whence.name.as_str();
-    let fail = |message: String| InputError::array(file, Problem::Array(message));
-    let tensors = SafeTensors::deserialize(bytes).map_err(|e| fail(e.to_string()))?;
-    let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|e| fail(e.to_string()))?;
-    let mut names: Vec<String> = tensors.names().iter().map(ToString::to_string).collect();
-    names.sort_unstable();
-    let view = |name: &str| tensors.tensor(name).map_err(|e| fail(e.to_string()));
-    let chosen =
-        choose(file, &names, options.key.as_deref(), |name| Ok(Some(view(name)?.shape().len())))?;
-    let listed = metadata.metadata().as_ref().and_then(|map| map.get("ids"));
-    let ids = match (listed, IDS.iter().find(|known| names.iter().any(|name| name == *known))) {
+    let fail = |problem| InputError::array(file, problem);
+    let tensors = Tensors::parse(bytes).map_err(fail)?;
+    let names = tensors.names();
+    let axes = |name: &str| Ok(Some(tensors.shape(name).map_err(fail)?.len()));
+    let chosen = choose(file, &names, options.key.as_deref(), axes)?;
+    let known = IDS.iter().find(|known| names.iter().any(|name| name == *known));
+    let ids = match (tensors.metadata("ids"), known) {
         (Some(text), _) => Some(json_ids(file, text)?),
         (None, Some(name)) if *name != chosen => {
-            let mut wide = Vec::new();
-            Some(numbers(file, &view(name)?, &mut wide)?.ids(file)?)
+            Some(Numbers::of(file, tensors.array(name))?.ids(file)?)
         }
         _ => None,
     };
-    let mut wide = Vec::new();
-    numbers(file, &view(&chosen)?, &mut wide)?.into_inputs(file, ids, options)
+    Numbers::of(file, tensors.array(&chosen))?.into_inputs(file, ids, options)
 }
 
 fn json_ids(file: &str, text: &str) -> Result<Vec<String>, InputError> {
@@ -63,41 +47,9 @@ fn json_ids(file: &str, text: &str) -> Result<Vec<String>, InputError> {
         serde_json::from_str(text).map_err(|e| bad(format!("metadata that is no list ({e})")))?;
     let id = |value: Value| match value {
         Value::String(_) | Value::Number(_) => Ok(cell_text(&value).unwrap_or_default()),
-        other => Err(bad(dissensus_votes::shorten(&other.to_string()))),
+        other => Err(bad(dissensus_io::shorten(&other.to_string()))),
     };
     list.into_iter().map(id).collect()
-}
-
-/// A tensor as an array. `wide` holds what must be widened first.
-fn numbers<'a>(
-    file: &str,
-    view: &TensorView<'a>,
-    wide: &'a mut Vec<u8>,
-) -> Result<Numbers<'a>, InputError> {
-    let descr = match view.dtype() {
-        Dtype::F64 => "<f8",
-        Dtype::F32 | Dtype::BF16 => "<f4",
-        Dtype::F16 => "<f2",
-        Dtype::I64 => "<i8",
-        Dtype::I32 => "<i4",
-        Dtype::I16 => "<i2",
-        Dtype::I8 => "|i1",
-        Dtype::U64 => "<u8",
-        Dtype::U32 => "<u4",
-        Dtype::U16 => "<u2",
-        Dtype::U8 => "|u1",
-        other => {
-            let text = format!("values of type {other:?} are not supported");
-            return Err(InputError::array(file, Problem::Array(text)));
-        }
-    };
-    let shape = view.shape().to_vec();
-    if view.dtype() != Dtype::BF16 {
-        return Numbers::raw(file, descr, shape, view.data());
-    }
-    // The upper half of an f32.
-    wide.extend(view.data().as_chunks::<2>().0.iter().flat_map(|[low, high]| [0, 0, *low, *high]));
-    Numbers::raw(file, descr, shape, wide)
 }
 
 #[cfg(test)]
@@ -105,6 +57,7 @@ fn numbers<'a>(
 mod tests {
     use super::*;
     use crate::{Kind, read_bytes};
+    use safetensors::tensor::{Dtype, TensorView};
     use std::collections::HashMap;
 
     fn file(tensors: &[(&str, Dtype, &[usize], &[u8])], ids: Option<&str>) -> Vec<u8> {

@@ -1,10 +1,10 @@
 //! numpy: `.npy` (items × classes), `.npz` with `logits` or `probabilities` (or one matrix of any
 //! name) and optionally `items` and `classes`.
 
-use dissensus_votes::containers::{Archive, Source, npy};
-use dissensus_votes::{Problem, ReadError};
+use dissensus_io::{Archive, Source, npy};
+use dissensus_io::{Problem, ReadError};
 
-use super::{Format, Found, kind_of};
+use super::{Format, Found, check_ids, kind_of, matrix};
 use crate::read::ReadOptions;
 
 pub(super) const NPY: Format = Format {
@@ -21,24 +21,20 @@ pub(super) const NPZ: Format = Format {
     read: read_npz,
 };
 
-fn matrix(file: &str, bytes: &[u8], options: &ReadOptions) -> Result<(Vec<f64>, usize), ReadError> {
-    let read = || {
-        let array = npy::parse(bytes)?;
-        let (rows, width) = array.matrix_shape()?;
-        let limit = options.container.limits.cells;
-        if rows.saturating_mul(width) as u64 > limit {
-            return Err(Problem::TooLarge { what: "the matrix", limit });
-        }
-        Ok((array.numbers()?, width))
-    };
-    read().map_err(|problem| ReadError::new(file, problem))
+fn npy_matrix(
+    file: &str,
+    bytes: &[u8],
+    options: &ReadOptions,
+) -> Result<(Vec<f64>, usize), ReadError> {
+    let read = npy::parse(bytes).and_then(|array| matrix(&array, options));
+    read.map_err(|problem| ReadError::new(file, problem))
 }
 
 fn read_npy(file: &str, source: Source, options: &ReadOptions) -> Result<Vec<Found>, ReadError> {
     let Source::Npy(bytes) = source else {
         return Ok(Vec::new());
     };
-    let (values, width) = matrix(file, &bytes, options)?;
+    let (values, width) = npy_matrix(file, &bytes, options)?;
     Ok(vec![Found { name: None, ids: None, classes: None, values, width, kind: None }])
 }
 
@@ -53,7 +49,7 @@ fn read_npz(file: &str, source: Source, options: &ReadOptions) -> Result<Vec<Fou
     let ids = texts(file, &mut archive, &["items.npy", "ids.npy", "uids.npy"])?;
     let classes = texts(file, &mut archive, &["classes.npy"])?;
     if let Some(known) = known {
-        let (values, width) = matrix(file, &archive.read(known)?, options)?;
+        let (values, width) = npy_matrix(file, &archive.read(known)?, options)?;
         check_ids(file, ids.as_ref(), values.len().checked_div(width).unwrap_or(0))?;
         let kind = kind_of(known);
         return Ok(vec![Found { name: None, ids, classes, values, width, kind }]);
@@ -63,7 +59,7 @@ fn read_npz(file: &str, source: Source, options: &ReadOptions) -> Result<Vec<Fou
     for name in names.iter().filter(|name| name.ends_with(".npy")) {
         let bytes = archive.read(name)?;
         if npy::parse(&bytes).is_ok_and(|array| array.shape.len() == 2) {
-            let (values, width) = matrix(file, &bytes, options)?;
+            let (values, width) = npy_matrix(file, &bytes, options)?;
             check_ids(file, ids.as_ref(), values.len().checked_div(width).unwrap_or(0))?;
             let name = name.strip_suffix(".npy").map(str::to_owned);
             let (ids, classes) = (ids.clone(), classes.clone());
@@ -76,21 +72,6 @@ fn read_npz(file: &str, source: Source, options: &ReadOptions) -> Result<Vec<Fou
             let seen = "an archive without a matrix".to_owned();
             Err(ReadError::new(file, Problem::UnknownFormat { seen }))
         }
-    }
-}
-
-fn check_ids(file: &str, ids: Option<&Vec<String>>, rows: usize) -> Result<(), ReadError> {
-    match ids {
-        Some(ids) if ids.len() != rows => Err(ReadError::new(
-            file,
-            Problem::Unequal {
-                left: "items".into(),
-                left_len: ids.len(),
-                right: "the matrix".into(),
-                right_len: rows,
-            },
-        )),
-        _ => Ok(()),
     }
 }
 

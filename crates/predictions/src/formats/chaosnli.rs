@@ -1,8 +1,8 @@
 //! The layout of ChaosNLI's model predictions: `{model: {uid: {"uid", "predicted_probabilities",
 //! "predicted_label"}}}`, several models in one file; or one model's inner object alone.
 
-use dissensus_votes::containers::Source;
-use dissensus_votes::{Problem, ReadError, shorten};
+use dissensus_io::Source;
+use dissensus_io::{Problem, ReadError, shorten};
 use serde_json::{Map, Value};
 
 use super::{Format, Found};

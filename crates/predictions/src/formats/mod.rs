@@ -2,11 +2,11 @@
 
 mod array;
 mod chaosnli;
-pub(crate) mod safetensors;
+mod safetensors;
 mod table;
 
-use dissensus_votes::ReadError;
-use dissensus_votes::containers::Source;
+use dissensus_io::npy::Array;
+use dissensus_io::{Problem, ReadError, Source};
 
 use crate::read::{Kind, ReadOptions};
 
@@ -33,6 +33,31 @@ fn kind_of(name: &str) -> Option<Kind> {
     }
 }
 
+/// The numbers of a matrix, row after row, and how many there are in a row.
+fn matrix(array: &Array<'_>, options: &ReadOptions) -> Result<(Vec<f64>, usize), Problem> {
+    let (rows, width) = array.matrix_shape()?;
+    let limit = options.limits.cells;
+    if rows.saturating_mul(width) as u64 > limit {
+        return Err(Problem::TooLarge { what: "the matrix", limit });
+    }
+    Ok((array.numbers()?, width))
+}
+
+fn check_ids(file: &str, ids: Option<&Vec<String>>, rows: usize) -> Result<(), ReadError> {
+    match ids {
+        Some(ids) if ids.len() != rows => Err(ReadError::new(
+            file,
+            Problem::Unequal {
+                left: "items".into(),
+                left_len: ids.len(),
+                right: "the matrix".into(),
+                right_len: rows,
+            },
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// A way in which predictions are stored.
 pub struct Format {
     /// Its name.
@@ -43,6 +68,19 @@ pub struct Format {
     pub(crate) read: fn(&str, Source, &ReadOptions) -> Result<Vec<Found>, ReadError>,
 }
 
-/// All formats, the most specific first. (safetensors is told by its first bytes.)
+/// All formats, the most specific first.
 pub const FORMATS: &[Format] =
     &[chaosnli::FORMAT, array::NPY, array::NPZ, table::FORMAT, safetensors::FORMAT];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_format_is_named_once_and_explained() {
+        for (i, format) in FORMATS.iter().enumerate() {
+            assert!(FORMATS[..i].iter().all(|other| other.name != format.name), "{}", format.name);
+            assert!(format.layout.len() > 10, "{} has {:?}", format.name, format.layout);
+        }
+    }
+}

@@ -1,8 +1,8 @@
 //! Tables (CSV, TSV, JSON Lines, Parquet): an id column, and a column of numbers for each class;
 //! or an id column and one column of lists.
 
-use dissensus_votes::containers::{Source, Table, cell_text};
-use dissensus_votes::{Problem, ReadError, shorten};
+use dissensus_io::{Problem, ReadError, shorten};
+use dissensus_io::{Source, Table, cell_text};
 use serde_json::Value;
 
 use super::{Format, Found, kind_of};
@@ -107,7 +107,7 @@ fn read(file: &str, source: Source, options: &ReadOptions) -> Result<Vec<Found>,
         }
     };
     let (mut ids, mut values, mut width) = (Vec::new(), Vec::new(), 0);
-    for row in table.rows(&options.container) {
+    for row in table.rows(&options.limits) {
         let row = row?;
         let bad = |column: usize, problem: Problem| {
             ReadError::new(file, problem).row(row.number).column(columns[column].clone())

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use super::Manifest;
 use crate::layout::StoreLayout;
-use crate::lock::Lock;
+use crate::lock;
 use crate::{RunId, RunInfo, State, Store, StoreError, Which, files};
 
 /// What became of the runs and studies of a pack, each list sorted.
@@ -87,7 +87,7 @@ fn one(store: &Store, new: &RunInfo, unpacked: &mut Unpacked) -> Result<(), Stor
     let id = new.id.clone();
     let there = store.layout.run(&id);
     // As long as this is held, no run is begun or removed.
-    let making = Lock::wait(&store.layout.lock())?;
+    let making = lock::wait(&store.layout.lock())?;
     let finished = new.status.state == State::Finished;
     let old = match store.get(&id) {
         Ok(None) => {
@@ -112,7 +112,7 @@ fn one(store: &Store, new: &RunInfo, unpacked: &mut Unpacked) -> Result<(), Stor
         unpacked.kept.push(id);
         return Ok(());
     }
-    let Some(held) = Lock::take(&there.lock())? else {
+    let Some(held) = lock::take(&there.lock())? else {
         unpacked.left.push((id.clone(), store.locked(&id).to_string()));
         return Ok(());
     };

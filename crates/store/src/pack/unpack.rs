@@ -10,13 +10,14 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
 
+use dissensus_io::Lock;
 use sha2::{Digest as _, Sha256};
 use tar::{Archive, EntryType};
 
 use super::merge::{self, Unpacked};
 use super::{FileEntry, MANIFEST, Manifest};
 use crate::layout::{RunLayout, UNPACKING, is_artifact, is_plain};
-use crate::lock::{self, Lock};
+use crate::lock;
 use crate::{FORMAT, RunId, Store, StoreError, files};
 
 /// The longest manifest: a million files.
@@ -133,17 +134,17 @@ impl Staging {
     /// A new one. What was left by processes that are no more goes first.
     fn new(store: &Store) -> Result<Self, StoreError> {
         let root = store.path();
-        let making = Lock::wait(&store.layout.lock())?;
+        let making = lock::wait(&store.layout.lock())?;
         for name in files::names(root)?.iter().filter(|name| name.starts_with(UNPACKING)) {
             let left = root.join(name);
-            if !lock::is_held(&left.join("lock")) {
+            if !Lock::is_held(&left.join("lock")) {
                 files::remove(&left)?;
             }
         }
         let fail = |error| StoreError::io("making", root, error);
         let folder = tempfile::Builder::new().prefix(UNPACKING).tempdir_in(root).map_err(fail)?;
         let folder = folder.keep();
-        let taken = Lock::take(&folder.join("lock"))?;
+        let taken = lock::take(&folder.join("lock"))?;
         drop(making);
         let lock = taken.ok_or_else(|| StoreError::NoLocks { path: folder.clone() })?;
         Ok(Self { folder, _lock: lock })

@@ -1,6 +1,6 @@
 //! What the tests of the store share.
 
-use dissensus_store::{ActiveRun, Begun, Checkpoint, Predictions, Store, Tensors};
+use dissensus_store::{ActiveRun, Begun, Checkpoint, Logits, Store, Tensors};
 use serde_json::{Value, json};
 
 pub(crate) fn spec(seed: u64) -> Value {
@@ -34,8 +34,8 @@ pub(crate) fn weights(value: f32) -> Tensors<'static> {
     tensors
 }
 
-pub(crate) fn predictions(value: f32) -> Predictions<'static> {
+pub(crate) fn predictions(value: f32) -> Logits<'static> {
     let texts = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
     let logits = vec![value, -1.0, 0.5, 2.5, 0.0, -value];
-    Predictions::new(logits, texts(&["b-2", "a 1", "日本"]), texts(&["dog", "cat"])).unwrap()
+    Logits::new(logits, texts(&["b-2", "a 1", "日本"]), texts(&["dog", "cat"])).unwrap()
 }

@@ -2,7 +2,7 @@
 
 use dissensus_engine::network::Shape;
 use dissensus_engine::{Dataset, Weights};
-use dissensus_store::{ActiveRun, Checkpoint, Predictions};
+use dissensus_store::{ActiveRun, Checkpoint, Logits, StoreError};
 use serde_json::{Map, Value, json};
 
 use super::{End, Training};
@@ -48,15 +48,12 @@ impl Training<'_> {
         Ok(())
     }
 
-    fn predictions<'l>(
-        &self,
-        part: &Part,
-        logits: &'l [f32],
-    ) -> Result<Predictions<'l>, TrainError> {
+    fn predictions<'l>(&self, part: &Part, logits: &'l [f32]) -> Result<Logits<'l>, TrainError> {
         let table = self.task.table();
         let id = |&row: &u32| table.items().name(row as usize).to_owned();
         let ids: Vec<String> = part.rows.iter().map(id).collect();
-        Ok(Predictions::new(logits, ids, table.classes().names().to_vec())?)
+        let classes = table.classes().names().to_vec();
+        Ok(Logits::new(logits, ids, classes).map_err(StoreError::from)?)
     }
 
     /// Writes the last epoch and the figures of both.

@@ -10,10 +10,10 @@ use serde_json::Value;
 
 use super::Format;
 use super::columns;
-use crate::containers::{Row, Source, Table, cell_text, python};
-use crate::error::{Problem, ReadError, shorten};
 use crate::intake::{Intake, Places};
 use crate::options::ReadOptions;
+use dissensus_io::{Problem, ReadError, shorten};
+use dissensus_io::{Row, Source, Table, cell_text, python};
 
 pub(super) const FORMAT: Format = Format {
     name: "argilla",
@@ -79,7 +79,7 @@ fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
     let mut without = 0u64;
     let mut left: BTreeMap<String, Places> = BTreeMap::new();
     let mut missing = Places::default();
-    for (position, row) in table.rows(intake.options).enumerate() {
+    for (position, row) in table.rows(&intake.options.limits).enumerate() {
         let Some(row) = intake.good(row)? else {
             continue;
         };

@@ -7,10 +7,10 @@
 use serde_json::Value;
 
 use super::Format;
-use crate::containers::{Source, Table, cell_text};
-use crate::error::{Problem, ReadError, shorten};
 use crate::intake::{Finding, Intake, Severity};
 use crate::options::ReadOptions;
+use dissensus_io::{Problem, ReadError, shorten};
+use dissensus_io::{Source, Table, cell_text};
 
 pub(super) const FORMAT: Format = Format {
     name: "chaosnli",
@@ -52,7 +52,7 @@ fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
     let (count, example) = (table.column("label_count"), table.column("example"));
     let entropy = table.column("entropy");
     let mut names = None;
-    for row in table.rows(intake.options) {
+    for row in table.rows(&intake.options.limits) {
         let Some(row) = intake.good(row)? else {
             continue;
         };

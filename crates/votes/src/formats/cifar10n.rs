@@ -8,11 +8,11 @@
 //! CIFAR's own order of the training images.
 
 use super::Format;
-use crate::containers::pickle::{self, Object};
-use crate::containers::{Archive, Source, npy};
-use crate::error::{Problem, ReadError, shorten};
 use crate::intake::Intake;
 use crate::options::ReadOptions;
+use dissensus_io::pickle::{self, Object};
+use dissensus_io::{Archive, Source, npy};
+use dissensus_io::{Problem, ReadError, shorten};
 
 pub(super) const FORMAT: Format = Format {
     name: "cifar10n",
@@ -93,7 +93,7 @@ fn numbers(object: &Object) -> Result<Vec<f64>, Problem> {
     match object {
         Object::Array(array) if array.shape.len() == 1 => {
             let shape = array.shape.clone();
-            npy::Array::raw(&array.dtype, shape, array.fortran, &array.data)?.numbers()
+            npy::Array::raw(&array.dtype, shape, array.fortran, &*array.data)?.numbers()
         }
         _ => Err(Problem::Array("a list of labels is needed".to_owned())),
     }

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use crate::containers::Table;
-use crate::error::{Problem, shorten};
 use crate::options::ReadOptions;
+use dissensus_io::Table;
+use dissensus_io::{Problem, shorten};
 
 /// What a column can be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,10 +8,10 @@ use serde_json::{Map, Value};
 
 use super::Format;
 use super::columns::{self, Role};
-use crate::containers::{Source, Table, TableKind, cell_text};
-use crate::error::{Problem, ReadError, shorten};
 use crate::intake::{Intake, Places, Severity};
 use crate::options::{MultiLabel, ReadOptions};
+use dissensus_io::{Problem, ReadError, shorten};
+use dissensus_io::{Source, Table, TableKind, cell_text};
 
 pub(super) const FORMAT: Format = Format {
     name: "huggingface",
@@ -89,7 +89,7 @@ fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
     let names = class_names(&table, &column, &layout.label);
     state(&layout, &table, names.as_deref(), intake)?;
     let (mut missing, mut nameless, mut without) = (Places::default(), Places::default(), 0u64);
-    for (position, row) in table.rows(intake.options).enumerate() {
+    for (position, row) in table.rows(&intake.options.limits).enumerate() {
         let Some(row) = intake.good(row)? else {
             continue;
         };

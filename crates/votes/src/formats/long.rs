@@ -10,10 +10,10 @@ use serde_json::Value;
 
 use super::columns::{self, Role};
 use super::{Format, long_text};
-use crate::containers::{Source, Table, TableKind, cell_text};
-use crate::error::{Problem, ReadError};
 use crate::intake::{Finding, Intake, Severity};
 use crate::options::ReadOptions;
+use dissensus_io::{Problem, ReadError};
+use dissensus_io::{Source, Table, TableKind, cell_text};
 
 pub(super) const FORMAT: Format = Format {
     name: "long",
@@ -167,7 +167,7 @@ fn read_rows(table: Table, layout: Layout, intake: &mut Intake<'_>) -> Result<()
     let mut missing = (0, None);
     let mut order = ClassOrderColumn::default();
     let mut texts = Texts::default();
-    for row in table.rows(intake.options) {
+    for row in table.rows(&intake.options.limits) {
         let Some(row) = intake.good(row)? else {
             continue;
         };

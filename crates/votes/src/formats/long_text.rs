@@ -18,11 +18,11 @@ use dissensus_core::{BuildError, HEAVIEST, IdsBuilder, ShardVote, TableBuilder, 
 use rayon::prelude::*;
 
 use super::long::{self, ClassOrderColumn, Layout, Texts};
-use crate::containers::Table;
-use crate::containers::delimited::{Dialect, Records};
-use crate::containers::json::without_bom;
-use crate::error::{Problem, ReadError, shorten};
 use crate::intake::Intake;
+use dissensus_io::Table;
+use dissensus_io::delimited::{Dialect, Records};
+use dissensus_io::json::without_bom;
+use dissensus_io::{Problem, ReadError, shorten};
 
 /// Bytes in a block: small enough for the cache, large enough to make overheads vanish.
 const BLOCK: usize = 1 << 20;

@@ -10,11 +10,11 @@ use dissensus_core::{
 
 use super::columns::{self, Role};
 use super::{Format, long};
-use crate::containers::npy::{self, Array};
-use crate::containers::{Archive, Source, Table, cell_text};
-use crate::error::{Problem, ReadError, shorten};
 use crate::intake::Intake;
 use crate::options::{ReadOptions, Values};
+use dissensus_io::npy::{self, Array};
+use dissensus_io::{Archive, Source, Table, cell_text};
+use dissensus_io::{Problem, ReadError, shorten};
 
 pub(super) const NPY: Format = Format {
     name: "npy",
@@ -384,7 +384,7 @@ fn read_table(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> 
     let headed = names.iter().all(|name| !name.starts_with('#'));
     let mut cells = Vec::new();
     let mut items = Vec::new();
-    for row in table.rows(intake.options) {
+    for row in table.rows(&intake.options.limits) {
         let Some(row) = intake.good(row)? else {
             continue;
         };

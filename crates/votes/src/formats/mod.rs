@@ -19,10 +19,10 @@ mod popquorn;
 mod prodigy;
 mod wide;
 
-use crate::containers::Source;
-use crate::error::ReadError;
 use crate::intake::Intake;
 use crate::options::ReadOptions;
+use dissensus_io::ReadError;
+use dissensus_io::Source;
 
 /// A way in which votes are stored.
 pub struct Format {

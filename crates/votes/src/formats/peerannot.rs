@@ -10,10 +10,10 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use super::Format;
-use crate::containers::{Source, cell_text};
-use crate::error::{Problem, ReadError, shorten};
 use crate::intake::{Intake, Places};
 use crate::options::ReadOptions;
+use dissensus_io::{Problem, ReadError, shorten};
+use dissensus_io::{Source, cell_text};
 
 pub(super) const FORMAT: Format = Format {
     name: "peerannot",

@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use super::Format;
 use super::columns::{self, Role};
-use crate::containers::{Row, Source, Table, cell_text, python};
-use crate::error::{Problem, ReadError, shorten};
 use crate::intake::{Finding, Intake, Places, Severity};
 use crate::options::ReadOptions;
+use dissensus_io::{Problem, ReadError, shorten};
+use dissensus_io::{Row, Source, Table, cell_text, python};
 
 pub(super) const FORMAT: Format = Format {
     name: "popquorn",
@@ -69,7 +69,7 @@ fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
         intake.note("item column", table.columns[layout.item].clone());
     }
     let (mut missing, mut nameless) = (Places::default(), Places::default());
-    for row in table.rows(intake.options) {
+    for row in table.rows(&intake.options.limits) {
         let Some(row) = intake.good(row)? else {
             continue;
         };

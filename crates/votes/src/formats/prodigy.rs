@@ -9,10 +9,10 @@ use serde_json::Value;
 
 use super::Format;
 use super::columns::{self, Role};
-use crate::containers::{Row, Source, Table, TableKind, cell_text};
-use crate::error::{Problem, ReadError, shorten};
 use crate::intake::{Intake, Places, Severity};
 use crate::options::ReadOptions;
+use dissensus_io::{Problem, ReadError, shorten};
+use dissensus_io::{Row, Source, Table, TableKind, cell_text};
 
 pub(super) const FORMAT: Format = Format {
     name: "prodigy",
@@ -103,7 +103,7 @@ fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
         intake.note("annotator column", value);
     }
     let mut seen = Seen::default();
-    for row in table.rows(intake.options) {
+    for row in table.rows(&intake.options.limits) {
         match row {
             Ok(row) => read_row(&layout, &row, &mut seen, intake)?,
             Err(error) => intake.reject(error)?,

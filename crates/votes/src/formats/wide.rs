@@ -9,10 +9,10 @@ use serde_json::Value;
 
 use super::columns::{self, Role};
 use super::{Format, long};
-use crate::containers::{Source, Table, cell_text};
-use crate::error::{Problem, ReadError, shorten};
 use crate::intake::Intake;
 use crate::options::{ReadOptions, Values};
+use dissensus_io::{Problem, ReadError, shorten};
+use dissensus_io::{Source, Table, cell_text};
 
 pub(super) const FORMAT: Format = Format {
     name: "wide",
@@ -126,9 +126,8 @@ fn missing(table: &Table, layout: &Layout, options: &ReadOptions) -> HashSet<Str
     if options.missing.is_some() {
         return missing;
     }
-    let below = |row: &crate::containers::Row, c: usize| {
-        columns::number(row.cell(c)).is_some_and(|v| v < -1.0)
-    };
+    let below =
+        |row: &dissensus_io::Row, c: usize| columns::number(row.cell(c)).is_some_and(|v| v < -1.0);
     let negatives = table.sample.iter().any(|row| layout.annotators.iter().any(|&c| below(row, c)));
     let declared = options.classes.iter().flatten().any(|class| class == "-1");
     if !negatives && !declared {
@@ -158,7 +157,7 @@ fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
     const ITEM: u64 = 16;
     let copy = layout.annotators.len() as u64 + ITEM;
     let mut left = intake.options.limits.votes;
-    for row in table.rows(intake.options) {
+    for row in table.rows(&intake.options.limits) {
         let Some(row) = intake.good(row)? else {
             continue;
         };

@@ -2,9 +2,12 @@
 
 use dissensus_core::VoteTable;
 
-use super::{WriteError, WriteSeek, is_weighted, long_rows};
+use super::{Target, WriteError, WriteSeek, is_weighted, long_rows};
 
-pub(super) fn write(table: &VoteTable, out: &mut dyn WriteSeek) -> Result<(), WriteError> {
+pub(super) const TARGET: Target =
+    Target { name: "csv", ending: ".csv", title: "canonical long table", write };
+
+fn write(table: &VoteTable, out: &mut dyn WriteSeek) -> Result<(), WriteError> {
     // A file with such a character in it is binary, to other readers as to ours.
     let names = table.classes().names().iter().map(String::as_str);
     let mut ids = table.items().iter().chain(table.annotators().iter()).chain(names);

@@ -11,7 +11,10 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 
-use super::{WriteError, WriteSeek, is_weighted, long_rows};
+use super::{Target, WriteError, WriteSeek, is_weighted, long_rows};
+
+pub(super) const TARGET: Target =
+    Target { name: "parquet", ending: ".parquet", title: "canonical long table", write };
 
 /// Rows in a row group.
 const GROUP: usize = 1 << 20;
@@ -36,7 +39,7 @@ impl From<ParquetError> for WriteError {
     }
 }
 
-pub(super) fn write(table: &VoteTable, out: &mut dyn WriteSeek) -> Result<(), WriteError> {
+fn write(table: &VoteTable, out: &mut dyn WriteSeek) -> Result<(), WriteError> {
     let weighted = is_weighted(table);
     let weight = if weighted { "OPTIONAL DOUBLE weight;" } else { "" };
     let schema = format!(

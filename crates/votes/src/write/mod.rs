@@ -5,7 +5,6 @@
 //! the label in the order of the classes; `weight` where votes carry weights. An item without
 //! votes has a row without a label; a class that nobody chose a row without an item.
 
-mod atomic;
 mod long_csv;
 mod long_parquet;
 mod npz;
@@ -14,9 +13,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use dissensus_core::{Ballots, VoteTable};
+use dissensus_io::{self as io, Durability, Existing, FileError};
 use thiserror::Error;
-
-pub use atomic::write_atomically;
 
 /// A form to write.
 pub struct Target {
@@ -30,26 +28,7 @@ pub struct Target {
 }
 
 /// All forms.
-pub const TARGETS: &[Target] = &[
-    Target {
-        name: "csv",
-        ending: ".csv",
-        title: "canonical long table",
-        write: |table, out| long_csv::write(table, out),
-    },
-    Target {
-        name: "parquet",
-        ending: ".parquet",
-        title: "canonical long table",
-        write: |table, out| long_parquet::write(table, out),
-    },
-    Target {
-        name: "npz",
-        ending: ".npz",
-        title: "counts (or probabilities), items and classes for numpy",
-        write: |table, out| npz::write(table, out),
-    },
-];
+pub const TARGETS: &[Target] = &[long_csv::TARGET, long_parquet::TARGET, npz::TARGET];
 
 /// A file that can be written and moved about in (zip archives need both).
 pub trait WriteSeek: Write + std::io::Seek + Send {}
@@ -59,20 +38,9 @@ impl<T: Write + std::io::Seek + Send> WriteSeek for T {}
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// The operating system says no.
-    #[error("{}: {error}", .path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// What it says.
-        error: std::io::Error,
-    },
-    /// It exists.
-    #[error("{} exists already", .path.display())]
-    Exists {
-        /// The file.
-        path: PathBuf,
-    },
+    /// The file cannot be written, or exists.
+    #[error(transparent)]
+    File(#[from] FileError),
     /// The name does not say which form.
     #[error("cannot tell what to write from the name {}", .path.display())]
     UnknownTarget {
@@ -101,18 +69,6 @@ pub enum WriteError {
     Encode(String),
 }
 
-impl WriteError {
-    /// What the user can do about it.
-    pub fn remedy(&self) -> Option<&'static str> {
-        match self {
-            Self::Exists { .. } => Some("--force replaces it"),
-            Self::UnknownTarget { .. } => Some("end it in .csv, .parquet or .npz, or say --to"),
-            Self::NoVotes { .. } => Some("write .npz, which holds probabilities"),
-            _ => None,
-        }
-    }
-}
-
 /// The form that a file name means.
 pub fn target_of(path: &Path) -> Result<&'static Target, WriteError> {
     let name = path.to_string_lossy().to_lowercase();
@@ -127,7 +83,13 @@ pub fn write_file(
     target: &Target,
     force: bool,
 ) -> Result<(), WriteError> {
-    write_atomically(path, force, |out| (target.write)(table, out))
+    let existing = Existing::replaced_if(force);
+    io::write_file(path, existing, Durability::Power, |out| (target.write)(table, out)).map_err(
+        |error| match error {
+            WriteError::Io(error) => FileError::new(path, error).into(),
+            other => other,
+        },
+    )
 }
 
 /// Writes a table to any place that can be written and moved about in.
@@ -192,5 +154,23 @@ fn is_weighted(table: &VoteTable) -> bool {
         Ballots::Votes(votes) => votes.is_weighted(),
         Ballots::Counts(counts) => counts.is_weighted(),
         Ballots::Probabilities(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_form_has_a_name_an_ending_and_a_title_of_its_own() {
+        for (i, form) in TARGETS.iter().enumerate() {
+            let others = &TARGETS[..i];
+            assert!(others.iter().all(|o| o.name != form.name && o.ending != form.ending));
+            assert!(form.ending.starts_with('.') && form.title.len() > 10, "{}", form.name);
+            let path = format!("votes{}", form.ending.to_uppercase());
+            assert_eq!(target_of(Path::new(&path)).unwrap().name, form.name);
+        }
+        let unknown = target_of(Path::new("votes.xlsx")).err().unwrap();
+        assert!(matches!(unknown, WriteError::UnknownTarget { .. }), "{unknown}");
     }
 }

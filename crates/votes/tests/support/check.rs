@@ -10,8 +10,8 @@
 use std::io::{Cursor, Write};
 
 use dissensus_core::{Ballots, Counts, Keep, VoteTable};
-use dissensus_votes::containers::{Source, npy, pickle, python};
-use dissensus_votes::input::Input;
+use dissensus_io::Input;
+use dissensus_io::{Source, npy, pickle, python};
 use dissensus_votes::write::{TARGETS, WriteError, write};
 use dissensus_votes::{
     Limits, MultiLabel, ReadError, ReadOptions, Reading, Severity, Values, lint, read_bytes,
@@ -139,13 +139,14 @@ fn every_row_counts(reading: &Reading, options: &ReadOptions, bytes: &[u8]) {
         return;
     }
     let input = Input::from_bytes("x", bytes.to_vec());
-    let Ok(Source::Table(table)) = input.and_then(|input| Source::open(input, options)) else {
+    let Ok(Source::Table(table)) = input.and_then(|input| Source::open(input, &options.source()))
+    else {
         return;
     };
     if table.column("class").is_some() {
         return;
     }
-    let rows = table.rows(options).count() as u64;
+    let rows = table.rows(&options.limits).count() as u64;
     let missing = reading.findings.iter().filter(|f| f.code == "missing-value");
     let missing: u64 = missing.map(|f| f.count).sum();
     let votes = reading.table.counts().map_or(0, |counts| counts.total());

@@ -6,9 +6,10 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use dissensus_store::Predictions;
-use dissensus_votes::write::{WriteError, write_atomically};
+use dissensus_io::FileError;
+use dissensus_store::Logits;
 
+use crate::ui::files;
 use crate::ui::table::csv_cell;
 
 /// What a file is written as.
@@ -37,16 +38,16 @@ pub(super) fn file(
     path: &Path,
     force: bool,
     form: Form,
-    predictions: &Predictions<'_>,
-) -> Result<(), WriteError> {
-    write_atomically(path, force, |out| match form {
-        Form::Npz => Ok(predictions.write_npz(out)?),
-        Form::Csv => Ok(out.write_all(csv(predictions).as_bytes())?),
-    })
+    predictions: &Logits<'_>,
+) -> Result<(), FileError> {
+    match form {
+        Form::Npz => files::write(path, force, |out| predictions.write_npz(out)),
+        Form::Csv => files::write_text(path, force, &csv(predictions)),
+    }
 }
 
 /// A row an id, a column a class.
-pub(super) fn csv(predictions: &Predictions<'_>) -> String {
+pub(super) fn csv(predictions: &Logits<'_>) -> String {
     let classes: Vec<String> = predictions.classes().iter().map(|name| csv_cell(name)).collect();
     let mut text = format!("id,{}\n", classes.join(","));
     let rows = predictions.logits().chunks(classes.len().max(1));
@@ -75,10 +76,10 @@ mod tests {
     use super::*;
     use dissensus_predictions::{Kind, ReadOptions, read};
 
-    fn predictions() -> Predictions<'static> {
+    fn predictions() -> Logits<'static> {
         let texts = |list: &[&str]| list.iter().map(|t| (*t).to_owned()).collect::<Vec<_>>();
         let logits = vec![0.1, -3.5e-8, 2.0, 1e4, -7.25, 0.0];
-        Predictions::new(logits, texts(&["é,1", "日本"]), texts(&["a", "b\"c", "d"])).unwrap()
+        Logits::new(logits, texts(&["é,1", "日本"]), texts(&["a", "b\"c", "d"])).unwrap()
     }
 
     #[test]
@@ -103,7 +104,7 @@ mod tests {
             assert_eq!(back.values, expected);
             assert!(matches!(
                 file(&path, false, form, &predictions()),
-                Err(WriteError::Exists { .. })
+                Err(FileError::Exists { .. })
             ));
         }
     }

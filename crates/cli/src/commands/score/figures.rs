@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
+use dissensus_io::FileError;
 use dissensus_measure::reliability::{Bin, Binning};
 use dissensus_measure::{Against, Scorer};
 use dissensus_report::figures::{
     Drawing, Figure, Form, Key, Reliability, ReliabilityBin, ReliabilityCurve, ReliabilityPanel,
     Scatter, ScatterPanel,
 };
-use dissensus_votes::write::{WriteError, write_atomically};
 
 use crate::judging::{JudgeArgs, Model, number};
 use crate::ui;
@@ -22,8 +22,7 @@ pub(super) fn draw(
     judge: &JudgeArgs,
     force: bool,
 ) -> anyhow::Result<()> {
-    std::fs::create_dir_all(folder)
-        .map_err(|error| WriteError::File { path: folder.to_owned(), error })?;
+    std::fs::create_dir_all(folder).map_err(|error| FileError::new(folder, error))?;
     for model in models {
         let scorer = Scorer::new(&model.judged, judge.settings())?;
         let name = file_name(&model.name);
@@ -36,7 +35,7 @@ pub(super) fn draw(
 }
 
 fn save(path: &Path, svg: &str, force: bool) -> anyhow::Result<()> {
-    write_atomically(path, force, |out| Ok(out.write_all(svg.as_bytes())?))?;
+    ui::files::write_text(path, force, svg)?;
     ui::err(&format!("wrote {}\n", path.display()));
     Ok(())
 }

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use dissensus_io::FileError;
 use dissensus_studies::Own;
 use dissensus_train::Spec;
-use dissensus_votes::write::{WriteError, write_atomically};
 
 use super::at_least_one;
 use crate::training::load;
@@ -109,7 +109,7 @@ fn quoted(path: &str) -> String {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(path) = args.out.as_ref().filter(|path| !args.force && path.exists()) {
-        return Err(WriteError::Exists { path: path.clone() }.into());
+        return Err(FileError::Exists { path: path.clone() }.into());
     }
     let data = args.data();
     let alone = args.inputs.is_none() && args.encoder.is_none();
@@ -153,7 +153,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     match &args.out {
         None => ui::out(&text)?,
         Some(path) => {
-            write_atomically(path, args.force, |out| Ok(out.write_all(text.as_bytes())?))?;
+            ui::files::write_text(path, args.force, &text)?;
             ui::out(&format!("wrote {}\n", path.display()))?;
             ui::err(&format!(
                 "next: dissensus study run {file} --scale quick   to see that all works\n"

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::builder::PossibleValuesParser;
 use dissensus_core::Keep;
+use dissensus_io::FileError;
 use dissensus_votes::write::{TARGETS, Target, WriteError, target_of, write, write_file};
 
 use super::reading::ReadArgs;
@@ -51,7 +52,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let to_stdout = args.out.as_os_str() == "-";
     // Said before a long read, not after it.
     if !to_stdout && !args.force && args.out.exists() {
-        return Err(WriteError::Exists { path: args.out.clone() }.into());
+        return Err(FileError::Exists { path: args.out.clone() }.into());
     }
     let keep = if target.name == "npz" { Keep::Counts } else { Keep::Votes };
     let reading = args.read.read(&args.read.options(keep))?;

@@ -10,7 +10,6 @@ use dissensus_report::figures::{
 };
 use dissensus_votes::Note;
 use dissensus_votes::summary::{BINS, Summary, summarize};
-use dissensus_votes::write::write_atomically;
 use serde::Serialize;
 
 use super::reading::ReadArgs;
@@ -52,7 +51,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let summary = summarize(&reading.table, &reading.texts, args.top);
     if let Some(path) = &args.svg {
         let svg = entropy_figure(&reading.file, &summary).svg(Form::File);
-        write_atomically(path, args.force, |out| Ok(out.write_all(svg.as_bytes())?))?;
+        ui::files::write_text(path, args.force, &svg)?;
         ui::err(&format!("wrote {}\n", path.display()));
     }
     if args.json {

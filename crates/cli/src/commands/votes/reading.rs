@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::PossibleValuesParser;
 use dissensus_core::Keep;
+use dissensus_io::Input;
 use dissensus_votes::formats::FORMATS;
-use dissensus_votes::input::Input;
 use dissensus_votes::{MultiLabel, ReadError, ReadOptions, Reading, Values};
 
 use crate::ui::progress;
@@ -109,7 +109,7 @@ pub(crate) fn read(path: &Path, options: &ReadOptions) -> Result<Reading, ReadEr
         Input::open(path)?
     } else {
         let name = path.display().to_string();
-        let file = dissensus_votes::input::open_file(path)?;
+        let file = dissensus_io::input::open_file(path)?;
         Input::from_reader(&name, Box::new(progress::reading(file, &name)))?
     };
     dissensus_votes::read_input(input, options)

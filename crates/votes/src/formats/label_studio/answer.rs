@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use crate::containers::cell_text;
-use crate::error::{Problem, ReadError, shorten};
 use crate::intake::Intake;
+use dissensus_io::cell_text;
+use dissensus_io::{Problem, ReadError, shorten};
 
 /// An error about a value of another shape.
 pub(super) fn shape(intake: &Intake<'_>, expected: &'static str, found: &Value) -> ReadError {

@@ -10,9 +10,9 @@ use serde_json::{Map, Value};
 
 use super::Entry;
 use super::answer;
-use crate::containers::cell_text;
-use crate::error::ReadError;
 use crate::intake::{Intake, Places, Severity};
+use dissensus_io::ReadError;
+use dissensus_io::cell_text;
 
 pub(super) fn read(rows: &[Entry], intake: &mut Intake<'_>) -> Result<(), ReadError> {
     let mut seen = HashSet::new();

@@ -11,10 +11,10 @@ mod tasks;
 use serde_json::{Map, Value};
 
 use super::Format;
-use crate::containers::Source;
-use crate::error::{Problem, ReadError};
 use crate::intake::Intake;
 use crate::options::ReadOptions;
+use dissensus_io::Source;
+use dissensus_io::{Problem, ReadError};
 
 pub(super) const FORMAT: Format = Format {
     name: "label-studio",

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::Entry;
 use super::answer;
-use crate::error::{Problem, ReadError};
 use crate::intake::{Intake, Places, Severity};
+use dissensus_io::{Problem, ReadError};
 
 /// What is left out, and why.
 #[derive(Default)]

@@ -4,9 +4,9 @@
 use dissensus_core::ClassSet;
 use serde_json::{Map, Value};
 
-use crate::containers::{Source, cell_text};
-use crate::error::{Problem, ReadError, shorten};
 use crate::intake::{Finding, Intake, Places, Severity};
+use dissensus_io::{Problem, ReadError, shorten};
+use dissensus_io::{Source, cell_text};
 
 /// Whether some of the first items have annotations of this kind.
 pub(super) fn detect(source: &Source, kind: fn(&Value) -> bool) -> bool {

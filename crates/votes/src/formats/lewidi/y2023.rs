@@ -11,10 +11,10 @@ use std::collections::{BTreeMap, HashSet};
 use serde_json::{Map, Value};
 
 use super::checks::{self, Checks};
-use crate::containers::Source;
-use crate::error::{Problem, ReadError};
 use crate::formats::Format;
 use crate::intake::{Finding, Intake, Places, Severity};
+use dissensus_io::Source;
+use dissensus_io::{Problem, ReadError};
 
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "lewidi-2023",

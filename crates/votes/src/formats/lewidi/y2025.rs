@@ -10,11 +10,11 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::checks::{self, Checks};
-use crate::containers::{Source, cell_text};
-use crate::error::{ReadError, shorten};
 use crate::formats::Format;
 use crate::intake::{Finding, Intake, Places, Severity};
 use crate::options::MultiLabel;
+use dissensus_io::{ReadError, shorten};
+use dissensus_io::{Source, cell_text};
 
 pub(in crate::formats) const FORMAT: Format = Format {
     name: "lewidi-2025",

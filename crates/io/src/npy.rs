@@ -3,6 +3,11 @@
 //! The header is a Python dictionary in text form. Only the dictionaries that numpy writes are
 //! understood, by a parser of our own that allocates nothing on the header's word: the data must
 //! be there before an array is made of it. Objects (pickles) are refused.
+//!
+//! Texts are UTF-32 of one width, filled up with NULs.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
 
 use crate::error::Problem;
 
@@ -39,7 +44,7 @@ pub struct Array<'a> {
     pub shape: Vec<usize>,
     big_endian: bool,
     fortran: bool,
-    data: &'a [u8],
+    data: Cow<'a, [u8]>,
 }
 
 fn bad<T>(message: impl Into<String>) -> Result<T, Problem> {
@@ -80,7 +85,7 @@ pub fn parse(bytes: &[u8]) -> Result<Array<'_>, Problem> {
             data.len()
         ));
     }
-    array.data = &data[..wanted];
+    array.data = data[..wanted].into();
     Ok(array)
 }
 
@@ -90,9 +95,10 @@ impl<'a> Array<'a> {
         descr: &str,
         shape: Vec<usize>,
         fortran: bool,
-        data: &'a [u8],
+        data: impl Into<Cow<'a, [u8]>>,
     ) -> Result<Self, Problem> {
         let mut array = Array::new(descr, shape, fortran)?;
+        let data = data.into();
         if array.cells()?.checked_mul(array.element.size()) != Some(data.len()) {
             return bad(format!("{} bytes do not make the shape {:?}", data.len(), array.shape));
         }
@@ -102,7 +108,7 @@ impl<'a> Array<'a> {
 
     fn new(descr: &str, shape: Vec<usize>, fortran: bool) -> Result<Self, Problem> {
         let (element, big_endian) = element(descr)?;
-        Ok(Self { element, shape, big_endian, fortran, data: &[] })
+        Ok(Self { element, shape, big_endian, fortran, data: Cow::default() })
     }
 
     fn cells(&self) -> Result<usize, Problem> {
@@ -118,12 +124,50 @@ impl<'a> Array<'a> {
         }
     }
 
+    /// Its values' type and its shape, for people: `float32 of shape [2, 3]`.
+    pub fn describe(&self) -> String {
+        let element = match self.element {
+            Element::Int(size) => format!("int{}", 8 * size),
+            Element::Unsigned(size) => format!("uint{}", 8 * size),
+            Element::Float(size) => format!("float{}", 8 * size),
+            Element::Text(_) | Element::Bytes(_) => "texts".to_owned(),
+        };
+        format!("{element} of shape {:?}", self.shape)
+    }
+
+    /// The values as they are stored.
+    pub fn data(&self) -> &[u8] {
+        &self.data
+    }
+
+    /// What one step along each axis is worth, in values.
+    pub fn steps(&self) -> Vec<usize> {
+        let axes = self.shape.len();
+        let mut steps = vec![1; axes];
+        match self.fortran {
+            true => (1..axes).for_each(|i| steps[i] = steps[i - 1] * self.shape[i - 1]),
+            false => (1..axes).rev().for_each(|i| steps[i - 1] = steps[i] * self.shape[i]),
+        }
+        steps
+    }
+
+    /// A matrix of 32-bit floats, row after row, to the bit; `None` where it is something else.
+    pub fn f32_matrix(&self) -> Option<([usize; 2], Vec<f32>)> {
+        match (self.element, self.big_endian, self.fortran, &self.shape[..]) {
+            (Element::Float(4), false, false, &[rows, columns]) => {
+                let (cells, _) = self.data.as_chunks::<4>();
+                Some(([rows, columns], cells.iter().map(|c| f32::from_le_bytes(*c)).collect()))
+            }
+            _ => None,
+        }
+    }
+
     /// Whether the values are whole numbers by type.
     pub fn is_integer(&self) -> bool {
         matches!(self.element, Element::Int(_) | Element::Unsigned(_))
     }
 
-    fn bytes_of(&self, index: usize) -> &'a [u8] {
+    fn bytes_of(&self, index: usize) -> &[u8] {
         let size = self.element.size();
         self.data.get(index * size..(index + 1) * size).unwrap_or(&[])
     }
@@ -282,13 +326,114 @@ impl Header {
     }
 }
 
-/// A header and nothing else, for writers that stream the values behind it.
+/// A number that arrays can hold.
+pub trait Scalar: Copy {
+    /// numpy's name of its type.
+    const DESCR: &'static str;
+    /// Appends its bytes.
+    fn append(self, bytes: &mut Vec<u8>);
+}
+
+macro_rules! scalars {
+    ($($type:ty => $descr:literal),*) => {$(
+        impl Scalar for $type {
+            const DESCR: &'static str = $descr;
+            fn append(self, bytes: &mut Vec<u8>) {
+                bytes.extend(self.to_le_bytes());
+            }
+        }
+    )*};
+}
+scalars!(u8 => "|u1", u16 => "<u2", u32 => "<u4", f32 => "<f4", f64 => "<f8");
+
+/// Bytes that are gathered before they are written.
+const BUFFER: usize = 1 << 16;
+
+/// Writes an array whose values come piece by piece, the last axis the fastest.
+pub struct ArrayWriter<T, W> {
+    out: W,
+    buffer: Vec<u8>,
+    left: usize,
+    shape: Vec<usize>,
+    values: std::marker::PhantomData<T>,
+}
+
+impl<T: Scalar, W: Write> ArrayWriter<T, W> {
+    /// Writes the header.
+    pub fn new(mut out: W, shape: &[usize]) -> io::Result<Self> {
+        out.write_all(&header(T::DESCR, shape))?;
+        let left = shape.iter().fold(1usize, |n, &axis| n.saturating_mul(axis));
+        let (buffer, shape) = (Vec::with_capacity(BUFFER), shape.to_vec());
+        Ok(Self { out, buffer, left, shape, values: std::marker::PhantomData })
+    }
+
+    /// Adds values.
+    pub fn push(&mut self, values: &[T]) -> io::Result<()> {
+        self.left = self.left.checked_sub(values.len()).ok_or_else(|| self.other_count())?;
+        for block in values.chunks(BUFFER / size_of::<T>()) {
+            block.iter().for_each(|value| value.append(&mut self.buffer));
+            if self.buffer.len() >= BUFFER {
+                self.out.write_all(&self.buffer)?;
+                self.buffer.clear();
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the array; there must be as many values as its shape says.
+    pub fn finish(mut self) -> io::Result<()> {
+        match self.left {
+            0 => self.out.write_all(&self.buffer),
+            _ => Err(self.other_count()),
+        }
+    }
+
+    fn other_count(&self) -> io::Error {
+        let text = format!("another number of values than the shape {:?} has", self.shape);
+        io::Error::new(io::ErrorKind::InvalidInput, text)
+    }
+}
+
+/// Writes an array, the last axis the fastest.
+pub fn write_array<T: Scalar>(out: impl Write, shape: &[usize], values: &[T]) -> io::Result<()> {
+    let mut writer = ArrayWriter::new(out, shape)?;
+    writer.push(values)?;
+    writer.finish()
+}
+
+/// Writes a list of texts; none may end in NUL, which numpy would drop.
+pub fn write_texts<'t, I>(mut out: impl Write, texts: I) -> io::Result<()>
+where
+    I: IntoIterator<Item = &'t str>,
+    I::IntoIter: Clone,
+{
+    let texts = texts.into_iter();
+    let (mut count, mut width) = (0, 1);
+    for text in texts.clone() {
+        count += 1;
+        width = width.max(text.chars().count());
+    }
+    out.write_all(&header(&format!("<U{width}"), &[count]))?;
+    let mut buffer = Vec::new();
+    for text in texts {
+        let end = buffer.len() + 4 * width;
+        buffer.extend(text.chars().flat_map(|c| u32::from(c).to_le_bytes()));
+        buffer.resize(end, 0);
+        if buffer.len() > BUFFER {
+            out.write_all(&buffer)?;
+            buffer.clear();
+        }
+    }
+    out.write_all(&buffer)
+}
+
+/// A header of an array whose type is named as numpy does.
 pub fn header(descr: &str, shape: &[usize]) -> Vec<u8> {
     let axes: String = shape.iter().map(|axis| format!("{axis}, ")).collect();
     let axes = if shape.len() == 1 { axes.trim_end() } else { axes.trim_end_matches(", ") };
     let text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({axes}), }}");
     // Magic, version and length take 10 bytes; everything is padded to 64, ending in a line break.
-    let padded = (10 + text.len() + 1).div_ceil(64) * 64 - 10;
+    let padded = (10 + text.len() + 1).next_multiple_of(64) - 10;
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
     bytes.extend((padded as u16).to_le_bytes());
     bytes.extend(format!("{text:<width$}\n", width = padded - 1).bytes());
@@ -341,6 +486,38 @@ mod tests {
             let array = parse(&bytes).unwrap();
             assert_eq!((&array.shape, array.element), (&shape, Element::Float(8)));
         }
+    }
+
+    /// How `np.save(file, np.array([[1.5], [-2]], "<f4"))` of numpy 2.4.6 begins.
+    #[test]
+    fn headers_are_numpys() {
+        let mut bytes = Vec::new();
+        write_array(&mut bytes, &[2, 1], &[1.5f32, -2.0]).unwrap();
+        let head =
+            b"\x93NUMPY\x01\x00v\x00{'descr': '<f4', 'fortran_order': False, 'shape': (2, 1), }";
+        assert_eq!(&bytes[..head.len()], head);
+        assert_eq!((bytes.len(), bytes[127]), (128 + 8, b'\n'));
+        assert_eq!(parse(&bytes).unwrap().f32_matrix(), Some(([2, 1], vec![1.5, -2.0])));
+        assert!(write_array(&mut Vec::new(), &[2, 2], &[1u8, 2, 3]).is_err());
+        assert!(write_array(&mut Vec::new(), &[1], &[1u8, 2]).is_err());
+    }
+
+    #[test]
+    fn texts_and_long_arrays_read_back() {
+        let mut bytes = Vec::new();
+        write_texts(&mut bytes, ["é", "日本", ""]).unwrap();
+        assert_eq!(parse(&bytes).unwrap().texts().unwrap(), ["é", "日本", ""]);
+        let last = bytes.len() - 5;
+        bytes[last] = 0xff;
+        let error = parse(&bytes).unwrap().texts().unwrap_err().to_string();
+        assert!(error.contains("not Unicode"), "{error}");
+        let values: Vec<u16> = (0..100_000u32).map(|v| v as u16).collect();
+        let mut bytes = Vec::new();
+        let mut writer = ArrayWriter::new(&mut bytes, &[10, 10_000]).unwrap();
+        values.chunks(10_000).for_each(|row| writer.push(row).unwrap());
+        writer.finish().unwrap();
+        let wanted: Vec<f64> = values.iter().map(|&v| f64::from(v)).collect();
+        assert_eq!(parse(&bytes).unwrap().numbers().unwrap(), wanted);
     }
 
     #[test]

@@ -7,11 +7,12 @@ use std::io::{BufRead, BufReader, Read};
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use super::table::{Body, Row, Rows};
-use super::{Source, Table, TableKind};
 use crate::error::{Problem, ReadError, shorten};
 use crate::input::Input;
-use crate::options::ReadOptions;
+use crate::source::Source;
+use crate::source::SourceOptions;
+use crate::table::{Body, Row, Rows};
+use crate::table::{Table, TableKind};
 
 /// A value whose objects have no key twice.
 struct Strict(Value);
@@ -96,7 +97,7 @@ pub fn open_document(input: Input, limit: u64) -> Result<Value, ReadError> {
 
 /// A source that begins with `{`: JSON Lines where the first line is a whole object and another
 /// line follows, else one document.
-pub fn open_object_or_lines(input: Input, options: &ReadOptions) -> Result<Source, ReadError> {
+pub fn open_object_or_lines(input: Input, options: &SourceOptions) -> Result<Source, ReadError> {
     let body = without_bom(&input.head);
     let line_end = memchr::memchr(b'\n', body);
     let first = &body[..line_end.unwrap_or(body.len())];
@@ -233,6 +234,7 @@ pub fn rows(input: Input, columns: Vec<String>, limit: u64) -> Rows {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Limits;
 
     #[test]
     fn keys_appear_once() {
@@ -253,7 +255,7 @@ mod tests {
         let input = Input::from_bytes("x", text.into()).unwrap();
         let table = open_lines(input).unwrap();
         assert_eq!(table.columns, ["a", "b"]);
-        let rows: Vec<_> = table.rows(&ReadOptions::default()).collect();
+        let rows: Vec<_> = table.rows(&Limits::default()).collect();
         assert_eq!(rows[1].as_ref().unwrap().number, 3);
         assert_eq!(
             rows[2].as_ref().unwrap_err().to_string(),

@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use super::delimited::{self, Dialect};
-use super::{json, parquet};
+use crate::delimited::{self, Dialect};
 use crate::error::ReadError;
 use crate::input::Input;
-use crate::options::ReadOptions;
+use crate::source::Limits;
+use crate::{json, parquet};
 
 /// How a table is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,8 +72,8 @@ pub type Rows = Box<dyn Iterator<Item = Result<Row, ReadError>>>;
 
 impl Table {
     /// All rows from the first.
-    pub fn rows(self, options: &ReadOptions) -> Rows {
-        let limit = options.limits.line;
+    pub fn rows(self, limits: &Limits) -> Rows {
+        let limit = limits.line;
         match (self.kind, self.body) {
             (TableKind::Delimited(dialect), Body::Text(input)) => {
                 delimited::rows(input, dialect, self.columns.len(), limit)

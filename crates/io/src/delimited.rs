@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::Value;
 
-use super::json::without_bom;
-use super::table::{Body, Row, Rows};
-use super::{Table, TableKind};
 use crate::error::{Problem, ReadError, shorten};
 use crate::input::Input;
-use crate::options::ReadOptions;
+use crate::json::without_bom;
+use crate::source::SourceOptions;
+use crate::table::{Body, Row, Rows};
+use crate::table::{Table, TableKind};
 
 /// How cells and rows are told apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ const DELIMITERS: [u8; 4] = [b',', b'\t', b';', b'|'];
 const SAMPLE: usize = 200;
 
 /// Opens a table.
-pub fn open(input: Input, options: &ReadOptions) -> Result<Table, ReadError> {
+pub fn open(input: Input, options: &SourceOptions) -> Result<Table, ReadError> {
     let name = input.name.clone();
     let body = without_bom(&input.head);
     if memchr::memchr(0, body).is_some() {
@@ -291,13 +291,14 @@ impl Iterator for Records {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Limits;
 
     fn table(text: &str) -> Table {
-        open(Input::from_bytes("x", text.into()).unwrap(), &ReadOptions::default()).unwrap()
+        open(Input::from_bytes("x", text.into()).unwrap(), &SourceOptions::default()).unwrap()
     }
 
     fn errors(text: &str) -> Vec<String> {
-        let rows = table(text).rows(&ReadOptions::default());
+        let rows = table(text).rows(&Limits::default());
         rows.filter_map(Result::err).map(|e| e.to_string()).collect()
     }
 
@@ -324,7 +325,7 @@ mod tests {
     #[test]
     fn quoted_line_breaks_are_one_row() {
         let rows: Vec<_> = table("a,b\n\"1\n2\",\"say \"\"x\"\"\"\n3,4\n")
-            .rows(&ReadOptions::default())
+            .rows(&Limits::default())
             .map(Result::unwrap)
             .collect();
         assert_eq!(rows[0].cells, ["1\n2", "say \"x\""]);
@@ -340,8 +341,8 @@ mod tests {
         assert_eq!(errors("a,b\n1,\"2\n3,4\n5,6\n"), ["x, row 2: a quoted field is not closed"]);
         assert_eq!(errors("a,b\n1,5\" nail\n3,4\n"), Vec::<String>::new());
         let latin = Input::from_bytes("x", b"a,b\n1,caf\xe9\n".to_vec()).unwrap();
-        let table = open(latin, &ReadOptions::default()).unwrap();
-        let error = table.rows(&ReadOptions::default()).next().unwrap().unwrap_err();
+        let table = open(latin, &SourceOptions::default()).unwrap();
+        let error = table.rows(&Limits::default()).next().unwrap().unwrap_err();
         assert_eq!(error.to_string(), "x, row 2, column \"#2\": not UTF-8 text (byte 0xe9)");
     }
 

@@ -15,7 +15,7 @@ const DEEPEST: usize = 8;
 /// The entries of a list; missing ones (`None`, `nan`) are `Null`.
 pub fn list(text: &str) -> Result<Vec<Value>, Problem> {
     // JSON's lists are read as JSON: its escapes differ in details.
-    if let Ok(Value::Array(list)) = super::json::parse(text.as_bytes()) {
+    if let Ok(Value::Array(list)) = crate::json::parse(text.as_bytes()) {
         return Ok(list);
     }
     let mut parser = Parser { text, at: 0 };

@@ -23,7 +23,7 @@ use crate::{
 
 /// Why two tables do not make one.
 #[derive(Clone, Debug, Error, PartialEq)]
-pub enum JoinError {
+pub enum AppendError {
     /// Other classes, or the same in another order.
     #[error(
         "the classes are {first} in the first table and {second} in the second; give both the same \
@@ -73,10 +73,10 @@ pub enum JoinError {
 
 impl VoteTable {
     /// The same votes with other names for the classes, as many as there are.
-    pub fn with_classes(mut self, classes: ClassSet) -> Result<Self, JoinError> {
+    pub fn with_classes(mut self, classes: ClassSet) -> Result<Self, AppendError> {
         if classes.len() != self.classes.len() {
             let (names, classes) = (classes.len(), self.classes.len());
-            return Err(JoinError::Names { names, classes });
+            return Err(AppendError::Names { names, classes });
         }
         self.classes = classes;
         Ok(self)
@@ -91,13 +91,13 @@ impl VoteTable {
     /// These items, and after them those of `other`, with all that is known of their votes but the
     /// rows they came from. Both have the same classes in the same order, and no item stands in
     /// both; annotators of one name are one.
-    pub fn followed_by(&self, other: &Self) -> Result<Self, JoinError> {
+    pub fn followed_by(&self, other: &Self) -> Result<Self, AppendError> {
         let names = |table: &Self| table.classes.names().join(", ");
         if self.classes.names() != other.classes.names() {
-            return Err(JoinError::Classes { first: names(self), second: names(other) });
+            return Err(AppendError::Classes { first: names(self), second: names(other) });
         }
         if let Some(id) = other.items.iter().find(|id| self.items.position(id).is_some()) {
-            return Err(JoinError::Item { id: id.to_owned() });
+            return Err(AppendError::Item { id: id.to_owned() });
         }
         let mut annotators = IdsBuilder::new();
         let tables = [self, other];
@@ -125,7 +125,7 @@ impl VoteTable {
             }
             (a, b) => {
                 let (first, second) = (a.describe(), b.describe());
-                return Err(JoinError::Ballots { first, second });
+                return Err(AppendError::Ballots { first, second });
             }
         };
         let items: Ids = self.items.iter().chain(other.items.iter()).collect();
@@ -149,10 +149,10 @@ impl VoteTable {
         &self,
         annotators: &mut IdsBuilder,
         into: &mut Casting,
-    ) -> Result<(), JoinError> {
+    ) -> Result<(), AppendError> {
         let number = |name: &str| annotators.intern(name).map(|(number, _)| number);
         let numbers: Option<Vec<u32>> = self.annotators.iter().map(number).collect();
-        let numbers = numbers.ok_or(JoinError::TooMany { what: "annotators" })?;
+        let numbers = numbers.ok_or(AppendError::TooMany { what: "annotators" })?;
         let who = |at: u32| numbers.get(at as usize).copied();
         for item in 0..self.len() {
             match &self.ballots {
@@ -201,9 +201,9 @@ struct Casting {
 }
 
 impl Casting {
-    fn push(&mut self, vote: Vote) -> Result<(), JoinError> {
+    fn push(&mut self, vote: Vote) -> Result<(), AppendError> {
         if self.classes.len() >= u32::MAX as usize {
-            return Err(JoinError::TooMany { what: "votes" });
+            return Err(AppendError::TooMany { what: "votes" });
         }
         self.classes.push(vote.class);
         self.annotators.push(vote.annotator.unwrap_or(NOBODY));

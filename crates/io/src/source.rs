@@ -1,23 +1,45 @@
 //! What a file is before one asks what its votes look like: a table of rows, a JSON document, an
 //! array, an archive.
 
-pub mod archive;
-pub mod delimited;
-pub mod json;
-pub mod npy;
-pub mod parquet;
-pub mod pickle;
-pub mod python;
-mod table;
-
-pub use archive::Archive;
-pub use table::{Row, Rows, Table, TableKind, cell_text};
-
 use serde_json::Value;
 
+use crate::archive::Archive;
 use crate::error::{Problem, ReadError};
 use crate::input::Input;
-use crate::options::ReadOptions;
+use crate::table::Table;
+use crate::tensors::is_safetensors;
+use crate::{delimited, json, parquet};
+
+/// How a source is opened. The default detects everything.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SourceOptions {
+    /// The delimiter of a text table.
+    pub delimiter: Option<u8>,
+    /// Whether a text table's first row is its header.
+    pub header: Option<bool>,
+    /// The largest things that are read.
+    pub limits: Limits,
+}
+
+/// The largest things that are read; what is larger is an error, not an exhausted machine.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Bytes of one line of a table or of JSON Lines.
+    pub line: u64,
+    /// Bytes of a document that is read as a whole (JSON, Parquet, archives), and of all that is
+    /// unpacked from it.
+    pub document: u64,
+    /// Cells of a matrix, values of a Parquet table.
+    pub cells: u64,
+    /// Votes that the counts of a file stand for, where every vote is kept.
+    pub votes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { line: 16 << 20, document: 8 << 30, cells: 2 << 30, votes: 1 << 28 }
+    }
+}
 
 /// An opened source, as far as its container.
 pub enum Source {
@@ -27,13 +49,15 @@ pub enum Source {
     Json(Value),
     /// A `.npy` file.
     Npy(Vec<u8>),
+    /// A safetensors file.
+    Tensors(Vec<u8>),
     /// A zip archive: `.npz`, or PyTorch's `.pt`.
     Archive(Archive),
 }
 
 impl Source {
     /// Tells the container from the first bytes and opens it.
-    pub fn open(input: Input, options: &ReadOptions) -> Result<Self, ReadError> {
+    pub fn open(input: Input, options: &SourceOptions) -> Result<Self, ReadError> {
         let name = input.name.clone();
         let limit = options.limits.document;
         match input.head.as_slice() {
@@ -45,11 +69,12 @@ impl Source {
                 let bytes = input.into_bytes(limit)?;
                 Ok(Self::Table(parquet::open(&name, bytes, &options.limits)?))
             }
+            head if is_safetensors(head) => Ok(Self::Tensors(input.into_bytes(limit)?)),
             _ => Self::open_text(input, options),
         }
     }
 
-    fn open_text(input: Input, options: &ReadOptions) -> Result<Self, ReadError> {
+    fn open_text(input: Input, options: &SourceOptions) -> Result<Self, ReadError> {
         let encoding = match input.head.as_slice() {
             [0xff, 0xfe, ..] => Some("UTF-16 (little-endian)"),
             [0xfe, 0xff, ..] => Some("UTF-16 (big-endian)"),
@@ -83,6 +108,7 @@ impl Source {
             }
             Self::Json(_) => "a JSON value that is neither an object nor an array".to_owned(),
             Self::Npy(_) => "a numpy array".to_owned(),
+            Self::Tensors(_) => "a safetensors file".to_owned(),
             Self::Archive(archive) => {
                 let names: Vec<_> = archive.names().take(5).collect();
                 format!("a zip archive with {}", names.join(", "))

@@ -1,15 +1,15 @@
-//! Files that claim more than they hold, or hold what other tables cannot.
+//! Parquet files that claim more than they hold, or hold what other tables cannot.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::sync::Arc;
 
+use dissensus_votes::{Limits, ReadOptions, read_bytes};
 use parquet::basic::Compression;
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
-
-use super::*;
-use crate::{ReadOptions, read_bytes};
 
 /// A long table of items `a`, `b`, … that all have the label `label`, with weights.
 fn table(label: &str, weights: &[f64], compression: Compression) -> Vec<u8> {

@@ -19,10 +19,10 @@ use parquet::record::Field;
 use parquet::record::reader::RowIter;
 use serde_json::Value;
 
-use super::table::{Body, Row, Rows};
-use super::{Table, TableKind};
 use crate::error::{Problem, ReadError, shorten};
-use crate::options::Limits;
+use crate::source::Limits;
+use crate::table::{Body, Row, Rows};
+use crate::table::{Table, TableKind};
 
 thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
@@ -172,6 +172,3 @@ fn value(field: &Field, top: bool, left: &mut u64) -> Option<Value> {
         }
     })
 }
-
-#[cfg(test)]
-mod tests;
