@@ -24,7 +24,7 @@ struct Deterministic;
 
 impl Method for Deterministic {
     fn prepare(&self, source: &Source<'_>, seed: u64) -> Result<Kind, LabelError> {
-        multipass::shuffled(INFO.name, source, seed.wrapping_add(SHUFFLE_OFFSET))
+        multipass::shuffled(ENTRY.name, source, seed.wrapping_add(SHUFFLE_OFFSET))
     }
 }
 

@@ -31,7 +31,7 @@ struct Multipass;
 
 impl Method for Multipass {
     fn prepare(&self, source: &Source<'_>, seed: u64) -> Result<Kind, LabelError> {
-        shuffled(INFO.name, source, seed)
+        shuffled(ENTRY.name, source, seed)
     }
 }
 

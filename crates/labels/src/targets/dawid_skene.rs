@@ -94,7 +94,7 @@ pub struct DawidSkene {
 
 /// Fits the model to a table of single votes that name their annotators.
 pub fn fit(table: &VoteTable, settings: Settings) -> Result<DawidSkene, LabelError> {
-    let cast = Cast::new(INFO.name, table)?;
+    let cast = Cast::new(ENTRY.name, table)?;
     let mut posteriors = cast.shares();
     let mut parameters = steps::maximize(&cast, &posteriors);
     let mut log_likelihoods: Vec<f64> = Vec::new();

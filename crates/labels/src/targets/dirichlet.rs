@@ -43,7 +43,7 @@ impl Estimator for Dirichlet {
 /// The smoothed distributions, row by row.
 pub fn smoothed(source: &Source<'_>, alpha: f64) -> Result<Vec<f64>, LabelError> {
     if source.is_shares() {
-        return Err(LabelError::NeedsCounts { what: INFO.name, instead: "frequencies" });
+        return Err(LabelError::NeedsCounts { what: ENTRY.name, instead: "frequencies" });
     }
     let classes = source.classes().len();
     let mut rows = vec![0.0; source.len() * classes];
