@@ -8,7 +8,9 @@ use std::path::Path;
 use dissensus_core::{ClassSet, Ids, VoteTable};
 use dissensus_io::npy::{ArrayWriter, write_array};
 use dissensus_io::{Durability, Existing, FileError, write_file};
-use dissensus_labels::{Delivery, Prepared, Room, Seen, Source, Target, sparse};
+use dissensus_labels::{
+    Delivers, Delivery, EpochBuffer, EpochTargets, Prepared, Source, Target, sparse,
+};
 use dissensus_votes::write::WriteError;
 
 use crate::{Error, csv_cell};
@@ -73,17 +75,6 @@ pub fn deliver(
     Ok(Delivered { prepared, items, classes })
 }
 
-/// The shape of what is delivered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DeliveredShape {
-    /// A label for each item, in every epoch.
-    Labels,
-    /// A distribution for each item, the same in all epochs.
-    Targets,
-    /// A distribution for each item, another in every epoch.
-    TargetsPerEpoch,
-}
-
 /// The file forms that labels are written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LabelFile {
@@ -127,13 +118,9 @@ impl Delivered {
         &self.classes
     }
 
-    /// What is delivered.
-    pub fn shape(&self) -> DeliveredShape {
-        match (self.prepared.targets(), self.prepared.delivery().info().hard) {
-            (Some(_), _) => DeliveredShape::Targets,
-            (None, true) => DeliveredShape::Labels,
-            (None, false) => DeliveredShape::TargetsPerEpoch,
-        }
+    /// Whether labels or distributions are delivered.
+    pub fn delivers(&self) -> Delivers {
+        self.prepared.delivery().entry().delivers
     }
 
     /// Writes some epochs into a file, whole or not at all.
@@ -159,16 +146,16 @@ impl Delivered {
             }
             Ok(())
         };
-        match self.shape() {
-            DeliveredShape::Targets => {
+        match self.delivers() {
+            Delivers::Distributions => {
                 writeln!(out, "item,{names}")?;
                 table("", self.prepared.targets().unwrap_or_default(), out)
             }
-            DeliveredShape::TargetsPerEpoch => {
+            Delivers::EpochDistributions => {
                 writeln!(out, "epoch,item,{names}")?;
                 self.each_targets(epochs, |epoch, rows| table(&format!("{epoch},"), rows, out))
             }
-            DeliveredShape::Labels => {
+            Delivers::Labels => {
                 writeln!(out, "epoch,item,label")?;
                 self.each_labels(epochs, |epoch, labels| {
                     for (id, &label) in self.items.iter().zip(labels) {
@@ -185,16 +172,16 @@ impl Delivered {
     pub fn write_npy(&self, epochs: &Range<u64>, out: &mut dyn Write) -> io::Result<()> {
         let (items, classes) = (self.items.len(), self.classes.len());
         let count = usize::try_from(epochs.end - epochs.start).unwrap_or(usize::MAX);
-        match self.shape() {
-            DeliveredShape::Targets => {
+        match self.delivers() {
+            Delivers::Distributions => {
                 write_array(out, &[items, classes], self.prepared.targets().unwrap_or_default())
             }
-            DeliveredShape::TargetsPerEpoch => {
+            Delivers::EpochDistributions => {
                 let mut array = ArrayWriter::<f64, _>::new(out, &[count, items, classes])?;
                 self.each_targets(epochs, |_, rows| array.push(rows))?;
                 array.finish()
             }
-            DeliveredShape::Labels => {
+            Delivers::Labels => {
                 let mut array = ArrayWriter::<u16, _>::new(out, &[count, items])?;
                 self.each_labels(epochs, |_, labels| array.push(labels))?;
                 array.finish()
@@ -207,9 +194,10 @@ impl Delivered {
         epochs: &Range<u64>,
         mut each: impl FnMut(u64, &[f64]) -> io::Result<()>,
     ) -> io::Result<()> {
-        let mut room = Room::default();
+        let mut buffer = EpochBuffer::default();
         for epoch in epochs.clone() {
-            if let Seen::Soft(rows) = self.prepared.see(epoch, &mut room) {
+            if let EpochTargets::Distributions(rows) = self.prepared.targets_at(epoch, &mut buffer)
+            {
                 each(epoch, rows)?;
             }
         }

@@ -6,7 +6,7 @@ mod report;
 
 pub use dissensus_core as core;
 
-pub use deliver::{DeliverOptions, Delivered, DeliveredShape, LabelFile, SparseDraw, deliver};
+pub use deliver::{DeliverOptions, Delivered, LabelFile, SparseDraw, deliver};
 pub use error::Error;
 pub use report::{WrittenReport, report_tables, write_report};
 

@@ -5,10 +5,10 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use dissensus::{DeliverOptions, DeliveredShape, SparseDraw, deliver};
+use dissensus::{DeliverOptions, SparseDraw, deliver};
 use dissensus_core::Keep;
 use dissensus_io::FileError;
-use dissensus_labels::{DELIVERIES, Delivery, TARGETS, Target};
+use dissensus_labels::{DELIVERIES, Delivers, Delivery, TARGETS, Target};
 
 use super::votes::reading::{self, HowArgs};
 use crate::ui::{self, paint, text};
@@ -17,10 +17,9 @@ use crate::ui::{self, paint, text};
 ///
 /// The label of an example in an epoch is a pure function of the seed, the epoch and the example's
 /// id: the same here, in dissensus' own training, and in the few lines of numpy that the
-/// documentation of the `labels` crate gives. Methods that deliver labels write epochs × items
-/// (.npy) or a row for each epoch and item (.csv); `soft` and `label_smoothing` write the
-/// distributions, items × classes, once; `soft_noise`, whose targets are others in each epoch,
-/// writes epochs × items × classes.
+/// documentation of the `labels` crate gives. The list of methods below says what each one writes:
+/// labels are epochs × items (.npy) or a row per epoch and item (.csv), distributions that stay the
+/// same are items × classes, and those that change are epochs × items × classes.
 #[derive(clap::Args)]
 #[command(after_help = methods())]
 pub(crate) struct Args {
@@ -56,14 +55,19 @@ pub(crate) struct Args {
 fn methods() -> String {
     let mut page = String::from("Methods:\n");
     for info in DELIVERIES {
-        page += &format!("  {:<16} {}\n", info.name, info.title);
+        let written = match info.delivers {
+            Delivers::Labels => "labels",
+            Delivers::Distributions => "distributions that stay the same",
+            Delivers::EpochDistributions => "distributions that change",
+        };
+        page += &format!("  {:<16} {} [{written}]\n", info.name, info.description);
         for s in info.settings {
-            page += &format!("  {:<16}   {}={}: {}\n", "", s.name, s.default, s.about);
+            page += &format!("  {:<16}   {}={}: {}\n", "", s.name, s.default, s.description);
         }
     }
     page += "\nTargets:\n";
     for info in TARGETS {
-        page += &format!("  {:<16} {}\n", info.name, info.title);
+        page += &format!("  {:<16} {}\n", info.name, info.description);
     }
     page
 }
@@ -96,10 +100,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             let epochs = text::thousands(args.epochs.end - args.epochs.start);
             let items = text::thousands(delivered.items().len() as u64);
             let classes = delivered.classes().len();
-            let shape = match delivered.shape() {
-                DeliveredShape::Labels => format!("{epochs} epochs × {items} items"),
-                DeliveredShape::Targets => format!("{items} items × {classes} classes"),
-                DeliveredShape::TargetsPerEpoch => {
+            let shape = match delivered.delivers() {
+                Delivers::Labels => format!("{epochs} epochs × {items} items"),
+                Delivers::Distributions => format!("{items} items × {classes} classes"),
+                Delivers::EpochDistributions => {
                     format!("{epochs} epochs × {items} items × {classes} classes")
                 }
             };

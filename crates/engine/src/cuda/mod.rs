@@ -4,19 +4,21 @@
 //! Activations are N×H×W×C in bfloat16 or f32; weights, statistics, sums and everything flat are f32.
 //! Convolutions are cuDNN's, everything else is in `kernels/*.cu`, compiled when the device is opened.
 //! A step is captured once as a CUDA graph and then replayed: kernels find their batch by a counter on
-//! the device, so that an epoch is one launch a step and no word from the host in between. Channels
+//! the device, so that an epoch is one launch per step and no word from the host in between. Channels
 //! are padded to multiples of eight, so that eight neighbours move as one.
 //!
-//! Algorithms are deterministic, and every sum has a fixed order: the same seed on the same card gives
+//! Algorithms are deterministic, and every sum has a fixed order: the same seed on the same GPU gives
 //! the same bits, whatever runs beside it.
 
 #![allow(unsafe_code)]
 
 mod cudnn;
-mod found;
+mod detect;
+mod kernels;
 mod lanes;
 mod launch;
 mod layout;
+mod norm_work;
 mod runner;
 
 use std::sync::{Arc, Mutex};
@@ -30,12 +32,12 @@ use crate::network::Network;
 use cudnn::Plans;
 use launch::{Module, Pointer};
 
-pub use found::{Card, Library, cards, libraries, missing};
+pub use detect::{Gpu, Library, gpus, libraries, missing};
 
 /// The kernels, in the order in which they are compiled as one source.
 const SOURCES: [&str; 6] = [
     include_str!("kernels/common.cu"),
-    include_str!("kernels/pictures.cu"),
+    include_str!("kernels/images.cu"),
     include_str!("kernels/norm.cu"),
     include_str!("kernels/flat.cu"),
     include_str!("kernels/labels.cu"),
@@ -48,7 +50,7 @@ pub struct Cuda {
     /// Kernels with activations in f32 and in bfloat16.
     plain: Arc<Module>,
     half: Arc<Module>,
-    /// Data sets that are on the card, which runs share.
+    /// Data sets that are on the GPU, which runs share.
     data: Mutex<Vec<Arc<Resident>>>,
     /// How convolutions are done here.
     plans: Arc<Plans>,
@@ -57,7 +59,7 @@ pub struct Cuda {
     described: String,
 }
 
-/// The numbers of a data set on the card, and those of the host that they are a copy of.
+/// The numbers of a data set on the GPU, and those of the host that they are a copy of.
 struct Resident {
     of: Numbers,
     #[allow(dead_code)] // Kept for its memory.
@@ -74,7 +76,7 @@ enum Numbers {
 impl Numbers {
     fn of(data: &Dataset) -> Self {
         match data {
-            Dataset::Pictures { pixels, .. } => Self::Bytes(pixels.clone()),
+            Dataset::Images { pixels, .. } => Self::Bytes(pixels.clone()),
             Dataset::Vectors { values, .. } => Self::Floats(values.clone()),
         }
     }
@@ -107,9 +109,9 @@ impl Cuda {
         Self::open_for(ordinal, true)
     }
 
-    /// Opens it for one run at a time, which it then computes in another way, and sooner. Several
+    /// Opens it for one run at a time, which it then computes in another way, and sooner. Several runs
     /// still work, but get less done together.
-    pub fn open_alone(ordinal: usize) -> Result<Self, EngineError> {
+    pub fn open_exclusive(ordinal: usize) -> Result<Self, EngineError> {
         Self::open_for(ordinal, false)
     }
 
@@ -162,7 +164,7 @@ impl Cuda {
         }
     }
 
-    /// The numbers of a data set on the card: one copy for all runs, as long as one uses it.
+    /// The numbers of a data set on the GPU: one copy for all runs, as long as one uses it.
     fn resident(&self, data: &Dataset) -> Result<Arc<Resident>, EngineError> {
         use cudarc::driver::DevicePtr;
         let of = Numbers::of(data);
@@ -242,28 +244,5 @@ mod tests {
         let text = error.to_string();
         assert!(missing().iter().all(|l| text.contains(l.name) && text.contains(l.how)));
         assert_eq!(Cuda::count(), 0);
-    }
-
-    /// Every kernel that is started exists in the sources, and every one there is started.
-    #[test]
-    fn kernels_and_their_names_agree() {
-        let source = SOURCES.concat();
-        // A name stands before the first parenthesis after `void` and its bounds; macros name it
-        // first thing inside.
-        let plain = source.replace("__launch_bounds__(THREADS)", "").replace("\\\n", "");
-        let plain = ["(256, 2)", "(256)"]
-            .iter()
-            .fold(plain, |text, bounds| text.replace(&format!("__launch_bounds__{bounds}"), ""));
-        let direct =
-            plain.split("__global__ void").skip(1).filter_map(|rest| rest.split('(').next());
-        let made = ["\nSLOPES(", "\nBACK("].into_iter().flat_map(|macro_name| {
-            source.split(macro_name).skip(1).filter_map(|rest| rest.split(',').next())
-        });
-        let mut defined: Vec<&str> =
-            direct.map(str::trim).filter(|&name| name != "name").chain(made).collect();
-        let mut used = runner::KERNELS.to_vec();
-        defined.sort_unstable();
-        used.sort_unstable();
-        assert_eq!(defined, used);
     }
 }

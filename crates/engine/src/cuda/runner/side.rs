@@ -1,5 +1,5 @@
 //! The gradients of convolutions' weights, on a stream beside the main one: nothing waits for them
-//! before the update, and neither kind of kernel fills the card alone. A run that has the card for
+//! before the update, and neither kind of kernel fills the GPU alone. A run that has the GPU for
 //! itself gains a tenth; where several share it they fill it anyway, and lose by it. The numbers are
 //! the same either way.
 
@@ -34,8 +34,8 @@ impl Side {
         Ok(Self { stream, handle, workspace: 0, events, read, busy })
     }
 
-    /// Work on the side after all of the main stream so far.
-    pub(super) fn follow(&self, main: &CudaStream) -> Result<(), EngineError> {
+    /// The side waits for all of the main stream so far.
+    pub(super) fn wait_for_main(&self, main: &CudaStream) -> Result<(), EngineError> {
         let event = main.record_event(None).map_err(driver)?;
         self.stream.wait(&event).map_err(driver)?;
         self.events.borrow_mut().push(event);
