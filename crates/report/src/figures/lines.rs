@@ -2,7 +2,10 @@
 
 use super::csv::{Csv, number};
 use super::estimate::Estimate;
+use super::figure::Figure;
 use super::key::{Key, present};
+use super::kind::{Kind, Names, Setting};
+use super::look::Form;
 use super::panel::{Axis, Layer, Mark, Panel, Series};
 use super::points::{self, NOTE};
 use super::scale::Scale;
@@ -49,7 +52,50 @@ pub struct Line {
     pub points: Vec<(Option<u32>, Estimate)>,
 }
 
-pub(super) fn prepare(scope: &Scope<'_>) -> Result<(Lines, String), ReportError> {
+impl Kind for Lines {
+    const DESCRIPTION: &'static str = "A line for each arm over the number of votes per item in training: mean and interval \
+        over seeds, a panel for each metric.";
+    const SETTINGS: &'static [Setting] = &[
+        Setting::new("metrics", Names::Metric),
+        Setting::new("slice", Names::Slice),
+        Setting::plain("x_title"),
+        Setting::plain("y_title"),
+        Setting::plain("log_x"),
+    ];
+
+    fn prepare(scope: &Scope<'_>) -> Result<(Self, String), ReportError> {
+        prepare(scope)
+    }
+
+    fn csv(&self) -> String {
+        let header = ["metric", "slice", "dataset", "k", "arm", "mean", "low", "high", "n"];
+        let mut csv = Csv::new(&header);
+        for panel in &self.panels {
+            for line in &panel.lines {
+                for (k, Estimate { mean, low, high, n }) in &line.points {
+                    csv.row(&[
+                        &panel.metric,
+                        &self.slice,
+                        &panel.dataset,
+                        &k_text(*k),
+                        &line.key.name,
+                        &number(*mean),
+                        &number(*low),
+                        &number(*high),
+                        &n.to_string(),
+                    ]);
+                }
+            }
+        }
+        csv.finish()
+    }
+
+    fn svg(&self, figure: &Figure, form: Form) -> String {
+        self.sheet(&figure.arms).svg(&figure.title, &figure.note, form)
+    }
+}
+
+fn prepare(scope: &Scope<'_>) -> Result<(Lines, String), ReportError> {
     let metrics = points::metrics(scope)?;
     let mut rows = points::rows(scope);
     rows.retain(|row| metrics.contains(&row.metric));
@@ -95,30 +141,7 @@ pub(super) fn prepare(scope: &Scope<'_>) -> Result<(Lines, String), ReportError>
 }
 
 impl Lines {
-    pub(super) fn csv(&self) -> String {
-        let header = ["metric", "slice", "dataset", "k", "arm", "mean", "low", "high", "n"];
-        let mut csv = Csv::new(&header);
-        for panel in &self.panels {
-            for line in &panel.lines {
-                for (k, Estimate { mean, low, high, n }) in &line.points {
-                    csv.row(&[
-                        &panel.metric,
-                        &self.slice,
-                        &panel.dataset,
-                        &k_text(*k),
-                        &line.key.name,
-                        &number(*mean),
-                        &number(*low),
-                        &number(*high),
-                        &n.to_string(),
-                    ]);
-                }
-            }
-        }
-        csv.finish()
-    }
-
-    pub(super) fn sheet(&self, arms: &[Key]) -> Sheet {
+    fn sheet(&self, arms: &[Key]) -> Sheet {
         let lines = self.panels.iter().flat_map(|p| &p.lines);
         let legend = present(arms, lines.map(|line| &line.key));
         let panels: Vec<Panel> = self.panels.iter().map(|p| self.panel(p, &legend)).collect();

@@ -38,7 +38,7 @@ struct Blocks {
 }
 
 impl Pictures {
-    pub(super) fn svg(&self, title: &str, note: &str, form: Form) -> String {
+    pub(super) fn draw(&self, title: &str, note: &str, form: Form) -> String {
         let room = DOUBLE - 8.0;
         let blocks = self.blocks(room);
         let mut legend: Vec<Key> = Vec::new();

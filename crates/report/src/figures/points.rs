@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 
 use super::csv::{Csv, number};
 use super::estimate::Estimate;
+use super::figure::Figure;
 use super::key::{Key, present};
+use super::kind::{Kind, Names, Setting};
+use super::look::Form;
 use super::panel::{Axis, Guide, GuideKind, Layer, Mark, Panel, Series, TICKS};
 use super::scale::{Scale, fixed};
 use super::scope::{Cell, Scope, joined, k_text, votes};
@@ -144,7 +147,52 @@ pub(super) fn seeds(
     Ok(found.into_iter().filter_map(|(seed, row)| Some((seed, finite(row)?))).collect())
 }
 
-pub(super) fn prepare(scope: &Scope<'_>) -> Result<(Points, String), ReportError> {
+impl Kind for Points {
+    const DESCRIPTION: &'static str = "A panel for each metric, with a group for each number of votes or data set. Each arm \
+        is a point: the mean over seeds with its interval, and a small dot for each seed.";
+    const SETTINGS: &'static [Setting] = &[
+        Setting::new("metrics", Names::Metric),
+        Setting::new("slice", Names::Slice),
+        Setting::plain("x_title"),
+        Setting::plain("y_title"),
+    ];
+
+    fn prepare(scope: &Scope<'_>) -> Result<(Self, String), ReportError> {
+        prepare(scope)
+    }
+
+    fn csv(&self) -> String {
+        let header =
+            ["metric", "slice", "dataset", "k", "arm", "what", "seed", "value", "low", "high", "n"];
+        let mut csv = Csv::new(&header);
+        for panel in &self.panels {
+            for group in &panel.groups {
+                let k = k_text(group.k);
+                for point in &group.points {
+                    let of = [&panel.metric, &self.slice, &group.dataset, &k, &point.key.name];
+                    let [metric, slice, dataset, k, arm] = of.map(String::as_str);
+                    let Estimate { mean, low, high, n } = point.estimate;
+                    let (mean, low, high) = (number(mean), number(low), number(high));
+                    let n = n.to_string();
+                    csv.row(&[metric, slice, dataset, k, arm, "mean", "", &mean, &low, &high, &n]);
+                    for (seed, value) in &point.seeds {
+                        let (seed, value) = (seed.to_string(), number(*value));
+                        csv.row(&[
+                            metric, slice, dataset, k, arm, "seed", &seed, &value, "", "", "",
+                        ]);
+                    }
+                }
+            }
+        }
+        csv.finish()
+    }
+
+    fn svg(&self, figure: &Figure, form: Form) -> String {
+        self.sheet(&figure.arms).svg(&figure.title, &figure.note, form)
+    }
+}
+
+fn prepare(scope: &Scope<'_>) -> Result<(Points, String), ReportError> {
     let metrics = metrics(scope)?;
     let mut rows = rows(scope);
     rows.retain(|row| metrics.contains(&row.metric));
@@ -187,33 +235,7 @@ impl Points {
         self.panels.iter().flat_map(|p| &p.groups).flat_map(|g| &g.points)
     }
 
-    pub(super) fn csv(&self) -> String {
-        let header =
-            ["metric", "slice", "dataset", "k", "arm", "what", "seed", "value", "low", "high", "n"];
-        let mut csv = Csv::new(&header);
-        for panel in &self.panels {
-            for group in &panel.groups {
-                let k = k_text(group.k);
-                for point in &group.points {
-                    let of = [&panel.metric, &self.slice, &group.dataset, &k, &point.key.name];
-                    let [metric, slice, dataset, k, arm] = of.map(String::as_str);
-                    let Estimate { mean, low, high, n } = point.estimate;
-                    let (mean, low, high) = (number(mean), number(low), number(high));
-                    let n = n.to_string();
-                    csv.row(&[metric, slice, dataset, k, arm, "mean", "", &mean, &low, &high, &n]);
-                    for (seed, value) in &point.seeds {
-                        let (seed, value) = (seed.to_string(), number(*value));
-                        csv.row(&[
-                            metric, slice, dataset, k, arm, "seed", &seed, &value, "", "", "",
-                        ]);
-                    }
-                }
-            }
-        }
-        csv.finish()
-    }
-
-    pub(super) fn sheet(&self, arms: &[Key]) -> Sheet {
+    fn sheet(&self, arms: &[Key]) -> Sheet {
         let points: Vec<&Point> = self.all().collect();
         let legend = present(arms, points.iter().map(|point| &point.key));
         let slots = self.panels.iter().map(|p| p.groups.len()).max().unwrap_or(1) * legend.len();

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use dissensus_labels::{Source, sparse};
 use dissensus_measure::{Judged, Matrix, Predictions, Scorer, Settings, metric};
-use dissensus_report::figures::FigureKind;
+use dissensus_report::figures::Names;
 use dissensus_train::spec::Votes;
 use rayon::prelude::*;
 
@@ -80,13 +80,9 @@ fn named<'s>(study: &'s Study, job: &Job) -> Vec<&'s str> {
         if !(arm && votes && has(&figure.datasets, &job.dataset)) {
             continue;
         }
-        match figure.kind {
-            FigureKind::Effect | FigureKind::Scatter => named.extend([&*figure.x, &*figure.y]),
-            FigureKind::Histogram => {
-                named.push(&figure.x);
-                named.extend(figure.people.as_deref());
-            }
-            _ => {}
+        let settings = figure.kind.settings().iter();
+        for setting in settings.filter(|setting| setting.names == Names::ItemColumn) {
+            named.extend(figure.names(setting.key));
         }
     }
     named
