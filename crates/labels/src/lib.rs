@@ -43,9 +43,7 @@ pub mod targets;
 mod testing;
 mod words;
 
-pub use delivery::{
-    DELIVERIES, Delivery, Drawing, Epochs, Listed, Mixing, Prepared, Room, Seen, TieRule,
-};
+pub use delivery::{DELIVERIES, Delivery, Drawing, Epochs, Listed, Mixing, Prepared, Room, Seen};
 pub use error::{LabelError, Named};
 pub use nearest::nearest;
 pub use params::{Params, Setting};

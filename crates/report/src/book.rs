@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+pub use dissensus_core::Direction;
 pub use dissensus_core::results::Row;
 
 /// A report's contents.
@@ -95,19 +96,6 @@ pub struct Arm {
     pub about: String,
 }
 
-/// Which way is better.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Better {
-    /// Lower is better.
-    Lower,
-    /// Higher is better.
-    Higher,
-    /// Neither.
-    #[default]
-    Neither,
-}
-
 /// A metric, and how its number is made.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Metric {
@@ -116,7 +104,7 @@ pub struct Metric {
     /// For people, short: the head of a column.
     pub title: String,
     /// Which way is better.
-    pub better: Better,
+    pub better: Direction,
     /// Digits after the point.
     pub digits: usize,
     /// What it is, in a sentence or two.

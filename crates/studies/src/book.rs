@@ -26,7 +26,7 @@ use crate::stages::{Kept, KeptPicture};
 use crate::{Job, Plan, Study, StudyError};
 use collection::Means;
 
-pub use items::COLUMNS;
+pub use items::item_columns;
 
 /// What a report needs of the runs of one arm on one data set with one number of votes.
 struct Part {

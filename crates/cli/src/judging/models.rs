@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use dissensus_core::{Ballots, Keep, VoteTable};
+use dissensus_core::{Ballots, Keep, TieRule, VoteTable};
 use dissensus_labels::example_key;
-use dissensus_measure::{Judged, Matrix, Predictions as Given, Settings, Targets, TieRule, Truth};
+use dissensus_measure::{Judged, Matrix, ModelOutput, Settings, Targets, Truth};
 use dissensus_predictions::{Kind, Matched, Predictions, ReadOptions, align, read};
 
 use crate::commands::votes::reading::{self, HowArgs};
@@ -38,7 +38,7 @@ pub(crate) struct JudgeArgs {
     #[arg(long, value_name = "EPSILON")]
     clip: Option<f64>,
     /// The majority of tied votes: lowest (class), random (seeded), or error
-    #[arg(long, value_name = "RULE", default_value = "lowest", value_parser = tie_rule)]
+    #[arg(long, value_name = "RULE", default_value = "lowest")]
     ties: TieRule,
     /// Seed of everything that is random
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -48,15 +48,6 @@ pub(crate) struct JudgeArgs {
     pub(crate) replicates: usize,
     #[command(flatten)]
     how: HowArgs,
-}
-
-fn tie_rule(text: &str) -> Result<TieRule, String> {
-    match text {
-        "lowest" => Ok(TieRule::Lowest),
-        "random" => Ok(TieRule::Random { seed: 0 }),
-        "error" => Ok(TieRule::Error),
-        _ => Err("expected `lowest`, `random` or `error`".to_owned()),
-    }
 }
 
 /// A model's predictions, judged.
@@ -125,8 +116,8 @@ impl JudgeArgs {
             let truth = self.truth(table, &match_.items)?;
             let matrix = Matrix::new(&match_.values[..], predictions.width)?;
             let given = match predictions.kind {
-                Kind::Logits => Given::Logits(matrix),
-                Kind::Probabilities => Given::Probabilities(matrix),
+                Kind::Logits => ModelOutput::Logits(matrix),
+                Kind::Probabilities => ModelOutput::Probabilities(matrix),
             };
             let judged = Judged::new(Arc::new(truth), given).with_context(|| name.clone())?;
             models.push(Model { name, judged, items: match_.items });
@@ -161,13 +152,9 @@ impl JudgeArgs {
             Some(_) => Targets::Counts(matrix),
             None => Targets::Probabilities(matrix),
         };
-        let ties = match self.ties {
-            TieRule::Random { .. } => TieRule::Random { seed: self.seed },
-            other => other,
-        };
         let key = |&item: &usize| example_key(table.items().name(item));
         let keys: Vec<u64> = items.iter().map(key).collect();
-        let truth = Truth::new(targets)?.with_ties(ties, Some(&keys))?;
+        let truth = Truth::new(targets)?.with_ties(self.ties, self.seed, Some(&keys))?;
         match &self.labels {
             None => Ok(truth),
             Some(file) => Ok(truth.with_given(&given_labels(file, table, items)?)?),

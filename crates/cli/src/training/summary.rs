@@ -132,15 +132,8 @@ impl Summary {
         let figures = self.arms.iter().filter_map(|arm| arm.figures.get(column));
         let means = figures.filter_map(|figure| Some((figure.mean?, figure.direction)));
         means
-            .reduce(|best, new| {
-                let better = match new.1 {
-                    Direction::Lower => new.0 < best.0,
-                    Direction::Higher => new.0 > best.0,
-                    Direction::Neither | Direction::HigherIsOut => false,
-                };
-                if better { new } else { best }
-            })
-            .filter(|(_, direction)| matches!(direction, Direction::Lower | Direction::Higher))
+            .reduce(|best, new| if new.1.is_better(new.0, best.0) { new } else { best })
+            .filter(|(_, direction)| direction.is_directed())
             .map(|(mean, _)| mean)
     }
 }

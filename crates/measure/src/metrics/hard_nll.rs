@@ -9,6 +9,7 @@ use crate::{About, Direction, Note, Scorer};
 pub(super) const METRIC: Metric = Metric {
     about: About {
         name: "hard_nll",
+        short: "hard NLL",
         title: "negative log-likelihood of the majority label",
         formula: "mean over items of −ln q_m, m the most-voted class",
         unit: "nats",

@@ -8,6 +8,7 @@ use crate::{About, Direction, Note, Scorer};
 pub(super) const METRIC: Metric = Metric {
     about: About {
         name: "kl",
+        short: "KL",
         title: "Kullback–Leibler divergence KL(p‖q)",
         formula: "mean over items of Σ_k p_k ln(p_k / q_k), which is soft_nll less the mean \
                   entropy of p",

@@ -8,6 +8,7 @@ use crate::{About, Direction, Note, Scorer, Value};
 pub(super) const METRIC: Metric = Metric {
     about: About {
         name: "soft_nll",
+        short: "soft NLL",
         title: "soft negative log-likelihood",
         formula: "mean over items of −Σ_k p_k ln q_k",
         unit: "nats",

@@ -8,6 +8,7 @@ const NAME: &str = "margin";
 pub(super) const SCORE: OodScore = OodScore {
     about: About {
         name: NAME,
+        short: "margin",
         title: "logit margin, negated",
         formula: "−(z_(1) − z_(2)), the largest logit less the second largest",
         unit: "logits",

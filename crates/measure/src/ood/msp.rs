@@ -8,6 +8,7 @@ const NAME: &str = "msp";
 pub(super) const SCORE: OodScore = OodScore {
     about: About {
         name: NAME,
+        short: "MSP",
         title: "maximum softmax probability, negated",
         formula: "−max_k q_k",
         unit: "probability",

@@ -14,7 +14,7 @@ use super::scale::{Scale, fixed};
 use super::scope::{Cell, Scope, joined, k_text, votes};
 use super::sheet::{DOUBLE, SINGLE, Sample, Sheet};
 use crate::ReportError;
-use crate::book::{Better, Row};
+use crate::book::{Direction, Row};
 
 /// About what the labels of an axis and the gap before the next panel take.
 const LABELS: f64 = 36.0;
@@ -98,10 +98,9 @@ pub(super) fn named(scope: &Scope<'_>, names: &[String]) -> Result<Vec<String>, 
 pub(super) fn titled(scope: &Scope<'_>, name: &str) -> (String, usize) {
     let Some(metric) = scope.metric(name) else { return (name.to_owned(), 4) };
     let title = if metric.title.is_empty() { &metric.name } else { &metric.title };
-    let way = match metric.better {
-        Better::Lower => "\u{a0}↓",
-        Better::Higher => "\u{a0}↑",
-        Better::Neither => "",
+    let way = match metric.better.arrow() {
+        "" => String::new(),
+        arrow => format!("\u{a0}{arrow}"),
     };
     (format!("{title}{way}"), metric.digits.min(12))
 }

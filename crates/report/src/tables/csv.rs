@@ -4,7 +4,7 @@
 use super::spec::{Dimension, TestKind};
 use super::table::{Cell, Head, Line, Number, Table, Verdict};
 use super::words;
-use crate::book::Better;
+use crate::book::Direction;
 
 const RESULT: [&str; 29] = [
     "table",
@@ -70,9 +70,9 @@ fn settings(out: &mut String, table: &Table, line: &Line) {
 fn result(table: &str, of: &Number) -> [String; 29] {
     let (test, published) = (of.test.as_ref(), of.published.as_ref());
     let better = match of.better {
-        Better::Lower => "lower",
-        Better::Higher => "higher",
-        Better::Neither => "",
+        Direction::Lower => "lower",
+        Direction::Higher => "higher",
+        Direction::Neither | Direction::HigherIsOut => "",
     };
     let kind = test.map(|test| match test.test {
         TestKind::Wilcoxon => "wilcoxon",

@@ -3,7 +3,6 @@
 use super::published::Comparison;
 use super::table::{Cell, Head, Line, Table};
 use super::words;
-use crate::book::Better;
 
 /// A table of words.
 pub(super) struct Grid {
@@ -152,10 +151,9 @@ fn starts_group(heads: &[Head]) -> bool {
 }
 
 fn title(head: &Head) -> String {
-    match head.better {
-        Better::Lower => format!("{} ↓", head.title),
-        Better::Higher => format!("{} ↑", head.title),
-        Better::Neither => head.title.clone(),
+    match head.better.arrow() {
+        "" => head.title.clone(),
+        arrow => format!("{} {arrow}", head.title),
     }
 }
 

@@ -8,7 +8,7 @@ use super::spec::{Dimension, TableSpec};
 use super::table::{At, Head};
 use super::words;
 use crate::ReportError;
-use crate::book::{Better, Book, Named};
+use crate::book::{Book, Direction, Named};
 
 /// Where everything goes.
 pub(super) struct Layout {
@@ -290,7 +290,7 @@ fn head(dimension: Dimension, value: &Value, book: &Book) -> Head {
         title: title.filter(|title| !title.is_empty()).unwrap_or_else(|| name.clone()),
         name,
         of: Some(dimension),
-        better: metric.map_or(Better::Neither, |m| m.better),
+        better: metric.map_or(Direction::Neither, |m| m.better),
         span: 1,
     }
 }

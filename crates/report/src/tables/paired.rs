@@ -16,7 +16,7 @@ use super::spec::{Against, Family, Side, TestKind};
 use super::table::{Cell, Line, Number, Test};
 use super::words;
 use crate::ReportError;
-use crate::book::Better;
+use crate::book::Direction;
 
 /// The level that the remark speaks of.
 const LEVEL: f64 = 0.05;
@@ -56,9 +56,9 @@ fn failed(number: &Number, source: StatsError) -> ReportError {
 
 fn test(number: &Number, against: &Against, results: &Results) -> Result<Test, StatsError> {
     let side = match (against.side, number.better) {
-        (Side::Better, Better::Lower) => Alternative::Less,
-        (Side::Better, Better::Higher) => Alternative::Greater,
-        (Side::Two, _) | (Side::Better, Better::Neither) => Alternative::TwoSided,
+        (Side::Better, Direction::Lower) => Alternative::Less,
+        (Side::Better, Direction::Higher) => Alternative::Greater,
+        (Side::Two | Side::Better, _) => Alternative::TwoSided,
     };
     let mut other = number.at.clone();
     other.arm.clone_from(&against.arm);

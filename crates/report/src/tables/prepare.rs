@@ -8,7 +8,7 @@ use super::spec::{Shows, TableSpec};
 use super::table::{At, Cell, Line, Number, Table};
 use super::{chosen, claims, datasets, paired, published, words};
 use crate::ReportError;
-use crate::book::{Better, Book};
+use crate::book::{Book, Direction};
 
 /// Prepares a table of a study.
 ///
@@ -90,7 +90,7 @@ fn mark_best(lines: &mut [Line]) {
     for cell in lines.iter_mut().flat_map(|line| &mut line.cells) {
         if let Cell::Number(number) = cell
             && number.mean.is_some()
-            && number.better != Better::Neither
+            && number.better.is_directed()
         {
             let group = At { arm: String::new(), ..number.at.clone() };
             groups.entry(group).or_default().push(number);
@@ -99,7 +99,7 @@ fn mark_best(lines: &mut [Line]) {
     for group in groups.values_mut().filter(|group| group.len() > 1) {
         let means = group.iter().filter_map(|number| number.mean);
         let best = match group[0].better {
-            Better::Lower => means.min_by(f64::total_cmp),
+            Direction::Lower => means.min_by(f64::total_cmp),
             _ => means.max_by(f64::total_cmp),
         };
         group.iter_mut().for_each(|number| number.best = number.mean == best);

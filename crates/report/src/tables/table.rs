@@ -3,7 +3,7 @@
 use dissensus_stats::Alternative;
 
 use super::spec::{Dimension, TestKind};
-use crate::book::Better;
+use crate::book::Direction;
 
 /// A table, ready to be written.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -35,7 +35,7 @@ pub struct Head {
     /// What it is a value of; `None` for a setting of a grid search.
     pub of: Option<Dimension>,
     /// Which way is better, where it is a metric.
-    pub better: Better,
+    pub better: Direction,
     /// How many columns (lines) it stands over (beside). 0: the line above has the same head,
     /// whose span covers this one.
     pub span: usize,
@@ -101,7 +101,7 @@ pub struct Number {
     /// Digits after the point.
     pub digits: usize,
     /// Which way is better.
-    pub better: Better,
+    pub better: Direction,
     /// Whether it is the best of the arms that stand in the table for this data set, number of
     /// votes, metric and slice.
     pub best: bool,

@@ -2,7 +2,7 @@
 //! mixing function.
 
 use dissensus_report::book::{
-    Arm, Better, Book, Collection, Curve, Item, ItemNumbers, Metric, Named, Of, Picture,
+    Arm, Book, Collection, Curve, Direction, Item, ItemNumbers, Metric, Named, Of, Picture,
     ReliabilityOf, Row,
 };
 use dissensus_report::figures::{FigureKind, FigureSpec};
@@ -72,10 +72,10 @@ pub(crate) fn book(size: &Size) -> Book {
         book.datasets.push(Named { name: name.into(), title: title.into() });
     }
     let metrics = [
-        ("soft_nll", "soft NLL", Better::Lower, 4),
-        ("accuracy", "accuracy", Better::Higher, 3),
-        ("kl", "KL(votes ∥ prediction)", Better::Lower, 4),
-        ("lambda_max", "λ_max", Better::Neither, 1),
+        ("soft_nll", "soft NLL", Direction::Lower, 4),
+        ("accuracy", "accuracy", Direction::Higher, 3),
+        ("kl", "KL(votes ∥ prediction)", Direction::Lower, 4),
+        ("lambda_max", "λ_max", Direction::Neither, 1),
     ];
     for (name, title, better, digits) in metrics {
         let (name, title) = (name.to_owned(), title.to_owned());

@@ -2,8 +2,8 @@
 
 use dissensus_report::ReportError;
 use dissensus_report::book::{
-    Arm, Better, Book, Collection, Curve, Item, ItemNumbers, Metric, Named, Of, Overlay, Picture,
-    ReliabilityOf, Row,
+    Arm, Book, Collection, Curve, Direction, Item, ItemNumbers, Metric, Named, Of, Overlay,
+    Picture, ReliabilityOf, Row,
 };
 use dissensus_report::figures::{Drawing, Estimate, Figure, FigureKind, FigureSpec, Form, prepare};
 use dissensus_report::tables::Votes;
@@ -23,7 +23,7 @@ fn empty() -> Book {
         metrics: vec![Metric {
             name: "kl".into(),
             title: "KL".into(),
-            better: Better::Lower,
+            better: Direction::Lower,
             digits: 2,
             ..Metric::default()
         }],

@@ -51,7 +51,7 @@ fn metrics() -> Vec<Metric> {
         metric(
             "soft_nll",
             "Soft NLL",
-            Better::Lower,
+            Direction::Lower,
             4,
             "The cross-entropy of the predictions under people's votes.",
             "mean over items of −Σ_k p_k ln q_k",
@@ -59,7 +59,7 @@ fn metrics() -> Vec<Metric> {
         metric(
             "kl",
             "KL",
-            Better::Lower,
+            Direction::Lower,
             4,
             "How far predictions are from the votes.",
             "Σ p ln p/q",
@@ -67,12 +67,12 @@ fn metrics() -> Vec<Metric> {
         metric(
             "accuracy",
             "Accuracy",
-            Better::Higher,
+            Direction::Higher,
             3,
             "How often the majority is met.",
             "1[a = b]",
         ),
-        metric("odd", "Odd <i>metric</i> & \"co\"", Better::Neither, 1, HOSTILE, HOSTILE),
+        metric("odd", "Odd <i>metric</i> & \"co\"", Direction::Neither, 1, HOSTILE, HOSTILE),
     ]
 }
 

@@ -10,7 +10,7 @@ use dissensus_train::Place;
 
 use super::{FILE_NAME, Study, is_file_name, missing, unknown};
 use crate::StudyError;
-use crate::book::COLUMNS;
+use crate::book::item_columns;
 use crate::file::Section;
 use crate::layers::{Outline, direction};
 
@@ -131,7 +131,7 @@ impl Names {
             ks,
             columns: {
                 let kept = study.examiners.iter().flat_map(|stage| stage.columns());
-                COLUMNS.iter().chain(kept).map(|column| (*column).to_owned()).collect()
+                item_columns().chain(kept.copied()).map(str::to_owned).collect()
             },
             paths: {
                 let kept = study.examiners.iter().flat_map(|stage| stage.paths());
