@@ -7,7 +7,7 @@
 //! Memory: 8 (K + 1) + 4 bytes an item.
 
 use dissensus_core::philox::Stream;
-use dissensus_core::{Distribution, DistributionError, SUM_TOLERANCE, TieRule};
+use dissensus_core::{Ballots, Distribution, DistributionError, SUM_TOLERANCE, TieRule, VoteTable};
 use rayon::prelude::*;
 
 use crate::entropy::entropy;
@@ -92,6 +92,26 @@ impl Truth {
         }
         truth.tied = tied.concat();
         Ok(truth)
+    }
+
+    /// What people said about these items of a table, by its counts or its probabilities. An item
+    /// without votes is an error that names its place among `items`.
+    pub fn from_table(table: &VoteTable, items: &[usize]) -> Result<Self, MeasureError> {
+        let width = table.classes().len();
+        let mut rows = Vec::with_capacity(items.len() * width);
+        let counts = table.counts();
+        for &item in items {
+            match (&counts, table.ballots()) {
+                (Some(counts), _) => rows.extend(counts.row(item, width)),
+                (None, Ballots::Probabilities(all)) => rows.extend(all.row(item)),
+                (None, _) => rows.extend(std::iter::repeat_n(0.0, width)),
+            }
+        }
+        let matrix = Matrix::new(&rows[..], width)?;
+        Self::new(match counts {
+            Some(_) => Targets::Counts(matrix),
+            None => Targets::Probabilities(matrix),
+        })
     }
 
     /// Decides ties by this rule. The random rule draws the word of Philox under (seed, [`TIE_KEY`])

@@ -3,6 +3,7 @@
 
 pub mod book;
 pub mod claims;
+pub mod csv;
 mod error;
 pub mod figures;
 pub mod page;

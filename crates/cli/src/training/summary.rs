@@ -119,13 +119,13 @@ impl Summary {
                     (Some(mean), _) => format!("{mean:.4}"),
                 };
                 let best = figure.mean.is_some() && figure.mean == *best && self.arms.len() > 1;
-                row.push(Cell { text, best });
+                row.push(Cell { bold: best, ..Cell::new(text) });
             }
             row
         });
         let mut columns = vec!["arm".to_owned(), "seeds".to_owned()];
         columns.extend(names);
-        Table { columns, names: 1, rows: rows.collect() }
+        Table::new(columns, 1, rows.collect())
     }
 
     fn best(&self, column: usize) -> Option<f64> {

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use super::csv::{Csv, number};
 use super::figure::Figure;
 use super::key::{Key, present};
 use super::kind::{Kind, Names, Setting};
@@ -14,6 +13,7 @@ use super::scope::{Cell, Scope, joined, k_text, kept};
 use super::sheet::{DOUBLE, SINGLE, Sample, Sheet};
 use crate::ReportError;
 use crate::book::{Book, Curve};
+use crate::csv::{Csv, number};
 
 /// Training curves.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -10,7 +10,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use dissensus_stats::correlation::{CorrelationSettings, spearman};
 
-use super::csv::{Csv, number};
 use super::estimate::{Estimate, mean};
 use super::figure::Figure;
 use super::key::{Key, present};
@@ -22,6 +21,7 @@ use super::scope::{Cell, Scope, k_text, values};
 use super::sheet::{DOUBLE, SINGLE, Sample, Sheet};
 use crate::ReportError;
 use crate::book::ItemNumbers;
+use crate::csv::{Csv, number};
 
 /// Bins where the spec does not say how many.
 const BINS: usize = 8;

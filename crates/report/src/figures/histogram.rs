@@ -1,7 +1,6 @@
 //! Histograms: the share of values in bins of equal width, one outline for each arm; bars where
 //! there is only one, and for people, behind the arms.
 
-use super::csv::{Csv, number};
 use super::figure::Figure;
 use super::key::{Key, present};
 use super::kind::{Kind, Names, Setting};
@@ -11,6 +10,7 @@ use super::scale::{Scale, short, thousands};
 use super::scope::{Cell, Scope, k_text, values};
 use super::sheet::{DOUBLE, SINGLE, Sample, Sheet};
 use crate::ReportError;
+use crate::csv::{Csv, number};
 
 /// Bins where the spec does not say how many.
 const BINS: usize = 20;

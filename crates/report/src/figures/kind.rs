@@ -161,8 +161,11 @@ kinds! {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::super::spec::{COMMON, FigureSpec};
+    use super::super::spec::FigureSpec;
     use super::*;
+
+    /// The keys that figures of every kind have.
+    const COMMON: [&str; 7] = ["name", "title", "note", "kind", "datasets", "arms", "ks"];
 
     /// The keys of a spec, as they are written.
     fn keys() -> BTreeSet<String> {

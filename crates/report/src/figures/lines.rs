@@ -1,6 +1,5 @@
 //! A line for each arm over the number of votes: mean and interval, a panel for each metric.
 
-use super::csv::{Csv, number};
 use super::estimate::Estimate;
 use super::figure::Figure;
 use super::key::{Key, present};
@@ -12,6 +11,7 @@ use super::scale::Scale;
 use super::scope::{Cell, Scope, joined, k_text, votes};
 use super::sheet::{DOUBLE, SINGLE, Sample, Sheet};
 use crate::ReportError;
+use crate::csv::{Csv, number};
 
 /// Lines over the number of votes.
 #[derive(Clone, Debug, Default, PartialEq)]

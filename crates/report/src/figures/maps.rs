@@ -1,7 +1,6 @@
 //! Where runs look: a row for each item, first the picture itself, then the picture with the map of
 //! each run over it, the seeds of an arm beside each other.
 
-use super::csv::Csv;
 use super::figure::Figure;
 use super::font::Type;
 use super::key::Key;
@@ -13,6 +12,7 @@ use super::scope::{Scope, joined, k_text, votes};
 use super::sheet::{DOUBLE, Frame, SINGLE, Sample};
 use crate::ReportError;
 use crate::book::{Item, Of, Overlay, Picture};
+use crate::csv::Csv;
 
 /// Items where the spec does not say how many.
 const ITEMS: usize = 6;

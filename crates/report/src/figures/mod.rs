@@ -1,7 +1,6 @@
 //! One file per kind of figure: a struct of prepared data, how it is taken from a book, and how it is
 //! drawn as panels, which `panel.rs` and `sheet.rs` do for all kinds.
 
-mod csv;
 mod curves;
 mod effect;
 mod estimate;

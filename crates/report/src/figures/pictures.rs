@@ -1,7 +1,6 @@
 //! Items to look at: the picture or the text, and beside it a bar for each class, first of the
 //! votes, then of each arm's prediction.
 
-use super::csv::{Csv, number};
 use super::figure::Figure;
 use super::key::Key;
 use super::kind::{Kind, Names, Setting};
@@ -9,6 +8,7 @@ use super::look::Form;
 use super::scope::{Scope, joined, k_text, votes};
 use crate::ReportError;
 use crate::book::{Collection, Item, Picture};
+use crate::csv::{Csv, number};
 use crate::tables::Votes;
 
 /// Items where the spec does not say how many.

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use super::csv::{Csv, number};
 use super::estimate::Estimate;
 use super::figure::Figure;
 use super::key::{Key, present};
@@ -14,7 +13,8 @@ use super::scale::{Scale, fixed};
 use super::scope::{Cell, Scope, joined, k_text, votes};
 use super::sheet::{DOUBLE, SINGLE, Sample, Sheet};
 use crate::ReportError;
-use crate::book::{Direction, Row};
+use crate::book::Row;
+use crate::csv::{Csv, number};
 
 /// About what the labels of an axis and the gap before the next panel take.
 const LABELS: f64 = 36.0;

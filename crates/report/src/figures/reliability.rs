@@ -4,7 +4,6 @@
 
 use std::collections::BTreeMap;
 
-use super::csv::{Csv, number};
 use super::estimate::Estimate;
 use super::figure::Figure;
 use super::key::{Key, present};
@@ -16,6 +15,7 @@ use super::scope::{Cell, Scope, joined, k_text};
 use super::sheet::{DOUBLE, SINGLE, Sample, Sheet};
 use crate::ReportError;
 use crate::book::ReliabilityOf;
+use crate::csv::{Csv, number};
 
 /// Reliability diagrams.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 
 use dissensus_stats::correlation::{CorrelationSettings, spearman};
 
-use super::csv::{Csv, number};
 use super::figure::Figure;
 use super::key::{Key, present};
 use super::kind::{Kind, Names, Setting};
@@ -18,6 +17,7 @@ use super::scale::{Scale, fixed};
 use super::scope::{Scope, joined, k_text, votes};
 use super::sheet::{DOUBLE, SINGLE, Sample, Sheet};
 use crate::ReportError;
+use crate::csv::{Csv, number};
 
 /// Runs.
 #[derive(Clone, Debug, Default, PartialEq)]

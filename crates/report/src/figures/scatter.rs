@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 
 use dissensus_stats::correlation::{CorrelationSettings, spearman};
 
-use super::csv::{Csv, number};
 use super::estimate::mean;
 use super::figure::Figure;
 use super::key::Key;
@@ -18,6 +17,7 @@ use super::scale::{Scale, fixed, short, thousands};
 use super::scope::{Cell, Scope, joined, k_text, values};
 use super::sheet::{DOUBLE, SINGLE, Sample, Sheet};
 use crate::ReportError;
+use crate::csv::{Csv, number};
 
 /// Points of a panel, and of a figure: more only make the file large.
 const POINTS: usize = 2_000;

@@ -5,9 +5,6 @@ use serde::{Deserialize, Serialize};
 use super::kind::FigureKind;
 use crate::tables::Votes;
 
-/// The keys that figures of every kind have.
-pub(super) const COMMON: [&str; 7] = ["name", "title", "note", "kind", "datasets", "arms", "ks"];
-
 /// A figure of a study. Which keys a kind reads: [`FigureKind::settings`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]

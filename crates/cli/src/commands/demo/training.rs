@@ -15,7 +15,7 @@ use super::Args;
 use crate::commands::study::{Lanes, train_all};
 use crate::reporting;
 use crate::training::{Column, Ended, How, Summary, blends_material, summarize};
-use crate::ui::table::Form;
+use crate::ui::table::{Form, Print as _};
 use crate::ui::{self, paint};
 
 /// The votes an item of the sparse half.
