@@ -8,13 +8,10 @@ use dissensus_stats::paired::{
     PairedTest, WilcoxonSettings, ZeroMethod, differences, paired_t, sign_test, wilcoxon,
 };
 use dissensus_stats::smallest::SmallestP;
-use dissensus_stats::{Alternative, StatsError, describe};
+use dissensus_stats::{Alternative, LEVEL, StatsError, describe};
 use serde::Serialize;
 
 use crate::evaluate::{Evaluated, ScoreError, ScoreOptions};
-
-/// The level below which a corrected p is called significant.
-pub const LEVEL: f64 = 0.05;
 
 /// Models compared with the first of them, item by item.
 ///
@@ -182,7 +179,7 @@ pub struct SeedTest {
 }
 
 impl SeedTest {
-    /// Whether the corrected p is below [`LEVEL`].
+    /// Whether the corrected p is below 0.05.
     pub fn is_significant(&self) -> bool {
         self.wilcoxon_p_holm.is_some_and(|p| p < LEVEL)
     }

@@ -7,7 +7,7 @@ mod evaluate;
 mod score;
 
 pub use compare::{
-    Difference, ItemComparison, LEVEL, SeedComparison, SeedTest, compare_items, compare_seeds,
+    Difference, ItemComparison, SeedComparison, SeedTest, compare_items, compare_seeds,
 };
 pub use evaluate::{
     DEFAULT_METRICS, Evaluated, LabelProblem, ScoreError, ScoreOptions, evaluate, evaluate_common,

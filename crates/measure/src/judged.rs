@@ -16,7 +16,7 @@
 //!
 //! From logits, ln q comes from the logits and is finite even where q underflows; a given
 //! probability of 0 where somebody voted makes soft NLL and KL infinite.
-//! Memory: 8 (K + 9) + 4 bytes an item beside the [`Truth`].
+//! Memory: 8 (K + 9) + 4 bytes per item beside the [`Truth`].
 
 use std::sync::Arc;
 

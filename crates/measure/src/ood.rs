@@ -1,7 +1,7 @@
-//! Out-of-distribution scores: how foreign an item looks to a model. One file a score, one list.
+//! Out-of-distribution scores: how unusual an item is for a model. One file per score, one list.
 //!
-//! Every score is "higher = more out-of-distribution". How well a score tells foreign items from
-//! familiar ones is a [`Detection`]; its figures are listed in [`FIGURES`], and how far they would
+//! Every score is "higher = more out-of-distribution". How well a score separates outside items
+//! from inside ones is a [`Detection`]; its figures are listed in [`FIGURES`], and how far they would
 //! move with other items of the same kind is in [`Intervals`]. [`table`] does all of it at once.
 
 mod bootstrap;
@@ -50,7 +50,7 @@ pub struct OodInput<'a> {
     pub predictions: Option<ModelOutput<'a>>,
     /// The logits of the items, perturbed as [`OodSettings::epsilon`] says.
     pub perturbed: Option<Matrix<'a>>,
-    /// The items' features, one row an item.
+    /// The items' features, one row per item.
     pub features: Option<Matrix<'a>>,
     /// The features of the training items.
     pub training: Option<Matrix<'a>>,
@@ -109,7 +109,7 @@ pub struct OodScore {
     pub about: About,
     /// What it is computed from.
     pub needs: Needs,
-    /// One number an item, higher = more out-of-distribution.
+    /// One number per item, higher = more out-of-distribution.
     pub compute: fn(&OodInput<'_>, &OodSettings) -> Result<Vec<f64>, MeasureError>,
 }
 

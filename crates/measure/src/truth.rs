@@ -4,7 +4,7 @@
 //! A row may be counts (p = c / Σ c) or probabilities (checked as distributions). Probabilities
 //! that sum to 1 within the rounding of f64 (1e-12) are kept as they are; those rounded to fewer
 //! places are divided by their sum, so that no metric mistakes rounding for disagreement.
-//! Memory: 8 (K + 1) + 4 bytes an item.
+//! Memory: 8 (K + 1) + 4 bytes per item.
 
 use dissensus_core::philox::Stream;
 use dissensus_core::{Ballots, Distribution, DistributionError, SUM_TOLERANCE, TieRule, VoteTable};
@@ -14,7 +14,7 @@ use crate::entropy::entropy;
 use crate::sums::CHUNK;
 use crate::{Matrix, MeasureError};
 
-/// What people said, one row an item, one column a class.
+/// What people said, one row per item, one column per class.
 #[derive(Clone, Copy, Debug)]
 pub enum Targets<'a> {
     /// Votes (or summed weights) for each class. A row of zeros is an error.

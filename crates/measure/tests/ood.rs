@@ -242,7 +242,7 @@ fn a_table_names_the_set_that_is_wrong() {
     assert_eq!(run(lacking), "svhn: odin needs logits of the perturbed inputs");
     let short = Some(Matrix::new(&outside.features[..5 * WIDTH], WIDTH).unwrap());
     let lacking = OodInput { features: short, ..outside.input() };
-    assert_eq!(run(lacking), "svhn: rows of the features: 5 came, 80 expected");
+    assert_eq!(run(lacking), "svhn: rows of the features: found 5, expected 80");
     outside.features[WIDTH + 2] = f64::NAN;
     let text = "svhn: features, row 1, column 2: NaN; expected a finite number";
     assert_eq!(run(outside.input()), text);

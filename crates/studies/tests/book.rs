@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use common::{Lab, plan, small, study};
 use dissensus_inputs::{Features, Inputs, Kind};
 use dissensus_labels::{Source, sparse};
-use dissensus_report::book::{Book, Direction, Of};
+use dissensus_report::book::{Book, Direction, RunKey};
 use dissensus_store::Which;
 use dissensus_studies::{Job, LoadError, Material, Plan, PlanOptions, Study};
 use dissensus_train::Task;
@@ -66,8 +66,8 @@ fn made(plan: &Plan<'_>) -> Made {
     Made { lab, book, jobs }
 }
 
-fn of(job: &Job) -> Of {
-    Of { dataset: job.dataset.clone(), arm: job.arm.clone(), k: job.k, seed: job.seed }
+fn of(job: &Job) -> RunKey {
+    RunKey { dataset: job.dataset.clone(), arm: job.arm.clone(), k: job.k, seed: job.seed }
 }
 
 #[test]

@@ -43,8 +43,8 @@ pub(super) const UNCERTAINTY: Metric = metric(
         name: "brier_uncertainty",
         short: "uncertainty",
         title: "uncertainty part of the soft Brier score",
-        formula: "Σ_k mean (p_k − mean p_k)²: the variance of the votes' shares, whatever is \
-                  predicted",
+        formula: "Σ_k mean (p_k − mean p_k)²: the variance of the votes' shares, independent of \
+                  the predictions",
         unit: "squared probability",
         direction: Direction::Neither,
         settings: SETTINGS,

@@ -16,7 +16,7 @@ pub(super) const METRIC: Metric = Metric {
         direction: Direction::Lower,
         settings: "ties: which of the most-voted classes is the majority (as for accuracy). clip: \
                    q is raised to it where it is below (none by default); without it, a \
-                   probability that is 0 as a double makes the metric infinite, which is said",
+                   probability that is 0 as a double makes the metric infinite, with a note",
         reference: "Good, Rational decisions, J. R. Stat. Soc. B 14 (1952)",
     },
     compute: |scorer| mean(per_item(scorer), Note::NoItems),

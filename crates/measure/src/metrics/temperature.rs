@@ -12,7 +12,7 @@ pub(super) const TEMPERATURE: Metric = Metric {
     about: About {
         name: "temperature",
         short: "best T",
-        title: "best temperature, above 1 where predictions are too sure of themselves",
+        title: "best temperature; above 1 where predictions are overconfident",
         formula: "the T of least mean over items of −Σ_k p_k ln q_k(T), q_k(T) = q_k^(1/T) / Σ_j \
                   q_j^(1/T)",
         unit: "ratio",

@@ -1,4 +1,4 @@
-//! Maximum softmax probability, turned so that doubt is high.
+//! Maximum softmax probability, negated so that uncertain predictions score high.
 
 use super::{Needs, OodScore, each_prediction};
 use crate::{About, Direction};

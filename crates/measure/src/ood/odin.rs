@@ -25,7 +25,7 @@ pub(super) const SCORE: OodScore = OodScore {
     about: About {
         name: NAME,
         short: "ODIN",
-        title: "ODIN: maximum softmax probability, hot and of perturbed inputs, as odds against",
+        title: "ODIN: odds against the predicted class, of perturbed inputs at a high temperature",
         formula: "T (ln ((1 − max_k q_k) / max_k q_k) − ln (C − 1)), q = softmax(z / T) of C \
                   classes, z of x − ε sign(∇_x −ln max_k q_k)",
         unit: "logits",

@@ -37,7 +37,7 @@ pub struct CurvesPanel {
     pub column: String,
     /// The data set.
     pub dataset: String,
-    /// Votes an item; `None` for all.
+    /// Votes per item; `None` for all.
     pub k: Option<u32>,
     /// Above the panel.
     pub title: String,
@@ -166,7 +166,7 @@ fn prepare(scope: &Scope<'_>) -> Result<(Curves, String), ReportError> {
     let y_title = spec.y_title.as_ref().or(alone).cloned().unwrap_or_default();
     let mut note = "Means over seeds; bands reach from the lowest to the highest.".to_owned();
     if uneven {
-        note += " An epoch is over the seeds that have a value of it.";
+        note += " Each epoch averages the seeds that have a value for it.";
     }
     Ok((Curves { panels, x_title, y_title, log_x: spec.log_x, is_history }, note))
 }

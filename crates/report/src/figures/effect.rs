@@ -50,7 +50,7 @@ pub struct Effect {
 pub struct EffectPanel {
     /// The data set.
     pub dataset: String,
-    /// Votes an item; `None` for all.
+    /// Votes per item; `None` for all.
     pub k: Option<u32>,
     /// Above the panel.
     pub title: String,
@@ -178,7 +178,7 @@ fn prepare(scope: &Scope<'_>) -> Result<(Effect, String), ReportError> {
         (None, Some(arm)) => {
             let against = scope.book.arms.iter().find(|a| a.name == *arm);
             let title = against.map(|a| a.title.as_str()).filter(|title| !title.is_empty());
-            format!("{}, less {}", scope.column_title(None, &spec.y), title.unwrap_or(arm))
+            format!("{} minus {}", scope.column_title(None, &spec.y), title.unwrap_or(arm))
         }
         (given, _) => scope.column_title(given.as_ref(), &spec.y),
     };

@@ -48,7 +48,7 @@ pub struct LinesPanel {
 pub struct Line {
     /// Which one.
     pub key: Key,
-    /// Votes an item (`None`: all, at the end) and the mean over seeds.
+    /// Votes per item (`None`: all, at the end) and the mean over seeds.
     pub points: Vec<(Option<u32>, Estimate)>,
 }
 
@@ -130,13 +130,13 @@ fn prepare(scope: &Scope<'_>) -> Result<(Lines, String), ReportError> {
     let lines = Lines {
         panels,
         slice: spec.slice.clone().unwrap_or_else(|| "all".to_owned()),
-        x_title: x_title.unwrap_or_else(|| "votes an item in training".to_owned()),
+        x_title: x_title.unwrap_or_else(|| "votes per item in training".to_owned()),
         y_title: spec.y_title.clone().unwrap_or_default(),
         log_x: spec.log_x,
     };
     let estimates = || lines.panels.iter().flat_map(|p| &p.lines).flat_map(|l| &l.points);
     let alone =
-        if estimates().any(|(_, e)| e.n == 1) { " One seed alone has no interval." } else { "" };
+        if estimates().any(|(_, e)| e.n == 1) { " A single seed has no interval." } else { "" };
     Ok((lines, format!("{NOTE}.{alone}")))
 }
 

@@ -11,7 +11,7 @@ use super::pictures_drawn::draw_picture;
 use super::scope::{Scope, joined, k_text, votes};
 use super::sheet::{DOUBLE, Frame, SINGLE, Sample};
 use crate::ReportError;
-use crate::book::{Item, Of, Overlay, Picture};
+use crate::book::{Item, Overlay, Picture, RunKey};
 use crate::csv::Csv;
 
 /// Items where the spec does not say how many.
@@ -36,7 +36,7 @@ pub struct MapsColumn {
     /// The arm.
     pub key: Key,
     /// The run.
-    pub of: Of,
+    pub of: RunKey,
     /// Above its maps: what arm, and which of its runs.
     pub title: [String; 2],
 }
@@ -118,7 +118,7 @@ fn prepare(scope: &Scope<'_>) -> (Maps, String) {
         });
     }
     items.truncate(scope.spec.count.unwrap_or(ITEMS).min(200));
-    let note = "Yellow: what speaks for the class that the run predicts.".to_owned();
+    let note = "Yellow: evidence for the class that the run predicts.".to_owned();
     (Maps { columns, items }, note)
 }
 

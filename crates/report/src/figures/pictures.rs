@@ -30,7 +30,7 @@ pub struct Pictures {
 pub struct PicturesColumn {
     /// The arm.
     pub key: Key,
-    /// Votes an item in its training; `None` for all.
+    /// Votes per item in its training; `None` for all.
     pub k: Option<u32>,
     /// Above its bars.
     pub title: String,

@@ -54,7 +54,7 @@ pub struct PointsGroup {
     pub dataset: String,
     /// Below its groups; empty where there is one data set.
     pub dataset_title: String,
-    /// Votes an item; `None` for all.
+    /// Votes per item; `None` for all.
     pub k: Option<u32>,
     /// A point for each arm that has one.
     pub points: Vec<Point>,
@@ -216,7 +216,7 @@ fn prepare(scope: &Scope<'_>) -> Result<(Points, String), ReportError> {
         let (title, digits) = titled(scope, &metric);
         panels.push(PointsPanel { metric, title, digits, groups });
     }
-    let x_title = if by_votes { "votes an item in training" } else { "" };
+    let x_title = if by_votes { "votes per item in training" } else { "" };
     let points = Points {
         panels,
         slice: scope.spec.slice.clone().unwrap_or_else(|| "all".to_owned()),

@@ -33,7 +33,7 @@ pub struct Reliability {
 pub struct ReliabilityPanel {
     /// The data set.
     pub dataset: String,
-    /// Votes an item; `None` for all.
+    /// Votes per item; `None` for all.
     pub k: Option<u32>,
     /// Above the panel.
     pub title: String,

@@ -63,7 +63,7 @@ pub struct RunsArm {
 /// A run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Run {
-    /// Votes an item; `None` for all.
+    /// Votes per item; `None` for all.
     pub k: Option<u32>,
     /// Its seed.
     pub seed: u64,

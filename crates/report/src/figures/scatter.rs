@@ -43,7 +43,7 @@ pub struct ScatterPanel {
     pub key: Key,
     /// The data set.
     pub dataset: String,
-    /// Votes an item; `None` for all.
+    /// Votes per item; `None` for all.
     pub k: Option<u32>,
     /// Above the panel.
     pub title: String,

@@ -1,4 +1,4 @@
-//! Tables as CSV (RFC 4180, lines end with `\n`): one line a cell, with all of its numbers as they
+//! Tables as CSV (RFC 4180, lines end with `\n`): one line per cell, with all of its numbers as they
 //! are. What is undefined is empty.
 
 use super::spec::{Dimension, TestKind};

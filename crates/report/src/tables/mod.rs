@@ -29,7 +29,7 @@ pub use markdown::markdown;
 pub use prepare::prepare;
 pub use published::{Beside, Comparison};
 pub use spec::{Against, Dimension, Family, Shows, Side, TableSpec, TestKind, Votes};
-pub use table::{At, Cell, Head, Line, Number, Published, Table, Test, Verdict};
+pub use table::{Cell, CellKey, Head, Line, Number, Published, Table, Test, Verdict};
 pub use tally::{Outside, Tally};
 pub use terminal::{Style, terminal};
 pub use text::{TextCell, TextLine, TextTable};

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use dissensus_stats::adjust::Correction;
 use dissensus_stats::paired::{NullDistribution, PairedResult, PairedTest};
 use dissensus_stats::smallest::SmallestP;
-use dissensus_stats::{Alternative, StatsError, describe};
+use dissensus_stats::{Alternative, LEVEL, StatsError, describe};
 
 use super::results::Results;
 use super::spec::{Against, Family, Side, TestKind};
@@ -17,9 +17,6 @@ use super::table::{Cell, Line, Number, Test};
 use super::words;
 use crate::ReportError;
 use crate::book::Direction;
-
-/// The level that the remark speaks of.
-const LEVEL: f64 = 0.05;
 
 /// Puts a test into every cell of another arm, then the corrected p values.
 pub(super) fn test_all(

@@ -71,12 +71,12 @@ impl Cell {
 
 /// What a result is of.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct At {
+pub struct CellKey {
     /// The data set.
     pub dataset: String,
     /// The arm.
     pub arm: String,
-    /// Votes an item in training; `None` for all.
+    /// Votes per item in training; `None` for all.
     pub k: Option<u32>,
     /// The metric.
     pub metric: String,
@@ -88,7 +88,7 @@ pub struct At {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Number {
     /// What it is of.
-    pub at: At,
+    pub at: CellKey,
     /// Seeds and their values, by seed; `None` where a value is undefined. Empty where there is no
     /// run.
     pub seeds: Vec<(u64, Option<f64>)>,

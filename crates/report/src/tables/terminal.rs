@@ -132,8 +132,8 @@ mod tests {
 
     #[test]
     fn every_form_escapes_and_marks_the_best() {
-        let markdown = "| model     |         soft\\_nll |\n| --------- | ----------------: |\n\
-                        | a\\|b, 50% |           **0.1** |\n| 混         | 0.25 (p = 0.031) |\n";
+        let markdown = "| model     |        soft\\_nll |\n| --------- | ---------------: |\n\
+                        | a\\|b, 50% |          **0.1** |\n| 混         | 0.25 (p = 0.031) |\n";
         assert_eq!(table().markdown(), markdown);
         assert_eq!(table().csv(), "model,soft_nll\n\"a|b, 50%\",0.1\n混,0.25\n");
         let latex = table().latex();

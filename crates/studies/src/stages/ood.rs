@@ -22,7 +22,7 @@ use crate::{Bench, Number, StudyError};
 
 pub(super) const INFO: Info = Info {
     name: "ood",
-    about: "how well other data sets are told from the study's; needs the weights",
+    about: "out-of-distribution detection of other data sets; needs the weights",
     always: false,
     read,
 };
@@ -184,7 +184,7 @@ impl Examiner for Detection {
             better: figure.direction,
             digits: 4,
             what: format!(
-                "{} of {} where items of {set} are to be told from those of the study",
+                "{} of {} in detecting items of {set} among those of the study",
                 capital(figure.title),
                 score.title
             ),
