@@ -30,9 +30,13 @@ const LONG: usize = 60;
 /// A table for a terminal: its title, its lines, its notes.
 pub fn terminal(table: &Table, style: &Style) -> String {
     let long = |cell: &Cell| matches!(cell, Cell::Text(text) if text.chars().count() > LONG);
+    let mut text = TextTable::of(table);
+    // One line per remark: together they would be longer than any terminal.
+    let notes = std::iter::once(&table.note).chain(&table.remarks);
+    text.notes = notes.filter(|note| !note.is_empty()).cloned().collect();
     match table.lines.iter().flat_map(|line| &line.cells).any(long) {
-        true => TextTable::of(table).list(style),
-        false => TextTable::of(table).terminal(style),
+        true => text.list(style),
+        false => text.terminal(style),
     }
 }
 
