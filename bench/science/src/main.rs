@@ -13,7 +13,7 @@ use dissensus_core::VoteTable;
 use dissensus_io::npy;
 use dissensus_labels::targets::dawid_skene;
 use dissensus_labels::{Delivery, Source};
-use dissensus_measure::{Judged, Matrix, Predictions, Settings, Targets, Truth, score_all};
+use dissensus_measure::{Judged, Matrix, ModelOutput, Settings, Targets, Truth, score_all};
 use dissensus_votes::{ReadOptions, read};
 
 /// As the program has it.
@@ -80,7 +80,7 @@ fn metrics(counts: &str, logits: &str, repeats: usize) -> Outcome<()> {
     let given = vec![0; counts.len() / k];
     repeat(repeats, || {
         let truth = Truth::new(Targets::Counts(Matrix::new(&counts, k)?))?.with_given(&given)?;
-        let logits = Predictions::Logits(Matrix::new(&logits, k)?);
+        let logits = ModelOutput::Logits(Matrix::new(&logits, k)?);
         let judged = Judged::new(Arc::new(truth), logits)?;
         black_box(score_all(&judged, Settings::default())?);
         Ok(())

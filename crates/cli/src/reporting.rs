@@ -5,11 +5,11 @@ use std::process::{Command, Stdio};
 
 use anyhow::Context as _;
 use dissensus::{WrittenReport, write_report};
-use dissensus_report::tables::{Cell as Shown, Head, Table as Prepared};
+use dissensus_report::tables::{self, Table as Prepared};
 use dissensus_store::Store;
 use dissensus_studies::Plan;
 
-use crate::ui::table::{Cell, Form, Table};
+use crate::ui::table::STYLE;
 use crate::ui::{self, paint};
 
 /// What was written, and what is missing from it.
@@ -76,86 +76,7 @@ pub(crate) fn open(page: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Letters of a cell from which a table of words is a list instead: beside each other such cells
-/// would be longer than any terminal.
-const LONG: usize = 60;
-
-/// A table of words as a list: what each line is about, and below it a line for each column.
-fn listed(table: &Prepared) -> String {
-    let mut page = format!("{}\n", paint::title(&table.title));
-    for line in &table.lines {
-        let heads: Vec<&str> = line.heads.iter().map(|head| head.title.as_str()).collect();
-        page += &format!("{}\n", paint::strong(&heads.join(" · ")));
-        for (column, cell) in line.cells.iter().enumerate() {
-            let name = table.column(column).last().map_or("", |head| &head.title).to_lowercase();
-            if let Shown::Text(text) = cell
-                && !text.is_empty()
-            {
-                page += &format!("  {} {text}\n", paint::dim(&crate::ui::text::pad(&name, 9)));
-            }
-        }
-    }
-    for remark in std::iter::once(&table.note).chain(&table.remarks).filter(|r| !r.is_empty()) {
-        page += &format!("{}\n", paint::dim(remark));
-    }
-    page
-}
-
-/// A table for the terminal: its title, its rows, and what is remarked on it.
+/// A table for the terminal: its title, its lines, and what is remarked on it.
 pub(crate) fn terminal(table: &Prepared) -> String {
-    let long = |cell: &Shown| matches!(cell, Shown::Text(text) if text.chars().count() > LONG);
-    if table.lines.iter().flat_map(|line| &line.cells).any(long) {
-        return listed(table);
-    }
-    let width = table.lines.first().map_or(0, |line| line.cells.len());
-    let head = |column: usize| {
-        let heads = table.column(column).into_iter().map(|head| head.title.as_str());
-        heads.collect::<Vec<_>>().join(" · ")
-    };
-    let mut columns = table.corner.clone();
-    let names = columns.len();
-    columns.extend((0..width).map(head));
-    let mut rows: Vec<Vec<Cell>> = Vec::new();
-    for line in &table.lines {
-        // A head that covers several lines is said once.
-        let said = |head: &Head| if head.span == 0 { String::new() } else { head.title.clone() };
-        let heads = line.heads.iter().take(names).map(|head| Cell::new(said(head)));
-        rows.push(heads.chain(line.cells.iter().map(value)).collect());
-        // Beneath the values, since beside them the lines would be longer than most terminals.
-        let ps: Vec<Cell> = line.cells.iter().map(|cell| Cell::new(p_of(cell))).collect();
-        if ps.iter().any(|cell| !cell.text.is_empty()) {
-            rows.push(vec![Cell::default(); names].into_iter().chain(ps).collect());
-        }
-    }
-    let mut page = format!("{}\n", paint::title(&table.title));
-    page += &Table { columns, names, rows }.print(Form::Terminal);
-    for remark in std::iter::once(&table.note).chain(&table.remarks).filter(|r| !r.is_empty()) {
-        page += &format!("{}\n", paint::dim(remark));
-    }
-    page
-}
-
-fn value(cell: &Shown) -> Cell {
-    let number = match cell {
-        Shown::Number(number) => number,
-        Shown::Text(text) => return Cell::new(text.clone()),
-    };
-    let digits = number.digits;
-    let text = match (number.mean, number.sd) {
-        (Some(mean), Some(sd)) => format!("{mean:.digits$} ± {sd:.digits$}"),
-        (Some(mean), None) => format!("{mean:.digits$}"),
-        _ => "–".to_owned(),
-    };
-    Cell { text, best: number.best }
-}
-
-/// The p of a cell's test, the corrected one where there is one; nothing where there is none.
-fn p_of(cell: &Shown) -> String {
-    let test = cell.number().and_then(|number| number.test.as_ref());
-    match test.and_then(|test| test.corrected.or(test.p)) {
-        Some(p) if p < 0.001 => "p < 0.001".to_owned(),
-        // Halves up, as everywhere: the exact p of five pairs, 0.0625, reads 0.063.
-        Some(p) => format!("p = {:.3}", (p * 1000.0).round() / 1000.0),
-        None => String::new(),
-    }
+    tables::terminal(table, &STYLE)
 }

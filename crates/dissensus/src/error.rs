@@ -17,6 +17,9 @@ pub enum Error {
     /// A delivery or target cannot be made of these votes.
     #[error(transparent)]
     Labels(#[from] dissensus_labels::LabelError),
+    /// Predictions do not fit the votes.
+    #[error(transparent)]
+    Score(#[from] crate::ScoreError),
     /// A store or a run in it is damaged, missing or in use.
     #[error(transparent)]
     Store(#[from] dissensus_store::StoreError),

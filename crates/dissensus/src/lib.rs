@@ -1,14 +1,25 @@
 //! Train and judge classifiers on how people actually voted.
 
+mod compare;
 mod deliver;
 mod error;
+mod evaluate;
 mod report;
+mod score;
 
 pub use dissensus_core as core;
 
+pub use compare::{
+    Difference, ItemComparison, SeedComparison, SeedTest, compare_items, compare_seeds,
+};
 pub use deliver::{DeliverOptions, Delivered, LabelFile, SparseDraw, deliver};
 pub use error::Error;
+pub use evaluate::{
+    DEFAULT_METRICS, Evaluated, LabelProblem, ScoreError, ScoreOptions, evaluate, evaluate_common,
+    metrics,
+};
 pub use report::{WrittenReport, report_tables, write_report};
+pub use score::{MetricScore, Scores, score};
 
 /// The version of this library, with the commit that it was built from where that is known.
 pub const VERSION: &str = env!("DISSENSUS_VERSION");

@@ -11,7 +11,7 @@ use dissensus_measure::ood::{
     FIGURES, Needs, OodError, OodInput, OodScore, OodSettings as Chosen, Row, SCORES, detect,
     intervals, score,
 };
-use dissensus_measure::{Matrix, MeasureError, Predictions};
+use dissensus_measure::{Matrix, MeasureError, ModelOutput};
 use dissensus_train::engine_dataset;
 use serde::{Deserialize, Serialize};
 
@@ -216,7 +216,7 @@ impl Said {
         let features = self.features.as_deref();
         let perturbed = self.perturbed.as_deref().map(|values| Matrix::new(values, classes));
         Ok(OodInput {
-            predictions: Some(Predictions::Logits(Matrix::new(&self.logits[..], classes)?)),
+            predictions: Some(ModelOutput::Logits(Matrix::new(&self.logits[..], classes)?)),
             perturbed: perturbed.transpose()?,
             features: features.map(matrix).transpose()?,
             training: features.map(|_| matrix(training)).transpose()?,

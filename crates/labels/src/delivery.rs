@@ -36,7 +36,6 @@ use serde::{Deserialize, Serialize};
 pub use deterministic::SHUFFLE_OFFSET;
 pub use epochs::Epochs;
 pub use listed::{Drawing, ListedVotes};
-pub use majority::TieRule;
 pub use mixup::Mixing;
 pub use prepared::{EpochBuffer, EpochTargets, Prepared};
 

@@ -45,7 +45,7 @@ mod words;
 
 pub use delivery::{
     DELIVERIES, Delivers, Delivery, DeliveryEntry, Drawing, EpochBuffer, EpochTargets, Epochs,
-    ListedVotes, Mixing, Prepared, TieRule,
+    ListedVotes, Mixing, Prepared,
 };
 pub use error::{LabelError, Named};
 pub use nearest::nearest;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use dissensus_core::philox::Stream;
-use dissensus_measure::{Judged, METRICS, Matrix, Predictions, Scorer, Settings, Targets, Truth};
+use dissensus_measure::{Judged, METRICS, Matrix, ModelOutput, Scorer, Settings, Targets, Truth};
 
 const N: usize = 1_000_000;
 const K: usize = 10;
@@ -36,7 +36,7 @@ fn main() {
     let truth = Truth::new(Targets::Counts(Matrix::new(&votes, K).unwrap())).unwrap();
     let truth = Arc::new(truth.with_given(&given).unwrap());
     lap("(truth)");
-    let logits = Predictions::Logits(Matrix::new(&logits, K).unwrap());
+    let logits = ModelOutput::Logits(Matrix::new(&logits, K).unwrap());
     let judged = Judged::new(truth, logits).unwrap();
     lap("(judged)");
     let scorer = Scorer::new(&judged, Settings::default()).unwrap();

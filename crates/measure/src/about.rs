@@ -1,39 +1,15 @@
 //! What a measure says about itself: the same words in the help, the docs and the tables.
 
-use std::fmt;
-
+use dissensus_core::Direction;
 use serde::Serialize;
-
-/// Which way a measure is better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Direction {
-    /// Smaller is better.
-    Lower,
-    /// Larger is better.
-    Higher,
-    /// It describes; no value is better than another.
-    Neither,
-    /// A score of items, not of a model: larger means more out-of-distribution.
-    HigherIsOut,
-}
-
-impl fmt::Display for Direction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Lower => "lower is better",
-            Self::Higher => "higher is better",
-            Self::Neither => "descriptive, neither way is better",
-            Self::HigherIsOut => "higher = more out-of-distribution",
-        })
-    }
-}
 
 /// A measure in words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct About {
     /// The name to type.
     pub name: &'static str,
+    /// The head of a column.
+    pub short: &'static str,
     /// What it is, in a line.
     pub title: &'static str,
     /// How it is computed, in plain text.
@@ -51,7 +27,7 @@ pub struct About {
 impl About {
     /// All of it as lines to print, at most 80 wide where words allow.
     pub fn explain(&self) -> String {
-        let Self { name, title, formula, unit, direction, settings, reference } = self;
+        let Self { name, short: _, title, formula, unit, direction, settings, reference } = self;
         let direction = direction.to_string();
         let mut text = format!("{name}: {title}\n\n");
         for (what, words) in [
@@ -94,8 +70,8 @@ pub(crate) fn entry(what: &str, words: &str) -> String {
 pub(crate) fn assert_complete<'a>(all: impl IntoIterator<Item = &'a About>) {
     let mut names = std::collections::BTreeSet::new();
     for about in all {
-        let About { name, title, formula, unit, settings, reference, .. } = *about;
-        for text in [name, title, formula, unit, settings, reference] {
+        let About { name, short, title, formula, unit, settings, reference, .. } = *about;
+        for text in [name, short, title, formula, unit, settings, reference] {
             assert!(!text.is_empty() && text.trim() == text, "{name}: {text:?}");
         }
         assert!(reference.contains(|c: char| c.is_ascii_digit()), "{name}: no year is cited");

@@ -14,7 +14,7 @@ pub enum MeasureError {
         columns: usize,
     },
     /// Two things that should be of one size are not.
-    #[error("{what}: {found} came, {expected} expected")]
+    #[error("{what}: found {found}, expected {expected}")]
     Size {
         /// What was counted.
         what: &'static str,
@@ -86,7 +86,7 @@ pub enum MeasureError {
         row: usize,
     },
     /// An index beyond the items.
-    #[error("item {index} of {items}")]
+    #[error("there is no item {index}; there are {items} items")]
     Index {
         /// The index.
         index: usize,

@@ -16,7 +16,7 @@
 //!
 //! From logits, ln q comes from the logits and is finite even where q underflows; a given
 //! probability of 0 where somebody voted makes soft NLL and KL infinite.
-//! Memory: 8 (K + 9) + 4 bytes an item beside the [`Truth`].
+//! Memory: 8 (K + 9) + 4 bytes per item beside the [`Truth`].
 
 use std::sync::Arc;
 
@@ -28,9 +28,9 @@ use crate::sums::CHUNK;
 use crate::truth::{distribution, gather, gather_rows, size, top};
 use crate::{Matrix, MeasureError, Truth};
 
-/// What a model said, one row an item, one column a class.
+/// What a model predicts, one row per item, one column per class.
 #[derive(Clone, Copy, Debug)]
-pub enum Predictions<'a> {
+pub enum ModelOutput<'a> {
     /// Scores before the softmax; all finite.
     Logits(Matrix<'a>),
     /// Distributions, checked.
@@ -56,8 +56,8 @@ pub struct Judged {
 
 impl Judged {
     /// Checks the predictions and compares them with what people said.
-    pub fn new(truth: Arc<Truth>, predictions: Predictions<'_>) -> Result<Self, MeasureError> {
-        let (Predictions::Logits(matrix) | Predictions::Probabilities(matrix)) = predictions;
+    pub fn new(truth: Arc<Truth>, predictions: ModelOutput<'_>) -> Result<Self, MeasureError> {
+        let (ModelOutput::Logits(matrix) | ModelOutput::Probabilities(matrix)) = predictions;
         let (rows, classes) = (truth.len(), truth.classes());
         size("classes of the predictions", matrix.columns(), classes)?;
         size("rows of the predictions", matrix.rows(), rows)?;
@@ -182,19 +182,19 @@ impl Judged {
 
 /// Puts the probabilities of a row and their logarithms in place; returns the predicted class.
 pub(crate) fn read(
-    predictions: Predictions<'_>,
+    predictions: ModelOutput<'_>,
     row: usize,
     q: &mut [f64],
     logarithms: &mut [f64],
 ) -> Result<usize, MeasureError> {
     match predictions {
-        Predictions::Logits(matrix) => {
+        ModelOutput::Logits(matrix) => {
             matrix.read_finite("logits", row, q)?;
             let class = top(q);
             softmax(q, q[class], logarithms);
             Ok(class)
         }
-        Predictions::Probabilities(matrix) => {
+        ModelOutput::Probabilities(matrix) => {
             matrix.read(row, q);
             if !distribution("predictions", row, q)? {
                 let source = dissensus_core::DistributionError::Sum { sum: 0.0 };
@@ -211,7 +211,7 @@ mod tests {
     use super::*;
     use crate::Targets;
 
-    fn judged(counts: &[f64], predictions: Predictions<'_>) -> Result<Judged, MeasureError> {
+    fn judged(counts: &[f64], predictions: ModelOutput<'_>) -> Result<Judged, MeasureError> {
         let targets = Targets::Counts(Matrix::new(counts, 2).unwrap());
         Judged::new(Arc::new(Truth::new(targets).unwrap()), predictions)
     }
@@ -221,18 +221,18 @@ mod tests {
         let counts = [1.0, 1.0, 0.0, 2.0];
         for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             let rows = [0.0, 1.0, value, 1.0];
-            let logits = Predictions::Logits(Matrix::new(&rows[..], 2).unwrap());
+            let logits = ModelOutput::Logits(Matrix::new(&rows[..], 2).unwrap());
             let error = judged(&counts, logits).unwrap_err().to_string();
             assert!(error.starts_with("logits, row 1, column 0"), "{error}");
         }
         for rows in [[0.5, 0.5, 0.0, 0.0], [0.5, 0.5, 0.5, f64::NAN], [0.5, 0.5, 0.7, 0.7]] {
-            let rows = Predictions::Probabilities(Matrix::new(&rows[..], 2).unwrap());
+            let rows = ModelOutput::Probabilities(Matrix::new(&rows[..], 2).unwrap());
             let error = judged(&counts, rows).unwrap_err();
             assert!(matches!(error, MeasureError::NotDistribution { row: 1, .. }), "{error}");
         }
-        let short = Predictions::Logits(Matrix::new(&counts[..2], 2).unwrap());
+        let short = ModelOutput::Logits(Matrix::new(&counts[..2], 2).unwrap());
         assert!(matches!(judged(&counts, short), Err(MeasureError::Size { found: 1, .. })));
-        let wide = Predictions::Logits(Matrix::new(&counts[..], 4).unwrap());
+        let wide = ModelOutput::Logits(Matrix::new(&counts[..], 4).unwrap());
         assert!(matches!(judged(&counts, wide), Err(MeasureError::Size { found: 4, .. })));
     }
 
@@ -240,12 +240,12 @@ mod tests {
     fn infinite_from_probabilities_and_finite_from_logits() {
         let counts = [1.0, 1.0, 0.0, 2.0];
         let rows = [1.0, 0.0, 0.0, 1.0];
-        let given = Predictions::Probabilities(Matrix::new(&rows[..], 2).unwrap());
+        let given = ModelOutput::Probabilities(Matrix::new(&rows[..], 2).unwrap());
         let given = judged(&counts, given).unwrap();
         assert_eq!(given.nll, [f64::INFINITY, 0.0]);
         assert_eq!(given.kl, [f64::INFINITY, 0.0]);
         let rows = [1000.0, 0.0, -1000.0, 0.0];
-        let logits = Predictions::Logits(Matrix::new(&rows[..], 2).unwrap());
+        let logits = ModelOutput::Logits(Matrix::new(&rows[..], 2).unwrap());
         let logits = judged(&counts, logits).unwrap();
         assert_eq!((logits.predictions()[1], logits.nll[0]), (0.0, 500.0));
     }
@@ -255,8 +255,8 @@ mod tests {
         let counts = [1.0, 1.0, 0.0, 2.0];
         let wide = [0.5f64, -1.25, 3.0, 0.0];
         let narrow = wide.map(|v| v as f32);
-        let a = judged(&counts, Predictions::Logits(Matrix::new(&wide[..], 2).unwrap())).unwrap();
-        let b = judged(&counts, Predictions::Logits(Matrix::new(&narrow[..], 2).unwrap())).unwrap();
+        let a = judged(&counts, ModelOutput::Logits(Matrix::new(&wide[..], 2).unwrap())).unwrap();
+        let b = judged(&counts, ModelOutput::Logits(Matrix::new(&narrow[..], 2).unwrap())).unwrap();
         assert_eq!((a.predictions(), &a.js), (b.predictions(), &b.js));
         let twice = a.select(&[1, 0, 1]).unwrap();
         assert_eq!(twice.nll, [a.nll[1], a.nll[0], a.nll[1]]);

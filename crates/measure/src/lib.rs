@@ -14,11 +14,11 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use dissensus_measure::{Judged, Matrix, Predictions, Settings, Targets, Truth, score_all};
+//! use dissensus_measure::{Judged, Matrix, ModelOutput, Settings, Targets, Truth, score_all};
 //! let votes = [8.0, 2.0, 0.0, 1.0, 5.0, 4.0];
 //! let logits = [2.0, 0.5, -1.0, 0.0, 0.3, 0.1];
 //! let truth = Truth::new(Targets::Counts(Matrix::new(&votes[..], 3)?))?;
-//! let judged = Judged::new(Arc::new(truth), Predictions::Logits(Matrix::new(&logits[..], 3)?))?;
+//! let judged = Judged::new(Arc::new(truth), ModelOutput::Logits(Matrix::new(&logits[..], 3)?))?;
 //! let scores = score_all(&judged, Settings::default())?;
 //! assert_eq!(scores[0].metric, "soft_nll");
 //! assert!((scores[0].value.value.unwrap() - 0.7956).abs() < 1e-4);
@@ -47,14 +47,15 @@ mod temper;
 mod testing;
 mod truth;
 
-pub use about::{About, Direction};
+pub use about::About;
+pub use dissensus_core::Direction;
 pub use error::MeasureError;
-pub use judged::{Judged, Predictions};
+pub use judged::{Judged, ModelOutput};
 pub use matrix::{Matrix, Numbers};
 pub use metrics::{METRICS, Metric, PerItem, Score, metric, score_all};
 pub use scorer::{Against, Note, Scorer, Settings, Value};
 pub use temper::Tempered;
-pub use truth::{TIE_KEY, Targets, TieRule, Truth};
+pub use truth::{TIE_KEY, Targets, Truth};
 
 /// What the measure of this name says about itself, as lines to print: metrics, out-of-distribution
 /// scores and detection figures.

@@ -44,7 +44,7 @@ impl<'a> From<&'a Vec<f64>> for Numbers<'a> {
     }
 }
 
-/// Row-major numbers, one row an item.
+/// Row-major numbers, one row per item.
 #[derive(Clone, Copy, Debug)]
 pub struct Matrix<'a> {
     values: Numbers<'a>,

@@ -1,4 +1,4 @@
-//! The metrics: how well predictions match what people said. One file a metric, one list.
+//! The metrics: how well predictions match what people said. One file per metric, one list.
 //!
 //! To add one, write its file and add its line to [`METRICS`]; the command line, the docs and the
 //! tables take names, formulas and directions from there. A metric is computed over all

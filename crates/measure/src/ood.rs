@@ -1,7 +1,7 @@
-//! Out-of-distribution scores: how foreign an item looks to a model. One file a score, one list.
+//! Out-of-distribution scores: how unusual an item is for a model. One file per score, one list.
 //!
-//! Every score is "higher = more out-of-distribution". How well a score tells foreign items from
-//! familiar ones is a [`Detection`]; its figures are listed in [`FIGURES`], and how far they would
+//! Every score is "higher = more out-of-distribution". How well a score separates outside items
+//! from inside ones is a [`Detection`]; its figures are listed in [`FIGURES`], and how far they would
 //! move with other items of the same kind is in [`Intervals`]. [`table`] does all of it at once.
 
 mod bootstrap;
@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 pub use self::detection::{Detection, FIGURES, Figure, detect};
 pub use self::intervals::{Interval, Intervals, intervals};
 pub use self::table::{OodError, Row, table};
-use crate::{About, Matrix, MeasureError, Predictions};
+use crate::{About, Matrix, MeasureError, ModelOutput};
 
 /// Every score, in the order of the tables.
 pub const SCORES: &[OodScore] = &[
@@ -47,10 +47,10 @@ pub fn score(name: &str) -> Option<&'static OodScore> {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OodInput<'a> {
     /// What the model said of the items.
-    pub predictions: Option<Predictions<'a>>,
+    pub predictions: Option<ModelOutput<'a>>,
     /// The logits of the items, perturbed as [`OodSettings::epsilon`] says.
     pub perturbed: Option<Matrix<'a>>,
-    /// The items' features, one row an item.
+    /// The items' features, one row per item.
     pub features: Option<Matrix<'a>>,
     /// The features of the training items.
     pub training: Option<Matrix<'a>>,
@@ -109,13 +109,13 @@ pub struct OodScore {
     pub about: About,
     /// What it is computed from.
     pub needs: Needs,
-    /// One number an item, higher = more out-of-distribution.
+    /// One number per item, higher = more out-of-distribution.
     pub compute: fn(&OodInput<'_>, &OodSettings) -> Result<Vec<f64>, MeasureError>,
 }
 
 fn logits<'a>(input: &OodInput<'a>, score: &'static str) -> Result<Matrix<'a>, MeasureError> {
     match input.predictions {
-        Some(Predictions::Logits(matrix)) => Ok(matrix),
+        Some(ModelOutput::Logits(matrix)) => Ok(matrix),
         _ => Err(MeasureError::Missing { score, what: "logits" }),
     }
 }
@@ -150,7 +150,7 @@ fn each_prediction(
 ) -> Result<Vec<f64>, MeasureError> {
     let missing = MeasureError::Missing { score, what: "logits or probabilities" };
     let predictions = input.predictions.ok_or(missing)?;
-    let (Predictions::Logits(matrix) | Predictions::Probabilities(matrix)) = predictions;
+    let (ModelOutput::Logits(matrix) | ModelOutput::Probabilities(matrix)) = predictions;
     let scratch = || (vec![0.0; matrix.columns()], vec![0.0; matrix.columns()]);
     let row = |(q, logarithms): &mut (Vec<f64>, Vec<f64>), row| {
         let class = crate::judged::read(predictions, row, q, logarithms)?;

@@ -4,7 +4,7 @@
 //! `β`, with the slope `E_q ln q − E_p ln q` and the curvature `Var_q ln q` (means over items), so
 //! that Newton's steps within a bracket find its lowest place in a few passes. A class to which a
 //! prediction gives nothing gets nothing at any temperature.
-//! Memory: 8 K bytes an item while it is sought.
+//! Memory: 8 K bytes per item while it is sought.
 
 use rayon::prelude::*;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dissensus_core::philox::Stream;
 
 use crate::truth::top;
-use crate::{Judged, Matrix, Predictions, Targets, Truth};
+use crate::{Judged, Matrix, ModelOutput, Targets, Truth};
 
 pub(crate) const N: usize = 600;
 pub(crate) const K: usize = 5;
@@ -64,5 +64,5 @@ pub(crate) fn judge(votes: &[f64], logits: &[f64], k: usize, given: Option<&[u32
     if let Some(given) = given {
         truth = truth.with_given(given).unwrap();
     }
-    Judged::new(Arc::new(truth), Predictions::Logits(Matrix::new(logits, k).unwrap())).unwrap()
+    Judged::new(Arc::new(truth), ModelOutput::Logits(Matrix::new(logits, k).unwrap())).unwrap()
 }

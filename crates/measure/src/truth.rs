@@ -4,41 +4,23 @@
 //! A row may be counts (p = c / Σ c) or probabilities (checked as distributions). Probabilities
 //! that sum to 1 within the rounding of f64 (1e-12) are kept as they are; those rounded to fewer
 //! places are divided by their sum, so that no metric mistakes rounding for disagreement.
-//! Memory: 8 (K + 1) + 4 bytes an item.
+//! Memory: 8 (K + 1) + 4 bytes per item.
 
 use dissensus_core::philox::Stream;
-use dissensus_core::{Ballots, Distribution, DistributionError, SUM_TOLERANCE, VoteTable};
+use dissensus_core::{Ballots, Distribution, DistributionError, SUM_TOLERANCE, TieRule, VoteTable};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
 use crate::entropy::entropy;
 use crate::sums::CHUNK;
 use crate::{Matrix, MeasureError};
 
-/// What people said, one row an item, one column a class.
+/// What people said, one row per item, one column per class.
 #[derive(Clone, Copy, Debug)]
 pub enum Targets<'a> {
     /// Votes (or summed weights) for each class. A row of zeros is an error.
     Counts(Matrix<'a>),
     /// Shares of the votes. A row of zeros is an item without votes here, too.
     Probabilities(Matrix<'a>),
-}
-
-/// Which class is the majority of an item whose most-voted classes are tied.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum TieRule {
-    /// The tied class with the lowest index.
-    #[default]
-    Lowest,
-    /// One of the tied classes, each as likely, by the word of Philox under (seed, [`TIE_KEY`]) at
-    /// the item's key.
-    Random {
-        /// The seed.
-        seed: u64,
-    },
-    /// Ties are an error that names the items.
-    Error,
 }
 
 /// The second word of the key under which ties are drawn: `b"ties"` read as a big-endian number,
@@ -132,9 +114,15 @@ impl Truth {
         })
     }
 
-    /// Decides ties by this rule. `keys` name the items for the random rule (hashes of their ids,
-    /// say), so that a draw belongs to the item and not to its row; without keys, the row does.
-    pub fn with_ties(mut self, ties: TieRule, keys: Option<&[u64]>) -> Result<Self, MeasureError> {
+    /// Decides ties by this rule. The random rule draws the word of Philox under (seed, [`TIE_KEY`])
+    /// at the item's key. `keys` name the items (hashes of their ids, say), so that a draw belongs
+    /// to the item and not to its row; without keys, the row is the key.
+    pub fn with_ties(
+        mut self,
+        ties: TieRule,
+        seed: u64,
+        keys: Option<&[u64]>,
+    ) -> Result<Self, MeasureError> {
         if let Some(keys) = keys {
             size("keys", keys.len(), self.len())?;
         }
@@ -146,7 +134,7 @@ impl Truth {
             let best: Vec<usize> = (0..p.len()).filter(|&k| p[k] == p[top(p)]).collect();
             let pick = match ties {
                 TieRule::Lowest | TieRule::Error => 0,
-                TieRule::Random { seed } => {
+                TieRule::Random => {
                     let key = keys.map_or(row as u64, |keys| keys[row]);
                     Stream::new([seed, TIE_KEY], [key, 0, 0]).below(best.len() as u64) as usize
                 }
@@ -347,18 +335,18 @@ mod tests {
         let rows = [2.0, 2.0, 1.0].repeat(400);
         let lowest = counts(&rows, 3).unwrap();
         assert!(lowest.majority().iter().all(|&class| class == 0));
-        let rule = TieRule::Random { seed: 5 };
-        let random = lowest.clone().with_ties(rule, None).unwrap();
+        let rule = TieRule::Random;
+        let random = lowest.clone().with_ties(rule, 5, None).unwrap();
         // 400 fair draws: sd 10; 5 sd, and the seed is fixed.
         let ones = random.majority().iter().filter(|&&class| class == 1).count();
         assert!((150..=250).contains(&ones), "{ones}");
         assert!(random.majority().iter().all(|&class| class < 2));
         let backwards: Vec<u64> = (0..400).rev().collect();
-        let keyed = lowest.clone().with_ties(rule, Some(&backwards)).unwrap();
+        let keyed = lowest.clone().with_ties(rule, 5, Some(&backwards)).unwrap();
         let mut reversed = random.majority().to_vec();
         reversed.reverse();
         assert_eq!(keyed.majority(), reversed);
-        let error = lowest.with_ties(TieRule::Error, None).unwrap_err();
+        let error = lowest.with_ties(TieRule::Error, 0, None).unwrap_err();
         assert_eq!(error, MeasureError::Tie { rows: (0..400).collect() });
     }
 

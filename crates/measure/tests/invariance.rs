@@ -8,7 +8,7 @@ use dissensus_core::philox::Stream;
 use dissensus_measure::ood::{OodInput, OodSettings, SCORES};
 use dissensus_measure::reliability::Binning;
 use dissensus_measure::{
-    Against, Judged, Matrix, Predictions, Scorer, Settings, Targets, Truth, score_all, slices,
+    Against, Judged, Matrix, ModelOutput, Scorer, Settings, Targets, Truth, score_all, slices,
 };
 
 const K: usize = 4;
@@ -30,7 +30,7 @@ fn judged() -> Judged {
     }
     let truth = Truth::new(Targets::Counts(Matrix::new(&votes, K).unwrap())).unwrap();
     let truth = truth.with_given(&vec![1; N]).unwrap();
-    let logits = Predictions::Logits(Matrix::new(&logits, K).unwrap());
+    let logits = ModelOutput::Logits(Matrix::new(&logits, K).unwrap());
     Judged::new(Arc::new(truth), logits).unwrap()
 }
 
@@ -67,7 +67,7 @@ fn scores_of_items_are_the_same_bits_too() {
     let logits: Vec<f64> = judged.predictions()[..400 * K].iter().map(|q| q.ln()).collect();
     let matrix = Matrix::new(&logits, K).unwrap();
     let input = OodInput {
-        predictions: Some(Predictions::Logits(matrix)),
+        predictions: Some(ModelOutput::Logits(matrix)),
         perturbed: Some(matrix),
         features: Some(matrix),
         training: Some(matrix),

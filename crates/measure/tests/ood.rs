@@ -9,7 +9,7 @@ use dissensus_core::philox::Stream;
 use dissensus_measure::ood::{
     FIGURES, Needs, OodInput, OodSettings, Row, SCORES, detect, intervals, score, table,
 };
-use dissensus_measure::{Matrix, Predictions};
+use dissensus_measure::{Matrix, ModelOutput};
 use serde::Deserialize;
 
 const INSIDE: usize = 60;
@@ -55,7 +55,7 @@ struct Set {
 impl Set {
     fn input(&self) -> OodInput<'_> {
         OodInput {
-            predictions: Some(Predictions::Logits(Matrix::new(&self.logits, C).unwrap())),
+            predictions: Some(ModelOutput::Logits(Matrix::new(&self.logits, C).unwrap())),
             perturbed: Some(Matrix::new(&self.perturbed, C).unwrap()),
             features: Some(Matrix::new(&self.features, WIDTH).unwrap()),
             training: Some(Matrix::new(&self.training, WIDTH).unwrap()),
@@ -242,7 +242,7 @@ fn a_table_names_the_set_that_is_wrong() {
     assert_eq!(run(lacking), "svhn: odin needs logits of the perturbed inputs");
     let short = Some(Matrix::new(&outside.features[..5 * WIDTH], WIDTH).unwrap());
     let lacking = OodInput { features: short, ..outside.input() };
-    assert_eq!(run(lacking), "svhn: rows of the features: 5 came, 80 expected");
+    assert_eq!(run(lacking), "svhn: rows of the features: found 5, expected 80");
     outside.features[WIDTH + 2] = f64::NAN;
     let text = "svhn: features, row 1, column 2: NaN; expected a finite number";
     assert_eq!(run(outside.input()), text);
@@ -254,7 +254,7 @@ fn a_table_names_the_set_that_is_wrong() {
 #[test]
 fn nothing_is_undefined_and_settings_are_read() {
     let [inside, _] = sets();
-    let empty = Predictions::Logits(Matrix::new(&[0f64; 0][..], C).unwrap());
+    let empty = ModelOutput::Logits(Matrix::new(&[0f64; 0][..], C).unwrap());
     let empty = OodInput { predictions: Some(empty), ..OodInput::default() };
     let scores = [*score("energy").unwrap(), *score("msp").unwrap()];
     let rows = table(&inside.input(), &[("nobody", empty)], &scores, &SETTINGS).unwrap();

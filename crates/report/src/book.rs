@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+pub use dissensus_core::Direction;
 pub use dissensus_core::results::Row;
 
 /// A report's contents.
@@ -46,7 +47,7 @@ pub struct Book {
     /// What is claimed to come out.
     pub claims: Vec<crate::claims::ClaimSpec>,
     /// The runs that the study has, done or not.
-    pub planned: Vec<Of>,
+    pub planned: Vec<RunKey>,
     /// What tables are wanted.
     pub tables: Vec<crate::tables::TableSpec>,
     /// What figures are wanted.
@@ -68,8 +69,8 @@ impl Book {
         let beside = !self.references.is_empty() || !self.claims.is_empty();
         beside.then(|| {
             format!(
-                "This is the study at its scale {scale}, to see that all works: published values and \
-                 claims are of the whole study, whose numbers will be others."
+                "This is the study at scale {scale}, which checks that everything works. Published \
+                 values and claims refer to the full study, whose numbers will differ."
             )
         })
     }
@@ -95,19 +96,6 @@ pub struct Arm {
     pub about: String,
 }
 
-/// Which way is better.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Better {
-    /// Lower is better.
-    Lower,
-    /// Higher is better.
-    Higher,
-    /// Neither.
-    #[default]
-    Neither,
-}
-
 /// A metric, and how its number is made.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Metric {
@@ -116,7 +104,7 @@ pub struct Metric {
     /// For people, short: the head of a column.
     pub title: String,
     /// Which way is better.
-    pub better: Better,
+    pub better: Direction,
     /// Digits after the point.
     pub digits: usize,
     /// What it is, in a sentence or two.
@@ -131,12 +119,12 @@ pub struct Metric {
 
 /// What a run is, as tables and figures know it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Of {
+pub struct RunKey {
     /// The data set.
     pub dataset: String,
     /// The arm.
     pub arm: String,
-    /// Votes an item in training; `None` for all.
+    /// Votes per item in training; `None` for all.
     pub k: Option<u32>,
     /// The seed.
     pub seed: u64,
@@ -146,10 +134,10 @@ pub struct Of {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Curve {
     /// The run.
-    pub of: Of,
+    pub of: RunKey,
     /// What it shows, such as `train_loss` or `evaluation.soft_nll`.
     pub column: String,
-    /// One value an epoch; NaN where there is none.
+    /// One value per epoch; NaN where there is none.
     pub values: Vec<f64>,
     /// Where the values stand, as many; empty for epochs.
     pub x: Vec<f64>,
@@ -159,7 +147,7 @@ pub struct Curve {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ItemNumbers {
     /// The run.
-    pub of: Of,
+    pub of: RunKey,
     /// The items.
     pub ids: Vec<String>,
     /// Names and values, as many as items each; NaN where there is none.
@@ -170,7 +158,7 @@ pub struct ItemNumbers {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReliabilityOf {
     /// The run.
-    pub of: Of,
+    pub of: RunKey,
     /// Confidence, how often people agreed, and the count of each bin.
     pub bins: Vec<(f64, f64, u64)>,
 }
@@ -179,7 +167,7 @@ pub struct ReliabilityOf {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Overlay {
     /// The run.
-    pub of: Of,
+    pub of: RunKey,
     /// The item.
     pub item: String,
     /// The picture, the map over it.
@@ -195,7 +183,7 @@ pub struct Collection {
     pub classes: Vec<String>,
     /// The items.
     pub items: Vec<Item>,
-    /// Each prediction's arm and votes an item (`None`: all).
+    /// Each prediction's arm and votes per item (`None`: all).
     pub predicted_by: Vec<(String, Option<u32>)>,
 }
 
@@ -218,7 +206,7 @@ pub struct Item {
 /// A small picture, row by row, one or three channels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Picture {
-    /// Pixels a row.
+    /// Pixels per row.
     pub width: usize,
     /// Rows.
     pub height: usize,
@@ -235,7 +223,7 @@ pub struct Chosen {
     pub dataset: String,
     /// The arm.
     pub arm: String,
-    /// Votes an item; `None` for all.
+    /// Votes per item; `None` for all.
     pub k: Option<u32>,
     /// Setting and value.
     pub settings: Vec<(String, String)>,
@@ -259,7 +247,7 @@ pub struct Reference {
     pub dataset: String,
     /// The arm.
     pub arm: String,
-    /// Votes an item; none for all.
+    /// Votes per item; none for all.
     #[serde(default)]
     pub k: Option<u32>,
     /// The metric.

@@ -38,7 +38,7 @@ pub enum ReportError {
     },
     /// A dimension that a table names twice.
     #[error(
-        "{place}: the dimension {dimension:?} stands twice in down and across; leave one of them"
+        "{place}: the dimension {dimension:?} appears twice in down and across; remove one of them"
     )]
     DimensionTwice {
         /// Where, such as `table "main"`.
@@ -49,7 +49,7 @@ pub enum ReportError {
     /// Two different results for one run and metric.
     #[error(
         "{of}, seed {seed}: the results hold two values, {first:?} (run {first_run}) and \
-         {second:?} (run {second_run}), where one was expected; collect the study's results anew"
+         {second:?} (run {second_run}), where one was expected; collect the study's results again"
     )]
     ResultTwice {
         /// Data set, arm, votes, metric and slice.

@@ -70,7 +70,7 @@ impl Svg {
     }
 
     /// An element that says something when it is pointed at.
-    pub(crate) fn told(&mut self, name: &str, attributes: &Attributes<'_>, tip: &str) {
+    pub(crate) fn with_tip(&mut self, name: &str, attributes: &Attributes<'_>, tip: &str) {
         if tip.is_empty() {
             return self.element(name, attributes, "");
         }

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use dissensus_report::book::{Arm, Book, Metric, Named, Of, Reference, Row};
+use dissensus_report::book::{Arm, Book, Metric, Named, Reference, Row, RunKey};
 use dissensus_report::claims::{ClaimKind, ClaimSpec, Judged, Verdict, judge};
 use dissensus_report::tables::{Outside, Shows, TableSpec, Tally, Votes, markdown, prepare};
 
@@ -38,7 +38,7 @@ fn book(rows: Vec<Row>) -> Book {
     };
     for row in &book.rows {
         let of =
-            Of { dataset: row.dataset.clone(), arm: row.arm.clone(), k: row.k, seed: row.seed };
+            RunKey { dataset: row.dataset.clone(), arm: row.arm.clone(), k: row.k, seed: row.seed };
         if !book.planned.contains(&of) {
             book.planned.push(of);
         }
@@ -86,7 +86,7 @@ fn below_and_above_another_arm() {
     // below give 1/32.
     assert_eq!(
         held.ours,
-        "2 of 2 below; by sls −0.11, pass −0.15; p = 0.031 to 0.063; all 5 seeds agree in 1"
+        "2 of 2 below; by sls −0.11, pass −0.15; p = 0.031 to 0.063; all 5 seeds agree in 1 of 2"
     );
     let failed = said(&than(ClaimKind::Above, &["sls"], "soft"), &book);
     assert_eq!(failed.verdict, Verdict::Fails);
@@ -193,7 +193,7 @@ fn means_in_order() {
 fn a_claim_is_open_while_its_runs_are_not_done() {
     let mut book = five();
     let spec = than(ClaimKind::Below, &["sls"], "soft");
-    let of = |arm: &str, k| Of { dataset: "pictures".into(), arm: arm.into(), k, seed: 5 };
+    let of = |arm: &str, k| RunKey { dataset: "pictures".into(), arm: arm.into(), k, seed: 5 };
     // A run of another arm, or with other votes, is none of its business.
     book.planned.extend([of("pass", None), of("sls", Some(5))]);
     assert_eq!(said(&spec, &book).verdict, Verdict::Holds);
@@ -260,7 +260,7 @@ fn as_a_table() {
     assert!(table.remarks[0].starts_with("Of 3 claims 1 holds, 1 does not and 1 cannot"));
     let text = markdown(&table);
     assert!(text.contains("| It is so | holds  "), "{text}");
-    assert!(text.contains("Not so — against it: sls: −0.11, p = 1.000."), "{text}");
+    assert!(text.contains("Not so — contradicted by: sls: −0.11, p = 1.000."), "{text}");
     // The page says at its head how many hold, and which do not.
     let page = dissensus_report::page::render(&book, &[table], &[], None).unwrap();
     assert!(page.contains("<td class=\"holds\">holds</td>"));
@@ -271,7 +271,7 @@ fn as_a_table() {
     // At a scale of the study, that is said instead.
     book.scale = Some("quick".into());
     let table = prepare(&spec, &book).unwrap();
-    assert!(table.remarks[0].starts_with("This is the study at its scale quick"));
+    assert!(table.remarks[0].starts_with("This is the study at scale quick"));
     let page = dissensus_report::page::render(&book, &[table], &[], None).unwrap();
     let head = &page[page.find("id=\"summary\"").unwrap()..page.find("id=\"tables\"").unwrap()];
     assert!(head.contains("scale quick") && !head.contains("does not hold"), "{head}");

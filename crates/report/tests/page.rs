@@ -96,12 +96,12 @@ fn everything_is_said() {
     let page = page(&page_book::hostile());
     for text in [
         "160 runs are done, <a href=\"#runs\">1 failed</a>, 2 are not done.",
-        "<strong>Sampled labels</strong> is best by Accuracy (higher is better) on Pictures",
-        "3 cells stand beside a published mean and sd",
+        "<strong>Sampled labels</strong> has the best mean Accuracy (higher is better) on Pictures",
+        "3 cells have a published mean and sd",
         "the loss is not finite",
         "<dt>version</dt><dd>0.1.0</dd>",
         "The resolved study, as TOML",
-        "aria-label=\"How Soft NLL is made\"",
+        "aria-label=\"How Soft NLL is computed\"",
         "data-arm=\"sls\"",
         "Wilcoxon signed-rank test against Majority label, two-sided, 5 pairs: p = 0.063",
         "A label is drawn from the votes anew in every epoch.",
@@ -184,7 +184,7 @@ fn pure_noise_is_left_out_where_people_agree() {
     assert_eq!(about[0]["count"], 10_000);
     let kept = about[0]["sheets"]["kept"].as_u64().unwrap();
     assert!(kept > 4000, "{kept}");
-    assert!(kept == 10_000 || about[0]["notes"][0].as_str().unwrap().contains("pictures are here"));
+    assert!(kept == 10_000 || about[0]["notes"][0].as_str().unwrap().contains("images are shown"));
 }
 
 #[test]

@@ -30,7 +30,7 @@ fn arms_go_down_and_metrics_across() {
         table.remarks,
         [
             "Mean ± sample standard deviation over 5 seeds.",
-            "Bold: the best of the arms.",
+            "Bold: the best mean.",
             "Undefined values are left out: n = 4 of 5 for majority · Accuracy.",
         ]
     );
@@ -246,7 +246,7 @@ fn published_values_stand_beside_ours_and_are_counted_once() {
     assert_eq!((outside.table.as_str(), outside.line.as_str()), ("main", "majority"));
     assert_eq!(
         tally.sentence(),
-        "3 cells stand beside a published mean and sd: 1 within 1 sd, 2 within 2 sd, 1 outside. \
+        "3 cells have a published mean and sd: 1 within 1 sd, 2 within 2 sd, 1 outside. \
          Outside: majority · Soft NLL (table main: ours 0.6820, published 0.5000 ± 0.0200, +9.1 \
          sd). For 1 cell, no sd was published. For 1 cell with a published value, there is no \
          result of ours yet."

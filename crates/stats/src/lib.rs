@@ -40,6 +40,9 @@ pub mod smallest;
 pub mod special;
 pub mod unpaired;
 
+/// The level below which a p value is called significant, where nothing else is said.
+pub const LEVEL: f64 = 0.05;
+
 pub use alternative::Alternative;
 pub use error::{StatsError, Undefined};
 pub use family::Info;

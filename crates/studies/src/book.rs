@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use dissensus_measure::reliability::Binning;
 use dissensus_measure::{Against, Scorer, Settings};
 use dissensus_report::book::{
-    Arm, Book, Curve, ItemNumbers, Named, Of, Overlay, Picture, ReliabilityOf,
+    Arm, Book, Curve, ItemNumbers, Named, Overlay, Picture, ReliabilityOf, RunKey,
 };
 use dissensus_store::{RunInfo, Store, Which};
 use rayon::prelude::*;
@@ -26,7 +26,7 @@ use crate::stages::{Kept, KeptPicture};
 use crate::{Job, Plan, Study, StudyError};
 use collection::Means;
 
-pub use items::COLUMNS;
+pub use items::item_columns;
 
 /// What a report needs of the runs of one arm on one data set with one number of votes.
 struct Part {
@@ -161,23 +161,23 @@ impl Plan<'_> {
 }
 
 /// All runs of a study, whatever part of it is planned: a claim is open until they are done.
-fn planned(study: &Study) -> Result<Vec<Of>, StudyError> {
+fn planned(study: &Study) -> Result<Vec<RunKey>, StudyError> {
     let outlines = study.outlines(None)?;
     let each = |outline: &Outline| {
         let (dataset, arm, k) = (outline.dataset.clone(), outline.arm.clone(), outline.k);
-        let of = move |&seed: &u64| Of { dataset: dataset.clone(), arm: arm.clone(), k, seed };
-        outline.seeds.iter().map(of).collect::<Vec<Of>>()
+        let of = move |&seed: &u64| RunKey { dataset: dataset.clone(), arm: arm.clone(), k, seed };
+        outline.seeds.iter().map(of).collect::<Vec<RunKey>>()
     };
     Ok(outlines.iter().flat_map(each).collect())
 }
 
 /// A job as tables and figures know it.
-fn of(job: &Job) -> Of {
-    Of { dataset: job.dataset.clone(), arm: job.arm.clone(), k: job.k, seed: job.seed }
+fn of(job: &Job) -> RunKey {
+    RunKey { dataset: job.dataset.clone(), arm: job.arm.clone(), k: job.k, seed: job.seed }
 }
 
 /// The pictures that stages kept of a run; what is damaged is left out.
-fn overlays(of: &Of, kept: &[Kept]) -> Vec<Overlay> {
+fn overlays(of: &RunKey, kept: &[Kept]) -> Vec<Overlay> {
     let overlay = |one: &KeptPicture| {
         let (width, height) = (one.width, one.height);
         let picture = Picture { width, height, channels: 3, pixels: one.bytes()? };
@@ -187,7 +187,7 @@ fn overlays(of: &Of, kept: &[Kept]) -> Vec<Overlay> {
 }
 
 /// The columns of a run's history, each once.
-fn curves(of: &Of, info: &RunInfo) -> Result<Vec<Curve>, StudyError> {
+fn curves(of: &RunKey, info: &RunInfo) -> Result<Vec<Curve>, StudyError> {
     let history = info.history()?;
     let mut columns: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for (epoch, row) in history.iter().enumerate() {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dissensus_measure::{Judged, Matrix, Predictions};
+use dissensus_measure::{Judged, Matrix, ModelOutput};
 use dissensus_store::{RunInfo, Which};
 use serde_json::Value;
 
@@ -38,6 +38,6 @@ impl Finished<'_> {
         let places = found.ids().iter().map(place).collect::<Result<Vec<_>, _>>()?;
         let truth = Arc::new(self.material.task.truth().select(&places)?);
         let logits = Matrix::new(found.logits(), truth.classes())?;
-        Ok((places, Judged::new(truth, Predictions::Logits(logits))?))
+        Ok((places, Judged::new(truth, ModelOutput::Logits(logits))?))
     }
 }

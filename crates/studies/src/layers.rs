@@ -2,9 +2,10 @@
 //! sets, the arm's delivery and votes, what the study (its scale, its user) sets, and a point of the
 //! grid. Each combination is checked as a whole, with the place of whatever does not fit.
 
+use dissensus_core::Direction;
 use dissensus_measure::metric;
 use dissensus_train::spec::{Data, Draft, Run, Spec, Votes};
-use dissensus_train::{Better, Place, RunPlan, Selection};
+use dissensus_train::{Place, RunPlan, Selection};
 use toml::Value;
 
 use crate::StudyError;
@@ -42,7 +43,7 @@ pub(crate) struct Search {
     pub(crate) seed: u64,
     pub(crate) metric: String,
     pub(crate) on: String,
-    pub(crate) better: Better,
+    pub(crate) better: Direction,
 }
 
 impl Point {
@@ -55,12 +56,12 @@ impl Point {
 }
 
 /// Which way a metric is better, where it can select.
-pub(crate) fn direction(name: &str, place: &Place) -> Result<Better, StudyError> {
+pub(crate) fn direction(name: &str, place: &Place) -> Result<Direction, StudyError> {
     match Selection::new(name) {
         Ok(selection) => Ok(selection.better()),
         Err(_) => {
             let directed = dissensus_measure::METRICS.iter().map(|metric| &metric.about);
-            let directed = directed.filter(|about| Better::of(about.direction).is_some());
+            let directed = directed.filter(|about| about.direction.is_directed());
             let known: Vec<&str> = directed.map(|about| about.name).collect();
             Err(unknown("[grid] select", name, known.into_iter(), place))
         }

@@ -49,7 +49,7 @@ mod status;
 mod study;
 
 pub use bench::{Bench, InputsOf};
-pub use book::COLUMNS;
+pub use book::item_columns;
 pub use builtin::{BUILTIN, Builtin, template};
 pub use collect::{Collected, files};
 pub use error::{LoadError, StudyError};

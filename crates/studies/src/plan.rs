@@ -315,14 +315,11 @@ impl<'s> Plan<'s> {
 }
 
 /// The first of the best values.
-fn best(values: &[Option<f64>], better: dissensus_train::Better) -> Option<usize> {
+fn best(values: &[Option<f64>], better: dissensus_core::Direction) -> Option<usize> {
     let mut best: Option<(usize, f64)> = None;
     for (at, value) in values.iter().enumerate() {
         let Some(value) = value.filter(|value| value.is_finite()) else { continue };
-        let wins = best.is_none_or(|(_, best)| match better {
-            dissensus_train::Better::Lower => value < best,
-            dissensus_train::Better::Higher => value > best,
-        });
+        let wins = best.is_none_or(|(_, best)| better.is_better(value, best));
         if wins {
             best = Some((at, value));
         }
@@ -340,7 +337,7 @@ pub fn distinct(jobs: &[Job]) -> Vec<&Job> {
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
-    use dissensus_train::Better::{Higher, Lower};
+    use dissensus_core::Direction::{Higher, Lower};
 
     #[test]
     fn of_equals_the_first_is_chosen() {

@@ -1,6 +1,6 @@
 //! The results of a study as one tidy table: a row for each run, metric and slice.
 //!
-//! Columns: `study`, `dataset`, `arm`, `k` (votes an item in training; empty for all), `seed`,
+//! Columns: `study`, `dataset`, `arm`, `k` (votes per item in training; empty for all), `seed`,
 //! `metric`, `slice`, `value` (empty where undefined), `run`. As CSV it can be read back, every number
 //! the same to the bit; as Parquet it is for other programs.
 

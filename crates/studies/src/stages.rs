@@ -26,8 +26,8 @@ mod variance;
 
 use std::sync::Arc;
 
-use dissensus_measure::{Direction, Metric as Measured};
-use dissensus_report::book::{Better, Metric};
+use dissensus_measure::Metric as Measured;
+use dissensus_report::book::Metric;
 use serde_json::Value;
 
 use crate::file::{Section, SliceRule};
@@ -134,48 +134,14 @@ fn described(metric: &Measured) -> Metric {
     let about = &metric.about;
     Metric {
         name: about.name.to_owned(),
-        title: short(about.name),
-        better: match about.direction {
-            Direction::Lower => Better::Lower,
-            Direction::Higher => Better::Higher,
-            Direction::Neither | Direction::HigherIsOut => Better::Neither,
-        },
+        title: about.short.to_owned(),
+        better: about.direction,
         digits: 4,
         what: capital(about.title),
         formula: about.formula.to_owned(),
         settings: about.settings.to_owned(),
         source: about.reference.to_owned(),
     }
-}
-
-/// A metric's name as the head of a column.
-fn short(name: &str) -> String {
-    let known = match name {
-        "soft_nll" => "soft NLL",
-        "soft_nll_tempered" => "soft NLL, best T",
-        "temperature" => "best T",
-        "kl" => "KL",
-        "soft_brier" => "soft Brier",
-        "js_distance" => "JS distance",
-        "total_variation" => "total variation",
-        "ece_mass" => "ECE",
-        "ece_mass_human" => "ECE (human)",
-        "ece_width" => "ECE, equal width",
-        "ece_width_human" => "ECE, equal width (human)",
-        "smooth_ece" => "smooth ECE",
-        "smooth_ece_human" => "smooth ECE (human)",
-        "classwise_ece" => "classwise ECE",
-        "classwise_ece_human" => "classwise ECE (human)",
-        "hard_nll" => "hard NLL",
-        "entropy_spearman" => "entropy corr.",
-        "entropy_pearson" => "entropy corr. (Pearson)",
-        "brier_reliability" => "reliability",
-        "brier_resolution" => "resolution",
-        "brier_uncertainty" => "uncertainty",
-        "brier_within" => "within bins",
-        other => return other.replace('_', " "),
-    };
-    known.to_owned()
 }
 
 fn capital(text: &str) -> String {

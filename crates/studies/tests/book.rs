@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use common::{Lab, plan, small, study};
 use dissensus_inputs::{Features, Inputs, Kind};
 use dissensus_labels::{Source, sparse};
-use dissensus_report::book::{Better, Book, Of};
+use dissensus_report::book::{Book, Direction, RunKey};
 use dissensus_store::Which;
 use dissensus_studies::{Job, LoadError, Material, Plan, PlanOptions, Study};
 use dissensus_train::Task;
@@ -66,8 +66,8 @@ fn made(plan: &Plan<'_>) -> Made {
     Made { lab, book, jobs }
 }
 
-fn of(job: &Job) -> Of {
-    Of { dataset: job.dataset.clone(), arm: job.arm.clone(), k: job.k, seed: job.seed }
+fn of(job: &Job) -> RunKey {
+    RunKey { dataset: job.dataset.clone(), arm: job.arm.clone(), k: job.k, seed: job.seed }
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn everything_is_there() {
     let known: BTreeSet<&str> = book.metrics.iter().map(|metric| metric.name.as_str()).collect();
     assert!(!book.rows.is_empty() && book.rows.iter().all(|row| known.contains(&*row.metric)));
     let nll = book.metrics.iter().find(|metric| metric.name == "soft_nll").unwrap();
-    assert_eq!((nll.title.as_str(), nll.better, nll.digits), ("soft NLL", Better::Lower, 4));
+    assert_eq!((nll.title.as_str(), nll.better, nll.digits), ("soft NLL", Direction::Lower, 4));
     assert!(!nll.formula.is_empty() && !nll.settings.is_empty() && !nll.source.is_empty());
 
     for job in &jobs {

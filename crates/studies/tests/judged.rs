@@ -89,8 +89,8 @@ fn the_judged_set_is_what_is_looked_at() {
         let found = book.facts[0].facts.iter().find(|(name, _)| name == what);
         found.map(|(_, value)| value.as_str()).unwrap_or_else(|| panic!("{what}"))
     };
-    assert_eq!((fact("Items"), fact("Votes an item")), ("60", "3.0"));
-    assert_eq!((fact("Judged on"), fact("Votes an item judged on")), ("many, 40 items", "50.0"));
+    assert_eq!((fact("Items"), fact("Votes per item")), ("60", "3.0"));
+    assert_eq!((fact("Judged on"), fact("Votes per item judged on")), ("many, 40 items", "50.0"));
     assert_ne!(fact("Normalized entropy"), fact("Normalized entropy judged on"));
     let shown: Vec<&str> = book.collections[0].items.iter().map(|item| &*item.id).collect();
     assert_eq!((shown.len(), shown[0], shown[39]), (40, "blend-00000", "blend-00039"));

@@ -58,6 +58,6 @@ pub use scores::{reported, scores};
 pub use setup::{Part, Setup};
 pub use spec::{Spec, template};
 pub use split::{Parts, SPLIT, SplitError, are_shares, split};
-pub use stopping::{Best, Better, Selection, Stop, Stopping};
+pub use stopping::{Best, Selection, Stop, Stopping};
 pub use task::{BothJoined, Task, Voted, engine_dataset};
 pub use training::{Options, Outcome, Watch, train};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dissensus_measure::{Judged, METRICS, Matrix, Metric, Predictions, Scorer, Truth, metric};
+use dissensus_measure::{Judged, METRICS, Matrix, Metric, ModelOutput, Scorer, Truth, metric};
 use serde_json::{Value, json};
 
 use crate::{Part, TrainError};
@@ -36,7 +36,7 @@ pub(crate) fn some_scores(
 
 fn judged(truth: &Arc<Truth>, logits: &[f32]) -> Result<Judged, TrainError> {
     let matrix = Matrix::new(logits, truth.classes())?;
-    Ok(Judged::new(truth.clone(), Predictions::Logits(matrix))?)
+    Ok(Judged::new(truth.clone(), ModelOutput::Logits(matrix))?)
 }
 
 /// Refuses a metric that no predictions of a part can give a value: one that compares with labels

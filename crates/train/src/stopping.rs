@@ -10,40 +10,11 @@
 //! improvement. Both are plain values that serialize with all they know: written into a
 //! checkpoint and read back, they go on as if nothing had happened.
 
-use dissensus_measure::Direction;
+use dissensus_core::Direction;
 use serde::{Deserialize, Serialize};
 
 use crate::spec::selectable;
 use crate::{Place, SpecError};
-
-/// Which way a metric is better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Better {
-    /// Smaller is better.
-    Lower,
-    /// Larger is better.
-    Higher,
-}
-
-impl Better {
-    /// The direction of a metric; `None` where neither way is better.
-    pub fn of(direction: Direction) -> Option<Self> {
-        match direction {
-            Direction::Lower => Some(Self::Lower),
-            Direction::Higher => Some(Self::Higher),
-            Direction::Neither | Direction::HigherIsOut => None,
-        }
-    }
-
-    /// By how much `new` is better than `old`; negative where it is worse.
-    fn gain(self, old: f64, new: f64) -> f64 {
-        match self {
-            Self::Lower => old - new,
-            Self::Higher => new - old,
-        }
-    }
-}
 
 /// An epoch and its value.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -60,7 +31,7 @@ pub struct Best {
 #[serde(deny_unknown_fields)]
 pub struct Selection {
     metric: String,
-    better: Better,
+    better: Direction,
     best: Option<Best>,
 }
 
@@ -77,7 +48,7 @@ impl Selection {
     }
 
     /// Which way the metric is better.
-    pub fn better(&self) -> Better {
+    pub fn better(&self) -> Direction {
         self.better
     }
 
@@ -89,7 +60,7 @@ impl Selection {
     /// Takes note of an epoch, and says whether it is the best so far.
     pub fn see(&mut self, epoch: u64, value: Option<f64>) -> bool {
         let Some(value) = value.filter(|value| value.is_finite()) else { return false };
-        let best = self.best.is_none_or(|best| self.better.gain(best.value, value) > 0.0);
+        let best = self.best.is_none_or(|best| self.better.is_better(value, best.value));
         if best {
             self.best = Some(Best { epoch, value });
         }
@@ -112,14 +83,14 @@ pub struct Stop {
 #[serde(deny_unknown_fields)]
 pub struct Stopping {
     stop: Stop,
-    better: Better,
+    better: Direction,
     counted: Option<f64>,
     waited: u64,
 }
 
 impl Stopping {
     /// Early stopping on a metric with this direction; no epoch is seen yet.
-    pub fn new(stop: Stop, better: Better) -> Self {
+    pub fn new(stop: Stop, better: Direction) -> Self {
         Self { stop, better, counted: None, waited: 0 }
     }
 
@@ -133,7 +104,7 @@ impl Stopping {
         let improves = |value: f64| {
             self.counted.is_none_or(|counted| {
                 let gain = self.better.gain(counted, value);
-                gain > 0.0 && gain >= self.stop.minimum
+                gain.is_some_and(|gain| gain > 0.0 && gain >= self.stop.minimum)
             })
         };
         match value.filter(|value| value.is_finite() && improves(*value)) {
@@ -148,7 +119,7 @@ impl Stopping {
 mod tests {
     use super::*;
 
-    fn stops(stop: Stop, better: Better, values: &[Option<f64>]) -> Option<usize> {
+    fn stops(stop: Stop, better: Direction, values: &[Option<f64>]) -> Option<usize> {
         let mut stopping = Stopping::new(stop, better);
         values.iter().position(|&value| stopping.see(value))
     }
@@ -156,7 +127,7 @@ mod tests {
     #[test]
     fn the_first_of_the_best_epochs_is_kept() {
         let mut selection = Selection::new("soft_nll").unwrap();
-        assert_eq!((selection.best(), selection.better()), (None, Better::Lower));
+        assert_eq!((selection.best(), selection.better()), (None, Direction::Lower));
         let values = [2.0, 1.5, 1.5, 1.6, 1.2, 1.2];
         let best = values.into_iter().zip(0..).map(|(v, e)| selection.see(e, Some(v)));
         assert_eq!(best.collect::<Vec<_>>(), [true, true, false, false, true, false]);
@@ -179,8 +150,8 @@ mod tests {
             assert_eq!(selection.best(), Some(Best { epoch: 5, value: 0.5 }));
         }
         let stop = Stop { patience: 2, minimum: 0.0 };
-        assert_eq!(stops(stop, Better::Lower, &[None, Some(f64::NEG_INFINITY)]), Some(1));
-        assert_eq!(stops(stop, Better::Lower, &[None, Some(1.0), None, Some(0.9)]), None);
+        assert_eq!(stops(stop, Direction::Lower, &[None, Some(f64::NEG_INFINITY)]), Some(1));
+        assert_eq!(stops(stop, Direction::Lower, &[None, Some(1.0), None, Some(0.9)]), None);
     }
 
     #[test]
@@ -196,10 +167,10 @@ mod tests {
         let some = |values: &[f64]| values.iter().copied().map(Some).collect::<Vec<_>>();
         let stop = Stop { patience: 3, minimum: 0.0 };
         let values = some(&[1.0, 1.0, 1.1, 0.9, 0.95, 0.9, 0.9, 0.1]);
-        assert_eq!(stops(stop, Better::Lower, &values), Some(6));
-        assert_eq!(stops(stop, Better::Higher, &values), Some(5));
-        assert_eq!(stops(Stop { patience: 1, ..stop }, Better::Lower, &values), Some(1));
-        assert_eq!(stops(Stop { patience: 4, ..stop }, Better::Lower, &values), None);
+        assert_eq!(stops(stop, Direction::Lower, &values), Some(6));
+        assert_eq!(stops(stop, Direction::Higher, &values), Some(5));
+        assert_eq!(stops(Stop { patience: 1, ..stop }, Direction::Lower, &values), Some(1));
+        assert_eq!(stops(Stop { patience: 4, ..stop }, Direction::Lower, &values), None);
     }
 
     /// Eighths are exact in binary, so that "at least" can be told from "more than".
@@ -208,17 +179,17 @@ mod tests {
         let some = |values: &[f64]| values.iter().copied().map(Some).collect::<Vec<_>>();
         let stop = Stop { patience: 3, minimum: 0.25 };
         let once = Stop { patience: 1, ..stop };
-        assert_eq!(stops(once, Better::Lower, &some(&[2.0, 1.75, 1.5, 1.25, 1.0])), None);
+        assert_eq!(stops(once, Direction::Lower, &some(&[2.0, 1.75, 1.5, 1.25, 1.0])), None);
         let slow = some(&[2.0, 1.875, 1.75, 1.625, 1.5, 1.375, 1.25]);
-        assert_eq!(stops(stop, Better::Lower, &slow), None);
-        assert_eq!(stops(Stop { minimum: 0.5, ..stop }, Better::Lower, &slow), Some(3));
+        assert_eq!(stops(stop, Direction::Lower, &slow), None);
+        assert_eq!(stops(Stop { minimum: 0.5, ..stop }, Direction::Lower, &slow), Some(3));
     }
 
     #[test]
     fn both_resume_exactly_from_text() {
         let stop = Stop { patience: 3, minimum: 0.01 };
         let values = [0.3, f64::NAN, 0.1 + 0.2, 0.28, 0.279, 0.1, 0.2, 0.0999, 0.0995];
-        let mut whole = (Selection::new("kl").unwrap(), Stopping::new(stop, Better::Lower));
+        let mut whole = (Selection::new("kl").unwrap(), Stopping::new(stop, Direction::Lower));
         let mut resumed = whole.clone();
         for (epoch, value) in (0..).zip(values) {
             let text = serde_json::to_string(&resumed).unwrap();

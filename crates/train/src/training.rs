@@ -11,6 +11,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use dissensus_core::Direction;
 use dissensus_engine::{Device, EngineError, Rates, Runner, Settings, State};
 use dissensus_store::{ActiveRun, StoreError, tensorboard::EventWriter};
 use serde::{Deserialize, Serialize};
@@ -20,7 +21,7 @@ use crate::epochs::Epochs;
 use crate::saved::Found;
 use crate::scores::some_scores;
 use crate::spec::Checkpoint as When;
-use crate::{Better, Part, RunSpec, Selection, Setup, Stopping, Task, TrainError, divergence};
+use crate::{Part, RunSpec, Selection, Setup, Stopping, Task, TrainError, divergence};
 
 /// How a run is run; nothing of it changes a result.
 #[derive(Clone, Copy, Debug)]
@@ -312,8 +313,8 @@ impl<'a> Training<'a> {
             self.position.stopped = stopping.see(value);
         }
         let lower = match self.position.selection.better() {
-            Better::Lower => value,
-            Better::Higher => value.map(|value| -value),
+            Direction::Higher => value.map(|value| -value),
+            _ => value,
         };
         self.position.rates.watch(lower.unwrap_or(f64::NAN));
         Ok(Ok(Value::Object(row)))

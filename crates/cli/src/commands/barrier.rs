@@ -7,7 +7,7 @@ use dissensus_geometry::barrier::{Barrier, Statistics};
 
 use crate::examining::{Bars, Models, short};
 use crate::judging::number;
-use crate::ui::table::{Cell, Form, Table};
+use crate::ui::table::{Cell, Form, Print as _, Table};
 use crate::ui::{self, bars, paint, text};
 
 /// The loss on the straight line between the weights of two runs, and how far it rises.
@@ -152,5 +152,5 @@ fn table(found: &Paths, form: Form) -> Table {
         cells
     };
     let points = found.paths.first().map_or(0, |path| path.path.len());
-    Table { columns, names: 0, rows: (0..points).map(row).collect() }
+    Table::new(columns, 0, (0..points).map(row).collect())
 }

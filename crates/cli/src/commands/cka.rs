@@ -6,7 +6,7 @@ use dissensus_examine::{Cka, CkaSettings, Shared, cka};
 
 use crate::examining::{Bars, Models, short};
 use crate::judging::number;
-use crate::ui::table::{Cell, Form, Table};
+use crate::ui::table::{Cell, Form, Print as _, Table};
 use crate::ui::{self, paint};
 
 /// How alike the features of several runs are, from 0 to 1: linear CKA.
@@ -95,5 +95,5 @@ fn table(found: &Cka, labels: &[String], form: Form) -> Table {
         let values = found.values[at].iter().map(|v| Cell::new(value(v)));
         names.into_iter().chain(values).collect()
     };
-    Table { columns, names: 2, rows: (0..found.runs.len()).map(row).collect() }
+    Table::new(columns, 2, (0..found.runs.len()).map(row).collect())
 }

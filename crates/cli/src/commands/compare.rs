@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::judging::{JudgeArgs, metrics};
+use crate::judging::JudgeArgs;
 
 mod items;
 mod seeds;
@@ -39,14 +39,15 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let chosen = metrics(&args.judge.metrics)?;
+    let options = args.judge.options()?;
+    options.chosen()?;
     let table = args.judge.read_votes()?;
     if !args.a.is_empty() {
-        return seeds::run(args, &chosen, &table);
+        return seeds::run(args, &options, &table);
     }
     anyhow::ensure!(
         !args.predictions.is_empty(),
         "nothing to compare: give --predictions A B, or --a A1 A2 … --b B1 B2 …"
     );
-    items::run(args, &chosen, &table)
+    items::run(args, &options, &table)
 }

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::examining::{Bars, Models, estimated, short, significant};
 use crate::judging::number;
-use crate::ui::table::{Cell, Form, Table};
+use crate::ui::table::{Cell, Form, Print as _, Table};
 use crate::ui::{self, files, paint, text};
 
 /// How sharply the loss curves around the weights of runs: λ_max and trace of the Hessian.
@@ -199,11 +199,7 @@ fn table(labels: &[String], found: &[Curvature]) -> Table {
         cells.map(Cell::new).to_vec()
     };
     let columns = ["run", "what", "slice", "items", "soft_nll", "λ_max", "trace", "products"];
-    Table {
-        columns: columns.map(str::to_owned).to_vec(),
-        names: 3,
-        rows: labels.iter().zip(found).map(row).collect(),
-    }
+    Table::new(columns.map(str::to_owned).to_vec(), 3, labels.iter().zip(found).map(row).collect())
 }
 
 /// The same with one number a cell.
@@ -250,11 +246,7 @@ fn plain(labels: &[String], found: &[Curvature]) -> Table {
         ];
         cells.map(Cell::new).to_vec()
     };
-    Table {
-        columns: columns.map(str::to_owned).to_vec(),
-        names: 4,
-        rows: labels.iter().zip(found).map(row).collect(),
-    }
+    Table::new(columns.map(str::to_owned).to_vec(), 4, labels.iter().zip(found).map(row).collect())
 }
 
 /// The ends of the spectra, where Lanczos looked for them.
@@ -271,7 +263,7 @@ fn eigenvalues(found: &[Curvature]) -> Option<Table> {
         }
     }
     let columns = ["run", "slice", "eigenvalue", "by Lanczos"].map(str::to_owned).to_vec();
-    (!rows.is_empty()).then_some(Table { columns, names: 3, rows })
+    (!rows.is_empty()).then_some(Table::new(columns, 3, rows))
 }
 
 fn blocks(found: &[Curvature]) -> Option<Table> {
@@ -293,7 +285,7 @@ fn blocks(found: &[Curvature]) -> Option<Table> {
     }
     let columns = ["run", "slice", "block", "parameters", "trace", "share"];
     let columns = columns.map(str::to_owned).to_vec();
-    (!rows.is_empty()).then_some(Table { columns, names: 3, rows })
+    (!rows.is_empty()).then_some(Table::new(columns, 3, rows))
 }
 
 fn varying(found: &[Variance]) -> Option<Table> {
@@ -308,7 +300,7 @@ fn varying(found: &[Variance]) -> Option<Table> {
     };
     let columns = ["run", "items", "gradient variance", "Spearman with entropy"];
     let columns = columns.map(str::to_owned).to_vec();
-    (!found.is_empty()).then(|| Table { columns, names: 1, rows: found.iter().map(row).collect() })
+    (!found.is_empty()).then(|| Table::new(columns, 1, found.iter().map(row).collect()))
 }
 
 /// What did not converge, and what to do.

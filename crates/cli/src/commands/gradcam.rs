@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::examining::{Bars, Models, short};
 use crate::judging::number;
-use crate::ui::table::{Cell, Form, Table};
+use crate::ui::table::{Cell, Form, Print as _, Table};
 use crate::ui::{self, files, text};
 
 /// Where in pictures runs see a class: Grad-CAM maps over them, as PNG files.
@@ -184,7 +184,7 @@ fn table(found: &[Maps], paths: &[Vec<PathBuf>]) -> Table {
         }
     }
     let columns = ["run", "item", "class", "file", "predicted", "votes", "entropy"];
-    Table { columns: columns.map(str::to_owned).to_vec(), names: 4, rows }
+    Table::new(columns.map(str::to_owned).to_vec(), 4, rows)
 }
 
 fn alike(stable: &[SliceStability]) -> Option<Table> {
@@ -201,9 +201,5 @@ fn alike(stable: &[SliceStability]) -> Option<Table> {
     };
     let columns = ["slice", "items", "pairs of maps", "without correlation", "stability"];
     let columns = columns.map(str::to_owned).to_vec();
-    (!stable.is_empty()).then(|| Table {
-        columns,
-        names: 1,
-        rows: stable.iter().map(row).collect(),
-    })
+    (!stable.is_empty()).then(|| Table::new(columns, 1, stable.iter().map(row).collect()))
 }

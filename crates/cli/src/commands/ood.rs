@@ -9,7 +9,7 @@ use dissensus_measure::ood::Row;
 
 use crate::examining::{Bars, Models};
 use crate::training::read_inputs;
-use crate::ui::table::{Cell, Form, Table, csv_cell};
+use crate::ui::table::{Cell, Form, Print as _, Table, csv_cell};
 use crate::ui::{self, files, paint, text};
 
 /// How well a run's model tells foreign inputs from those that it is judged on.
@@ -153,7 +153,7 @@ fn table(found: &Ood) -> Table {
     }
     let mut columns = vec!["out".to_owned(), "score".to_owned()];
     columns.extend(SHOWN.iter().map(|(_, title)| (*title).to_owned()));
-    Table { columns, names: 2, rows }
+    Table::new(columns, 2, rows)
 }
 
 fn interval(row: &Row) -> String {
@@ -180,7 +180,7 @@ fn every(found: &Ood) -> Table {
     };
     let columns = ["run", "out", "score", "figure", "value", "low", "high"];
     let columns = columns.map(str::to_owned).to_vec();
-    Table { columns, names: 4, rows: found.rows.iter().map(row).collect() }
+    Table::new(columns, 4, found.rows.iter().map(row).collect())
 }
 
 /// The scores of all inputs; `out` is empty for those inside, `place` counts each set's inputs from 0.

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use dissensus_measure::slices::by_entropy;
-use dissensus_measure::{Direction, Judged, Metric};
+use dissensus::Scores;
+use dissensus_measure::{Direction, Metric, Note};
 use serde::Serialize;
 
-use crate::judging::{Interval, JudgeArgs, Model, interval, metrics, number};
-use crate::ui::table::{Cell, Form, Table};
+use crate::judging::{JudgeArgs, number};
+use crate::ui::table::{Cell, Form, Print as _, Table};
 use crate::ui::{self, paint, progress, text};
 
 mod figures;
@@ -53,15 +53,6 @@ pub(crate) struct Args {
     force: bool,
 }
 
-/// A model on some items.
-#[derive(Serialize)]
-struct Scored {
-    model: String,
-    slice: String,
-    items: usize,
-    metrics: Vec<Interval>,
-}
-
 #[derive(Serialize)]
 struct Report<'a> {
     votes: String,
@@ -69,40 +60,33 @@ struct Report<'a> {
     replicates: usize,
     seed: u64,
     notes: &'a [String],
-    scores: &'a [Scored],
+    scores: &'a [Scores],
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let chosen = metrics(&args.judge.metrics)?;
+    let options = args.judge.options()?;
+    let chosen = options.chosen()?;
     let table = args.judge.read_votes()?;
-    let judged = args.judge.judge(&table, &args.predictions, false)?;
+    let judged = args.judge.judge(&table, &args.predictions, &options, false)?;
     judged.print_notes();
+    let bar = progress::StepBar::new("scoring");
     let mut scores = Vec::new();
-    let slices = if args.by.is_some() { 1 + args.slices } else { 1 };
-    let bar = progress::steps(judged.models.len() * slices * chosen.len(), "scoring");
     for model in &judged.models {
-        for (slice, part) in parts(args, model)? {
-            let part = part.as_ref().unwrap_or(&model.judged);
-            let of = |metric: &&'static Metric| {
-                let (replicates, seed) = (args.judge.replicates, args.judge.seed);
-                bar.inc(1);
-                interval(part, metric, args.judge.settings(), replicates, seed)
-            };
-            let metrics = chosen.iter().map(of).collect::<anyhow::Result<Vec<_>>>()?;
-            scores.push(Scored { model: model.name.clone(), slice, items: part.len(), metrics });
+        match args.by {
+            Some(_) => scores.extend(model.score_by_entropy(args.slices, &options, &bar)?),
+            None => scores.push(model.score(&options, &bar)?),
         }
     }
-    bar.finish_and_clear();
     if let Some(folder) = &args.svg {
-        figures::draw(folder, &judged.models, &args.judge, args.force)?;
+        figures::draw(folder, &judged.models, options.settings, args.force)?;
     }
     let form = Form::asked(args.csv, args.markdown, args.latex);
     if args.json {
         let report = Report {
             votes: args.judge.votes.display().to_string(),
-            settings: args.judge.settings(),
-            replicates: args.judge.replicates,
-            seed: args.judge.seed,
+            settings: options.settings,
+            replicates: options.replicates,
+            seed: options.seed,
             notes: &judged.notes,
             scores: &scores,
         };
@@ -114,34 +98,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The slices of a model's items, each with a name; `None` stands for all of them.
-fn parts(args: &Args, model: &Model) -> anyhow::Result<Vec<(String, Option<Judged>)>> {
-    let mut parts = vec![("all".to_owned(), None)];
-    if args.by.is_some() {
-        for slice in by_entropy(model.judged.truth(), args.slices)? {
-            let name = format!(
-                "{:.0}–{:.0} % (H {:.3}–{:.3})",
-                100.0 * slice.from,
-                100.0 * slice.to,
-                slice.lower,
-                slice.upper
-            );
-            parts.push((name, Some(model.judged.select(&slice.items)?)));
-        }
-    }
-    Ok(parts)
-}
-
-/// An arrow in the direction that is better.
-fn arrow(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Lower => " ↓",
-        Direction::Higher => " ↑",
-        Direction::Neither | Direction::HigherIsOut => "",
-    }
-}
-
-fn to_table(scores: &[Scored], chosen: &[&'static Metric], sliced: bool, form: Form) -> Table {
+fn to_table(scores: &[Scores], chosen: &[&'static Metric], sliced: bool, form: Form) -> Table {
     let mut columns = vec!["model".to_owned()];
     columns.extend(sliced.then(|| "slice".to_owned()));
     columns.push("items".to_owned());
@@ -152,7 +109,8 @@ fn to_table(scores: &[Scored], chosen: &[&'static Metric], sliced: bool, form: F
             Form::Csv => {
                 columns.extend([name.to_owned(), format!("{name}_low"), format!("{name}_high")])
             }
-            _ => columns.push(format!("{name}{}", arrow(metric.about.direction))),
+            _ => columns
+                .push(format!("{name} {}", metric.about.direction.arrow()).trim_end().to_owned()),
         }
     }
     let mut rows = Vec::new();
@@ -178,15 +136,16 @@ fn to_table(scores: &[Scored], chosen: &[&'static Metric], sliced: bool, form: F
                 _ => String::new(),
             };
             let best = is_best(scores, score, at, chosen[at].about.direction);
-            row.push(Cell { text: format!("{}{range}", number(cell.value)), best });
+            let text = format!("{}{range}", number(cell.value));
+            row.push(Cell { bold: best, ..Cell::new(text) });
         }
         rows.push(row);
     }
-    Table { columns, names, rows }
+    Table::new(columns, names, rows)
 }
 
 /// Whether no other model does better on the same slice (and there is another).
-fn is_best(scores: &[Scored], score: &Scored, at: usize, direction: Direction) -> bool {
+fn is_best(scores: &[Scores], score: &Scores, at: usize, direction: Direction) -> bool {
     let rivals: Vec<f64> = scores
         .iter()
         .filter(|other| other.slice == score.slice)
@@ -195,21 +154,17 @@ fn is_best(scores: &[Scored], score: &Scored, at: usize, direction: Direction) -
     let Some(value) = score.metrics[at].value.filter(|_| rivals.len() > 1) else {
         return false;
     };
-    match direction {
-        Direction::Lower => rivals.iter().all(|rival| value <= *rival),
-        Direction::Higher => rivals.iter().all(|rival| value >= *rival),
-        Direction::Neither | Direction::HigherIsOut => false,
-    }
+    direction.is_directed() && !rivals.iter().any(|rival| direction.is_better(*rival, value))
 }
 
 /// Says what must be said beside a number.
-fn say_notes(scores: &[Scored]) {
+fn say_notes(scores: &[Scores]) {
     for score in scores {
-        for cell in score.metrics.iter().filter(|cell| cell.note.is_some()) {
-            let note = cell.note.as_deref().unwrap_or_default();
+        for cell in &score.metrics {
+            let Some(note) = cell.note else { continue };
             let line = format!("{}, {}: {note}", score.model, cell.metric);
             ui::err(&format!("{}\n", paint::warn(&line)));
-            if note.starts_with("infinite") {
+            if matches!(note, Note::Infinite { .. }) {
                 ui::err(&format!("{} --clip 1e-12 makes it finite\n", paint::strong("hint:")));
             }
         }

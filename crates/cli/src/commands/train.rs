@@ -9,11 +9,10 @@ use dissensus_train::{Spec, template};
 use serde::Serialize;
 
 use super::runs::state_name;
-use crate::judging::metrics;
 use crate::training::{
     AtATime, Batch, Column, Ended, How, Run, Summary, load, on_interrupt, run_all, summarize,
 };
-use crate::ui::table::Form;
+use crate::ui::table::{Form, Print as _};
 use crate::ui::{self, paint};
 
 /// Train models on how people voted.
@@ -121,7 +120,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     // From the start: data may take long to read.
     let stop = on_interrupt();
-    let chosen = metrics(&args.metrics)?;
+    let chosen = dissensus::metrics(&args.metrics)?;
     let name = path.display().to_string();
     let text = match name.as_str() {
         "-" => std::io::read_to_string(std::io::stdin()).context("reading standard input")?,

@@ -119,28 +119,21 @@ impl Summary {
                     (Some(mean), _) => format!("{mean:.4}"),
                 };
                 let best = figure.mean.is_some() && figure.mean == *best && self.arms.len() > 1;
-                row.push(Cell { text, best });
+                row.push(Cell { bold: best, ..Cell::new(text) });
             }
             row
         });
         let mut columns = vec!["arm".to_owned(), "seeds".to_owned()];
         columns.extend(names);
-        Table { columns, names: 1, rows: rows.collect() }
+        Table::new(columns, 1, rows.collect())
     }
 
     fn best(&self, column: usize) -> Option<f64> {
         let figures = self.arms.iter().filter_map(|arm| arm.figures.get(column));
         let means = figures.filter_map(|figure| Some((figure.mean?, figure.direction)));
         means
-            .reduce(|best, new| {
-                let better = match new.1 {
-                    Direction::Lower => new.0 < best.0,
-                    Direction::Higher => new.0 > best.0,
-                    Direction::Neither | Direction::HigherIsOut => false,
-                };
-                if better { new } else { best }
-            })
-            .filter(|(_, direction)| matches!(direction, Direction::Lower | Direction::Higher))
+            .reduce(|best, new| if new.1.is_better(new.0, best.0) { new } else { best })
+            .filter(|(_, direction)| direction.is_directed())
             .map(|(mean, _)| mean)
     }
 }

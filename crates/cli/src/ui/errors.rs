@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use dissensus::ScoreError;
 use dissensus_examine::ExamineError;
 use dissensus_io::{FileError, ReadError};
 use dissensus_votes::write::WriteError;
@@ -37,8 +38,20 @@ fn hint(error: &anyhow::Error) -> Option<String> {
     if let Some(error) = error.downcast_ref::<ReadError>() {
         return error.problem.remedy().map(str::to_owned);
     }
-    if let Some(error) = error.downcast_ref::<dissensus_predictions::AlignError>() {
-        return Some(error.remedy().to_owned());
+    if let Some(error) = error.downcast_ref::<ScoreError>() {
+        return match error {
+            ScoreError::Align(error) => Some(error.remedy().to_owned()),
+            ScoreError::UnknownMetric { .. } => {
+                Some("`dissensus metrics list` lists the metrics".to_owned())
+            }
+            ScoreError::WithoutVotes { .. } => {
+                Some("remove these items from the predictions first".to_owned())
+            }
+            ScoreError::NotPaired { .. } => {
+                Some("give --a and --b as many files; they are paired in order".to_owned())
+            }
+            _ => None,
+        };
     }
     if let Some(error) = error.downcast_ref::<dissensus_store::StoreError>() {
         return error.remedy();

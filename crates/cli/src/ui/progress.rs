@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::time::Duration;
 
+use dissensus_core::{Event, Progress};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 const BYTES: &str = "{msg} {bar:30} {bytes}/{total_bytes} {bytes_per_sec} ETA {eta}";
@@ -31,6 +32,31 @@ pub(crate) fn steps(steps: usize, message: &str) -> ProgressBar {
     }
     bar.set_message(message.to_owned());
     bar
+}
+
+/// A bar for the steps of library work, task after task.
+pub(crate) struct StepBar(ProgressBar);
+
+impl StepBar {
+    pub(crate) fn new(message: &str) -> Self {
+        Self(steps(0, message))
+    }
+}
+
+impl Progress for StepBar {
+    fn report(&self, event: Event<'_>) {
+        match event {
+            Event::Started { total, .. } => self.0.inc_length(total.unwrap_or(0)),
+            Event::Advanced { .. } => self.0.inc(1),
+            _ => {}
+        }
+    }
+}
+
+impl Drop for StepBar {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
 }
 
 /// Files below this size are read before a bar could be seen.

@@ -5,9 +5,10 @@
 
 use std::sync::Arc;
 
+use dissensus_core::TieRule;
 use rayon::prelude::*;
 
-use super::majority::{TIES, TieRule, majorities};
+use super::majority::{TIES, majorities};
 use super::{Delivers, DeliveryEntry, Kind, Method};
 use crate::{LabelError, Setting, Source};
 

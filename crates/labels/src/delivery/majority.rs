@@ -4,10 +4,9 @@
 //! Random: `Stream(seed, ties)` of the example's key, a number below how many are tied; the same
 //! rule that accuracy against the majority uses.
 
-use std::fmt;
-use std::str::FromStr;
 use std::sync::Arc;
 
+use dissensus_core::TieRule;
 use dissensus_core::philox::Stream;
 use rayon::prelude::*;
 
@@ -31,41 +30,6 @@ pub(super) const TIES: Setting = Setting {
     default: "lowest",
     expected: "lowest, random or error",
 };
-
-/// Which class is the majority of an item whose most-voted classes are tied.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum TieRule {
-    /// The tied class with the lowest index.
-    #[default]
-    Lowest,
-    /// One of the tied classes, each equally likely, fixed by seed and item.
-    Random,
-    /// Ties are an error that names the items.
-    Error,
-}
-
-impl FromStr for TieRule {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Self, ()> {
-        match text {
-            "lowest" => Ok(Self::Lowest),
-            "random" => Ok(Self::Random),
-            "error" => Ok(Self::Error),
-            _ => Err(()),
-        }
-    }
-}
-
-impl fmt::Display for TieRule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Lowest => "lowest",
-            Self::Random => "random",
-            Self::Error => "error",
-        })
-    }
-}
 
 struct Majority {
     ties: TieRule,

@@ -15,10 +15,11 @@
 use std::f64::consts::LN_2;
 use std::sync::Arc;
 
+use dissensus_core::TieRule;
 use dissensus_core::philox::Stream;
 use libm::{exp, log, pow};
 
-use super::majority::{TIES, TieRule, majorities};
+use super::majority::{TIES, majorities};
 use super::{Delivers, DeliveryEntry, Kind, Method};
 use crate::{LabelError, Setting, Source, streams};
 

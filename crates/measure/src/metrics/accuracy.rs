@@ -8,6 +8,7 @@ use crate::{About, Direction, Note, Scorer};
 pub(super) const METRIC: Metric = Metric {
     about: About {
         name: "accuracy",
+        short: "accuracy",
         title: "accuracy against the majority label",
         formula: "share of items where argmax q is the most-voted class",
         unit: "share",

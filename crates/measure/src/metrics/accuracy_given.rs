@@ -10,6 +10,7 @@ use crate::{About, Direction, Note, Scorer};
 pub(super) const METRIC: Metric = Metric {
     about: About {
         name: "accuracy_given",
+        short: "accuracy given",
         title: "accuracy against given labels",
         formula: "share of items where argmax q is the given label",
         unit: "share",

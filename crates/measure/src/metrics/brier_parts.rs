@@ -13,6 +13,7 @@ const REFERENCE: &str = "Murphy, A new vector partition of the probability score
 pub(super) const RELIABILITY: Metric = metric(
     About {
         name: "brier_reliability",
+        short: "reliability",
         title: "reliability part of the soft Brier score",
         formula: "Σ_k Σ_b n_b/N (mean q_k in b − mean p_k in b)²",
         unit: "squared probability",
@@ -26,6 +27,7 @@ pub(super) const RELIABILITY: Metric = metric(
 pub(super) const RESOLUTION: Metric = metric(
     About {
         name: "brier_resolution",
+        short: "resolution",
         title: "resolution part of the soft Brier score",
         formula: "Σ_k Σ_b n_b/N (mean p_k in b − mean p_k)²",
         unit: "squared probability",
@@ -39,9 +41,10 @@ pub(super) const RESOLUTION: Metric = metric(
 pub(super) const UNCERTAINTY: Metric = metric(
     About {
         name: "brier_uncertainty",
+        short: "uncertainty",
         title: "uncertainty part of the soft Brier score",
-        formula: "Σ_k mean (p_k − mean p_k)²: the variance of the votes' shares, whatever is \
-                  predicted",
+        formula: "Σ_k mean (p_k − mean p_k)²: the variance of the votes' shares, independent of \
+                  the predictions",
         unit: "squared probability",
         direction: Direction::Neither,
         settings: SETTINGS,
@@ -53,6 +56,7 @@ pub(super) const UNCERTAINTY: Metric = metric(
 pub(super) const WITHIN: Metric = metric(
     About {
         name: "brier_within",
+        short: "within bins",
         title: "within-bin part of the soft Brier score",
         formula: "Σ_k (variance of q_k within bins − 2 × covariance of q_k and p_k within bins)",
         unit: "squared probability",

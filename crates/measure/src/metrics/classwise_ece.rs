@@ -10,6 +10,7 @@ const REFERENCE: &str = "Kull et al., Beyond temperature scaling, NeurIPS 2019";
 pub(super) const MAJORITY: Metric = Metric {
     about: About {
         name: "classwise_ece",
+        short: "classwise ECE",
         title: "classwise calibration error, against the majority label",
         formula: "mean over classes k of Σ_b n_b/N |mean q_k − share with majority label k| over \
                   bins b by q_k",
@@ -25,6 +26,7 @@ pub(super) const MAJORITY: Metric = Metric {
 pub(super) const HUMAN: Metric = Metric {
     about: About {
         name: "classwise_ece_human",
+        short: "classwise ECE (human)",
         title: "classwise calibration error, against the human probability",
         formula: "mean over classes k of Σ_b n_b/N |mean q_k − mean p_k| over bins b by q_k",
         unit: "probability",

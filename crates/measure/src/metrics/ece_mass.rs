@@ -14,6 +14,7 @@ const REFERENCE: &str = "Nixon, Dusenberry, Zhang, Jerfel and Tran, Measuring ca
 pub(super) const MAJORITY: Metric = Metric {
     about: About {
         name: "ece_mass",
+        short: "ECE",
         title: "expected calibration error, equal-mass bins, against the majority label",
         formula: "Σ_b n_b/N |mean f − mean y| over bins b of equally many items by f; f = max q, \
                   y for the predicted class: 1 where it is the majority label, else 0",
@@ -29,6 +30,7 @@ pub(super) const MAJORITY: Metric = Metric {
 pub(super) const HUMAN: Metric = Metric {
     about: About {
         name: "ece_mass_human",
+        short: "ECE (human)",
         title: "expected calibration error, equal-mass bins, against the human probability",
         formula: "Σ_b n_b/N |mean f − mean y| over bins b of equally many items by f; f = max q, \
                   y for the predicted class: its share of the votes",

@@ -12,6 +12,7 @@ const REFERENCE: &str = "Guo, Pleiss, Sun and Weinberger, On calibration of mode
 pub(super) const MAJORITY: Metric = Metric {
     about: About {
         name: "ece_width",
+        short: "ECE, equal width",
         title: "expected calibration error, equal-width bins, against the majority label",
         formula: "Σ_b n_b/N |mean f − mean y| over bins b of [0, 1] of equal width by f; f = max \
                   q, y for the predicted class: 1 where it is the majority label, else 0",
@@ -27,6 +28,7 @@ pub(super) const MAJORITY: Metric = Metric {
 pub(super) const HUMAN: Metric = Metric {
     about: About {
         name: "ece_width_human",
+        short: "ECE, equal width (human)",
         title: "expected calibration error, equal-width bins, against the human probability",
         formula: "Σ_b n_b/N |mean f − mean y| over bins b of [0, 1] of equal width by f; f = max \
                   q, y for the predicted class: its share of the votes",

@@ -10,6 +10,7 @@ const REFERENCE: &str = "Uma, Fornaciari, Hovy, Paun, Plank and Poesio, Learning
 pub(super) const SPEARMAN: Metric = Metric {
     about: About {
         name: "entropy_spearman",
+        short: "entropy corr.",
         title: "Spearman correlation of prediction entropy with annotator entropy",
         formula: "Pearson correlation of the midranks of H(q_i) and H(p_i)",
         unit: "correlation",
@@ -25,6 +26,7 @@ pub(super) const SPEARMAN: Metric = Metric {
 pub(super) const PEARSON: Metric = Metric {
     about: About {
         name: "entropy_pearson",
+        short: "entropy corr. (Pearson)",
         title: "Pearson correlation of prediction entropy with annotator entropy",
         formula: "Σ (x − x̄)(y − ȳ) / √(Σ (x − x̄)² Σ (y − ȳ)²) of x = H(q_i), y = H(p_i)",
         unit: "correlation",

@@ -10,6 +10,7 @@ use crate::{About, Direction, Note, Scorer};
 pub(super) const METRIC: Metric = Metric {
     about: About {
         name: "entropy_error",
+        short: "entropy error",
         title: "entropy calibration error",
         formula: "mean over items of |H(q) − H(p)|, H(p) = −Σ_k p_k ln p_k",
         unit: "nats",

@@ -9,13 +9,14 @@ use crate::{About, Direction, Note, Scorer};
 pub(super) const METRIC: Metric = Metric {
     about: About {
         name: "hard_nll",
+        short: "hard NLL",
         title: "negative log-likelihood of the majority label",
         formula: "mean over items of −ln q_m, m the most-voted class",
         unit: "nats",
         direction: Direction::Lower,
         settings: "ties: which of the most-voted classes is the majority (as for accuracy). clip: \
                    q is raised to it where it is below (none by default); without it, a \
-                   probability that is 0 as a double makes the metric infinite, which is said",
+                   probability that is 0 as a double makes the metric infinite, with a note",
         reference: "Good, Rational decisions, J. R. Stat. Soc. B 14 (1952)",
     },
     compute: |scorer| mean(per_item(scorer), Note::NoItems),

@@ -8,6 +8,7 @@ use crate::{About, Direction, Note, Scorer};
 pub(super) const METRIC: Metric = Metric {
     about: About {
         name: "js_distance",
+        short: "JS distance",
         title: "Jensen–Shannon distance",
         formula: "mean over items of √(½ KL(p‖m) + ½ KL(q‖m)) with m = (p + q) / 2; from 0 to √ln \
                   2 = 0.8326",

@@ -11,6 +11,7 @@ const REFERENCE: &str = "Błasiok and Nakkiran, Smooth ECE: principled reliabili
 pub(super) const MAJORITY: Metric = Metric {
     about: About {
         name: "smooth_ece",
+        short: "smooth ECE",
         title: "smooth calibration error, against the majority label",
         formula: "∫ |Σ_i K(t, f_i)(f_i − y_i)| dt / N, K a Gaussian reflected at 0 and 1 with the \
                   bandwidth that equals the result; f = max q, y for the predicted class: 1 where \
@@ -27,6 +28,7 @@ pub(super) const MAJORITY: Metric = Metric {
 pub(super) const HUMAN: Metric = Metric {
     about: About {
         name: "smooth_ece_human",
+        short: "smooth ECE (human)",
         title: "smooth calibration error, against the human probability",
         formula: "∫ |Σ_i K(t, f_i)(f_i − y_i)| dt / N, K a Gaussian reflected at 0 and 1 with the \
                   bandwidth that equals the result; f = max q, y for the predicted class: its \

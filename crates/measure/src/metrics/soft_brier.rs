@@ -8,6 +8,7 @@ use crate::{About, Direction, Note, Scorer};
 pub(super) const METRIC: Metric = Metric {
     about: About {
         name: "soft_brier",
+        short: "soft Brier",
         title: "soft Brier score",
         formula: "mean over items of Σ_k (q_k − p_k)²; from 0 to 2",
         unit: "squared probability",

@@ -8,13 +8,14 @@ use crate::{About, Direction, Note, Scorer, Value};
 pub(super) const METRIC: Metric = Metric {
     about: About {
         name: "soft_nll",
+        short: "soft NLL",
         title: "soft negative log-likelihood",
         formula: "mean over items of −Σ_k p_k ln q_k",
         unit: "nats",
         direction: Direction::Lower,
         settings: "clip: q is raised to it where it is below (none by default). Without it, a \
                    given probability of 0 for a class that got votes makes the metric infinite, \
-                   which is said; logits are never infinite",
+                   with a note; logits are never infinite",
         reference: "Good, Rational decisions, J. R. Stat. Soc. B 14 (1952); as the loss on label \
                     distributions: Peterson et al., Human uncertainty makes classification more \
                     robust, ICCV 2019",

@@ -11,7 +11,8 @@ const REFERENCE: &str = "Guo et al., On calibration of modern neural networks, I
 pub(super) const TEMPERATURE: Metric = Metric {
     about: About {
         name: "temperature",
-        title: "best temperature, above 1 where predictions are too sure of themselves",
+        short: "best T",
+        title: "best temperature; above 1 where predictions are overconfident",
         formula: "the T of least mean over items of −Σ_k p_k ln q_k(T), q_k(T) = q_k^(1/T) / Σ_j \
                   q_j^(1/T)",
         unit: "ratio",
@@ -26,6 +27,7 @@ pub(super) const TEMPERATURE: Metric = Metric {
 pub(super) const NLL: Metric = Metric {
     about: About {
         name: "soft_nll_tempered",
+        short: "soft NLL, best T",
         title: "soft negative log-likelihood at the best temperature",
         formula: "the least mean over items of −Σ_k p_k ln q_k(T) over T, q_k(T) = q_k^(1/T) / \
                   Σ_j q_j^(1/T)",

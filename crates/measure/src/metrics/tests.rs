@@ -1,6 +1,6 @@
 use super::*;
 use crate::testing::{self, K, judge};
-use crate::{Direction, Matrix, Predictions, Targets, Truth};
+use crate::{Direction, Matrix, ModelOutput, Targets, Truth};
 
 fn value(judged: &Judged, name: &str) -> Value {
     let scorer = Scorer::new(judged, Settings::default()).unwrap();
@@ -78,7 +78,7 @@ fn infinite_is_said_and_clipped() {
     let truth =
         Truth::new(Targets::Counts(Matrix::new(&[1.0, 1.0, 0.0, 2.0, 3.0, 0.0][..], 2).unwrap()));
     let rows = [0.5, 0.5, 1.0, 0.0, 0.0, 1.0];
-    let predictions = Predictions::Probabilities(Matrix::new(&rows[..], 2).unwrap());
+    let predictions = ModelOutput::Probabilities(Matrix::new(&rows[..], 2).unwrap());
     let judged = Judged::new(truth.unwrap().into(), predictions).unwrap();
     for name in ["soft_nll", "kl"] {
         let found = value(&judged, name);
@@ -103,7 +103,7 @@ fn predictions_that_are_the_votes_are_perfect() {
     let votes = testing::votes();
     let p = Truth::new(Targets::Counts(Matrix::new(&votes, K).unwrap())).unwrap();
     let rows = p.targets().to_vec();
-    let predictions = Predictions::Probabilities(Matrix::new(&rows, K).unwrap());
+    let predictions = ModelOutput::Probabilities(Matrix::new(&rows, K).unwrap());
     let judged = Judged::new(p.into(), predictions).unwrap();
     for name in ["kl", "soft_brier", "js_distance", "total_variation", "entropy_error"] {
         assert_eq!(value(&judged, name).value, Some(0.0), "{name}");

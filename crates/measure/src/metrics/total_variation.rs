@@ -8,6 +8,7 @@ use crate::{About, Direction, Note, Scorer};
 pub(super) const METRIC: Metric = Metric {
     about: About {
         name: "total_variation",
+        short: "total variation",
         title: "total variation distance",
         formula: "mean over items of ½ Σ_k |q_k − p_k|; from 0 to 1",
         unit: "probability",

@@ -56,6 +56,7 @@ pub const FIGURES: &[Figure] = &[
     Figure {
         about: About {
             name: "auroc",
+            short: "AUROC",
             title: "area under the ROC curve",
             formula: "P(s_out > s_in) + ½ P(s_out = s_in)",
             unit: "probability",
@@ -73,6 +74,7 @@ pub const FIGURES: &[Figure] = &[
     Figure {
         about: About {
             name: "aupr_out",
+            short: "AUPR_OUT",
             title: "average precision, outside items positive",
             formula: "Σ_j (R_j − R_(j−1)) P_j over the distinct scores from the highest",
             unit: "probability",
@@ -86,6 +88,7 @@ pub const FIGURES: &[Figure] = &[
     Figure {
         about: About {
             name: "aupr_in",
+            short: "AUPR_IN",
             title: "average precision, inside items positive",
             formula: "Σ_j (R_j − R_(j−1)) P_j over the distinct scores from the lowest",
             unit: "probability",
@@ -99,6 +102,7 @@ pub const FIGURES: &[Figure] = &[
     Figure {
         about: About {
             name: "fpr95",
+            short: "FPR95",
             title: "false positives at 95 % true positives, outside items positive",
             formula: "least share of inside items flagged, where at least 95 % of the outside \
                       items are",
@@ -114,6 +118,7 @@ pub const FIGURES: &[Figure] = &[
     Figure {
         about: About {
             name: "fpr95_in",
+            short: "FPR95_IN",
             title: "false positives at 95 % true positives, inside items positive",
             formula: "least share of outside items that pass, where at least 95 % of the inside \
                       items pass",

@@ -8,6 +8,7 @@ const NAME: &str = "energy";
 pub(super) const SCORE: OodScore = OodScore {
     about: About {
         name: NAME,
+        short: "energy",
         title: "energy",
         formula: "−T ln Σ_k exp(z_k / T)",
         unit: "logits",

@@ -9,6 +9,7 @@ const NAME: &str = "entropy";
 pub(super) const SCORE: OodScore = OodScore {
     about: About {
         name: NAME,
+        short: "entropy",
         title: "predictive entropy",
         formula: "−Σ_k q_k ln q_k",
         unit: "nats",

@@ -14,6 +14,7 @@ const NAME: &str = "knn";
 pub(super) const SCORE: OodScore = OodScore {
     about: About {
         name: NAME,
+        short: "KNN",
         title: "distance to the k-th nearest training item",
         formula: "‖f/‖f‖ − g/‖g‖‖, g the k-th nearest of the training items' features",
         unit: "Euclidean distance of unit vectors, from 0 to 2",

@@ -16,6 +16,7 @@ const NAME: &str = "knn_raw";
 pub(super) const SCORE: OodScore = OodScore {
     about: About {
         name: NAME,
+        short: "KNN (raw)",
         title: "distance to the k-th nearest training item, lengths kept",
         formula: "‖f − g‖, g the k-th nearest of the training items' features",
         unit: "Euclidean distance, in the features' units",

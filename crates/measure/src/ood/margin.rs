@@ -8,8 +8,9 @@ const NAME: &str = "margin";
 pub(super) const SCORE: OodScore = OodScore {
     about: About {
         name: NAME,
+        short: "margin",
         title: "logit margin, negated",
-        formula: "−(z_(1) − z_(2)), the largest logit less the second largest",
+        formula: "−(z_(1) − z_(2)), the largest logit minus the second largest",
         unit: "logits",
         direction: Direction::HigherIsOut,
         settings: "none. Needs logits of at least two classes",

@@ -1,4 +1,4 @@
-//! Maximum softmax probability, turned so that doubt is high.
+//! Maximum softmax probability, negated so that uncertain predictions score high.
 
 use super::{Needs, OodScore, each_prediction};
 use crate::{About, Direction};
@@ -8,6 +8,7 @@ const NAME: &str = "msp";
 pub(super) const SCORE: OodScore = OodScore {
     about: About {
         name: NAME,
+        short: "MSP",
         title: "maximum softmax probability, negated",
         formula: "−max_k q_k",
         unit: "probability",

@@ -24,7 +24,8 @@ const NAME: &str = "odin";
 pub(super) const SCORE: OodScore = OodScore {
     about: About {
         name: NAME,
-        title: "ODIN: maximum softmax probability, hot and of perturbed inputs, as odds against",
+        short: "ODIN",
+        title: "ODIN: odds against the predicted class, of perturbed inputs at a high temperature",
         formula: "T (ln ((1 − max_k q_k) / max_k q_k) − ln (C − 1)), q = softmax(z / T) of C \
                   classes, z of x − ε sign(∇_x −ln max_k q_k)",
         unit: "logits",

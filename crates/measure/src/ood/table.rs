@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{FIGURES, OodInput, OodScore, OodSettings, detect, intervals};
-use crate::{Matrix, MeasureError, Predictions, truth};
+use crate::{Matrix, MeasureError, ModelOutput, truth};
 
 /// One figure of one score on one outside set.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -39,9 +39,9 @@ pub struct OodError {
 ///
 /// ```
 /// use dissensus_measure::ood::{OodInput, OodSettings, score, table};
-/// use dissensus_measure::{Matrix, Predictions};
+/// use dissensus_measure::{Matrix, ModelOutput};
 /// let (sure, unsure) = ([4.0, 0.0, 0.0, 0.5, 1.0, 0.0], [0.1, 0.0, 0.3, 0.2, 0.6, 0.0]);
-/// let of = |logits| OodInput { predictions: Some(Predictions::Logits(logits)), ..Default::default() };
+/// let of = |logits| OodInput { predictions: Some(ModelOutput::Logits(logits)), ..Default::default() };
 /// let (inside, outside) = (of(Matrix::new(&sure[..], 2)?), of(Matrix::new(&unsure[..], 2)?));
 /// let scores = [*score("margin").ok_or("no such score")?];
 /// let rows = table(&inside, &[("svhn", outside)], &scores, &OodSettings::default())?;
@@ -90,7 +90,7 @@ const INSIDE: &str = "inside items";
 /// Everything about a set is about the same items: as many rows in each of its matrices.
 fn same_items(input: &OodInput<'_>) -> Result<(), MeasureError> {
     let predictions = input.predictions.map(|predictions| {
-        let (Predictions::Logits(matrix) | Predictions::Probabilities(matrix)) = predictions;
+        let (ModelOutput::Logits(matrix) | ModelOutput::Probabilities(matrix)) = predictions;
         matrix
     });
     let of = |what, matrix: Option<Matrix<'_>>| matrix.map(|matrix| (what, matrix.rows()));

@@ -26,7 +26,7 @@ fn assert_golden(name: &str, scores: &[f64], golden: [f64; 4]) {
 fn as_scipy() {
     let logits = testing::logits();
     let matrix = Matrix::new(&logits, K).unwrap();
-    let input = OodInput { predictions: Some(Predictions::Logits(matrix)), ..Default::default() };
+    let input = OodInput { predictions: Some(ModelOutput::Logits(matrix)), ..Default::default() };
     let warm = OodSettings { temperature: 2.0, ..Default::default() };
     for (name, golden) in LOGIT_SCORES {
         assert_golden(name, &run(name, &input, OodSettings::default()).unwrap(), golden);
@@ -70,7 +70,7 @@ fn higher_is_out() {
     let features = [1.0, 0.1, -0.5, 1.0];
     let training = [1.0, 0.0, 1.0, 0.2, 0.9, 0.1];
     let input = OodInput {
-        predictions: Some(Predictions::Logits(Matrix::new(&logits[..], 3).unwrap())),
+        predictions: Some(ModelOutput::Logits(Matrix::new(&logits[..], 3).unwrap())),
         perturbed: Some(Matrix::new(&logits[..], 3).unwrap()),
         features: Some(Matrix::new(&features[..], 2).unwrap()),
         training: Some(Matrix::new(&training[..], 2).unwrap()),
@@ -93,15 +93,15 @@ fn what_is_missing_or_wrong_is_named() {
         assert!(matches!(error, MeasureError::Missing { .. }), "{error}");
     }
     let rows = [0.5, 0.5];
-    let probabilities = Some(Predictions::Probabilities(Matrix::new(&rows[..], 2).unwrap()));
+    let probabilities = Some(ModelOutput::Probabilities(Matrix::new(&rows[..], 2).unwrap()));
     let input = OodInput { predictions: probabilities, ..nothing };
     assert!(run("msp", &input, OodSettings::default()).is_ok());
     assert!(run("energy", &input, OodSettings::default()).is_err());
     let rows = [0.5, f64::NAN];
-    let one_class = Predictions::Logits(Matrix::new(&rows[..1], 1).unwrap());
+    let one_class = ModelOutput::Logits(Matrix::new(&rows[..1], 1).unwrap());
     let input = OodInput { predictions: Some(one_class), ..nothing };
     assert!(run("margin", &input, OodSettings::default()).is_err());
-    let nan = Predictions::Logits(Matrix::new(&rows[..], 2).unwrap());
+    let nan = ModelOutput::Logits(Matrix::new(&rows[..], 2).unwrap());
     let input = OodInput { predictions: Some(nan), ..nothing };
     for name in ["energy", "msp", "entropy", "margin"] {
         let error = run(name, &input, OodSettings::default()).unwrap_err();

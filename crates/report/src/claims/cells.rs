@@ -9,10 +9,10 @@ use dissensus_stats::{Alternative, describe};
 use super::ClaimSpec;
 use crate::ReportError;
 use crate::book::Book;
-use crate::tables::{At, Votes};
+use crate::tables::{CellKey, Votes};
 
 /// What a claim is about, but for the arm.
-pub(super) fn places(spec: &ClaimSpec, book: &Book) -> Vec<At> {
+pub(super) fn places(spec: &ClaimSpec, book: &Book) -> Vec<CellKey> {
     let named = |asked: &[String], all: Vec<String>| match asked.is_empty() {
         true => all,
         false => asked.to_vec(),
@@ -29,7 +29,7 @@ pub(super) fn places(spec: &ClaimSpec, book: &Book) -> Vec<At> {
         for metric in &spec.metrics {
             for slice in &slices {
                 for k in &ks {
-                    places.push(At {
+                    places.push(CellKey {
                         dataset: dataset.clone(),
                         arm: String::new(),
                         k: *k,
@@ -44,7 +44,7 @@ pub(super) fn places(spec: &ClaimSpec, book: &Book) -> Vec<At> {
 }
 
 /// The defined values of an arm at a place, by seed.
-pub(super) fn values(book: &Book, at: &At, arm: &str) -> BTreeMap<u64, f64> {
+pub(super) fn values(book: &Book, at: &CellKey, arm: &str) -> BTreeMap<u64, f64> {
     let here = book.rows.iter().filter(|row| {
         row.metric == at.metric
             && row.arm == arm
@@ -61,7 +61,7 @@ pub(super) fn mean(values: &BTreeMap<u64, f64>) -> Option<f64> {
 }
 
 /// Planned runs of an arm at a place that have no result at all.
-pub(super) fn undone(book: &Book, at: &At, arm: &str) -> usize {
+pub(super) fn undone(book: &Book, at: &CellKey, arm: &str) -> usize {
     let planned =
         book.planned.iter().filter(|of| of.arm == arm && of.k == at.k && of.dataset == at.dataset);
     let is_done = |seed: u64| {

@@ -1,16 +1,14 @@
 //! Whether a claim holds.
 
-use dissensus_stats::Alternative;
+use dissensus_stats::{Alternative, LEVEL};
 
 use super::cells::{Pairs, mean, places, undone, values};
 use super::{ClaimKind, ClaimSpec};
 use crate::ReportError;
 use crate::book::Book;
 use crate::tables::words::{number, p, range};
-use crate::tables::{At, Tally, prepare};
+use crate::tables::{CellKey, Tally, prepare};
 
-/// p above which a difference is none, where a claim does not say.
-const LEVEL: f64 = 0.05;
 /// The share of cells near published values, where a claim does not say.
 const SHARE: f64 = 0.9;
 
@@ -111,9 +109,9 @@ fn arms(spec: &ClaimSpec) -> impl Iterator<Item = &String> {
 
 /// That runs of a claim are not done.
 fn unfinished(spec: &ClaimSpec, book: &Book) -> Option<String> {
-    let mut cells: Vec<At> = places(spec, book);
+    let mut cells: Vec<CellKey> = places(spec, book);
     cells.dedup_by_key(|at| (at.dataset.clone(), at.k));
-    let open = |at: &At| arms(spec).map(|arm| undone(book, at, arm)).sum::<usize>();
+    let open = |at: &CellKey| arms(spec).map(|arm| undone(book, at, arm)).sum::<usize>();
     let mut counted: Vec<(&str, Option<u32>)> = Vec::new();
     let mut runs = 0;
     for at in &cells {
@@ -126,7 +124,7 @@ fn unfinished(spec: &ClaimSpec, book: &Book) -> Option<String> {
 }
 
 /// A cell in words; what all cells of the claim share is left out.
-fn named(spec: &ClaimSpec, book: &Book, at: &At, arm: &str) -> String {
+fn named(spec: &ClaimSpec, book: &Book, at: &CellKey, arm: &str) -> String {
     let title = |arm: &str| {
         let known = book.arms.iter().find(|one| one.name == arm && !one.title.is_empty());
         known.map_or(arm, |known| &known.title).to_owned()
@@ -188,7 +186,7 @@ fn sided(spec: &ClaimSpec, book: &Book) -> Result<Outcome, ReportError> {
                 few = Some(format!("{pairs} pairs can give no p up to {level}"));
             } else {
                 let by = number(found.mean, digits(book, &at.metric));
-                outcome.against.push(format!("{place}: {by}, {}", told(found.p)));
+                outcome.against.push(format!("{place}: {by}, {}", p_words(found.p)));
                 outcome.unsure += usize::from(good(found.mean));
             }
             lie += usize::from(good(found.mean));
@@ -210,12 +208,16 @@ fn sided(spec: &ClaimSpec, book: &Book) -> Result<Outcome, ReportError> {
         words.push(format!("by {}", means.join(", ")));
     }
     words.extend(spread_of(&ps));
-    words.push(format!("all {} seeds agree in {agree}", range(pairs.iter().copied())));
+    let seeds = range(pairs.iter().copied());
+    words.push(match agree {
+        0 => format!("in no comparison do all {seeds} seeds agree"),
+        _ => format!("all {seeds} seeds agree in {agree} of {cells}"),
+    });
     outcome.ours = words.join("; ");
     Ok(outcome)
 }
 
-fn told(value: Option<f64>) -> String {
+fn p_words(value: Option<f64>) -> String {
     value.map_or("no p".to_owned(), p)
 }
 
@@ -287,7 +289,7 @@ fn parity(spec: &ClaimSpec, book: &Book) -> Result<Outcome, ReportError> {
             let far = spec.within.is_some_and(|within| apart.is_nan() || apart > within);
             if differs || far {
                 let by = number(found.mean, digits(book, &at.metric));
-                outcome.against.push(format!("{place}: {by}, {}", told(found.p)));
+                outcome.against.push(format!("{place}: {by}, {}", p_words(found.p)));
             }
             // Too few pairs to ever differ: then equal p says nothing.
             if spec.within.is_none() && found.smallest.is_some_and(|smallest| smallest > level) {

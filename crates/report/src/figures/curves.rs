@@ -3,14 +3,17 @@
 
 use std::collections::BTreeMap;
 
-use super::csv::{Csv, number};
+use super::figure::Figure;
 use super::key::{Key, present};
+use super::kind::{Kind, Names, Setting};
+use super::look::Form;
 use super::panel::{Axis, Layer, Mark, Panel, Series};
 use super::scale::{Scale, short};
 use super::scope::{Cell, Scope, joined, k_text, kept};
 use super::sheet::{DOUBLE, SINGLE, Sample, Sheet};
 use crate::ReportError;
 use crate::book::{Book, Curve};
+use crate::csv::{Csv, number};
 
 /// Training curves.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -34,7 +37,7 @@ pub struct CurvesPanel {
     pub column: String,
     /// The data set.
     pub dataset: String,
-    /// Votes an item; `None` for all.
+    /// Votes per item; `None` for all.
     pub k: Option<u32>,
     /// Above the panel.
     pub title: String,
@@ -66,7 +69,50 @@ pub struct CurvePoint {
     pub n: usize,
 }
 
-pub(super) fn prepare(scope: &Scope<'_>) -> Result<(Curves, String), ReportError> {
+impl Kind for Curves {
+    const DESCRIPTION: &'static str = "Columns of the training history over epochs: mean and range over seeds, a line for \
+        each arm.";
+    const SETTINGS: &'static [Setting] = &[
+        Setting::new("metrics", Names::HistoryColumn),
+        Setting::plain("x_title"),
+        Setting::plain("y_title"),
+        Setting::plain("log_x"),
+    ];
+
+    fn prepare(scope: &Scope<'_>) -> Result<(Self, String), ReportError> {
+        prepare(scope)
+    }
+
+    fn csv(&self) -> String {
+        let place = if self.is_history { "epoch" } else { "x" };
+        let header = ["column", "dataset", "k", "arm", place, "mean", "low", "high", "n"];
+        let mut csv = Csv::new(&header);
+        for panel in &self.panels {
+            for curve in &panel.curves {
+                for CurvePoint { x, mean, low, high, n } in &curve.epochs {
+                    csv.row(&[
+                        &panel.column,
+                        &panel.dataset,
+                        &k_text(panel.k),
+                        &curve.key.name,
+                        &number(*x),
+                        &number(*mean),
+                        &number(*low),
+                        &number(*high),
+                        &n.to_string(),
+                    ]);
+                }
+            }
+        }
+        csv.finish()
+    }
+
+    fn svg(&self, figure: &Figure, form: Form) -> String {
+        self.sheet(&figure.arms).svg(&figure.title, &figure.note, form)
+    }
+}
+
+fn prepare(scope: &Scope<'_>) -> Result<(Curves, String), ReportError> {
     let spec = scope.spec;
     let mut columns: Vec<String> = Vec::new();
     // Lines that are no history are drawn where they are asked for.
@@ -120,7 +166,7 @@ pub(super) fn prepare(scope: &Scope<'_>) -> Result<(Curves, String), ReportError
     let y_title = spec.y_title.as_ref().or(alone).cloned().unwrap_or_default();
     let mut note = "Means over seeds; bands reach from the lowest to the highest.".to_owned();
     if uneven {
-        note += " An epoch is over the seeds that have a value of it.";
+        note += " Each epoch averages the seeds that have a value for it.";
     }
     Ok((Curves { panels, x_title, y_title, log_x: spec.log_x, is_history }, note))
 }
@@ -157,31 +203,7 @@ fn epochs<'a>(seeds: impl Iterator<Item = &'a Curve> + Clone) -> Vec<CurvePoint>
 }
 
 impl Curves {
-    pub(super) fn csv(&self) -> String {
-        let place = if self.is_history { "epoch" } else { "x" };
-        let header = ["column", "dataset", "k", "arm", place, "mean", "low", "high", "n"];
-        let mut csv = Csv::new(&header);
-        for panel in &self.panels {
-            for curve in &panel.curves {
-                for CurvePoint { x, mean, low, high, n } in &curve.epochs {
-                    csv.row(&[
-                        &panel.column,
-                        &panel.dataset,
-                        &k_text(panel.k),
-                        &curve.key.name,
-                        &number(*x),
-                        &number(*mean),
-                        &number(*low),
-                        &number(*high),
-                        &n.to_string(),
-                    ]);
-                }
-            }
-        }
-        csv.finish()
-    }
-
-    pub(super) fn sheet(&self, arms: &[Key]) -> Sheet {
+    fn sheet(&self, arms: &[Key]) -> Sheet {
         let curves = self.panels.iter().flat_map(|p| &p.curves);
         let legend = present(arms, curves.map(|curve| &curve.key));
         let panels: Vec<Panel> = self.panels.iter().map(|panel| self.panel(panel)).collect();

@@ -10,15 +10,18 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use dissensus_stats::correlation::{CorrelationSettings, spearman};
 
-use super::csv::{Csv, number};
 use super::estimate::{Estimate, mean};
+use super::figure::Figure;
 use super::key::{Key, present};
+use super::kind::{Kind, Names, Setting};
+use super::look::Form;
 use super::panel::{Axis, Guide, GuideKind, Layer, Mark, Panel, Series};
 use super::scale::{Scale, fixed, short, thousands};
 use super::scope::{Cell, Scope, k_text, values};
 use super::sheet::{DOUBLE, SINGLE, Sample, Sheet};
 use crate::ReportError;
 use crate::book::ItemNumbers;
+use crate::csv::{Csv, number};
 
 /// Bins where the spec does not say how many.
 const BINS: usize = 8;
@@ -47,7 +50,7 @@ pub struct Effect {
 pub struct EffectPanel {
     /// The data set.
     pub dataset: String,
-    /// Votes an item; `None` for all.
+    /// Votes per item; `None` for all.
     pub k: Option<u32>,
     /// Above the panel.
     pub title: String,
@@ -82,7 +85,61 @@ pub struct EffectBin {
 /// y by item, one map for each seed.
 type BySeed<'a> = BTreeMap<u64, HashMap<&'a str, f64>>;
 
-pub(super) fn prepare(scope: &Scope<'_>) -> Result<(Effect, String), ReportError> {
+impl Kind for Effect {
+    const DESCRIPTION: &'static str = "Items in bins of equal count by the column `x`. In each bin the mean of the column \
+        `y` with its interval, for each arm; with `against`, the mean difference from that \
+        arm.";
+    const SETTINGS: &'static [Setting] = &[
+        Setting::new("x", Names::ItemColumn),
+        Setting::new("y", Names::ItemColumn),
+        Setting::new("against", Names::Arm),
+        Setting::plain("count"),
+        Setting::plain("x_title"),
+        Setting::plain("y_title"),
+        Setting::plain("log_x"),
+    ];
+
+    fn prepare(scope: &Scope<'_>) -> Result<(Self, String), ReportError> {
+        prepare(scope)
+    }
+
+    fn csv(&self) -> String {
+        let header = [
+            "dataset", "k", "arm", "against", "bin", "x_from", "x_to", "x_mean", "items", "y_mean",
+            "low", "high", "n", "over",
+        ];
+        let mut csv = Csv::new(&header);
+        for panel in &self.panels {
+            for series in &panel.series {
+                for (i, bin) in series.bins.iter().enumerate() {
+                    csv.row(&[
+                        &panel.dataset,
+                        &k_text(panel.k),
+                        &series.key.name,
+                        self.against.as_deref().unwrap_or_default(),
+                        &(i + 1).to_string(),
+                        &number(bin.from),
+                        &number(bin.to),
+                        &number(bin.x),
+                        &bin.items.to_string(),
+                        &number(bin.y.mean),
+                        &number(bin.y.low),
+                        &number(bin.y.high),
+                        &bin.y.n.to_string(),
+                        if self.over_seeds { "seeds" } else { "items" },
+                    ]);
+                }
+            }
+        }
+        csv.finish()
+    }
+
+    fn svg(&self, figure: &Figure, form: Form) -> String {
+        self.sheet(&figure.arms).svg(&figure.title, &figure.note, form)
+    }
+}
+
+fn prepare(scope: &Scope<'_>) -> Result<(Effect, String), ReportError> {
     let spec = scope.spec;
     scope.column("x", &spec.x)?;
     scope.column("y", &spec.y)?;
@@ -121,7 +178,7 @@ pub(super) fn prepare(scope: &Scope<'_>) -> Result<(Effect, String), ReportError
         (None, Some(arm)) => {
             let against = scope.book.arms.iter().find(|a| a.name == *arm);
             let title = against.map(|a| a.title.as_str()).filter(|title| !title.is_empty());
-            format!("{}, less {}", scope.column_title(None, &spec.y), title.unwrap_or(arm))
+            format!("{} minus {}", scope.column_title(None, &spec.y), title.unwrap_or(arm))
         }
         (given, _) => scope.column_title(given.as_ref(), &spec.y),
     };
@@ -252,38 +309,7 @@ fn fill(bin: &[(&str, f64)], seeds: &BySeed<'_>, over_seeds: bool) -> Option<Eff
 }
 
 impl Effect {
-    pub(super) fn csv(&self) -> String {
-        let header = [
-            "dataset", "k", "arm", "against", "bin", "x_from", "x_to", "x_mean", "items", "y_mean",
-            "low", "high", "n", "over",
-        ];
-        let mut csv = Csv::new(&header);
-        for panel in &self.panels {
-            for series in &panel.series {
-                for (i, bin) in series.bins.iter().enumerate() {
-                    csv.row(&[
-                        &panel.dataset,
-                        &k_text(panel.k),
-                        &series.key.name,
-                        self.against.as_deref().unwrap_or_default(),
-                        &(i + 1).to_string(),
-                        &number(bin.from),
-                        &number(bin.to),
-                        &number(bin.x),
-                        &bin.items.to_string(),
-                        &number(bin.y.mean),
-                        &number(bin.y.low),
-                        &number(bin.y.high),
-                        &bin.y.n.to_string(),
-                        if self.over_seeds { "seeds" } else { "items" },
-                    ]);
-                }
-            }
-        }
-        csv.finish()
-    }
-
-    pub(super) fn sheet(&self, arms: &[Key]) -> Sheet {
+    fn sheet(&self, arms: &[Key]) -> Sheet {
         let series = self.panels.iter().flat_map(|p| &p.series);
         let legend = present(arms, series.map(|series| &series.key));
         let panels: Vec<Panel> = self.panels.iter().map(|p| self.panel(p, &legend)).collect();

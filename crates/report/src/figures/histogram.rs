@@ -1,13 +1,16 @@
 //! Histograms: the share of values in bins of equal width, one outline for each arm; bars where
 //! there is only one, and for people, behind the arms.
 
-use super::csv::{Csv, number};
+use super::figure::Figure;
 use super::key::{Key, present};
+use super::kind::{Kind, Names, Setting};
+use super::look::Form;
 use super::panel::{Axis, Guide, GuideKind, Layer, Panel, Series};
 use super::scale::{Scale, short, thousands};
 use super::scope::{Cell, Scope, k_text, values};
 use super::sheet::{DOUBLE, SINGLE, Sample, Sheet};
 use crate::ReportError;
+use crate::csv::{Csv, number};
 
 /// Bins where the spec does not say how many.
 const BINS: usize = 20;
@@ -30,7 +33,7 @@ pub struct Histogram {
 pub struct HistogramPanel {
     /// The data set.
     pub dataset: String,
-    /// Votes an item; `None` for all.
+    /// Votes per item; `None` for all.
     pub k: Option<u32>,
     /// Above the panel.
     pub title: String,
@@ -53,7 +56,50 @@ pub struct HistogramSeries {
     pub counts: Vec<usize>,
 }
 
-pub(super) fn prepare(scope: &Scope<'_>) -> Result<(Histogram, String), ReportError> {
+impl Kind for Histogram {
+    const DESCRIPTION: &'static str = "Histograms of the column `x`, one outline for each arm; with `people`, the same for \
+        the votes as bars behind them.";
+    const SETTINGS: &'static [Setting] = &[
+        Setting::new("x", Names::ItemColumn),
+        Setting::new("people", Names::ItemColumn),
+        Setting::plain("count"),
+        Setting::plain("x_title"),
+        Setting::plain("y_title"),
+    ];
+
+    fn prepare(scope: &Scope<'_>) -> Result<(Self, String), ReportError> {
+        prepare(scope)
+    }
+
+    fn csv(&self) -> String {
+        let header = ["dataset", "k", "arm", "bin", "from", "to", "count", "share"];
+        let mut csv = Csv::new(&header);
+        for panel in &self.panels {
+            for series in &panel.series {
+                let all = series.counts.iter().sum::<usize>().max(1) as f64;
+                for (i, count) in series.counts.iter().enumerate() {
+                    csv.row(&[
+                        &panel.dataset,
+                        &k_text(panel.k),
+                        &series.key.name,
+                        &(i + 1).to_string(),
+                        &number(panel.edge(i, series.counts.len())),
+                        &number(panel.edge(i + 1, series.counts.len())),
+                        &count.to_string(),
+                        &number(*count as f64 / all),
+                    ]);
+                }
+            }
+        }
+        csv.finish()
+    }
+
+    fn svg(&self, figure: &Figure, form: Form) -> String {
+        self.sheet(&figure.arms).svg(&figure.title, &figure.note, form)
+    }
+}
+
+fn prepare(scope: &Scope<'_>) -> Result<(Histogram, String), ReportError> {
     let spec = scope.spec;
     scope.column("x", &spec.x)?;
     if let Some(people) = &spec.people {
@@ -119,30 +165,7 @@ fn count(values: &[f64], from: f64, to: f64, bins: usize) -> Vec<usize> {
 }
 
 impl Histogram {
-    pub(super) fn csv(&self) -> String {
-        let header = ["dataset", "k", "arm", "bin", "from", "to", "count", "share"];
-        let mut csv = Csv::new(&header);
-        for panel in &self.panels {
-            for series in &panel.series {
-                let all = series.counts.iter().sum::<usize>().max(1) as f64;
-                for (i, count) in series.counts.iter().enumerate() {
-                    csv.row(&[
-                        &panel.dataset,
-                        &k_text(panel.k),
-                        &series.key.name,
-                        &(i + 1).to_string(),
-                        &number(panel.edge(i, series.counts.len())),
-                        &number(panel.edge(i + 1, series.counts.len())),
-                        &count.to_string(),
-                        &number(*count as f64 / all),
-                    ]);
-                }
-            }
-        }
-        csv.finish()
-    }
-
-    pub(super) fn sheet(&self, arms: &[Key]) -> Sheet {
+    fn sheet(&self, arms: &[Key]) -> Sheet {
         let panels: Vec<Panel> = self.panels.iter().map(|panel| self.panel(panel)).collect();
         let series = self.panels.iter().flat_map(|p| &p.series);
         let people = [of_people()];

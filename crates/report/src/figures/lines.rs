@@ -1,14 +1,17 @@
 //! A line for each arm over the number of votes: mean and interval, a panel for each metric.
 
-use super::csv::{Csv, number};
 use super::estimate::Estimate;
+use super::figure::Figure;
 use super::key::{Key, present};
+use super::kind::{Kind, Names, Setting};
+use super::look::Form;
 use super::panel::{Axis, Layer, Mark, Panel, Series};
 use super::points::{self, NOTE};
 use super::scale::Scale;
 use super::scope::{Cell, Scope, joined, k_text, votes};
 use super::sheet::{DOUBLE, SINGLE, Sample, Sheet};
 use crate::ReportError;
+use crate::csv::{Csv, number};
 
 /// Lines over the number of votes.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -45,11 +48,54 @@ pub struct LinesPanel {
 pub struct Line {
     /// Which one.
     pub key: Key,
-    /// Votes an item (`None`: all, at the end) and the mean over seeds.
+    /// Votes per item (`None`: all, at the end) and the mean over seeds.
     pub points: Vec<(Option<u32>, Estimate)>,
 }
 
-pub(super) fn prepare(scope: &Scope<'_>) -> Result<(Lines, String), ReportError> {
+impl Kind for Lines {
+    const DESCRIPTION: &'static str = "A line for each arm over the number of votes per item in training: mean and interval \
+        over seeds, a panel for each metric.";
+    const SETTINGS: &'static [Setting] = &[
+        Setting::new("metrics", Names::Metric),
+        Setting::new("slice", Names::Slice),
+        Setting::plain("x_title"),
+        Setting::plain("y_title"),
+        Setting::plain("log_x"),
+    ];
+
+    fn prepare(scope: &Scope<'_>) -> Result<(Self, String), ReportError> {
+        prepare(scope)
+    }
+
+    fn csv(&self) -> String {
+        let header = ["metric", "slice", "dataset", "k", "arm", "mean", "low", "high", "n"];
+        let mut csv = Csv::new(&header);
+        for panel in &self.panels {
+            for line in &panel.lines {
+                for (k, Estimate { mean, low, high, n }) in &line.points {
+                    csv.row(&[
+                        &panel.metric,
+                        &self.slice,
+                        &panel.dataset,
+                        &k_text(*k),
+                        &line.key.name,
+                        &number(*mean),
+                        &number(*low),
+                        &number(*high),
+                        &n.to_string(),
+                    ]);
+                }
+            }
+        }
+        csv.finish()
+    }
+
+    fn svg(&self, figure: &Figure, form: Form) -> String {
+        self.sheet(&figure.arms).svg(&figure.title, &figure.note, form)
+    }
+}
+
+fn prepare(scope: &Scope<'_>) -> Result<(Lines, String), ReportError> {
     let metrics = points::metrics(scope)?;
     let mut rows = points::rows(scope);
     rows.retain(|row| metrics.contains(&row.metric));
@@ -84,41 +130,18 @@ pub(super) fn prepare(scope: &Scope<'_>) -> Result<(Lines, String), ReportError>
     let lines = Lines {
         panels,
         slice: spec.slice.clone().unwrap_or_else(|| "all".to_owned()),
-        x_title: x_title.unwrap_or_else(|| "votes an item in training".to_owned()),
+        x_title: x_title.unwrap_or_else(|| "votes per item in training".to_owned()),
         y_title: spec.y_title.clone().unwrap_or_default(),
         log_x: spec.log_x,
     };
     let estimates = || lines.panels.iter().flat_map(|p| &p.lines).flat_map(|l| &l.points);
     let alone =
-        if estimates().any(|(_, e)| e.n == 1) { " One seed alone has no interval." } else { "" };
+        if estimates().any(|(_, e)| e.n == 1) { " A single seed has no interval." } else { "" };
     Ok((lines, format!("{NOTE}.{alone}")))
 }
 
 impl Lines {
-    pub(super) fn csv(&self) -> String {
-        let header = ["metric", "slice", "dataset", "k", "arm", "mean", "low", "high", "n"];
-        let mut csv = Csv::new(&header);
-        for panel in &self.panels {
-            for line in &panel.lines {
-                for (k, Estimate { mean, low, high, n }) in &line.points {
-                    csv.row(&[
-                        &panel.metric,
-                        &self.slice,
-                        &panel.dataset,
-                        &k_text(*k),
-                        &line.key.name,
-                        &number(*mean),
-                        &number(*low),
-                        &number(*high),
-                        &n.to_string(),
-                    ]);
-                }
-            }
-        }
-        csv.finish()
-    }
-
-    pub(super) fn sheet(&self, arms: &[Key]) -> Sheet {
+    fn sheet(&self, arms: &[Key]) -> Sheet {
         let lines = self.panels.iter().flat_map(|p| &p.lines);
         let legend = present(arms, lines.map(|line| &line.key));
         let panels: Vec<Panel> = self.panels.iter().map(|p| self.panel(p, &legend)).collect();

@@ -1,15 +1,18 @@
 //! Where runs look: a row for each item, first the picture itself, then the picture with the map of
 //! each run over it, the seeds of an arm beside each other.
 
-use super::csv::Csv;
+use super::figure::Figure;
 use super::font::Type;
 use super::key::Key;
+use super::kind::{Kind, Setting};
 use super::look::{Form, Paint};
 use super::panel::text;
 use super::pictures_drawn::draw_picture;
 use super::scope::{Scope, joined, k_text, votes};
 use super::sheet::{DOUBLE, Frame, SINGLE, Sample};
-use crate::book::{Item, Of, Overlay, Picture};
+use crate::ReportError;
+use crate::book::{Item, Overlay, Picture, RunKey};
+use crate::csv::Csv;
 
 /// Items where the spec does not say how many.
 const ITEMS: usize = 6;
@@ -33,7 +36,7 @@ pub struct MapsColumn {
     /// The arm.
     pub key: Key,
     /// The run.
-    pub of: Of,
+    pub of: RunKey,
     /// Above its maps: what arm, and which of its runs.
     pub title: [String; 2],
 }
@@ -51,7 +54,33 @@ pub struct MapsItem {
     pub maps: Vec<Option<Picture>>,
 }
 
-pub(super) fn prepare(scope: &Scope<'_>) -> (Maps, String) {
+impl Kind for Maps {
+    const DESCRIPTION: &'static str = "Items, and beside each one where the runs of each arm look.";
+    const SETTINGS: &'static [Setting] = &[Setting::plain("count")];
+
+    fn prepare(scope: &Scope<'_>) -> Result<(Self, String), ReportError> {
+        Ok(prepare(scope))
+    }
+
+    fn csv(&self) -> String {
+        let mut csv = Csv::new(&["item", "dataset", "k", "arm", "seed", "map"]);
+        for item in &self.items {
+            for (column, map) in self.columns.iter().zip(&item.maps) {
+                let of = &column.of;
+                let shown = if map.is_some() { "yes" } else { "no" };
+                let seed = of.seed.to_string();
+                csv.row(&[&item.id, &item.dataset, &k_text(of.k), &of.arm, &seed, shown]);
+            }
+        }
+        csv.finish()
+    }
+
+    fn svg(&self, figure: &Figure, form: Form) -> String {
+        self.draw(&figure.title, &figure.note, form)
+    }
+}
+
+fn prepare(scope: &Scope<'_>) -> (Maps, String) {
     let kept: Vec<&Overlay> =
         scope.book.overlays.iter().filter(|overlay| scope.keeps_run(&overlay.of)).collect();
     let mut columns: Vec<MapsColumn> = Vec::new();
@@ -89,25 +118,12 @@ pub(super) fn prepare(scope: &Scope<'_>) -> (Maps, String) {
         });
     }
     items.truncate(scope.spec.count.unwrap_or(ITEMS).min(200));
-    let note = "Yellow: what speaks for the class that the run predicts.".to_owned();
+    let note = "Yellow: evidence for the class that the run predicts.".to_owned();
     (Maps { columns, items }, note)
 }
 
 impl Maps {
-    pub(super) fn csv(&self) -> String {
-        let mut csv = Csv::new(&["item", "dataset", "k", "arm", "seed", "map"]);
-        for item in &self.items {
-            for (column, map) in self.columns.iter().zip(&item.maps) {
-                let of = &column.of;
-                let shown = if map.is_some() { "yes" } else { "no" };
-                let seed = of.seed.to_string();
-                csv.row(&[&item.id, &item.dataset, &k_text(of.k), &of.arm, &seed, shown]);
-            }
-        }
-        csv.finish()
-    }
-
-    pub(super) fn svg(&self, title: &str, note: &str, form: Form) -> String {
+    fn draw(&self, title: &str, note: &str, form: Form) -> String {
         let lanes = self.columns.len() as f64 + 1.0;
         // As wide as its pictures, within the widths of figures.
         let width = (lanes * (SIDE + GAP) + GAP).clamp(SINGLE, DOUBLE);

@@ -300,7 +300,7 @@ impl Panel {
                 if dash != "none" {
                     look.push(("stroke-dasharray", &dash));
                 }
-                svg.told("path", &look, tip);
+                svg.with_tip("path", &look, tip);
             }
             Layer::Bars(bars, words) => {
                 let room = |bar: &(f64, f64, f64, String)| at(bar.1, 0.0).0 - at(bar.0, 0.0).0;
@@ -325,7 +325,7 @@ impl Panel {
                         ("height", &high),
                         ("stroke", &"none"),
                     ];
-                    svg.told("rect", &look, tip);
+                    svg.with_tip("rect", &look, tip);
                 }
             }
             Layer::Intervals(all) => {
@@ -358,7 +358,7 @@ impl Panel {
                 for mark in marks {
                     let (x, y) = at(mark.x, mark.y);
                     let (x, y, r) = (px(x), px(y), px(*radius));
-                    svg.told("circle", &[("cx", &x), ("cy", &y), ("r", &r)], &mark.tip);
+                    svg.with_tip("circle", &[("cx", &x), ("cy", &y), ("r", &r)], &mark.tip);
                 }
                 svg.close("g");
             }
@@ -373,11 +373,11 @@ pub(super) fn draw_marker(svg: &mut Svg, look: usize, at: (f64, f64), radius: f6
     if hollow(look) {
         let look: [(&str, &dyn std::fmt::Display); 3] =
             [("d", &shape), ("fill", &paper), ("stroke-width", &"1")];
-        svg.told("path", &look, tip);
+        svg.with_tip("path", &look, tip);
     } else {
         let look: [(&str, &dyn std::fmt::Display); 3] =
             [("d", &shape), ("stroke", &paper), ("stroke-width", &"0.4")];
-        svg.told("path", &look, tip);
+        svg.with_tip("path", &look, tip);
     }
 }
 

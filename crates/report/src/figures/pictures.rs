@@ -1,11 +1,14 @@
 //! Items to look at: the picture or the text, and beside it a bar for each class, first of the
 //! votes, then of each arm's prediction.
 
-use super::csv::{Csv, number};
+use super::figure::Figure;
 use super::key::Key;
+use super::kind::{Kind, Names, Setting};
+use super::look::Form;
 use super::scope::{Scope, joined, k_text, votes};
 use crate::ReportError;
 use crate::book::{Collection, Item, Picture};
+use crate::csv::{Csv, number};
 use crate::tables::Votes;
 
 /// Items where the spec does not say how many.
@@ -27,7 +30,7 @@ pub struct Pictures {
 pub struct PicturesColumn {
     /// The arm.
     pub key: Key,
-    /// Votes an item in its training; `None` for all.
+    /// Votes per item in its training; `None` for all.
     pub k: Option<u32>,
     /// Above its bars.
     pub title: String,
@@ -63,7 +66,38 @@ pub struct PicturesClass {
     pub predicted: Vec<Option<f64>>,
 }
 
-pub(super) fn prepare(scope: &Scope<'_>) -> Result<(Pictures, String), ReportError> {
+impl Kind for Pictures {
+    const DESCRIPTION: &'static str =
+        "Items with their votes and the prediction of each arm as bars.";
+    const SETTINGS: &'static [Setting] =
+        &[Setting::new("items", Names::Item), Setting::plain("count")];
+
+    fn prepare(scope: &Scope<'_>) -> Result<(Self, String), ReportError> {
+        prepare(scope)
+    }
+
+    fn csv(&self) -> String {
+        let mut csv = Csv::new(&["dataset", "item", "class", "what", "arm", "k", "share"]);
+        for item in &self.items {
+            for class in &item.classes {
+                let of = [&item.dataset, &item.id, &class.name].map(String::as_str);
+                let [dataset, id, name] = of;
+                csv.row(&[dataset, id, name, "votes", "", "", &number(class.votes)]);
+                for (column, share) in self.columns.iter().zip(&class.predicted) {
+                    let (arm, k) = (column.key.name.as_str(), k_text(column.k));
+                    csv.row(&[dataset, id, name, "prediction", arm, &k, &number(*share)]);
+                }
+            }
+        }
+        csv.finish()
+    }
+
+    fn svg(&self, figure: &Figure, form: Form) -> String {
+        self.draw(&figure.title, &figure.note, form)
+    }
+}
+
+fn prepare(scope: &Scope<'_>) -> Result<(Pictures, String), ReportError> {
     let spec = scope.spec;
     let shown = scope.datasets();
     let collections: Vec<&Collection> = shown
@@ -193,24 +227,6 @@ fn shown_item(
         picture: item.picture.clone(),
         classes,
         others,
-    }
-}
-
-impl Pictures {
-    pub(super) fn csv(&self) -> String {
-        let mut csv = Csv::new(&["dataset", "item", "class", "what", "arm", "k", "share"]);
-        for item in &self.items {
-            for class in &item.classes {
-                let of = [&item.dataset, &item.id, &class.name].map(String::as_str);
-                let [dataset, id, name] = of;
-                csv.row(&[dataset, id, name, "votes", "", "", &number(class.votes)]);
-                for (column, share) in self.columns.iter().zip(&class.predicted) {
-                    let (arm, k) = (column.key.name.as_str(), k_text(column.k));
-                    csv.row(&[dataset, id, name, "prediction", arm, &k, &number(*share)]);
-                }
-            }
-        }
-        csv.finish()
     }
 }
 

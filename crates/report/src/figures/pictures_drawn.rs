@@ -38,7 +38,7 @@ struct Blocks {
 }
 
 impl Pictures {
-    pub(super) fn svg(&self, title: &str, note: &str, form: Form) -> String {
+    pub(super) fn draw(&self, title: &str, note: &str, form: Form) -> String {
         let room = DOUBLE - 8.0;
         let blocks = self.blocks(room);
         let mut legend: Vec<Key> = Vec::new();
@@ -152,7 +152,7 @@ impl Pictures {
                     ("fill", &"none"),
                     ("stroke", &track),
                 ];
-                return svg.told("rect", &dash, &format!("{whose}, {}: no data", class.name));
+                return svg.with_tip("rect", &dash, &format!("{whose}, {}: no data", class.name));
             };
             let tip = format!("{whose}, {}: {}", class.name, fixed(share, 3));
             let ground: [(&str, &dyn std::fmt::Display); 6] = [
@@ -163,11 +163,11 @@ impl Pictures {
                 ("fill", &track),
                 ("stroke", &"none"),
             ];
-            svg.told("rect", &ground, &tip);
+            svg.with_tip("rect", &ground, &tip);
             let wide = px(blocks.lane * share.clamp(0.0, 1.0));
             let filled: [(&str, &dyn std::fmt::Display); 5] =
                 [("x", &x), ("y", &y), ("width", &wide), ("height", &high), ("stroke", &"none")];
-            svg.told("rect", &filled, &tip);
+            svg.with_tip("rect", &filled, &tip);
         };
         let muted = svg.paint(Paint::Muted);
         svg.open("g", &[("fill", &muted)]);
@@ -205,7 +205,7 @@ pub(super) fn draw_picture(
     tip: &str,
 ) {
     let Some(png) = raster::picture(picture) else {
-        return text(svg, (x, y + 8.0), "start", TICKS, Paint::Muted, "no picture");
+        return text(svg, (x, y + 8.0), "start", TICKS, Paint::Muted, "no image");
     };
     let whole = picture.width.max(picture.height) as f64;
     let (wide, high) = (picture.width as f64 / whole, picture.height as f64 / whole);
@@ -221,7 +221,7 @@ pub(super) fn draw_picture(
         ("image-rendering", &"pixelated"),
         ("href", &data),
     ];
-    svg.told("image", &image, tip);
+    svg.with_tip("image", &image, tip);
 }
 
 /// The picture, or the text in so many lines as there is room for.

@@ -3,15 +3,18 @@
 
 use std::collections::BTreeMap;
 
-use super::csv::{Csv, number};
 use super::estimate::Estimate;
+use super::figure::Figure;
 use super::key::{Key, present};
+use super::kind::{Kind, Names, Setting};
+use super::look::Form;
 use super::panel::{Axis, Guide, GuideKind, Layer, Mark, Panel, Series, TICKS};
 use super::scale::{Scale, fixed};
 use super::scope::{Cell, Scope, joined, k_text, votes};
 use super::sheet::{DOUBLE, SINGLE, Sample, Sheet};
 use crate::ReportError;
-use crate::book::{Better, Row};
+use crate::book::Row;
+use crate::csv::{Csv, number};
 
 /// About what the labels of an axis and the gap before the next panel take.
 const LABELS: f64 = 36.0;
@@ -51,7 +54,7 @@ pub struct PointsGroup {
     pub dataset: String,
     /// Below its groups; empty where there is one data set.
     pub dataset_title: String,
-    /// Votes an item; `None` for all.
+    /// Votes per item; `None` for all.
     pub k: Option<u32>,
     /// A point for each arm that has one.
     pub points: Vec<Point>,
@@ -95,10 +98,9 @@ pub(super) fn named(scope: &Scope<'_>, names: &[String]) -> Result<Vec<String>, 
 pub(super) fn titled(scope: &Scope<'_>, name: &str) -> (String, usize) {
     let Some(metric) = scope.metric(name) else { return (name.to_owned(), 4) };
     let title = if metric.title.is_empty() { &metric.name } else { &metric.title };
-    let way = match metric.better {
-        Better::Lower => "\u{a0}↓",
-        Better::Higher => "\u{a0}↑",
-        Better::Neither => "",
+    let way = match metric.better.arrow() {
+        "" => String::new(),
+        arrow => format!("\u{a0}{arrow}"),
     };
     (format!("{title}{way}"), metric.digits.min(12))
 }
@@ -144,50 +146,21 @@ pub(super) fn seeds(
     Ok(found.into_iter().filter_map(|(seed, row)| Some((seed, finite(row)?))).collect())
 }
 
-pub(super) fn prepare(scope: &Scope<'_>) -> Result<(Points, String), ReportError> {
-    let metrics = metrics(scope)?;
-    let mut rows = rows(scope);
-    rows.retain(|row| metrics.contains(&row.metric));
-    let cells = scope.cells(rows.iter().map(|row| (row.dataset.as_str(), row.k)));
-    let several = cells.iter().any(|cell| cell.dataset != cells[0].dataset);
-    let by_votes = cells.iter().any(|cell| cell.k != cells[0].k);
-    let mut panels = Vec::new();
-    for metric in metrics {
-        let mut groups = Vec::new();
-        for cell in &cells {
-            let mut points = Vec::new();
-            for key in &scope.arms {
-                let seeds = seeds(&rows, &metric, cell, &key.name)?;
-                if let Some(estimate) = Estimate::of(seeds.iter().map(|seed| seed.1)) {
-                    points.push(Point { key: key.clone(), estimate, seeds });
-                }
-            }
-            let title = if several { scope.dataset_title(&cell.dataset) } else { "" };
-            let (dataset, dataset_title) = (cell.dataset.clone(), title.to_owned());
-            groups.push(PointsGroup { dataset, dataset_title, k: cell.k, points });
-        }
-        let (title, digits) = titled(scope, &metric);
-        panels.push(PointsPanel { metric, title, digits, groups });
-    }
-    let x_title = if by_votes { "votes an item in training" } else { "" };
-    let points = Points {
-        panels,
-        slice: scope.spec.slice.clone().unwrap_or_else(|| "all".to_owned()),
-        by_votes,
-        x_title: scope.spec.x_title.clone().unwrap_or_else(|| x_title.to_owned()),
-        y_title: scope.spec.y_title.clone().unwrap_or_default(),
-    };
-    let alone = points.all().any(|point| point.seeds.len() == 1);
-    let alone = if alone { " One seed alone has no interval." } else { "" };
-    Ok((points, format!("{NOTE}; small dots are seeds.{alone}")))
-}
+impl Kind for Points {
+    const DESCRIPTION: &'static str = "A panel for each metric, with a group for each number of votes or data set. Each arm \
+        is a point: the mean over seeds with its interval, and a small dot for each seed.";
+    const SETTINGS: &'static [Setting] = &[
+        Setting::new("metrics", Names::Metric),
+        Setting::new("slice", Names::Slice),
+        Setting::plain("x_title"),
+        Setting::plain("y_title"),
+    ];
 
-impl Points {
-    fn all(&self) -> impl Iterator<Item = &Point> {
-        self.panels.iter().flat_map(|p| &p.groups).flat_map(|g| &g.points)
+    fn prepare(scope: &Scope<'_>) -> Result<(Self, String), ReportError> {
+        prepare(scope)
     }
 
-    pub(super) fn csv(&self) -> String {
+    fn csv(&self) -> String {
         let header =
             ["metric", "slice", "dataset", "k", "arm", "what", "seed", "value", "low", "high", "n"];
         let mut csv = Csv::new(&header);
@@ -213,7 +186,55 @@ impl Points {
         csv.finish()
     }
 
-    pub(super) fn sheet(&self, arms: &[Key]) -> Sheet {
+    fn svg(&self, figure: &Figure, form: Form) -> String {
+        self.sheet(&figure.arms).svg(&figure.title, &figure.note, form)
+    }
+}
+
+fn prepare(scope: &Scope<'_>) -> Result<(Points, String), ReportError> {
+    let metrics = metrics(scope)?;
+    let mut rows = rows(scope);
+    rows.retain(|row| metrics.contains(&row.metric));
+    let cells = scope.cells(rows.iter().map(|row| (row.dataset.as_str(), row.k)));
+    let several = cells.iter().any(|cell| cell.dataset != cells[0].dataset);
+    let by_votes = cells.iter().any(|cell| cell.k != cells[0].k);
+    let mut panels = Vec::new();
+    for metric in metrics {
+        let mut groups = Vec::new();
+        for cell in &cells {
+            let mut points = Vec::new();
+            for key in &scope.arms {
+                let seeds = seeds(&rows, &metric, cell, &key.name)?;
+                if let Some(estimate) = Estimate::of(seeds.iter().map(|seed| seed.1)) {
+                    points.push(Point { key: key.clone(), estimate, seeds });
+                }
+            }
+            let title = if several { scope.dataset_title(&cell.dataset) } else { "" };
+            let (dataset, dataset_title) = (cell.dataset.clone(), title.to_owned());
+            groups.push(PointsGroup { dataset, dataset_title, k: cell.k, points });
+        }
+        let (title, digits) = titled(scope, &metric);
+        panels.push(PointsPanel { metric, title, digits, groups });
+    }
+    let x_title = if by_votes { "votes per item in training" } else { "" };
+    let points = Points {
+        panels,
+        slice: scope.spec.slice.clone().unwrap_or_else(|| "all".to_owned()),
+        by_votes,
+        x_title: scope.spec.x_title.clone().unwrap_or_else(|| x_title.to_owned()),
+        y_title: scope.spec.y_title.clone().unwrap_or_default(),
+    };
+    let alone = points.all().any(|point| point.seeds.len() == 1);
+    let alone = if alone { " One seed alone has no interval." } else { "" };
+    Ok((points, format!("{NOTE}; small dots are seeds.{alone}")))
+}
+
+impl Points {
+    fn all(&self) -> impl Iterator<Item = &Point> {
+        self.panels.iter().flat_map(|p| &p.groups).flat_map(|g| &g.points)
+    }
+
+    fn sheet(&self, arms: &[Key]) -> Sheet {
         let points: Vec<&Point> = self.all().collect();
         let legend = present(arms, points.iter().map(|point| &point.key));
         let slots = self.panels.iter().map(|p| p.groups.len()).max().unwrap_or(1) * legend.len();

@@ -4,14 +4,18 @@
 
 use std::collections::BTreeMap;
 
-use super::csv::{Csv, number};
 use super::estimate::Estimate;
+use super::figure::Figure;
 use super::key::{Key, present};
+use super::kind::{Kind, Setting};
+use super::look::Form;
 use super::panel::{Axis, Guide, GuideKind, Layer, Mark, Panel, Series};
 use super::scale::{Scale, fixed, thousands};
 use super::scope::{Cell, Scope, joined, k_text};
 use super::sheet::{DOUBLE, SINGLE, Sample, Sheet};
+use crate::ReportError;
 use crate::book::ReliabilityOf;
+use crate::csv::{Csv, number};
 
 /// Reliability diagrams.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -29,7 +33,7 @@ pub struct Reliability {
 pub struct ReliabilityPanel {
     /// The data set.
     pub dataset: String,
-    /// Votes an item; `None` for all.
+    /// Votes per item; `None` for all.
     pub k: Option<u32>,
     /// Above the panel.
     pub title: String,
@@ -69,7 +73,58 @@ impl ReliabilityBin {
     }
 }
 
-pub(super) fn prepare(scope: &Scope<'_>) -> (Reliability, String) {
+impl Kind for Reliability {
+    const DESCRIPTION: &'static str = "Reliability diagrams: agreement with the votes against confidence, a panel for each \
+        arm.";
+    const SETTINGS: &'static [Setting] = &[Setting::plain("x_title"), Setting::plain("y_title")];
+
+    fn prepare(scope: &Scope<'_>) -> Result<(Self, String), ReportError> {
+        Ok(prepare(scope))
+    }
+
+    fn csv(&self) -> String {
+        let header = [
+            "dataset",
+            "k",
+            "arm",
+            "what",
+            "seed",
+            "confidence",
+            "outcome",
+            "low",
+            "high",
+            "items",
+        ];
+        let mut csv = Csv::new(&header);
+        for panel in &self.panels {
+            let k = k_text(panel.k);
+            for curve in &panel.curves {
+                let of = [panel.dataset.as_str(), &k, &curve.key.name];
+                let mut row = |rest: [&str; 7]| csv.row(&[&of[..], &rest[..]].concat());
+                for ReliabilityBin { confidence, outcome, items } in &curve.bins {
+                    let (x, y) = (number(*confidence), number(outcome.mean));
+                    let (low, high) = (number(outcome.low), number(outcome.high));
+                    row(["bin", "", &x, &y, &low, &high, &items.to_string()]);
+                }
+                for (seed, bins) in &curve.seeds {
+                    for (x, y) in bins {
+                        row(["seed", &seed.to_string(), &number(*x), &number(*y), "", "", ""]);
+                    }
+                }
+                for (x, y) in &curve.smooth {
+                    row(["smooth", "", &number(*x), &number(*y), "", "", ""]);
+                }
+            }
+        }
+        csv.finish()
+    }
+
+    fn svg(&self, figure: &Figure, form: Form) -> String {
+        self.sheet(&figure.arms).svg(&figure.title, &figure.note, form)
+    }
+}
+
+fn prepare(scope: &Scope<'_>) -> (Reliability, String) {
     let of = |run: &&ReliabilityOf| scope.keeps_run(&run.of);
     let found: Vec<&ReliabilityOf> = scope.book.reliability.iter().filter(of).collect();
     let cells = scope.cells(found.iter().map(|run| (run.of.dataset.as_str(), run.of.k)));
@@ -139,44 +194,7 @@ impl ReliabilityCurve {
 }
 
 impl Reliability {
-    pub(super) fn csv(&self) -> String {
-        let header = [
-            "dataset",
-            "k",
-            "arm",
-            "what",
-            "seed",
-            "confidence",
-            "outcome",
-            "low",
-            "high",
-            "items",
-        ];
-        let mut csv = Csv::new(&header);
-        for panel in &self.panels {
-            let k = k_text(panel.k);
-            for curve in &panel.curves {
-                let of = [panel.dataset.as_str(), &k, &curve.key.name];
-                let mut row = |rest: [&str; 7]| csv.row(&[&of[..], &rest[..]].concat());
-                for ReliabilityBin { confidence, outcome, items } in &curve.bins {
-                    let (x, y) = (number(*confidence), number(outcome.mean));
-                    let (low, high) = (number(outcome.low), number(outcome.high));
-                    row(["bin", "", &x, &y, &low, &high, &items.to_string()]);
-                }
-                for (seed, bins) in &curve.seeds {
-                    for (x, y) in bins {
-                        row(["seed", &seed.to_string(), &number(*x), &number(*y), "", "", ""]);
-                    }
-                }
-                for (x, y) in &curve.smooth {
-                    row(["smooth", "", &number(*x), &number(*y), "", "", ""]);
-                }
-            }
-        }
-        csv.finish()
-    }
-
-    pub(super) fn sheet(&self, arms: &[Key]) -> Sheet {
+    fn sheet(&self, arms: &[Key]) -> Sheet {
         let panels: Vec<Panel> = self.panels.iter().map(|panel| self.panel(panel)).collect();
         // A panel with one curve is named by its title.
         let shared = self.panels.iter().filter(|panel| panel.curves.len() > 1);

@@ -7,14 +7,17 @@ use std::collections::BTreeMap;
 
 use dissensus_stats::correlation::{CorrelationSettings, spearman};
 
-use super::csv::{Csv, number};
+use super::figure::Figure;
 use super::key::{Key, present};
+use super::kind::{Kind, Names, Setting};
+use super::look::Form;
 use super::panel::{Axis, Layer, Mark, Panel, Series};
 use super::points::{metrics, named, rows, rows_of, seeds, titled};
 use super::scale::{Scale, fixed};
 use super::scope::{Scope, joined, k_text, votes};
 use super::sheet::{DOUBLE, SINGLE, Sample, Sheet};
 use crate::ReportError;
+use crate::csv::{Csv, number};
 
 /// Runs.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -60,7 +63,7 @@ pub struct RunsArm {
 /// A run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Run {
-    /// Votes an item; `None` for all.
+    /// Votes per item; `None` for all.
     pub k: Option<u32>,
     /// Its seed.
     pub seed: u64,
@@ -70,7 +73,42 @@ pub struct Run {
     pub y: f64,
 }
 
-pub(super) fn prepare(scope: &Scope<'_>) -> Result<(Runs, String), ReportError> {
+impl Kind for Runs {
+    const DESCRIPTION: &'static str = "A mark for each run: every metric of `metrics` against the metric `x`, a panel each, \
+        with Spearman’s correlation over the runs of each arm.";
+    const SETTINGS: &'static [Setting] = &[
+        Setting::new("x", Names::Metric),
+        Setting::new("metrics", Names::Metric),
+        Setting::new("slice", Names::Slice),
+        Setting::plain("x_title"),
+    ];
+
+    fn prepare(scope: &Scope<'_>) -> Result<(Self, String), ReportError> {
+        prepare(scope)
+    }
+
+    fn csv(&self) -> String {
+        let header = ["metric", "slice", "dataset", "k", "arm", "seed", &self.x, "value"];
+        let mut csv = Csv::new(&header);
+        for panel in &self.panels {
+            for arm in &panel.arms {
+                for run in &arm.runs {
+                    let (k, seed) = (k_text(run.k), run.seed.to_string());
+                    let (metric, dataset) = (&panel.metric, &panel.dataset);
+                    let (x, y) = (number(run.x), number(run.y));
+                    csv.row(&[metric, &self.slice, dataset, &k, &arm.key.name, &seed, &x, &y]);
+                }
+            }
+        }
+        csv.finish()
+    }
+
+    fn svg(&self, figure: &Figure, form: Form) -> String {
+        self.sheet(&figure.arms).svg(&figure.title, &figure.note, form)
+    }
+}
+
+fn prepare(scope: &Scope<'_>) -> Result<(Runs, String), ReportError> {
     let spec = scope.spec;
     if spec.x.is_empty() {
         return Err(ReportError::FigureSetting { place: scope.place.clone(), key: "x" });
@@ -153,23 +191,7 @@ impl Runs {
         self.panels.iter().flat_map(|panel| &panel.arms)
     }
 
-    pub(super) fn csv(&self) -> String {
-        let header = ["metric", "slice", "dataset", "k", "arm", "seed", &self.x, "value"];
-        let mut csv = Csv::new(&header);
-        for panel in &self.panels {
-            for arm in &panel.arms {
-                for run in &arm.runs {
-                    let (k, seed) = (k_text(run.k), run.seed.to_string());
-                    let (metric, dataset) = (&panel.metric, &panel.dataset);
-                    let (x, y) = (number(run.x), number(run.y));
-                    csv.row(&[metric, &self.slice, dataset, &k, &arm.key.name, &seed, &x, &y]);
-                }
-            }
-        }
-        csv.finish()
-    }
-
-    pub(super) fn sheet(&self, arms: &[Key]) -> Sheet {
+    fn sheet(&self, arms: &[Key]) -> Sheet {
         let legend = present(arms, self.all().map(|arm| &arm.key));
         let x = Scale::around(self.all().flat_map(|arm| &arm.runs).map(|run| run.x), false);
         let panels: Vec<Panel> = self.panels.iter().map(|panel| self.panel(panel, x)).collect();

@@ -7,14 +7,17 @@ use std::collections::BTreeMap;
 
 use dissensus_stats::correlation::{CorrelationSettings, spearman};
 
-use super::csv::{Csv, number};
 use super::estimate::mean;
+use super::figure::Figure;
 use super::key::Key;
+use super::kind::{Kind, Names, Setting};
+use super::look::Form;
 use super::panel::{Axis, Guide, GuideKind, Layer, Mark, Panel, Series};
 use super::scale::{Scale, fixed, short, thousands};
 use super::scope::{Cell, Scope, joined, k_text, values};
 use super::sheet::{DOUBLE, SINGLE, Sample, Sheet};
 use crate::ReportError;
+use crate::csv::{Csv, number};
 
 /// Points of a panel, and of a figure: more only make the file large.
 const POINTS: usize = 2_000;
@@ -40,7 +43,7 @@ pub struct ScatterPanel {
     pub key: Key,
     /// The data set.
     pub dataset: String,
-    /// Votes an item; `None` for all.
+    /// Votes per item; `None` for all.
     pub k: Option<u32>,
     /// Above the panel.
     pub title: String,
@@ -52,7 +55,37 @@ pub struct ScatterPanel {
     pub correlation: Option<f64>,
 }
 
-pub(super) fn prepare(scope: &Scope<'_>) -> Result<(Scatter, String), ReportError> {
+impl Kind for Scatter {
+    const DESCRIPTION: &'static str = "Column `y` against column `x`, a dot for each item and a panel for each arm, with \
+        Spearman’s correlation.";
+    const SETTINGS: &'static [Setting] = &[
+        Setting::new("x", Names::ItemColumn),
+        Setting::new("y", Names::ItemColumn),
+        Setting::plain("x_title"),
+        Setting::plain("y_title"),
+    ];
+
+    fn prepare(scope: &Scope<'_>) -> Result<(Self, String), ReportError> {
+        prepare(scope)
+    }
+
+    fn csv(&self) -> String {
+        let mut csv = Csv::new(&["dataset", "k", "arm", "item", "x", "y"]);
+        for panel in &self.panels {
+            for (id, x, y) in &panel.points {
+                let (k, x, y) = (k_text(panel.k), number(*x), number(*y));
+                csv.row(&[&panel.dataset, &k, &panel.key.name, id, &x, &y]);
+            }
+        }
+        csv.finish()
+    }
+
+    fn svg(&self, figure: &Figure, form: Form) -> String {
+        self.sheet().svg(&figure.title, &figure.note, form)
+    }
+}
+
+fn prepare(scope: &Scope<'_>) -> Result<(Scatter, String), ReportError> {
     let spec = scope.spec;
     scope.column("x", &spec.x)?;
     scope.column("y", &spec.y)?;
@@ -116,18 +149,7 @@ fn items(scope: &Scope<'_>, cell: &Cell, arm: &str) -> Vec<(String, f64, f64)> {
 }
 
 impl Scatter {
-    pub(super) fn csv(&self) -> String {
-        let mut csv = Csv::new(&["dataset", "k", "arm", "item", "x", "y"]);
-        for panel in &self.panels {
-            for (id, x, y) in &panel.points {
-                let (k, x, y) = (k_text(panel.k), number(*x), number(*y));
-                csv.row(&[&panel.dataset, &k, &panel.key.name, id, &x, &y]);
-            }
-        }
-        csv.finish()
-    }
-
-    pub(super) fn sheet(&self) -> Sheet {
+    fn sheet(&self) -> Sheet {
         let points = || self.panels.iter().flat_map(|panel| &panel.points);
         // All panels have the same axes, so that they can be compared.
         let (x, y) = match self.diagonal {

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::key::Key;
 use super::spec::FigureSpec;
 use crate::ReportError;
-use crate::book::{Book, ItemNumbers, Metric, Named, Of};
+use crate::book::{Book, ItemNumbers, Metric, Named, RunKey};
 use crate::tables::Votes;
 
 /// A book seen through a spec.
@@ -73,7 +73,7 @@ impl<'a> Scope<'a> {
             && self.datasets.iter().any(|named| named.name == dataset)
     }
 
-    pub(super) fn keeps_run(&self, of: &Of) -> bool {
+    pub(super) fn keeps_run(&self, of: &RunKey) -> bool {
         self.keeps(&of.dataset, &of.arm, of.k)
     }
 
@@ -132,7 +132,7 @@ impl<'a> Scope<'a> {
 
     /// Every seed's numbers by item of an arm in a cell, by seed.
     pub(super) fn items(&self, cell: &Cell, arm: &str) -> BTreeMap<u64, &'a ItemNumbers> {
-        let of = |of: &Of| of.dataset == cell.dataset && of.k == cell.k && of.arm == arm;
+        let of = |of: &RunKey| of.dataset == cell.dataset && of.k == cell.k && of.arm == arm;
         let mut seeds = BTreeMap::new();
         for numbers in self.book.items.iter().filter(|numbers| of(&numbers.of)) {
             seeds.entry(numbers.of.seed).or_insert(numbers);

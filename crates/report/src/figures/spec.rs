@@ -2,39 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::kind::FigureKind;
 use crate::tables::Votes;
 
-/// What kind of figure.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum FigureKind {
-    /// Points with intervals: a panel for each metric, a group for each k or data set, a point for
-    /// each arm, and one small mark for each seed.
-    #[default]
-    Points,
-    /// A line for each arm over the number of votes (mean and interval), a panel for each metric.
-    Lines,
-    /// Items in bins of equal count by the column `x`; in each the mean of the column `y` with its
-    /// interval, for each arm; where `against` is given, of `y` less that arm's.
-    Effect,
-    /// Reliability diagrams, a panel for each arm.
-    Reliability,
-    /// Histograms of the column `x`, one outline for each arm.
-    Histogram,
-    /// Column `y` against column `x` by item, a panel for each arm, with Spearman's correlation.
-    Scatter,
-    /// A mark for each run: every metric of `metrics` against the metric `x`, a panel each, with
-    /// Spearman's correlation over the runs of each arm.
-    Runs,
-    /// Columns of the history over epochs: mean and range over seeds, a line for each arm.
-    Curves,
-    /// Items with their votes and each arm's prediction as bars.
-    Pictures,
-    /// Items, and beside each where the runs of each arm look.
-    Maps,
-}
-
-/// A figure of a study.
+/// A figure of a study. Which keys a kind reads: [`FigureKind::settings`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct FigureSpec {
@@ -75,4 +46,20 @@ pub struct FigureSpec {
     pub y_title: Option<String>,
     /// `lines`, `curves`, `effect`: a logarithmic axis across.
     pub log_x: bool,
+}
+
+impl FigureSpec {
+    /// The names that a key holds; none where its value is a number, a title or a switch.
+    pub fn names(&self, key: &str) -> Vec<&str> {
+        match key {
+            "metrics" => self.metrics.iter().map(String::as_str).collect(),
+            "items" => self.items.iter().map(String::as_str).collect(),
+            "x" => vec![&self.x],
+            "y" => vec![&self.y],
+            "slice" => self.slice.as_deref().into_iter().collect(),
+            "people" => self.people.as_deref().into_iter().collect(),
+            "against" => self.against.as_deref().into_iter().collect(),
+            _ => Vec::new(),
+        }
+    }
 }

@@ -25,8 +25,8 @@ pub enum PageError {
     },
     /// A picture's bytes do not fit its size.
     #[error(
-        "the picture of item {id:?} of data set {dataset:?} has {got} bytes, but {width}×{height} \
-         pixels of {channels} channels were said; pictures have 1 or 3 channels and one byte for \
+        "the image of item {id:?} of data set {dataset:?} has {got} bytes, but {width}×{height} \
+         pixels of {channels} channels were declared; images have 1 or 3 channels and one byte for \
          each pixel and channel"
     )]
     Picture {
@@ -36,7 +36,7 @@ pub enum PageError {
         id: String,
         /// Bytes that came.
         got: usize,
-        /// Pixels a row.
+        /// Pixels per row.
         width: usize,
         /// Rows.
         height: usize,
@@ -44,7 +44,7 @@ pub enum PageError {
         channels: usize,
     },
     /// The pictures could not be written into a sheet.
-    #[error("the pictures of data set {dataset:?} could not be packed into a sheet: {why}")]
+    #[error("the images of data set {dataset:?} could not be packed into a sheet: {why}")]
     Sheet {
         /// The data set.
         dataset: String,

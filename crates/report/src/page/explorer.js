@@ -175,7 +175,7 @@ function picture(data, item) {
   const [width, height] = sheets.sizes[place] ?? [sheets.width, sheets.height];
   const canvas = make('canvas', { width, height });
   canvas.setAttribute('role', 'img');
-  canvas.setAttribute('aria-label', `Picture of ${data.ids[item]}`);
+  canvas.setAttribute('aria-label', `Image of ${data.ids[item]}`);
   const within = place % sheets.cells;
   const [x, y] = [within % sheets.columns, Math.floor(within / sheets.columns)];
   sheetOf(data, Math.floor(place / sheets.cells)).then((sheet) => {
@@ -216,7 +216,7 @@ function draw(again = true) {
   grid.style.setProperty('--item-width', `${Math.max(20, 7 + 4.2 * (view.shown.length + 1))}rem`);
   grid.style.setProperty('--bars-width', `${5 + 4 * (view.shown.length + 1)}rem`);
   grid.replaceChildren(...now.map((item) => card(data, item)));
-  if (!now.length) grid.append(make('p', { className: 'note', textContent: 'No item fits.' }));
+  if (!now.length) grid.append(make('p', { className: 'note', textContent: 'No matching items.' }));
   const text = listed.length ? `${(from + 1).toLocaleString('en')}–${(from + now.length).toLocaleString('en')} of ${listed.length.toLocaleString('en')} items` : 'no items';
   for (const pager of $$('[data-pager]')) {
     $('[data-page]', pager).textContent = text;

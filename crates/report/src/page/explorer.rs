@@ -337,13 +337,13 @@ fn notes(items: &[Ranked<'_>], all: usize, length: usize, sheets: Option<&Sheets
     if let Some(sheets) = sheets {
         if sheets.kept < sheets.of {
             notes.push(format!(
-                "{} of {} pictures are here, of the items that people disagree on most: more \
-                 would make this page too large.",
+                "{} of {} images are shown, those that people disagree on most; more would make \
+                 this page too large.",
                 sheets.kept, sheets.of
             ));
         }
         if let Some(quality) = sheets.quality {
-            notes.push(format!("Pictures are compressed (JPEG, quality {quality})."));
+            notes.push(format!("Images are compressed (JPEG, quality {quality})."));
         }
     }
     notes

@@ -2,17 +2,13 @@
 
 use dissensus_stats::Alternative;
 
-use crate::book::{Better, Book};
+use crate::book::{Book, Direction};
 use crate::tables::words::{difference, number as fixed, ours, p, small, spread};
 use crate::tables::{Number, Published, Test, TestKind};
 
 /// An arrow and its words; `None` where no direction is better.
-pub(super) fn direction(better: Better) -> Option<(&'static str, &'static str)> {
-    match better {
-        Better::Lower => Some(("↓", "lower is better")),
-        Better::Higher => Some(("↑", "higher is better")),
-        Better::Neither => None,
-    }
+pub(super) fn direction(better: Direction) -> Option<(&'static str, String)> {
+    better.is_directed().then(|| (better.arrow(), better.to_string()))
 }
 
 /// What was published, in a line: `published 0.51 ± 0.01 (+0.7 sd, within 1 sd)`.

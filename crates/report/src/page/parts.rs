@@ -1,4 +1,4 @@
-//! The parts of the page that are only said: contents, metrics, runs, settings, origin.
+//! The static parts of the page: contents, metrics, runs, settings, provenance.
 
 use super::escape::{anchor, html};
 use super::numbers;
@@ -33,7 +33,7 @@ pub(super) fn contents(book: &Book, tables: &[Table], figures: &[Figure]) -> Str
     link(!book.arms.is_empty(), "arms", "Arms");
     link(!book.metrics.is_empty(), "metrics", "Metrics");
     link(!book.failed.is_empty() || book.missing > 0, "runs", "Runs");
-    link(true, "settings", "Settings and origin");
+    link(true, "settings", "Settings and provenance");
     out.push_str("</ul>\n");
     out
 }
@@ -58,12 +58,12 @@ pub(super) fn arms(book: &Book) -> String {
     out
 }
 
-/// How every number is made; the same words as behind the buttons, for reading and for paper.
+/// How every metric is computed: the same text as behind the buttons, for print.
 pub(super) fn metrics(book: &Book) -> String {
     if book.metrics.is_empty() {
         return String::new();
     }
-    let mut out = section("metrics", "How these numbers are made");
+    let mut out = section("metrics", "How the metrics are computed");
     out.push_str("<dl class=\"card plain\">\n");
     for metric in &book.metrics {
         let direction = numbers::direction(metric.better)
@@ -93,9 +93,9 @@ pub(super) fn runs(book: &Book) -> String {
     if book.failed.is_empty() && book.missing == 0 {
         return String::new();
     }
-    let mut out = section("runs", "Runs that are not here");
+    let mut out = section("runs", "Missing runs");
     if book.missing > 0 {
-        out.push_str(&format!("<p>{} not done yet.</p>\n", book.missing));
+        out.push_str(&format!("<p>{} not done yet.</p>\n", count_runs(book.missing)));
     }
     if !book.failed.is_empty() {
         out.push_str(
@@ -117,7 +117,7 @@ pub(super) fn runs(book: &Book) -> String {
 
 /// The resolved study, and where its results come from.
 pub(super) fn settings(book: &Book) -> String {
-    let mut out = section("settings", "Settings and origin");
+    let mut out = section("settings", "Settings and provenance");
     if !book.provenance.is_empty() {
         out.push_str("<dl class=\"card origin\">\n");
         for (name, value) in &book.provenance {
@@ -136,6 +136,10 @@ pub(super) fn settings(book: &Book) -> String {
     }
     out.push_str("</section>\n");
     out
+}
+
+fn count_runs(n: usize) -> String {
+    if n == 1 { "1 run is".to_owned() } else { format!("{n} runs are") }
 }
 
 fn section(id: &str, title: &str) -> String {

@@ -79,14 +79,14 @@ pub(super) fn made_how<'a>(book: &Book, names: impl Iterator<Item = &'a str>, ou
     out.push_str("</p>\n");
 }
 
-/// The button that tells how a metric's number is made; nothing for a name that is no metric.
+/// The button that tells how a metric is computed; nothing for a name that is no metric.
 pub(super) fn how(book: &Book, name: &str) -> String {
     let Some(at) = book.metrics.iter().position(|metric| metric.name == name) else {
         return String::new();
     };
     format!(
         "<button type=\"button\" class=\"info\" data-how=\"{at}\" aria-haspopup=\"dialog\" \
-         aria-label=\"How {} is made\">i</button>",
+         aria-label=\"How {} is computed\">i</button>",
         html(&book.metrics[at].title)
     )
 }

@@ -5,7 +5,7 @@ use super::layout;
 use super::prepare::named;
 use super::results::{Results, Value};
 use super::spec::{Dimension, TableSpec};
-use super::table::{At, Cell, Head, Line, Table};
+use super::table::{Cell, CellKey, Head, Line, Table};
 use crate::ReportError;
 use crate::book::{Book, Chosen};
 
@@ -80,6 +80,11 @@ pub(super) fn prepare(
     })
 }
 
-fn at(chosen: &Chosen) -> At {
-    At { dataset: chosen.dataset.clone(), arm: chosen.arm.clone(), k: chosen.k, ..At::default() }
+fn at(chosen: &Chosen) -> CellKey {
+    CellKey {
+        dataset: chosen.dataset.clone(),
+        arm: chosen.arm.clone(),
+        k: chosen.k,
+        ..CellKey::default()
+    }
 }

@@ -24,7 +24,7 @@ pub(super) fn prepare(spec: &TableSpec, book: &Book) -> Result<Table, ReportErro
             Verdict::Holds => {}
             Verdict::Partly | Verdict::Fails => {
                 let against = judged.against.join("; ");
-                remarks.push(format!("{} — against it: {against}.", judged.text));
+                remarks.push(format!("{} — contradicted by: {against}.", judged.text));
             }
             Verdict::Open(why) => remarks.push(format!("{} — not decided: {why}.", judged.text)),
         }

@@ -1,10 +1,11 @@
-//! Tables as CSV (RFC 4180, lines end with `\n`): one line a cell, with all of its numbers as they
+//! Tables as CSV (RFC 4180, lines end with `\n`): one line per cell, with all of its numbers as they
 //! are. What is undefined is empty.
 
 use super::spec::{Dimension, TestKind};
 use super::table::{Cell, Head, Line, Number, Table, Verdict};
 use super::words;
-use crate::book::Better;
+use crate::book::Direction;
+use crate::csv::Csv;
 
 const RESULT: [&str; 29] = [
     "table",
@@ -41,38 +42,38 @@ const RESULT: [&str; 29] = [
 /// A table as CSV. Results have the columns of `RESULT`, in which `values` lists `seed=value`;
 /// chosen settings have their row heads, the setting and its value.
 pub fn csv(table: &Table) -> String {
-    let mut out = String::new();
     let words = |line: &&Line| line.cells.iter().any(|cell| cell.number().is_none());
     if let Some(line) = table.lines.iter().find(words) {
-        let name = |head: &Head| head.of.map_or("", Dimension::name).to_owned();
-        let heads = std::iter::once("table".to_owned()).chain(line.heads.iter().map(name));
-        push(&mut out, heads.chain(["setting".to_owned(), "value".to_owned()]));
-        table.lines.iter().for_each(|line| settings(&mut out, table, line));
-        return out;
+        let mut heads = vec!["table"];
+        heads.extend(line.heads.iter().map(|head| head.of.map_or("", Dimension::name)));
+        heads.extend(["setting", "value"]);
+        let mut csv = Csv::new(&heads);
+        table.lines.iter().for_each(|line| settings(&mut csv, table, line));
+        return csv.finish();
     }
-    push(&mut out, RESULT.into_iter().map(str::to_owned));
+    let mut csv = Csv::new(&RESULT);
     for number in table.numbers() {
-        push(&mut out, result(&table.name, number).into_iter());
+        csv.row_of(result(&table.name, number));
     }
-    out
+    csv.finish()
 }
 
-fn settings(out: &mut String, table: &Table, line: &Line) {
+fn settings(csv: &mut Csv, table: &Table, line: &Line) {
     for (at, cell) in line.cells.iter().enumerate() {
         let setting = table.column(at).first().map(|head| head.name.clone()).unwrap_or_default();
         let (Cell::Text(value), false) = (cell, setting.is_empty()) else { continue };
         let name = |head: &Head| head.name.clone();
         let heads = std::iter::once(table.name.clone()).chain(line.heads.iter().map(name));
-        push(out, heads.chain([setting, value.clone()]));
+        csv.row_of(heads.chain([setting, value.clone()]));
     }
 }
 
 fn result(table: &str, of: &Number) -> [String; 29] {
     let (test, published) = (of.test.as_ref(), of.published.as_ref());
     let better = match of.better {
-        Better::Lower => "lower",
-        Better::Higher => "higher",
-        Better::Neither => "",
+        Direction::Lower => "lower",
+        Direction::Higher => "higher",
+        Direction::Neither | Direction::HigherIsOut => "",
     };
     let kind = test.map(|test| match test.test {
         TestKind::Wilcoxon => "wilcoxon",
@@ -118,27 +119,12 @@ fn full(value: Option<f64>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
 
-fn push(out: &mut String, fields: impl Iterator<Item = String>) {
-    let fields: Vec<String> = fields.map(|field| quoted(&field)).collect();
-    out.push_str(&fields.join(","));
-    out.push('\n');
-}
-
-fn quoted(field: &str) -> String {
-    match field.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", field.replace('"', "\"\"")),
-        false => field.to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn fields_are_quoted_where_they_must_be() {
-        assert_eq!(quoted("a, \"b\"\n"), "\"a, \"\"b\"\"\n\"");
-        assert_eq!(quoted("plain | text"), "plain | text");
+    fn numbers_are_written_in_full() {
         assert_eq!(full(Some(0.1 + 0.2)), "0.30000000000000004");
         assert_eq!((full(None), full(Some(f64::INFINITY))), (String::new(), "inf".into()));
     }

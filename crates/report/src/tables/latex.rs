@@ -2,27 +2,39 @@
 //! and a label `tab:NAME`. Letters that pdfLaTeX does not know by itself need LuaLaTeX or XeLaTeX;
 //! Greek ones and the usual signs are written as mathematics.
 
-use super::grid::{Grid, GridCell};
 use super::table::Table;
+use super::text::{TextCell, TextTable};
 use super::words;
 
 /// A table as LaTeX; then the same beside published values, where there are any.
 pub fn latex(table: &Table) -> String {
-    Grid::all(table).iter().map(one).collect::<Vec<_>>().join("\n")
+    TextTable::all(table).iter().map(TextTable::latex).collect::<Vec<_>>().join("\n")
 }
 
-fn one(grid: &Grid) -> String {
+impl TextTable {
+    /// As LaTeX (booktabs): a `table` with its caption; where there is no title, the `tabular`
+    /// alone.
+    pub fn latex(&self) -> String {
+        one(self)
+    }
+}
+
+fn one(grid: &TextTable) -> String {
     let left = grid.corner.len();
     let columns: String = grid.right.iter().map(|right| if *right { 'r' } else { 'l' }).collect();
-    let mut out = vec![
-        "% needs \\usepackage{booktabs}".to_owned(),
-        "\\begin{table}".to_owned(),
-        "\\centering".to_owned(),
-        format!("\\caption{{{}}}", escape(&grid.title)),
-        format!("\\label{{tab:{}}}", label(&grid.name)),
-        format!("\\begin{{tabular}}{{{}{columns}}}", "l".repeat(left)),
-        "\\toprule".to_owned(),
-    ];
+    let floats = !grid.title.is_empty();
+    let mut out = Vec::new();
+    if floats {
+        out.extend([
+            "% needs \\usepackage{booktabs}".to_owned(),
+            "\\begin{table}".to_owned(),
+            "\\centering".to_owned(),
+            format!("\\caption{{{}}}", escape(&grid.title)),
+            format!("\\label{{tab:{}}}", label(&grid.name)),
+        ]);
+    }
+    out.push(format!("\\begin{{tabular}}{{{}{columns}}}", "l".repeat(left)));
+    out.push("\\toprule".to_owned());
     for (level, heads) in grid.heads.iter().enumerate() {
         let last = level + 1 == grid.heads.len();
         let corner = grid.corner.iter().map(|text| if last { escape(text) } else { String::new() });
@@ -43,8 +55,8 @@ fn one(grid: &Grid) -> String {
         }
         let heads = line.heads.iter().map(|text| escape(text));
         out.push(row(heads.chain(line.cells.iter().map(cell))));
-        if line.has_below() {
-            let small = |cell: &GridCell| {
+        if TextTable::has_below(line) {
+            let small = |cell: &TextCell| {
                 let text = cell.below.as_deref().map(escape);
                 text.map(|text| format!("{{\\footnotesize {text}}}")).unwrap_or_default()
             };
@@ -60,7 +72,7 @@ fn one(grid: &Grid) -> String {
         out.push(notes.join("\\par\n"));
         out.push("\\end{minipage}".to_owned());
     }
-    out.push("\\end{table}\n".to_owned());
+    out.push(if floats { "\\end{table}\n".to_owned() } else { String::new() });
     out.join("\n")
 }
 
@@ -81,7 +93,7 @@ fn rules(heads: &[(String, usize)], left: usize) -> Option<String> {
     (!rules.is_empty()).then(|| rules.join(" "))
 }
 
-fn cell(cell: &GridCell) -> String {
+fn cell(cell: &TextCell) -> String {
     let text = escape(&cell.text);
     if cell.bold { format!("\\textbf{{{text}}}") } else { text }
 }

@@ -5,10 +5,10 @@ use std::collections::{HashMap, HashSet};
 
 use super::results::{Results, Value};
 use super::spec::{Dimension, TableSpec};
-use super::table::{At, Head};
+use super::table::{CellKey, Head};
 use super::words;
 use crate::ReportError;
-use crate::book::{Better, Book, Named};
+use crate::book::{Book, Direction, Named};
 
 /// Where everything goes.
 pub(super) struct Layout {
@@ -19,7 +19,7 @@ pub(super) struct Layout {
     /// The values of those that go across, one list for each column.
     pub(super) columns: Vec<Vec<Value>>,
     /// The one value of each of the other dimensions.
-    rest: At,
+    rest: CellKey,
 }
 
 impl Layout {
@@ -29,15 +29,15 @@ impl Layout {
         spec: &TableSpec,
         book: &Book,
         results: &Results,
-        published: &[At],
+        published: &[CellKey],
     ) -> Result<Self, ReportError> {
         check_names(spec, book, results)?;
         let (down, across) = sides(spec)?;
         let shown: Vec<Dimension> = down.iter().chain(&across).copied().collect();
         let wanted = Wanted::of(spec, &shown);
-        let found: Vec<&At> = results.all().filter(|at| wanted.has(at)).collect();
+        let found: Vec<&CellKey> = results.all().filter(|at| wanted.has(at)).collect();
         let rest = rest(&wanted, &shown, &found, book)?;
-        let places: Vec<&At> =
+        let places: Vec<&CellKey> =
             found.iter().copied().chain(published.iter().filter(|at| wanted.has(at))).collect();
         let combine = |dimensions: &[Dimension]| {
             let values = dimensions.iter().map(|d| wanted.values(*d, &found, book)).collect();
@@ -47,7 +47,7 @@ impl Layout {
     }
 
     /// What the cell of a line and a column is of.
-    pub(super) fn at(&self, line: &[Value], column: &[Value]) -> At {
+    pub(super) fn at(&self, line: &[Value], column: &[Value]) -> CellKey {
         let down = self.down.iter().zip(line);
         let across = self.across.iter().zip(column);
         down.chain(across)
@@ -145,7 +145,7 @@ impl<'a> Wanted<'a> {
         self.listed.get(&dimension).map(Vec::as_slice).unwrap_or_default()
     }
 
-    fn has(&self, at: &At) -> bool {
+    fn has(&self, at: &CellKey) -> bool {
         Dimension::ALL.into_iter().all(|dimension| {
             let listed = self.listed(dimension);
             listed.is_empty() || listed.contains(&at.get(dimension))
@@ -154,7 +154,7 @@ impl<'a> Wanted<'a> {
 
     /// The values to show, in order: those listed, else those that there are results of, else (no
     /// run is done yet) all that the book names.
-    fn values(&self, dimension: Dimension, found: &[&At], book: &Book) -> Vec<Value> {
+    fn values(&self, dimension: Dimension, found: &[&CellKey], book: &Book) -> Vec<Value> {
         let listed = self.listed(dimension);
         if !listed.is_empty() {
             return listed.to_vec();
@@ -184,10 +184,10 @@ impl<'a> Wanted<'a> {
 fn rest(
     wanted: &Wanted<'_>,
     shown: &[Dimension],
-    found: &[&At],
+    found: &[&CellKey],
     book: &Book,
-) -> Result<At, ReportError> {
-    let mut rest = At::default();
+) -> Result<CellKey, ReportError> {
+    let mut rest = CellKey::default();
     for dimension in Dimension::ALL.into_iter().filter(|d| !shown.contains(d)) {
         let seen: HashSet<Value> = found.iter().map(|at| at.get(dimension)).collect();
         let mut values = wanted.values(dimension, found, book);
@@ -232,7 +232,11 @@ fn push_new(values: &mut Vec<Value>, more: impl Iterator<Item = Value>) {
 
 /// All combinations, the first dimension slowest. Of several dimensions, those that nothing is
 /// known of are left out: not every arm is trained at every number of votes.
-fn product(dimensions: &[Dimension], values: Vec<Vec<Value>>, places: &[&At]) -> Vec<Vec<Value>> {
+fn product(
+    dimensions: &[Dimension],
+    values: Vec<Vec<Value>>,
+    places: &[&CellKey],
+) -> Vec<Vec<Value>> {
     let mut all = vec![Vec::new()];
     for values in values {
         let longer = |start: &Vec<Value>| {
@@ -242,7 +246,7 @@ fn product(dimensions: &[Dimension], values: Vec<Vec<Value>>, places: &[&At]) ->
         all = all.iter().flat_map(|start| -> Vec<Vec<Value>> { longer(start) }).collect();
     }
     if dimensions.len() > 1 && !places.is_empty() {
-        let key = |at: &&At| dimensions.iter().map(|d| at.get(*d)).collect::<Vec<_>>();
+        let key = |at: &&CellKey| dimensions.iter().map(|d| at.get(*d)).collect::<Vec<_>>();
         let known: HashSet<Vec<Value>> = places.iter().map(key).collect();
         all.retain(|combination| known.contains(combination));
     }
@@ -290,7 +294,7 @@ fn head(dimension: Dimension, value: &Value, book: &Book) -> Head {
         title: title.filter(|title| !title.is_empty()).unwrap_or_else(|| name.clone()),
         name,
         of: Some(dimension),
-        better: metric.map_or(Better::Neither, |m| m.better),
+        better: metric.map_or(Direction::Neither, |m| m.better),
         span: 1,
     }
 }

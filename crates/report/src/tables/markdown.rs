@@ -1,25 +1,27 @@
 //! Tables as Markdown (GitHub's). Column heads of several levels are joined, as it has one line of
 //! heads; columns are padded, so that the text reads as a table too.
 
-use super::grid::{Grid, GridCell};
 use super::table::Table;
+use super::text::{TextCell, TextTable};
 use super::words;
 
 /// A table as Markdown: its title, its lines, its notes; then the same beside published values,
 /// where there are any.
 pub fn markdown(table: &Table) -> String {
-    Grid::all(table).iter().map(one).collect::<Vec<_>>().join("\n")
+    TextTable::all(table).iter().map(TextTable::markdown).collect::<Vec<_>>().join("\n")
 }
 
-fn one(grid: &Grid) -> String {
-    let columns = grid.right.len();
-    let mut joined = vec![Vec::new(); columns];
-    for level in &grid.heads {
-        let spread = level.iter().flat_map(|(text, span)| std::iter::repeat_n(text, *span));
-        joined.iter_mut().zip(spread).for_each(|(head, text)| head.push(escape(text)));
+impl TextTable {
+    /// As Markdown (GitHub's): the title where there is one, the lines, the notes.
+    pub fn markdown(&self) -> String {
+        one(self)
     }
+}
+
+fn one(grid: &TextTable) -> String {
+    let columns = grid.right.len();
     let mut rows: Vec<Vec<String>> = vec![grid.corner.iter().map(|text| escape(text)).collect()];
-    rows[0].extend(joined.iter().map(|head| head.join(" · ")));
+    rows[0].extend(grid.joined_heads(escape));
     for line in &grid.lines {
         let heads = line.heads.iter().map(|text| escape(text));
         rows.push(heads.chain(line.cells.iter().map(cell)).collect());
@@ -30,7 +32,10 @@ fn one(grid: &Grid) -> String {
         .map(|width| width.unwrap_or_default().max(3))
         .collect();
     let right = |at: usize| at >= left && grid.right[at - left];
-    let mut out = format!("### {}\n\n", escape(&grid.title));
+    let mut out = match grid.title.is_empty() {
+        true => String::new(),
+        false => format!("### {}\n\n", escape(&grid.title)),
+    };
     for (number, row) in rows.iter().enumerate() {
         let cells = row.iter().enumerate().map(|(at, text)| pad(text, widths[at], right(at)));
         out.push_str(&format!("| {} |\n", cells.collect::<Vec<_>>().join(" | ")));
@@ -49,7 +54,7 @@ fn one(grid: &Grid) -> String {
     out
 }
 
-fn cell(cell: &GridCell) -> String {
+fn cell(cell: &TextCell) -> String {
     let text = escape(&cell.text);
     let text = if cell.bold { format!("**{text}**") } else { text };
     match &cell.below {

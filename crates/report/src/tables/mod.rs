@@ -1,7 +1,7 @@
 //! Tables: first prepared, then written in several forms.
 //!
 //! [`prepare`] turns a [`TableSpec`] and the results into a [`Table`], plain data with all numbers
-//! of each cell. [`markdown`], [`latex`] and [`csv`] write it; where values were published, the
+//! of each cell. [`markdown`], [`latex`], [`terminal`] and [`csv`] write it; where values were published, the
 //! first two add a second table with ours beside them ([`Table::published`]). A [`Tally`] counts
 //! over all tables how many cells come near what was published.
 
@@ -9,7 +9,6 @@ mod chosen;
 pub(crate) mod claims;
 mod csv;
 mod datasets;
-mod grid;
 mod latex;
 mod layout;
 mod markdown;
@@ -20,6 +19,8 @@ mod results;
 mod spec;
 mod table;
 mod tally;
+mod terminal;
+mod text;
 pub(crate) mod words;
 
 pub use csv::csv;
@@ -28,5 +29,7 @@ pub use markdown::markdown;
 pub use prepare::prepare;
 pub use published::{Beside, Comparison};
 pub use spec::{Against, Dimension, Family, Shows, Side, TableSpec, TestKind, Votes};
-pub use table::{At, Cell, Head, Line, Number, Published, Table, Test, Verdict};
+pub use table::{Cell, CellKey, Head, Line, Number, Published, Table, Test, Verdict};
 pub use tally::{Outside, Tally};
+pub use terminal::{Style, terminal};
+pub use text::{TextCell, TextLine, TextTable};

@@ -9,17 +9,14 @@ use std::collections::BTreeMap;
 use dissensus_stats::adjust::Correction;
 use dissensus_stats::paired::{NullDistribution, PairedResult, PairedTest};
 use dissensus_stats::smallest::SmallestP;
-use dissensus_stats::{Alternative, StatsError, describe};
+use dissensus_stats::{Alternative, LEVEL, StatsError, describe};
 
 use super::results::Results;
 use super::spec::{Against, Family, Side, TestKind};
 use super::table::{Cell, Line, Number, Test};
 use super::words;
 use crate::ReportError;
-use crate::book::Better;
-
-/// The level that the remark speaks of.
-const LEVEL: f64 = 0.05;
+use crate::book::Direction;
 
 /// Puts a test into every cell of another arm, then the corrected p values.
 pub(super) fn test_all(
@@ -56,9 +53,9 @@ fn failed(number: &Number, source: StatsError) -> ReportError {
 
 fn test(number: &Number, against: &Against, results: &Results) -> Result<Test, StatsError> {
     let side = match (against.side, number.better) {
-        (Side::Better, Better::Lower) => Alternative::Less,
-        (Side::Better, Better::Higher) => Alternative::Greater,
-        (Side::Two, _) | (Side::Better, Better::Neither) => Alternative::TwoSided,
+        (Side::Better, Direction::Lower) => Alternative::Less,
+        (Side::Better, Direction::Higher) => Alternative::Greater,
+        (Side::Two | Side::Better, _) => Alternative::TwoSided,
     };
     let mut other = number.at.clone();
     other.arm.clone_from(&against.arm);

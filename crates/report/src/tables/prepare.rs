@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 use super::layout::{self, Layout};
 use super::results::Results;
 use super::spec::{Shows, TableSpec};
-use super::table::{At, Cell, Line, Number, Table};
+use super::table::{Cell, CellKey, Line, Number, Table};
 use super::{chosen, claims, datasets, paired, published, words};
 use crate::ReportError;
-use crate::book::{Better, Book};
+use crate::book::{Book, Direction};
 
 /// Prepares a table of a study.
 ///
@@ -30,7 +30,7 @@ pub fn prepare(spec: &TableSpec, book: &Book) -> Result<Table, ReportError> {
         Some(false) => HashMap::new(),
         _ => published::references(book)?,
     };
-    let places: Vec<At> = references.keys().cloned().collect();
+    let places: Vec<CellKey> = references.keys().cloned().collect();
     let layout = Layout::of(spec, book, &results, &places)?;
     let line_heads = layout::heads(&layout.down, &layout.lines, book);
     let mut lines = Vec::new();
@@ -86,20 +86,20 @@ pub(super) fn named(spec: &TableSpec) -> Table {
 /// The best arm of each group that is told apart by all but the arm, by the mean as it is, not as
 /// it is rounded. Where there is one arm, nothing is best; of equal ones all are.
 fn mark_best(lines: &mut [Line]) {
-    let mut groups: BTreeMap<At, Vec<&mut Number>> = BTreeMap::new();
+    let mut groups: BTreeMap<CellKey, Vec<&mut Number>> = BTreeMap::new();
     for cell in lines.iter_mut().flat_map(|line| &mut line.cells) {
         if let Cell::Number(number) = cell
             && number.mean.is_some()
-            && number.better != Better::Neither
+            && number.better.is_directed()
         {
-            let group = At { arm: String::new(), ..number.at.clone() };
+            let group = CellKey { arm: String::new(), ..number.at.clone() };
             groups.entry(group).or_default().push(number);
         }
     }
     for group in groups.values_mut().filter(|group| group.len() > 1) {
         let means = group.iter().filter_map(|number| number.mean);
         let best = match group[0].better {
-            Better::Lower => means.min_by(f64::total_cmp),
+            Direction::Lower => means.min_by(f64::total_cmp),
             _ => means.max_by(f64::total_cmp),
         };
         group.iter_mut().for_each(|number| number.best = number.mean == best);
@@ -119,7 +119,7 @@ fn seeds_and_best(lines: &[Line]) -> Vec<String> {
         }
     };
     if numbers().any(|number| number.best) {
-        remarks.push("Bold: the best of the arms.".to_owned());
+        remarks.push("Bold: the best mean.".to_owned());
     }
     remarks
 }

@@ -10,21 +10,21 @@ use std::collections::HashMap;
 use dissensus_stats::Alternative;
 use dissensus_stats::unpaired::{Sample, welch};
 
-use super::table::{At, Head, Number, Published, Table, Verdict};
+use super::table::{CellKey, Head, Number, Published, Table, Verdict};
 use crate::ReportError;
 use crate::book::{Book, Reference};
 
 /// Published values by what they are of.
-pub(super) fn references(book: &Book) -> Result<HashMap<At, &Reference>, ReportError> {
+pub(super) fn references(book: &Book) -> Result<HashMap<CellKey, &Reference>, ReportError> {
     let mut datasets: Vec<&str> = book.datasets.iter().map(|d| d.name.as_str()).collect();
     for row in &book.rows {
         if !datasets.contains(&row.dataset.as_str()) {
             datasets.push(&row.dataset);
         }
     }
-    let mut all: HashMap<At, &Reference> = HashMap::new();
+    let mut all: HashMap<CellKey, &Reference> = HashMap::new();
     for reference in &book.references {
-        let mut at = At {
+        let mut at = CellKey {
             dataset: reference.dataset.clone(),
             arm: reference.arm.clone(),
             k: reference.k,
@@ -90,7 +90,7 @@ fn welch_p(number: &Number, reference: &Reference) -> Option<f64> {
 
 /// The cells of a table that have a published value, line by line.
 ///
-/// One line a cell: with our value, theirs, the difference and the verdict beside each other in
+/// One line per cell: with our value, theirs, the difference and the verdict beside each other in
 /// every column, a table of four metrics would have sixteen columns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison<'a> {

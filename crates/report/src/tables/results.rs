@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use dissensus_stats::describe;
 
 use super::spec::Dimension;
-use super::table::{At, Number};
+use super::table::{CellKey, Number};
 use super::words;
 use crate::ReportError;
 use crate::book::{Book, Row};
@@ -29,7 +29,7 @@ impl Value {
     }
 }
 
-impl At {
+impl CellKey {
     fn of(row: &Row) -> Self {
         Self {
             dataset: row.dataset.clone(),
@@ -81,9 +81,9 @@ type Seeds = BTreeMap<u64, Option<f64>>;
 
 /// All results of a book.
 pub(super) struct Results {
-    places: HashMap<At, usize>,
+    places: HashMap<CellKey, usize>,
     /// In the order of the rows.
-    all: Vec<(At, Seeds)>,
+    all: Vec<(CellKey, Seeds)>,
 }
 
 impl Results {
@@ -92,7 +92,7 @@ impl Results {
         let mut results = Self { places: HashMap::new(), all: Vec::new() };
         let mut runs: HashMap<(usize, u64), &str> = HashMap::new();
         for row in &book.rows {
-            let at = At::of(row);
+            let at = CellKey::of(row);
             let end = results.all.len();
             let place = *results.places.entry(at.clone()).or_insert(end);
             if place == end {
@@ -118,17 +118,17 @@ impl Results {
     }
 
     /// What there are results of, in the order of the rows.
-    pub(super) fn all(&self) -> impl Iterator<Item = &At> {
+    pub(super) fn all(&self) -> impl Iterator<Item = &CellKey> {
         self.all.iter().map(|(at, _)| at)
     }
 
     /// The values of each seed; `None` where there is no run.
-    pub(super) fn seeds(&self, at: &At) -> Option<&Seeds> {
+    pub(super) fn seeds(&self, at: &CellKey) -> Option<&Seeds> {
         self.places.get(at).map(|place| &self.all[*place].1)
     }
 
     /// Mean and spread over seeds.
-    pub(super) fn number(&self, at: At, book: &Book) -> Result<Number, ReportError> {
+    pub(super) fn number(&self, at: CellKey, book: &Book) -> Result<Number, ReportError> {
         let metric = book.metrics.iter().find(|metric| metric.name == at.metric);
         let seeds: Vec<_> = self.seeds(&at).into_iter().flatten().map(|(s, v)| (*s, *v)).collect();
         let values: Vec<f64> = seeds.iter().filter_map(|(_, value)| *value).collect();
@@ -183,8 +183,12 @@ mod tests {
     fn number(values: &[(u64, Option<f64>)]) -> Result<Number, ReportError> {
         let book = book(values);
         let results = Results::of(&book)?;
-        let at =
-            At { arm: "soft".into(), metric: "kl".into(), slice: "all".into(), ..At::default() };
+        let at = CellKey {
+            arm: "soft".into(),
+            metric: "kl".into(),
+            slice: "all".into(),
+            ..CellKey::default()
+        };
         results.number(at, &book)
     }
 

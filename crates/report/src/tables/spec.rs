@@ -13,7 +13,7 @@ pub enum Dimension {
     Dataset,
     /// The arm.
     Arm,
-    /// Votes an item in training.
+    /// Votes per item in training.
     K,
     /// The metric.
     Metric,

@@ -3,7 +3,7 @@
 use dissensus_stats::Alternative;
 
 use super::spec::{Dimension, TestKind};
-use crate::book::Better;
+use crate::book::Direction;
 
 /// A table, ready to be written.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -35,7 +35,7 @@ pub struct Head {
     /// What it is a value of; `None` for a setting of a grid search.
     pub of: Option<Dimension>,
     /// Which way is better, where it is a metric.
-    pub better: Better,
+    pub better: Direction,
     /// How many columns (lines) it stands over (beside). 0: the line above has the same head,
     /// whose span covers this one.
     pub span: usize,
@@ -71,12 +71,12 @@ impl Cell {
 
 /// What a result is of.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct At {
+pub struct CellKey {
     /// The data set.
     pub dataset: String,
     /// The arm.
     pub arm: String,
-    /// Votes an item in training; `None` for all.
+    /// Votes per item in training; `None` for all.
     pub k: Option<u32>,
     /// The metric.
     pub metric: String,
@@ -88,7 +88,7 @@ pub struct At {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Number {
     /// What it is of.
-    pub at: At,
+    pub at: CellKey,
     /// Seeds and their values, by seed; `None` where a value is undefined. Empty where there is no
     /// run.
     pub seeds: Vec<(u64, Option<f64>)>,
@@ -101,7 +101,7 @@ pub struct Number {
     /// Digits after the point.
     pub digits: usize,
     /// Which way is better.
-    pub better: Better,
+    pub better: Direction,
     /// Whether it is the best of the arms that stand in the table for this data set, number of
     /// votes, metric and slice.
     pub best: bool,

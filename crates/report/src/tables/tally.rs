@@ -4,12 +4,10 @@ use std::collections::HashSet;
 
 use super::table::{Table, Verdict};
 use super::words;
+use dissensus_stats::LEVEL;
 
 /// How many of the cells outside are named.
 const NAMED: usize = 6;
-
-/// The level at which two means are told apart.
-const LEVEL: f64 = 0.05;
 
 /// From how many tests on it is said how many of them tell means apart.
 const MANY: usize = 10;
@@ -116,9 +114,9 @@ impl Tally {
         let cells = |n: usize| words::count(std::iter::once(n), "cell");
         let mut parts = Vec::new();
         if self.compared > 0 {
-            let stand = if self.compared == 1 { "stands" } else { "stand" };
+            let have = if self.compared == 1 { "has" } else { "have" };
             parts.push(format!(
-                "{} {stand} beside a published mean and sd: {} within 1 sd, {} within 2 sd, {} \
+                "{} {have} a published mean and sd: {} within 1 sd, {} within 2 sd, {} \
                  outside.",
                 cells(self.compared),
                 self.within_1_sd,

@@ -2,8 +2,8 @@
 //! mixing function.
 
 use dissensus_report::book::{
-    Arm, Better, Book, Collection, Curve, Item, ItemNumbers, Metric, Named, Of, Picture,
-    ReliabilityOf, Row,
+    Arm, Book, Collection, Curve, Direction, Item, ItemNumbers, Metric, Named, Picture,
+    ReliabilityOf, Row, RunKey,
 };
 use dissensus_report::figures::{FigureKind, FigureSpec};
 
@@ -72,10 +72,10 @@ pub(crate) fn book(size: &Size) -> Book {
         book.datasets.push(Named { name: name.into(), title: title.into() });
     }
     let metrics = [
-        ("soft_nll", "soft NLL", Better::Lower, 4),
-        ("accuracy", "accuracy", Better::Higher, 3),
-        ("kl", "KL(votes ∥ prediction)", Better::Lower, 4),
-        ("lambda_max", "λ_max", Better::Neither, 1),
+        ("soft_nll", "soft NLL", Direction::Lower, 4),
+        ("accuracy", "accuracy", Direction::Higher, 3),
+        ("kl", "KL(votes ∥ prediction)", Direction::Lower, 4),
+        ("lambda_max", "λ_max", Direction::Neither, 1),
     ];
     for (name, title, better, digits) in metrics {
         let (name, title) = (name.to_owned(), title.to_owned());
@@ -96,7 +96,8 @@ pub(crate) fn book(size: &Size) -> Book {
 
 fn run(book: &mut Book, size: &Size, (d, a, ki, k, seed): (usize, usize, usize, Option<u32>, u64)) {
     let words = [d as u64, a as u64, ki as u64, seed];
-    let of = Of { dataset: book.datasets[d].name.clone(), arm: book.arms[a].name.clone(), k, seed };
+    let of =
+        RunKey { dataset: book.datasets[d].name.clone(), arm: book.arms[a].name.clone(), k, seed };
     let reach = k.map_or(1.0, |k| 1.0 - 1.0 / (f64::from(k) + 1.0));
     let good = 0.75 - 0.25 * reach * (a as f64 + 1.0) / size.arms as f64 + 0.05 * d as f64;
     for (m, metric) in book.metrics.iter().enumerate() {

@@ -2,8 +2,8 @@
 
 use dissensus_report::ReportError;
 use dissensus_report::book::{
-    Arm, Better, Book, Collection, Curve, Item, ItemNumbers, Metric, Named, Of, Overlay, Picture,
-    ReliabilityOf, Row,
+    Arm, Book, Collection, Curve, Direction, Item, ItemNumbers, Metric, Named, Overlay, Picture,
+    ReliabilityOf, Row, RunKey,
 };
 use dissensus_report::figures::{Drawing, Estimate, Figure, FigureKind, FigureSpec, Form, prepare};
 use dissensus_report::tables::Votes;
@@ -23,7 +23,7 @@ fn empty() -> Book {
         metrics: vec![Metric {
             name: "kl".into(),
             title: "KL".into(),
-            better: Better::Lower,
+            better: Direction::Lower,
             digits: 2,
             ..Metric::default()
         }],
@@ -45,8 +45,8 @@ fn row(arm: &str, k: Option<u32>, seed: u64, value: f64) -> Row {
     }
 }
 
-fn of(arm: &str, seed: u64) -> Of {
-    Of { dataset: "tiny".into(), arm: arm.into(), k: None, seed }
+fn of(arm: &str, seed: u64) -> RunKey {
+    RunKey { dataset: "tiny".into(), arm: arm.into(), k: None, seed }
 }
 
 fn spec(kind: FigureKind) -> FigureSpec {
@@ -161,7 +161,7 @@ fn effect_over_seeds_and_over_items() {
     let figure = prepare(&effect, &book).unwrap();
     let Drawing::Effect(found) = &figure.drawing else { panic!("{figure:?}") };
     assert!(found.over_seeds);
-    assert_eq!(found.y_title, "y, less hard labels");
+    assert_eq!(found.y_title, "y minus hard labels");
     let [series] = &found.panels[0].series[..] else { panic!("{found:?}") };
     assert_eq!(series.key.name, "soft");
     let [first, second] = &series.bins[..] else { panic!("{series:?}") };
@@ -250,7 +250,7 @@ fn wide() -> Book {
     let mut book = Book { datasets, ..empty() };
     for dataset in ["a", "b", "c"] {
         for arm in ["hard", "soft"] {
-            let of = Of { dataset: dataset.into(), ..of(arm, 0) };
+            let of = RunKey { dataset: dataset.into(), ..of(arm, 0) };
             for column in ["loss", "rate"] {
                 let (of, column) = (of.clone(), column.to_owned());
                 let values = vec![2.0, 1.0];
@@ -382,7 +382,7 @@ fn curves() {
     book.curves = vec![curve(0, &[3.0, NAN, 1.0]), curve(1, &[1.0, NAN])];
     let figure = prepare(&spec(FigureKind::Curves), &book).unwrap();
     assert_eq!(rows(&figure), ["loss,tiny,all,soft,1,2,1,3,2", "loss,tiny,all,soft,3,1,1,1,1"]);
-    assert!(figure.note.contains("An epoch is over the seeds"));
+    assert!(figure.note.contains("Each epoch averages the seeds"));
 }
 
 /// Lines that are no history have places of their own, and are drawn where they are asked for.

@@ -51,7 +51,7 @@ fn metrics() -> Vec<Metric> {
         metric(
             "soft_nll",
             "Soft NLL",
-            Better::Lower,
+            Direction::Lower,
             4,
             "The cross-entropy of the predictions under people's votes.",
             "mean over items of −Σ_k p_k ln q_k",
@@ -59,7 +59,7 @@ fn metrics() -> Vec<Metric> {
         metric(
             "kl",
             "KL",
-            Better::Lower,
+            Direction::Lower,
             4,
             "How far predictions are from the votes.",
             "Σ p ln p/q",
@@ -67,12 +67,12 @@ fn metrics() -> Vec<Metric> {
         metric(
             "accuracy",
             "Accuracy",
-            Better::Higher,
+            Direction::Higher,
             3,
             "How often the majority is met.",
             "1[a = b]",
         ),
-        metric("odd", "Odd <i>metric</i> & \"co\"", Better::Neither, 1, HOSTILE, HOSTILE),
+        metric("odd", "Odd <i>metric</i> & \"co\"", Direction::Neither, 1, HOSTILE, HOSTILE),
     ]
 }
 
@@ -288,7 +288,7 @@ fn curves() -> Vec<Curve> {
         for seed in 1..=3 {
             let rate = 0.1 + 0.02 * place as f64 + 0.005 * seed as f64;
             let values = (0..40).map(|epoch| 0.4 + (-rate * f64::from(epoch)).exp()).collect();
-            let of = Of { dataset: "pictures".into(), arm: arm.name.clone(), k: None, seed };
+            let of = RunKey { dataset: "pictures".into(), arm: arm.name.clone(), k: None, seed };
             let column = "train_loss".into();
             curves.push(Curve { of, column, values, ..Curve::default() });
         }
@@ -298,7 +298,8 @@ fn curves() -> Vec<Curve> {
 
 fn numbers() -> Vec<ItemNumbers> {
     let mut random = Random(12);
-    let of = |arm: &Arm| Of { dataset: "pictures".into(), arm: arm.name.clone(), k: None, seed: 1 };
+    let of =
+        |arm: &Arm| RunKey { dataset: "pictures".into(), arm: arm.name.clone(), k: None, seed: 1 };
     arms()
         .iter()
         .map(|arm| {

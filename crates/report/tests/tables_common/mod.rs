@@ -2,7 +2,7 @@
 
 #![allow(dead_code)]
 
-use dissensus_report::book::{Arm, Better, Book, Metric, Named, Reference, Row};
+use dissensus_report::book::{Arm, Book, Direction, Metric, Named, Reference, Row};
 use dissensus_report::tables::{Cell, Number, Table, TableSpec, prepare};
 
 /// A book with three arms, three metrics and nothing in it.
@@ -25,9 +25,9 @@ pub(crate) fn bare() -> Book {
         arms: vec![arm("soft", "Soft labels"), arm("sls", "SLS"), arm("majority", "")],
         datasets: vec![Named { name: "blends".into(), title: "Blends".into() }],
         metrics: vec![
-            metric("nll", "Soft NLL", Better::Lower, 4),
-            metric("accuracy", "Accuracy", Better::Higher, 3),
-            metric("entropy", "Entropy", Better::Neither, 2),
+            metric("nll", "Soft NLL", Direction::Lower, 4),
+            metric("accuracy", "Accuracy", Direction::Higher, 3),
+            metric("entropy", "Entropy", Direction::Neither, 2),
         ],
         ..Book::default()
     }

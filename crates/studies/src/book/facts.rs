@@ -62,7 +62,7 @@ fn voted(task: &Task, places: Range<usize>, which: &str) -> Vec<(String, String)
         format!("{:.1}", total / items)
     });
     let mut all = Vec::new();
-    all.extend(votes.map(|votes| (format!("Votes an item{which}"), votes)));
+    all.extend(votes.map(|votes| (format!("Votes per item{which}"), votes)));
     all.push((format!("Normalized entropy{which}"), spread));
     all
 }

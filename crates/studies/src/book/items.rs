@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use dissensus_labels::{Source, sparse};
-use dissensus_measure::{Judged, Matrix, Predictions, Scorer, Settings, metric};
-use dissensus_report::figures::FigureKind;
+use dissensus_measure::{Judged, METRICS, Matrix, ModelOutput, Scorer, Settings, metric};
+use dissensus_report::figures::Names;
 use dissensus_train::spec::Votes;
 use rayon::prelude::*;
 
@@ -12,35 +12,29 @@ use crate::collect::Gathered;
 use crate::stages::Kept;
 use crate::{Job, Plan, Study, StudyError};
 
+const TARGET_JS: &str = "target_js";
+
 /// The columns that figures can name.
 ///
 /// * `annotator_entropy`, `prediction_entropy`: in nats;
 /// * `confidence`: the probability of the predicted class, and `human`: its share of the votes;
-/// * `soft_nll`, `kl`, `soft_brier`, `js_distance`, `total_variation`: the metrics' values;
+/// * every metric that has a value for a single item;
 /// * `correct`: 1 where the predicted class is the majority label, else 0;
-/// * `target_js`: where training sees k votes an item, the Jensen–Shannon distance between the
+/// * `target_js`: where training sees k votes per item, the Jensen–Shannon distance between the
 ///   target that these give, drawn for every item as training draws them, and the distribution of
 ///   all votes.
-pub const COLUMNS: &[&str] = &[
-    "annotator_entropy",
-    "prediction_entropy",
-    "confidence",
-    "human",
-    "soft_nll",
-    "kl",
-    "soft_brier",
-    "js_distance",
-    "total_variation",
-    "correct",
-    TARGET_JS,
-];
+pub fn item_columns() -> impl Iterator<Item = &'static str> {
+    let metrics = METRICS.iter().filter(|metric| metric.per_item.is_some());
+    ["annotator_entropy", "prediction_entropy", "confidence", "human"]
+        .into_iter()
+        .chain(metrics.map(|metric| metric.about.name))
+        .chain(["correct", TARGET_JS])
+}
 
-const TARGET_JS: &str = "target_js";
-
-/// The columns that figures want of a run, in the order of [`COLUMNS`].
+/// The columns that figures want of a run, in the order of [`item_columns`].
 pub(super) fn wanted(study: &Study, job: &Job) -> Vec<&'static str> {
     let named = named(study, job);
-    COLUMNS.iter().copied().filter(|column| named.contains(column)).collect()
+    item_columns().filter(|column| named.contains(column)).collect()
 }
 
 /// The columns of stages that figures want of a run.
@@ -80,13 +74,9 @@ fn named<'s>(study: &'s Study, job: &Job) -> Vec<&'s str> {
         if !(arm && votes && has(&figure.datasets, &job.dataset)) {
             continue;
         }
-        match figure.kind {
-            FigureKind::Effect | FigureKind::Scatter => named.extend([&*figure.x, &*figure.y]),
-            FigureKind::Histogram => {
-                named.push(&figure.x);
-                named.extend(figure.people.as_deref());
-            }
-            _ => {}
+        let settings = figure.kind.settings().iter();
+        for setting in settings.filter(|setting| setting.names == Names::ItemColumn) {
+            named.extend(figure.names(setting.key));
         }
     }
     named
@@ -180,7 +170,7 @@ fn distance(plan: &Plan<'_>, job: &Job) -> Result<Vec<f64>, StudyError> {
     };
     let estimated = job.run.target.estimate(&drawn)?;
     let rows = Source::new(&estimated)?.distributions();
-    let targets = Predictions::Probabilities(Matrix::new(&rows, task.truth().classes())?);
+    let targets = ModelOutput::Probabilities(Matrix::new(&rows, task.truth().classes())?);
     let judged = Judged::new(task.truth().clone(), targets)?;
     let scorer = Scorer::new(&judged, Settings::default())?;
     let values = metric("js_distance").and_then(|metric| (metric.per_item?)(&scorer));

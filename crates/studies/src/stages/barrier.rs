@@ -9,7 +9,7 @@ use std::sync::Arc;
 use dissensus_engine::Precision;
 use dissensus_examine::{Observer, PathSettings, barrier};
 use dissensus_geometry::barrier::{Barrier, Statistics};
-use dissensus_report::book::{Better, Metric};
+use dissensus_report::book::{Direction, Metric};
 use serde_json::{Value, json};
 
 use super::kept::Path;
@@ -70,7 +70,7 @@ impl Examiner for Between {
         let metric = |name: &str, title: &str, statistics: &str| Metric {
             name: name.into(),
             title: title.into(),
-            better: Better::Neither,
+            better: Direction::Neither,
             digits: 3,
             what: format!(
                 "The largest excess of the soft NLL on the straight line between the weights of two \

@@ -11,7 +11,7 @@ use dissensus_core::philox::{block, stream};
 use dissensus_engine::Precision;
 use dissensus_examine::Observer;
 use dissensus_geometry::cka::{Features, cka};
-use dissensus_report::book::{Better, Metric};
+use dissensus_report::book::{Direction, Metric};
 use dissensus_train::Task;
 use serde_json::{Value, json};
 
@@ -84,7 +84,7 @@ impl Examiner for Alike {
         vec![Metric {
             name: METRIC.into(),
             title: "CKA".into(),
-            better: Better::Neither,
+            better: Direction::Neither,
             digits: 3,
             what:
                 "Linear CKA of a run's penultimate features with those of the other seeds of its \

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use dissensus_report::book::{Better, Metric};
-use dissensus_train::{Better as Way, Selection};
+use dissensus_report::book::{Direction, Metric};
+use dissensus_train::Selection;
 use serde_json::{Value, json};
 
 use super::{Info, Made, Stage, without_settings};
@@ -53,14 +53,14 @@ impl Stage for Dynamics {
             metric(
                 "best_epoch",
                 "best epoch",
-                Better::Neither,
+                Direction::Neither,
                 "The epoch that was selected",
                 "the first epoch with the best value of the selecting metric",
             ),
             metric(
                 "epochs_to_95",
                 "epochs to 95 %",
-                Better::Lower,
+                Direction::Lower,
                 "How many epochs it took to come within 95 % of the best",
                 "the first epoch whose value is at most best / 0.95 (where lower is better), or \
                  at least 0.95 · best (where higher is)",
@@ -68,7 +68,7 @@ impl Stage for Dynamics {
             metric(
                 "seconds",
                 "seconds",
-                Better::Neither,
+                Direction::Neither,
                 "How long training took, on whatever machine it ran",
                 "wall clock from the first epoch to the last, interruptions left out",
             ),
@@ -101,18 +101,15 @@ impl Stage for Dynamics {
 }
 
 /// The first epoch, from 1, that is within [`SHARE`] of the best one's value.
-fn nearly(values: &[Option<f64>], best: usize, better: Way) -> Option<f64> {
+fn nearly(values: &[Option<f64>], best: usize, better: Direction) -> Option<f64> {
     let best = values.get(best).copied().flatten()?;
     // On the wrong side of 0 the bound would be better than the best.
     let bound = match better {
-        Way::Lower => (best / SHARE).max(best),
-        Way::Higher => (best * SHARE).min(best),
+        Direction::Lower => (best / SHARE).max(best),
+        Direction::Higher => (best * SHARE).min(best),
+        Direction::Neither | Direction::HigherIsOut => return None,
     };
-    let there = |value: &Option<f64>| match (value, better) {
-        (Some(value), Way::Lower) => *value <= bound,
-        (Some(value), Way::Higher) => *value >= bound,
-        (None, _) => false,
-    };
+    let there = |value: &Option<f64>| value.is_some_and(|value| !better.is_better(bound, value));
     values.iter().position(there).map(|at| (at + 1) as f64)
 }
 
@@ -125,13 +122,13 @@ mod tests {
     fn the_first_epoch_that_is_nearly_as_good() {
         let values = [Some(2.0), None, Some(1.06), Some(1.05), Some(1.0), Some(1.2)];
         // 1 / 0.95 = 1.0526…
-        assert_eq!(nearly(&values, 4, Way::Lower), Some(4.0));
+        assert_eq!(nearly(&values, 4, Direction::Lower), Some(4.0));
         let rising = [Some(0.1), Some(0.94), Some(0.96), Some(1.0)];
-        assert_eq!(nearly(&rising, 3, Way::Higher), Some(3.0));
+        assert_eq!(nearly(&rising, 3, Direction::Higher), Some(3.0));
         // Correlations below 0, and log-likelihoods that are better than certain.
-        assert_eq!(nearly(&[Some(-0.5), Some(-0.1)], 1, Way::Higher), Some(2.0));
-        assert_eq!(nearly(&[Some(1.0), Some(-2.0)], 1, Way::Lower), Some(2.0));
-        assert_eq!(nearly(&[Some(0.0)], 0, Way::Lower), Some(1.0));
-        assert_eq!(nearly(&values, 9, Way::Lower), None);
+        assert_eq!(nearly(&[Some(-0.5), Some(-0.1)], 1, Direction::Higher), Some(2.0));
+        assert_eq!(nearly(&[Some(1.0), Some(-2.0)], 1, Direction::Lower), Some(2.0));
+        assert_eq!(nearly(&[Some(0.0)], 0, Direction::Lower), Some(1.0));
+        assert_eq!(nearly(&values, 9, Direction::Lower), None);
     }
 }

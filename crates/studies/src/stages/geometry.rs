@@ -10,7 +10,7 @@ use std::sync::Arc;
 use dissensus_engine::Precision;
 use dissensus_examine::{CurvatureSettings, Model, Observer, Slice, curvature};
 use dissensus_geometry::curvature::{Estimate, PowerSettings, TraceSettings};
-use dissensus_report::book::{Better, Metric};
+use dissensus_report::book::{Direction, Metric};
 use dissensus_store::Which;
 use serde_json::{Value, json};
 
@@ -138,7 +138,7 @@ impl Examiner for Geometry {
             |name: &str, title: &str, what: &str, formula: &str, settings: String| Metric {
                 name: name.into(),
                 title: title.into(),
-                better: Better::Neither,
+                better: Direction::Neither,
                 digits: 1,
                 what: what.into(),
                 formula: formula.into(),

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use dissensus_engine::Precision;
 use dissensus_examine::{CamSettings, Maps, Model, Observer, gradcam, overlay};
 use dissensus_geometry::gradcam::{Cams, RunMaps, stability};
-use dissensus_report::book::{Better, Metric};
+use dissensus_report::book::{Direction, Metric};
 use serde_json::{Value, json};
 
 use super::cka::{mean, seeds_of_arms};
@@ -118,7 +118,7 @@ impl Examiner for Looking {
         vec![Metric {
             name: METRIC.into(),
             title: "Grad-CAM stability".into(),
-            better: Better::Neither,
+            better: Direction::Neither,
             digits: 3,
             what: "Correlation of a run's Grad-CAM maps with those of the other seeds of its arm, for \
                    the class that each predicts, over pictures that both are judged on"

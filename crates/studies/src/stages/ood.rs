@@ -7,9 +7,9 @@ use std::sync::Arc;
 use dissensus_engine::Precision;
 use dissensus_examine::{Observer, OodSettings, Outside, ood};
 use dissensus_inputs::WITH_PICTURES;
+use dissensus_measure::About;
 use dissensus_measure::ood::{FIGURES, OodScore, OodSettings as Chosen, SCORES, score};
-use dissensus_measure::{About, Direction};
-use dissensus_report::book::{Better, Metric};
+use dissensus_report::book::Metric;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ use crate::{Bench, Number, StudyError};
 
 pub(super) const INFO: Info = Info {
     name: "ood",
-    about: "how well other data sets are told from the study's; needs the weights",
+    about: "out-of-distribution detection of other data sets; needs the weights",
     always: false,
     read,
 };
@@ -150,17 +150,13 @@ fn named(set: &str, score: &str, figure: &str) -> String {
     format!("{set}.{score}.{figure}")
 }
 
-/// A set or a score as it is written in tables.
+/// A data set as it is written in tables.
 fn shown(name: &str) -> &str {
     match name {
         "svhn" => "SVHN",
         "cifar100" => "CIFAR-100",
         "cifar10h" => "CIFAR-10H",
         "cifar10n" => "CIFAR-10N",
-        "msp" => "MSP",
-        "odin" => "ODIN",
-        "knn" => "KNN",
-        "knn_raw" => "KNN (raw)",
         other => other,
     }
 }
@@ -184,15 +180,11 @@ impl Examiner for Detection {
     fn metrics(&self) -> Vec<Metric> {
         let metric = |set: &str, score: &About, figure: &About| Metric {
             name: named(set, score.name, figure.name),
-            title: format!("{} {} {}", shown(set), shown(score.name), figure.name.to_uppercase()),
-            better: match figure.direction {
-                Direction::Lower => Better::Lower,
-                Direction::Higher => Better::Higher,
-                Direction::Neither | Direction::HigherIsOut => Better::Neither,
-            },
+            title: format!("{} {} {}", shown(set), score.short, figure.short),
+            better: figure.direction,
             digits: 4,
             what: format!(
-                "{} of {} where items of {set} are to be told from those of the study",
+                "{} of {} in detecting items of {set} among those of the study",
                 capital(figure.title),
                 score.title
             ),

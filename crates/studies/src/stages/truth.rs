@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use dissensus_measure::{Judged, Matrix, Predictions, Scorer, Settings, metric};
-use dissensus_report::book::{Better, Metric};
+use dissensus_measure::{Judged, Matrix, ModelOutput, Scorer, Settings, metric};
+use dissensus_report::book::{Direction, Metric};
 use dissensus_store::Which;
 use serde_json::{Value, json};
 
@@ -43,7 +43,7 @@ impl Stage for TrueKl {
         vec![Metric {
             name: TRUE_KL.into(),
             title: "KL to p*".into(),
-            better: Better::Lower,
+            better: Direction::Lower,
             digits: 4,
             what: "Kullback–Leibler divergence KL(p*‖q) to the true distribution p*, which the \
                    votes were drawn from"
@@ -63,7 +63,7 @@ impl Stage for TrueKl {
                 let (places, judged) = run.judged(Which::Best)?;
                 let classes = judged.truth().classes();
                 let predictions =
-                    Predictions::Probabilities(Matrix::new(judged.predictions(), classes)?);
+                    ModelOutput::Probabilities(Matrix::new(judged.predictions(), classes)?);
                 let judged = Judged::new(Arc::new(truth.select(&places)?), predictions)?;
                 let scorer = Scorer::new(&judged, Settings::default())?;
                 metric("kl").and_then(|kl| (kl.compute)(&scorer).value)

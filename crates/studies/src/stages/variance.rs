@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use dissensus_engine::Precision;
 use dissensus_examine::{Observer, VarianceSettings, variance};
-use dissensus_report::book::{Better, Metric};
+use dissensus_report::book::{Direction, Metric};
 use dissensus_stats::correlation::{CorrelationSettings, pearson};
 use serde_json::{Value, json};
 
@@ -52,7 +52,7 @@ impl Examiner for OfGradients {
         let metric = |name: &str, title: &str, digits, what: &str, formula: &str| Metric {
             name: name.into(),
             title: title.into(),
-            better: Better::Neither,
+            better: Direction::Neither,
             digits,
             what: what.into(),
             formula: formula.into(),

@@ -4,13 +4,13 @@
 use std::collections::BTreeSet;
 
 use dissensus_report::claims::{ClaimKind, ClaimSpec};
-use dissensus_report::figures::{FigureKind, FigureSpec};
+use dissensus_report::figures::{FigureSpec, Names as Named};
 use dissensus_report::tables::{TableSpec, Votes};
 use dissensus_train::Place;
 
 use super::{FILE_NAME, Study, is_file_name, missing, unknown};
 use crate::StudyError;
-use crate::book::COLUMNS;
+use crate::book::item_columns;
 use crate::file::Section;
 use crate::layers::{Outline, direction};
 
@@ -131,7 +131,7 @@ impl Names {
             ks,
             columns: {
                 let kept = study.examiners.iter().flat_map(|stage| stage.columns());
-                COLUMNS.iter().chain(kept).map(|column| (*column).to_owned()).collect()
+                item_columns().chain(kept.copied()).map(str::to_owned).collect()
             },
             paths: {
                 let kept = study.examiners.iter().flat_map(|stage| stage.paths());
@@ -167,31 +167,26 @@ impl Names {
         self.votes(section, &figure.ks)?;
         all(section, "against", figure.against.as_slice(), &self.arms)?;
         all(section, "slice", figure.slice.as_slice(), &self.slices)?;
-        let column = |key: &str, name: &str| {
-            one(&section.key(key), name, &self.columns, &section.place(key))
-        };
-        match figure.kind {
-            FigureKind::Points | FigureKind::Lines => {
-                all(section, "metrics", &figure.metrics, &self.metrics)
+        for setting in figure.kind.settings() {
+            let key = setting.key;
+            let known = match setting.names {
+                Named::Metric => &self.metrics,
+                Named::ItemColumn => &self.columns,
+                Named::HistoryColumn => {
+                    let path = |name: &str| self.paths.iter().any(|path| path == name);
+                    let names = figure.names(key);
+                    let mut history = names.into_iter().filter(|name| !path(name));
+                    history.try_for_each(|name| curve(section, key, name))?;
+                    continue;
+                }
+                // Arms and slices are checked above for every kind; items are known with the data.
+                Named::Arm | Named::Slice | Named::Item | Named::Nothing => continue,
+            };
+            for name in figure.names(key) {
+                one(&section.key(key), name, known, &section.place(key))?;
             }
-            FigureKind::Runs => {
-                one(&section.key("x"), &figure.x, &self.metrics, &section.place("x"))?;
-                all(section, "metrics", &figure.metrics, &self.metrics)
-            }
-            FigureKind::Effect | FigureKind::Scatter => {
-                column("x", &figure.x)?;
-                column("y", &figure.y)
-            }
-            FigureKind::Histogram => {
-                column("x", &figure.x)?;
-                figure.people.as_ref().map_or(Ok(()), |people| column("people", people))
-            }
-            FigureKind::Curves => {
-                let history = |name: &&String| !self.paths.contains(name);
-                figure.metrics.iter().filter(history).try_for_each(|name| curve(section, name))
-            }
-            FigureKind::Reliability | FigureKind::Pictures | FigureKind::Maps => Ok(()),
         }
+        Ok(())
     }
 
     fn claim(
@@ -273,7 +268,7 @@ fn all(
 }
 
 /// A column of a history: the loss, the rate, or a metric of a part.
-fn curve(section: &Section<'_, '_, '_>, name: &str) -> Result<(), StudyError> {
+fn curve(section: &Section<'_, '_, '_>, key: &str, name: &str) -> Result<(), StudyError> {
     let judged = name.split_once('.').is_some_and(|(part, metric)| {
         let part = ["evaluation", "validation", "test"].contains(&part);
         part && dissensus_measure::metric(metric).is_some()
@@ -282,5 +277,5 @@ fn curve(section: &Section<'_, '_, '_>, name: &str) -> Result<(), StudyError> {
         return Ok(());
     }
     let known = ["loss", "rate", "evaluation.soft_nll", "evaluation.accuracy"].map(str::to_owned);
-    one(&section.key("metrics"), name, &known, &section.place("metrics"))
+    one(&section.key(key), name, &known, &section.place(key))
 }

@@ -1,11 +1,12 @@
 //! `[selection]`: which epoch is kept, and whether training may end early.
 
+use dissensus_core::Direction;
 use dissensus_labels::nearest;
 use dissensus_measure::{METRICS, Metric, metric};
 use serde::{Deserialize, Serialize};
 
 use super::read::{Reader, flag, number, one_of, text, whole};
-use crate::stopping::{Better, Stop};
+use crate::stopping::Stop;
 use crate::{Place, SpecError};
 
 /// How the epoch that is kept is selected.
@@ -39,13 +40,14 @@ impl SelectionChoice {
 }
 
 /// Which way a metric is better; an error where it is unknown, or where neither way is.
-pub(crate) fn selectable(name: &str, key: &str, place: &Place) -> Result<Better, SpecError> {
-    let directed = |metric: &&Metric| Better::of(metric.about.direction).is_some();
+pub(crate) fn selectable(name: &str, key: &str, place: &Place) -> Result<Direction, SpecError> {
+    let directed = |metric: &&Metric| metric.about.direction.is_directed();
     let names = || METRICS.iter().filter(directed).map(|metric| metric.about.name);
     let known = names().collect::<Vec<_>>().join(", ");
     let (key, place) = (key.to_owned(), place.clone());
     match metric(name).map(|metric| metric.about.direction) {
-        Some(direction) => Better::of(direction).ok_or_else(|| SpecError::Conflict {
+        Some(direction) if direction.is_directed() => Ok(direction),
+        Some(direction) => Err(SpecError::Conflict {
             key,
             place,
             why: format!("is {name:?}: {direction}, so it selects nothing; use one of {known}"),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use dissensus_data::blends::Blends;
 use dissensus_measure::{
-    Direction, Judged, Matrix, Predictions, Scorer, Settings, Targets, Truth, metric,
+    Direction, Judged, Matrix, ModelOutput, Scorer, Settings, Targets, Truth, metric,
 };
 use dissensus_store::{RunId, Store, Which};
 use dissensus_studies::{LoadError, Material, PlanOptions, Study};
@@ -15,7 +15,7 @@ use super::Args;
 use crate::commands::study::{JobArgs, train_all};
 use crate::reporting;
 use crate::training::{Column, Ended, How, Summary, blends_material, summarize};
-use crate::ui::table::Form;
+use crate::ui::table::{Form, Print as _};
 use crate::ui::{self, paint};
 
 /// The votes an item of the sparse half.
@@ -100,7 +100,7 @@ fn true_kl(store: &Store, blends: &Blends, run: &Ended) -> Option<f64> {
         .collect();
     let classes = predictions.classes().len();
     let truth = Truth::new(Targets::Probabilities(Matrix::new(&rows[..], classes).ok()?)).ok()?;
-    let logits = Predictions::Logits(Matrix::new(predictions.logits(), classes).ok()?);
+    let logits = ModelOutput::Logits(Matrix::new(predictions.logits(), classes).ok()?);
     let judged = Judged::new(Arc::new(truth), logits).ok()?;
     (metric("kl")?.compute)(&Scorer::new(&judged, Settings::default()).ok()?).value
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::store::StoreArgs;
 use super::words;
 use crate::judging::number;
-use crate::ui::table::{Cell, Form, Table};
+use crate::ui::table::{Cell, Form, Print as _, Table};
 use crate::ui::{self, paint, text};
 
 /// List all runs of a store, the oldest first.
@@ -202,7 +202,7 @@ fn to_table(rows: &[Row], listing: &Listing, form: Form) -> Table {
         (row[0], row[3]) = (Cell::new(id), Cell::new(marked("broken", form)));
         table.push(row);
     }
-    Table { columns, names: 4, rows: table }
+    Table::new(columns, 4, table)
 }
 
 /// So many digits tell all ids apart, at least 8.

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::store::{StoreArgs, quoted};
 use super::words;
 use crate::judging::number;
-use crate::ui::table::{Cell, Form, Table};
+use crate::ui::table::{Cell, Form, Print as _, Table};
 use crate::ui::{self, paint, text};
 
 /// Show everything about a run.
@@ -265,7 +265,7 @@ fn print_figures(page: &mut String, result: Option<&Value>) -> std::fmt::Result 
         row.extend(cells.map(value).map(Cell::new));
         row
     });
-    let table = Table { columns, names: 1, rows: rows.collect() };
+    let table = Table::new(columns, 1, rows.collect());
     for line in table.print(Form::Terminal).lines() {
         writeln!(page, "  {line}")?;
     }

@@ -2,15 +2,16 @@
 
 use std::path::Path;
 
+use dissensus::Evaluated;
 use dissensus_io::FileError;
 use dissensus_measure::reliability::{Bin, Binning};
-use dissensus_measure::{Against, Scorer};
+use dissensus_measure::{Against, Scorer, Settings};
 use dissensus_report::figures::{
     Drawing, Figure, Form, Key, Reliability, ReliabilityBin, ReliabilityCurve, ReliabilityPanel,
     Scatter, ScatterPanel,
 };
 
-use crate::judging::{JudgeArgs, Model, number};
+use crate::judging::number;
 use crate::ui;
 
 /// Points of a scatter; more only make the file large. Every n-th item is drawn beyond.
@@ -18,13 +19,13 @@ const POINTS: usize = 5_000;
 
 pub(super) fn draw(
     folder: &Path,
-    models: &[Model],
-    judge: &JudgeArgs,
+    models: &[Evaluated],
+    settings: Settings,
     force: bool,
 ) -> anyhow::Result<()> {
     std::fs::create_dir_all(folder).map_err(|error| FileError::new(folder, error))?;
     for model in models {
-        let scorer = Scorer::new(&model.judged, judge.settings())?;
+        let scorer = Scorer::new(&model.judged, settings)?;
         let name = file_name(&model.name);
         let svg = reliability(&scorer, &model.name).svg(Form::File);
         save(&folder.join(format!("{name}-reliability.svg")), &svg, force)?;
@@ -86,7 +87,7 @@ fn reliability(scorer: &Scorer<'_>, name: &str) -> Figure {
     }
 }
 
-fn scatter(model: &Model) -> anyhow::Result<Figure> {
+fn scatter(model: &Evaluated) -> anyhow::Result<Figure> {
     let (x, y) = (model.judged.truth().entropy(), model.judged.entropy());
     let step = x.len().div_ceil(POINTS).max(1);
     let settings = dissensus_stats::correlation::CorrelationSettings::default();

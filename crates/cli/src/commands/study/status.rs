@@ -7,7 +7,7 @@ use dissensus_studies::{StatusReport, Tally};
 use serde_json::json;
 
 use super::{Choice, at_least_one, planned};
-use crate::ui::table::{Cell, Form, Table};
+use crate::ui::table::{Cell, Form, Print as _, Table};
 use crate::ui::{self, paint, text};
 
 /// Say how far a study is: done, running, failed, missing, and how long it will still take.
@@ -50,7 +50,7 @@ fn page(title: &str, status: &StatusReport) -> String {
     rows.push(row("", "all, each once", &status.runs));
     let columns = ["data", "arm", "done", "running", "interrupted", "failed", "missing"];
     let columns = columns.map(str::to_owned).to_vec();
-    page += &Table { columns, names: 2, rows }.print(Form::Terminal);
+    page += &Table::new(columns, 2, rows).print(Form::Terminal);
     for failure in &status.failed {
         page += &format!("{} {}: {}\n", paint::bad("failed:"), failure.label, failure.reason);
     }

@@ -1,0 +1,323 @@
+//! Predictions beside votes: matched by id, checked, ready to be scored and compared.
+
+use std::sync::Arc;
+
+use dissensus_core::{TieRule, VoteTable};
+use dissensus_labels::example_key;
+use dissensus_measure::{
+    Judged, METRICS, Matrix, MeasureError, Metric, ModelOutput, Score, Scorer, Settings, Truth,
+};
+use dissensus_predictions::{AlignError, Aligned, Kind, Matched, Predictions, align};
+use dissensus_stats::StatsError;
+use dissensus_stats::bootstrap::{
+    BootstrapResult, BootstrapSettings, IntervalMethod, Plan, bootstrap, bootstrap_mean,
+};
+
+/// The metrics where none are named.
+pub const DEFAULT_METRICS: [&str; 7] =
+    ["soft_nll", "kl", "soft_brier", "accuracy", "ece_mass", "smooth_ece", "entropy_spearman"];
+
+/// Replicates of a metric that is computed again for each of them, at the most.
+const SET_REPLICATES: usize = 200;
+
+/// Metrics by name: [`DEFAULT_METRICS`] where none are named, every one for `all`.
+pub fn metrics(names: &[String]) -> Result<Vec<&'static Metric>, ScoreError> {
+    if names.iter().any(|name| name == "all") {
+        return Ok(METRICS.iter().collect());
+    }
+    let find = |name: &str| {
+        let unknown = || ScoreError::UnknownMetric { name: name.to_owned() };
+        dissensus_measure::metric(name).ok_or_else(unknown)
+    };
+    match names.is_empty() {
+        true => DEFAULT_METRICS.iter().map(|name| find(name)).collect(),
+        false => names.iter().map(|name| find(name)).collect(),
+    }
+}
+
+/// How predictions are evaluated, scored and compared.
+#[derive(Clone, Debug)]
+pub struct ScoreOptions {
+    /// The metrics by name. Empty: [`DEFAULT_METRICS`]; `all`: every metric.
+    pub metrics: Vec<String>,
+    /// Bins of calibration errors, and the smallest probability.
+    pub settings: Settings,
+    /// The majority label of items whose most-voted classes are tied.
+    pub ties: TieRule,
+    /// Labels from elsewhere, for `accuracy_given`: one label per item.
+    pub labels: Option<VoteTable>,
+    /// Bootstrap replicates behind an interval; 0 for no intervals.
+    pub replicates: usize,
+    /// The seed of everything that is random.
+    pub seed: u64,
+}
+
+impl Default for ScoreOptions {
+    fn default() -> Self {
+        Self {
+            metrics: Vec::new(),
+            settings: Settings::default(),
+            ties: TieRule::default(),
+            labels: None,
+            replicates: 2000,
+            seed: 0,
+        }
+    }
+}
+
+impl ScoreOptions {
+    /// The metrics that are asked for.
+    pub fn chosen(&self) -> Result<Vec<&'static Metric>, ScoreError> {
+        metrics(&self.metrics)
+    }
+
+    /// An interval for a statistic of items: BCa where it is the mean of one value per item. A
+    /// property of a set is computed again for every replicate, of which there are fewer, and its
+    /// interval is read off by percentiles: BCa would leave out every item once.
+    pub(crate) fn interval(
+        &self,
+        items: usize,
+        per_item: Option<&[f64]>,
+        of_rows: impl Fn(&[usize]) -> Option<f64> + Sync,
+    ) -> Result<BootstrapResult, StatsError> {
+        let (replicates, seed) = (self.replicates, self.seed);
+        let all = BootstrapSettings { replicates, seed, ..BootstrapSettings::default() };
+        match per_item {
+            Some(values) => {
+                bootstrap_mean(values, &BootstrapSettings { method: IntervalMethod::Bca, ..all })
+            }
+            None => {
+                let method = IntervalMethod::Percentile;
+                let replicates = replicates.min(SET_REPLICATES);
+                let settings = BootstrapSettings { replicates, method, ..all };
+                bootstrap(&Plan::Rows { n: items }, of_rows, &settings)
+            }
+        }
+    }
+}
+
+/// Why predictions cannot be evaluated, scored or compared.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ScoreError {
+    /// No metric has this name.
+    #[error("there is no metric {name:?}")]
+    UnknownMetric {
+        /// The name.
+        name: String,
+    },
+    /// The predictions do not fit the votes.
+    #[error(transparent)]
+    Align(#[from] AlignError),
+    /// No item is predicted by all of the models.
+    #[error("no item is predicted by every model")]
+    NothingCommon,
+    /// Items that are predicted have no votes.
+    #[error("{count} of the items have no votes, the first is {first:?}")]
+    WithoutVotes {
+        /// How many.
+        count: usize,
+        /// The id of the first.
+        first: String,
+    },
+    /// A label from elsewhere is missing, or is none of the classes.
+    #[error("labels: {0}")]
+    Labels(LabelProblem),
+    /// Predictions or settings that no metric can be computed of.
+    #[error("{model}: {source}")]
+    Measure {
+        /// The model.
+        model: String,
+        /// What is wrong.
+        source: MeasureError,
+    },
+    /// One model alone.
+    #[error("nothing to compare: there are {models} model(s), at least 2 are needed")]
+    TooFew {
+        /// How many models there are.
+        models: usize,
+    },
+    /// Two methods with different numbers of seeds.
+    #[error("{a} seeds of one method and {b} of the other; seeds are compared in pairs")]
+    NotPaired {
+        /// Seeds of the first method.
+        a: usize,
+        /// Seeds of the second.
+        b: usize,
+    },
+    /// Numbers that have no test or interval.
+    #[error(transparent)]
+    Stats(#[from] StatsError),
+}
+
+/// What is wrong with labels from elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LabelProblem {
+    /// An item has none.
+    #[error("no label for {item:?}")]
+    Missing {
+        /// The item.
+        item: String,
+    },
+    /// An item does not have exactly one.
+    #[error("{item:?} does not have exactly one label")]
+    NotOne {
+        /// The item.
+        item: String,
+    },
+    /// A label is not one of the classes.
+    #[error("{item:?} has the label {label:?}, the classes are {known}")]
+    UnknownClass {
+        /// The item.
+        item: String,
+        /// Its label.
+        label: String,
+        /// The classes, joined.
+        known: String,
+    },
+}
+
+/// A model's predictions beside the votes, on the items that have both.
+#[derive(Clone, Debug)]
+pub struct Evaluated {
+    /// The model.
+    pub name: String,
+    /// Its predictions beside the votes.
+    pub judged: Judged,
+    /// The items, as places in the vote table.
+    pub items: Vec<usize>,
+    /// How items were matched.
+    pub matched: Matched,
+    /// How many items were matched; more than `items` where only common items are kept.
+    pub matched_items: usize,
+    /// Predictions whose item has no votes.
+    pub without_votes: usize,
+}
+
+impl Evaluated {
+    /// The metrics that are asked for, without intervals.
+    pub fn values(&self, options: &ScoreOptions) -> Result<Vec<Score>, ScoreError> {
+        let scorer = self.scorer(options)?;
+        let score = |metric: &&'static Metric| Score {
+            metric: metric.about.name,
+            value: (metric.compute)(&scorer),
+        };
+        Ok(options.chosen()?.iter().map(score).collect())
+    }
+
+    pub(crate) fn scorer(&self, options: &ScoreOptions) -> Result<Scorer<'_>, ScoreError> {
+        Scorer::new(&self.judged, options.settings).map_err(|source| self.failed(source))
+    }
+
+    pub(crate) fn failed(&self, source: MeasureError) -> ScoreError {
+        ScoreError::Measure { model: self.name.clone(), source }
+    }
+}
+
+/// Matches a model's predictions with the votes.
+pub fn evaluate(
+    table: &VoteTable,
+    predictions: &Predictions,
+    options: &ScoreOptions,
+) -> Result<Evaluated, ScoreError> {
+    let aligned = align(table, predictions)?;
+    let matched_items = aligned.items.len();
+    beside(table, predictions, aligned, matched_items, options)
+}
+
+/// Matches the predictions of several models with the votes, on the items that all of them predict.
+pub fn evaluate_common(
+    table: &VoteTable,
+    models: &[Predictions],
+    options: &ScoreOptions,
+) -> Result<Vec<Evaluated>, ScoreError> {
+    let aligned: Result<Vec<Aligned>, AlignError> =
+        models.iter().map(|predictions| align(table, predictions)).collect();
+    let aligned = aligned?;
+    let in_all = |item: &usize| aligned.iter().all(|one| one.items.binary_search(item).is_ok());
+    let first = aligned.first().map_or(&[][..], |first| &first.items);
+    let common: Vec<usize> = first.iter().copied().filter(in_all).collect();
+    if common.is_empty() && !aligned.is_empty() {
+        return Err(ScoreError::NothingCommon);
+    }
+    let width = table.classes().len();
+    let each = |(predictions, mut aligned): (&Predictions, Aligned)| {
+        let matched_items = aligned.items.len();
+        let rows = aligned.items.iter().zip(aligned.values.chunks_exact(width));
+        let kept = rows.filter(|(item, _)| common.binary_search(item).is_ok());
+        aligned.values = kept.flat_map(|(_, row)| row).copied().collect();
+        aligned.items.clone_from(&common);
+        beside(table, predictions, aligned, matched_items, options)
+    };
+    models.iter().zip(aligned).map(each).collect()
+}
+
+fn beside(
+    table: &VoteTable,
+    predictions: &Predictions,
+    aligned: Aligned,
+    matched_items: usize,
+    options: &ScoreOptions,
+) -> Result<Evaluated, ScoreError> {
+    let name = &predictions.name;
+    let failed = |source| ScoreError::Measure { model: name.clone(), source };
+    let truth = truth(table, &aligned.items, options).map_err(|problem| match problem {
+        Problem::Votes(MeasureError::NoVotes { rows }) => {
+            let first = rows.first().and_then(|row| aligned.items.get(*row));
+            let first = first.map_or("", |item| table.items().name(*item)).to_owned();
+            ScoreError::WithoutVotes { count: rows.len(), first }
+        }
+        Problem::Votes(source) => failed(source),
+        Problem::Labels(problem) => ScoreError::Labels(problem),
+    })?;
+    let matrix = Matrix::new(&aligned.values[..], predictions.width).map_err(failed)?;
+    let output = match predictions.kind {
+        Kind::Logits => ModelOutput::Logits(matrix),
+        Kind::Probabilities => ModelOutput::Probabilities(matrix),
+    };
+    let judged = Judged::new(Arc::new(truth), output).map_err(failed)?;
+    let Aligned { matched, items, without_votes, .. } = aligned;
+    Ok(Evaluated { name: name.clone(), judged, items, matched, matched_items, without_votes })
+}
+
+/// What can be wrong with what people said.
+enum Problem {
+    Votes(MeasureError),
+    Labels(LabelProblem),
+}
+
+/// What people said about these items.
+fn truth(table: &VoteTable, items: &[usize], options: &ScoreOptions) -> Result<Truth, Problem> {
+    let keys: Vec<u64> = items.iter().map(|&item| example_key(table.items().name(item))).collect();
+    let truth = Truth::from_table(table, items)
+        .and_then(|truth| truth.with_ties(options.ties, options.seed, Some(&keys)))
+        .map_err(Problem::Votes)?;
+    let Some(labels) = &options.labels else { return Ok(truth) };
+    let given = given_labels(labels, table, items).map_err(Problem::Labels)?;
+    truth.with_given(&given).map_err(Problem::Votes)
+}
+
+/// The labels of these items, from a table with one label per item.
+fn given_labels(
+    labels: &VoteTable,
+    table: &VoteTable,
+    items: &[usize],
+) -> Result<Vec<u32>, LabelProblem> {
+    let counts = labels.counts();
+    let label = |&item: &usize| {
+        let item = table.items().name(item).to_owned();
+        let Some(place) = labels.items().position(&item) else {
+            return Err(LabelProblem::Missing { item });
+        };
+        let mut entries = counts.iter().flat_map(|counts| counts.entries(place));
+        let (Some((class, 1)), None) = (entries.next(), entries.next()) else {
+            return Err(LabelProblem::NotOne { item });
+        };
+        let label = labels.classes().name(class);
+        table.classes().position(label).map(u32::from).ok_or_else(|| {
+            let known = table.classes().names().join(", ");
+            LabelProblem::UnknownClass { item, label: label.to_owned(), known }
+        })
+    };
+    items.iter().map(label).collect()
+}

@@ -1,0 +1,175 @@
+//! How well predictions match what people said: every metric with an interval over the items.
+//!
+//! ```
+//! use dissensus::{ScoreOptions, core::Silent, evaluate};
+//! let votes = "item,label\na,cat\na,dog\na,dog\nb,cat\nb,cat\nc,dog\n";
+//! let votes = dissensus_votes::read_bytes("votes.csv", votes.into(), &Default::default())?.table;
+//! let model = "id,cat,dog\na,0.4,0.6\nb,0.9,0.1\nc,0.2,0.8\n";
+//! let models = dissensus_predictions::read_bytes("model.csv", model.into(), &Default::default())?;
+//! let options = ScoreOptions { metrics: vec!["accuracy".into()], ..ScoreOptions::default() };
+//! let model = evaluate(&votes, &models[0], &options)?;
+//! let scores = model.score(&options, &Silent)?;
+//! assert_eq!((scores.items, scores.metrics[0].value), (3, Some(1.0)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use dissensus_core::{Event, Progress, Silent, Unit, VoteTable};
+use dissensus_measure::slices::by_entropy;
+use dissensus_measure::{Judged, Metric, Note, Scorer, Value};
+use dissensus_predictions::Predictions;
+use serde::{Serialize, Serializer};
+
+use crate::evaluate::{Evaluated, ScoreError, ScoreOptions, evaluate};
+
+/// A metric of some items, with its interval.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MetricScore {
+    /// The metric.
+    pub metric: &'static str,
+    /// The number; `None` where it is undefined.
+    pub value: Option<f64>,
+    /// The lower end of its 95 % interval over the items.
+    pub low: Option<f64>,
+    /// The upper end.
+    pub high: Option<f64>,
+    /// How the interval was read off: `bca` or `percentile`.
+    pub method: Option<&'static str>,
+    /// Why there is no number, or what must be said beside it.
+    #[serde(serialize_with = "in_words")]
+    pub note: Option<Note>,
+}
+
+/// A model on some items.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Scores {
+    /// The model.
+    pub model: String,
+    /// Which items: `all`, or a slice by entropy.
+    pub slice: String,
+    /// How many items.
+    pub items: usize,
+    /// The metrics, in the order in which they were asked for.
+    pub metrics: Vec<MetricScore>,
+}
+
+fn in_words<S: Serializer>(note: &Option<Note>, serializer: S) -> Result<S::Ok, S::Error> {
+    note.map(|note| note.to_string()).serialize(serializer)
+}
+
+/// Matches a model's predictions with the votes and scores them.
+pub fn score(
+    table: &VoteTable,
+    predictions: &Predictions,
+    options: &ScoreOptions,
+) -> Result<Scores, ScoreError> {
+    evaluate(table, predictions, options)?.score(options, &Silent)
+}
+
+impl Evaluated {
+    /// The metrics of all items.
+    pub fn score(
+        &self,
+        options: &ScoreOptions,
+        progress: &dyn Progress,
+    ) -> Result<Scores, ScoreError> {
+        let task = Task::new(&self.name, options.chosen()?, progress, 1);
+        let scores = self.scores("all".to_owned(), &self.judged, options, &task);
+        task.finish();
+        scores
+    }
+
+    /// The metrics of all items, and of this many slices of them by how much people disagree.
+    pub fn score_by_entropy(
+        &self,
+        slices: usize,
+        options: &ScoreOptions,
+        progress: &dyn Progress,
+    ) -> Result<Vec<Scores>, ScoreError> {
+        let found = by_entropy(self.judged.truth(), slices).map_err(|error| self.failed(error))?;
+        let task = Task::new(&self.name, options.chosen()?, progress, 1 + found.len());
+        let mut scores = vec![self.scores("all".to_owned(), &self.judged, options, &task)?];
+        for slice in found {
+            let (from, to) = (100.0 * slice.from, 100.0 * slice.to);
+            let name = format!("{from:.0}–{to:.0} % (H {:.3}–{:.3})", slice.lower, slice.upper);
+            let part = self.judged.select(&slice.items).map_err(|error| self.failed(error))?;
+            scores.push(self.scores(name, &part, options, &task)?);
+        }
+        task.finish();
+        Ok(scores)
+    }
+
+    fn scores(
+        &self,
+        slice: String,
+        part: &Judged,
+        options: &ScoreOptions,
+        task: &Task<'_>,
+    ) -> Result<Scores, ScoreError> {
+        let metrics: Result<Vec<MetricScore>, ScoreError> = task
+            .metrics
+            .iter()
+            .map(|metric| {
+                task.step();
+                self.metric(part, metric, options)
+            })
+            .collect();
+        Ok(Scores { model: self.name.clone(), slice, items: part.len(), metrics: metrics? })
+    }
+
+    fn metric(
+        &self,
+        part: &Judged,
+        metric: &'static Metric,
+        options: &ScoreOptions,
+    ) -> Result<MetricScore, ScoreError> {
+        let scorer = Scorer::new(part, options.settings).map_err(|error| self.failed(error))?;
+        let Value { value, note } = (metric.compute)(&scorer);
+        let name = metric.about.name;
+        let mut score =
+            MetricScore { metric: name, value, low: None, high: None, method: None, note };
+        if options.replicates == 0 || !value.is_some_and(f64::is_finite) || part.len() < 2 {
+            return Ok(score);
+        }
+        let per_item = metric.per_item.and_then(|per_item| per_item(&scorer));
+        let of_rows = |rows: &[usize]| {
+            let some = part.select(rows).ok()?;
+            (metric.compute)(&Scorer::new(&some, options.settings).ok()?).value
+        };
+        let drawn = options.interval(part.len(), per_item.as_deref(), of_rows)?;
+        let method = if per_item.is_some() { "bca" } else { "percentile" };
+        (score.low, score.high, score.method) = (drawn.low, drawn.high, Some(method));
+        Ok(score)
+    }
+}
+
+/// The steps of scoring a model, as they are reported.
+struct Task<'a> {
+    name: &'a str,
+    metrics: Vec<&'static Metric>,
+    progress: &'a dyn Progress,
+    total: u64,
+    done: std::cell::Cell<u64>,
+}
+
+impl<'a> Task<'a> {
+    fn new(
+        name: &'a str,
+        metrics: Vec<&'static Metric>,
+        progress: &'a dyn Progress,
+        parts: usize,
+    ) -> Self {
+        let total = (parts * metrics.len()) as u64;
+        progress.report(Event::Started { task: name, total: Some(total), unit: Unit::Steps });
+        Self { name, metrics, progress, total, done: std::cell::Cell::new(0) }
+    }
+
+    fn step(&self) {
+        self.done.set(self.done.get() + 1);
+        let (task, done, total) = (self.name, self.done.get(), Some(self.total));
+        self.progress.report(Event::Advanced { task, done, total, detail: "" });
+    }
+
+    fn finish(self) {
+        self.progress.report(Event::Finished { task: self.name });
+    }
+}
