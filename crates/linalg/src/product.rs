@@ -216,12 +216,14 @@ mod tests {
             bias.resize(packed.padded(), 0.0);
             for bias in [&bias[..], &[]] {
                 let mut out = vec![1.0; rows * columns];
-                let product =
-                    |out| Product { bias, chains, ..Product::new(&x, rows, &packed, out) };
-                product(&mut out).compute(arch);
+                let compute = |add, out: &mut [f32]| {
+                    let product = Product::new(&x, rows, &packed, out);
+                    Product { bias, chains, add, ..product }.compute(arch);
+                };
+                compute(false, &mut out);
                 let wanted = plainly(&x, &w, bias, depth, chains);
                 assert_eq!(out, wanted, "{rows}×{depth}×{columns}");
-                Product { add: true, ..product(&mut out) }.compute(arch);
+                compute(true, &mut out);
                 let twice: Vec<f32> = wanted.iter().map(|y| y + y).collect();
                 assert_eq!(out, twice, "{rows}×{depth}×{columns}, added");
             }
