@@ -43,7 +43,9 @@ pub(crate) fn geometry(
         _ => return Err("cpu or cuda?".into()),
     };
     let dataset = pictures(rows);
-    let network = Arc::new(Model::ResNet18 { width: WIDTH }.network(dataset.shape(), CLASSES)?);
+    let network = Arc::new(
+        Model::named("resnet18")?.with("width", WIDTH as u64)?.network(dataset.shape(), CLASSES)?,
+    );
     let optimizer = Optimizer::Sgd { momentum: 0.9, nesterov: false, weight_decay: 5e-4 };
     let batch = BATCH.min(rows);
     let of = |precision| Settings { precision, batch, optimizer, threads: 0 };

@@ -95,7 +95,7 @@ fn head(
     optimizer: Optimizer,
     threads: usize,
 ) -> Outcome<Box<dyn Runner>> {
-    let model = Model::Mlp { hidden: 256, dropout: 0.1 };
+    let model = Model::named("mlp")?;
     let network = Arc::new(model.network(dataset.shape(), classes)?);
     // Room for evaluation in larger batches than training, as the training loop has it.
     let settings =
@@ -225,7 +225,9 @@ fn pictures(count: usize) -> Dataset {
 /// Images a second of training steps, best of several after two.
 fn resnet18(threads: usize, steps: u64, width: usize, batch: usize) -> Outcome<()> {
     let dataset = pictures(batch);
-    let network = Arc::new(Model::ResNet18 { width }.network(dataset.shape(), 10)?);
+    let network = Arc::new(
+        Model::named("resnet18")?.with("width", width as u64)?.network(dataset.shape(), 10)?,
+    );
     let optimizer = Optimizer::Sgd { momentum: 0.9, nesterov: false, weight_decay: 0.0 };
     let settings = Settings { precision: Default::default(), batch, optimizer, threads };
     let state = State::fresh(&network, &optimizer, 0);
@@ -252,7 +254,8 @@ fn resnet18(threads: usize, steps: u64, width: usize, batch: usize) -> Outcome<(
 /// Peak memory after every so many epochs of a small ResNet-18: it must not grow.
 fn memory(threads: usize, epochs: u64) -> Outcome<()> {
     let dataset = pictures(256);
-    let network = Arc::new(Model::ResNet18 { width: 8 }.network(dataset.shape(), 10)?);
+    let network =
+        Arc::new(Model::named("resnet18")?.with("width", 8_u64)?.network(dataset.shape(), 10)?);
     let optimizer = Optimizer::Sgd { momentum: 0.9, nesterov: false, weight_decay: 0.0 };
     let settings = Settings { precision: Default::default(), batch: 64, optimizer, threads };
     let state = State::fresh(&network, &optimizer, 0);
@@ -290,7 +293,7 @@ fn cuda(precision: &str, lanes: usize, epochs: u64) -> Outcome<()> {
     let opened = start.elapsed().as_secs_f64();
     let precision_of = dissensus_engine::Precision::named(precision).ok_or("f32, tf32 or bf16?")?;
     let dataset = pictures(8000);
-    let network = Arc::new(Model::ResNet18 { width: 64 }.network(dataset.shape(), 10)?);
+    let network = Arc::new(Model::named("resnet18")?.network(dataset.shape(), 10)?);
     let optimizer = Optimizer::Sgd { momentum: 0.9, nesterov: false, weight_decay: 5e-4 };
     let settings = Settings { precision: precision_of, batch: 128, optimizer, threads: 1 };
     let targets = shares(8000, 10);

@@ -104,12 +104,21 @@ const NETWORKS: &[(&str, bool, Make)] = &[
     ("norms", true, norms),
     ("sums", false, sums),
     ("perceptron", true, perceptron),
-    ("mlp", false, || Model::Mlp { hidden: 32, dropout: 0.2 }.network(picture(), CLASSES)),
-    ("smallcnn", true, || Model::SmallCnn { width: 8 }.network(picture(), CLASSES)),
-    ("resnet18", false, || Model::ResNet18 { width: 16 }.network(picture(), CLASSES)),
+    ("mlp", false, mlp),
+    ("smallcnn", true, || convolutional("smallcnn", 8)),
+    ("resnet18", false, || convolutional("resnet18", 16)),
 ];
 
-fn picture() -> Shape {
+fn mlp() -> Result<Network, EngineError> {
+    let model = Model::named("mlp")?.with("hidden", 32_u64)?.with("dropout", 0.2)?;
+    model.network(image(), CLASSES)
+}
+
+fn convolutional(name: &str, width: u64) -> Result<Network, EngineError> {
+    Model::named(name)?.with("width", width)?.network(image(), CLASSES)
+}
+
+fn image() -> Shape {
     Shape::Map { height: 12, width: 12, channels: 3 }
 }
 
@@ -133,7 +142,7 @@ fn ended(mut b: Builder, map: usize) -> Result<Network, EngineError> {
 
 /// Kernels of 3 and 1, steps of 1 and 2, and the ReLU on its own.
 fn convolutions() -> Result<Network, EngineError> {
-    let mut b = Builder::new(picture());
+    let mut b = Builder::new(image());
     let mut at = b.conv("a", 0, 16, 3, 1);
     at = b.relu(at);
     at = b.conv("b", at, 24, 3, 2);
@@ -145,7 +154,7 @@ fn convolutions() -> Result<Network, EngineError> {
 
 /// Convolutions, norms and a sum without a ReLU.
 fn smooth() -> Result<Network, EngineError> {
-    let mut b = Builder::new(picture());
+    let mut b = Builder::new(image());
     let at = b.conv("a", 0, 16, 3, 1);
     let first = b.batch_norm("an", at);
     let at = b.conv("b", first, 16, 3, 1);
@@ -162,7 +171,7 @@ fn smooth() -> Result<Network, EngineError> {
 
 /// A norm with a ReLU, one with neither, one with a sum, and one with both.
 fn norms() -> Result<Network, EngineError> {
-    let mut b = Builder::new(picture());
+    let mut b = Builder::new(image());
     let at = b.conv("a", 0, 16, 3, 1);
     let at = b.batch_norm("an", at);
     let first = b.relu(at);
@@ -180,7 +189,7 @@ fn norms() -> Result<Network, EngineError> {
 
 /// Sums that no norm comes before.
 fn sums() -> Result<Network, EngineError> {
-    let mut b = Builder::new(picture());
+    let mut b = Builder::new(image());
     let first = b.conv("a", 0, 8, 3, 1);
     let second = b.conv("b", 0, 8, 1, 1);
     let sum = b.add(first, second);

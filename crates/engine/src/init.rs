@@ -32,7 +32,12 @@ mod tests {
     #[test]
     fn starts_have_their_spread() {
         let input = Shape::Map { height: 8, width: 8, channels: 3 };
-        let network = Model::ResNet18 { width: 32 }.network(input, 10).unwrap();
+        let network = Model::named("resnet18")
+            .unwrap()
+            .with("width", 32_u64)
+            .unwrap()
+            .network(input, 10)
+            .unwrap();
         let flat: Vec<f64> = parameters(&network, 3);
         for p in network.parameters() {
             let own = &flat[p.range()];

@@ -31,7 +31,7 @@ pub use cpu::Cpu;
 pub use cuda::Cuda;
 pub use device::{Dataset, Device, Epoch, Maps, Mode, Precision, Runner, Settings, State, Weights};
 pub use error::EngineError;
-pub use models::{MODELS, Model};
+pub use models::{InputKind, MODEL_NAMES, MODELS, Model, ModelEntry, SettingValue};
 pub use network::Network;
 pub use optimizer::Optimizer;
 pub use scalar::Real;

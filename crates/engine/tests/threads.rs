@@ -62,9 +62,14 @@ fn threads_do_not_change_a_bit() {
     let adam = Optimizer::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay: 1e-4 };
     // Large enough that every kind of work is cut into several tasks.
     let small = pictures(1, 20, 24, 24, 3);
-    let resnet = Model::ResNet18 { width: 16 }.network(small.shape(), 10).unwrap();
+    let resnet = Model::named("resnet18")
+        .unwrap()
+        .with("width", 16_u64)
+        .unwrap()
+        .network(small.shape(), 10)
+        .unwrap();
     let long = vectors(2, 50, 3072);
-    let mlp = Model::Mlp { hidden: 256, dropout: 0.1 }.network(long.shape(), 5).unwrap();
+    let mlp = Model::named("mlp").unwrap().network(long.shape(), 5).unwrap();
     for (network, data, optimizer, batch) in [(resnet, small, sgd, 8), (mlp, long, adam, 32)] {
         let network = Arc::new(network);
         let one = trained(&network, &data, optimizer, batch, 1);

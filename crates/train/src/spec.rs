@@ -19,6 +19,7 @@ mod read;
 mod run;
 mod selection;
 mod split;
+mod template;
 mod training;
 
 use dissensus_engine::Model;
@@ -61,7 +62,7 @@ pub struct Spec {
 /// A spec with every key, explained. It is valid as it is; what is commented out is the default, or
 /// an example where there is none.
 pub fn template() -> &'static str {
-    include_str!("spec/template.toml")
+    &template::TEMPLATE
 }
 
 impl Spec {
@@ -86,7 +87,7 @@ impl Spec {
                         stratify: self.split.stratify,
                         seed: self.split.seed.unwrap_or(seed),
                     },
-                    model: self.model,
+                    model: self.model.clone(),
                     delivery: delivery.clone(),
                     target: self.delivery.target.clone(),
                     training: self.training,

@@ -25,7 +25,7 @@ fn a_minimal_spec_has_every_default() {
     assert_eq!(spec.data.votes, [Votes::All]);
     assert_eq!(spec.split.parts, ["train", "evaluation"]);
     assert_eq!((spec.split.shares.as_slice(), spec.split.seed), (&[0.8, 0.2][..], None));
-    assert_eq!(spec.model, Model::ResNet18 { width: 64 });
+    assert_eq!(spec.model, Model::named("resnet18").unwrap());
     let training = spec.training;
     assert_eq!((training.epochs, training.batch, training.rate), (200, 128, 0.1));
     let sgd = Optimizer::Sgd { momentum: 0.9, nesterov: false, weight_decay: 5e-4 };
@@ -82,7 +82,7 @@ fn a_full_spec_is_read() {
     assert_eq!(spec.data.name(), "my votes");
     assert_eq!(spec.data.votes, [Votes::Drawn { per_item: 5, replacement: false }, Votes::All]);
     assert_eq!((spec.split.parts.len(), spec.split.seed), (3, Some(11)));
-    assert_eq!(spec.model, Model::Mlp { hidden: 256, dropout: 0.0 });
+    assert_eq!(spec.model, Model::named("mlp").unwrap().with("dropout", 0.0).unwrap());
     let adam = Optimizer::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay: 0.0 };
     assert_eq!((spec.training.optimizer, spec.training.rate), (adam, 1e-3));
     let plateau = Schedule::Plateau { factor: 0.1, patience: 10, threshold: 1e-4, minimum: 0.0 };
@@ -341,7 +341,7 @@ fn overrides_are_toml_or_text_and_the_last_counts() {
         "run.store=my runs/a",
     ])
     .unwrap();
-    assert_eq!((spec.training.epochs, spec.model.about().name), (30, "mlp"));
+    assert_eq!((spec.training.epochs, spec.model.entry().name), (30, "mlp"));
     assert_eq!(spec.delivery.methods[0].to_string(), "sls:every=5");
     assert_eq!(spec.selection.stop, Some(Stop { patience: 9, minimum: 0.5 }));
     assert_eq!(spec.run.store.to_str(), Some("my runs/a"));

@@ -49,7 +49,7 @@ fn it_is_a_spec_of_defaults() {
 #[test]
 fn every_key_stands_in_it_with_its_default() {
     let lines = lines();
-    for key in KEYS {
+    for key in KEYS.iter() {
         let written: Vec<&Value> = lines
             .iter()
             .filter(|(section, name, ..)| section == key.section && name == key.name)
@@ -86,7 +86,7 @@ fn nothing_else_stands_in_it() {
 /// Each group of commented lines is a valid setting with the choice it belongs to.
 #[test]
 fn what_is_commented_out_can_be_switched_on() {
-    for key in KEYS {
+    for key in KEYS.iter() {
         let Some(default) = key.default else { continue };
         let set = format!("{}={default}", key.path());
         if let When::IsWith(other, value, third) = key.when {

@@ -54,7 +54,7 @@ pub(super) fn lanes(batch: &Batch<'_>, device: &dyn Device) -> anyhow::Result<us
 
 /// What the best number depends on.
 fn kind(task: &Task, plan: &RunPlan, device: &dyn Device) -> String {
-    let (model, shape) = (plan.model, task.shape());
+    let (model, shape) = (&plan.model, task.shape());
     let (size, precision) = (plan.training.batch, plan.precision);
     let version = env!("CARGO_PKG_VERSION");
     format!("{version}, {}, {model:?}, {shape:?}, batch {size}, {precision:?}", device.describe())

@@ -102,9 +102,8 @@ mod tests {
 
     #[test]
     fn parameters_go_there_and_back() {
-        for (model, channels) in
-            [(Model::ResNet18 { width: 8 }, 3), (Model::SmallCnn { width: 6 }, 1)]
-        {
+        for (name, width, channels) in [("resnet18", 8_u64, 3), ("smallcnn", 6, 1)] {
+            let model = Model::named(name).unwrap().with("width", width).unwrap();
             let input = Shape::Map { height: 8, width: 8, channels };
             let network = model.network(input, 10).unwrap();
             let places = Places::new(&network);
@@ -123,7 +122,12 @@ mod tests {
     #[test]
     fn a_kernel_lies_by_output_tap_and_input() {
         let input = Shape::Map { height: 8, width: 8, channels: 3 };
-        let network = Model::SmallCnn { width: 8 }.network(input, 10).unwrap();
+        let network = Model::named("smallcnn")
+            .unwrap()
+            .with("width", 8_u64)
+            .unwrap()
+            .network(input, 10)
+            .unwrap();
         let places = Places::new(&network);
         // Output 5, tap 4 (the middle), input 2 of the first convolution.
         let host = (4 * 3 + 2) * 8 + 5;

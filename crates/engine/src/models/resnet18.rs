@@ -1,19 +1,23 @@
 //! `resnet18`: the residual network with 18 layers of He et al. (2016), with the stem that is usual
-//! for small pictures: a 3×3 convolution of stride 1 and no pooling. Four stages of two basic
+//! for small images: a 3×3 convolution of stride 1 and no pooling. Four stages of two basic
 //! blocks, with w, 2w, 4w and 8w channels; the first block of stages 2 to 4 halves the size.
 //! Names as in torchvision's state dict.
 
-use super::About;
+use super::setting::setting;
+use super::{InputKind, Model, ModelEntry};
 use crate::error::EngineError;
 use crate::network::{Builder, Network, NodeId, Shape};
 
-pub(super) const ABOUT: About = About {
+pub(super) const ENTRY: ModelEntry = ModelEntry {
     name: "resnet18",
-    description: "ResNet-18 with a 3×3 stem for small pictures, of any width",
-    pictures: true,
+    description: "ResNet-18 with a 3×3 stem for small images",
+    takes: InputKind::Images,
+    settings: &[setting!(whole "width" = 64, 1 to 4096, "channels of the first stage")],
+    network,
 };
 
-pub(super) fn network(input: Shape, width: usize, classes: usize) -> Result<Network, EngineError> {
+fn network(model: &Model, input: Shape, classes: usize) -> Result<Network, EngineError> {
+    let width = model.count("width")?;
     let mut b = Builder::new(input);
     let mut x = b.conv("conv1", 0, width, 3, 1);
     x = b.batch_norm("bn1", x);

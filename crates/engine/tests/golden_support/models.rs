@@ -18,7 +18,8 @@ pub(crate) fn mlp<F: Real>(golden: &Golden) {
     let (input, target) = (golden.tensor("input"), golden.tensor("target"));
     let (batches, batch, classes) = (input.shape[0], input.shape[1], golden.size("classes"));
     assert_eq!((golden.size("steps"), batches), (STEPS, STEPS));
-    let model = Model::Mlp { hidden: golden.size("hidden"), dropout: 0.0 };
+    let model = Model::named("mlp").unwrap().with("dropout", 0.0).unwrap();
+    let model = model.with("hidden", golden.size("hidden") as u64).unwrap();
     let shape = Shape::Flat { width: golden.size("in") };
     let network = Arc::new(model.network(shape, classes).unwrap());
     // `nn.Sequential` counts its layers, with GELU and dropout between the two.
@@ -67,7 +68,14 @@ fn resnet<F: Real>(
     optimizer: Optimizer,
     parameters: impl FnOnce(&Network) -> Vec<F>,
 ) -> (Arc<Network>, CpuRunner<F>) {
-    let network = Arc::new(Model::ResNet18 { width }.network(input, classes).unwrap());
+    let network = Arc::new(
+        Model::named("resnet18")
+            .unwrap()
+            .with("width", width as u64)
+            .unwrap()
+            .network(input, classes)
+            .unwrap(),
+    );
     let parameters = parameters(&network);
     let runner = runner::<F>(&network, &nothing(input), batch, optimizer, parameters);
     (network, runner)
@@ -180,7 +188,14 @@ pub(crate) fn epoch_against_steps() {
     let pixels = (0..count * shape.len()).map(|_| stream.word() as u8).collect();
     let (mean, deviation) = (vec![0.4, 0.5, 0.6], vec![0.2, 0.25, 0.3]);
     let data = Dataset::Pictures { height: 6, width: 5, channels: 3, pixels, mean, deviation };
-    let network = Arc::new(Model::SmallCnn { width: 4 }.network(shape, classes).unwrap());
+    let network = Arc::new(
+        Model::named("smallcnn")
+            .unwrap()
+            .with("width", 4_u64)
+            .unwrap()
+            .network(shape, classes)
+            .unwrap(),
+    );
     let optimizer = Optimizer::Sgd { momentum: 0.9, nesterov: true, weight_decay: 5e-4 };
     let start = State::<f64>::fresh(&network, &optimizer, 22).parameters;
     let mut epochs = runner(&network, &data, batch, optimizer, start.clone());

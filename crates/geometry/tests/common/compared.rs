@@ -68,7 +68,7 @@ impl Compared {
     pub(crate) fn new(setup: Setup) -> Self {
         let rows = setup.training + setup.judged;
         let dataset = pictures(rows, setup.side);
-        let model = Model::ResNet18 { width: setup.width };
+        let model = Model::named("resnet18").unwrap().with("width", setup.width as u64).unwrap();
         let network = Arc::new(model.network(dataset.shape(), CLASSES).unwrap());
         let optimizer = Optimizer::Sgd { momentum: 0.9, nesterov: false, weight_decay: 5e-4 };
         let settings = Settings {

@@ -2,6 +2,10 @@
 //! written, and what it takes. The reader takes defaults from here, and a test holds the template
 //! to it.
 
+use std::sync::LazyLock;
+
+use dissensus_engine::{MODEL_NAMES, MODELS};
+
 use super::run::{CHECKPOINTS, PRECISIONS};
 
 /// A key of a spec.
@@ -98,7 +102,6 @@ const OTHER_SHARES: &str = "a number above 0 for each part but the last, which i
 const ABOVE_0: &str = "a number above 0";
 const FROM_0: &str = "a number, at least 0";
 const BELOW_1: &str = "a number from 0 to below 1";
-const WIDTH: &str = "a whole number from 1 to 4096";
 const AUTO_COUNT: &str = r#""auto", or a whole number, at least 1"#;
 const STOP: &str = "false, true, or a table with patience and minimum";
 const VOTES_PER_ITEM: &str = r#"a whole number of votes, at least 1, or "all"; or a list of them"#;
@@ -108,7 +111,25 @@ const DEVICE: &str = r#""auto", "cpu", "cuda", or a device by its number, as in 
 
 /// Every key, in the order of the template. A name stands more than once where its default depends
 /// on another key; the first that counts is taken.
-pub const KEYS: &[Key] = &[
+pub static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
+    let after = FIXED.iter().position(|key| key.section == "model").map_or(0, |at| at + 1);
+    let mut keys = FIXED.to_vec();
+    keys.splice(after..after, model_keys());
+    keys
+});
+
+/// The settings of every model, from the entries of the models.
+fn model_keys() -> impl Iterator<Item = Key> {
+    MODELS.iter().flat_map(|model| {
+        model.settings.iter().map(|setting| {
+            let key = key("model", setting.name, setting.default_text, setting.expected);
+            key.is("model.name", model.name)
+        })
+    })
+}
+
+/// The keys that do not depend on a list of members.
+const FIXED: &[Key] = &[
     bare("data", "dataset", "the name of a dataset"),
     bare("data", "votes", "the path of a file with votes"),
     bare("data", "inputs", "the path of a file or folder with inputs"),
@@ -137,10 +158,6 @@ pub const KEYS: &[Key] = &[
     key("split", "stratify", "true", YES_NO),
     key("split", "seed", r#""run""#, SEED),
     key("model", "name", r#""resnet18""#, TEXT),
-    key("model", "width", "64", WIDTH).is("model.name", "resnet18"),
-    key("model", "width", "16", WIDTH).is("model.name", "smallcnn"),
-    key("model", "hidden", "256", "a whole number from 1 to 65536").is("model.name", "mlp"),
-    key("model", "dropout", "0.1", BELOW_1).is("model.name", "mlp"),
     bare("delivery", "methods", "a method, or a list of methods"),
     key("delivery", "target", r#""frequencies""#, TEXT),
     key("training", "epochs", "200", "a whole number from 1 to 1000000"),
@@ -185,7 +202,7 @@ pub fn choices(path: &str) -> Option<&'static [&'static str]> {
         "data.pair" => &["combined", "both", "joint"],
         "data.subset" => &["all", ENTROPY_BINS],
         "split.parts" => &[TWO, THREE],
-        "model.name" => &["resnet18", "smallcnn", "mlp"],
+        "model.name" => MODEL_NAMES,
         "training.optimizer" => &["sgd", "adam"],
         "training.schedule" => &["cosine", "constant", "plateau"],
         "run.precision" => PRECISIONS,

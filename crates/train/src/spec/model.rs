@@ -1,18 +1,25 @@
-//! `[model]`: what is trained.
+//! `[model]`: what is trained, with the settings that the entry of the model lists.
 
-use dissensus_engine::Model;
+use dissensus_engine::{EngineError, Model, SettingValue};
 
-use super::read::{Reader, number, whole};
+use super::read::{Reader, Refusal, number, whole};
 use crate::SpecError;
 
 pub(super) fn read(reader: &mut Reader<'_>) -> Result<Model, SpecError> {
-    let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
     let name = reader.choose("model", "name")?;
-    if name == "mlp" {
-        let hidden = size(reader.read("model", "hidden", whole(1..=16384))?);
-        let dropout = reader.read("model", "dropout", number(|x| (0.0..1.0).contains(&x)))?;
-        return Ok(Model::Mlp { hidden, dropout });
+    let refused = |error: EngineError, reader: &Reader<'_>| {
+        reader.conflict("model.name", format!("is {name}: {error}"))
+    };
+    let mut model = Model::named(name).map_err(|error| refused(error, reader))?;
+    for setting in model.entry().settings {
+        let value = reader.read("model", setting.name, |value| {
+            let given = match setting.default {
+                SettingValue::Whole(_) => SettingValue::Whole(whole(..)(value)?),
+                SettingValue::Number(_) => SettingValue::Number(number(|_| true)(value)?),
+            };
+            setting.check(given).ok_or(Refusal::Unexpected)
+        })?;
+        model = model.with(setting.name, value).map_err(|error| refused(error, reader))?;
     }
-    let width = size(reader.read("model", "width", whole(1..=4096))?);
-    Ok(if name == "smallcnn" { Model::SmallCnn { width } } else { Model::ResNet18 { width } })
+    Ok(model)
 }

@@ -1,8 +1,8 @@
 //! What a trained model takes: the shape of an example, and how pictures are normalized.
 
 use anyhow::Context as _;
-use dissensus_engine::Model;
 use dissensus_engine::network::Shape;
+use dissensus_engine::{InputKind, Model};
 use dissensus_store::Tensors;
 use serde::Deserialize;
 use serde_json::Value;
@@ -52,15 +52,13 @@ impl Takes {
         let Stated { normalization, input } =
             Stated::deserialize(result).context("its result cannot be read")?;
         let first = weights.iter().next().map(|tensor| tensor.shape().to_vec());
-        let expected = match (input.as_deref(), model, first.as_deref()) {
+        let expected = match (input.as_deref(), model.entry().takes, first.as_deref()) {
             (Some(&[height, width, channels]), ..) => {
                 Expected::Exactly(Shape::Map { height, width, channels })
             }
             (Some(&[width]), ..) => Expected::Exactly(Shape::Flat { width }),
-            (_, Model::Mlp { .. }, Some(&[_, numbers])) => Expected::Numbers(numbers),
-            (_, Model::SmallCnn { .. } | Model::ResNet18 { .. }, Some(&[_, channels, _, _])) => {
-                Expected::Channels(channels)
-            }
+            (_, InputKind::Vectors, Some(&[_, numbers])) => Expected::Numbers(numbers),
+            (_, InputKind::Images, Some(&[_, channels, _, _])) => Expected::Channels(channels),
             (_, _, shape) => anyhow::bail!(
                 "its first weights have the shape {:?}, which is not that of its model",
                 shape.unwrap_or_default()
@@ -113,13 +111,14 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    const MLP: Model = Model::Mlp { hidden: 8, dropout: 0.0 };
-    const CNN: Model = Model::SmallCnn { width: 4 };
+    const MLP: &str = "mlp";
+    const CNN: &str = "smallcnn";
 
-    fn takes(model: &Model, shape: &[usize], result: &Value) -> anyhow::Result<Takes> {
+    fn takes(model: &str, shape: &[usize], result: &Value) -> anyhow::Result<Takes> {
+        let model = Model::named(model).unwrap();
         let mut weights = Tensors::new();
         weights.push("first", shape, vec![0.0; shape.iter().product()]).unwrap();
-        Takes::of(model, &weights, result)
+        Takes::of(&model, &weights, result)
     }
 
     fn map(height: usize, channels: usize) -> Shape {
@@ -130,19 +129,19 @@ mod tests {
     fn shapes_are_checked_as_far_as_they_are_known() {
         let pictures =
             json!({ "normalization": { "mean": [0.5, 0.5, 0.5], "deviation": [0.2, 0.2, 0.2] } });
-        let cnn = takes(&CNN, &[4, 3, 3, 3], &pictures).unwrap();
+        let cnn = takes(CNN, &[4, 3, 3, 3], &pictures).unwrap();
         assert!(cnn.check("x", map(32, 3)).is_ok() && cnn.check("x", map(16, 3)).is_ok());
         let error = cnn.check("x.npy", map(16, 1)).unwrap_err().to_string();
         let expected = "x.npy does not fit the model: expected pictures with 3 channels, came \
                         pictures of 16×16×1; bring the inputs into the form that it was trained on";
         assert_eq!(error, expected);
         let vectors = json!({ "normalization": null });
-        let mlp = takes(&MLP, &[8, 5], &vectors).unwrap();
+        let mlp = takes(MLP, &[8, 5], &vectors).unwrap();
         assert!(mlp.check("x", Shape::Flat { width: 5 }).is_ok());
         let error = mlp.check("x", Shape::Flat { width: 4 }).unwrap_err().to_string();
         let expected = "expected feature vectors of 5 numbers, came feature vectors of 4 numbers";
         assert!(error.contains(expected), "{error}");
-        let flat = takes(&MLP, &[8, 256], &pictures).unwrap();
+        let flat = takes(MLP, &[8, 256], &pictures).unwrap();
         assert!(flat.check("x", map(16, 1)).is_ok() && flat.check("x", map(8, 1)).is_err());
     }
 
@@ -151,7 +150,7 @@ mod tests {
         let mut result =
             json!({ "normalization": { "mean": [0.5, 0.5, 0.5], "deviation": [0.2, 0.2, 0.2] } });
         result["input"] = json!([32, 32, 3]);
-        let cnn = takes(&CNN, &[4, 3, 3, 3], &result).unwrap();
+        let cnn = takes(CNN, &[4, 3, 3, 3], &result).unwrap();
         assert!(cnn.check("x", map(32, 3)).is_ok());
         let error = cnn.check("x", map(16, 3)).unwrap_err().to_string();
         assert!(
@@ -162,11 +161,11 @@ mod tests {
 
     #[test]
     fn results_that_say_too_little_are_named() {
-        let error = takes(&CNN, &[4, 3, 3, 3], &json!({})).unwrap_err().to_string();
+        let error = takes(CNN, &[4, 3, 3, 3], &json!({})).unwrap_err().to_string();
         assert!(error.contains("trained by an older version"), "{error}");
-        let odd = takes(&CNN, &[4, 3], &json!({ "normalization": null })).unwrap_err().to_string();
+        let odd = takes(CNN, &[4, 3], &json!({ "normalization": null })).unwrap_err().to_string();
         assert!(odd.contains("have the shape [4, 3]"), "{odd}");
-        let bad = takes(&CNN, &[4, 3, 3, 3], &json!({ "normalization": 7 })).unwrap_err();
+        let bad = takes(CNN, &[4, 3, 3, 3], &json!({ "normalization": 7 })).unwrap_err();
         assert!(bad.to_string().contains("cannot be read"), "{bad}");
     }
 }

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use dissensus_engine::MODELS;
 use dissensus_studies::Own;
 use dissensus_train::Spec;
 use dissensus_votes::write::{WriteError, write_atomically};
@@ -29,9 +31,8 @@ pub(crate) struct Args {
     /// Make vectors of texts or pictures by this encoder (`dissensus embed --list`)
     #[arg(long, value_name = "NAME|PATH")]
     encoder: Option<String>,
-    /// The model: mlp for vectors, smallcnn or resnet18 for pictures
-    /// [default: mlp or smallcnn, as it fits]
-    #[arg(long, value_name = "NAME")]
+    /// The model to train [default: one that fits the inputs]
+    #[arg(long, value_name = "NAME", value_parser = models())]
     model: Option<String>,
     /// How many seeds every delivery is trained with. Eight are the least with which an exact test
     /// survives the correction for four comparisons
@@ -58,6 +59,12 @@ pub(crate) struct Args {
     /// Replace an existing file
     #[arg(long)]
     force: bool,
+}
+
+fn models() -> PossibleValuesParser {
+    PossibleValuesParser::new(
+        MODELS.iter().map(|model| PossibleValue::new(model.name).help(model.description)),
+    )
 }
 
 const EXAMPLES: &str = "\
