@@ -9,7 +9,7 @@ use std::time::Instant;
 use dissensus_core::philox::Stream;
 use dissensus_core::{ClassSet, Counts, Ids, Keep, Probabilities, TableBuilder, VoteTable};
 use dissensus_labels::targets::dawid_skene;
-use dissensus_labels::{Delivery, Source, sparse};
+use dissensus_labels::{Delivers, Delivery, Source, sparse};
 
 const K: usize = 10;
 
@@ -50,12 +50,12 @@ fn main() {
         let source = lap(&format!("source of {what}"), 1, || Source::new(table).unwrap());
         for name in ["sls", "shuffled_sls", "multipass", "majority", "soft"] {
             let delivery: Delivery = name.parse().unwrap();
-            if what != "counts" && delivery.info().needs_counts {
+            if what != "counts" && delivery.entry().needs_counts {
                 continue;
             }
             let prepared =
                 lap(&format!("  {name}: prepare"), 1, || delivery.prepare(&source, 7).unwrap());
-            if !delivery.info().hard {
+            if delivery.entry().delivers != Delivers::Labels {
                 continue;
             }
             let mut t = 0;

@@ -1,8 +1,8 @@
 //! How the distribution p_i of an example reaches the loss in epoch t (from 0).
 //!
-//! The target never changes; only its delivery does. One file a method, and [`DELIVERIES`] lists
-//! them: the command line, its help and the docs take names and settings from there. To add one,
-//! write its file and add its line.
+//! The target never changes; only its delivery does. One file per method, and [`DELIVERIES`] lists
+//! them: the spec and its template, the command line, its help and `study new` read the entries. To
+//! add one, write its file and add its line.
 //!
 //! A [`Delivery`] is made from text (`sls`, `sls:every=5`), checked, and prepared for a [`Source`]
 //! and a seed. What comes out, a [`Prepared`], answers for every epoch: the label of example i in
@@ -35,40 +35,53 @@ use serde::{Deserialize, Serialize};
 
 pub use deterministic::SHUFFLE_OFFSET;
 pub use epochs::Epochs;
-pub use listed::{Drawing, Listed};
+pub use listed::{Drawing, ListedVotes};
 pub use majority::TieRule;
 pub use mixup::Mixing;
-pub use prepared::{Prepared, Room, Seen};
+pub use prepared::{EpochBuffer, EpochTargets, Prepared};
 
 use crate::params::Given;
 use crate::{LabelError, Params, Setting, Source};
 use prepared::Kind;
 
 /// The delivery methods.
-pub const DELIVERIES: &[Info] = &[
-    soft::INFO,
-    soft_noise::INFO,
-    multipass::INFO,
-    deterministic::INFO,
-    sls::INFO,
-    shuffled_sls::INFO,
-    majority::INFO,
-    label_smoothing::INFO,
-    mixup::INFO,
+pub const DELIVERIES: &[DeliveryEntry] = &[
+    soft::ENTRY,
+    soft_noise::ENTRY,
+    multipass::ENTRY,
+    deterministic::ENTRY,
+    sls::ENTRY,
+    shuffled_sls::ENTRY,
+    majority::ENTRY,
+    label_smoothing::ENTRY,
+    mixup::ENTRY,
 ];
 
-/// A delivery method in words.
+/// What a delivery method gives to the loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delivers {
+    /// One label per example.
+    Labels,
+    /// One distribution per example, the same in every epoch.
+    Distributions,
+    /// One distribution per example, another in every epoch.
+    EpochDistributions,
+}
+
+/// A delivery method of the list: everything that the rest of the program needs to know of it.
 #[derive(Clone, Copy, Debug)]
-pub struct Info {
+pub struct DeliveryEntry {
     /// The name to type.
     pub name: &'static str,
-    /// What it is, in a line.
+    /// A short name for tables and figures.
     pub title: &'static str,
-    /// What the loss sees in epoch t.
-    pub sees: &'static str,
-    /// Whether the loss sees labels; else distributions, or distributions with noise.
-    pub hard: bool,
-    /// Whether votes have to be counted; probabilities will not do.
+    /// What it is, in one line.
+    pub description: &'static str,
+    /// The target of the loss in epoch t.
+    pub formula: &'static str,
+    /// What it gives to the loss.
+    pub delivers: Delivers,
+    /// Whether it needs votes that can be counted; probabilities do not suffice.
     pub needs_counts: bool,
     /// Its settings, in the order in which they are written.
     pub settings: &'static [Setting],
@@ -84,7 +97,7 @@ trait Method: Send + Sync {
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Delivery {
-    info: &'static Info,
+    entry: &'static DeliveryEntry,
     text: String,
     method: Arc<dyn Method>,
 }
@@ -92,17 +105,17 @@ pub struct Delivery {
 impl Params {
     /// The delivery of this name, where the settings are its own and in range.
     pub fn check(&self) -> Result<Delivery, LabelError> {
-        let info = self.find("delivery", DELIVERIES, |info| info.name)?;
-        let mut given = self.given(info.name, info.settings)?;
-        let method = (info.make)(&mut given)?;
-        Ok(Delivery { info, text: given.text(), method })
+        let entry = self.find("delivery", DELIVERIES, |entry| entry.name)?;
+        let mut given = self.given(entry.name, entry.settings)?;
+        let method = (entry.make)(&mut given)?;
+        Ok(Delivery { entry, text: given.text(), method })
     }
 }
 
 impl Delivery {
-    /// What the list says about it.
-    pub fn info(&self) -> &'static Info {
-        self.info
+    /// Its entry in the list.
+    pub fn entry(&self) -> &'static DeliveryEntry {
+        self.entry
     }
 
     /// Makes everything that does not change from epoch to epoch.
@@ -159,18 +172,20 @@ mod tests {
     #[test]
     fn the_list_is_complete() {
         let mut names = std::collections::BTreeSet::new();
-        for info in DELIVERIES {
-            assert!(names.insert(info.name), "{} twice", info.name);
-            let words = info.settings.iter().flat_map(|s| [s.name, s.about, s.default, s.expected]);
-            for text in [info.name, info.title, info.sees].into_iter().chain(words) {
-                assert!(!text.is_empty() && text.trim() == text, "{}: {text:?}", info.name);
+        for entry in DELIVERIES {
+            assert!(names.insert(entry.name), "{} twice", entry.name);
+            let words =
+                entry.settings.iter().flat_map(|s| [s.name, s.description, s.default, s.expected]);
+            let own = [entry.name, entry.title, entry.description, entry.formula];
+            for text in own.into_iter().chain(words) {
+                assert!(!text.is_empty() && text.trim() == text, "{}: {text:?}", entry.name);
             }
             // Defaults are valid, every setting is read, and what is printed reads back.
-            let delivery: Delivery = info.name.parse().unwrap();
+            let delivery: Delivery = entry.name.parse().unwrap();
             let text = delivery.to_string();
             let printed: Params = text.parse().unwrap();
-            assert_eq!(printed.settings.len(), info.settings.len(), "{text}");
-            for (printed, setting) in printed.settings.iter().zip(info.settings) {
+            assert_eq!(printed.settings.len(), entry.settings.len(), "{text}");
+            for (printed, setting) in printed.settings.iter().zip(entry.settings) {
                 assert_eq!(
                     (printed.0.as_str(), printed.1.as_str()),
                     (setting.name, setting.default)

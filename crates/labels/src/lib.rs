@@ -1,8 +1,8 @@
-//! What training sees of the votes. Pure and seeded: the same table, settings and seed give the
+//! From votes to training targets. Pure and seeded: the same table, settings and seed give the
 //! same labels, whatever the number of threads, the order of the items or the batching.
 //!
 //! * [`targets`]: votes → the distribution p_i that an example is trained towards.
-//! * [`delivery`]: how p_i reaches the loss in epoch t; one file a method, one list.
+//! * [`delivery`]: how p_i reaches the loss in epoch t; one file per method, one list.
 //! * [`sparse`]: fewer votes, drawn from those there are.
 //! * [`subset`]: fewer items, chosen by their entropy.
 //! * [`Source`]: a checked vote table with the key of every item; made once, used by all of these.
@@ -44,11 +44,12 @@ mod testing;
 mod words;
 
 pub use delivery::{
-    DELIVERIES, Delivery, Drawing, Epochs, Listed, Mixing, Prepared, Room, Seen, TieRule,
+    DELIVERIES, Delivers, Delivery, DeliveryEntry, Drawing, EpochBuffer, EpochTargets, Epochs,
+    ListedVotes, Mixing, Prepared, TieRule,
 };
 pub use error::{LabelError, Named};
 pub use nearest::nearest;
 pub use params::{Params, Setting};
 pub use source::Source;
 pub use streams::example_key;
-pub use targets::{TARGETS, Target};
+pub use targets::{TARGETS, Target, TargetEntry};

@@ -12,8 +12,8 @@ use crate::nearest::nearest;
 pub struct Setting {
     /// The name to type.
     pub name: &'static str,
-    /// What it does, in a line.
-    pub about: &'static str,
+    /// What it does, in one line.
+    pub description: &'static str,
     /// Its value where none is given.
     pub default: &'static str,
     /// The values it takes, in words.

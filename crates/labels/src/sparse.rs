@@ -33,12 +33,12 @@ use crate::{LabelError, Named, Setting, Source, streams};
 /// The number of votes to draw, as the command line and the specs show it.
 pub const VOTES: Setting = Setting {
     name: "k",
-    about: "how many votes an item to draw",
+    description: "how many votes per item to draw",
     default: "5",
     expected: "a whole number of votes, at least 1",
 };
 
-/// Draws k votes an item with replacement, from counts, weights or probabilities.
+/// Draws k votes per item with replacement, from counts, weights or probabilities.
 pub fn with_replacement(source: &Source<'_>, k: u32, seed: u64) -> Result<VoteTable, LabelError> {
     check("sparse draws", k)?;
     if source.is_counted() {

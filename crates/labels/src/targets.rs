@@ -1,4 +1,4 @@
-//! What an example is trained towards: votes → distributions. One file an estimator, and
+//! What an example is trained towards: votes → distributions. One file per estimator, and
 //! [`TARGETS`] lists them. To add one, write its file and add its line.
 //!
 //! A target is a vote table again, whose distributions are the estimates: the table itself for
@@ -21,21 +21,23 @@ use crate::source::probabilities;
 use crate::{LabelError, Params, Setting};
 
 /// The estimators of targets.
-pub const TARGETS: &[Info] = &[frequencies::INFO, dirichlet::INFO, dawid_skene::INFO];
+pub const TARGETS: &[TargetEntry] = &[frequencies::ENTRY, dirichlet::ENTRY, dawid_skene::ENTRY];
 
-/// An estimator in words.
+/// An estimator of the list.
 #[derive(Clone, Copy, Debug)]
-pub struct Info {
+pub struct TargetEntry {
     /// The name to type.
     pub name: &'static str,
-    /// What it is, in a line.
-    pub title: &'static str,
+    /// What it is, in one line.
+    pub description: &'static str,
     /// How p_i is computed.
     pub formula: &'static str,
     /// What has to be known of the votes.
     pub needs: &'static str,
     /// Where it comes from.
     pub reference: &'static str,
+    /// Whether votes stay votes, so that deliveries that count them work.
+    pub keeps_counts: bool,
     /// Its settings, in the order in which they are written.
     pub settings: &'static [Setting],
     make: fn(&mut Given) -> Result<Arc<dyn Estimator>, LabelError>,
@@ -50,7 +52,7 @@ trait Estimator: Send + Sync {
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Target {
-    info: &'static Info,
+    entry: &'static TargetEntry,
     text: String,
     estimator: Arc<dyn Estimator>,
 }
@@ -58,17 +60,17 @@ pub struct Target {
 impl Params {
     /// The target of this name, where the settings are its own and in range.
     pub fn check_target(&self) -> Result<Target, LabelError> {
-        let info = self.find("target", TARGETS, |info| info.name)?;
-        let mut given = self.given(info.name, info.settings)?;
-        let estimator = (info.make)(&mut given)?;
-        Ok(Target { info, text: given.text(), estimator })
+        let entry = self.find("target", TARGETS, |entry| entry.name)?;
+        let mut given = self.given(entry.name, entry.settings)?;
+        let estimator = (entry.make)(&mut given)?;
+        Ok(Target { entry, text: given.text(), estimator })
     }
 }
 
 impl Target {
-    /// What the list says about it.
-    pub fn info(&self) -> &'static Info {
-        self.info
+    /// Its entry in the list.
+    pub fn entry(&self) -> &'static TargetEntry {
+        self.entry
     }
 
     /// A table of the same items and classes whose distributions are the targets.
@@ -132,16 +134,17 @@ mod tests {
     #[test]
     fn the_list_is_complete() {
         let mut names = std::collections::BTreeSet::new();
-        for info in TARGETS {
-            assert!(names.insert(info.name), "{} twice", info.name);
-            let words = info.settings.iter().flat_map(|s| [s.name, s.about, s.default, s.expected]);
-            let own = [info.name, info.title, info.formula, info.needs, info.reference];
+        for entry in TARGETS {
+            assert!(names.insert(entry.name), "{} twice", entry.name);
+            let words =
+                entry.settings.iter().flat_map(|s| [s.name, s.description, s.default, s.expected]);
+            let own = [entry.name, entry.description, entry.formula, entry.needs, entry.reference];
             for text in own.into_iter().chain(words) {
-                assert!(!text.is_empty() && text.trim() == text, "{}: {text:?}", info.name);
+                assert!(!text.is_empty() && text.trim() == text, "{}: {text:?}", entry.name);
             }
-            let target: Target = info.name.parse().unwrap();
+            let target: Target = entry.name.parse().unwrap();
             let printed: Params = target.to_string().parse().unwrap();
-            assert_eq!(printed.settings.len(), info.settings.len(), "{target}");
+            assert_eq!(printed.settings.len(), entry.settings.len(), "{target}");
             assert_eq!(target.to_string().parse::<Target>().unwrap(), target);
         }
         let error = "dirichle".parse::<Target>().unwrap_err().to_string();

@@ -4,7 +4,7 @@
 
 mod tables;
 
-use dissensus_labels::{Delivery, Room, Seen, Source};
+use dissensus_labels::{Delivery, EpochBuffer, EpochTargets, Source};
 use serde::Deserialize;
 use tables::table;
 
@@ -48,7 +48,7 @@ fn as_numpy() {
 fn labels_belong_to_ids() {
     for case in cases() {
         let Case { delivery, seed, ids, rows, epochs, labels } = case;
-        let part = if delivery.info().name == "shuffled_sls" { ids.len() } else { 9 };
+        let part = if delivery.entry().name == "shuffled_sls" { ids.len() } else { 9 };
         let order: Vec<usize> = (0..ids.len()).map(|i| i * 5 % ids.len()).take(part).collect();
         let turned_ids: Vec<String> = order.iter().map(|&i| ids[i].clone()).collect();
         let turned_rows: Vec<Vec<f64>> = order.iter().map(|&i| rows[i].clone()).collect();
@@ -75,9 +75,11 @@ fn threads_do_not_matter() {
         for info in dissensus_labels::DELIVERIES {
             let prepared = info.name.parse::<Delivery>().unwrap().prepare(&source, 3).unwrap();
             for t in 0..3 {
-                match prepared.see(t, &mut Room::default()) {
-                    Seen::Soft(rows) => seen.extend(rows),
-                    Seen::Hard(labels) => seen.extend(labels.iter().map(|&l| f64::from(l))),
+                match prepared.targets_at(t, &mut EpochBuffer::default()) {
+                    EpochTargets::Distributions(rows) => seen.extend(rows),
+                    EpochTargets::Labels(labels) => {
+                        seen.extend(labels.iter().map(|&l| f64::from(l)))
+                    }
                 }
             }
         }

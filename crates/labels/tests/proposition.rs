@@ -16,7 +16,7 @@
 
 use dissensus_core::philox::Stream;
 use dissensus_core::{ClassSet, Counts, Ids, VoteTable};
-use dissensus_labels::{Delivery, Prepared, Room, Seen, Source};
+use dissensus_labels::{Delivery, EpochBuffer, EpochTargets, Prepared, Source};
 
 const K: usize = 5;
 const N: u64 = 40_000;
@@ -115,9 +115,11 @@ fn by_the_targets_that_soft_noise_delivers() {
         let width = cases.len() * K;
         let (mut means, mut products) = (vec![0.0; width], vec![0.0; width * K]);
         let (mut lagged, mut across) = (vec![0.0; width * K], [0.0; K * K]);
-        let (mut room, mut before) = (Room::default(), vec![0.0; width]);
+        let (mut buffer, mut before) = (EpochBuffer::default(), vec![0.0; width]);
         for t in 0..N {
-            let Seen::Soft(rows) = prepared.see(t, &mut room) else { panic!("labels") };
+            let EpochTargets::Distributions(rows) = prepared.targets_at(t, &mut buffer) else {
+                panic!("labels")
+            };
             let mut noise = Vec::with_capacity(width);
             for ((counts, _), row) in cases.iter().zip(rows.chunks(K)) {
                 let total: u32 = counts.iter().sum();

@@ -4,7 +4,7 @@
 
 mod tables;
 
-use dissensus_labels::{Delivery, Room, Seen, Source};
+use dissensus_labels::{Delivery, EpochBuffer, EpochTargets, Source};
 use serde::Deserialize;
 use tables::table;
 
@@ -23,12 +23,14 @@ struct Case {
 #[test]
 fn as_numpy() {
     let cases: Vec<Case> = serde_json::from_str(include_str!("golden/soft_noise.json")).unwrap();
-    let (mut room, mut negative) = (Room::default(), 0);
+    let (mut buffer, mut negative) = (EpochBuffer::default(), 0);
     for Case { delivery, seed, ids, rows, epochs, targets } in cases {
         let table = table(&ids, &rows);
         let prepared = delivery.prepare(&Source::new(&table).unwrap(), seed).unwrap();
         for (&epoch, expected) in epochs.iter().zip(&targets) {
-            let Seen::Soft(found) = prepared.see(epoch, &mut room) else { panic!("labels") };
+            let EpochTargets::Distributions(found) = prepared.targets_at(epoch, &mut buffer) else {
+                panic!("labels")
+            };
             let expected = expected.concat();
             assert_eq!(found.len(), expected.len());
             for (at, (found, expected)) in found.iter().zip(&expected).enumerate() {

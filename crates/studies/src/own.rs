@@ -5,6 +5,7 @@
 
 use dissensus_core::VoteTable;
 use dissensus_engine::network::Shape;
+use dissensus_labels::{DELIVERIES, DeliveryEntry};
 
 use crate::{Study, StudyError};
 
@@ -51,7 +52,11 @@ impl Own<'_> {
     fn written(&self) -> String {
         let Own { table, .. } = *self;
         let (items, counts) = (table.len(), table.counts());
-        let arms: &[Known] = if counts.is_some() { &ARMS } else { &ARMS_WITHOUT_VOTES };
+        // Shares have no votes that could be shown one by one.
+        let usable = |entry: &&DeliveryEntry| counts.is_some() || !entry.needs_counts;
+        let arms =
+            ARMS.iter().filter_map(|name| DELIVERIES.iter().find(|entry| entry.name == *name));
+        let arms: Vec<&DeliveryEntry> = arms.filter(usable).collect();
         let votes = counts.map(|counts| {
             let mut votes: Vec<u64> = (0..counts.len()).map(|item| counts.votes(item)).collect();
             votes.sort_unstable();
@@ -91,13 +96,14 @@ impl Own<'_> {
             ),
         };
         let data = self.data.iter().map(|(key, value)| format!("{key} = {}\n", quoted(value)));
-        let arm = |(name, title, about): &Known| {
+        let arm = |DeliveryEntry { name, title, description, .. }: &&DeliveryEntry| {
+            let about = sentence(description);
             format!(
                 "[[arm]]\nname = \"{name}\"\ntitle = \"{title}\"\nabout = \"{about}\"\n\
                  delivery = \"{name}\"\n\n"
             )
         };
-        let hard = arms.iter().map(|arm| arm.0).filter(|arm| HARD.contains(arm)).map(quoted);
+        let hard = arms.iter().map(|arm| arm.name).filter(|arm| HARD.contains(arm)).map(quoted);
         let divided = 100.0 * self.divided() as f64 / items.max(1) as f64;
         filled(&[
             ("name", self.name.to_owned()),
@@ -146,30 +152,15 @@ fn quoted(text: &str) -> String {
     toml::Value::from(text).to_string()
 }
 
-type Known = (&'static str, &'static str, &'static str);
+/// A line of a list as a sentence.
+fn sentence(line: &str) -> String {
+    let mut letters = line.chars();
+    let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}.", letters.as_str())
+}
 
-const ARMS: [Known; 5] = [
-    ("soft", "soft labels", "The loss sees the distribution of the votes."),
-    (
-        "sls",
-        "drawn labels",
-        "The loss sees a label that is drawn from the votes anew in every epoch.",
-    ),
-    ("multipass", "multipass", "The loss sees the votes one by one, each once in a cycle."),
-    (
-        "majority",
-        "majority label",
-        "The loss sees the label with the most votes; the rest is lost.",
-    ),
-    (
-        "label_smoothing",
-        "label smoothing",
-        "The majority label, mixed with a little of every class.",
-    ),
-];
-
-/// Shares have no votes that could be shown one by one.
-const ARMS_WITHOUT_VOTES: [Known; 4] = [ARMS[0], ARMS[1], ARMS[3], ARMS[4]];
+/// The deliveries to compare: a choice of those that train one model each and are no controls.
+const ARMS: [&str; 5] = ["soft", "sls", "multipass", "majority", "label_smoothing"];
 
 const HARD: [&str; 2] = ["sls", "multipass"];
 

@@ -3,7 +3,7 @@
 use dissensus_core::philox::Stream;
 use dissensus_engine::device::{Choice, Mixture, Shift, Targets, Votes};
 use dissensus_engine::{Epoch, Mode, random};
-use dissensus_labels::{Drawing, Room, Seen};
+use dissensus_labels::{Delivers, Drawing, EpochBuffer, EpochTargets};
 
 use crate::spec::Training;
 use crate::{Setup, TrainError};
@@ -24,7 +24,7 @@ pub(crate) struct Epochs<'a> {
     draw: Option<u64>,
     /// What a device draws labels from, where it does so itself.
     votes: Option<Votes>,
-    room: Room,
+    buffer: EpochBuffer,
     lambda: Vec<f64>,
     partner: Vec<u32>,
 }
@@ -40,9 +40,9 @@ impl<'a> Epochs<'a> {
     ) -> Self {
         let rows = setup.dataset.len();
         // By row of the data, as the engine takes them; rows of other parts are never visited.
-        let (classes, shares) = match setup.labels.delivery().info().hard {
-            true => (vec![0; rows], Vec::new()),
-            false => (Vec::new(), vec![0.0; rows * setup.labels.classes()]),
+        let (classes, shares) = match setup.labels.delivery().entry().delivers {
+            Delivers::Labels => (vec![0; rows], Vec::new()),
+            _ => (Vec::new(), vec![0.0; rows * setup.labels.classes()]),
         };
         Self {
             keys: setup.train.iter().map(|&row| keys[row as usize]).collect(),
@@ -56,7 +56,7 @@ impl<'a> Epochs<'a> {
             shares,
             draw: None,
             votes: if draws { votes_by_row(setup) } else { None },
-            room: Room::default(),
+            buffer: EpochBuffer::default(),
             lambda: Vec::new(),
             partner: Vec::new(),
         }
@@ -80,13 +80,13 @@ impl<'a> Epochs<'a> {
         }
         let draw = self.setup.labels.draw_of(number);
         if self.votes.is_none() && self.draw != Some(draw) {
-            match self.setup.labels.see(number, &mut self.room) {
-                Seen::Hard(labels) => {
+            match self.setup.labels.targets_at(number, &mut self.buffer) {
+                EpochTargets::Labels(labels) => {
                     for (&row, &label) in train.iter().zip(labels) {
                         self.classes[row as usize] = label;
                     }
                 }
-                Seen::Soft(targets) => {
+                EpochTargets::Distributions(targets) => {
                     let width = self.setup.labels.classes();
                     for (&row, target) in train.iter().zip(targets.chunks_exact(width)) {
                         let into = &mut self.shares[row as usize * width..][..width];
@@ -280,9 +280,9 @@ mod tests {
                 let epoch = epochs.epoch(number, 0.1).unwrap();
                 let Targets::Distributions(found) = epoch.targets else { panic!("distributions") };
                 let mut wanted = vec![0.0; found.len()];
-                let mut room = Room::default();
-                let seen = setup.labels.see(number, &mut room);
-                let Seen::Soft(targets) = seen else { panic!("distributions") };
+                let mut buffer = EpochBuffer::default();
+                let targets = setup.labels.targets_at(number, &mut buffer);
+                let EpochTargets::Distributions(targets) = targets else { panic!("distributions") };
                 for (&row, target) in setup.train.iter().zip(targets.chunks(10)) {
                     let target: Vec<f32> = target.iter().map(|&t| t as f32).collect();
                     wanted[row as usize * 10..][..10].copy_from_slice(&target);

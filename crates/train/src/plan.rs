@@ -163,7 +163,7 @@ impl RunSpec {
 fn short(delivery: &Delivery) -> String {
     let text = delivery.to_string();
     let Ok(mut params) = text.parse::<Params>() else { return text };
-    let settings = delivery.info().settings;
+    let settings = delivery.entry().settings;
     params.settings.retain(|(name, value)| {
         !settings.iter().any(|setting| setting.name == name && setting.default == value)
     });

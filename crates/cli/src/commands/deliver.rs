@@ -7,7 +7,8 @@ use std::process::ExitCode;
 
 use dissensus_core::{ClassSet, Ids, Keep, VoteTable};
 use dissensus_labels::{
-    DELIVERIES, Delivery, Prepared, Room, Seen, Source, TARGETS, Target, sparse,
+    DELIVERIES, Delivers, Delivery, EpochBuffer, EpochTargets, Prepared, Source, TARGETS, Target,
+    sparse,
 };
 use dissensus_votes::containers::npy;
 use dissensus_votes::write::{WriteError, write_atomically};
@@ -20,10 +21,9 @@ use crate::ui::{self, paint, text};
 ///
 /// The label of an example in an epoch is a pure function of the seed, the epoch and the example's
 /// id: the same here, in dissensus' own training, and in the few lines of numpy that the
-/// documentation of the `labels` crate gives. Methods that deliver labels write epochs × items
-/// (.npy) or a row for each epoch and item (.csv); `soft` and `label_smoothing` write the
-/// distributions, items × classes, once; `soft_noise`, whose targets are others in each epoch,
-/// writes epochs × items × classes.
+/// documentation of the `labels` crate gives. The list of methods below says what each one writes:
+/// labels are epochs × items (.npy) or a row per epoch and item (.csv), distributions that stay the
+/// same are items × classes, and those that change are epochs × items × classes.
 #[derive(clap::Args)]
 #[command(after_help = methods())]
 pub(crate) struct Args {
@@ -59,14 +59,19 @@ pub(crate) struct Args {
 fn methods() -> String {
     let mut page = String::from("Methods:\n");
     for info in DELIVERIES {
-        page += &format!("  {:<16} {}\n", info.name, info.title);
+        let written = match info.delivers {
+            Delivers::Labels => "labels",
+            Delivers::Distributions => "distributions that stay the same",
+            Delivers::EpochDistributions => "distributions that change",
+        };
+        page += &format!("  {:<16} {} [{written}]\n", info.name, info.description);
         for s in info.settings {
-            page += &format!("  {:<16}   {}={}: {}\n", "", s.name, s.default, s.about);
+            page += &format!("  {:<16}   {}={}: {}\n", "", s.name, s.default, s.description);
         }
     }
     page += "\nTargets:\n";
     for info in TARGETS {
-        page += &format!("  {:<16} {}\n", info.name, info.title);
+        page += &format!("  {:<16} {}\n", info.name, info.description);
     }
     page
 }
@@ -190,10 +195,10 @@ struct View<'a> {
 
 impl View<'_> {
     fn form(&self) -> Shown<'_> {
-        match (self.prepared.targets(), self.prepared.delivery().info().hard) {
+        match (self.prepared.targets(), self.prepared.delivery().entry().delivers) {
             (Some(rows), _) => Shown::Once(rows),
-            (None, true) => Shown::Labels,
-            (None, false) => Shown::Epochs,
+            (None, Delivers::Labels) => Shown::Labels,
+            (None, _) => Shown::Epochs,
         }
     }
 
@@ -264,9 +269,10 @@ impl View<'_> {
         epochs: &Range<u64>,
         mut see: impl FnMut(u64, &[f64]) -> Result<(), WriteError>,
     ) -> Result<(), WriteError> {
-        let mut room = Room::default();
+        let mut buffer = EpochBuffer::default();
         for epoch in epochs.clone() {
-            if let Seen::Soft(rows) = self.prepared.see(epoch, &mut room) {
+            if let EpochTargets::Distributions(rows) = self.prepared.targets_at(epoch, &mut buffer)
+            {
                 see(epoch, rows)?;
             }
         }

@@ -3,17 +3,18 @@
 
 use std::sync::Arc;
 
-use super::{Info, Kind, Method, multipass};
+use super::{Delivers, DeliveryEntry, Kind, Method, multipass};
 use crate::{LabelError, Source};
 
 /// What is added to the seed of the shuffle.
 pub const SHUFFLE_OFFSET: u64 = 1000;
 
-pub(super) const INFO: Info = Info {
+pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
     name: "deterministic",
-    title: "multipass in another order, a control",
-    sees: "vote (t mod m_i) of the votes of example i, shuffled with the seed + 1000",
-    hard: true,
+    title: "multipass, another order",
+    description: "multipass in another order, a control",
+    formula: "vote (t mod m_i) of the votes of example i, shuffled with the seed + 1000",
+    delivers: Delivers::Labels,
     needs_counts: true,
     settings: &[],
     make: |_| Ok(Arc::new(Deterministic)),
@@ -23,7 +24,7 @@ struct Deterministic;
 
 impl Method for Deterministic {
     fn prepare(&self, source: &Source<'_>, seed: u64) -> Result<Kind, LabelError> {
-        multipass::shuffled(INFO.name, source, seed.wrapping_add(SHUFFLE_OFFSET))
+        multipass::shuffled(ENTRY.name, source, seed.wrapping_add(SHUFFLE_OFFSET))
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dissensus_core::philox;
 use rayon::prelude::*;
 
-use super::listed::{Drawing, Listed};
+use super::listed::{Drawing, ListedVotes};
 use crate::pool::Pick;
 use crate::streams::SLS;
 use crate::words::{RUN, four, one};
@@ -21,7 +21,7 @@ pub(super) trait Draws: Send + Sync {
     /// The labels of all examples in the draws 4 · quarter … 4 · quarter + 3.
     fn fill_four(&self, quarter: u64, out: [&mut [u16]; 4]);
     /// How it may be done elsewhere, where votes are kept one by one.
-    fn listed(&self) -> Option<Listed<'_>> {
+    fn listed(&self) -> Option<ListedVotes<'_>> {
         None
     }
 }
@@ -65,10 +65,14 @@ impl<P: Pick> Sampled<P> {
 }
 
 impl<P: Pick> Draws for Sampled<P> {
-    fn listed(&self) -> Option<Listed<'_>> {
+    fn listed(&self) -> Option<ListedVotes<'_>> {
         let (starts, votes) = self.pool.listed()?;
         let [seed, stream] = self.key();
-        Some(Listed { starts, votes, drawing: Drawing::Words { keys: &self.keys, seed, stream } })
+        Some(ListedVotes {
+            starts,
+            votes,
+            drawing: Drawing::Words { keys: &self.keys, seed, stream },
+        })
     }
 
     fn draw_of(&self, epoch: u64) -> u64 {

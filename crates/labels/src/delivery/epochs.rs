@@ -11,13 +11,13 @@ pub struct Epochs<'a> {
     prepared: &'a Prepared,
     epochs: Range<u64>,
     /// The labels of the draws in `made`, draw by draw.
-    room: Vec<u16>,
+    buffer: Vec<u16>,
     made: Range<u64>,
 }
 
 impl<'a> Epochs<'a> {
     pub(super) fn new(prepared: &'a Prepared, epochs: Range<u64>) -> Self {
-        Self { prepared, epochs, room: Vec::new(), made: 0..0 }
+        Self { prepared, epochs, buffer: Vec::new(), made: 0..0 }
     }
 
     /// The next epoch and its labels. (An iterator could not lend them.)
@@ -25,7 +25,7 @@ impl<'a> Epochs<'a> {
     pub fn next(&mut self) -> Option<(u64, &[u16])> {
         let epoch = self.epochs.next()?;
         let draws = match &self.prepared.kind {
-            Kind::Soft(_) | Kind::Noisy(_) => return None,
+            Kind::Soft(_) | Kind::Varying(_) => return None,
             Kind::Fixed { labels, .. } => return Some((epoch, labels)),
             Kind::Drawn(draws) => draws,
         };
@@ -34,12 +34,12 @@ impl<'a> Epochs<'a> {
             let last = self.epochs.end.saturating_sub(1).max(epoch);
             let quarter = draw / 4;
             if draws.draw_of(last) == draw || draw % 4 == 3 {
-                self.room.resize(items.max(self.room.len()), 0);
-                draws.fill(draw, &mut self.room[..items]);
+                self.buffer.resize(items.max(self.buffer.len()), 0);
+                draws.fill(draw, &mut self.buffer[..items]);
                 self.made = draw..draw.saturating_add(1);
             } else {
-                self.room.resize(4 * items, 0);
-                let (a, rest) = self.room.split_at_mut(items);
+                self.buffer.resize(4 * items, 0);
+                let (a, rest) = self.buffer.split_at_mut(items);
                 let (b, rest) = rest.split_at_mut(items);
                 let (c, d) = rest.split_at_mut(items);
                 draws.fill_four(quarter, [a, b, c, d]);
@@ -47,14 +47,14 @@ impl<'a> Epochs<'a> {
             }
         }
         let start = (draw - self.made.start) as usize * items;
-        Some((epoch, &self.room[start..start + items]))
+        Some((epoch, &self.buffer[start..start + items]))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use crate::testing::counted;
-    use crate::{Delivery, Room, Seen, Source};
+    use crate::{Delivery, EpochBuffer, EpochTargets, Source};
 
     #[test]
     fn all_ways_to_ask_agree() {
@@ -70,8 +70,8 @@ mod tests {
                     prepared.epoch(t, &mut labels).unwrap();
                     assert_eq!(epochs.next(), Some((t, &labels[..])), "{text} {t}");
                     assert_eq!(prepared.labels(t, &[2499, 0]).unwrap(), [labels[2499], labels[0]]);
-                    let mut room = Room::default();
-                    assert_eq!(prepared.see(t, &mut room), Seen::Hard(&labels));
+                    let mut buffer = EpochBuffer::default();
+                    assert_eq!(prepared.targets_at(t, &mut buffer), EpochTargets::Labels(&labels));
                 }
                 assert_eq!(epochs.next(), None);
             }

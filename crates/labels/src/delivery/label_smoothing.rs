@@ -8,19 +8,20 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::majority::{TIES, TieRule, majorities};
-use super::{Info, Kind, Method};
+use super::{Delivers, DeliveryEntry, Kind, Method};
 use crate::{LabelError, Setting, Source};
 
-pub(super) const INFO: Info = Info {
+pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
     name: "label_smoothing",
-    title: "the majority label, smoothed",
-    sees: "(1 - epsilon) onehot + epsilon / K of the majority label, in every epoch",
-    hard: false,
+    title: "label smoothing",
+    description: "the majority label, smoothed",
+    formula: "(1 - epsilon) onehot + epsilon / K of the majority label, in every epoch",
+    delivers: Delivers::Distributions,
     needs_counts: false,
     settings: &[
         Setting {
             name: "epsilon",
-            about: "how much of the target is uniform",
+            description: "how much of the target is uniform",
             default: "0.1",
             expected: "a number from 0 to 1",
         },

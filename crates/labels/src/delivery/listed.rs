@@ -2,7 +2,7 @@
 
 /// The votes of every example one by one, and how one of them becomes the label of a draw.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Listed<'a> {
+pub struct ListedVotes<'a> {
     /// Where the votes of each example begin, and the end of the last.
     pub starts: &'a [usize],
     /// The votes, as classes.
@@ -47,7 +47,7 @@ mod tests {
         for text in ["sls", "sls:every=3", "multipass", "deterministic", "shuffled_sls"] {
             let delivery: Delivery = text.parse().unwrap();
             let prepared = delivery.prepare(&source, 7).unwrap();
-            let Listed { starts, votes, drawing } = prepared.listed().unwrap();
+            let ListedVotes { starts, votes, drawing } = prepared.listed().unwrap();
             for epoch in 0..20 {
                 let draw = prepared.draw_of(epoch);
                 for place in 0..rows.len() {

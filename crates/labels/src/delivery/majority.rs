@@ -11,14 +11,15 @@ use std::sync::Arc;
 use dissensus_core::philox::Stream;
 use rayon::prelude::*;
 
-use super::{Info, Kind, Method};
+use super::{Delivers, DeliveryEntry, Kind, Method};
 use crate::{LabelError, Named, Setting, Source, streams};
 
-pub(super) const INFO: Info = Info {
+pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
     name: "majority",
-    title: "the most-voted label",
-    sees: "the class with the most votes on example i, in every epoch",
-    hard: true,
+    title: "majority label",
+    description: "the most-voted label",
+    formula: "the class with the most votes on example i, in every epoch",
+    delivers: Delivers::Labels,
     needs_counts: false,
     settings: &[TIES],
     make: |given| Ok(Arc::new(Majority { ties: given.next(|_| true)? })),
@@ -26,7 +27,7 @@ pub(super) const INFO: Info = Info {
 
 pub(super) const TIES: Setting = Setting {
     name: "ties",
-    about: "which class wins where several have the most votes",
+    description: "which class wins where several have the most votes",
     default: "lowest",
     expected: "lowest, random or error",
 };

@@ -19,19 +19,20 @@ use dissensus_core::philox::Stream;
 use libm::{exp, log, pow};
 
 use super::majority::{TIES, TieRule, majorities};
-use super::{Info, Kind, Method};
+use super::{Delivers, DeliveryEntry, Kind, Method};
 use crate::{LabelError, Setting, Source, streams};
 
-pub(super) const INFO: Info = Info {
+pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
     name: "mixup",
-    title: "the majority label, inputs and labels mixed in pairs",
-    sees: "lambda onehot(i) + (1 - lambda) onehot(partner of i), lambda ~ Beta(alpha, alpha) a batch",
-    hard: true,
+    title: "mixup",
+    description: "the majority label, inputs and labels mixed in pairs",
+    formula: "lambda onehot(i) + (1 - lambda) onehot(partner of i), lambda ~ Beta(alpha, alpha) a batch",
+    delivers: Delivers::Labels,
     needs_counts: false,
     settings: &[
         Setting {
             name: "alpha",
-            about: "both parameters of the Beta distribution of lambda",
+            description: "both parameters of the Beta distribution of lambda",
             default: "1",
             expected: "a number from 0.000001 to 1000000",
         },

@@ -10,17 +10,18 @@ use dissensus_core::philox::Stream;
 use rayon::prelude::*;
 
 use super::draws::Draws;
-use super::listed::{Drawing, Listed};
-use super::{Info, Kind, Method};
+use super::listed::{Drawing, ListedVotes};
+use super::{Delivers, DeliveryEntry, Kind, Method};
 use crate::pool::{Label, List, Pick};
 use crate::words::RUN;
 use crate::{LabelError, Source, streams};
 
-pub(super) const INFO: Info = Info {
+pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
     name: "multipass",
-    title: "every vote once per cycle, in an order shuffled once",
-    sees: "vote (t mod m_i) of the shuffled votes of example i",
-    hard: true,
+    title: "multipass",
+    description: "every vote once per cycle, in an order shuffled once",
+    formula: "vote (t mod m_i) of the shuffled votes of example i",
+    delivers: Delivers::Labels,
     needs_counts: true,
     settings: &[],
     make: |_| Ok(Arc::new(Multipass)),
@@ -30,7 +31,7 @@ struct Multipass;
 
 impl Method for Multipass {
     fn prepare(&self, source: &Source<'_>, seed: u64) -> Result<Kind, LabelError> {
-        shuffled(INFO.name, source, seed)
+        shuffled(ENTRY.name, source, seed)
     }
 }
 
@@ -60,9 +61,9 @@ impl<C: Label> Turns<C> {
 }
 
 impl<C: Label> Draws for Turns<C> {
-    fn listed(&self) -> Option<Listed<'_>> {
+    fn listed(&self) -> Option<ListedVotes<'_>> {
         let (starts, votes) = self.0.listed()?;
-        Some(Listed { starts, votes, drawing: Drawing::Turns })
+        Some(ListedVotes { starts, votes, drawing: Drawing::Turns })
     }
 
     fn draw_of(&self, epoch: u64) -> u64 {

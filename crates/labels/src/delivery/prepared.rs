@@ -7,8 +7,7 @@ use rayon::prelude::*;
 
 use super::draws::Draws;
 use super::epochs::Epochs;
-use super::listed::Listed;
-use super::soft_noise::Noise;
+use super::listed::ListedVotes;
 use super::{Delivery, Mixing};
 use crate::{LabelError, Source};
 
@@ -17,25 +16,31 @@ pub(super) enum Kind {
     /// Distributions that never change, row by row.
     Soft(Vec<f64>),
     /// Distributions that change with the epoch.
-    Noisy(Noise),
+    Varying(Box<dyn EpochRows>),
     /// Labels that never change.
     Fixed { labels: Vec<u16>, mixing: Option<Mixing> },
     /// Labels that change with the draw.
     Drawn(Box<dyn Draws>),
 }
 
-/// What the loss sees in an epoch.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Seen<'a> {
-    /// A distribution for every example, row by row.
-    Soft(&'a [f64]),
-    /// A label for every example.
-    Hard(&'a [u16]),
+/// Distributions as a function of the epoch.
+pub(super) trait EpochRows: Send + Sync {
+    /// Replaces the contents of `out` by the distributions of an epoch, row by row.
+    fn fill(&self, epoch: u64, out: &mut Vec<f64>);
 }
 
-/// Room for what changes from epoch to epoch, to be used again for the next.
+/// The targets of the loss in an epoch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum EpochTargets<'a> {
+    /// One distribution per example, row by row.
+    Distributions(&'a [f64]),
+    /// One label per example.
+    Labels(&'a [u16]),
+}
+
+/// Memory for targets that change from epoch to epoch; the next epoch reuses it.
 #[derive(Clone, Debug, Default)]
-pub struct Room {
+pub struct EpochBuffer {
     labels: Vec<u16>,
     rows: Vec<f64>,
 }
@@ -83,7 +88,8 @@ impl Prepared {
     }
 
     /// The distributions, row by row; `None` for a method that delivers labels, or distributions
-    /// that change from epoch to epoch, for which there is [`see`](Self::see).
+    /// that change from epoch to epoch, for which there is
+    /// [`targets_at`](Self::targets_at).
     pub fn targets(&self) -> Option<&[f64]> {
         match &self.kind {
             Kind::Soft(rows) => Some(rows),
@@ -104,19 +110,19 @@ impl Prepared {
         }
     }
 
-    /// The number of the draw that an epoch delivers. Epochs of the same draw see the same, so that
-    /// nothing has to be made or moved between them.
+    /// The number of the draw that an epoch delivers. Epochs of the same draw have the same targets,
+    /// so that nothing has to be made or moved between them.
     pub fn draw_of(&self, epoch: u64) -> u64 {
         match &self.kind {
             Kind::Drawn(draws) => draws.draw_of(epoch),
-            Kind::Noisy(_) => epoch,
+            Kind::Varying(_) => epoch,
             Kind::Soft(_) | Kind::Fixed { .. } => 0,
         }
     }
 
     /// How the labels may be drawn elsewhere, such as on a GPU: `None` where they do not change, and
-    /// where votes are not kept one by one (more than 64 an item, probabilities, weights).
-    pub fn listed(&self) -> Option<Listed<'_>> {
+    /// where votes are not kept one by one (more than 64 per item, probabilities, weights).
+    pub fn listed(&self) -> Option<ListedVotes<'_>> {
         match &self.kind {
             Kind::Drawn(draws) => draws.listed(),
             _ => None,
@@ -133,7 +139,7 @@ impl Prepared {
             return Err(LabelError::NoSuchPlace { place, items: self.items });
         }
         match &self.kind {
-            Kind::Soft(_) | Kind::Noisy(_) => Err(self.not_hard()),
+            Kind::Soft(_) | Kind::Varying(_) => Err(self.not_hard()),
             Kind::Fixed { labels, .. } => Ok(labels[place]),
             Kind::Drawn(draws) => Ok(draws.label(draws.draw_of(epoch), place)),
         }
@@ -150,35 +156,35 @@ impl Prepared {
             return Err(LabelError::Length { found: out.len(), expected: self.items });
         }
         match &self.kind {
-            Kind::Soft(_) | Kind::Noisy(_) => return Err(self.not_hard()),
+            Kind::Soft(_) | Kind::Varying(_) => return Err(self.not_hard()),
             Kind::Fixed { labels, .. } => out.copy_from_slice(labels),
             Kind::Drawn(draws) => draws.fill(draws.draw_of(epoch), out),
         }
         Ok(())
     }
 
-    /// What the loss sees in an epoch, of any method. `room` holds it where it changes.
-    pub fn see<'a>(&'a self, epoch: u64, room: &'a mut Room) -> Seen<'a> {
+    /// The targets of the loss in an epoch, for any method. `buffer` holds those that change.
+    pub fn targets_at<'a>(&'a self, epoch: u64, buffer: &'a mut EpochBuffer) -> EpochTargets<'a> {
         match &self.kind {
-            Kind::Soft(rows) => Seen::Soft(rows),
-            Kind::Fixed { labels, .. } => Seen::Hard(labels),
+            Kind::Soft(rows) => EpochTargets::Distributions(rows),
+            Kind::Fixed { labels, .. } => EpochTargets::Labels(labels),
             Kind::Drawn(draws) => {
-                room.labels.resize(self.items, 0);
-                draws.fill(draws.draw_of(epoch), &mut room.labels);
-                Seen::Hard(&room.labels)
+                buffer.labels.resize(self.items, 0);
+                draws.fill(draws.draw_of(epoch), &mut buffer.labels);
+                EpochTargets::Labels(&buffer.labels)
             }
-            Kind::Noisy(noise) => {
-                noise.fill(epoch, &mut room.rows);
-                Seen::Soft(&room.rows)
+            Kind::Varying(rows) => {
+                rows.fill(epoch, &mut buffer.rows);
+                EpochTargets::Distributions(&buffer.rows)
             }
         }
     }
 
     /// The labels of some epochs, one after another. Four draws are made at once, which takes less
-    /// than twice the time of one; they take 8 bytes an example.
+    /// than twice the time of one; they take 8 bytes per example.
     pub fn epochs(&self, epochs: Range<u64>) -> Result<Epochs<'_>, LabelError> {
         match &self.kind {
-            Kind::Soft(_) | Kind::Noisy(_) => Err(self.not_hard()),
+            Kind::Soft(_) | Kind::Varying(_) => Err(self.not_hard()),
             _ => Ok(Epochs::new(self, epochs)),
         }
     }
@@ -194,6 +200,7 @@ impl fmt::Debug for Prepared {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Delivers;
     use crate::testing::counted;
 
     #[test]
@@ -214,14 +221,14 @@ mod tests {
     fn nothing_to_deliver() {
         let table = counted(&[]);
         let source = Source::new(&table).unwrap();
-        for info in crate::DELIVERIES {
-            let prepared = info.name.parse::<Delivery>().unwrap().prepare(&source, 1).unwrap();
+        for entry in crate::DELIVERIES {
+            let prepared = entry.name.parse::<Delivery>().unwrap().prepare(&source, 1).unwrap();
             assert!(prepared.is_empty());
-            match prepared.see(0, &mut Room::default()) {
-                Seen::Soft(rows) => assert!(rows.is_empty()),
-                Seen::Hard(labels) => assert!(labels.is_empty()),
+            match prepared.targets_at(0, &mut EpochBuffer::default()) {
+                EpochTargets::Distributions(rows) => assert!(rows.is_empty()),
+                EpochTargets::Labels(labels) => assert!(labels.is_empty()),
             }
-            assert_eq!(prepared.epoch(0, &mut []).is_ok(), info.hard);
+            assert_eq!(prepared.epoch(0, &mut []).is_ok(), entry.delivers == Delivers::Labels);
         }
     }
 }

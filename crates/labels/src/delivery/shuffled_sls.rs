@@ -17,15 +17,16 @@ use std::sync::Arc;
 use dissensus_core::philox;
 use rayon::prelude::*;
 
-use super::{Info, Kind, Method, sls};
+use super::{Delivers, DeliveryEntry, Kind, Method, sls};
 use crate::{LabelError, Source, streams};
 
-pub(super) const INFO: Info = Info {
+pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
     name: "shuffled_sls",
-    title: "SLS from the distribution of another example, a control",
-    sees: "one label drawn from the distribution of the example that stands in for i, held for \
+    title: "drawn labels, shuffled",
+    description: "SLS from the distribution of another example, a control",
+    formula: "one label drawn from the distribution of the example that stands in for i, held for \
            `every` epochs",
-    hard: true,
+    delivers: Delivers::Labels,
     needs_counts: false,
     settings: &[sls::EVERY],
     make: |given| Ok(Arc::new(ShuffledSls { every: given.next(|&every| every > 0)? })),

@@ -16,15 +16,16 @@
 use std::sync::Arc;
 
 use super::draws::Sampled;
-use super::{Info, Kind, Method};
+use super::{Delivers, DeliveryEntry, Kind, Method};
 use crate::pool::{Cumulative, List, Rows};
 use crate::{LabelError, Setting, Source};
 
-pub(super) const INFO: Info = Info {
+pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
     name: "sls",
-    title: "stochastic label sampling: a label drawn anew from the annotator distribution",
-    sees: "one label drawn from p_i at the start of epoch t, held for `every` epochs",
-    hard: true,
+    title: "drawn labels",
+    description: "stochastic label sampling: a label drawn anew from the annotator distribution",
+    formula: "one label drawn from p_i at the start of epoch t, held for `every` epochs",
+    delivers: Delivers::Labels,
     needs_counts: false,
     settings: &[EVERY],
     make: |given| Ok(Arc::new(Sls { every: given.next(|&every| every > 0)? })),
@@ -32,7 +33,7 @@ pub(super) const INFO: Info = Info {
 
 pub(super) const EVERY: Setting = Setting {
     name: "every",
-    about: "how many epochs a draw is held",
+    description: "how many epochs a draw is held",
     default: "1",
     expected: "a whole number of epochs, at least 1",
 };

@@ -5,14 +5,15 @@
 
 use std::sync::Arc;
 
-use super::{Info, Kind, Method};
+use super::{Delivers, DeliveryEntry, Kind, Method};
 use crate::{LabelError, Source};
 
-pub(super) const INFO: Info = Info {
+pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
     name: "soft",
-    title: "the annotator distribution as a soft label",
-    sees: "p_i itself, in every epoch",
-    hard: false,
+    title: "soft labels",
+    description: "the annotator distribution as a soft label",
+    formula: "p_i itself, in every epoch",
+    delivers: Delivers::Distributions,
     needs_counts: false,
     settings: &[],
     make: |_| Ok(Arc::new(Soft)),
@@ -29,7 +30,7 @@ impl Method for Soft {
 #[cfg(test)]
 mod tests {
     use crate::testing::{counted, shares};
-    use crate::{Delivery, LabelError, Room, Seen, Source};
+    use crate::{Delivery, EpochBuffer, EpochTargets, LabelError, Source};
 
     #[test]
     fn rows_are_the_shares() {
@@ -38,7 +39,9 @@ mod tests {
         let prepared = soft.prepare(&Source::new(&table).unwrap(), 0).unwrap();
         assert_eq!(prepared.targets().unwrap(), [0.25, 0.75, 1.0, 0.0]);
         assert_eq!(prepared.targets_f32().unwrap(), [0.25, 0.75, 1.0, 0.0]);
-        assert_eq!(prepared.see(9, &mut Room::default()), Seen::Soft(&[0.25, 0.75, 1.0, 0.0]));
+        let mut buffer = EpochBuffer::default();
+        let targets = prepared.targets_at(9, &mut buffer);
+        assert_eq!(targets, EpochTargets::Distributions(&[0.25, 0.75, 1.0, 0.0]));
         let error = LabelError::NotHard { delivery: "soft".into() };
         assert_eq!(prepared.epoch(0, &mut [0; 2]), Err(error.clone()));
         assert_eq!(prepared.epochs(0..3).unwrap_err(), error);

@@ -21,19 +21,21 @@ use std::sync::Arc;
 use dissensus_core::philox::Stream;
 use rayon::prelude::*;
 
-use super::{Info, Kind, Method};
+use super::prepared::EpochRows;
+use super::{Delivers, DeliveryEntry, Kind, Method};
 use crate::{LabelError, Setting, Source, streams};
 
-pub(super) const INFO: Info = Info {
+pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
     name: "soft_noise",
-    title: "the annotator distribution with Gaussian noise of SLS's covariance, a control",
-    sees: "p_i + xi, drawn anew in every epoch: xi has the mean 0 and the covariance \
+    title: "soft labels with noise",
+    description: "the annotator distribution with Gaussian noise of SLS's covariance, a control",
+    formula: "p_i + xi, drawn anew in every epoch: xi has the mean 0 and the covariance \
            scale^2 (Diag(p_i) - p_i p_i^T)",
-    hard: false,
+    delivers: Delivers::EpochDistributions,
     needs_counts: false,
     settings: &[Setting {
         name: "scale",
-        about: "the standard deviation of the noise, in that of SLS",
+        description: "the standard deviation of the noise, in that of SLS",
         default: "1",
         expected: "a number from 0 to 10",
     }],
@@ -49,18 +51,18 @@ struct SoftNoise {
 
 impl Method for SoftNoise {
     fn prepare(&self, source: &Source<'_>, seed: u64) -> Result<Kind, LabelError> {
-        Ok(Kind::Noisy(Noise {
+        Ok(Kind::Varying(Box::new(Noise {
             rows: source.distributions(),
             classes: source.classes().len().max(1),
             keys: Arc::clone(source.keys()),
             seed,
             scale: self.scale,
-        }))
+        })))
     }
 }
 
 /// Distributions, and the noise that an epoch adds to them.
-pub(super) struct Noise {
+struct Noise {
     rows: Vec<f64>,
     classes: usize,
     keys: Arc<[u64]>,
@@ -68,15 +70,16 @@ pub(super) struct Noise {
     scale: f64,
 }
 
-impl Noise {
-    /// The targets of an epoch, row by row, in the place of what `out` held.
-    pub(super) fn fill(&self, epoch: u64, out: &mut Vec<f64>) {
+impl EpochRows for Noise {
+    fn fill(&self, epoch: u64, out: &mut Vec<f64>) {
         out.resize(self.rows.len(), 0.0);
         let rows = self.rows.par_chunks_exact(self.classes).zip(&self.keys[..]);
         let both = out.par_chunks_exact_mut(self.classes).zip(rows).with_min_len(256);
         both.for_each(|(out, (p, &key))| self.row(epoch, key, p, out));
     }
+}
 
+impl Noise {
     fn row(&self, epoch: u64, key: u64, p: &[f64], out: &mut [f64]) {
         let mut sum = 0.0;
         for ((class, &p), to) in (0..).zip(p).zip(out.iter_mut()) {
@@ -98,11 +101,12 @@ impl Noise {
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use crate::testing::{counted, shares};
-    use crate::{Delivery, LabelError, Prepared, Room, Seen, Source};
+    use crate::{Delivery, EpochBuffer, EpochTargets, LabelError, Prepared, Source};
 
     fn rows(prepared: &Prepared, epoch: u64) -> Vec<f64> {
-        let mut room = Room::default();
-        let Seen::Soft(rows) = prepared.see(epoch, &mut room) else { panic!("distributions") };
+        let mut buffer = EpochBuffer::default();
+        let targets = prepared.targets_at(epoch, &mut buffer);
+        let EpochTargets::Distributions(rows) = targets else { panic!("distributions") };
         rows.to_vec()
     }
 

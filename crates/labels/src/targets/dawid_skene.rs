@@ -27,26 +27,27 @@ use dissensus_core::VoteTable;
 
 use self::ballots::Cast;
 use self::steps::Parameters;
-use super::{Estimator, Info, with_rows};
+use super::{Estimator, TargetEntry, with_rows};
 use crate::{LabelError, Setting};
 
-pub(super) const INFO: Info = Info {
+pub(super) const ENTRY: TargetEntry = TargetEntry {
     name: "dawid_skene",
-    title: "posteriors of one true class, annotators weighted by their estimated errors",
+    description: "posteriors of one true class, annotators weighted by their estimated errors",
     formula: "p_ik ~ pi_k prod e_a(l | k) over the votes (a, l) on item i, fitted by EM",
     needs: "single votes with annotators",
     reference: "Dawid and Skene, Maximum likelihood estimation of observer error-rates using the \
                 EM algorithm (1979)",
+    keeps_counts: false,
     settings: &[
         Setting {
             name: "iterations",
-            about: "the most rounds of EM",
+            description: "the most rounds of EM",
             default: "100",
             expected: "a whole number from 1 to 1000000",
         },
         Setting {
             name: "tolerance",
-            about: "stop when the log-likelihood a vote grows by less; 0 never stops early",
+            description: "stop when the log-likelihood a vote grows by less; 0 never stops early",
             default: "0.00001",
             expected: "a number from 0",
         },
@@ -93,7 +94,7 @@ pub struct DawidSkene {
 
 /// Fits the model to a table of single votes that name their annotators.
 pub fn fit(table: &VoteTable, settings: Settings) -> Result<DawidSkene, LabelError> {
-    let cast = Cast::new(INFO.name, table)?;
+    let cast = Cast::new(ENTRY.name, table)?;
     let mut posteriors = cast.shares();
     let mut parameters = steps::maximize(&cast, &posteriors);
     let mut log_likelihoods: Vec<f64> = Vec::new();

@@ -7,18 +7,19 @@ use std::sync::Arc;
 
 use dissensus_core::VoteTable;
 
-use super::{Estimator, Info, with_rows};
+use super::{Estimator, TargetEntry, with_rows};
 use crate::{LabelError, Setting, Source};
 
-pub(super) const INFO: Info = Info {
+pub(super) const ENTRY: TargetEntry = TargetEntry {
     name: "dirichlet",
-    title: "frequencies smoothed by a symmetric Dirichlet prior (Laplace for alpha = 1)",
+    description: "frequencies smoothed by a symmetric Dirichlet prior (Laplace for alpha = 1)",
     formula: "p_ik = (c_ik + alpha) / (m_i + alpha K)",
     needs: "votes or counts",
     reference: "Good, The estimation of probabilities (1965)",
+    keeps_counts: false,
     settings: &[Setting {
         name: "alpha",
-        about: "votes that every class gets beforehand",
+        description: "votes that every class gets beforehand",
         default: "1",
         expected: "a number above 0",
     }],
@@ -42,7 +43,7 @@ impl Estimator for Dirichlet {
 /// The smoothed distributions, row by row.
 pub fn smoothed(source: &Source<'_>, alpha: f64) -> Result<Vec<f64>, LabelError> {
     if source.is_shares() {
-        return Err(LabelError::NeedsCounts { what: INFO.name, instead: "frequencies" });
+        return Err(LabelError::NeedsCounts { what: ENTRY.name, instead: "frequencies" });
     }
     let classes = source.classes().len();
     let mut rows = vec![0.0; source.len() * classes];

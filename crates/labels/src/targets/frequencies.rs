@@ -5,15 +5,16 @@ use std::sync::Arc;
 
 use dissensus_core::VoteTable;
 
-use super::{Estimator, Info};
+use super::{Estimator, TargetEntry};
 use crate::{LabelError, Source};
 
-pub(super) const INFO: Info = Info {
+pub(super) const ENTRY: TargetEntry = TargetEntry {
     name: "frequencies",
-    title: "the share of the votes that each class got",
+    description: "the share of the votes that each class got",
     formula: "p_ik = c_ik / m_i",
     needs: "votes, counts or probabilities",
     reference: "the maximum-likelihood estimate",
+    keeps_counts: true,
     settings: &[],
     make: |_| Ok(Arc::new(Frequencies)),
 };

@@ -1,6 +1,6 @@
 //! `[delivery]`: what the loss sees of the votes.
 
-use dissensus_labels::{Delivery, TARGETS, Target};
+use dissensus_labels::{Delivery, Target};
 use serde::Serialize;
 
 use super::read::{Reader, Refusal, several, text};
@@ -27,11 +27,10 @@ impl DeliveryChoice {
         })?;
         let target = |value: &toml::Value| text(value)?.parse::<Target>().map_err(Refusal::Labels);
         let target = reader.read("delivery", "target", target)?;
-        // The first target keeps the votes; the others are probabilities, which cannot be counted.
-        let counted = TARGETS.first().is_some_and(|first| first.name == target.info().name);
-        match methods.iter().find(|method| method.info().needs_counts) {
+        let counted = target.entry().keeps_counts;
+        match methods.iter().find(|method| method.entry().needs_counts) {
             Some(method) if !counted => {
-                let (method, target) = (method.info().name, target.info().name);
+                let (method, target) = (method.entry().name, target.entry().name);
                 let why = format!(
                     "is {target}, which gives probabilities, and {method} needs votes that can be \
                      counted; set it to frequencies, or leave {method} out"

@@ -10,8 +10,8 @@ pub(super) static TEMPLATE: LazyLock<String> = LazyLock::new(|| {
     let lists = [
         ("# {models}\n", models()),
         ("# {model settings}\n", model_settings()),
-        ("# {deliveries}\n", members(DELIVERIES.iter().map(|info| (info.name, info.title)))),
-        ("# {targets}\n", members(TARGETS.iter().map(|info| (info.name, info.title)))),
+        ("# {deliveries}\n", members(DELIVERIES.iter().map(|info| (info.name, info.description)))),
+        ("# {targets}\n", members(TARGETS.iter().map(|info| (info.name, info.description)))),
     ];
     let text = include_str!("template.toml").to_owned();
     lists.into_iter().fold(text, |text, (marker, list)| text.replace(marker, &list))
