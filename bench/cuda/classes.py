@@ -22,14 +22,14 @@ from machine import bench_engine, built, save, version  # noqa: E402
 
 TIME, BYTES = "gpu__time_duration.sum", "dram__bytes.sum"
 # Kernels of ours by the beginning of their names; all others are cuDNN's.
-OURS = {"norm_sums": "norm, statistics", "norm_apply": "norm, output",
-        "norm_slopes": "norm, gradient sums", "norm_back": "norm, gradient",
-        "sgd": "optimizer", "pictures": "pictures", "thin": "pictures",
+OURS = {"norm_statistics": "norm, statistics", "norm_apply": "norm, output",
+        "norm_gradients": "norm, gradient sums", "norm_back": "norm, gradient",
+        "sgd": "optimizer", "gather_images": "images", "subsample": "images",
         "head": "head", "pool": "head", "linear": "head", "cross_entropy": "head",
-        "draw_labels": "labels", "turn_labels": "labels",
-        "advance": "small", "collect": "small", "copy_down": "small", "pass_on": "small",
-        "gather_up": "small", "unpad": "small", "sum": "small", "put_places": "small",
-        "take_places": "small"}
+        "draw_labels": "labels", "cycle_labels": "labels",
+        "next_batch": "small", "store_rows": "small", "copy_to_activations": "small",
+        "accumulate": "small", "unpad": "small", "add": "small", "scatter": "small",
+        "gather": "small"}
 BATCH = 128
 # Multiply-adds of a picture's forward pass, and of its first convolution, whose input has no gradient.
 MACS = 555_417_600

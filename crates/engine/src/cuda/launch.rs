@@ -1,40 +1,17 @@
 //! Memory on the device, and kernels started on a stream.
 
 use std::collections::HashMap;
-use std::ffi::{CString, c_void};
+use std::ffi::CString;
 use std::sync::Arc;
 
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DevicePtr, result, sys};
 
 use super::driver;
+use super::kernels::{KERNELS, Kernel};
 use crate::error::EngineError;
 
 /// A stretch of device memory; null for none.
 pub(super) type Pointer = u64;
-
-/// An argument of a kernel.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Arg {
-    Pointer(Pointer),
-    Int(i32),
-    Long(i64),
-    Word(u64),
-    Half(u32),
-    Float(f32),
-}
-
-impl Arg {
-    /// Where its value lies. The driver reads it, and does not write.
-    fn at(&self) -> *mut c_void {
-        match self {
-            Self::Pointer(value) | Self::Word(value) => std::ptr::from_ref(value).cast_mut().cast(),
-            Self::Int(value) => std::ptr::from_ref(value).cast_mut().cast(),
-            Self::Long(value) => std::ptr::from_ref(value).cast_mut().cast(),
-            Self::Half(value) => std::ptr::from_ref(value).cast_mut().cast(),
-            Self::Float(value) => std::ptr::from_ref(value).cast_mut().cast(),
-        }
-    }
-}
 
 /// Compiled kernels.
 pub(super) struct Module {
@@ -50,7 +27,7 @@ unsafe impl Send for Module {}
 unsafe impl Sync for Module {}
 
 impl Module {
-    /// Loads kernels that NVRTC compiled, for a card of this compute capability.
+    /// Loads kernels that NVRTC compiled, for a GPU of this compute capability.
     pub(super) fn new(
         context: &Arc<CudaContext>,
         ptx: &str,
@@ -90,6 +67,8 @@ pub(super) struct Stream {
     functions: HashMap<(bool, &'static str), sys::CUfunction>,
     memory: Vec<CudaSlice<u8>>,
     bytes: usize,
+    /// Bytes of an activation of the run's type.
+    act: usize,
 }
 
 /// When a kernel may begin.
@@ -97,8 +76,8 @@ pub(super) struct Stream {
 pub(super) enum Begin {
     /// After all that was started before it.
     After,
-    /// When the kernel before it says `lead`: it says `follow` before it reads what that one wrote,
-    /// and before it writes anything.
+    /// When the kernel before it calls `allow_next_kernel`. It calls `wait_for_previous_kernel` before
+    /// it reads what that one wrote, and before it writes anything.
     Early,
 }
 
@@ -119,8 +98,14 @@ pub(super) fn write<T: Copy>(
 }
 
 impl Stream {
-    pub(super) fn new(stream: Arc<CudaStream>, plain: Arc<Module>, typed: Arc<Module>) -> Self {
-        Self { stream, plain, typed, functions: HashMap::new(), memory: Vec::new(), bytes: 0 }
+    pub(super) fn new(
+        stream: Arc<CudaStream>,
+        plain: Arc<Module>,
+        typed: Arc<Module>,
+        act: usize,
+    ) -> Self {
+        let (functions, memory) = (HashMap::new(), Vec::new());
+        Self { stream, plain, typed, functions, memory, bytes: 0, act }
     }
 
     pub(super) fn bytes(&self) -> usize {
@@ -192,40 +177,28 @@ impl Stream {
     }
 
     /// Looks kernels up before a capture: with activations of the run's type, or f32.
-    pub(super) fn prepare(&mut self, names: &[&'static str]) -> Result<(), EngineError> {
-        for &name in names {
+    pub(super) fn prepare(&mut self) -> Result<(), EngineError> {
+        for kernel in KERNELS {
             for (typed, module) in [(true, &self.typed), (false, &self.plain)] {
-                self.functions.insert((typed, name), module.function(name)?);
+                self.functions.insert((typed, kernel.name), module.function(kernel.name)?);
             }
         }
         Ok(())
     }
 
-    /// Starts a kernel.
-    pub(super) fn start(
+    /// Starts a kernel, with activations of the run's type where `typed`, or else of f32.
+    pub(super) fn launch(
         &self,
+        kernel: &impl Kernel,
         typed: bool,
-        name: &'static str,
-        grid: (u32, u32),
-        block: (u32, u32),
-        args: &[Arg],
-    ) -> Result<(), EngineError> {
-        self.begin(Begin::After, typed, name, (grid, block), args)
-    }
-
-    /// Starts a kernel, so that it may begin at this time.
-    pub(super) fn begin(
-        &self,
         begin: Begin,
-        typed: bool,
-        name: &'static str,
-        (grid, block): ((u32, u32), (u32, u32)),
-        args: &[Arg],
     ) -> Result<(), EngineError> {
+        let name = kernel.name();
         let function = *self
             .functions
             .get(&(typed, name))
             .ok_or_else(|| EngineError::Device(format!("no kernel {name}")))?;
+        let (grid, block) = kernel.geometry(self.act);
         let early = begin == Begin::Early && self.plain.early;
         let mut attribute = sys::CUlaunchAttribute {
             id: sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
@@ -244,25 +217,14 @@ impl Stream {
             attrs: &mut attribute,
             numAttrs: u32::from(early),
         };
-        let mut pointers: Vec<*mut c_void> = args.iter().map(Arg::at).collect();
+        let mut arguments = kernel.arguments();
         self.stream.context().bind_to_thread().map_err(driver)?;
-        // SAFETY: the arguments are those of the kernel's declaration, and every pointer is to
+        // SAFETY: the arguments have the types of the kernel's declaration, and every pointer is to
         // memory of this run or of the shared data set.
         let status = unsafe {
             let none = std::ptr::null_mut();
-            sys::cuLaunchKernelEx(&config, function, pointers.as_mut_ptr(), none)
+            sys::cuLaunchKernelEx(&config, function, arguments.as_mut_ptr(), none)
         };
         status.result().map_err(driver)
-    }
-
-    /// Starts a kernel with one thread for each of `len` numbers.
-    pub(super) fn each(
-        &self,
-        typed: bool,
-        name: &'static str,
-        len: usize,
-        args: &[Arg],
-    ) -> Result<(), EngineError> {
-        self.start(typed, name, (len.div_ceil(256) as u32, 1), (256, 1), args)
     }
 }

@@ -14,9 +14,11 @@
 
 mod cudnn;
 mod found;
+mod kernels;
 mod lanes;
 mod launch;
 mod layout;
+mod norm_work;
 mod runner;
 
 use std::sync::{Arc, Mutex};
@@ -35,7 +37,7 @@ pub use found::{Card, Library, cards, libraries, missing};
 /// The kernels, in the order in which they are compiled as one source.
 const SOURCES: [&str; 6] = [
     include_str!("kernels/common.cu"),
-    include_str!("kernels/pictures.cu"),
+    include_str!("kernels/images.cu"),
     include_str!("kernels/norm.cu"),
     include_str!("kernels/flat.cu"),
     include_str!("kernels/labels.cu"),
@@ -242,28 +244,5 @@ mod tests {
         let text = error.to_string();
         assert!(missing().iter().all(|l| text.contains(l.name) && text.contains(l.how)));
         assert_eq!(Cuda::count(), 0);
-    }
-
-    /// Every kernel that is started exists in the sources, and every one there is started.
-    #[test]
-    fn kernels_and_their_names_agree() {
-        let source = SOURCES.concat();
-        // A name stands before the first parenthesis after `void` and its bounds; macros name it
-        // first thing inside.
-        let plain = source.replace("__launch_bounds__(THREADS)", "").replace("\\\n", "");
-        let plain = ["(256, 2)", "(256)"]
-            .iter()
-            .fold(plain, |text, bounds| text.replace(&format!("__launch_bounds__{bounds}"), ""));
-        let direct =
-            plain.split("__global__ void").skip(1).filter_map(|rest| rest.split('(').next());
-        let made = ["\nSLOPES(", "\nBACK("].into_iter().flat_map(|macro_name| {
-            source.split(macro_name).skip(1).filter_map(|rest| rest.split(',').next())
-        });
-        let mut defined: Vec<&str> =
-            direct.map(str::trim).filter(|&name| name != "name").chain(made).collect();
-        let mut used = runner::KERNELS.to_vec();
-        defined.sort_unstable();
-        used.sort_unstable();
-        assert_eq!(defined, used);
     }
 }

@@ -17,7 +17,8 @@ use cudarc::driver::CudaGraph;
 use cudarc::driver::sys::{CUgraphInstantiate_flags, CUstreamCaptureMode};
 
 use super::cudnn::{Conv, Handle, Place, Plans, Shapes};
-use super::launch::{Arg, Pointer, Stream};
+use super::kernels::{self, Kernel as _, input, output};
+use super::launch::{Pointer, Stream};
 use super::layout::Places;
 use super::{Cuda, Resident, driver};
 use crate::device::{Choice, Dataset, Mode, Precision, Settings, State, Targets, Votes};
@@ -27,81 +28,20 @@ use crate::network::{Network, Shape};
 use backward::Reach;
 use curvature::Curvature;
 use memory::{Ballots, Memory, Tangents};
-use passes::{conv_shapes, thin_shapes};
+use passes::{conv_shapes, subsampled_shapes};
 use side::Side;
 use transfer::Transfer;
-
-use Arg::{Int, Pointer as At, Word};
-
-pub(super) const KERNELS: &[&str] = &[
-    "advance",
-    "pictures",
-    "thin",
-    "perturb",
-    "unpad",
-    "flat_pictures",
-    "vectors",
-    "norm_sums",
-    "norm_fixed",
-    "norm_apply",
-    "norm_slopes_all",
-    "norm_slopes_own",
-    "norm_slopes_out",
-    "norm_back_own",
-    "norm_back_out_sum",
-    "norm_back_all",
-    "norm_back_own_adds",
-    "norm_back_out_sum_adds",
-    "norm_back_all_adds",
-    "norm_back_all_sum_adds",
-    "norm_along",
-    "norm_tangent",
-    "norm_slopes_tangent",
-    "norm_back_tangent",
-    "pool",
-    "pool_back",
-    "linear",
-    "linear_back_weights",
-    "linear_back",
-    "head",
-    "cross_entropy",
-    "cross_entropy_tangent",
-    "top_slope",
-    "collect",
-    "put_places",
-    "take_places",
-    "gelu",
-    "gelu_back",
-    "gelu_bend",
-    "dropout",
-    "relu",
-    "relu_mask",
-    "sum",
-    "pass_on",
-    "gather_up",
-    "draw_labels",
-    "turn_labels",
-    "sgd",
-    "sgd_conv",
-    "adam",
-    "adam_conv",
-    "adam_factors",
-    "copy_down",
-];
 
 /// Added to the variance, and how much of a batch's statistics goes into the running ones.
 const EPSILON: f32 = 1e-5;
 const MOMENTUM: f32 = 0.1;
-/// Blocks that share the sums of a batch norm: one for each processor of a large card. A fixed
-/// number, so that results do not depend on the card's.
-const BLOCKS: usize = 132;
 
 /// What a captured step does, for how many examples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Work {
     Train {
         batch: usize,
-        mode: How,
+        norms: NormSource,
         shifted: bool,
         mixed: bool,
         soft: bool,
@@ -122,16 +62,16 @@ enum Work {
     },
 }
 
-/// Statistics of the batch, or fixed ones.
+/// What norms take their statistics from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum How {
-    Own,
-    Frozen,
+enum NormSource {
+    Batch,
+    Running,
 }
 
 impl Work {
     /// Whether the loss sees distributions, and whether they are mixed.
-    fn goals(self) -> (bool, bool) {
+    fn targets(self) -> (bool, bool) {
         match self {
             Self::Train { soft, mixed, .. } => (soft, mixed),
             Self::Gradient { soft, .. } => (soft, false),
@@ -202,8 +142,9 @@ impl CudaRunner {
         let typed = cuda.kernels(settings.precision).clone();
         let stream = cuda.context.new_stream().map_err(driver)?;
         let handle = Handle::new(stream.cu_stream())?;
-        let mut stream = Stream::new(stream, cuda.plain.clone(), typed);
-        stream.prepare(KERNELS)?;
+        let act = act_size(settings.precision);
+        let mut stream = Stream::new(stream, cuda.plain.clone(), typed, act);
+        stream.prepare()?;
         let steps = fuse(network);
         let slots = slots(network, &steps);
         let places = Places::new(network);
@@ -263,8 +204,9 @@ impl CudaRunner {
         match self.places.convs {
             0 => Ok(()),
             convs => {
-                let args = [At(from), At(to), Int(convs as i32)];
-                self.stream.each(true, "copy_down", convs, &args)
+                let (w, copy) = (input(from), output(to));
+                let kernel = kernels::CopyToActivations { w, copy, len: convs as i32 };
+                kernel.launch(&self.stream, true)
             }
         }
     }
@@ -275,9 +217,9 @@ impl CudaRunner {
         let place = Place { handle: &self.handle, context: self.stream.stream.context() };
         for step in &self.steps {
             let Some(own) = conv_shapes(&self.network, step, count) else { continue };
-            let thin = thin_shapes(own);
-            // Where there is a thin one, it is the one that trains.
-            let both = [(Some(own), often && thin.is_none()), (thin, often)];
+            let smaller = subsampled_shapes(own);
+            // Where there is a subsampled one, it is the one that trains.
+            let both = [(Some(own), often && smaller.is_none()), (smaller, often)];
             for (shapes, often) in both {
                 let Some(shapes) = shapes else { continue };
                 if self.convs.get(&shapes).is_none_or(|conv| often && !conv.often) {
@@ -316,8 +258,8 @@ impl CudaRunner {
         self.examples(work, count)?;
         let all = self.steps.len();
         match work {
-            Work::Train { mode, beside, .. } => {
-                let mode = if mode == How::Own { Mode::Train } else { Mode::Frozen };
+            Work::Train { norms, beside, .. } => {
+                let mode = if norms == NormSource::Batch { Mode::Train } else { Mode::Frozen };
                 let reach = if beside { Reach::Beside } else { Reach::Weights };
                 match self.head() {
                     Some(first) => {
@@ -344,15 +286,15 @@ impl CudaRunner {
                     _ => self.network.nodes().len() - 1,
                 };
                 let width = self.network.nodes()[node].shape.len();
-                let args = [
-                    self.value(node),
-                    At(m.counter),
-                    Int(self.settings.batch as i32),
-                    Int(count as i32),
-                    Int(width as i32),
-                    At(m.collected),
-                ];
-                self.stream.each(false, "collect", count * width, &args)?;
+                let kernel = kernels::StoreRows {
+                    from: input(self.value(node)),
+                    step: input(m.counter),
+                    batch: self.settings.batch as i32,
+                    count: count as i32,
+                    width: width as i32,
+                    to: output(m.collected),
+                };
+                kernel.launch(&self.stream, false)?;
             }
             // These are not captured.
             Work::Gradient { .. } | Work::Statistics { .. } => {
@@ -366,13 +308,15 @@ impl CudaRunner {
     fn add_up(&self) -> Result<(), EngineError> {
         let (m, total) = (&self.memory, self.total.unwrap_or(0));
         let (convs, rest) = (self.places.convs, self.places.len - self.places.convs);
+        let add = |from: Pointer, len: usize, total: Pointer, typed: bool| {
+            let (from, total) = (input(from), output(total));
+            kernels::AccumulateInF32 { from, len: len as i32, total }.launch(&self.stream, typed)
+        };
         if convs > 0 {
-            let args = [At(m.conv_gradient), Int(convs as i32), At(total)];
-            self.stream.each(true, "gather_up", convs, &args)?;
+            add(m.conv_gradient, convs, total, true)?;
         }
-        let after = |base: Pointer| At(base + 4 * convs as u64);
-        let args = [after(m.gradient), Int(rest as i32), after(total)];
-        self.stream.each(false, "gather_up", rest, &args)
+        let after = 4 * convs as u64;
+        add(m.gradient + after, rest, total + after, false)
     }
 
     /// What training changes, and a copy of it that a trial run may be undone with.
@@ -496,17 +440,26 @@ impl CudaRunner {
                     self.ballots = Some((ballots, votes.clone()));
                 }
                 let Some((on, _)) = &self.ballots else { return Ok(false) };
-                let (many, to) = (Int(examples as i32), At(self.memory.classes));
-                let (starts, cast) = (At(on.starts), At(on.votes));
+                let (rows, labels) = (examples as i32, output(self.memory.classes));
+                let (starts, cast) = (input(on.starts), input(on.votes));
                 match votes.choice {
                     Choice::Turns => {
-                        let args = [starts, cast, Word(draw), many, to];
-                        self.stream.each(false, "turn_labels", examples, &args)?;
+                        kernels::CycleLabels { starts, votes: cast, turn: draw, rows, labels }
+                            .launch(&self.stream, false)?;
                     }
                     Choice::Words { seed, stream, .. } => {
-                        let [seed, stream, draw] = [seed, stream, draw].map(Word);
-                        let args = [At(on.keys), starts, cast, seed, stream, draw, many, to];
-                        self.stream.each(false, "draw_labels", examples, &args)?;
+                        let (keys, votes) = (input(on.keys), cast);
+                        kernels::DrawLabels {
+                            keys,
+                            starts,
+                            votes,
+                            seed,
+                            stream,
+                            draw,
+                            rows,
+                            labels,
+                        }
+                        .launch(&self.stream, false)?;
                     }
                 }
                 Ok(false)

@@ -20,7 +20,7 @@ static void check(const char *what, const std::vector<A> &found, const std::vect
     double most = 0, scale = 1e-6;
     for (size_t i = 0; i < wanted.size(); ++i) {
         double got;
-        if constexpr (sizeof(A) == sizeof(act) && !std::is_same_v<A, float>) got = up(found[i]);
+        if constexpr (sizeof(A) == sizeof(act) && !std::is_same_v<A, float>) got = to_f32(found[i]);
         else got = found[i];
         double off = std::fabs(got - wanted[i]);
         most = off > most || off != off ? off : most;
@@ -43,12 +43,12 @@ static std::vector<float> floats(size_t n, float scale = 1, float shift = 0) {
 }
 static std::vector<act> acts(size_t n, float scale = 1, float shift = 0) {
     std::vector<act> all(n);
-    for (auto &x : all) x = down(next() * scale + shift);
+    for (auto &x : all) x = to_act(next() * scale + shift);
     return all;
 }
 static std::vector<double> wide(const std::vector<act> &from) {
     std::vector<double> all;
-    for (act x : from) all.push_back(up(x));
+    for (act x : from) all.push_back(to_f32(x));
     return all;
 }
 
@@ -74,14 +74,14 @@ static void thinned() {
     int count = 3, height = 5, width = 4, channels = 16;
     auto x = acts(count * height * width * channels);
     std::vector<act> y(count * 3 * 2 * channels);
-    each(y.size() / 8, [&] { thin(x.data(), count, height, width, channels, 2, y.data()); });
+    each(y.size() / 8, [&] { subsample(x.data(), count, height, width, channels, 2, y.data()); });
     std::vector<double> wanted;
     for (int n = 0; n < count; ++n)
         for (int i = 0; i < height; i += 2)
             for (int j = 0; j < width; j += 2)
                 for (int k = 0; k < channels; ++k)
-                    wanted.push_back(up(x[((n * height + i) * width + j) * channels + k]));
-    check("thin", y, wanted, 0);
+                    wanted.push_back(to_f32(x[((n * height + i) * width + j) * channels + k]));
+    check("subsample", y, wanted, 0);
 }
 
 // Examples that are moved against a gradient, and maps without their padding.
@@ -89,21 +89,21 @@ static void moved() {
     int pixels = 77, channels = 3, padded = 8;
     auto x = acts(pixels * padded), dx = acts(pixels * padded);
     for (int i = 0; i < pixels * padded; ++i) {
-        if (i % padded >= channels) x[i] = dx[i] = down(0.0f);
-        if (i % 11 == 0) dx[i] = down(0.0f);
+        if (i % padded >= channels) x[i] = dx[i] = to_act(0.0f);
+        if (i % 11 == 0) dx[i] = to_act(0.0f);
     }
     float moves[] = {1000.0f, 0.25f};
     std::vector<double> wanted, plain;
     for (int i = 0; i < pixels * padded; ++i) {
-        double d = up(dx[i]), to = up(x[i]) - (d > 0 ? 0.25 : d < 0 ? -0.25 : 0);
+        double d = to_f32(dx[i]), to = to_f32(x[i]) - (d > 0 ? 0.25 : d < 0 ? -0.25 : 0);
         wanted.push_back(to);
-        if (i % padded < channels) plain.push_back(up(down((float)to)));
+        if (i % padded < channels) plain.push_back(to_f32(to_act((float)to)));
     }
     each(x.size(), [&] { perturb(dx.data(), moves, x.size(), x.data()); });
     check("moved examples", x, wanted);
     std::vector<double> padding, zeros;
     for (int i = 0; i < pixels * padded; ++i) {
-        if (i % padded >= channels) padding.push_back(up(x[i])), zeros.push_back(0);
+        if (i % padded >= channels) padding.push_back(to_f32(x[i])), zeros.push_back(0);
     }
     check("moved examples: padding", padding, zeros, 0);
     std::vector<float> inside(pixels * channels);
@@ -120,7 +120,7 @@ static void top() {
         float moves[] = {temperature, 0.0f};
         std::vector<float> dz(z.size());
         std::vector<double> wanted(z.size());
-        each(count, [&] { top_slope(z.data(), moves, count, width, dz.data()); });
+        each(count, [&] { predicted_class_gradient(z.data(), moves, count, width, dz.data()); });
         for (int n = 0; n < count; ++n) {
             double total = 0;
             int best = std::max_element(z.begin() + n * width, z.begin() + (n + 1) * width) - z.begin();
@@ -143,9 +143,9 @@ static void places() {
     std::vector<float> device(room, 5), back(len);
     std::vector<double> wanted(room, 5), same(host.begin(), host.end());
     for (int i = 0; i < len; ++i) wanted[map[i]] = host[i];
-    each(len, [&] { put_places(host.data(), map.data(), len, device.data()); });
+    each(len, [&] { scatter(host.data(), map.data(), len, device.data()); });
     check("parameters to the device", device, wanted, 0);
-    each(len, [&] { take_places(device.data(), map.data(), len, back.data()); });
+    each(len, [&] { gather(device.data(), map.data(), len, back.data()); });
     check("parameters to the host", back, same, 0);
 }
 
@@ -173,7 +173,7 @@ static void norm(int rows, int channels, bool relu, bool residual) {
     for (int turn = 0; turn < 2; ++turn) {
         statistics = before;
         launch(c.grid, c.block, [&] {
-            norm_sums(x.data(), rows, channels, c.share, 1e-5f, 0.1f, scale.data(), shift.data(),
+            norm_statistics(x.data(), rows, channels, c.share, 1e-5f, 0.1f, scale.data(), shift.data(),
                       statistics.data(), vectors.data(), partial.data(), arrived.data());
         });
     }
@@ -183,9 +183,9 @@ static void norm(int rows, int channels, bool relu, bool residual) {
     });
     std::vector<double> mean(channels), variance(channels), wanted(n), moved(2 * channels), s(channels);
     for (int k = 0; k < channels; ++k) {
-        for (int i = 0; i < rows; ++i) mean[k] += up(x[(size_t)i * channels + k]) / (double)rows;
+        for (int i = 0; i < rows; ++i) mean[k] += to_f32(x[(size_t)i * channels + k]) / (double)rows;
         for (int i = 0; i < rows; ++i) {
-            double d = up(x[(size_t)i * channels + k]) - mean[k];
+            double d = to_f32(x[(size_t)i * channels + k]) - mean[k];
             variance[k] += d * d / rows;
         }
         s[k] = 1 / std::sqrt(variance[k] + 1e-5);
@@ -195,20 +195,20 @@ static void norm(int rows, int channels, bool relu, bool residual) {
     }
     for (size_t i = 0; i < n; ++i) {
         int k = i % channels;
-        double z = scale[k] * s[k] * (up(x[i]) - mean[k]) + shift[k] + (residual ? up(r[i]) : 0);
+        double z = scale[k] * s[k] * (to_f32(x[i]) - mean[k]) + shift[k] + (residual ? to_f32(r[i]) : 0);
         wanted[i] = relu && z <= 0 ? 0 : z;
     }
     check(title("statistics"), statistics, moved, 2e-5);
     check(title("forward"), y, wanted);
 
-    auto slopes = !relu ? norm_slopes_all : residual ? norm_slopes_out : norm_slopes_own;
+    auto slopes = !relu ? norm_gradients_no_relu : residual ? norm_gradients_relu_sum : norm_gradients_relu;
     launch(c.grid, c.block, [&] {
         slopes(x.data(), y.data(), dy.data(), 1, rows, channels, c.share, vectors.data(),
                dscale.data(), dshift.data(), partial.data(), arrived.data());
     });
-    auto plain = !relu ? norm_back_all : residual ? norm_back_out_sum : norm_back_own;
-    auto adds = relu ? residual ? norm_back_out_sum_adds : norm_back_own_adds
-                     : residual ? norm_back_all_sum_adds : norm_back_all_adds;
+    auto plain = !relu ? norm_back_no_relu : residual ? norm_back_relu_sum : norm_back_relu;
+    auto adds = relu ? residual ? norm_back_relu_sum_adds : norm_back_relu_adds
+                     : residual ? norm_back_no_relu_sum_adds : norm_back_no_relu_adds;
     auto alone = dx, alone_dr = dr;
     if (relu || !residual) {
         launch(back.grid, back.block, [&] {
@@ -223,13 +223,13 @@ static void norm(int rows, int channels, bool relu, bool residual) {
     std::vector<double> wscale(channels), wshift(channels), wdx = dx0, wdr = dr0, dz(n);
     for (size_t i = 0; i < n; ++i) {
         int k = i % channels;
-        dz[i] = relu && !(up(y[i]) > 0) ? 0 : up(dy[i]);
+        dz[i] = relu && !(to_f32(y[i]) > 0) ? 0 : to_f32(dy[i]);
         wshift[k] += dz[i];
-        wscale[k] += dz[i] * (up(x[i]) - mean[k]) * s[k];
+        wscale[k] += dz[i] * (to_f32(x[i]) - mean[k]) * s[k];
     }
     for (size_t i = 0; i < n; ++i) {
         int k = i % channels;
-        double normal = (up(x[i]) - mean[k]) * s[k];
+        double normal = (to_f32(x[i]) - mean[k]) * s[k];
         wdx[i] += scale[k] * s[k] * (dz[i] - wshift[k] / rows - normal * wscale[k] / rows);
         wdr[i] += dz[i];
     }
@@ -246,10 +246,10 @@ static void norm(int rows, int channels, bool relu, bool residual) {
 
     // From here on with fixed statistics.
     each(channels, [&] {
-        norm_fixed(statistics.data(), channels, 1e-5f, scale.data(), shift.data(), vectors.data());
+        norm_from_running(statistics.data(), channels, 1e-5f, scale.data(), shift.data(), vectors.data());
     });
     each(channels, [&] {
-        norm_along(vectors.data(), tscale.data(), tshift.data(), channels, along.data());
+        norm_direction(vectors.data(), tscale.data(), tshift.data(), channels, along.data());
     });
     launch(once.grid, once.block, [&] {
         norm_apply(x.data(), residual ? r.data() : nullptr, vectors.data(), relu, rows, channels,
@@ -260,7 +260,7 @@ static void norm(int rows, int channels, bool relu, bool residual) {
                      along.data(), relu, n / 8, channels, ty.data());
     });
     launch(c.grid, c.block, [&] {
-        norm_slopes_tangent(x.data(), tx.data(), y.data(), dy.data(), tdy.data(), relu, rows,
+        norm_gradients_tangent(x.data(), tx.data(), y.data(), dy.data(), tdy.data(), relu, rows,
                             channels, c.share, vectors.data(), tdscale.data(), tdshift.data(),
                             partial.data(), arrived.data());
     });
@@ -273,13 +273,13 @@ static void norm(int rows, int channels, bool relu, bool residual) {
     for (size_t i = 0; i < n; ++i) {
         int k = i % channels;
         double mu = statistics[k], sd = 1 / std::sqrt(statistics[channels + k] + 1e-5);
-        bool passes = !relu || up(y[i]) > 0;
-        double t = scale[k] * sd * up(tx[i]) + tscale[k] * sd * (up(x[i]) - mu) + tshift[k];
-        if (residual) t += up(tr[i]);
+        bool passes = !relu || to_f32(y[i]) > 0;
+        double t = scale[k] * sd * to_f32(tx[i]) + tscale[k] * sd * (to_f32(x[i]) - mu) + tshift[k];
+        if (residual) t += to_f32(tr[i]);
         wty[i] = passes ? t : 0;
-        double d = passes ? up(dy[i]) : 0, td = passes ? up(tdy[i]) : 0;
+        double d = passes ? to_f32(dy[i]) : 0, td = passes ? to_f32(tdy[i]) : 0;
         wshift[k] += td;
-        wscale[k] += sd * (td * (up(x[i]) - mu) + d * up(tx[i]));
+        wscale[k] += sd * (td * (to_f32(x[i]) - mu) + d * to_f32(tx[i]));
         wtdx[i] += scale[k] * sd * td + tscale[k] * sd * d;
         wtdr[i] += td;
     }
@@ -362,7 +362,7 @@ static void ends(bool soft) {
         pool_back(dp.data(), count, pixels, channels, 0, dx.data());
     });
     launch({(unsigned)count, 1}, {256, 1}, [&] {
-        head(x.data(), w.data(), bias.data(), c, s, visits.data(), lambda.data(), partner.data(),
+        head_and_loss(x.data(), w.data(), bias.data(), c, s, visits.data(), lambda.data(), partner.data(),
              &step, batch, count, pixels, channels, width, one_pooled.data(), one_dz.data(),
              one_losses.data(), one_dx.data());
     });
@@ -424,7 +424,7 @@ static void labels() {
             std::fill(out.begin(), out.end(), 99);
             each(rows, [&] {
                 if (words) draw_labels(keys.data(), starts.data(), votes.data(), 7, 11, draw, rows, out.data());
-                else turn_labels(starts.data(), votes.data(), draw, rows, out.data());
+                else cycle_labels(starts.data(), votes.data(), draw, rows, out.data());
             });
             printf("labels %d %llu", words, draw);
             for (u16 label : out) printf(" %d", label);

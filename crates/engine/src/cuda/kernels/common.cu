@@ -9,17 +9,17 @@ typedef unsigned long long u64;
 
 #if BF16
 typedef u16 act;
-__device__ __forceinline__ float up(act x) { return __uint_as_float((u32)x << 16); }
+__device__ __forceinline__ float to_f32(act x) { return __uint_as_float((u32)x << 16); }
 // To nearest, ties to even; a NaN stays one.
-__device__ __forceinline__ act down(float x) {
+__device__ __forceinline__ act to_act(float x) {
     u32 bits = __float_as_uint(x);
     if ((bits & 0x7fffffffu) > 0x7f800000u) return (act)0x7fffu;
     return (act)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 #else
 typedef float act;
-__device__ __forceinline__ float up(act x) { return x; }
-__device__ __forceinline__ act down(float x) { return x; }
+__device__ __forceinline__ float to_f32(act x) { return x; }
+__device__ __forceinline__ act to_act(float x) { return x; }
 #endif
 
 // Eight neighbouring activations, moved as one: channels come in multiples of eight.
@@ -38,16 +38,16 @@ __device__ __forceinline__ void philox(u64 k0, u64 k1, u64 c[4]) {
 }
 
 // Kernels of a captured step find their batch by a counter on the device.
-extern "C" __global__ void advance(int *step) { *step += 1; }
+extern "C" __global__ void next_batch(int *step) { *step += 1; }
 
 // A kernel that is started early runs beside the end of the one before it: what that one wrote may be
-// read after `follow` alone. `lead` is where it may begin.
-__device__ __forceinline__ void lead() {
+// read only after `wait_for_previous_kernel`. `allow_next_kernel` is where it may begin.
+__device__ __forceinline__ void allow_next_kernel() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;");
 #endif
 }
-__device__ __forceinline__ void follow() {
+__device__ __forceinline__ void wait_for_previous_kernel() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif

@@ -8,7 +8,7 @@ extern "C" __global__ void pool(const act *x, int count, int pixels, int channel
     int example = at / channels, c = at % channels;
     const act *from = x + (size_t)example * pixels * channels + c;
     float sum = 0.0f;
-    for (int p = 0; p < pixels; ++p) sum += up(from[(size_t)p * channels]);
+    for (int p = 0; p < pixels; ++p) sum += to_f32(from[(size_t)p * channels]);
     y[at] = sum / pixels;
 }
 
@@ -18,7 +18,7 @@ extern "C" __global__ void pool_back(const float *dy, int count, int pixels, int
     if (at >= (long long)count * pixels * channels) return;
     int c = (int)(at % channels), example = (int)(at / channels / pixels);
     float d = dy[example * channels + c] / pixels;
-    dx[at] = down(add ? up(dx[at]) + d : d);
+    dx[at] = to_act(add ? to_f32(dx[at]) + d : d);
 }
 
 // Σ over a warp, for its first lane.
@@ -35,7 +35,7 @@ __device__ __forceinline__ float product(const float *x, const float *w, int inp
     return warp_sum(sum);
 }
 
-// y (+)= x·W (+ b), one warp a number.
+// y (+)= x·W (+ b), one warp per number.
 extern "C" __global__ void linear(const float *x, const float *w, const float *bias, int count,
                                   int inputs, int outputs, int add, float *y) {
     int at = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
@@ -47,7 +47,7 @@ extern "C" __global__ void linear(const float *x, const float *w, const float *b
     y[at] = add ? y[at] + sum : sum;
 }
 
-// dW (+)= xᵀ·dy, and db (+)= Σ dy where there is a place for it: one warp a number.
+// dW (+)= xᵀ·dy, and db (+)= Σ dy where there is a place for it: one warp per number.
 extern "C" __global__ void linear_back_weights(const float *x, const float *dy, int count,
                                                int inputs, int outputs, int add, float *dw,
                                                float *db) {
@@ -125,7 +125,7 @@ __device__ __forceinline__ float example_loss(const float *z, const Goal &to, in
     return logf(total) - expected;
 }
 
-// Cross-entropy, one thread an example.
+// Cross-entropy, one thread per example.
 extern "C" __global__ void cross_entropy(const float *z, const u16 *classes, const float *shares,
                                          const u32 *visits, const float *lambda,
                                          const u32 *partner, const int *step, int batch, int count,
@@ -154,8 +154,8 @@ extern "C" __global__ void cross_entropy_tangent(const float *z, const float *tz
 }
 
 // The gradient at the logits of −ln softmax(z/T)[argmax z], up to the factor 1/T, T = moves[0]. The
-// first of equal logits is the largest. One thread an example.
-extern "C" __global__ void top_slope(const float *z, const float *moves, int count, int width,
+// first of equal logits is the largest. One thread per example.
+extern "C" __global__ void predicted_class_gradient(const float *z, const float *moves, int count, int width,
                                      float *dz) {
     int place = blockIdx.x * blockDim.x + threadIdx.x;
     if (place >= count) return;
@@ -170,12 +170,12 @@ extern "C" __global__ void top_slope(const float *z, const float *moves, int cou
     }
 }
 
-// The end of a network in training, one block an example: pooling, the last layer, the loss, and
+// The end of a network in training, one block per example: pooling, the last layer, the loss, and
 // back to the gradient of the map. At most HEAD_CHANNELS channels and HEAD_CLASSES classes.
 #define HEAD_CHANNELS 2048
 #define HEAD_CLASSES 64
 extern "C" __global__ void __launch_bounds__(256)
-head(const act *x, const float *w, const float *bias, const u16 *classes, const float *shares,
+head_and_loss(const act *x, const float *w, const float *bias, const u16 *classes, const float *shares,
      const u32 *visits, const float *lambda, const u32 *partner, const int *step, int batch,
      int count, int pixels, int channels, int width, float *pooled, float *dz, float *losses,
      act *dx) {
@@ -188,7 +188,7 @@ head(const act *x, const float *w, const float *bias, const u16 *classes, const 
 #pragma unroll 8
         for (int p = 0; p < pixels; ++p) {
             act8 eight = *(const act8 *)(from + (size_t)p * channels + c0);
-            for (int k = 0; k < 8; ++k) sum[k] += up(eight.v[k]);
+            for (int k = 0; k < 8; ++k) sum[k] += to_f32(eight.v[k]);
         }
         for (int k = 0; k < 8; ++k) {
             mean[c0 + k] = sum[k] / pixels;
@@ -215,14 +215,14 @@ head(const act *x, const float *w, const float *bias, const u16 *classes, const 
             for (int o = 0; o < width; ++o) {
                 sum = fmaf(d[o], w[(size_t)(c0 + k) * width + o], sum);
             }
-            eight.v[k] = down(sum / pixels);
+            eight.v[k] = to_act(sum / pixels);
         }
         for (int p = 0; p < pixels; ++p) *(act8 *)(to + (size_t)p * channels + c0) = eight;
     }
 }
 
 // The numbers of a batch, to their place among all rows.
-extern "C" __global__ void collect(const float *from, const int *step, int batch, int count,
+extern "C" __global__ void store_rows(const float *from, const int *step, int batch, int count,
                                    int width, float *to) {
     int at = blockIdx.x * blockDim.x + threadIdx.x;
     if (at >= count * width) return;
@@ -230,12 +230,12 @@ extern "C" __global__ void collect(const float *from, const int *step, int batch
 }
 
 // Parameters from the host's order to the device's, and back.
-extern "C" __global__ void put_places(const float *from, const u32 *map, int len, float *to) {
+extern "C" __global__ void scatter(const float *from, const u32 *map, int len, float *to) {
     int at = blockIdx.x * blockDim.x + threadIdx.x;
     if (at < len) to[map[at]] = from[at];
 }
 
-extern "C" __global__ void take_places(const float *from, const u32 *map, int len, float *to) {
+extern "C" __global__ void gather(const float *from, const u32 *map, int len, float *to) {
     int at = blockIdx.x * blockDim.x + threadIdx.x;
     if (at < len) to[at] = from[map[at]];
 }
@@ -254,7 +254,7 @@ extern "C" __global__ void gelu_back(const float *x, const float *dy, int len, i
 }
 
 // dẋ += dy·g″(x)·ẋ, g″ = φ·(2 − x²).
-extern "C" __global__ void gelu_bend(const float *x, const float *tx, const float *dy, int len,
+extern "C" __global__ void gelu_second_order(const float *x, const float *tx, const float *dy, int len,
                                      float *tdx) {
     int at = blockIdx.x * blockDim.x + threadIdx.x;
     if (at >= len) return;
@@ -277,31 +277,31 @@ extern "C" __global__ void dropout(const float *x, int len, u32 threshold, const
 
 extern "C" __global__ void relu(const act *x, int len, act *y) {
     int at = blockIdx.x * blockDim.x + threadIdx.x;
-    if (at < len) y[at] = down(up(x[at]) <= 0.0f ? 0.0f : up(x[at]));
+    if (at < len) y[at] = to_act(to_f32(x[at]) <= 0.0f ? 0.0f : to_f32(x[at]));
 }
 
 // dx (+)= dy where y > 0: the backward pass, and with tangents the tangent pass.
-extern "C" __global__ void relu_mask(const act *y, const act *dy, int len, int add, act *dx) {
+extern "C" __global__ void relu_back(const act *y, const act *dy, int len, int add, act *dx) {
     int at = blockIdx.x * blockDim.x + threadIdx.x;
     if (at >= len) return;
-    float d = up(y[at]) > 0.0f ? up(dy[at]) : 0.0f;
-    dx[at] = down(add ? up(dx[at]) + d : d);
+    float d = to_f32(y[at]) > 0.0f ? to_f32(dy[at]) : 0.0f;
+    dx[at] = to_act(add ? to_f32(dx[at]) + d : d);
 }
 
 // y = a + b.
-extern "C" __global__ void sum(const act *a, const act *b, int len, act *y) {
+extern "C" __global__ void add(const act *a, const act *b, int len, act *y) {
     int at = blockIdx.x * blockDim.x + threadIdx.x;
-    if (at < len) y[at] = down(up(a[at]) + up(b[at]));
+    if (at < len) y[at] = to_act(to_f32(a[at]) + to_f32(b[at]));
 }
 
 // to (+)= from.
-extern "C" __global__ void pass_on(const act *from, int len, int add, act *to) {
+extern "C" __global__ void accumulate(const act *from, int len, int add, act *to) {
     int at = blockIdx.x * blockDim.x + threadIdx.x;
-    if (at < len) to[at] = add ? down(up(to[at]) + up(from[at])) : from[at];
+    if (at < len) to[at] = add ? to_act(to_f32(to[at]) + to_f32(from[at])) : from[at];
 }
 
 // total += from, where `from` has the type of activations.
-extern "C" __global__ void gather_up(const act *from, int len, float *total) {
+extern "C" __global__ void accumulate_in_f32(const act *from, int len, float *total) {
     int at = blockIdx.x * blockDim.x + threadIdx.x;
-    if (at < len) total[at] += up(from[at]);
+    if (at < len) total[at] += to_f32(from[at]);
 }

@@ -22,7 +22,7 @@ extern "C" __global__ void draw_labels(const u64 *keys, const u32 *starts, const
 }
 
 // Vote `turn` of each, around and around.
-extern "C" __global__ void turn_labels(const u32 *starts, const u16 *votes, u64 turn, int rows,
+extern "C" __global__ void cycle_labels(const u32 *starts, const u16 *votes, u64 turn, int rows,
                                        u16 *labels) {
     int row = blockIdx.x * blockDim.x + threadIdx.x;
     if (row >= rows) return;

@@ -22,15 +22,15 @@ __device__ __forceinline__ void load8(const float *from, float *to) {
     to[4] = high.x; to[5] = high.y; to[6] = high.z; to[7] = high.w;
 }
 
-// Adds two sums a channel over all threads of all blocks. In the last block to come, `total` is then
+// Adds two sums per channel over all threads of all blocks. In the last block to come, `total` is then
 // both of them, [which][channel of this column of blocks], and the answer is true.
 __device__ __forceinline__ bool all_sums(const float *sum, const float *other, float *partial,
                                          u32 *arrived, float *total) {
-    __shared__ __align__(16) float room[2 * THREADS * 8];
+    __shared__ __align__(16) float shared[2 * THREADS * 8];
     __shared__ bool last;
     int groups = blockDim.x, lines = blockDim.y, width = groups * 8, columns = 2 * width;
     int me = threadIdx.y * groups + threadIdx.x;
-    float4 *own = (float4 *)(room + threadIdx.y * columns + threadIdx.x * 8);
+    float4 *own = (float4 *)(shared + threadIdx.y * columns + threadIdx.x * 8);
     own[0] = {sum[0], sum[1], sum[2], sum[3]};
     own[1] = {sum[4], sum[5], sum[6], sum[7]};
     own[width / 4] = {other[0], other[1], other[2], other[3]};
@@ -38,13 +38,13 @@ __device__ __forceinline__ bool all_sums(const float *sum, const float *other, f
     __syncthreads();
     int column = me % columns, part = me / columns, parts = THREADS / columns;
     float add = 0.0f;
-    for (int line = part; line < lines; line += parts) add += room[line * columns + column];
+    for (int line = part; line < lines; line += parts) add += shared[line * columns + column];
     __syncthreads();
-    room[me] = add;
+    shared[me] = add;
     __syncthreads();
     float *places = partial + (size_t)blockIdx.y * gridDim.x * columns;
     if (part == 0) {
-        for (int p = 1; p < parts; ++p) add += room[p * columns + column];
+        for (int p = 1; p < parts; ++p) add += shared[p * columns + column];
         places[(size_t)blockIdx.x * columns + column] = add;
     }
     __threadfence();
@@ -61,11 +61,11 @@ __device__ __forceinline__ bool all_sums(const float *sum, const float *other, f
         float4 more = __ldcg((const float4 *)places + (size_t)block * fours + column);
         sums.x += more.x; sums.y += more.y; sums.z += more.z; sums.w += more.w;
     }
-    ((float4 *)room)[me] = sums;
+    ((float4 *)shared)[me] = sums;
     __syncthreads();
     if (me < columns) {
         add = 0.0f;
-        for (int p = 0; p < parts; ++p) add += room[p * columns + me];
+        for (int p = 0; p < parts; ++p) add += shared[p * columns + me];
         total[me] = add;
     }
     if (me == 0) arrived[blockIdx.y] = 0;
@@ -74,7 +74,7 @@ __device__ __forceinline__ bool all_sums(const float *sum, const float *other, f
 }
 
 // vectors: of each channel the mean μ, the inverse deviation s, and a and b of y = a·x + b.
-__device__ __forceinline__ void fixed_by(float mean, float s, float scale, float shift, int c,
+__device__ __forceinline__ void store_norm(float mean, float s, float scale, float shift, int c,
                                          int channels, float *vectors) {
     vectors[c] = mean;
     vectors[channels + c] = s;
@@ -85,7 +85,7 @@ __device__ __forceinline__ void fixed_by(float mean, float s, float scale, float
 // Statistics of the batch, which also move the running ones (mean, then variance). Sums are of x less
 // the running mean, which is near the mean, so that nothing cancels.
 extern "C" __global__ void __launch_bounds__(THREADS)
-norm_sums(const act *x, int rows, int channels, int share, float epsilon, float momentum,
+norm_statistics(const act *x, int rows, int channels, int share, float epsilon, float momentum,
           const float *scale, const float *shift, float *statistics, float *vectors,
           float *partial, u32 *arrived) {
     __shared__ float total[2 * WIDEST];
@@ -108,14 +108,14 @@ norm_sums(const act *x, int rows, int channels, int share, float epsilon, float 
                 if (row + n * lines >= last) continue;
 #pragma unroll
                 for (int k = 0; k < 8; ++k) {
-                    float d = up(in[n].v[k]) - center[k];
+                    float d = to_f32(in[n].v[k]) - center[k];
                     sum[k] += d;
                     square[k] = fmaf(d, d, square[k]);
                 }
             }
         }
     }
-    lead();
+    allow_next_kernel();
     // What the last block needs at its end is asked for before all meet.
     int width = blockDim.x * 8, me = threadIdx.y * blockDim.x + threadIdx.x;
     int c = blockIdx.y * width + me;
@@ -128,16 +128,16 @@ norm_sums(const act *x, int rows, int channels, int share, float epsilon, float 
     float unbiased = rows > 1 ? variance * ((float)rows / (rows - 1)) : variance;
     statistics[c] = (1.0f - momentum) * center + momentum * mean;
     statistics[channels + c] = (1.0f - momentum) * spread + momentum * unbiased;
-    fixed_by(mean, rsqrtf(variance + epsilon), by, plus, c, channels, vectors);
+    store_norm(mean, rsqrtf(variance + epsilon), by, plus, c, channels, vectors);
 }
 
 // The same from the running statistics, which stay; g and f of the backward pass are then zero.
-extern "C" __global__ void norm_fixed(const float *statistics, int channels, float epsilon,
+extern "C" __global__ void norm_from_running(const float *statistics, int channels, float epsilon,
                                       const float *scale, const float *shift, float *vectors) {
     int c = blockIdx.x * blockDim.x + threadIdx.x;
     if (c >= channels) return;
     float s = rsqrtf(statistics[channels + c] + epsilon);
-    fixed_by(statistics[c], s, scale[c], shift[c], c, channels, vectors);
+    store_norm(statistics[c], s, scale[c], shift[c], c, channels, vectors);
     vectors[4 * channels + c] = vectors[5 * channels + c] = 0.0f;
 }
 
@@ -156,7 +156,7 @@ norm_apply(const act *x, const act *residual, const float *vectors, int relu, in
         in[n] = *(const act8 *)(x + (size_t)row * channels + c0);
         if (residual) more[n] = *(const act8 *)(residual + (size_t)row * channels + c0);
     }
-    follow();
+    wait_for_previous_kernel();
     float a[8], b[8];
     load8(vectors + 2 * channels + c0, a);
     load8(vectors + 3 * channels + c0, b);
@@ -167,10 +167,10 @@ norm_apply(const act *x, const act *residual, const float *vectors, int relu, in
         act8 out;
 #pragma unroll
         for (int k = 0; k < 8; ++k) {
-            float z = fmaf(a[k], up(in[n].v[k]), b[k]);
-            if (residual) z += up(more[n].v[k]);
+            float z = fmaf(a[k], to_f32(in[n].v[k]), b[k]);
+            if (residual) z += to_f32(more[n].v[k]);
             if (relu && z <= 0.0f) z = 0.0f;
-            out.v[k] = down(z);
+            out.v[k] = to_act(z);
         }
         *(act8 *)(y + (size_t)row * channels + c0) = out;
     }
@@ -181,7 +181,7 @@ norm_apply(const act *x, const act *residual, const float *vectors, int relu, in
 #define PASS_OWN 1
 #define PASS_OUT 2
 
-__device__ __forceinline__ float passed(int pass, float dy, float x, float y, float a, float b) {
+__device__ __forceinline__ float masked_gradient(int pass, float dy, float x, float y, float a, float b) {
     if (pass == PASS_OWN) return fmaf(a, x, b) > 0.0f ? dy : 0.0f;
     if (pass == PASS_OUT) return y > 0.0f ? dy : 0.0f;
     return dy;
@@ -190,7 +190,7 @@ __device__ __forceinline__ float passed(int pass, float dy, float x, float y, fl
 // dγ and dβ from Σ dz·(x − μ) and Σ dz; and for dx = a·dz + g − f·x the vectors g and f, after those of
 // the forward pass. With fixed statistics both are zero.
 template <int PASS>
-__device__ __forceinline__ void slopes(const act *x, const act *y, const act *dy, int own, int rows,
+__device__ __forceinline__ void sum_gradients(const act *x, const act *y, const act *dy, int own, int rows,
                                        int channels, int share, float *vectors, float *dscale,
                                        float *dshift, float *partial, u32 *arrived) {
     __shared__ float total[2 * WIDEST];
@@ -219,16 +219,16 @@ __device__ __forceinline__ void slopes(const act *x, const act *y, const act *dy
                 if (row + n * lines >= last) continue;
 #pragma unroll
                 for (int k = 0; k < 8; ++k) {
-                    float value = up(in[n].v[k]);
-                    float z = PASS == PASS_OUT ? up(out[n].v[k]) : 0.0f;
-                    float dz = passed(PASS, up(back[n].v[k]), value, z, a[k], b[k]);
+                    float value = to_f32(in[n].v[k]);
+                    float z = PASS == PASS_OUT ? to_f32(out[n].v[k]) : 0.0f;
+                    float dz = masked_gradient(PASS, to_f32(back[n].v[k]), value, z, a[k], b[k]);
                     sum[k] += dz;
                     along[k] = fmaf(dz, value - mean[k], along[k]);
                 }
             }
         }
     }
-    lead();
+    allow_next_kernel();
     int width = blockDim.x * 8, me = threadIdx.y * blockDim.x + threadIdx.x;
     int c = blockIdx.y * width + me;
     bool mine = me < width && c < channels;
@@ -242,16 +242,16 @@ __device__ __forceinline__ void slopes(const act *x, const act *y, const act *dy
     vectors[5 * channels + c] = f;
 }
 
-#define SLOPES(name, pass)                                                                        \
+#define GRADIENTS(name, pass)                                                                        \
     extern "C" __global__ void __launch_bounds__(THREADS)                                         \
     name(const act *x, const act *y, const act *dy, int own, int rows, int channels, int share,   \
          float *vectors, float *dscale, float *dshift, float *partial, u32 *arrived) {            \
-        slopes<pass>(x, y, dy, own, rows, channels, share, vectors, dscale, dshift, partial,      \
+        sum_gradients<pass>(x, y, dy, own, rows, channels, share, vectors, dscale, dshift, partial,      \
                      arrived);                                                                    \
     }
-SLOPES(norm_slopes_all, PASS_ALL)
-SLOPES(norm_slopes_own, PASS_OWN)
-SLOPES(norm_slopes_out, PASS_OUT)
+GRADIENTS(norm_gradients_no_relu, PASS_ALL)
+GRADIENTS(norm_gradients_relu, PASS_OWN)
+GRADIENTS(norm_gradients_relu_sum, PASS_OUT)
 
 // dx (+)= a·dz + g − f·x, and the residual's dr (+)= dz where there is one. Blocks go from the last row
 // to the first: what the sums read last may still be near. Started early: g and f alone are of the kernel
@@ -275,7 +275,7 @@ __device__ __forceinline__ void back(const act *x, const act *y, const act *dy,
         if (ADDS && add) to[n] = *(const act8 *)(dx + at);
         if (ADDS && RESIDUAL && add_residual) more[n] = *(const act8 *)(dresidual + at);
     }
-    follow();
+    wait_for_previous_kernel();
     float a[8], b[8] = {0}, g[8], f[8];
     load8(vectors + 2 * channels + c0, a);
     if (PASS == PASS_OWN) load8(vectors + 3 * channels + c0, b);
@@ -289,12 +289,12 @@ __device__ __forceinline__ void back(const act *x, const act *y, const act *dy,
         act8 dr;
 #pragma unroll
         for (int k = 0; k < 8; ++k) {
-            float value = up(in[n].v[k]), z = PASS == PASS_OUT ? up(out[n].v[k]) : 0.0f;
-            float dz = passed(PASS, up(grad[n].v[k]), value, z, a[k], b[k]);
+            float value = to_f32(in[n].v[k]), z = PASS == PASS_OUT ? to_f32(out[n].v[k]) : 0.0f;
+            float dz = masked_gradient(PASS, to_f32(grad[n].v[k]), value, z, a[k], b[k]);
             float d = fmaf(-f[k], value, fmaf(a[k], dz, g[k]));
-            to[n].v[k] = down(ADDS && add ? up(to[n].v[k]) + d : d);
+            to[n].v[k] = to_act(ADDS && add ? to_f32(to[n].v[k]) + d : d);
             if (RESIDUAL) {
-                dr.v[k] = down(ADDS && add_residual ? up(more[n].v[k]) + dz : dz);
+                dr.v[k] = to_act(ADDS && add_residual ? to_f32(more[n].v[k]) + dz : dz);
             }
         }
         *(act8 *)(dx + at) = to[n];
@@ -310,16 +310,16 @@ __device__ __forceinline__ void back(const act *x, const act *y, const act *dy,
         back<pass, n, residual, adds>(x, y, dy, vectors, add, add_residual, rows, channels, dx,   \
                                       dresidual);                                                 \
     }
-BACK(norm_back_own, PASS_OWN, EACH_BACK, false, false)
-BACK(norm_back_out_sum, PASS_OUT, EACH_BACK, true, false)
-BACK(norm_back_all, PASS_ALL, EACH_BACK, false, false)
-BACK(norm_back_own_adds, PASS_OWN, EACH_BACK, false, true)
-BACK(norm_back_out_sum_adds, PASS_OUT, EACH_BACK, true, true)
-BACK(norm_back_all_adds, PASS_ALL, EACH_BACK, false, true)
-BACK(norm_back_all_sum_adds, PASS_ALL, EACH_BACK, true, true)
+BACK(norm_back_relu, PASS_OWN, EACH_BACK, false, false)
+BACK(norm_back_relu_sum, PASS_OUT, EACH_BACK, true, false)
+BACK(norm_back_no_relu, PASS_ALL, EACH_BACK, false, false)
+BACK(norm_back_relu_adds, PASS_OWN, EACH_BACK, false, true)
+BACK(norm_back_relu_sum_adds, PASS_OUT, EACH_BACK, true, true)
+BACK(norm_back_no_relu_adds, PASS_ALL, EACH_BACK, false, true)
+BACK(norm_back_no_relu_sum_adds, PASS_ALL, EACH_BACK, true, true)
 
 // Tangents, with statistics that do not move. `along`: the tangents of a and b.
-extern "C" __global__ void norm_along(const float *vectors, const float *tscale,
+extern "C" __global__ void norm_direction(const float *vectors, const float *tscale,
                                       const float *tshift, int channels, float *along) {
     int c = blockIdx.x * blockDim.x + threadIdx.x;
     if (c >= channels) return;
@@ -328,7 +328,7 @@ extern "C" __global__ void norm_along(const float *vectors, const float *tscale,
     along[channels + c] = tshift[c] - vectors[c] * by;
 }
 
-// ẏ = a·ẋ + ȧ·x + ḃ (+ ṙ), where y passes. One thread eight channels.
+// ẏ = a·ẋ + ȧ·x + ḃ (+ ṙ), where y passes. One thread per eight channels.
 extern "C" __global__ void norm_tangent(const act *x, const act *tx, const act *y,
                                         const act *tresidual, const float *vectors,
                                         const float *along, int relu, long long eights,
@@ -344,16 +344,16 @@ extern "C" __global__ void norm_tangent(const act *x, const act *tx, const act *
     if (relu) out = ((const act8 *)y)[at];
     if (tresidual) more = ((const act8 *)tresidual)[at];
     for (int k = 0; k < 8; ++k) {
-        float t = fmaf(a[k], up(tin.v[k]), fmaf(ta[k], up(in.v[k]), tb[k]));
-        if (tresidual) t += up(more.v[k]);
-        to.v[k] = down(relu && !(up(out.v[k]) > 0.0f) ? 0.0f : t);
+        float t = fmaf(a[k], to_f32(tin.v[k]), fmaf(ta[k], to_f32(in.v[k]), tb[k]));
+        if (tresidual) t += to_f32(more.v[k]);
+        to.v[k] = to_act(relu && !(to_f32(out.v[k]) > 0.0f) ? 0.0f : t);
     }
     ((act8 *)ty)[at] = to;
 }
 
 // The tangents of dγ and dβ, from Σ dż·(x − μ) + dz·ẋ and Σ dż.
 extern "C" __global__ void __launch_bounds__(THREADS)
-norm_slopes_tangent(const act *x, const act *tx, const act *y, const act *dy, const act *tdy,
+norm_gradients_tangent(const act *x, const act *tx, const act *y, const act *dy, const act *tdy,
                     int relu, int rows, int channels, int share, const float *vectors,
                     float *dscale, float *dshift, float *partial, u32 *arrived) {
     __shared__ float total[2 * WIDEST];
@@ -371,11 +371,11 @@ norm_slopes_tangent(const act *x, const act *tx, const act *y, const act *dy, co
             if (relu) out = *(const act8 *)(y + at);
 #pragma unroll
             for (int k = 0; k < 8; ++k) {
-                if (relu && !(up(out.v[k]) > 0.0f)) continue;
-                float td = up(tback.v[k]);
+                if (relu && !(to_f32(out.v[k]) > 0.0f)) continue;
+                float td = to_f32(tback.v[k]);
                 sum[k] += td;
-                along[k] = fmaf(td, up(in.v[k]) - mean[k], along[k]);
-                along[k] = fmaf(up(back.v[k]), up(tin.v[k]), along[k]);
+                along[k] = fmaf(td, to_f32(in.v[k]) - mean[k], along[k]);
+                along[k] = fmaf(to_f32(back.v[k]), to_f32(tin.v[k]), along[k]);
             }
         }
     }
@@ -387,7 +387,7 @@ norm_slopes_tangent(const act *x, const act *tx, const act *y, const act *dy, co
     dscale[c] = total[width + me] * vectors[channels + c];
 }
 
-// dẋ (+)= a·dż + ȧ·dz, and the residual's dṙ (+)= dż. One thread eight channels.
+// dẋ (+)= a·dż + ȧ·dz, and the residual's dṙ (+)= dż. One thread per eight channels.
 extern "C" __global__ void norm_back_tangent(const act *y, const act *dy, const act *tdy,
                                              const float *vectors, const float *along, int relu,
                                              int add, int add_residual, long long eights,
@@ -403,11 +403,11 @@ extern "C" __global__ void norm_back_tangent(const act *y, const act *dy, const 
     if (add) to = ((const act8 *)tdx)[at];
     if (tdresidual && add_residual) more = ((const act8 *)tdresidual)[at];
     for (int k = 0; k < 8; ++k) {
-        bool passes = !relu || up(out.v[k]) > 0.0f;
-        float dz = passes ? up(back.v[k]) : 0.0f, tdz = passes ? up(tback.v[k]) : 0.0f;
+        bool passes = !relu || to_f32(out.v[k]) > 0.0f;
+        float dz = passes ? to_f32(back.v[k]) : 0.0f, tdz = passes ? to_f32(tback.v[k]) : 0.0f;
         float d = fmaf(a[k], tdz, ta[k] * dz);
-        to.v[k] = down(add ? up(to.v[k]) + d : d);
-        if (tdresidual) more.v[k] = down(add_residual ? up(more.v[k]) + tdz : tdz);
+        to.v[k] = to_act(add ? to_f32(to.v[k]) + d : d);
+        if (tdresidual) more.v[k] = to_act(add_residual ? to_f32(more.v[k]) + tdz : tdz);
     }
     ((act8 *)tdx)[at] = to;
     if (tdresidual) ((act8 *)tdresidual)[at] = more;

@@ -19,8 +19,8 @@ extern "C" __global__ void sgd_conv(const float *by, int nesterov, const act *g,
                                     act *copy, int len) {
     int at = blockIdx.x * blockDim.x + threadIdx.x;
     if (at >= len) return;
-    w[at] = sgd_step(w[at], up(g[at]), v + at, by, nesterov);
-    copy[at] = down(w[at]);
+    w[at] = sgd_step(w[at], to_f32(g[at]), v + at, by, nesterov);
+    copy[at] = to_act(w[at]);
 }
 
 // by: size, root, epsilon, decay, β₁, β₂.
@@ -41,8 +41,8 @@ extern "C" __global__ void adam_conv(const float *by, const act *g, float *m, fl
                                      act *copy, int len) {
     int at = blockIdx.x * blockDim.x + threadIdx.x;
     if (at >= len) return;
-    w[at] = adam_step(w[at], up(g[at]), m + at, v + at, by);
-    copy[at] = down(w[at]);
+    w[at] = adam_step(w[at], to_f32(g[at]), m + at, v + at, by);
+    copy[at] = to_act(w[at]);
 }
 
 // The factors of Adam's next step, from the number of steps so far.
@@ -58,7 +58,7 @@ extern "C" __global__ void adam_factors(u64 *steps, const float *rate, float bet
     by[5] = beta2;
 }
 
-extern "C" __global__ void copy_down(const float *w, act *copy, int len) {
+extern "C" __global__ void copy_to_activations(const float *w, act *copy, int len) {
     int at = blockIdx.x * blockDim.x + threadIdx.x;
-    if (at < len) copy[at] = down(w[at]);
+    if (at < len) copy[at] = to_act(w[at]);
 }

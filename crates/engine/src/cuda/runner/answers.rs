@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::launch::Pointer;
-use super::{CudaRunner, How, Work};
+use super::{CudaRunner, NormSource, Work};
 use crate::device::{Epoch, Maps, Mode, Runner, Shift, State, Targets, Weights};
 use crate::error::EngineError;
 use crate::optimizer::Optimizer;
@@ -45,7 +45,10 @@ impl Runner for CudaRunner {
         self.stream.write(m.epoch, &[epoch.number, epoch.seed])?;
         let work = Work::Train {
             batch: epoch.batch,
-            mode: if epoch.mode == Mode::Train { How::Own } else { How::Frozen },
+            norms: match epoch.mode {
+                Mode::Train => NormSource::Batch,
+                _ => NormSource::Running,
+            },
             shifted: epoch.shifts.is_some(),
             mixed: epoch.mixture.is_some(),
             soft,

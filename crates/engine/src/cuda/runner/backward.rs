@@ -1,14 +1,14 @@
 //! The backward pass of a batch.
 
 use super::super::cudnn::Shapes;
-use super::super::launch::{Arg, Begin, Pointer};
+use super::super::kernels::{self, Kernel as _, NormBackKind, ReluMask, input, output};
+use super::super::launch::{Begin, Pointer};
+use super::super::norm_work::sums;
 use super::CudaRunner;
-use super::passes::{conv_shapes, over, sums, thin_shapes};
+use super::passes::{conv_shapes, subsampled_shapes};
 use crate::device::Mode;
 use crate::error::EngineError;
 use crate::fused::{Fused, FusedOp};
-
-use Arg::{Int, Pointer as At};
 
 /// How far gradients go back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,19 +34,17 @@ impl CudaRunner {
     ) -> Result<(), EngineError> {
         let m = &self.memory;
         let weights = matches!(reach, Reach::Weights | Reach::Beside);
-        let own = Int(i32::from(mode == Mode::Train));
         let main = &*self.stream.stream;
         let mut written = vec![false; self.network.nodes().len()];
         for (layer, step) in self.steps.iter().enumerate().take(steps).rev() {
             let (x, y) = (self.value(step.input), self.value(step.output));
-            let dy = At(self.gradient_of(step.output));
+            let dy = self.gradient_of(step.output);
             let dx = self.gradient_of(step.input);
             let (rows, channels, typed) = self.extent(step.output, count);
             let (_, inputs, _) = self.extent(step.input, count);
             let add = written[step.input];
-            let adding = Int(i32::from(add));
             let numbers = rows * channels;
-            let len = Int(numbers as i32);
+            let len = numbers as i32;
             let wanted = step.input != 0 || reach == Reach::Inputs;
             if !matches!(step.op, FusedOp::Conv { .. }) {
                 for node in std::iter::once(step.input).chain(step.second) {
@@ -58,15 +56,14 @@ impl CudaRunner {
                     if let Some(shapes) = conv_shapes(&self.network, step, count) {
                         let conv = &self.convs[&shapes];
                         let offset = (self.size() * self.places.of[weight].offset) as u64;
-                        let (At(x), At(dy)) = (x, dy) else { continue };
                         let dw = m.conv_gradient + offset;
-                        let thinned = m.room.thin.get(&step.output);
-                        let (by, from) = match (thin_shapes(shapes), thinned) {
-                            (Some(thin), Some(&thinned)) => (&self.convs[&thin], thinned),
+                        let subsampled = m.buffers.subsampled.get(&step.output);
+                        let (by, from) = match (subsampled_shapes(shapes), subsampled) {
+                            (Some(smaller), Some(&from)) => (&self.convs[&smaller], from),
                             _ => (conv, x),
                         };
                         if reach == Reach::Beside {
-                            self.side.follow(main)?;
+                            self.side.wait_for_main(main)?;
                             let space = self.side.workspace;
                             by.weights(&self.side.handle, from, dy, dw, false, space)?;
                             self.side.has_read(self.slots.of[step.output])?;
@@ -81,28 +78,24 @@ impl CudaRunner {
                     }
                 }
                 FusedOp::Norm { scale, shift, relu, .. } => {
-                    let vectors = At(m.norms[&step.output]);
-                    let cut = sums(rows, channels);
-                    let kernel = slopes_kernel(relu, step.second.is_some());
-                    let (many, wide) = (Int(rows as i32), Int(channels as i32));
-                    let [dg, db] = [scale, shift].map(|p| At(self.parameter(m.gradient, p)));
-                    let args = [
-                        x,
-                        y,
-                        dy,
-                        own,
-                        many,
-                        wide,
-                        Int(cut.share as i32),
-                        vectors,
-                        dg,
-                        db,
-                        At(m.partial),
-                        At(m.arrived),
-                    ];
+                    let kernel = kernels::NormGradients {
+                        kernel: relu_mask(relu, step.second.is_some()),
+                        x: input(x),
+                        y: input(y),
+                        dy: input(dy),
+                        own: i32::from(mode == Mode::Train),
+                        rows: rows as i32,
+                        channels: channels as i32,
+                        share: sums(rows, channels).share as i32,
+                        vectors: output(m.norms[&step.output]),
+                        dscale: output(self.parameter(m.gradient, scale)),
+                        dshift: output(self.parameter(m.gradient, shift)),
+                        partial: output(m.partial),
+                        arrived: output(m.arrived),
+                    };
                     // With fixed statistics nothing but the weights needs these sums.
                     if weights {
-                        self.stream.start(typed, kernel, cut.grid, cut.block, &args)?;
+                        kernel.launch(&self.stream, typed)?;
                     }
                     let (residual, more) = match step.second {
                         Some(node) => (self.gradient_of(node), written[node]),
@@ -113,41 +106,35 @@ impl CudaRunner {
                 }
                 FusedOp::Pool => {
                     let (pixels, channels, _) = self.extent(step.input, 1);
-                    let (n, p, c) = (Int(count as i32), Int(pixels as i32), Int(channels as i32));
-                    let args = [dy, n, p, c, adding, At(dx)];
-                    self.stream.each(true, "pool_back", count * pixels * channels, &args)?;
+                    self.pool_back(dy, count, pixels, channels, add, dx)?;
                 }
                 FusedOp::Linear { weight, bias } => {
-                    let (n, i, o) = (Int(count as i32), Int(inputs as i32), Int(channels as i32));
-                    let w = At(self.parameter(m.weights, weight));
+                    let sizes = (inputs, channels);
                     if wanted {
-                        let args = [dy, w, n, i, o, adding, At(dx)];
-                        self.stream.each(false, "linear_back", count * inputs, &args)?;
+                        let w = self.parameter(m.weights, weight);
+                        self.linear_back([dy, w], count, sizes, add, dx)?;
                     }
                     if weights {
-                        self.linear_weights(x, dy, count, inputs, channels, (weight, bias))?;
+                        let to = [weight, bias].map(|p| self.parameter(m.gradient, p));
+                        self.linear_weights([x, dy], count, sizes, false, to)?;
                     }
                 }
                 FusedOp::Gelu => {
-                    let args = [x, dy, len, adding, At(dx)];
-                    self.stream.each(false, "gelu_back", numbers, &args)?;
+                    self.gelu_back(x, dy, len, add, dx)?;
                 }
                 FusedOp::Relu => {
-                    let args = [y, dy, len, adding, At(dx)];
-                    self.stream.each(typed, "relu_mask", numbers, &args)?;
+                    self.relu_back([y, dy], len, add, dx, typed)?;
                 }
                 FusedOp::Add => {
-                    self.stream.each(typed, "pass_on", numbers, &[dy, len, adding, At(dx)])?;
+                    self.accumulate(dy, len, add, dx, typed)?;
                     written[step.input] = true;
                     if let Some(node) = step.second {
-                        let more = Int(i32::from(written[node]));
-                        let args = [dy, len, more, At(self.gradient_of(node))];
-                        self.stream.each(typed, "pass_on", numbers, &args)?;
+                        self.accumulate(dy, len, written[node], self.gradient_of(node), typed)?;
                     }
                 }
                 FusedOp::Dropout { rate } => {
                     let rate = if mode == Mode::Eval { 0.0 } else { rate };
-                    self.drop_out(layer, rate, dy, numbers, add, At(dx))?;
+                    self.drop_out(layer, rate, dy, numbers, add, dx)?;
                 }
             }
             written[step.input] = true;
@@ -159,17 +146,102 @@ impl CudaRunner {
     }
 
     /// The pixels that a convolution of one pixel looks at, without those that it steps over.
-    pub(super) fn thin(
+    pub(super) fn subsample(
         &self,
         shapes: Shapes,
         from: Pointer,
         to: Pointer,
     ) -> Result<(), EngineError> {
-        let Shapes { count, height, width, inputs, stride, .. } = shapes;
-        let eights = count * height.div_ceil(stride) * width.div_ceil(stride) * inputs / 8;
-        let sizes = [count, height, width, inputs, stride].map(|n| Int(n as i32));
-        let [n, h, w, c, s] = sizes;
-        self.stream.each(true, "thin", eights, &[At(from), n, h, w, c, s, At(to)])
+        let kernel = kernels::Subsample {
+            x: input(from),
+            count: shapes.count as i32,
+            height: shapes.height as i32,
+            width: shapes.width as i32,
+            channels: shapes.inputs as i32,
+            stride: shapes.stride as i32,
+            y: output(to),
+        };
+        kernel.launch(&self.stream, true)
+    }
+
+    pub(super) fn pool_back(
+        &self,
+        dy: Pointer,
+        count: usize,
+        pixels: usize,
+        channels: usize,
+        add: bool,
+        dx: Pointer,
+    ) -> Result<(), EngineError> {
+        let kernel = kernels::PoolBack {
+            dy: input(dy),
+            count: count as i32,
+            pixels: pixels as i32,
+            channels: channels as i32,
+            add: i32::from(add),
+            dx: output(dx),
+        };
+        kernel.launch(&self.stream, true)
+    }
+
+    /// dx (+)= dy·Wᵀ.
+    pub(super) fn linear_back(
+        &self,
+        [dy, w]: [Pointer; 2],
+        count: usize,
+        (inputs, outputs): (usize, usize),
+        add: bool,
+        dx: Pointer,
+    ) -> Result<(), EngineError> {
+        let kernel = kernels::LinearBack {
+            dy: input(dy),
+            w: input(w),
+            count: count as i32,
+            inputs: inputs as i32,
+            outputs: outputs as i32,
+            add: i32::from(add),
+            dx: output(dx),
+        };
+        kernel.launch(&self.stream, false)
+    }
+
+    /// dx (+)= dy·g′(x) of GELU.
+    pub(super) fn gelu_back(
+        &self,
+        x: Pointer,
+        dy: Pointer,
+        len: i32,
+        add: bool,
+        dx: Pointer,
+    ) -> Result<(), EngineError> {
+        let (x, dy, dx) = (input(x), input(dy), output(dx));
+        kernels::GeluBack { x, dy, len, add: i32::from(add), dx }.launch(&self.stream, false)
+    }
+
+    /// dx (+)= dy where y > 0.
+    pub(super) fn relu_back(
+        &self,
+        [y, dy]: [Pointer; 2],
+        len: i32,
+        add: bool,
+        dx: Pointer,
+        typed: bool,
+    ) -> Result<(), EngineError> {
+        let (y, dy, dx) = (input(y), input(dy), output(dx));
+        kernels::ReluBack { y, dy, len, add: i32::from(add), dx }.launch(&self.stream, typed)
+    }
+
+    /// to (+)= from.
+    pub(super) fn accumulate(
+        &self,
+        from: Pointer,
+        len: i32,
+        add: bool,
+        to: Pointer,
+        typed: bool,
+    ) -> Result<(), EngineError> {
+        let (from, to) = (input(from), output(to));
+        kernels::Accumulate { from, len, add: i32::from(add), to }.launch(&self.stream, typed)
     }
 
     /// The gradient at a norm's input, and at what is added behind it.
@@ -177,49 +249,48 @@ impl CudaRunner {
         &self,
         step: &Fused,
         count: usize,
-        [x, y, dy]: [Arg; 3],
+        [x, y, dy]: [Pointer; 3],
         (add, more): (bool, bool),
         [dx, residual]: [Pointer; 2],
         begin: Begin,
     ) -> Result<(), EngineError> {
         let FusedOp::Norm { relu, .. } = step.op else { return Ok(()) };
         let (rows, channels, typed) = self.extent(step.output, count);
-        let (grid, block) = over(rows, channels, 8 / self.size());
-        let kernel = back_kernel(relu, step.second.is_some(), add || more);
-        let args = [
-            x,
-            y,
-            dy,
-            At(self.memory.norms[&step.output]),
-            Int(i32::from(add)),
-            Int(i32::from(more)),
-            Int(rows as i32),
-            Int(channels as i32),
-            At(dx),
-            At(residual),
-        ];
-        self.stream.begin(begin, typed, kernel, (grid, block), &args)
+        let kernel = kernels::NormBack {
+            kernel: norm_back_kind(relu, step.second.is_some(), add || more),
+            x: input(x),
+            y: input(y),
+            dy: input(dy),
+            vectors: input(self.memory.norms[&step.output]),
+            add: i32::from(add),
+            add_residual: i32::from(more),
+            rows: rows as i32,
+            channels: channels as i32,
+            dx: output(dx),
+            dresidual: output(residual),
+        };
+        self.stream.launch(&kernel, typed, begin)
     }
 }
 
-/// The kernel that sums a norm's gradients. Where they pass is seen from the input alone, or with
-/// something added, from the output.
-fn slopes_kernel(relu: bool, residual: bool) -> &'static str {
+/// How the kernel that sums a norm's gradients knows where they pass the ReLU: from the input alone,
+/// or where something was added, from the output.
+fn relu_mask(relu: bool, residual: bool) -> ReluMask {
     match (relu, residual) {
-        (false, _) => "norm_slopes_all",
-        (true, false) => "norm_slopes_own",
-        (true, true) => "norm_slopes_out",
+        (false, _) => ReluMask::None,
+        (true, false) => ReluMask::FromInput,
+        (true, true) => ReluMask::FromOutput,
     }
 }
 
-fn back_kernel(relu: bool, residual: bool, adds: bool) -> &'static str {
+fn norm_back_kind(relu: bool, residual: bool, adds: bool) -> NormBackKind {
     match (relu, residual, adds) {
-        (true, false, false) => "norm_back_own",
-        (true, false, true) => "norm_back_own_adds",
-        (true, true, false) => "norm_back_out_sum",
-        (true, true, true) => "norm_back_out_sum_adds",
-        (false, false, false) => "norm_back_all",
-        (false, false, true) => "norm_back_all_adds",
-        (false, true, _) => "norm_back_all_sum_adds",
+        (true, false, false) => NormBackKind::Relu,
+        (true, false, true) => NormBackKind::ReluAdds,
+        (true, true, false) => NormBackKind::ReluSum,
+        (true, true, true) => NormBackKind::ReluSumAdds,
+        (false, false, false) => NormBackKind::NoRelu,
+        (false, false, true) => NormBackKind::NoReluAdds,
+        (false, true, _) => NormBackKind::NoReluSumAdds,
     }
 }

@@ -1,41 +1,39 @@
 //! Gradients and Hessian products of a mean over many rows.
 //!
 //! Batches are larger than in training, since nothing is learnt between them: the fewer and larger
-//! they are, the better convolutions fill the card. A product needs, of every batch, what the network's
+//! they are, the better convolutions fill the GPU. A product needs, of every batch, what the network's
 //! own passes leave behind (values and gradients of all nodes), and these do not depend on the
 //! direction; they are kept for the next product with the same rows, targets and weights, where the
-//! card has room for them. What is left of a product then is six convolutions for each of the network's
+//! GPU has memory for them. What is left of a product then is six convolutions for each of the network's
 //! (ẋ∗W, x∗Ẇ; their two gradients at the input; their two at the weights) where one from scratch is
 //! eight.
 //!
-//! Launches are not captured: the work of a batch of this size takes the card several times as long as
-//! the host needs to ask for it, so that the card never waits, and no graph holds an address of memory
+//! Launches are not captured: the work of a batch of this size takes the GPU several times as long as
+//! the host needs to ask for it, so that the GPU never waits, and no graph holds an address of memory
 //! that may go back.
 
 use super::super::driver;
-use super::super::launch::Arg;
+use super::super::kernels::{self, Kernel as _, output};
 use super::backward::Reach;
-use super::memory::{Held, Rooms, Tangents};
+use super::memory::{BufferPlan, OwnedBuffers, Tangents};
 use super::{CudaRunner, Work};
 use crate::device::{Mode, Targets, Votes};
 use crate::error::EngineError;
-
-use Arg::Pointer as At;
 
 /// How many times as many examples as in training, and the most.
 const TIMES: usize = 4;
 const LARGE: usize = 512;
 
-/// What gradients and products have of the card's memory.
+/// What gradients and products have of the GPU's memory.
 #[derive(Default)]
 pub(super) struct Curvature {
-    /// Examples that every room is for.
+    /// Examples that all buffers are for.
     batch: usize,
-    /// The network's own passes: one room, or one for every batch.
-    rooms: Vec<Held>,
+    /// The network's own passes: buffers of one batch, or of every batch.
+    batches: Vec<OwnedBuffers>,
     /// Their tangents.
-    along: Option<Held>,
-    /// What the rooms hold the passes of, all batches of it.
+    along: Option<OwnedBuffers>,
+    /// What the buffers hold the passes of, all batches of it.
     kept: Option<Point>,
 }
 
@@ -74,7 +72,7 @@ impl Goals {
 }
 
 impl Curvature {
-    /// Whether the rooms hold the passes of these rows, targets and weights.
+    /// Whether the buffers hold the passes of these rows, targets and weights.
     fn holds(&self, rows: &[u32], targets: Targets<'_>, version: u64) -> bool {
         self.kept.as_ref().is_some_and(|kept| {
             kept.version == version && kept.rows == rows && kept.goals.are(targets)
@@ -82,7 +80,7 @@ impl Curvature {
     }
 
     pub(super) fn bytes(&self) -> usize {
-        self.rooms.iter().chain(&self.along).map(|held| held.bytes).sum()
+        self.batches.iter().chain(&self.along).map(|held| held.bytes).sum()
     }
 }
 
@@ -92,17 +90,17 @@ fn equal(rows: usize, most: usize) -> usize {
 }
 
 impl CudaRunner {
-    fn rooms(&self) -> Rooms<'_> {
+    fn buffer_plan(&self) -> BufferPlan<'_> {
         let (network, act) = (&*self.network, self.size());
-        Rooms { network, steps: &self.steps, slots: &self.slots, act }
+        BufferPlan { network, steps: &self.steps, slots: &self.slots, act }
     }
 
-    /// The most examples of a batch: a matter of settings, network and card alone, since the order of
+    /// The most examples of a batch: a matter of settings, network and GPU alone, since the order of
     /// sums depends on it.
     fn largest(&self) -> Result<usize, EngineError> {
         let all = self.stream.stream.context().total_mem().map_err(driver)?;
-        let rooms = self.rooms();
-        let bytes = rooms.bytes(1, false)? + rooms.bytes(1, true)?;
+        let plan = self.buffer_plan();
+        let bytes = plan.bytes(1, false)? + plan.bytes(1, true)?;
         let numbers = |node| {
             let (rows, channels, _) = self.extent(node, 1);
             rows * channels
@@ -131,7 +129,7 @@ impl CudaRunner {
     }
 
     /// Everything that batches of a mean over so many rows need but memory for tangents: convolutions,
-    /// the total, and at least one room. The size of a batch.
+    /// the total, and the buffers of at least one batch. The size of a batch.
     fn ready(&mut self, rows: usize) -> Result<usize, EngineError> {
         let batch = equal(rows, self.largest()?);
         let rest = rows % batch;
@@ -144,42 +142,42 @@ impl CudaRunner {
         if self.curvature.batch < batch {
             self.curvature = Curvature { batch, ..Curvature::default() };
         }
-        if self.curvature.rooms.is_empty() {
-            let room = self.rooms().held(&self.stream, self.curvature.batch, false)?;
-            self.curvature.rooms.push(room);
+        if self.curvature.batches.is_empty() {
+            let buffers = self.buffer_plan().allocate(&self.stream, self.curvature.batch, false)?;
+            self.curvature.batches.push(buffers);
         }
         Ok(batch)
     }
 
-    /// Makes a room for each of so many batches, if all of them take no more than a quarter of what
+    /// Makes buffers for each of so many batches, if all of them take no more than a quarter of what
     /// is free; whether they are there.
-    fn make_rooms(&mut self, batches: usize) -> Result<bool, EngineError> {
-        let own: usize = self.curvature.rooms.iter().map(|held| held.bytes).sum();
+    fn make_buffers(&mut self, batches: usize) -> Result<bool, EngineError> {
+        let own: usize = self.curvature.batches.iter().map(|held| held.bytes).sum();
         let (free, _) = self.stream.stream.context().mem_get_info().map_err(driver)?;
-        let each = self.rooms().bytes(self.curvature.batch, false)?;
-        if self.curvature.rooms.len() < batches && batches * each > (free + own) / 4 {
+        let each = self.buffer_plan().bytes(self.curvature.batch, false)?;
+        if self.curvature.batches.len() < batches && batches * each > (free + own) / 4 {
             return Ok(false);
         }
-        while self.curvature.rooms.len() < batches {
-            let room = self.rooms().held(&self.stream, self.curvature.batch, false)?;
-            self.curvature.rooms.push(room);
+        while self.curvature.batches.len() < batches {
+            let buffers = self.buffer_plan().allocate(&self.stream, self.curvature.batch, false)?;
+            self.curvature.batches.push(buffers);
         }
         Ok(true)
     }
 
-    /// Does `work` with the passes of this room in the place of those of training.
+    /// Does `work` with the buffers of this batch in the place of those of training.
     fn within(
         &mut self,
         place: usize,
         work: impl FnOnce(&Self) -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
-        let Some(held) = self.curvature.rooms.get_mut(place) else {
-            return Err(EngineError::Device(format!("no room for batch {place}")));
+        let Some(held) = self.curvature.batches.get_mut(place) else {
+            return Err(EngineError::Device(format!("no buffers for batch {place}")));
         };
-        std::mem::swap(&mut self.memory.room, &mut held.room);
+        std::mem::swap(&mut self.memory.buffers, &mut held.buffers);
         let result = work(self);
-        if let Some(held) = self.curvature.rooms.get_mut(place) {
-            std::mem::swap(&mut self.memory.room, &mut held.room);
+        if let Some(held) = self.curvature.batches.get_mut(place) {
+            std::mem::swap(&mut self.memory.buffers, &mut held.buffers);
         }
         result
     }
@@ -206,7 +204,7 @@ impl CudaRunner {
     ) -> Result<(f64, Vec<f32>), EngineError> {
         let soft = self.mean_over(rows, targets)?;
         let batch = self.ready(rows.len())?;
-        // What is kept would be computed again to the same bits, each batch in its own room.
+        // What is kept would be computed again to the same bits, each batch in its own buffers.
         let kept = self.curvature.holds(rows, targets, self.version);
         if !kept {
             self.curvature.kept = None;
@@ -254,12 +252,12 @@ impl CudaRunner {
             self.tangents = Some(made);
         }
         if self.curvature.along.is_none() {
-            let room = self.rooms().held(&self.stream, self.curvature.batch, true)?;
-            self.curvature.along = Some(room);
+            let buffers = self.buffer_plan().allocate(&self.stream, self.curvature.batch, true)?;
+            self.curvature.along = Some(buffers);
         }
         if !kept {
             self.curvature.kept = None;
-            if self.make_rooms(counts.len())? {
+            if self.make_buffers(counts.len())? {
                 for (place, &count) in counts.iter().enumerate() {
                     self.within(place, |run| {
                         run.own_passes(work, count, Reach::Values)?;
@@ -283,14 +281,14 @@ impl CudaRunner {
         for (place, &count) in counts.iter().enumerate() {
             self.within(if kept { place } else { 0 }, |run| {
                 let (Some(tangents), Some(along)) = (&run.tangents, &run.curvature.along) else {
-                    return Err(EngineError::Device("no room for tangents".into()));
+                    return Err(EngineError::Device("no buffers for tangents".into()));
                 };
                 if !kept {
                     run.own_passes(work, count, Reach::Values)?;
                 }
-                run.tangent(tangents, &along.room, count)?;
-                run.loss_tangent(&along.room, count)?;
-                run.backward_tangent(tangents, &along.room, count)?;
+                run.tangent(tangents, &along.buffers, count)?;
+                run.loss_tangent(&along.buffers, count)?;
+                run.backward_tangent(tangents, &along.buffers, count)?;
                 run.add_up()?;
                 run.advance()
             })?;
@@ -304,7 +302,7 @@ impl CudaRunner {
 
     /// On to the next batch.
     pub(super) fn advance(&self) -> Result<(), EngineError> {
-        self.stream.start(false, "advance", (1, 1), (1, 1), &[At(self.memory.counter)])
+        kernels::NextBatch { step: output(self.memory.counter) }.launch(&self.stream, false)
     }
 }
 

@@ -1,14 +1,13 @@
 //! What is asked of a network at its examples: gradients there, examples that are moved along them,
 //! the maps before the last pooling, and statistics of batches as they come.
 
-use super::super::launch::Arg;
+use super::super::kernels::{self, Kernel as _, input, output};
+use super::super::launch::Pointer;
 use super::backward::Reach;
 use super::{CudaRunner, MOMENTUM, Work};
 use crate::device::{Maps, Mode, Targets, check_perturbation, check_refresh};
 use crate::error::EngineError;
 use crate::network::{NodeId, Shape};
-
-use Arg::{Int, Long, Pointer as At};
 
 impl CudaRunner {
     /// What `passes` leaves behind where it says, batch by batch: numbers that lie as those of `node`
@@ -17,7 +16,7 @@ impl CudaRunner {
         &mut self,
         rows: &[u32],
         node: NodeId,
-        passes: impl Fn(&Self, usize) -> Result<Arg, EngineError>,
+        passes: impl Fn(&Self, usize) -> Result<Pointer, EngineError>,
     ) -> Result<Vec<f32>, EngineError> {
         self.check_rows(rows)?;
         let shape = self.network.nodes()[node].shape;
@@ -40,9 +39,14 @@ impl CudaRunner {
                 Shape::Map { channels, .. } => channels,
                 Shape::Flat { width } => width,
             };
-            let (many, few) = (Long(pixels as i64), Int(channels as i32));
-            let args = [from, many, few, Int(padded as i32), At(plain)];
-            self.stream.each(typed, "unpad", count * size, &args)?;
+            let kernel = kernels::Unpad {
+                from: input(from),
+                pixels: pixels as i64,
+                channels: channels as i32,
+                padded: padded as i32,
+                to: output(plain),
+            };
+            kernel.launch(&self.stream, typed)?;
             all.extend(self.stream.read::<f32>(plain, count * size)?);
         }
         Ok(all)
@@ -71,7 +75,7 @@ impl CudaRunner {
         self.stream.write(self.memory.over, &[1i32])?;
         self.gathered(rows, 0, |run, count| {
             run.own_passes(Work::Gradient { soft, batch }, count, Reach::Inputs)?;
-            Ok(At(run.gradient_of(0)))
+            Ok(run.gradient_of(0))
         })
     }
 
@@ -92,14 +96,23 @@ impl CudaRunner {
     pub(super) fn perturb(&self, count: usize) -> Result<(), EngineError> {
         let m = &self.memory;
         let last = self.network.nodes().len() - 1;
-        let (n, classes) = (Int(count as i32), Int(self.network.classes() as i32));
-        let args = [self.value(last), At(m.moves), n, classes, At(self.gradient_of(last))];
-        self.stream.each(false, "top_slope", count, &args)?;
+        let kernel = kernels::PredictedClassGradient {
+            z: input(self.value(last)),
+            moves: input(m.moves),
+            count: count as i32,
+            width: self.network.classes() as i32,
+            dz: output(self.gradient_of(last)),
+        };
+        kernel.launch(&self.stream, false)?;
         self.backward(self.steps.len(), count, Mode::Eval, Reach::Inputs)?;
         let (pixels, channels, typed) = self.extent(0, count);
-        let len = pixels * channels;
-        let args = [At(self.gradient_of(0)), At(m.moves), Long(len as i64), self.value(0)];
-        self.stream.each(typed, "perturb", len, &args)
+        let kernel = kernels::Perturb {
+            dx: input(self.gradient_of(0)),
+            moves: input(m.moves),
+            len: (pixels * channels) as i64,
+            x: output(self.value(0)),
+        };
+        kernel.launch(&self.stream, typed)
     }
 
     /// New statistics: the mean of those of the batches of `rows`, in order, every batch alike.

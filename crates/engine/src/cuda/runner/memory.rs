@@ -8,8 +8,9 @@ use super::super::cudnn::Shapes;
 use super::super::driver;
 use super::super::launch::{Pointer, Stream};
 use super::super::layout::{Places, padded};
-use super::passes::{conv_shapes, thin_shapes};
-use super::{BLOCKS, act_size};
+use super::super::norm_work::BLOCKS;
+use super::act_size;
+use super::passes::{conv_shapes, subsampled_shapes};
 use crate::device::{Dataset, Settings};
 use crate::error::EngineError;
 use crate::fused::{Fused, FusedOp, Slots};
@@ -19,17 +20,17 @@ use crate::network::{Network, NodeId, Shape};
 const NORM_VECTORS: usize = 6;
 
 /// The buffers of a batch.
-pub(super) struct Room {
+pub(super) struct BatchBuffers {
     /// By node; 0 for nodes inside a step.
     pub(super) values: Vec<Pointer>,
     /// By node, too; nodes of one slot may share one.
     pub(super) gradients: Vec<Pointer>,
     /// By convolution of one pixel that steps over some: its input without those.
-    pub(super) thin: HashMap<NodeId, Pointer>,
+    pub(super) subsampled: HashMap<NodeId, Pointer>,
 }
 
 pub(super) struct Memory {
-    pub(super) room: Room,
+    pub(super) buffers: BatchBuffers,
     pub(super) weights: Pointer,
     /// The weights of convolutions in the type of activations.
     pub(super) copy: Pointer,
@@ -66,7 +67,7 @@ pub(super) struct Memory {
     pub(super) moves: Pointer,
 }
 
-/// What passes along a direction need beside a [`Room`] of their own.
+/// What passes along a direction need beside [`BatchBuffers`] of their own.
 pub(super) struct Tangents {
     /// By norm: the tangents of a and b.
     pub(super) norms: HashMap<NodeId, Pointer>,
@@ -92,8 +93,8 @@ fn bytes(shape: Shape, act: usize) -> usize {
 /// Where buffers of so many bytes come from.
 pub(super) type Take<'a> = dyn FnMut(usize) -> Result<Pointer, EngineError> + 'a;
 
-/// What a room is for: a network in some precision.
-pub(super) struct Rooms<'a> {
+/// What buffers are for: a network in some precision.
+pub(super) struct BufferPlan<'a> {
     pub(super) network: &'a Network,
     pub(super) steps: &'a [Fused],
     pub(super) slots: &'a Slots,
@@ -101,15 +102,15 @@ pub(super) struct Rooms<'a> {
     pub(super) act: usize,
 }
 
-impl Rooms<'_> {
+impl BufferPlan<'_> {
     /// The buffers of `batch` examples: a value for every node that a step makes, and gradients, one
     /// for every slot where they are `shared`, or else one for every node.
-    pub(super) fn room(
+    pub(super) fn buffers(
         &self,
         batch: usize,
         shared: bool,
         take: &mut Take<'_>,
-    ) -> Result<Room, EngineError> {
+    ) -> Result<BatchBuffers, EngineError> {
         let nodes = self.network.nodes();
         let mut values = vec![0; nodes.len()];
         for node in std::iter::once(0).chain(self.steps.iter().map(|step| step.output)) {
@@ -125,49 +126,50 @@ impl Rooms<'_> {
             };
             of_slot[slot] = Some(gradients[node]);
         }
-        let mut thin = HashMap::new();
+        let mut subsampled = HashMap::new();
         for step in self.steps {
-            if let Some(shapes) = conv_shapes(self.network, step, batch).and_then(thin_shapes) {
+            if let Some(shapes) = conv_shapes(self.network, step, batch).and_then(subsampled_shapes)
+            {
                 let Shapes { count, height, width, inputs, .. } = shapes;
-                thin.insert(step.output, take(self.act * count * height * width * inputs)?);
+                subsampled.insert(step.output, take(self.act * count * height * width * inputs)?);
             }
         }
-        Ok(Room { values, gradients, thin })
+        Ok(BatchBuffers { values, gradients, subsampled })
     }
 
-    /// Bytes of such a room.
+    /// Bytes of such buffers.
     pub(super) fn bytes(&self, batch: usize, shared: bool) -> Result<usize, EngineError> {
         let mut bytes = 0;
-        self.room(batch, shared, &mut |more| {
+        self.buffers(batch, shared, &mut |more| {
             bytes += aligned(more);
             Ok(0)
         })?;
         Ok(bytes)
     }
 
-    /// Such a room in memory of its own, which goes back with it.
-    pub(super) fn held(
+    /// Such buffers in memory of their own, which is freed with them.
+    pub(super) fn allocate(
         &self,
         stream: &Stream,
         batch: usize,
         shared: bool,
-    ) -> Result<Held, EngineError> {
+    ) -> Result<OwnedBuffers, EngineError> {
         let bytes = self.bytes(batch, shared)?;
         let memory = stream.stream.alloc_zeros::<u8>(bytes.max(16)).map_err(driver)?;
         let mut at = memory.device_ptr(&stream.stream).0;
-        let room = self.room(batch, shared, &mut |bytes| {
+        let buffers = self.buffers(batch, shared, &mut |bytes| {
             let here = at;
             at += aligned(bytes) as u64;
             Ok(here)
         })?;
-        Ok(Held { room, bytes, _memory: memory })
+        Ok(OwnedBuffers { buffers, bytes, _memory: memory })
     }
 }
 
-/// A room in memory of its own. That is given back in the order of the stream, so that what is still
-/// at work there is not disturbed.
-pub(super) struct Held {
-    pub(super) room: Room,
+/// Buffers in memory of their own. It is freed in the order of the stream, so that what is still at
+/// work there is not disturbed.
+pub(super) struct OwnedBuffers {
+    pub(super) buffers: BatchBuffers,
     pub(super) bytes: usize,
     _memory: CudaSlice<u8>,
 }
@@ -204,8 +206,8 @@ impl Memory {
     ) -> Result<Self, EngineError> {
         let (rows, classes) = (data.len(), network.classes());
         let act = act_size(settings.precision);
-        let rooms = Rooms { network, steps, slots, act };
-        let room = rooms.room(settings.batch, true, &mut |bytes| stream.zeros(bytes))?;
+        let plan = BufferPlan { network, steps, slots, act };
+        let buffers = plan.buffers(settings.batch, true, &mut |bytes| stream.zeros(bytes))?;
         let norms = norm_vectors(stream, network, steps, NORM_VECTORS)?;
         let table = match data {
             Dataset::Pictures { mean, deviation, .. } => {
@@ -236,7 +238,7 @@ impl Memory {
         let widest = network.nodes().iter().map(|node| padded(node.shape.channels())).max();
         let columns = widest.unwrap_or(0).next_power_of_two().max(128);
         Ok(Self {
-            room,
+            buffers,
             weights: stream.zeros(w)?,
             copy: stream.zeros(act * places.convs)?,
             conv_gradient: stream.zeros(act * places.convs)?,

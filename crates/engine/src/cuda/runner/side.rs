@@ -34,8 +34,8 @@ impl Side {
         Ok(Self { stream, handle, workspace: 0, events, read, busy })
     }
 
-    /// Work on the side after all of the main stream so far.
-    pub(super) fn follow(&self, main: &CudaStream) -> Result<(), EngineError> {
+    /// The side waits for all of the main stream so far.
+    pub(super) fn wait_for_main(&self, main: &CudaStream) -> Result<(), EngineError> {
         let event = main.record_event(None).map_err(driver)?;
         self.stream.wait(&event).map_err(driver)?;
         self.events.borrow_mut().push(event);

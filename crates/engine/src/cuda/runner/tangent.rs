@@ -2,18 +2,18 @@
 //! product. Statistics do not move and dropout is off, so every layer is linear, bilinear or
 //! piecewise linear (but for GELU), and a tangent pass is the layer's own pass, twice.
 //!
-//! They follow a forward and a backward pass of the same batch, in a room where every node has a
+//! They follow a forward and a backward pass of the same batch, in buffers where every node has a
 //! gradient of its own, and change nothing there: for another direction they alone are repeated.
 
-use super::super::launch::{Arg, Pointer};
-use super::memory::{Room, Tangents};
-use super::passes::{conv_shapes, sums, thin_shapes};
-use super::{CudaRunner, EPSILON};
+use super::super::kernels::{self, Kernel as _, input, output};
+use super::super::launch::Pointer;
+use super::super::norm_work::sums;
+use super::CudaRunner;
+use super::memory::{BatchBuffers, Tangents};
+use super::passes::{conv_shapes, subsampled_shapes};
 use crate::error::EngineError;
 use crate::fused::FusedOp;
 use crate::network::NodeId;
-
-use Arg::{Float, Int, Long, Pointer as At};
 
 impl CudaRunner {
     /// For every norm a and b of its running statistics, and their tangents along the direction.
@@ -22,47 +22,50 @@ impl CudaRunner {
         for step in &self.steps {
             let FusedOp::Norm { scale, shift, statistics, .. } = step.op else { continue };
             let (_, channels, _) = self.extent(step.output, 1);
-            let (vectors, along) = (At(m.norms[&step.output]), At(t.norms[&step.output]));
-            let own = At(m.statistics + 4 * statistics as u64);
-            let wide = Int(channels as i32);
-            let [g, b] = [scale, shift].map(|p| At(self.parameter(m.weights, p)));
-            let args = [own, wide, Float(EPSILON), g, b, vectors];
-            self.stream.each(false, "norm_fixed", channels, &args)?;
-            let [tg, tb] = [scale, shift].map(|p| At(self.parameter(t.direction, p)));
-            self.stream.each(false, "norm_along", channels, &[vectors, tg, tb, wide, along])?;
+            let vectors = m.norms[&step.output];
+            let statistics = m.statistics + 4 * statistics as u64;
+            let parameters = [scale, shift].map(|p| self.parameter(m.weights, p));
+            self.norm_from_running(statistics, channels, parameters, vectors)?;
+            let kernel = kernels::NormDirection {
+                vectors: input(vectors),
+                tscale: input(self.parameter(t.direction, scale)),
+                tshift: input(self.parameter(t.direction, shift)),
+                channels: channels as i32,
+                along: output(t.norms[&step.output]),
+            };
+            kernel.launch(&self.stream, false)?;
         }
         Ok(())
     }
 
-    /// ẏ of every step, into `room`.
+    /// ẏ of every step, into `buffers`.
     pub(super) fn tangent(
         &self,
         t: &Tangents,
-        room: &Room,
+        buffers: &BatchBuffers,
         count: usize,
     ) -> Result<(), EngineError> {
         let m = &self.memory;
         for step in &self.steps {
             let (x, y) = (self.value(step.input), self.value(step.output));
-            let (tx, ty) = (At(room.values[step.input]), At(room.values[step.output]));
+            let (tx, ty) = (buffers.values[step.input], buffers.values[step.output]);
             let (rows, channels, typed) = self.extent(step.output, count);
             let (_, inputs, _) = self.extent(step.input, count);
             let numbers = rows * channels;
-            let len = Int(numbers as i32);
+            let len = numbers as i32;
             // The examples do not move.
             let moves = step.input != 0;
             match step.op {
                 FusedOp::Conv { weight, .. } => {
                     if let Some(shapes) = conv_shapes(&self.network, step, count) {
                         let offset = (self.size() * self.places.of[weight].offset) as u64;
-                        let (At(x), At(tx), At(ty)) = (x, tx, ty) else { continue };
-                        let thinned = self.thinned(room, step.output);
-                        let (shapes, x, tx) = match (thin_shapes(shapes), thinned) {
-                            (Some(thin), Some((x, to))) => {
+                        let subsampled = self.subsampled(buffers, step.output);
+                        let (shapes, x, tx) = match (subsampled_shapes(shapes), subsampled) {
+                            (Some(smaller), Some((x, to))) => {
                                 if moves {
-                                    self.thin(shapes, tx, to)?;
+                                    self.subsample(shapes, tx, to)?;
                                 }
-                                (thin, x, to)
+                                (smaller, x, to)
                             }
                             _ => (shapes, x, tx),
                         };
@@ -76,56 +79,41 @@ impl CudaRunner {
                     }
                 }
                 FusedOp::Norm { relu, .. } => {
-                    let (vectors, along) = (At(m.norms[&step.output]), At(t.norms[&step.output]));
-                    let wide = Int(channels as i32);
-                    let residual = At(step.second.map_or(0, |node| room.values[node]));
-                    let eights = numbers / 8;
-                    let args = [
-                        x,
-                        tx,
-                        y,
-                        residual,
-                        vectors,
-                        along,
-                        Int(i32::from(relu)),
-                        Long(eights as i64),
-                        wide,
-                        ty,
-                    ];
-                    self.stream.each(typed, "norm_tangent", eights, &args)?;
+                    let kernel = kernels::NormTangent {
+                        x: input(x),
+                        tx: input(tx),
+                        y: input(y),
+                        tresidual: input(step.second.map_or(0, |node| buffers.values[node])),
+                        vectors: input(m.norms[&step.output]),
+                        along: input(t.norms[&step.output]),
+                        relu: i32::from(relu),
+                        eights: (numbers / 8) as i64,
+                        channels: channels as i32,
+                        ty: output(ty),
+                    };
+                    kernel.launch(&self.stream, typed)?;
                 }
                 FusedOp::Pool => {
                     let (pixels, channels, _) = self.extent(step.input, 1);
-                    let (n, p, c) = (Int(count as i32), Int(pixels as i32), Int(channels as i32));
-                    self.stream.each(true, "pool", count * channels, &[tx, n, p, c, ty])?;
+                    self.pool(tx, count, pixels, channels, ty)?;
                 }
                 FusedOp::Linear { weight, bias } => {
-                    let w = At(self.parameter(m.weights, weight));
-                    let [tw, tb] = [weight, bias].map(|p| At(self.parameter(t.direction, p)));
-                    let (n, i, o) = (Int(count as i32), Int(inputs as i32), Int(channels as i32));
-                    let threads = 32 * count * channels;
-                    let args = [x, tw, tb, n, i, o, Int(0), ty];
-                    self.stream.each(false, "linear", threads, &args)?;
+                    let w = self.parameter(m.weights, weight);
+                    let [tw, tb] = [weight, bias].map(|p| self.parameter(t.direction, p));
+                    let sizes = (inputs, channels);
+                    self.linear([x, tw, tb], count, sizes, false, ty)?;
                     if moves {
-                        let args = [tx, w, At(0), n, i, o, Int(1), ty];
-                        self.stream.each(false, "linear", threads, &args)?;
+                        self.linear([tx, w, 0], count, sizes, true, ty)?;
                     }
                 }
-                FusedOp::Gelu => {
-                    let args = [x, tx, len, Int(0), ty];
-                    self.stream.each(false, "gelu_back", numbers, &args)?;
-                }
-                FusedOp::Relu => {
-                    let args = [y, tx, len, Int(0), ty];
-                    self.stream.each(typed, "relu_mask", numbers, &args)?;
-                }
+                FusedOp::Gelu => self.gelu_back(x, tx, len, false, ty)?,
+                FusedOp::Relu => self.relu_back([y, tx], len, false, ty, typed)?,
                 FusedOp::Add => {
-                    let other = At(step.second.map_or(0, |node| room.values[node]));
-                    self.stream.each(typed, "sum", numbers, &[tx, other, len, ty])?;
+                    let b = input(step.second.map_or(0, |node| buffers.values[node]));
+                    let kernel = kernels::Add { a: input(tx), b, len, y: output(ty) };
+                    kernel.launch(&self.stream, typed)?;
                 }
-                FusedOp::Dropout { .. } => {
-                    self.stream.each(typed, "pass_on", numbers, &[tx, len, Int(0), ty])?;
-                }
+                FusedOp::Dropout { .. } => self.accumulate(tx, len, false, ty, typed)?,
             }
         }
         Ok(())
@@ -133,45 +121,48 @@ impl CudaRunner {
 
     /// The input of a convolution of one pixel without the pixels that it steps over, and where that
     /// of its tangent goes.
-    fn thinned(&self, room: &Room, output: NodeId) -> Option<(Pointer, Pointer)> {
-        Some((*self.memory.room.thin.get(&output)?, *room.thin.get(&output)?))
+    fn subsampled(&self, buffers: &BatchBuffers, output: NodeId) -> Option<(Pointer, Pointer)> {
+        let own = self.memory.buffers.subsampled.get(&output)?;
+        Some((*own, *buffers.subsampled.get(&output)?))
     }
 
     /// The tangent of the loss's gradient at the logits.
-    pub(super) fn loss_tangent(&self, room: &Room, count: usize) -> Result<(), EngineError> {
+    pub(super) fn loss_tangent(
+        &self,
+        buffers: &BatchBuffers,
+        count: usize,
+    ) -> Result<(), EngineError> {
         let last = self.network.nodes().len() - 1;
-        let args = [
-            self.value(last),
-            At(room.values[last]),
-            Int(count as i32),
-            At(self.memory.over),
-            Int(self.network.classes() as i32),
-            At(room.gradients[last]),
-        ];
-        let blocks = count.div_ceil(32) as u32;
-        self.stream.start(false, "cross_entropy_tangent", (blocks, 1), (32, 1), &args)
+        let kernel = kernels::CrossEntropyTangent {
+            z: input(self.value(last)),
+            tz: input(buffers.values[last]),
+            count: count as i32,
+            over: input(self.memory.over),
+            width: self.network.classes() as i32,
+            tdz: output(buffers.gradients[last]),
+        };
+        kernel.launch(&self.stream, false)
     }
 
     /// dẋ of every step, and the tangent of the gradient in the weights in the place of the gradient.
     pub(super) fn backward_tangent(
         &self,
         t: &Tangents,
-        room: &Room,
+        buffers: &BatchBuffers,
         count: usize,
     ) -> Result<(), EngineError> {
         let m = &self.memory;
         let mut written = vec![false; self.network.nodes().len()];
         for step in self.steps.iter().rev() {
             let (x, y) = (self.value(step.input), self.value(step.output));
-            let tx = At(room.values[step.input]);
-            let dy = At(self.gradient_of(step.output));
-            let (tdy, tdx) = (At(room.gradients[step.output]), room.gradients[step.input]);
+            let tx = buffers.values[step.input];
+            let dy = self.gradient_of(step.output);
+            let (tdy, tdx) = (buffers.gradients[step.output], buffers.gradients[step.input]);
             let (rows, channels, typed) = self.extent(step.output, count);
             let (_, inputs, _) = self.extent(step.input, count);
             let numbers = rows * channels;
-            let len = Int(numbers as i32);
+            let len = numbers as i32;
             let add = written[step.input];
-            let adding = Int(i32::from(add));
             let moves = step.input != 0;
             match step.op {
                 FusedOp::Conv { weight, .. } => {
@@ -179,10 +170,9 @@ impl CudaRunner {
                         let offset = (self.size() * self.places.of[weight].offset) as u64;
                         let conv = &self.convs[&shapes];
                         let (h, space) = (&self.handle, m.workspace);
-                        let (At(x), At(tx), At(dy), At(tdy)) = (x, tx, dy, tdy) else { continue };
-                        let thinned = self.thinned(room, step.output);
-                        let (by, x, tx) = match (thin_shapes(shapes), thinned) {
-                            (Some(thin), Some((x, tx))) => (&self.convs[&thin], x, tx),
+                        let subsampled = self.subsampled(buffers, step.output);
+                        let (by, x, tx) = match (subsampled_shapes(shapes), subsampled) {
+                            (Some(smaller), Some((x, tx))) => (&self.convs[&smaller], x, tx),
                             _ => (conv, x, tx),
                         };
                         let (w, tw) = (m.copy + offset, t.direction_copy + offset);
@@ -196,86 +186,77 @@ impl CudaRunner {
                     }
                 }
                 FusedOp::Norm { scale, shift, relu, .. } => {
-                    let (vectors, along) = (At(m.norms[&step.output]), At(t.norms[&step.output]));
-                    let cut = sums(rows, channels);
-                    let (relu, wide) = (Int(i32::from(relu)), Int(channels as i32));
-                    let [dg, db] = [scale, shift].map(|p| At(self.parameter(m.gradient, p)));
-                    let args = [
-                        x,
-                        tx,
-                        y,
-                        dy,
-                        tdy,
-                        relu,
-                        Int(rows as i32),
-                        wide,
-                        Int(cut.share as i32),
-                        vectors,
-                        dg,
-                        db,
-                        At(m.partial),
-                        At(m.arrived),
-                    ];
-                    self.stream.start(typed, "norm_slopes_tangent", cut.grid, cut.block, &args)?;
+                    let kernel = kernels::NormGradientsTangent {
+                        x: input(x),
+                        tx: input(tx),
+                        y: input(y),
+                        dy: input(dy),
+                        tdy: input(tdy),
+                        relu: i32::from(relu),
+                        rows: rows as i32,
+                        channels: channels as i32,
+                        share: sums(rows, channels).share as i32,
+                        vectors: input(m.norms[&step.output]),
+                        dscale: output(self.parameter(m.gradient, scale)),
+                        dshift: output(self.parameter(m.gradient, shift)),
+                        partial: output(m.partial),
+                        arrived: output(m.arrived),
+                    };
+                    kernel.launch(&self.stream, typed)?;
                     let (residual, more) = match step.second {
-                        Some(node) => (room.gradients[node], written[node]),
+                        Some(node) => (buffers.gradients[node], written[node]),
                         None => (0, false),
                     };
-                    let eights = numbers / 8;
-                    let args = [
-                        y,
-                        dy,
-                        tdy,
-                        vectors,
-                        along,
-                        relu,
-                        adding,
-                        Int(i32::from(more)),
-                        Long(eights as i64),
-                        wide,
-                        At(tdx),
-                        At(residual),
-                    ];
-                    self.stream.each(typed, "norm_back_tangent", eights, &args)?;
+                    let kernel = kernels::NormBackTangent {
+                        y: input(y),
+                        dy: input(dy),
+                        tdy: input(tdy),
+                        vectors: input(m.norms[&step.output]),
+                        along: input(t.norms[&step.output]),
+                        relu: i32::from(relu),
+                        add: i32::from(add),
+                        add_residual: i32::from(more),
+                        eights: (numbers / 8) as i64,
+                        channels: channels as i32,
+                        tdx: output(tdx),
+                        tdresidual: output(residual),
+                    };
+                    kernel.launch(&self.stream, typed)?;
                 }
                 FusedOp::Pool => {
                     let (pixels, channels, _) = self.extent(step.input, 1);
-                    let (n, p, c) = (Int(count as i32), Int(pixels as i32), Int(channels as i32));
-                    let args = [tdy, n, p, c, adding, At(tdx)];
-                    self.stream.each(true, "pool_back", count * pixels * channels, &args)?;
+                    self.pool_back(tdy, count, pixels, channels, add, tdx)?;
                 }
                 FusedOp::Linear { weight, bias } => {
-                    let (n, i, o) = (Int(count as i32), Int(inputs as i32), Int(channels as i32));
-                    let [w, tw] = [m.weights, t.direction].map(|b| At(self.parameter(b, weight)));
-                    let [dw, db] = [weight, bias].map(|p| At(self.parameter(m.gradient, p)));
-                    let threads = 32 * (inputs + 1) * channels;
-                    let args = [x, tdy, n, i, o, Int(0), dw, db];
-                    self.stream.each(false, "linear_back_weights", threads, &args)?;
+                    let sizes = (inputs, channels);
+                    let [w, tw] = [m.weights, t.direction].map(|b| self.parameter(b, weight));
+                    let [dw, db] = [weight, bias].map(|p| self.parameter(m.gradient, p));
+                    self.linear_weights([x, tdy], count, sizes, false, [dw, db])?;
                     if moves {
-                        let args = [tx, dy, n, i, o, Int(1), dw, At(0)];
-                        self.stream.each(false, "linear_back_weights", threads, &args)?;
-                        let args = [tdy, w, n, i, o, adding, At(tdx)];
-                        self.stream.each(false, "linear_back", count * inputs, &args)?;
-                        let args = [dy, tw, n, i, o, Int(1), At(tdx)];
-                        self.stream.each(false, "linear_back", count * inputs, &args)?;
+                        self.linear_weights([tx, dy], count, sizes, true, [dw, 0])?;
+                        self.linear_back([tdy, w], count, sizes, add, tdx)?;
+                        self.linear_back([dy, tw], count, sizes, true, tdx)?;
                     }
                 }
                 FusedOp::Gelu => {
-                    let args = [x, tdy, len, adding, At(tdx)];
-                    self.stream.each(false, "gelu_back", numbers, &args)?;
-                    let args = [x, tx, dy, len, At(tdx)];
-                    self.stream.each(false, "gelu_bend", numbers, &args)?;
+                    self.gelu_back(x, tdy, len, add, tdx)?;
+                    let kernel = kernels::GeluSecondOrder {
+                        x: input(x),
+                        tx: input(tx),
+                        dy: input(dy),
+                        len,
+                        tdx: output(tdx),
+                    };
+                    kernel.launch(&self.stream, false)?;
                 }
                 FusedOp::Relu => {
-                    let args = [y, tdy, len, adding, At(tdx)];
-                    self.stream.each(typed, "relu_mask", numbers, &args)?;
+                    self.relu_back([y, tdy], len, add, tdx, typed)?;
                 }
                 FusedOp::Add | FusedOp::Dropout { .. } => {
-                    self.stream.each(typed, "pass_on", numbers, &[tdy, len, adding, At(tdx)])?;
+                    self.accumulate(tdy, len, add, tdx, typed)?;
                     if let Some(node) = step.second {
-                        let more = Int(i32::from(written[node] || node == step.input));
-                        let args = [tdy, len, more, At(room.gradients[node])];
-                        self.stream.each(typed, "pass_on", numbers, &args)?;
+                        let more = written[node] || node == step.input;
+                        self.accumulate(tdy, len, more, buffers.gradients[node], typed)?;
                     }
                 }
             }

@@ -9,11 +9,10 @@ use cudarc::driver::CudaContext;
 use rayon::prelude::*;
 
 use super::super::driver;
-use super::super::launch::{Arg, Pointer, Stream};
+use super::super::kernels::{self, Kernel as _, input, output};
+use super::super::launch::{Pointer, Stream};
 use super::CudaRunner;
 use crate::error::EngineError;
-
-use Arg::{Int, Pointer as At};
 
 /// Numbers that one task copies.
 const PIECE: usize = 1 << 16;
@@ -89,9 +88,9 @@ impl CudaRunner {
         let numbers = transfer.host.numbers();
         copy(values, numbers);
         self.stream.write(transfer.flat, numbers)?;
-        let len = values.len();
-        let args = [At(transfer.flat), At(transfer.map), Int(len as i32), At(to)];
-        self.stream.each(false, "put_places", len, &args)
+        let (from, map) = (input(transfer.flat), input(transfer.map));
+        let kernel = kernels::Scatter { from, map, len: values.len() as i32, to: output(to) };
+        kernel.launch(&self.stream, false)
     }
 
     /// A vector of the device at `from`, in the host's order, once everything before it is done.
@@ -99,8 +98,8 @@ impl CudaRunner {
         self.transfer()?;
         let Some(transfer) = &mut self.transfer else { return Ok(Vec::new()) };
         let len = self.network.parameter_count();
-        let args = [At(from), At(transfer.map), Int(len as i32), At(transfer.flat)];
-        self.stream.each(false, "take_places", len, &args)?;
+        let (from, map, to) = (input(from), input(transfer.map), output(transfer.flat));
+        kernels::Gather { from, map, len: len as i32, to }.launch(&self.stream, false)?;
         let numbers = transfer.host.numbers();
         let stream = &self.stream.stream;
         stream.context().bind_to_thread().map_err(driver)?;

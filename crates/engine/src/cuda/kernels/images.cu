@@ -1,4 +1,4 @@
-// From rows of the data set to the pictures of a batch: moved, turned, normalized, mixed. The twin of
+// From rows of the data set to the images of a batch: moved, mirrored, normalized, mixed. The twin of
 // cpu/batch.rs. Channels are padded with zeros to `padded`, a multiple of eight.
 
 struct Shift { signed char down, right, flip, unused; };
@@ -14,8 +14,8 @@ __device__ __forceinline__ float pixel(const u8 *data, const float *table, u32 r
     return table[c * 256 + byte];
 }
 
-// One thread a pixel. `shifts`, and `lambda` with `partner`, may be null.
-extern "C" __global__ void pictures(const u8 *data, const float *table, const u32 *visits,
+// One thread per pixel. `shifts`, and `lambda` with `partner`, may be null.
+extern "C" __global__ void gather_images(const u8 *data, const float *table, const u32 *visits,
                                     const Shift *shifts, const float *lambda, const u32 *partner,
                                     const int *step, int batch, int count, int height, int width,
                                     int channels, int padded, act *out) {
@@ -48,14 +48,14 @@ extern "C" __global__ void pictures(const u8 *data, const float *table, const u3
                     value = fmaf(1.0f - share, mixed, share * value);
                 }
             }
-            eight.v[k] = down(value);
+            eight.v[k] = to_act(value);
         }
         *(act8 *)(out + (size_t)at * padded + c0) = eight;
     }
 }
 
-// Every `stride`-th pixel of every `stride`-th row. One thread eight channels.
-extern "C" __global__ void thin(const act *x, int count, int height, int width, int channels,
+// Every `stride`-th pixel of every `stride`-th row. One thread per eight channels.
+extern "C" __global__ void subsample(const act *x, int count, int height, int width, int channels,
                                 int stride, act *y) {
     long long at = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     int groups = channels / 8, high = (height + stride - 1) / stride;
@@ -72,21 +72,21 @@ extern "C" __global__ void thin(const act *x, int count, int height, int width, 
 extern "C" __global__ void perturb(const act *dx, const float *moves, long long len, act *x) {
     long long at = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     if (at >= len) return;
-    float d = up(dx[at]);
-    if (d > 0.0f) x[at] = down(up(x[at]) - moves[1]);
-    else if (d < 0.0f) x[at] = down(up(x[at]) + moves[1]);
+    float d = to_f32(dx[at]);
+    if (d > 0.0f) x[at] = to_act(to_f32(x[at]) - moves[1]);
+    else if (d < 0.0f) x[at] = to_act(to_f32(x[at]) + moves[1]);
 }
 
-// The first `channels` of every pixel's `padded`, as f32. One thread a number.
+// The first `channels` of every pixel's `padded`, as f32. One thread per number.
 extern "C" __global__ void unpad(const act *from, long long pixels, int channels, int padded,
                                  float *to) {
     long long at = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     if (at >= pixels * channels) return;
-    to[at] = up(from[at / channels * padded + at % channels]);
+    to[at] = to_f32(from[at / channels * padded + at % channels]);
 }
 
-// Pictures or vectors as plain f32 vectors. One thread a number.
-extern "C" __global__ void flat_pictures(const u8 *data, const float *table, const u32 *visits,
+// Images as plain f32 vectors. One thread per number.
+extern "C" __global__ void gather_flat_images(const u8 *data, const float *table, const u32 *visits,
                                          const Shift *shifts, const float *lambda,
                                          const u32 *partner, const int *step, int batch, int count,
                                          int height, int width, int channels, float *out) {
@@ -109,7 +109,7 @@ extern "C" __global__ void flat_pictures(const u8 *data, const float *table, con
     out[at] = value;
 }
 
-extern "C" __global__ void vectors(const float *data, const u32 *visits, const float *lambda,
+extern "C" __global__ void gather_vectors(const float *data, const u32 *visits, const float *lambda,
                                    const u32 *partner, const int *step, int batch, int count,
                                    int size, float *out) {
     int at = blockIdx.x * blockDim.x + threadIdx.x;
