@@ -5,9 +5,9 @@
 //!
 //! Vaswani et al., “Attention Is All You Need”, 2017.
 
+use dissensus_linalg::{Packed, Product};
 use pulp::Arch;
 
-use super::product::{Packed, Product};
 use super::rows::softmax;
 
 /// Room for one head of one sequence.
@@ -57,30 +57,12 @@ impl Head {
         let column = head * depth;
         self.scores.resize(length * length, 0.0);
         self.matrix.fill_transposed(&rows[width + column..], stride, depth, length);
-        Product {
-            x: &rows[column..],
-            x_stride: stride,
-            rows: length,
-            w: &self.matrix,
-            bias: &[],
-            out: &mut self.scores,
-            out_stride: length,
-            add: false,
-        }
-        .compute(arch);
+        let product = Product::new(&rows[column..], length, &self.matrix, &mut self.scores);
+        Product { x_stride: stride, ..product }.compute(arch);
         softmax(arch, &mut self.scores, length, 1.0 / (depth as f32).sqrt());
         self.matrix.fill(&rows[2 * width + column..], stride, length, depth);
-        Product {
-            x: &self.scores,
-            x_stride: length,
-            rows: length,
-            w: &self.matrix,
-            bias: &[],
-            out: &mut out[column..],
-            out_stride: width,
-            add: false,
-        }
-        .compute(arch);
+        let product = Product::new(&self.scores, length, &self.matrix, &mut out[column..]);
+        Product { out_stride: width, ..product }.compute(arch);
     }
 }
 

@@ -7,10 +7,10 @@
 //!
 //! where mlp(x) = act(x·U + u)·D + d.
 
+use dissensus_linalg::{Packed, Product};
 use pulp::Arch;
 
 use super::attention::Head;
-use super::product::{Packed, Product};
 use super::rows::{Norm, gelu_all, gelu_tanh_all};
 
 /// What stands between the two matrices of a layer's perceptron.
@@ -49,7 +49,6 @@ pub(crate) struct Linear {
     weights: Packed,
     bias: Vec<f32>,
     inputs: usize,
-    outputs: usize,
 }
 
 impl Linear {
@@ -60,22 +59,13 @@ impl Linear {
         let mut weights = Packed::empty(arch);
         weights.fill_transposed(weight, inputs, inputs, outputs);
         bias.resize(weights.padded(), 0.0);
-        Self { weights, bias, inputs, outputs }
+        Self { weights, bias, inputs }
     }
 
     /// out ← x·Wᵀ + b, or added to what is there.
     pub(crate) fn apply(&self, arch: Arch, x: &[f32], add: bool, out: &mut [f32]) {
-        Product {
-            x,
-            x_stride: self.inputs,
-            rows: x.len() / self.inputs,
-            w: &self.weights,
-            bias: &self.bias,
-            out,
-            out_stride: self.outputs,
-            add,
-        }
-        .compute(arch);
+        let product = Product::new(x, x.len() / self.inputs, &self.weights, out);
+        Product { bias: &self.bias, add, ..product }.compute(arch);
     }
 }
 

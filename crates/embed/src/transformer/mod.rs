@@ -10,7 +10,6 @@ mod attention;
 mod files;
 mod layer;
 mod math;
-mod product;
 mod rows;
 mod weights;
 

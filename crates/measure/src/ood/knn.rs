@@ -5,7 +5,7 @@
 //! Memory: 12 bytes a feature of the training items, and a few blocks.
 
 use super::nearest::{Search, asked, changed};
-use super::products::Packed;
+use super::products::packed;
 use super::{Needs, OodInput, OodScore, OodSettings};
 use crate::{About, Direction, Matrix, MeasureError};
 
@@ -31,7 +31,7 @@ fn compute(input: &OodInput<'_>, settings: &OodSettings) -> Result<Vec<f64>, Mea
     let (features, training, k) = asked(NAME, input, settings)?;
     let width = features.columns();
     let rows = units("training features", training, 0..training.rows())?;
-    let packed = Packed::new(&rows, width);
+    let packed = packed(&rows, width);
     let search = Search { k, width, rows, packed, longest: 1.0 };
     search.distances(features.rows(), |range| {
         let items = units("features", features, range)?;

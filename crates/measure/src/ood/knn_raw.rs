@@ -7,7 +7,7 @@
 //! Memory: 12 bytes a feature of the training items, and a few blocks; 8 more while it begins.
 
 use super::nearest::{Search, asked, changed};
-use super::products::Packed;
+use super::products::packed;
 use super::{Needs, OodInput, OodScore, OodSettings, each_row};
 use crate::{About, Direction, MeasureError};
 
@@ -60,7 +60,7 @@ fn compute(input: &OodInput<'_>, settings: &OodSettings) -> Result<Vec<f64>, Mea
         lifted.extend_from_slice(row);
         lifted.push(-square(row) / (2.0 * n));
     }
-    let packed = Packed::new(&lifted, width + 1);
+    let packed = packed(&lifted, width + 1);
     drop(lifted);
     // Rows that are multiplied are at most √2 n and √1.25 n long; the rest is room for rounding.
     let search = Search { k, width, rows, packed, longest: 1.6 * n * n };

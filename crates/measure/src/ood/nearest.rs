@@ -8,10 +8,11 @@
 
 use std::ops::Range;
 
+use dissensus_linalg::Packed;
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
-use super::products::{self, Packed, Take};
+use super::products::{self, Take, products};
 use super::{OodInput, OodSettings};
 use crate::{Matrix, MeasureError, truth};
 
@@ -86,7 +87,7 @@ impl Search {
                 let range = start..(start + ITEMS).min(count);
                 let mut nearest = vec![Nearest::new(self.k, doubt as f32); range.len()];
                 let (measured, multiplied) = items(range)?;
-                self.packed.products(&multiplied, &mut nearest);
+                products(&self.packed, &multiplied, &mut nearest);
                 let last = |(item, nearest): (&[f64], Nearest)| nearest.last(item, &self.rows);
                 Ok(measured.chunks_exact(self.width).zip(nearest).map(last).collect())
             })

@@ -1,22 +1,16 @@
 //! Inner products of all pairs of rows, in single precision, block by block.
 //!
-//! The columns of the product (training items) are packed once into panels of two registers' width,
-//! each panel along the depth, so that the inner loop reads one stream. A tile of up to eight rows
-//! by one panel stays in registers while the loop goes over a stretch of the depth: chains of fused
-//! multiply–adds, whose results are added up. Short chains round less.
+//! The rows of the training items are packed once ([`Packed`]); items are multiplied with so many of
+//! them at a time that the products stay in the cache while they are looked at. Terms are added in
+//! short chains, which round less than one long chain.
 //!
 //! What a product may be off by is known ([`error`]), so that whoever picks by it can tell what is
 //! sure and look again, in double precision, at what is not.
 
-use pulp::{Arch, Simd, WithSimd};
-use rayon::prelude::*;
+use dissensus_linalg::{Arch, CHAIN_LENGTH, Chains, Packed, Product, STEP};
 
 /// Panels that are taken together: so many products of a row are handed over at a time.
 const PANELS: usize = 8;
-/// Steps of the depth that are taken together: one check of bounds for all of them.
-const STEP: usize = 8;
-/// Blocks of steps that make a chain.
-const CHAIN: usize = 8;
 
 /// The most that a product of rows of length 1 may be off by, of so many columns.
 ///
@@ -26,152 +20,37 @@ const CHAIN: usize = 8;
 /// room for lengths that are 1 but for rounding in double precision, for numbers below the normal
 /// range, and for differences of products.
 pub(super) fn error(depth: usize) -> f32 {
-    let chain = STEP * CHAIN;
-    let roundings = chain + STEP + depth.div_ceil(chain);
+    let roundings = CHAIN_LENGTH + STEP + depth.div_ceil(CHAIN_LENGTH);
     let rounding = (roundings as f64 + 8.0) / f64::from(1u32 << 24);
     // No product of unit rows is off by more than 2, whatever its length.
     if rounding < 0.5 { (rounding / (1.0 - rounding)) as f32 } else { 2.0 }
 }
 
-/// Rows packed to be multiplied with.
-pub(super) struct Packed {
-    depth: usize,
-    rows: usize,
-    /// Rows of a panel.
-    panel: usize,
-    /// Panel by panel, depth × panel each; zeros where the last one has no rows.
-    values: Vec<f32>,
+/// Packs rows of `depth` numbers to be multiplied with.
+pub(super) fn packed(rows: &[f64], depth: usize) -> Packed {
+    Packed::of_transposed(Arch::new(), rows, depth)
 }
 
-struct PanelWidth;
-
-impl WithSimd for PanelWidth {
-    type Output = usize;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> usize {
-        2 * S::F32_LANES
-    }
-}
-
-impl Packed {
-    /// Packs rows of `depth` numbers.
-    pub(super) fn new(rows: &[f64], depth: usize) -> Self {
-        let panel = Arch::new().dispatch(PanelWidth);
-        let count = rows.len() / depth;
-        let mut values = vec![0f32; count.div_ceil(panel) * panel * depth];
-        let panels = values.par_chunks_exact_mut(panel * depth);
-        panels.zip(rows.par_chunks(panel * depth)).for_each(|(values, rows)| {
-            for (lane, row) in rows.chunks_exact(depth).enumerate() {
-                let to = values.chunks_exact_mut(panel);
-                row.iter().zip(to).for_each(|(&v, to)| to[lane] = v as f32);
-            }
-        });
-        Self { depth, rows: count, panel, values }
-    }
-
-    /// The numbers of a row.
-    pub(super) fn depth(&self) -> usize {
-        self.depth
-    }
-
-    /// Multiplies `items` (rows of the same depth) with all packed rows, and hands the products to
-    /// `takers`, one an item: [`Take::take`] gets the place of the first row and a product for it
-    /// and each of the next ones, in their order.
-    pub(super) fn products(&self, items: &[f32], takers: &mut [impl Take]) {
-        let products = vec![0.0; takers.len() * PANELS * self.panel];
-        Arch::new().dispatch(Block { packed: self, items, products, takers });
-    }
-}
-
-/// Who looks at products as they come.
+/// Receives products as they come.
 pub(super) trait Take {
     /// Products of an item with the packed rows from `start` on.
     fn take(&mut self, start: usize, products: &[f32]);
 }
 
-struct Block<'a, T> {
-    packed: &'a Packed,
-    items: &'a [f32],
-    products: Vec<f32>,
-    takers: &'a mut [T],
-}
-
-impl<T: Take> WithSimd for Block<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(mut self, simd: S) {
-        let Packed { depth, rows, panel, ref values } = *self.packed;
-        let items = self.takers.len();
-        for (block, panels) in values.chunks(PANELS * panel * depth).enumerate() {
-            for (p, values) in panels.chunks_exact(panel * depth).enumerate() {
-                let mut item = 0;
-                // Thirty-two registers hold 8×2 sums, sixteen 4×2.
-                if S::REGISTER_COUNT >= 32 {
-                    while item + 8 <= items {
-                        self.tile::<S, 8>(simd, item, p, values);
-                        item += 8;
-                    }
-                }
-                while item + 4 <= items {
-                    self.tile::<S, 4>(simd, item, p, values);
-                    item += 4;
-                }
-                while item < items {
-                    self.tile::<S, 1>(simd, item, p, values);
-                    item += 1;
-                }
-            }
-            let start = block * PANELS * panel;
-            let count = (PANELS * panel).min(rows - start);
-            let products = self.products.chunks_exact(PANELS * panel);
-            for (taker, products) in self.takers.iter_mut().zip(products) {
-                taker.take(start, &products[..count]);
-            }
-        }
-    }
-}
-
-impl<T> Block<'_, T> {
-    #[inline(always)]
-    fn tile<S: Simd, const R: usize>(&mut self, simd: S, item: usize, p: usize, values: &[f32]) {
-        let Packed { depth, panel, .. } = *self.packed;
-        let mut totals = [[simd.splat_f32s(0.0); 2]; R];
-        let x: [&[f32]; R] = std::array::from_fn(|r| &self.items[(item + r) * depth..][..depth]);
-        let steps: [&[[f32; STEP]]; R] = x.map(|x| x.as_chunks::<STEP>().0);
-        let (pairs, _) = S::as_simd_f32s(values).0.as_chunks::<2>();
-        let (blocks, rest) = pairs.as_chunks::<STEP>();
-        for (chain, blocks) in blocks.chunks(CHAIN).enumerate() {
-            let mut sums = [[simd.splat_f32s(0.0); 2]; R];
-            for (at, block) in blocks.iter().enumerate() {
-                let x: [&[f32; STEP]; R] = std::array::from_fn(|r| &steps[r][chain * CHAIN + at]);
-                for k in 0..STEP {
-                    for r in 0..R {
-                        let x = simd.splat_f32s(x[r][k]);
-                        for v in 0..2 {
-                            sums[r][v] = simd.mul_add_f32s(x, block[k][v], sums[r][v]);
-                        }
-                    }
-                }
-            }
-            for (totals, sums) in totals.iter_mut().zip(&sums) {
-                for (total, sum) in totals.iter_mut().zip(sums) {
-                    *total = simd.add_f32s(*total, *sum);
-                }
-            }
-        }
-        for (k, pair) in rest.iter().enumerate() {
-            for r in 0..R {
-                let x = simd.splat_f32s(x[r][depth - rest.len() + k]);
-                for v in 0..2 {
-                    totals[r][v] = simd.mul_add_f32s(x, pair[v], totals[r][v]);
-                }
-            }
-        }
-        for (r, totals) in totals.iter().enumerate() {
-            let to = &mut self.products[((item + r) * PANELS + p) * panel..][..panel];
-            S::as_mut_simd_f32s(to).0.iter_mut().zip(totals).for_each(|(to, total)| *to = *total);
+/// Multiplies `items` (rows of the same depth) with all packed rows, and hands the products to
+/// `takers`, one per item: [`Take::take`] gets the place of the first row and a product for it and
+/// each of the next ones, in their order.
+pub(super) fn products(packed: &Packed, items: &[f32], takers: &mut [impl Take]) {
+    let arch = Arch::new();
+    let width = PANELS * packed.panel();
+    let mut products = vec![0.0; takers.len() * width];
+    for start in (0..packed.columns()).step_by(width) {
+        let columns = start..(start + width).min(packed.columns());
+        let product = Product::new(items, takers.len(), packed, &mut products);
+        Product { columns: columns.clone(), out_stride: width, chains: Chains::Short, ..product }
+            .compute(arch);
+        for (taker, products) in takers.iter_mut().zip(products.chunks_exact(width)) {
+            taker.take(start, &products[..columns.len()]);
         }
     }
 }
@@ -200,10 +79,10 @@ mod tests {
                 uniform(stream, n * depth).iter().map(|u| f64::from((u - 0.5) as f32)).collect()
             };
             let (x, y) = (rows_of(8, items), rows_of(9, rows));
-            let packed = Packed::new(&y, depth);
+            let packed = packed(&y, depth);
             let single: Vec<f32> = x.iter().map(|&v| v as f32).collect();
             let mut all = vec![All::default(); items];
-            packed.products(&single, &mut all);
+            products(&packed, &single, &mut all);
             for (x, All(found)) in single.chunks(depth).zip(&all) {
                 // Chains over whole steps, added up; what is left of the depth one by one.
                 let whole = depth / STEP * STEP;
@@ -212,7 +91,7 @@ mod tests {
                 };
                 let product = |y: &[f64]| {
                     let chains =
-                        x[..whole].chunks(STEP * CHAIN).zip(y[..whole].chunks(STEP * CHAIN));
+                        x[..whole].chunks(CHAIN_LENGTH).zip(y[..whole].chunks(CHAIN_LENGTH));
                     let sum = chains.fold(0f32, |total, (x, y)| total + add(0.0, x, y));
                     add(sum, &x[whole..], &y[whole..])
                 };
@@ -227,9 +106,9 @@ mod tests {
     fn the_bound_holds() {
         for depth in [1, 10, 512, 5000] {
             let one = 1.0 / (depth as f64).sqrt();
-            let packed = Packed::new(&vec![one; depth], depth);
+            let packed = packed(&vec![one; depth], depth);
             let mut found = [All::default()];
-            packed.products(&vec![one as f32; depth], &mut found);
+            products(&packed, &vec![one as f32; depth], &mut found);
             let off = (f64::from(found[0].0[0]) - 1.0).abs();
             assert!(off <= f64::from(error(depth)), "{depth}: {off} {}", error(depth));
         }
