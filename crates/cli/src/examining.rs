@@ -2,10 +2,12 @@
 //! device, and bars.
 
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use anyhow::Context as _;
+use dissensus_core::{Cancel, Event, Progress};
 use dissensus_engine::Device;
-use dissensus_examine::{Model, ModelSettings, Progress};
+use dissensus_examine::{Model, ModelSettings, Observer};
 use dissensus_geometry::curvature::Estimate;
 use dissensus_store::{RunInfo, Store, Which};
 use dissensus_studies::{LoadError, Material, PlanOptions, Study, files};
@@ -201,32 +203,51 @@ pub(crate) fn short(id: &str) -> String {
     id.chars().take(8).collect()
 }
 
-/// A bar for each piece of work, one after another.
+/// A bar for each task, one after another.
 #[derive(Default)]
 pub(crate) struct Bars {
-    what: String,
-    bar: Option<ProgressBar>,
+    /// Whose work it is; may be empty.
+    of: String,
+    bar: Mutex<Option<(String, ProgressBar)>>,
 }
 
 impl Bars {
-    /// Takes note of a step. `of` says whose work it is.
-    pub(crate) fn step(&mut self, of: &str, progress: Progress<'_>) {
-        let what =
-            if of.is_empty() { progress.what.into() } else { format!("{of}: {}", progress.what) };
-        if self.what != what || self.bar.is_none() {
-            self.clear();
-            self.bar = Some(progress::steps(progress.most, &what));
-            self.what = what;
-        }
-        if let Some(bar) = &self.bar {
-            bar.set_length(progress.most as u64);
-            bar.set_position(progress.done as u64);
-        }
+    /// Bars for the work of something with a name.
+    pub(crate) fn of(name: &str) -> Self {
+        Self { of: name.to_owned(), bar: Mutex::default() }
     }
 
-    fn clear(&mut self) {
-        if let Some(bar) = self.bar.take() {
+    /// What a question is asked with.
+    pub(crate) fn observer(&self) -> Observer<'_> {
+        Observer::new(self, Cancel::new())
+    }
+
+    fn clear(&self) {
+        let bar = self.bar.lock().ok().and_then(|mut bar| bar.take());
+        if let Some((_, bar)) = bar {
             bar.finish_and_clear();
+        }
+    }
+}
+
+impl Progress for Bars {
+    fn report(&self, event: Event<'_>) {
+        let Event::Advanced { task, done, total, .. } = event else { return };
+        let what = match self.of.as_str() {
+            "" => task.to_owned(),
+            of => format!("{of}: {task}"),
+        };
+        let total = total.unwrap_or(done);
+        if !self.bar.lock().is_ok_and(|bar| bar.as_ref().is_some_and(|(name, _)| *name == what)) {
+            self.clear();
+            if let Ok(mut bar) = self.bar.lock() {
+                let steps = progress::steps(usize::try_from(total).unwrap_or(usize::MAX), &what);
+                *bar = Some((what, steps));
+            }
+        }
+        if let Ok(Some((_, bar))) = self.bar.lock().as_deref() {
+            bar.set_length(total);
+            bar.set_position(done);
         }
     }
 }

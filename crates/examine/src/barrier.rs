@@ -10,8 +10,7 @@ use dissensus_geometry::barrier::{Barrier, BarrierSettings, Statistics, barrier 
 use dissensus_geometry::model::{set, soft_nll};
 use serde::{Deserialize, Serialize};
 
-use crate::watch::{Progress, Watch};
-use crate::{ExamineError, Model, Slice};
+use crate::{ExamineError, Model, Observer, Slice};
 
 /// How to walk from one run to another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -59,7 +58,7 @@ pub fn barrier(
     from: &mut Model,
     to: &Model,
     settings: &PathSettings,
-    watch: &mut Watch<'_>,
+    observer: &Observer<'_>,
 ) -> Result<Paths, ExamineError> {
     from.same_items(to)?;
     if from.spec().run.model != to.spec().run.model {
@@ -101,7 +100,7 @@ pub fn barrier(
                 }
                 let loss = soft_nll(&runner.logits(&rows)?, &rows, targets, classes)?;
                 done += 1;
-                watch(Progress { what: "path", done, most });
+                observer.advanced("path", done, most)?;
                 Ok(loss)
             })
         };

@@ -9,8 +9,7 @@ use dissensus_geometry::cka::{Features, cka as compared};
 use serde::{Deserialize, Serialize};
 
 use crate::barrier::common;
-use crate::watch::{Progress, Watch};
-use crate::{ExamineError, Model};
+use crate::{ExamineError, Model, Observer};
 
 /// Which items runs are compared on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,7 +53,7 @@ pub struct Cka {
 pub fn cka(
     models: &mut [Model],
     settings: &CkaSettings,
-    watch: &mut Watch<'_>,
+    observer: &Observer<'_>,
 ) -> Result<Cka, ExamineError> {
     if let Some((first, others)) = models.split_first() {
         others.iter().try_for_each(|other| first.same_items(other))?;
@@ -70,7 +69,7 @@ pub fn cka(
             let what = format!("items of run {}", model.id());
             return Err(ExamineError::Few { what, found: own.len(), least: 2 });
         }
-        let values = model.features(&own, watch)?;
+        let values = model.features(&own, observer)?;
         widths.push(values.len() / own.len());
         rows.push(own);
         features.push(values);
@@ -93,7 +92,7 @@ pub fn cka(
             (values[i][j], values[j][i]) = (value, value);
             (items[i][j], items[j][i]) = (shared.len(), shared.len());
             done += 1;
-            watch(Progress { what: "CKA", done, most });
+            observer.advanced("CKA", done, most)?;
         }
     }
     let others = (0..n).flat_map(|i| values[i][i + 1..].iter().copied());

@@ -15,8 +15,7 @@ use dissensus_geometry::curvature::{
 use dissensus_geometry::model::{Grouping, Hessian, blocks};
 use serde::{Deserialize, Serialize};
 
-use crate::watch::{Progress, Watch};
-use crate::{ExamineError, Model, ModelSettings, Slice};
+use crate::{ExamineError, Model, ModelSettings, Observer, Slice};
 
 /// What to ask of the curvature; what is `None` is not computed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -112,7 +111,7 @@ impl Curvature {
 pub fn curvature(
     model: &mut Model,
     settings: &CurvatureSettings,
-    watch: &mut Watch<'_>,
+    observer: &Observer<'_>,
 ) -> Result<Curvature, ExamineError> {
     let chosen = model.chosen(settings.part.as_deref(), settings.slice, 1)?;
     let (run, how) = (model.id().to_owned(), *model.settings());
@@ -124,23 +123,29 @@ pub fn curvature(
         settings.blocks.map_or(Vec::new(), |grouping| blocks(network, grouping));
     let parameters = network.parameter_count();
     let hessian = Hessian::new(runner, network, &chosen.rows, targets)?;
-    let mut seen = Seen { hessian, what: "", done: 0, most: 0, products: 0, watch };
+    let mut counted = Counted { hessian, what: "", done: 0, most: 0, products: 0, observer };
     Ok(Curvature {
-        power: settings.power.map(|s| power(seen.at("power iteration", s.most), &s)).transpose()?,
-        extremes: settings.lanczos.map(|s| lanczos(seen.at("Lanczos", s.most), &s)).transpose()?,
+        power: settings
+            .power
+            .map(|s| power(counted.at("power iteration", s.most), &s))
+            .transpose()?,
+        extremes: settings
+            .lanczos
+            .map(|s| lanczos(counted.at("Lanczos", s.most), &s))
+            .transpose()?,
         traces: settings
             .trace
-            .map(|s| hutchinson(seen.at("trace", s.most), &blocks, &s))
+            .map(|s| hutchinson(counted.at("trace", s.most), &blocks, &s))
             .transpose()?,
         hutch: settings
             .hutch
-            .map(|s| hutch_plus_plus(seen.at("trace (Hutch++)", 2 * s.rank + s.most), &s))
+            .map(|s| hutch_plus_plus(counted.at("trace (Hutch++)", 2 * s.rank + s.most), &s))
             .transpose()?,
         density: settings
             .density
-            .map(|s| density(seen.at("density", s.probes * s.steps), &s))
+            .map(|s| density(counted.at("density", s.probes * s.steps), &s))
             .transpose()?,
-        products: seen.products,
+        products: counted.products,
         run,
         settings: settings.clone(),
         model: how,
@@ -152,17 +157,17 @@ pub fn curvature(
     })
 }
 
-/// A Hessian whose products are counted and told.
-struct Seen<'a, 'w, 'f> {
+/// A Hessian whose products are counted and reported.
+struct Counted<'a, 'o> {
     hessian: Hessian<'a>,
     what: &'static str,
     done: usize,
     most: usize,
     products: usize,
-    watch: &'w mut Watch<'f>,
+    observer: &'o Observer<'o>,
 }
 
-impl Seen<'_, '_, '_> {
+impl Counted<'_, '_> {
     /// The next piece of work begins.
     fn at(&mut self, what: &'static str, most: usize) -> &mut Self {
         (self.what, self.done, self.most) = (what, 0, most);
@@ -170,7 +175,7 @@ impl Seen<'_, '_, '_> {
     }
 }
 
-impl Operator for Seen<'_, '_, '_> {
+impl Operator for Counted<'_, '_> {
     type Number = f32;
 
     fn len(&self) -> usize {
@@ -182,7 +187,9 @@ impl Operator for Seen<'_, '_, '_> {
         self.done += 1;
         self.products += 1;
         let most = self.most.max(self.done);
-        (self.watch)(Progress { what: self.what, done: self.done, most });
-        Ok(product)
+        match self.observer.advanced(self.what, self.done, most) {
+            Err(_) => Err(GeometryError::Cancelled),
+            Ok(()) => Ok(product),
+        }
     }
 }

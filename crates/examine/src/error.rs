@@ -12,8 +12,11 @@ use thiserror::Error;
 /// Why there is no answer.
 #[derive(Debug, Error)]
 pub enum ExamineError {
+    /// The work was cancelled.
+    #[error("cancelled")]
+    Cancelled,
     /// A run that is not done.
-    #[error("run {id} is not finished; train its spec again until it is")]
+    #[error("run {id} is not finished")]
     NotFinished {
         /// Its name.
         id: String,
@@ -21,8 +24,7 @@ pub enum ExamineError {
     /// A run whose weights were not kept.
     #[error(
         "run {id} has no weights of its {which} epoch in the store; they were removed, or left out \
-         when it was packed: take the run away (`dissensus runs rm {id}`) and train its spec again, \
-         or unpack it with its weights"
+         when it was packed"
     )]
     NoWeights {
         /// Its name.
@@ -39,10 +41,7 @@ pub enum ExamineError {
         reason: String,
     },
     /// Data that are not those of the run.
-    #[error(
-        "run {id} was trained on {expected}, and these are {found}; give the spec or study that it \
-         was trained with"
-    )]
+    #[error("run {id} was trained on {expected}, and these are {found}")]
     OtherData {
         /// Its name.
         id: String,
@@ -115,9 +114,9 @@ pub enum ExamineError {
         /// What came.
         found: String,
     },
-    /// Something other than pictures where only pictures will do.
-    #[error("run {id} was trained on feature vectors; there is no picture to lay a map over")]
-    NoPictures {
+    /// Something other than images where only images will do.
+    #[error("run {id} was trained on feature vectors; there is no image to lay a map over")]
+    NoImages {
         /// The run.
         id: String,
     },
@@ -131,8 +130,8 @@ pub enum ExamineError {
         /// What would do.
         expected: String,
     },
-    /// A picture that cannot be written.
-    #[error("a picture of {width}×{height} cannot be written as PNG: {reason}")]
+    /// An image that cannot be written.
+    #[error("an image of {width}×{height} cannot be written as PNG: {reason}")]
     Png {
         /// Pixels of a row.
         width: usize,
@@ -162,4 +161,11 @@ pub enum ExamineError {
     /// A run that cannot be made ready again.
     #[error(transparent)]
     Train(#[from] TrainError),
+}
+
+impl ExamineError {
+    /// Whether the work was cancelled, and did not fail.
+    pub fn is_cancelled(&self) -> bool {
+        matches!(self, Self::Cancelled | Self::Geometry(GeometryError::Cancelled))
+    }
 }

@@ -15,8 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::barrier::common;
 use crate::variance::softmax;
-use crate::watch::{Progress, Watch};
-use crate::{ExamineError, Model, Slice};
+use crate::{ExamineError, Model, Observer, Slice};
 
 /// Pictures between two reports of progress.
 const STRIDE: usize = 512;
@@ -79,11 +78,11 @@ pub fn gradcam(
     model: &mut Model,
     rows: &[u32],
     settings: &CamSettings,
-    watch: &mut Watch<'_>,
+    observer: &Observer<'_>,
 ) -> Result<Maps, ExamineError> {
     let classes = model.classes().len();
-    let q = softmax(&model.logits(rows, &mut |_| {})?, classes);
-    let (wanted, cams) = cams(model, rows, &q, settings, watch)?;
+    let q = softmax(&model.logits(rows, &Observer::silent())?, classes);
+    let (wanted, cams) = cams(model, rows, &q, settings, observer)?;
     let item = |(at, &row): (usize, &u32)| {
         let (place, class) = (row as usize, wanted[at]);
         ItemMap {
@@ -111,7 +110,7 @@ fn cams(
     rows: &[u32],
     q: &[f64],
     settings: &CamSettings,
-    watch: &mut Watch<'_>,
+    observer: &Observer<'_>,
 ) -> Result<(Vec<usize>, Cams), ExamineError> {
     let classes = model.classes().len();
     let wanted: Vec<usize> = match settings.class {
@@ -130,7 +129,7 @@ fn cams(
         (all.height, all.width) = (found.height, found.width);
         all.values.extend(found.values);
         done += rows_now.len();
-        watch(Progress { what: "maps", done, most: rows.len() });
+        observer.advanced("maps", done, rows.len())?;
     }
     Ok((wanted, all))
 }
@@ -149,7 +148,7 @@ pub fn overlay(
     opacity: f32,
 ) -> Result<Picture, ExamineError> {
     let Dataset::Pictures { height, width, channels, pixels, .. } = model.dataset() else {
-        return Err(ExamineError::NoPictures { id: model.id().to_owned() });
+        return Err(ExamineError::NoImages { id: model.id().to_owned() });
     };
     let size = height * width * channels;
     let from = item.row as usize * size;
@@ -211,7 +210,7 @@ pub struct SliceStability {
 pub fn stability(
     models: &mut [Model],
     settings: &StabilitySettings,
-    watch: &mut Watch<'_>,
+    observer: &Observer<'_>,
 ) -> Result<Vec<SliceStability>, ExamineError> {
     let part = settings.part.as_deref();
     let mut own: Vec<Vec<u32>> = Vec::new();
@@ -233,8 +232,8 @@ pub fn stability(
     let mut found = Vec::new();
     for (model, own) in models.iter_mut().zip(&own) {
         let rows = common(own, &shared);
-        let q = softmax(&model.logits(&rows, &mut |_| {})?, model.classes().len());
-        let (_, cams) = cams(model, &rows, &q, &settings.cam, watch)?;
+        let q = softmax(&model.logits(&rows, &Observer::silent())?, model.classes().len());
+        let (_, cams) = cams(model, &rows, &q, &settings.cam, observer)?;
         found.push((rows, cams));
     }
     let size = found.iter().find(|(rows, _)| !rows.is_empty());

@@ -1,18 +1,18 @@
 //! A finished run's model, on a device, and what can be asked of it.
 //!
 //! [`Model::open`] takes a run of a store and the data that it was trained on, and puts its weights
-//! on a device. Then there is one file a question:
+//! on a device. Then there is one file per question:
 //!
 //! * [`curvature`]: how the loss curves around the weights, over a part of the split or a slice.
 //! * [`variance`]: how much the last layer's gradient varies when labels are drawn from votes.
 //! * [`barrier`]: the loss along the straight line between two runs.
 //! * [`cka`]: how alike the features of several runs are.
-//! * [`gradcam`]: where in a picture a class is seen, and whether other runs see it there, too.
-//! * [`ood`]: how well foreign pictures are told from those of the evaluation part.
+//! * [`gradcam`]: where in an image a class is seen, and whether other runs see it there, too.
+//! * [`ood`]: out-of-distribution detection: how well images of other sets are told from the evaluation part.
 //!
 //! The mathematics are in `geometry`, `measure` and `stats`; this crate knows which items, which
 //! weights and which votes go in. Answers carry their settings, their errors and what they cost, and
-//! can be written as JSON. A [`Watch`] is told how far the work is.
+//! can be written as JSON. An [`Observer`] is told how far the work is, and may stop it.
 //!
 //! Items are rows of the data, the same for all runs that were trained on them, and part of a
 //! split as each run's own seed has it.
@@ -23,10 +23,11 @@ mod curvature;
 mod error;
 mod gradcam;
 mod model;
+mod observer;
 mod ood;
 mod slice;
+mod stored;
 mod variance;
-mod watch;
 
 pub use barrier::{PathSettings, Paths, barrier};
 pub use cka::{Cka, CkaSettings, Shared, cka};
@@ -37,7 +38,8 @@ pub use gradcam::{
     stability,
 };
 pub use model::{Model, ModelSettings};
+pub use observer::Observer;
 pub use ood::{Ood, OodScores, OodSettings, Outside, ood};
 pub use slice::Slice;
+pub use stored::{Predictor, StoredModel};
 pub use variance::{ItemVariance, Variance, VarianceSettings, variance};
-pub use watch::{Progress, Watch, unwatched};

@@ -8,12 +8,11 @@ use dissensus_engine::{
     Dataset, Device, Network, Optimizer, Precision, Runner, Settings, State, Weights,
 };
 use dissensus_geometry::model::{Head, head};
-use dissensus_store::{RunInfo, State as RunState, Tensors, Which};
+use dissensus_store::{RunInfo, Tensors, Which};
 use dissensus_train::{DataIdentity, Found, Part, RunSpec, Setup, Task};
 use serde::{Deserialize, Serialize};
 
-use crate::watch::{Progress, Watch};
-use crate::{ExamineError, Slice};
+use crate::{ExamineError, Observer, Slice, StoredModel};
 
 /// How a model is put on a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,16 +73,8 @@ impl Model {
         device: &dyn Device,
         settings: &ModelSettings,
     ) -> Result<Self, ExamineError> {
-        let id = info.id.to_string();
-        if info.status.state != RunState::Finished {
-            return Err(ExamineError::NotFinished { id });
-        }
-        let spec: RunSpec = serde_json::from_value(info.spec.clone())
-            .map_err(|error| ExamineError::Spec { id: id.clone(), reason: error.to_string() })?;
-        let Some(weights) = info.weights(which)? else {
-            return Err(ExamineError::NoWeights { id, which: which.name() });
-        };
-        Self::new(&id, &spec, task, weights, device, settings)
+        let (id, spec, weights) = StoredModel::read(info, which)?.into_parts();
+        Self::with_weights(id, spec, task, weights, device, settings)
     }
 
     /// The model of a run with these weights, by their names in PyTorch's state dicts.
@@ -95,7 +86,18 @@ impl Model {
         device: &dyn Device,
         settings: &ModelSettings,
     ) -> Result<Self, ExamineError> {
-        let id = id.to_owned();
+        let (id, spec) = (id.to_owned(), spec.clone());
+        Self::with_weights(id, spec, task, Found::new(weights), device, settings)
+    }
+
+    fn with_weights(
+        id: String,
+        spec: RunSpec,
+        task: &Task,
+        mut weights: Found,
+        device: &dyn Device,
+        settings: &ModelSettings,
+    ) -> Result<Self, ExamineError> {
         if !task.identity().same_content(&spec.data) {
             let (expected, found) = (told(&spec.data), told(task.identity()));
             return Err(ExamineError::OtherData { id, expected, found });
@@ -109,13 +111,13 @@ impl Model {
         let truth = Arc::new(task.truth().select(&places)?);
         let name = spec.run.split.parts.first().cloned().unwrap_or_default();
         let training = Part { name, rows: train, truth };
-        let (parameters, statistics) = Found::new(weights).weights(&network, "")?;
+        let (parameters, statistics) = weights.weights(&network, "")?;
         let weights = Weights { parameters, statistics };
         let runner = runner(device, &network, &dataset, settings, &weights)?;
         let truth = task.truth();
         Ok(Self {
             id,
-            spec: spec.clone(),
+            spec,
             settings: *settings,
             network,
             dataset,
@@ -154,7 +156,7 @@ impl Model {
         &self.network
     }
 
-    /// All data, pictures normalized as the training pictures were; parts are rows of them.
+    /// All data, images normalized as the training images were; parts are rows of them.
     pub fn dataset(&self) -> &Dataset {
         &self.dataset
     }
@@ -272,18 +274,18 @@ impl Model {
     pub fn logits(
         &mut self,
         rows: &[u32],
-        watch: &mut Watch<'_>,
+        observer: &Observer<'_>,
     ) -> Result<Vec<f32>, ExamineError> {
-        in_strides(rows, "logits", watch, |some| Ok(self.runner.logits(some)?))
+        in_strides(rows, "logits", observer, |some| Ok(self.runner.logits(some)?))
     }
 
     /// What the last layer reads, for these rows.
     pub fn features(
         &mut self,
         rows: &[u32],
-        watch: &mut Watch<'_>,
+        observer: &Observer<'_>,
     ) -> Result<Vec<f32>, ExamineError> {
-        in_strides(rows, "features", watch, |some| Ok(self.runner.features(some)?))
+        in_strides(rows, "features", observer, |some| Ok(self.runner.features(some)?))
     }
 
     /// The same model over other data.
@@ -309,7 +311,7 @@ impl Model {
     }
 }
 
-fn runner(
+pub(crate) fn runner(
     device: &dyn Device,
     network: &Arc<Network>,
     data: &Dataset,
@@ -328,14 +330,14 @@ fn runner(
 pub(crate) fn in_strides(
     rows: &[u32],
     what: &str,
-    watch: &mut Watch<'_>,
+    observer: &Observer<'_>,
     mut of: impl FnMut(&[u32]) -> Result<Vec<f32>, ExamineError>,
 ) -> Result<Vec<f32>, ExamineError> {
     let (mut values, mut done) = (Vec::new(), 0);
     for some in rows.chunks(STRIDE) {
         values.extend(of(some)?);
         done += some.len();
-        watch(Progress { what, done, most: rows.len() });
+        observer.advanced(what, done, rows.len())?;
     }
     Ok(values)
 }
@@ -353,7 +355,7 @@ fn told(data: &DataIdentity) -> String {
 pub(crate) fn described(shape: Shape) -> String {
     match shape {
         Shape::Map { height, width, channels } => {
-            format!("pictures of {height}×{width}×{channels}")
+            format!("images of {height}×{width}×{channels}")
         }
         Shape::Flat { width } => format!("feature vectors of {width} numbers"),
     }

@@ -15,8 +15,7 @@ use dissensus_measure::{Matrix, MeasureError, Predictions};
 use serde::{Deserialize, Serialize};
 
 use crate::model::{described, in_strides};
-use crate::watch::{Progress, Watch};
-use crate::{ExamineError, Model, Slice};
+use crate::{ExamineError, Model, Observer, Slice};
 
 /// A data set of foreign inputs.
 #[derive(Clone, Debug)]
@@ -159,7 +158,7 @@ pub fn ood(
     outside: &[Outside],
     device: &dyn Device,
     settings: &OodSettings,
-    watch: &mut Watch<'_>,
+    observer: &Observer<'_>,
 ) -> Result<Ood, ExamineError> {
     let scores = chosen(&settings.scores)?;
     // What does not fit is said before anything is computed.
@@ -176,15 +175,16 @@ pub fn ood(
         return Err(ExamineError::Setting { name, value, expected });
     }
     let training = match features {
-        true => model.features(&trained, watch)?,
+        true => model.features(&trained, observer)?,
         false => Vec::new(),
     };
-    let familiar = said(model.runner(), &inside.rows, (perturbed, features), of, "inside", watch)?;
+    let familiar =
+        said(model.runner(), &inside.rows, (perturbed, features), of, "inside", observer)?;
     let mut foreign = Vec::new();
     for (set, data) in outside.iter().zip(&data) {
         let mut runner = model.over(device, data)?;
         let rows: Vec<u32> = (0..data.len() as u32).collect();
-        foreign.push(said(&mut *runner, &rows, (perturbed, features), of, &set.name, watch)?);
+        foreign.push(said(&mut *runner, &rows, (perturbed, features), of, &set.name, observer)?);
     }
     let classes = model.classes().len();
     let (mut rows, mut kept) = (Vec::new(), Vec::new());
@@ -203,7 +203,7 @@ pub fn ood(
                 kept.push(named(score, Some(&set.name), outer));
             }
             done += 1;
-            watch(Progress { what: "scores", done, most });
+            observer.advanced("scores", done, most)?;
         }
         if settings.keep {
             kept.push(named(score, None, inner));
@@ -244,19 +244,20 @@ fn said(
     (perturbed, features): (bool, bool),
     of: &Chosen,
     set: &str,
-    watch: &mut Watch<'_>,
+    observer: &Observer<'_>,
 ) -> Result<Said, ExamineError> {
-    let logits = in_strides(rows, set, watch, |some| Ok(runner.logits(some)?))?;
+    let logits = in_strides(rows, set, observer, |some| Ok(runner.logits(some)?))?;
     let mut said = Said { logits, ..Said::default() };
     if perturbed {
         let (t, epsilon) = (of.odin_temperature, of.epsilon);
         let what = format!("{set}, perturbed");
-        let moved = in_strides(rows, &what, watch, |some| Ok(runner.perturbed(some, t, epsilon)?))?;
+        let moved =
+            in_strides(rows, &what, observer, |some| Ok(runner.perturbed(some, t, epsilon)?))?;
         said.perturbed = Some(moved);
     }
     if features {
         let what = format!("{set}, features");
-        let values = in_strides(rows, &what, watch, |some| Ok(runner.features(some)?))?;
+        let values = in_strides(rows, &what, observer, |some| Ok(runner.features(some)?))?;
         said.width = values.len() / rows.len().max(1);
         said.features = Some(values);
     }

@@ -9,8 +9,7 @@ use dissensus_geometry::variance::{closed_form, sampled};
 use dissensus_stats::correlation::{CorrelationResult, CorrelationSettings, spearman};
 use serde::{Deserialize, Serialize};
 
-use crate::watch::{Progress, Watch};
-use crate::{ExamineError, Model, Slice};
+use crate::{ExamineError, Model, Observer, Slice};
 
 /// What to ask of the variance.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -60,20 +59,20 @@ pub struct Variance {
 pub fn variance(
     model: &mut Model,
     settings: &VarianceSettings,
-    watch: &mut Watch<'_>,
+    observer: &Observer<'_>,
 ) -> Result<Variance, ExamineError> {
     let chosen = model.chosen(settings.part.as_deref(), Slice::All, 2)?;
     let part = model.part(settings.part.as_deref())?;
     let (truth, classes) = (part.truth.clone(), part.truth.classes());
-    let features = model.features(&chosen.rows, watch)?;
+    let features = model.features(&chosen.rows, observer)?;
     let exact = closed_form(truth.targets(), classes, &features)?;
     let drawn = match settings.draws {
         0 => None,
         draws => {
-            let q = softmax(&model.logits(&chosen.rows, watch)?, classes);
+            let q = softmax(&model.logits(&chosen.rows, observer)?, classes);
             let p = truth.targets();
             let found = sampled(p, &q, classes, &features, draws, settings.seed)?;
-            watch(Progress { what: "drawn labels", done: draws, most: draws });
+            observer.advanced("drawn labels", draws, draws)?;
             Some(found)
         }
     };

@@ -5,13 +5,16 @@
 mod common;
 
 use common::{Lab, blends};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use dissensus_core::philox::Stream;
+use dissensus_core::{Cancel, Event, Progress};
 use dissensus_engine::device::Targets;
 use dissensus_engine::{Cpu, Precision};
 use dissensus_examine::{
-    CamSettings, CkaSettings, CurvatureSettings, ExamineError, Model, ModelSettings, OodScores,
-    OodSettings, Outside, PathSettings, Seeing, Shared, Slice, StabilitySettings, VarianceSettings,
-    barrier, cka, curvature, gradcam, ood, overlay, png, stability, unwatched, variance,
+    CamSettings, CkaSettings, CurvatureSettings, ExamineError, Model, ModelSettings, Observer,
+    OodScores, OodSettings, Outside, PathSettings, Seeing, Shared, Slice, StabilitySettings,
+    VarianceSettings, barrier, cka, curvature, gradcam, ood, overlay, png, stability, variance,
 };
 use dissensus_geometry::barrier::Statistics;
 use dissensus_geometry::curvature::{LanczosSettings, TraceSettings};
@@ -52,6 +55,18 @@ fn end(n: usize, matrix: &[f64], shift: f64) -> f64 {
     value
 }
 
+/// Counts the steps that are reported.
+#[derive(Default)]
+struct Steps(AtomicUsize);
+
+impl Progress for Steps {
+    fn report(&self, event: Event<'_>) {
+        if let Event::Advanced { .. } = event {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
 #[test]
 fn curvature_is_that_of_the_dense_hessian() {
     let lab = Lab::new(60);
@@ -66,10 +81,15 @@ fn curvature_is_that_of_the_dense_hessian() {
         blocks: Some(Grouping::Layer),
         ..Default::default()
     };
-    let mut steps = 0;
-    let found = curvature(&mut model, &settings, &mut |_| steps += 1).unwrap();
+    let steps = Steps::default();
+    let observer = Observer::new(&steps, Cancel::new());
+    let found = curvature(&mut model, &settings, &observer).unwrap();
     assert_eq!((found.parameters, found.items), (n, 12));
-    assert_eq!(steps, found.products);
+    assert_eq!(steps.0.load(Ordering::Relaxed), found.products);
+    let cancel = Cancel::new();
+    cancel.cancel();
+    let stopped = curvature(&mut model, &settings, &Observer::new(&steps, cancel)).unwrap_err();
+    assert!(stopped.is_cancelled(), "{stopped}");
     let near = |estimate: dissensus_geometry::curvature::Estimate, truth: f64, least: f64| {
         let error = (estimate.value - truth).abs();
         assert!(error <= (4.0 * estimate.error.unwrap()).max(least), "{estimate:?} {truth}");
@@ -93,9 +113,9 @@ fn curvature_is_that_of_the_dense_hessian() {
     let sum: f64 = traces.blocks.iter().map(|block| block.trace.value).sum();
     assert!((sum - traces.trace.value).abs() < 1e-6 * traces.trace.value.abs());
     // The same again is the same, and a slice is something else.
-    assert_eq!(found, curvature(&mut model, &settings, &mut unwatched).unwrap());
+    assert_eq!(found, curvature(&mut model, &settings, &Observer::silent()).unwrap());
     let high = CurvatureSettings { slice: Slice::Top(0.25), ..Default::default() };
-    let high = curvature(&mut model, &high, &mut unwatched).unwrap();
+    let high = curvature(&mut model, &high, &Observer::silent()).unwrap();
     assert!(high.items >= 3 && high.items < 12 && high.loss > found.loss, "{high:?}");
 }
 
@@ -104,7 +124,7 @@ fn gradients_vary_where_people_disagree() {
     let lab = Lab::new(80);
     let mut model = lab.open(&lab.train(&[]));
     let settings = VarianceSettings { draws: 400, ..Default::default() };
-    let found = variance(&mut model, &settings, &mut unwatched).unwrap();
+    let found = variance(&mut model, &settings, &Observer::silent()).unwrap();
     assert_eq!(found.items.len(), model.part(None).unwrap().rows.len());
     assert!(found.correlation.r.unwrap() > 0.5, "{:?}", found.correlation);
     let sampled = found.sampled_mean.unwrap();
@@ -121,18 +141,18 @@ fn no_barrier_to_oneself_and_one_to_others() {
     let (mut first, same, second) = (lab.open(&one), lab.open(&one), lab.open(&other));
     let settings = PathSettings { points: 5, ..Default::default() };
     let rows = first.part(None).unwrap().rows.clone();
-    let before = first.logits(&rows, &mut unwatched).unwrap();
-    let own = barrier(&mut first, &same, &settings, &mut unwatched).unwrap();
+    let before = first.logits(&rows, &Observer::silent()).unwrap();
+    let own = barrier(&mut first, &same, &settings, &Observer::silent()).unwrap();
     assert_eq!((own.items, own.refreshed_on), (16, 64));
     for path in &own.paths {
         assert!(path.barrier < 1e-6, "{path:?}");
     }
-    let found = barrier(&mut first, &second, &settings, &mut unwatched).unwrap();
+    let found = barrier(&mut first, &second, &settings, &Observer::silent()).unwrap();
     let mixed = found.path(Statistics::Interpolated).unwrap();
     // The ends are the two runs' own losses.
     let loss = |model: &mut Model| {
         let settings = CurvatureSettings { power: None, trace: None, ..Default::default() };
-        curvature(model, &settings, &mut unwatched).unwrap().loss
+        curvature(model, &settings, &Observer::silent()).unwrap().loss
     };
     let mut second = second;
     let ends = [loss(&mut first), loss(&mut second)];
@@ -142,9 +162,9 @@ fn no_barrier_to_oneself_and_one_to_others() {
     let fresh = found.path(Statistics::Recomputed).unwrap();
     assert_ne!(fresh.ends, mixed.ends);
     // The model is as it was.
-    assert_eq!(before, first.logits(&rows, &mut unwatched).unwrap());
+    assert_eq!(before, first.logits(&rows, &Observer::silent()).unwrap());
     let wide = lab.open(&lab.train(&["model.width=3"]));
-    let error = barrier(&mut first, &wide, &settings, &mut unwatched).unwrap_err();
+    let error = barrier(&mut first, &wide, &settings, &Observer::silent()).unwrap_err();
     assert!(error.to_string().contains("have other models"), "{error}");
 }
 
@@ -153,7 +173,7 @@ fn features_are_like_themselves() {
     let lab = Lab::new(80);
     let (one, other) = (lab.train(&[]), lab.train(&["run.seeds=[1]"]));
     let mut models = [lab.open(&one), lab.open(&one), lab.open(&other)];
-    let found = cka(&mut models, &CkaSettings::default(), &mut unwatched).unwrap();
+    let found = cka(&mut models, &CkaSettings::default(), &Observer::silent()).unwrap();
     for same in [found.values[0][0], found.values[0][1], found.values[2][2]] {
         assert!((same.unwrap() - 1.0).abs() < 1e-6, "{found:?}");
     }
@@ -167,7 +187,7 @@ fn features_are_like_themselves() {
     let mut both = models[0].part(None).unwrap().rows.clone();
     both.retain(|row| other.contains(row));
     let [x, y] = [0, 2].map(|at: usize| {
-        let values = models[at].features(&both, &mut unwatched).unwrap();
+        let values = models[at].features(&both, &Observer::silent()).unwrap();
         dissensus_geometry::cka::Features::new(both.len(), &values).unwrap()
     });
     let direct = dissensus_geometry::cka::cka(&x, &y).unwrap().unwrap();
@@ -175,7 +195,7 @@ fn features_are_like_themselves() {
     let mean = (found.values[0][1].unwrap() + 2.0 * between) / 3.0;
     assert!((found.mean.unwrap() - mean).abs() < 1e-12);
     let all = CkaSettings { shared: Shared::All, ..Default::default() };
-    let all = cka(&mut models[1..], &all, &mut unwatched).unwrap();
+    let all = cka(&mut models[1..], &all, &Observer::silent()).unwrap();
     assert_eq!(all.items, [[80, 80], [80, 80]]);
 }
 
@@ -187,7 +207,8 @@ fn maps_and_their_stability() {
     let rows = models[0].most_divided(None, 3).unwrap();
     let entropies: Vec<f64> = rows.iter().map(|&row| models[0].entropies()[row as usize]).collect();
     assert!(entropies.is_sorted_by(|a, b| a >= b), "{entropies:?}");
-    let maps = gradcam(&mut models[0], &rows, &CamSettings::default(), &mut unwatched).unwrap();
+    let maps =
+        gradcam(&mut models[0], &rows, &CamSettings::default(), &Observer::silent()).unwrap();
     assert_eq!(maps.items.len(), 3);
     for item in &maps.items {
         assert_eq!(item.map.len(), maps.height * maps.width);
@@ -197,7 +218,7 @@ fn maps_and_their_stability() {
         assert!(item.probability >= 1.0 / models[0].classes().len() as f64);
     }
     let voted = CamSettings { class: Seeing::Majority };
-    let voted = gradcam(&mut models[0], &rows, &voted, &mut unwatched).unwrap();
+    let voted = gradcam(&mut models[0], &rows, &voted, &Observer::silent()).unwrap();
     assert!(voted.items.iter().all(|item| item.votes >= 1.0 / 8.0));
     let picture = overlay(&models[0], &maps, &maps.items[0], 4, 0.5).unwrap();
     let bytes = png(&picture).unwrap();
@@ -206,7 +227,7 @@ fn maps_and_their_stability() {
     assert_eq!(read.into_raw(), picture.pixels);
 
     let settings = StabilitySettings::default();
-    let same = stability(&mut models, &settings, &mut unwatched).unwrap();
+    let same = stability(&mut models, &settings, &Observer::silent()).unwrap();
     assert_eq!((same[0].slice, same[0].items), (Slice::All, 16));
     assert!((same[0].stability.mean.unwrap() - 1.0).abs() < 1e-6, "{same:?}");
     assert!(same[1].items < 16);
@@ -215,7 +236,7 @@ fn maps_and_their_stability() {
         assert_eq!(counted, slice.items, "{slice:?}");
     }
     let mut models = [lab.open(&one), lab.open(&other)];
-    let found = stability(&mut models, &settings, &mut unwatched).unwrap();
+    let found = stability(&mut models, &settings, &Observer::silent()).unwrap();
     assert!(found[0].stability.mean.is_none_or(|mean| mean < 1.0 - 1e-6), "{found:?}");
 }
 
@@ -236,7 +257,7 @@ fn foreign_pictures_are_told() {
     let mut settings = OodSettings { keep: true, ..Default::default() };
     settings.chosen.replicates = 50;
     settings.chosen.neighbours = 5;
-    let found = ood(&mut model, &sets, &Cpu, &settings, &mut unwatched).unwrap();
+    let found = ood(&mut model, &sets, &Cpu, &settings, &Observer::silent()).unwrap();
     assert_eq!(found.rows.len(), SCORES.len() * 2 * FIGURES.len());
     assert_eq!(found.inside, 40);
     let auroc = |score: &str, out: &str| found.row(score, out, "auroc").unwrap().value.unwrap();
@@ -250,7 +271,7 @@ fn foreign_pictures_are_told() {
     let inside = found.scores.iter().find(|kept| kept.score == "energy" && kept.out.is_none());
     let inside = &inside.unwrap().values;
     let rows = model.part(None).unwrap().rows.clone();
-    let logits = model.logits(&rows, &mut unwatched).unwrap();
+    let logits = model.logits(&rows, &Observer::silent()).unwrap();
     let classes = model.classes().len();
     for (score, z) in inside.iter().zip(logits.chunks(classes)) {
         let energy = -z.iter().map(|&z| f64::from(z).exp()).sum::<f64>().ln();
@@ -267,14 +288,16 @@ fn foreign_pictures_are_told() {
             assert!((value - outside[row as usize]).abs() < 1e-9, "{score} of row {row}");
         }
     }
-    assert_eq!(found, ood(&mut model, &sets, &Cpu, &settings, &mut unwatched).unwrap());
+    assert_eq!(found, ood(&mut model, &sets, &Cpu, &settings, &Observer::silent()).unwrap());
 
     let low = [Outside::new(noise(8))];
-    let error = ood(&mut model, &low, &Cpu, &settings, &mut unwatched).unwrap_err().to_string();
+    let error =
+        ood(&mut model, &low, &Cpu, &settings, &Observer::silent()).unwrap_err().to_string();
     let expected = "expected pictures of 16×16×1, came pictures of 8×16×1";
     assert!(error.starts_with("noise does not fit run") && error.contains(expected), "{error}");
     settings.scores = vec!["enrgy".into()];
-    let error = ood(&mut model, &sets, &Cpu, &settings, &mut unwatched).unwrap_err().to_string();
+    let error =
+        ood(&mut model, &sets, &Cpu, &settings, &Observer::silent()).unwrap_err().to_string();
     assert!(error.contains("\"enrgy\"; expected one of energy, msp"), "{error}");
 }
 

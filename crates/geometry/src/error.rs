@@ -38,6 +38,9 @@ pub enum GeometryError {
         /// What to look at, starting with a comma or a semicolon; empty where there is nothing.
         hint: &'static str,
     },
+    /// The work was cancelled.
+    #[error("cancelled")]
+    Cancelled,
     /// Something that makes no sense together.
     #[error("{0}")]
     Data(String),

@@ -5,9 +5,11 @@
 //! was found once is not looked for again, and is still there when the weights are gone.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dissensus_examine::Progress;
+use dissensus_core::{Cancel, Event, Progress};
+use dissensus_examine::Observer;
 use dissensus_store::{RunId, State, Store, StudyFolder, Which};
 
 use crate::collect::Ran;
@@ -16,11 +18,11 @@ use crate::stages::{Examiner, Group, Kept};
 use crate::{Bench, Failure, Job, Plan, StudyError};
 
 /// Who is told how far it is.
-pub trait Onlooker {
+pub trait Onlooker: Send {
     /// A stage begins, with so many things to look at.
     fn begun(&mut self, stage: &str, all: usize);
-    /// It looks at this, and is so far with it.
-    fn looking(&mut self, label: &str, progress: Progress<'_>);
+    /// It looks at this, and has done so many steps of a task.
+    fn looking(&mut self, label: &str, task: &str, done: u64, total: Option<u64>);
     /// It is done with this; why not, where it could not be done.
     fn looked(&mut self, label: &str, failed: Option<&str>);
 }
@@ -134,10 +136,16 @@ impl Plan<'_> {
                     Some(Finished { job, info, result, material: self.material(job) })
                 })
                 .collect();
-            let mut watch = |progress: Progress<'_>| onlooker.looking(&label, progress);
-            let found = work.stage.examine(&runs, bench, &mut watch);
+            let cancel = Cancel::new();
+            let (shared, token) = (Mutex::new(&mut *onlooker), cancel.clone());
+            let reports = Reports { label: &label, onlooker: shared, stop, cancel };
+            let found = work.stage.examine(&runs, bench, &Observer::new(&reports, token));
             let found = match found {
                 Ok(found) => found,
+                Err(StudyError::Examine(error)) if error.is_cancelled() => {
+                    examined.stopped = true;
+                    return Ok(());
+                }
                 Err(error) => {
                     let reason = format!("{}: {error}", work.stage.name());
                     onlooker.looked(&label, Some(&reason));
@@ -159,6 +167,27 @@ impl Plan<'_> {
             onlooker.looked(&label, None);
         }
         Ok(())
+    }
+}
+
+/// Hands progress on to an onlooker, and stops the work when it is asked to.
+struct Reports<'a, 'o> {
+    label: &'a str,
+    onlooker: Mutex<&'a mut (dyn Onlooker + 'o)>,
+    stop: &'a AtomicBool,
+    cancel: Cancel,
+}
+
+impl Progress for Reports<'_, '_> {
+    fn report(&self, event: Event<'_>) {
+        if self.stop.load(Ordering::Relaxed) {
+            self.cancel.cancel();
+        }
+        if let (Event::Advanced { task, done, total, .. }, Ok(mut onlooker)) =
+            (event, self.onlooker.lock())
+        {
+            onlooker.looking(self.label, task, done, total);
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use common::Lab;
 use dissensus_data::blends::{Blends, Settings, VotesPerItem};
 use dissensus_engine::Cpu;
-use dissensus_examine::{Model, Progress};
+use dissensus_examine::Model;
 use dissensus_geometry::cka::{Features, cka};
 use dissensus_inputs::from_blends;
 use dissensus_store::Which;
@@ -68,7 +68,7 @@ struct Quiet;
 
 impl Onlooker for Quiet {
     fn begun(&mut self, _: &str, _: usize) {}
-    fn looking(&mut self, _: &str, _: Progress<'_>) {}
+    fn looking(&mut self, _: &str, _: &str, _: u64, _: Option<u64>) {}
     fn looked(&mut self, _: &str, failed: Option<&str>) {
         assert_eq!(failed, None);
     }
@@ -102,7 +102,8 @@ fn the_judged_set_is_what_is_looked_at() {
         let (info, task) = (lab.store.run(&job.id).unwrap(), plan.task(job));
         let mut model = Model::open(&info, task, Which::Best, &Cpu, &Default::default()).unwrap();
         let rows: Vec<u32> = (60..100).collect();
-        Features::new(40, &model.features(&rows, &mut |_| ()).unwrap()).unwrap()
+        Features::new(40, &model.features(&rows, &dissensus_examine::Observer::silent()).unwrap())
+            .unwrap()
     });
     let (one, two) = (features.next().unwrap(), features.next().unwrap());
     let wanted = cka(&one, &two).unwrap();

@@ -10,7 +10,6 @@ use std::sync::atomic::AtomicBool;
 use common::{Lab, load, plan};
 use dissensus_data::blends::Settings;
 use dissensus_engine::Cpu;
-use dissensus_examine::Progress;
 use dissensus_inputs::{Inputs, from_blends};
 use dissensus_store::Which;
 use dissensus_studies::{
@@ -103,8 +102,8 @@ impl Onlooker for Log {
         self.0.push(format!("{stage} {all}"));
     }
 
-    fn looking(&mut self, _: &str, progress: Progress<'_>) {
-        assert!(progress.done <= progress.most, "{progress:?}");
+    fn looking(&mut self, _: &str, task: &str, done: u64, total: Option<u64>) {
+        assert!(total.is_none_or(|total| done <= total), "{task}: {done} of {total:?}");
     }
 
     fn looked(&mut self, label: &str, failed: Option<&str>) {

@@ -68,8 +68,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             _ => PathSettings::default().statistics,
         },
     };
-    let mut bar = Bars::default();
-    let found = barrier(&mut from, &to, &settings, &mut |step| bar.step("", step))?;
+    let bar = Bars::default();
+    let found = barrier(&mut from, &to, &settings, &bar.observer())?;
     drop(bar);
     if args.json {
         bench.print(&found)?;

@@ -51,8 +51,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut models = bench.all(&infos)?;
     let shared = if args.items == "all" { Shared::All } else { Shared::Pairs };
     let settings = CkaSettings { part: args.part.clone(), shared };
-    let mut bars = Bars::default();
-    let found = cka(&mut models, &settings, &mut |step| bars.step("", step))?;
+    let bars = Bars::default();
+    let found = cka(&mut models, &settings, &bars.observer())?;
     drop(bars);
     if args.json {
         bench.print(&found)?;

@@ -108,16 +108,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (mut labels, mut found, mut variances) = (Vec::new(), Vec::new(), Vec::new());
     for info in &infos {
         let mut model: Model = bench.model(info)?;
-        let (mut bars, name) = (Bars::default(), short(model.id()));
+        let name = short(model.id());
         for &slice in &slices {
             let settings = args.settings(slice);
-            let of = format!("{name}, {slice}");
+            let bars = Bars::of(&format!("{name}, {slice}"));
             labels.push(model.label());
-            found.push(curvature(&mut model, &settings, &mut |step| bars.step(&of, step))?);
+            found.push(curvature(&mut model, &settings, &bars.observer())?);
         }
         if args.variance {
             let settings = VarianceSettings { part: args.part.clone(), ..Default::default() };
-            variances.push(variance(&mut model, &settings, &mut |step| bars.step(&name, step))?);
+            variances.push(variance(&mut model, &settings, &Bars::of(&name).observer())?);
         }
     }
     if let Some(path) = &args.density {

@@ -106,11 +106,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(path) = paths.iter().flatten().find(|path| !args.force && path.exists()) {
         return Err(WriteError::Exists { path: path.clone() }.into());
     }
-    let mut bars = Bars::default();
+    let bars = Bars::default();
     let mut found = Vec::new();
     for (model, paths) in models.iter_mut().zip(&paths) {
         let rows = model.rows(&ids)?;
-        let maps = gradcam(model, &rows, &settings, &mut |step| bars.step("", step))?;
+        let maps = gradcam(model, &rows, &settings, &bars.observer())?;
         let times = args.scale.unwrap_or_else(|| match model.dataset().shape() {
             Shape::Map { height, width, .. } => (SIDE / height.max(width).max(1)).clamp(1, 64),
             Shape::Flat { .. } => 1,
@@ -126,7 +126,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         1 => Vec::new(),
         _ => {
             let settings = StabilitySettings { part: args.part.clone(), slices, cam: settings };
-            stability(&mut models, &settings, &mut |step| bars.step("stability", step))?
+            stability(&mut models, &settings, &Bars::of("stability").observer())?
         }
     };
     drop(bars);

@@ -110,9 +110,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     settings.chosen.neighbours = args.neighbours;
     settings.chosen.replicates = args.replicates;
     settings.chosen.seed = args.seed;
-    let mut bars = Bars::default();
-    let mut found =
-        ood(&mut model, &outside, &*bench.device, &settings, &mut |step| bars.step("", step))?;
+    let bars = Bars::default();
+    let mut found = ood(&mut model, &outside, &*bench.device, &settings, &bars.observer())?;
     drop(bars);
     if let Some(path) = &args.raw {
         let csv = raw(&found);

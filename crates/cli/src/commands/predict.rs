@@ -2,26 +2,19 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use anyhow::Context as _;
 use dissensus_core::Ids;
-use dissensus_engine::network::Shape;
-use dissensus_engine::{Dataset, Device, Network, Precision, Settings, State};
-use dissensus_inputs::{Inputs, Kind};
-use dissensus_store::{Predictions, RunInfo, Which};
-use dissensus_train::{Found, RunSpec};
+use dissensus_examine::{ModelSettings, StoredModel};
+use dissensus_store::{Predictions, Which};
 use dissensus_votes::write::{WriteError, write_atomically};
 
-use super::runs::{StoreArgs, state_name};
+use super::runs::StoreArgs;
 use crate::device::DeviceArgs;
+use crate::examining::Bars;
 use crate::training::read_inputs;
-use crate::ui::{self, paint, progress, text};
+use crate::ui::{self, paint, text};
 
-mod takes;
 mod write;
-
-use takes::Takes;
 
 /// Predict with the model of a run.
 ///
@@ -72,12 +65,6 @@ fn temperature(said: &str) -> Result<f32, String> {
     value.ok_or_else(|| "a number above 0 is expected".to_owned())
 }
 
-/// Examples in a batch.
-const BATCH: usize = 128;
-
-/// Examples between two steps of the progress bar.
-const STRIDE: usize = 8 * BATCH;
-
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let form = args.out.as_deref().map(write::form_of).transpose()?;
     for path in [&args.out, &args.features].into_iter().flatten() {
@@ -88,24 +75,37 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (device, precision) = args.on.open()?;
     let info = args.store.find(&args.run)?;
     let which = if args.which == "last" { Which::Last } else { Which::Best };
-    let mut model = Model::of(&info, which)?;
+    let model = StoredModel::read(&info, which)?;
+    let (spec, label) = (model.spec().clone(), model.spec().label());
     let inputs = read_inputs(&args.data)?;
     for note in inputs.notes() {
         ui::err(&paint::dim(&format!("{}: {note}\n", inputs.name())));
     }
-    if model.spec.run.precision != precision {
-        let (own, now) = (model.spec.run.precision.name(), precision.name());
+    if spec.run.precision != precision {
+        let (own, now) = (spec.run.precision.name(), precision.name());
         ui::err(&paint::dim(&format!("the run was trained in {own}; predicting in {now}\n")));
     }
     let ids = inputs.ids().cloned();
     let unnamed = ids.is_none();
     let ids = ids.unwrap_or_else(|| Ids::positions(inputs.len()));
     let ids: Vec<String> = ids.iter().map(str::to_owned).collect();
-    let Asked { logits, features } = model.ask(inputs, &*device, precision, args)?;
+    let settings = ModelSettings { precision, ..ModelSettings::default() };
+    let mut model = model.on_inputs(&info, which, inputs, &*device, &settings)?;
+    let bars = Bars::default();
+    let logits = match args.features.is_none() || args.out.is_some() {
+        true => Some(model.logits(&bars.observer())?),
+        false => None,
+    };
+    let features = match &args.features {
+        Some(path) => Some((path, model.features(&bars.observer())?)),
+        None => None,
+    };
+    drop(bars);
     if unnamed {
         ui::err("the inputs have no ids: rows are called 0, 1, … by position\n");
     }
-    if let (Some(path), Some((width, features))) = (&args.features, features) {
+    if let Some((path, features)) = features {
+        let width = model.feature_width();
         write_atomically(path, args.force, |file| {
             Ok(dissensus_store::write_features(file, &ids, width, &features)?)
         })?;
@@ -116,120 +116,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if args.temperature != 1.0 {
         logits.iter_mut().for_each(|logit| *logit /= args.temperature);
     }
-    let predictions = Predictions::new(logits, ids, model.classes)?;
+    let predictions = Predictions::new(logits, ids, model.classes().to_vec())?;
     match args.out.as_deref().zip(form) {
         None => ui::out_bytes(write::csv(&predictions).as_bytes())?,
         Some((path, form)) => {
             write::file(path, args.force, form, &predictions)?;
             let items = text::thousands(predictions.ids().len() as u64);
-            let (label, classes) = (model.spec.label(), predictions.classes().len());
+            let classes = predictions.classes().len();
             let line = format!("{label}, {} epoch, {items} items × {classes} classes", args.which);
             ui::err(&format!("wrote {}: {line}\n", path.display()));
         }
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// What is known of all inputs, row after row.
-struct Asked {
-    logits: Option<Vec<f32>>,
-    /// How many an input, and all of them.
-    features: Option<(usize, Vec<f32>)>,
-}
-
-/// A trained model, as its run has stored it.
-struct Model {
-    spec: RunSpec,
-    takes: Takes,
-    classes: Vec<String>,
-    weights: Found,
-}
-
-impl Model {
-    fn of(info: &RunInfo, which: Which) -> anyhow::Result<Self> {
-        let id = &info.id;
-        let spec: RunSpec = serde_json::from_value(info.spec.clone())
-            .with_context(|| format!("run {id} is not one that this version can predict with"))?;
-        let result = info.result()?;
-        let weights = info.weights(which)?;
-        let stored = info.predictions(which)?;
-        let (Some(result), Some(weights), Some(stored)) = (result, weights, stored) else {
-            let (state, hint) = (state_name(&info.status.state), paint::strong("hint:"));
-            anyhow::bail!(
-                "run {id} is {state}, and only a finished one can predict\n{hint} train its spec \
-                 again until it is finished"
-            );
-        };
-        let takes =
-            Takes::of(&spec.run.model, &weights, &result).with_context(|| format!("run {id}"))?;
-        let classes = stored.classes().to_vec();
-        Ok(Self { spec, takes, classes, weights: Found::new(weights) })
-    }
-
-    /// What is asked of all inputs, row after row.
-    fn ask(
-        &mut self,
-        inputs: Inputs,
-        device: &dyn Device,
-        precision: Precision,
-        args: &Args,
-    ) -> anyhow::Result<Asked> {
-        let dataset = self.dataset(inputs)?;
-        let plan = &self.spec.run;
-        let network: Network = plan.model.network(dataset.shape(), self.classes.len())?;
-        let width = network.nodes()[network.features()].shape.len();
-        let (parameters, statistics) = self.weights.weights(&network, "")?;
-        let optimizer = plan.training.optimizer;
-        let slots = optimizer.slots().iter().map(|_| vec![0.0; parameters.len()]).collect();
-        let state = State { parameters, statistics, slots, steps: 0 };
-        let rows = u32::try_from(dataset.len()).context("more inputs than can be predicted")?;
-        let batch = BATCH.min(dataset.len());
-        let settings = Settings { precision, batch, optimizer, threads: 0 };
-        let mut runner = device.runner(&Arc::new(network), &dataset, &settings, state)?;
-        let rows: Vec<u32> = (0..rows).collect();
-        let mut logits = (args.features.is_none() || args.out.is_some()).then(Vec::new);
-        let mut features = args.features.is_some().then(Vec::new);
-        let bar = progress::steps(rows.len(), "predicting");
-        for some in rows.chunks(STRIDE) {
-            if let Some(logits) = &mut logits {
-                logits.extend(runner.logits(some)?);
-            }
-            if let Some(features) = &mut features {
-                features.extend(runner.features(some)?);
-            }
-            bar.inc(some.len() as u64);
-        }
-        bar.finish_and_clear();
-        Ok(Asked { logits, features: features.map(|values| (width, values)) })
-    }
-
-    /// The inputs as the engine takes them, normalized as the training pictures were.
-    fn dataset(&self, inputs: Inputs) -> anyhow::Result<Dataset> {
-        let name = inputs.name().to_owned();
-        let dataset = match (inputs.into_kind(), &self.takes.normalization) {
-            (Kind::Images(images), Some(normalization)) => Dataset::Pictures {
-                height: images.height(),
-                width: images.width(),
-                channels: images.channels(),
-                pixels: images.pixels().into(),
-                mean: normalization.mean.clone(),
-                deviation: normalization.deviation.clone(),
-            },
-            (Kind::Features(features), None) => {
-                Dataset::Vectors { width: features.width(), values: features.values().into() }
-            }
-            (Kind::Images(images), None) => {
-                let (height, width, channels) =
-                    (images.height(), images.width(), images.channels());
-                let came = Shape::Map { height, width, channels };
-                anyhow::bail!(self.takes.refusal(&name, came));
-            }
-            (Kind::Features(features), Some(_)) => {
-                let came = Shape::Flat { width: features.width() };
-                anyhow::bail!(self.takes.refusal(&name, came));
-            }
-        };
-        self.takes.check(&name, dataset.shape())?;
-        Ok(dataset)
-    }
 }

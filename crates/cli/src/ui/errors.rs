@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use dissensus_examine::ExamineError;
 use dissensus_votes::ReadError;
 use dissensus_votes::write::WriteError;
 
@@ -45,7 +46,24 @@ fn hint(error: &anyhow::Error) -> Option<String> {
     if let Some(error) = error.downcast_ref::<dissensus_studies::StudyError>() {
         return error.remedy();
     }
+    if let Some(error) = error.downcast_ref::<ExamineError>() {
+        return examine_hint(error);
+    }
     error.downcast_ref::<WriteError>()?.remedy().map(str::to_owned)
+}
+
+fn examine_hint(error: &ExamineError) -> Option<String> {
+    Some(match error {
+        ExamineError::NotFinished { .. } => "train its spec again until it is finished".to_owned(),
+        ExamineError::NoWeights { id, .. } => format!(
+            "remove the run (`dissensus runs rm {id}`) and train its spec again, or unpack it with \
+             its weights"
+        ),
+        ExamineError::OtherData { .. } => {
+            "give the spec or study that it was trained with, as in --spec study.toml".to_owned()
+        }
+        _ => return None,
+    })
 }
 
 #[cfg(test)]

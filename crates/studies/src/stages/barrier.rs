@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use dissensus_engine::Precision;
-use dissensus_examine::{PathSettings, Watch, barrier};
+use dissensus_examine::{Observer, PathSettings, barrier};
 use dissensus_geometry::barrier::{Barrier, Statistics};
 use dissensus_report::book::{Better, Metric};
 use serde_json::{Value, json};
@@ -113,12 +113,12 @@ impl Examiner for Between {
         &self,
         runs: &[Finished<'_>],
         bench: &Bench<'_>,
-        watch: &mut Watch<'_>,
+        observer: &Observer<'_>,
     ) -> Result<Vec<Option<Kept>>, StudyError> {
         let [from, to] = runs else { return Ok(Vec::new()) };
         let asked = PathSettings { points: self.points, ..PathSettings::default() };
         let mut first = bench.open(from, self.precision)?;
-        let found = barrier(&mut first, &bench.open(to, self.precision)?, &asked, watch)?;
+        let found = barrier(&mut first, &bench.open(to, self.precision)?, &asked, observer)?;
         let ways = [
             (INTERPOLATED, found.path(Statistics::Interpolated)),
             (RECOMPUTED, found.path(Statistics::Recomputed)),

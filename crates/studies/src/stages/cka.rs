@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use dissensus_core::philox::{block, stream};
 use dissensus_engine::Precision;
-use dissensus_examine::Watch;
+use dissensus_examine::Observer;
 use dissensus_geometry::cka::{Features, cka};
 use dissensus_report::book::{Better, Metric};
 use dissensus_train::Task;
@@ -113,13 +113,13 @@ impl Examiner for Alike {
         &self,
         runs: &[Finished<'_>],
         bench: &Bench<'_>,
-        watch: &mut Watch<'_>,
+        observer: &Observer<'_>,
     ) -> Result<Vec<Option<Kept>>, StudyError> {
         let mut features = Vec::new();
         for run in runs {
             let rows = self.rows(&run.material.task);
             let mut model = bench.open(run, self.precision)?;
-            features.push(Features::new(rows.len(), &model.features(&rows, watch)?)?);
+            features.push(Features::new(rows.len(), &model.features(&rows, observer)?)?);
         }
         let mut values: Vec<Vec<f64>> = vec![Vec::new(); runs.len()];
         for (at, own) in features.iter().enumerate() {

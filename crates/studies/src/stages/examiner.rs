@@ -1,6 +1,6 @@
 //! Stages that look into models, and the runs that they look at together.
 
-use dissensus_examine::Watch;
+use dissensus_examine::Observer;
 use dissensus_report::book::Metric;
 use dissensus_store::RunId;
 use serde_json::Value;
@@ -51,12 +51,12 @@ pub(crate) trait Examiner: Send + Sync {
     }
 
     /// What it finds of each run; nothing of those that only stand beside the others. Models are
-    /// opened one at a time, as far as that can be: a card may hold only one of them.
+    /// opened one at a time, as far as that can be: a GPU may hold only one of them.
     fn examine(
         &self,
         runs: &[Finished<'_>],
         bench: &Bench<'_>,
-        watch: &mut Watch<'_>,
+        observer: &Observer<'_>,
     ) -> Result<Vec<Option<Kept>>, StudyError>;
 }
 

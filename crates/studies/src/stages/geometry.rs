@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use dissensus_engine::Precision;
-use dissensus_examine::{CurvatureSettings, Model, Slice, Watch, curvature};
+use dissensus_examine::{CurvatureSettings, Model, Observer, Slice, curvature};
 use dissensus_geometry::curvature::{Estimate, PowerSettings, TraceSettings};
 use dissensus_report::book::{Better, Metric};
 use dissensus_store::Which;
@@ -86,7 +86,7 @@ impl Geometry {
         model: &mut Model,
         which: Which,
         kept: &mut Kept,
-        watch: &mut Watch<'_>,
+        observer: &Observer<'_>,
     ) -> Result<(), StudyError> {
         for (name, slice) in self.places() {
             let asked = CurvatureSettings {
@@ -95,7 +95,7 @@ impl Geometry {
                 trace: Some(self.trace),
                 ..CurvatureSettings::default()
             };
-            let found = curvature(model, &asked, watch)?;
+            let found = curvature(model, &asked, observer)?;
             let mut number = |metric: &str, estimate: Option<Estimate>| {
                 let value = estimate.map(|one| one.value);
                 let error = estimate.and_then(|one| one.error);
@@ -196,14 +196,14 @@ impl Examiner for Geometry {
         &self,
         runs: &[Finished<'_>],
         bench: &Bench<'_>,
-        watch: &mut Watch<'_>,
+        observer: &Observer<'_>,
     ) -> Result<Vec<Option<Kept>>, StudyError> {
         let mut all = Vec::new();
         for run in runs {
             let mut kept = Kept::default();
             for &which in &self.which {
                 let mut model = bench.open_at(run, which, self.precision)?;
-                self.look(&mut model, which, &mut kept, watch)?;
+                self.look(&mut model, which, &mut kept, observer)?;
             }
             all.push(Some(kept));
         }

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use dissensus_engine::Precision;
-use dissensus_examine::{CamSettings, Maps, Model, Watch, gradcam, overlay};
+use dissensus_examine::{CamSettings, Maps, Model, Observer, gradcam, overlay};
 use dissensus_geometry::gradcam::{Cams, Seen, stability};
 use dissensus_report::book::{Better, Metric};
 use serde_json::{Value, json};
@@ -66,10 +66,10 @@ impl Looking {
         &self,
         model: &mut Model,
         shown: &[u32],
-        watch: &mut Watch<'_>,
+        observer: &Observer<'_>,
     ) -> Result<Sight, StudyError> {
         let rows = model.part(None)?.rows.clone();
-        let maps: Maps = gradcam(model, &rows, &CamSettings::default(), watch)?;
+        let maps: Maps = gradcam(model, &rows, &CamSettings::default(), observer)?;
         let mut pictures = Vec::new();
         for row in shown {
             let Some(item) = maps.items.iter().find(|item| item.row == *row) else { continue };
@@ -142,14 +142,14 @@ impl Examiner for Looking {
         &self,
         runs: &[Finished<'_>],
         bench: &Bench<'_>,
-        watch: &mut Watch<'_>,
+        observer: &Observer<'_>,
     ) -> Result<Vec<Option<Kept>>, StudyError> {
         let shown = self.shown(runs)?;
         let mut sights = Vec::new();
         for (at, run) in runs.iter().enumerate() {
             let mut model = bench.open(run, self.precision)?;
             let shown = if at < SHOWN { &shown[..] } else { &[] };
-            sights.push(self.sight(&mut model, shown, watch)?);
+            sights.push(self.sight(&mut model, shown, observer)?);
         }
         let mut among: Vec<(&str, Option<Vec<u32>>)> = vec![("all", None)];
         if let Some(run) = runs.first() {

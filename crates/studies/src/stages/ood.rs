@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use dissensus_engine::Precision;
-use dissensus_examine::{OodSettings, Outside, Watch, ood};
+use dissensus_examine::{Observer, OodSettings, Outside, ood};
 use dissensus_inputs::WITH_PICTURES;
 use dissensus_measure::ood::{FIGURES, OodScore, OodSettings as Chosen, SCORES, score};
 use dissensus_measure::{About, Direction};
@@ -225,7 +225,7 @@ impl Examiner for Detection {
         &self,
         runs: &[Finished<'_>],
         bench: &Bench<'_>,
-        watch: &mut Watch<'_>,
+        observer: &Observer<'_>,
     ) -> Result<Vec<Option<Kept>>, StudyError> {
         let mut outside = Vec::new();
         for set in &self.sets {
@@ -244,7 +244,7 @@ impl Examiner for Detection {
         let mut all = Vec::new();
         for run in runs {
             let mut model = bench.open(run, self.precision)?;
-            let found = ood(&mut model, &outside, bench.device(), &asked, watch)?;
+            let found = ood(&mut model, &outside, bench.device(), &asked, observer)?;
             let number = |row: &dissensus_measure::ood::Row| {
                 Number::new(&named(&row.out, row.score, row.figure), "all", row.value)
             };

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use dissensus_engine::Precision;
-use dissensus_examine::{VarianceSettings, Watch, variance};
+use dissensus_examine::{Observer, VarianceSettings, variance};
 use dissensus_report::book::{Better, Metric};
 use dissensus_stats::correlation::{CorrelationSettings, pearson};
 use serde_json::{Value, json};
@@ -113,12 +113,12 @@ impl Examiner for OfGradients {
         &self,
         runs: &[Finished<'_>],
         bench: &Bench<'_>,
-        watch: &mut Watch<'_>,
+        observer: &Observer<'_>,
     ) -> Result<Vec<Option<Kept>>, StudyError> {
         let mut all = Vec::new();
         for run in runs {
             let mut model = bench.open(run, self.precision)?;
-            let found = variance(&mut model, &VarianceSettings::default(), watch)?;
+            let found = variance(&mut model, &VarianceSettings::default(), observer)?;
             let values = found.items.iter().map(|item| Some(item.variance)).collect();
             let items = ItemColumns {
                 ids: found.items.iter().map(|item| item.item.clone()).collect(),

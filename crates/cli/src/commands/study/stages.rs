@@ -5,7 +5,6 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Context as _;
-use dissensus_examine::Progress;
 use dissensus_store::{Store, Which};
 use dissensus_studies::{Bench, Collected, Examined, LoadError, Onlooker, Plan};
 use indicatif::ProgressBar;
@@ -107,10 +106,10 @@ impl Onlooker for Bars {
         self.bar = Some(progress::steps(all, stage));
     }
 
-    fn looking(&mut self, label: &str, progress: Progress<'_>) {
+    fn looking(&mut self, label: &str, task: &str, done: u64, total: Option<u64>) {
         if let Some(bar) = &self.bar {
-            let Progress { what, done, most } = progress;
-            bar.set_message(format!("{}: {label}, {what} {done}/{most}", self.stage));
+            let total = total.map_or(String::new(), |total| format!("/{total}"));
+            bar.set_message(format!("{}: {label}, {task} {done}{total}", self.stage));
         }
     }
 
