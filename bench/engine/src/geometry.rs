@@ -1,7 +1,7 @@
-//! Our side of `bench/geometry`: power iterations and trace probes over random pictures, on a
+//! Our side of `bench/geometry`: power iterations and trace probes over random images, on a
 //! ResNet-18 that a few steps of training have moved off its start.
 //!
-//! The net, the pictures and the targets go into a folder for the peer: same weights, same probes,
+//! The net, the images and the targets go into a folder for the peer: same weights, same probes,
 //! so that both must find the same numbers.
 
 use std::path::Path;
@@ -20,7 +20,7 @@ use dissensus_geometry::model::Hessian;
 use safetensors::Dtype;
 use safetensors::tensor::{TensorView, serialize_to_file};
 
-use crate::{Outcome, peak_mib, pictures, shares, train};
+use crate::{Outcome, images, peak_mib, shares, train};
 
 const CLASSES: usize = 10;
 const WIDTH: usize = 64;
@@ -42,7 +42,7 @@ pub(crate) fn geometry(
         "cpu" => Box::new(Cpu),
         _ => return Err("cpu or cuda?".into()),
     };
-    let dataset = pictures(rows);
+    let dataset = images(rows);
     let network = Arc::new(
         Model::named("resnet18")?.with("width", WIDTH as u64)?.network(dataset.shape(), CLASSES)?,
     );
@@ -111,8 +111,8 @@ fn write(
         views.push((name, TensorView::new(Dtype::F32, shape.clone(), bytes)?));
     }
     serialize_to_file(views, None, &folder.join("net.safetensors"))?;
-    let Dataset::Pictures { height, width, channels, pixels, .. } = dataset else {
-        return Err("pictures are needed".into());
+    let Dataset::Images { height, width, channels, pixels, .. } = dataset else {
+        return Err("images are needed".into());
     };
     let (rows, targets) = (dataset.len(), bytes(targets));
     let shape = vec![rows, *height, *width, *channels];

@@ -2,7 +2,7 @@
 //!
 //!     engine mlp popquorn|chaosnli THREADS REPEATS | grid popquorn|chaosnli LANES
 //!          | resnet18 THREADS STEPS [WIDTH BATCH] | memory THREADS EPOCHS
-//!          | cuda bf16|tf32|f32 LANES EPOCHS (one lane: the card opened for one run alone)
+//!          | cuda bf16|tf32|f32 LANES EPOCHS (one lane: the GPU opened for one run alone)
 //!          | geometry cpu|cuda bf16|tf32|f32 ROWS ITERATIONS PROBES FOLDER
 
 mod geometry;
@@ -210,9 +210,9 @@ fn cross_entropy(logits: &[f32], targets: &[f32], classes: usize) -> f64 {
     rows.map(loss).sum::<f64>() / count as f64
 }
 
-fn pictures(count: usize) -> Dataset {
+fn images(count: usize) -> Dataset {
     let mut stream = Stream::new([1, 0], [0, 0, 0]);
-    Dataset::Pictures {
+    Dataset::Images {
         height: 32,
         width: 32,
         channels: 3,
@@ -224,7 +224,7 @@ fn pictures(count: usize) -> Dataset {
 
 /// Images a second of training steps, best of several after two.
 fn resnet18(threads: usize, steps: u64, width: usize, batch: usize) -> Outcome<()> {
-    let dataset = pictures(batch);
+    let dataset = images(batch);
     let network = Arc::new(
         Model::named("resnet18")?.with("width", width as u64)?.network(dataset.shape(), 10)?,
     );
@@ -253,7 +253,7 @@ fn resnet18(threads: usize, steps: u64, width: usize, batch: usize) -> Outcome<(
 
 /// Peak memory after every so many epochs of a small ResNet-18: it must not grow.
 fn memory(threads: usize, epochs: u64) -> Outcome<()> {
-    let dataset = pictures(256);
+    let dataset = images(256);
     let network =
         Arc::new(Model::named("resnet18")?.with("width", 8_u64)?.network(dataset.shape(), 10)?);
     let optimizer = Optimizer::Sgd { momentum: 0.9, nesterov: false, weight_decay: 0.0 };
@@ -278,21 +278,21 @@ fn memory(threads: usize, epochs: u64) -> Outcome<()> {
     Ok(())
 }
 
-/// The study's recipe on a GPU: 8,000 pictures, batch 128, crops and flips, soft targets.
+/// The study's recipe on a GPU: 8,000 images, batch 128, crops and flips, soft targets.
 fn cuda(precision: &str, lanes: usize, epochs: u64) -> Outcome<()> {
     let start = Instant::now();
     let device = match lanes {
-        1 => dissensus_engine::Cuda::open_alone(0)?,
+        1 => dissensus_engine::Cuda::open_exclusive(0)?,
         _ => dissensus_engine::Cuda::open(0)?,
     };
-    // What the card found out before, as the program keeps it from one start to the next.
+    // What the GPU found out before, as the program keeps it from one start to the next.
     let learned = std::env::var_os("LEARNED");
     if let Some(text) = learned.as_ref().and_then(|path| std::fs::read_to_string(path).ok()) {
         device.recall(&text);
     }
     let opened = start.elapsed().as_secs_f64();
     let precision_of = dissensus_engine::Precision::named(precision).ok_or("f32, tf32 or bf16?")?;
-    let dataset = pictures(8000);
+    let dataset = images(8000);
     let network = Arc::new(Model::named("resnet18")?.network(dataset.shape(), 10)?);
     let optimizer = Optimizer::Sgd { momentum: 0.9, nesterov: false, weight_decay: 5e-4 };
     let settings = Settings { precision: precision_of, batch: 128, optimizer, threads: 1 };

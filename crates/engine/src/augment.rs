@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::device::Shift;
 use crate::random::CROP;
 
-/// How pictures are changed from epoch to epoch.
+/// How images are changed from epoch to epoch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Augment {
@@ -22,7 +22,7 @@ impl Augment {
         self.crop == 0 && !self.flip
     }
 
-    /// How the picture of the example with this key is changed in this epoch.
+    /// How the image of the example with this key is changed in this epoch.
     pub fn shift(&self, seed: u64, epoch: u64, key: u64) -> Shift {
         let words = philox::block([seed, CROP], [0, key, epoch, 0]);
         let crop = self.crop.min(63);

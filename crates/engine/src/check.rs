@@ -122,7 +122,7 @@ fn image() -> Shape {
     Shape::Map { height: 12, width: 12, channels: 3 }
 }
 
-/// No convolution, so that nothing but kernels of ours runs on a card.
+/// No convolution, so that nothing but kernels of ours runs on a GPU.
 fn bare() -> Result<Network, EngineError> {
     let mut b = Builder::new(Shape::Map { height: 12, width: 12, channels: 8 });
     let first = b.batch_norm("an", 0);
@@ -229,19 +229,19 @@ impl Material {
     fn new(channels: usize) -> Self {
         let mut draw = Stream::new([SEED, random::ORDER], [0, 0, 0]);
         let (height, width) = (12, 12);
-        // Blocks of colour with some noise: examples differ, as pictures do, and so every channel
+        // Blocks of colour with some noise: examples differ, as images do, and so every channel
         // varies. Where one hardly does, a norm divides by next to nothing, and no two ways of
         // rounding agree.
         let mut pixels = vec![0u8; ROWS * height * width * channels];
-        for picture in pixels.chunks_exact_mut(height * width * channels) {
+        for image in pixels.chunks_exact_mut(height * width * channels) {
             let colours: Vec<u64> = (0..9 * channels).map(|_| draw.word() % 200).collect();
-            for (at, pixel) in picture.iter_mut().enumerate() {
+            for (at, pixel) in image.iter_mut().enumerate() {
                 let (y, x) = (at / (width * channels), at / channels % width);
                 let block = (y / 4) * 3 + x / 4;
                 *pixel = (colours[block * channels + at % channels] + draw.word() % 56) as u8;
             }
         }
-        let data = Dataset::Pictures {
+        let data = Dataset::Images {
             height,
             width,
             channels,

@@ -30,8 +30,8 @@ pub enum Mode {
 /// The examples of all parts of a split, in one array.
 #[derive(Clone, Debug)]
 pub enum Dataset {
-    /// Pictures, N×H×W×C, one byte a number.
-    Pictures {
+    /// Images, N×H×W×C, one byte per number.
+    Images {
         /// Height of each.
         height: usize,
         /// Width of each.
@@ -58,7 +58,7 @@ impl Dataset {
     /// How many examples.
     pub fn len(&self) -> usize {
         match self {
-            Self::Pictures { pixels, .. } => pixels.len() / self.shape().len().max(1),
+            Self::Images { pixels, .. } => pixels.len() / self.shape().len().max(1),
             Self::Vectors { values, width } => values.len() / (*width).max(1),
         }
     }
@@ -71,9 +71,7 @@ impl Dataset {
     /// The shape of an example.
     pub fn shape(&self) -> Shape {
         match *self {
-            Self::Pictures { height, width, channels, .. } => {
-                Shape::Map { height, width, channels }
-            }
+            Self::Images { height, width, channels, .. } => Shape::Map { height, width, channels },
             Self::Vectors { width, .. } => Shape::Flat { width },
         }
     }
@@ -85,7 +83,7 @@ impl Dataset {
             let text = format!("the examples are {own:?}, the network takes {wanted:?}");
             return Err(EngineError::Data(text));
         }
-        if let Self::Pictures { channels, mean, deviation, pixels, .. } = self {
+        if let Self::Images { channels, mean, deviation, pixels, .. } = self {
             if mean.len() != *channels || deviation.len() != *channels {
                 return Err(EngineError::Data(format!(
                     "{channels} channels, but {} means and {} deviations",
@@ -97,7 +95,7 @@ impl Dataset {
                 return Err(EngineError::Data("a channel's deviation is not positive".into()));
             }
             if own.is_empty() || pixels.len() % own.len() != 0 {
-                return Err(EngineError::Data("the pictures are not whole".into()));
+                return Err(EngineError::Data("the images are not whole".into()));
             }
         }
         Ok(())
@@ -199,7 +197,7 @@ impl Votes {
     }
 }
 
-/// How the picture of an example is moved and turned.
+/// How the image of an example is moved and turned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shift {
     /// Rows down; what comes in from outside is black.
@@ -234,7 +232,7 @@ pub struct Epoch<'a> {
     pub rate: f64,
     /// What the loss sees, by row of the data set.
     pub targets: Targets<'a>,
-    /// How pictures are moved, by visit; none where not asked for.
+    /// How images are moved, by visit; none where not asked for.
     pub shifts: Option<&'a [Shift]>,
     /// What is mixed with what; none where not asked for.
     pub mixture: Option<Mixture<'a>>,
@@ -421,7 +419,7 @@ pub trait Device: Send + Sync {
     }
 
     /// How many such runs it does best at a time, up to `most`, found by running some for a few
-    /// seconds; `seen` is told every number with its examples a second. `None` where there is nothing
+    /// seconds; `seen` is told every number with its examples per second. `None` where there is nothing
     /// to find: on a CPU, threads decide.
     fn best_lanes(
         &self,

@@ -5,6 +5,30 @@
 //! tangent passes give exact Hessian-vector products (the R-operator of Pearlmutter, 1994). The CPU
 //! is generic over f32 and f64, so that every gradient can be checked against differences.
 //!
+//! ```
+//! use std::sync::Arc;
+//! use dissensus_engine::device::Targets;
+//! use dissensus_engine::{
+//!     Cpu, Dataset, Device, Epoch, Mode, Model, Optimizer, Precision, Settings, State,
+//! };
+//!
+//! let data = Dataset::Vectors { width: 2, values: Arc::new([0.0, 1.0, 1.0, 0.0]) };
+//! let network = Arc::new(Model::named("mlp")?.with("hidden", 8_u64)?.network(data.shape(), 2)?);
+//! let optimizer = Optimizer::Sgd { momentum: 0.9, nesterov: false, weight_decay: 0.0 };
+//! let settings = Settings { precision: Precision::F32, batch: 2, optimizer, threads: 1 };
+//! let state = State::fresh(&network, &optimizer, 7);
+//! let mut runner = Cpu.runner(&network, &data, &settings, state)?;
+//! for number in 0..50 {
+//!     let targets = Targets::Classes(&[0, 1]);
+//!     let (seed, visits, batch, rate) = (7, &[0, 1], 2, 0.1);
+//!     let (shifts, mixture, mode) = (None, None, Mode::Train);
+//!     runner.train(&Epoch { number, seed, visits, batch, rate, targets, shifts, mixture, mode })?;
+//! }
+//! let logits = runner.logits(&[0, 1])?;
+//! assert!(logits[0] > logits[1] && logits[2] < logits[3]);
+//! # Ok::<(), dissensus_engine::EngineError>(())
+//! ```
+//!
 //! | to add | write | and add it to |
 //! |---|---|---|
 //! | a model | `models/NAME.rs` | the list in `models/mod.rs` |

@@ -5,7 +5,7 @@
 //! (so that an optimizer, a Hessian-vector product or a copy is one loop) and batch statistics in
 //! another; [`Parameter`] says which stretch is which tensor.
 //!
-//! Pictures are N×H×W×C. Inside the flat vector a convolution's weights are \[ky\]\[kx\]\[in\]\[out\] and
+//! Images are N×H×W×C. Inside the flat vector a convolution's weights are \[ky\]\[kx\]\[in\]\[out\] and
 //! a linear layer's \[in\]\[out\]: the innermost loop of every pass then runs over output channels.
 //! [`Network::export`] and [`Network::import`] translate to and from the layouts of PyTorch.
 
@@ -15,7 +15,7 @@ use crate::scalar::Real;
 /// What an example looks like at a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Shape {
-    /// A picture or a stack of feature maps.
+    /// An image or a stack of feature maps.
     Map {
         /// Rows of pixels.
         height: usize,

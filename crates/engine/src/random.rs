@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | [`INIT`] | (n, parameter, 0, 0) | the start of a parameter |
 //! | [`DROP`] | (element / 16, epoch, batch, layer) | which elements are dropped, 16 bits each |
-//! | [`CROP`] | (0, key, epoch, 0) | how the picture of an example is moved and turned |
+//! | [`CROP`] | (0, key, epoch, 0) | how the image of an example is moved and turned |
 //! | [`ORDER`] | (n, epoch, 0, 0) | the order of the examples |
 
 use dissensus_core::philox::stream;

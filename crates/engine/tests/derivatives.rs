@@ -253,7 +253,7 @@ fn normalized(data: &Dataset, rows: &[u32]) -> Vec<f64> {
             Dataset::Vectors { values, .. } => {
                 values[stretch].iter().map(|&v| f64::from(v)).collect()
             }
-            Dataset::Pictures { pixels, channels, mean, deviation, .. } => {
+            Dataset::Images { pixels, channels, mean, deviation, .. } => {
                 let normal = |(at, &byte): (usize, &u8)| {
                     let (m, d) = (mean[at % channels], deviation[at % channels]);
                     (f64::from(byte) / 255.0 - f64::from(m)) / f64::from(d)

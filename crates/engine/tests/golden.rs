@@ -93,7 +93,7 @@ fn every_file_of_the_folder_has_a_test() {
     assert!(missing.is_empty(), "tested, but not in the folder: {missing:?}");
 }
 
-/// What the golden files say of given examples holds of a data set too: an epoch over pictures ends
+/// What the golden files say of given examples holds of a data set too: an epoch over images ends
 /// in the same bits as the same batches given one by one.
 #[test]
 fn an_epoch_is_its_batches_given_one_by_one() {

@@ -6,7 +6,7 @@ mod common;
 
 use std::sync::Arc;
 
-use common::{distributions, pictures, runner, vectors};
+use common::{distributions, images, runner, vectors};
 use dissensus_engine::device::{Mixture, Shift, Targets};
 use dissensus_engine::network::Network;
 use dissensus_engine::{Dataset, Epoch, Mode, Model, Optimizer};
@@ -61,7 +61,7 @@ fn threads_do_not_change_a_bit() {
     let sgd = Optimizer::Sgd { momentum: 0.9, nesterov: false, weight_decay: 5e-4 };
     let adam = Optimizer::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay: 1e-4 };
     // Large enough that every kind of work is cut into several tasks.
-    let small = pictures(1, 20, 24, 24, 3);
+    let small = images(1, 20, 24, 24, 3);
     let resnet = Model::named("resnet18")
         .unwrap()
         .with("width", 16_u64)

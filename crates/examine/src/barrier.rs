@@ -2,7 +2,7 @@
 //!
 //! The loss is the mean over the items of a part that both runs have in it: all, where they share a
 //! split. Batch statistics are mixed as the weights are, or measured again at every point on the
-//! items that both were trained on, in the order and batches of training. Pictures are normalized as
+//! items that both were trained on, in the order and batches of training. Images are normalized as
 //! the first run has them; runs that share a split have the same.
 
 use dissensus_engine::Weights;

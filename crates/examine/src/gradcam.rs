@@ -1,12 +1,12 @@
-//! Where in a picture a model sees a class, as a map over it; and whether other runs see it there,
+//! Where in an image a model sees a class, as a map over it; and whether other runs see it there,
 //! too.
 //!
-//! Stability is the mean correlation of two runs' maps of the same picture, over all pairs of runs
-//! and all pictures that are held out by both.
+//! Stability is the mean correlation of two runs' maps of the same image, over all pairs of runs
+//! and all images that are held out by both.
 
 use dissensus_engine::Dataset;
 use dissensus_geometry::gradcam::{
-    Cams, Picture, Seen, Stability, overlay as laid_over, stability as compared,
+    Cams, RgbImage, RunMaps, Stability, overlay as laid_over, stability as compared,
 };
 use dissensus_geometry::model::gradcam as maps_of;
 use image::codecs::png::PngEncoder;
@@ -17,10 +17,10 @@ use crate::barrier::common;
 use crate::variance::softmax;
 use crate::{ExamineError, Model, Observer, Slice};
 
-/// Pictures between two reports of progress.
+/// Images between two reports of progress.
 const STRIDE: usize = 512;
 
-/// Which class is looked for in a picture.
+/// Which class is looked for in an image.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Seeing {
@@ -39,7 +39,7 @@ pub struct CamSettings {
     pub class: Seeing,
 }
 
-/// The map of a picture.
+/// The map of an image.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ItemMap {
     /// The item's id.
@@ -104,7 +104,7 @@ pub fn gradcam(
     })
 }
 
-/// The class that is looked for in each picture, and the maps.
+/// The class that is looked for in each image, and the maps.
 fn cams(
     model: &mut Model,
     rows: &[u32],
@@ -139,15 +139,15 @@ fn largest<T: PartialOrd>(values: &[T]) -> usize {
     (1..values.len()).fold(0, |best, at| if values[at] > values[best] { at } else { best })
 }
 
-/// A map over its picture, both enlarged so many times; `opacity` of it is the map.
+/// A map over its image, both enlarged so many times; `opacity` of it is the map.
 pub fn overlay(
     model: &Model,
     maps: &Maps,
     item: &ItemMap,
     times: usize,
     opacity: f32,
-) -> Result<Picture, ExamineError> {
-    let Dataset::Pictures { height, width, channels, pixels, .. } = model.dataset() else {
+) -> Result<RgbImage, ExamineError> {
+    let Dataset::Images { height, width, channels, pixels, .. } = model.dataset() else {
         return Err(ExamineError::NoImages { id: model.id().to_owned() });
     };
     let size = height * width * channels;
@@ -161,9 +161,9 @@ pub fn overlay(
     Ok(laid_over(own, shape, &item.map, [maps.height, maps.width], times, opacity)?)
 }
 
-/// A picture as the bytes of a PNG file.
-pub fn png(picture: &Picture) -> Result<Vec<u8>, ExamineError> {
-    let Picture { height, width, pixels } = picture;
+/// An image as the bytes of a PNG file.
+pub fn png(image: &RgbImage) -> Result<Vec<u8>, ExamineError> {
+    let RgbImage { height, width, pixels } = image;
     let wrong = |reason: String| ExamineError::Png { width: *width, height: *height, reason };
     let side = |side: &usize| u32::try_from(*side).map_err(|error| wrong(error.to_string()));
     let (wide, tall) = (side(width)?, side(height)?);
@@ -241,7 +241,8 @@ pub fn stability(
     for (_, cams) in found.iter_mut().filter(|(rows, _)| rows.is_empty()) {
         (cams.height, cams.width) = (height, width);
     }
-    let seen: Vec<Seen<'_>> = found.iter().map(|(rows, cams)| Seen { items: rows, cams }).collect();
+    let seen: Vec<RunMaps<'_>> =
+        found.iter().map(|(rows, cams)| RunMaps { items: rows, cams }).collect();
     let runs: Vec<String> = models.iter().map(|model| model.id().to_owned()).collect();
     let one = |&slice: &Slice| {
         let places = slice.places(&entropies)?;

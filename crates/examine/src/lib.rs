@@ -10,6 +10,20 @@
 //! * [`gradcam`]: where in an image a class is seen, and whether other runs see it there, too.
 //! * [`ood`]: out-of-distribution detection: how well images of other sets are told from the evaluation part.
 //!
+//! ```no_run
+//! use dissensus_engine::Cpu;
+//! use dissensus_examine::{CurvatureSettings, Model, ModelSettings, Observer, curvature};
+//! use dissensus_store::{RunInfo, Which};
+//! use dissensus_train::Task;
+//!
+//! fn print_sharpness(run: &RunInfo, task: &Task) -> Result<(), dissensus_examine::ExamineError> {
+//!     let mut model = Model::open(run, task, Which::Best, &Cpu, &ModelSettings::default())?;
+//!     let found = curvature(&mut model, &CurvatureSettings::default(), &Observer::silent())?;
+//!     println!("{}: the largest eigenvalue is {:?}", model.label(), found.lambda_max());
+//!     Ok(())
+//! }
+//! ```
+//!
 //! The mathematics are in `geometry`, `measure` and `stats`; this crate knows which items, which
 //! weights and which votes go in. Answers carry their settings, their errors and what they cost, and
 //! can be written as JSON. An [`Observer`] is told how far the work is, and may stop it.

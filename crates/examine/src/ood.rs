@@ -1,7 +1,7 @@
 //! How well a run's model tells foreign inputs from those that it is judged on.
 //!
 //! Inside are the items of a part of the split, outside other data sets, normalized as the run's
-//! training pictures were. Every score is "higher = more out-of-distribution"; distances are to the
+//! training images were. Every score is "higher = more out-of-distribution"; distances are to the
 //! features of all items that the run was trained on.
 
 use dissensus_engine::network::Shape;
@@ -22,7 +22,7 @@ use crate::{ExamineError, Model, Observer, Slice};
 pub struct Outside {
     /// What it is called in tables.
     pub name: String,
-    /// Its pictures or vectors, not normalized yet.
+    /// Its images or vectors, not normalized yet.
     data: Dataset,
 }
 
@@ -37,7 +37,7 @@ impl Outside {
         let data = match inputs.into_kind() {
             Kind::Images(images) => {
                 let channels = images.channels();
-                Dataset::Pictures {
+                Dataset::Images {
                     height: images.height(),
                     width: images.width(),
                     channels,
@@ -73,8 +73,8 @@ impl Outside {
         let mut data = self.data.clone();
         let fits = match (model.dataset(), &mut data) {
             (
-                Dataset::Pictures { mean, deviation, .. },
-                Dataset::Pictures { mean: own_mean, deviation: own_deviation, .. },
+                Dataset::Images { mean, deviation, .. },
+                Dataset::Images { mean: own_mean, deviation: own_deviation, .. },
             ) => {
                 own_mean.clone_from(mean);
                 own_deviation.clone_from(deviation);

@@ -220,11 +220,11 @@ fn maps_and_their_stability() {
     let voted = CamSettings { class: Seeing::Majority };
     let voted = gradcam(&mut models[0], &rows, &voted, &Observer::silent()).unwrap();
     assert!(voted.items.iter().all(|item| item.votes >= 1.0 / 8.0));
-    let picture = overlay(&models[0], &maps, &maps.items[0], 4, 0.5).unwrap();
-    let bytes = png(&picture).unwrap();
+    let image = overlay(&models[0], &maps, &maps.items[0], 4, 0.5).unwrap();
+    let bytes = png(&image).unwrap();
     let read = image::load_from_memory(&bytes).unwrap().to_rgb8();
-    assert_eq!((read.width() as usize, read.height() as usize), (picture.width, picture.height));
-    assert_eq!(read.into_raw(), picture.pixels);
+    assert_eq!((read.width() as usize, read.height() as usize), (image.width, image.height));
+    assert_eq!(read.into_raw(), image.pixels);
 
     let settings = StabilitySettings::default();
     let same = stability(&mut models, &settings, &Observer::silent()).unwrap();
@@ -240,7 +240,7 @@ fn maps_and_their_stability() {
     assert!(found[0].stability.mean.is_none_or(|mean| mean < 1.0 - 1e-6), "{found:?}");
 }
 
-/// Pictures of noise, of the shape of the generated ones.
+/// Images of noise, of the shape of the generated ones.
 fn noise(height: usize) -> Inputs {
     let mut stream = Stream::new([7, 7], [0; 3]);
     let pixels = (0..40 * height * 16).map(|_| (stream.unit() * 256.0) as u8).collect();
@@ -261,7 +261,7 @@ fn foreign_pictures_are_told() {
     assert_eq!(found.rows.len(), SCORES.len() * 2 * FIGURES.len());
     assert_eq!(found.inside, 40);
     let auroc = |score: &str, out: &str| found.row(score, out, "auroc").unwrap().value.unwrap();
-    // Distances know noise from pictures, and nothing knows pictures from themselves.
+    // Distances know noise from images, and nothing knows images from themselves.
     assert!(auroc("knn", "noise") > 0.8, "{}", auroc("knn", "noise"));
     for score in ["energy", "msp", "odin", "entropy", "margin"] {
         let own = auroc(score, "own");
@@ -293,7 +293,7 @@ fn foreign_pictures_are_told() {
     let low = [Outside::new(noise(8))];
     let error =
         ood(&mut model, &low, &Cpu, &settings, &Observer::silent()).unwrap_err().to_string();
-    let expected = "expected pictures of 16×16×1, came pictures of 8×16×1";
+    let expected = "expected images of 16×16×1, came images of 8×16×1";
     assert!(error.starts_with("noise does not fit run") && error.contains(expected), "{error}");
     settings.scores = vec!["enrgy".into()];
     let error =

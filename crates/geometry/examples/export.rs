@@ -1,4 +1,4 @@
-//! Writes what `reference/geometry/golden.py` reads: two nets, pictures, targets, and what this
+//! Writes what `reference/geometry/golden.py` reads: two nets, images, targets, and what this
 //! crate says about them.
 //!
 //!     cargo run --release -p dissensus-geometry --example export -- FOLDER [WIDTH SIDE JUDGED]
@@ -55,8 +55,8 @@ fn main() {
         });
         serialize_to_file(views, None, &folder.join(format!("{name}.safetensors"))).unwrap();
     }
-    let Dataset::Pictures { pixels, mean, deviation, .. } = &compared.dataset.clone() else {
-        panic!("pictures")
+    let Dataset::Images { pixels, mean, deviation, .. } = &compared.dataset.clone() else {
+        panic!("images")
     };
     let shape = vec![pixels.len() / (setup.side * setup.side * 3), setup.side, setup.side, 3];
     let targets: Vec<u8> = compared.targets.iter().flat_map(|v| v.to_le_bytes()).collect();

@@ -1,8 +1,8 @@
-//! Grad-CAM (Selvaraju et al., 2017): where in a picture a class is seen.
+//! Grad-CAM (Selvaraju et al., 2017): where in an image a class is seen.
 //!
-//! A is what the last pooling reads, H×W×C for a picture. The weight of channel k is the mean over
+//! A is what the last pooling reads, H×W×C for an image. The weight of channel k is the mean over
 //! pixels of the gradient of the class's logit z_c in A_k. Behind global average pooling and a
-//! linear layer that is w_ck / (H·W), the same for every picture, so no backward pass is needed:
+//! linear layer that is w_ck / (H·W), the same for every image, so no backward pass is needed:
 //!
 //! map = ReLU(Σ_k w_ck / (H·W) · A_k), divided by its largest value
 //!
@@ -14,13 +14,13 @@ mod stability;
 use dissensus_engine::device::Maps;
 use rayon::prelude::*;
 
-pub use overlay::{Picture, colour, enlarged, overlay};
-pub use stability::{PairStability, Seen, Stability, stability};
+pub use overlay::{RgbImage, colour, enlarged, overlay};
+pub use stability::{PairStability, RunMaps, Stability, stability};
 
 use crate::GeometryError;
 use crate::error::count;
 
-/// One map a picture, H×W, from 0 to 1.
+/// One map an image, H×W, from 0 to 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cams {
     /// Height of each.
@@ -42,14 +42,14 @@ impl Cams {
         self.len() == 0
     }
 
-    /// A map, row by row; `None` where there is no such picture.
-    pub fn map(&self, picture: usize) -> Option<&[f32]> {
+    /// A map, row by row; `None` where there is no such image.
+    pub fn map(&self, image: usize) -> Option<&[f32]> {
         let size = self.height * self.width;
-        self.values.get(picture * size..(picture + 1) * size)
+        self.values.get(image * size..(image + 1) * size)
     }
 }
 
-/// The maps of `classes`, one a picture, with the last layer's weights: a row of channels a class.
+/// The maps of `classes`, one an image, with the last layer's weights: a row of channels a class.
 pub fn cams(maps: &Maps, weights: &[f32], classes: &[usize]) -> Result<Cams, GeometryError> {
     let (height, width, channels) = (maps.height, maps.width, maps.channels);
     let (pixels, own) = (height * width, channels.max(1));
@@ -62,10 +62,10 @@ pub fn cams(maps: &Maps, weights: &[f32], classes: &[usize]) -> Result<Cams, Geo
     let rows = weights.len() / own;
     if let Some(at) = classes.iter().position(|&class| class >= rows) {
         let class = classes[at];
-        let text = format!("picture {at} is to be seen as class {class} of {rows} classes");
+        let text = format!("image {at} is to be seen as class {class} of {rows} classes");
         return Err(GeometryError::Data(text));
     }
-    let picture = |(values, &class): (&[f32], &usize)| {
+    let image = |(values, &class): (&[f32], &usize)| {
         let row = &weights[class * channels..][..channels];
         let pixel = |values: &[f32]| -> f64 {
             let terms = values.iter().zip(row).map(|(a, w)| f64::from(*a) * f64::from(*w));
@@ -76,7 +76,7 @@ pub fn cams(maps: &Maps, weights: &[f32], classes: &[usize]) -> Result<Cams, Geo
         let share = |v: f64| if largest > 0.0 { (v / largest) as f32 } else { 0.0 };
         map.into_iter().map(share).collect::<Vec<f32>>()
     };
-    let each = maps.values.par_chunks(pixels * channels).zip(classes).map(picture);
+    let each = maps.values.par_chunks(pixels * channels).zip(classes).map(image);
     let values = each.collect::<Vec<_>>().concat();
     Ok(Cams { height, width, values })
 }
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn by_hand() {
-        // Two pictures of 1×2 pixels and two channels.
+        // Two images of 1×2 pixels and two channels.
         let values = vec![1.0, 2.0, 3.0, 1.0, 1.0, 0.0, 5.0, 0.0];
         let maps = Maps { height: 1, width: 2, channels: 2, values };
         // Class 0 takes the difference of the channels, class 1 is against the first.

@@ -6,7 +6,7 @@
 //! * [`variance`]: how much the last layer's gradient varies when labels are drawn from votes.
 //! * [`barrier`]: the loss along the straight line between two checkpoints.
 //! * [`cka`]: how alike two representations of the same items are.
-//! * [`gradcam`]: where in a picture a class is seen, and whether other runs see it there, too.
+//! * [`gradcam`]: where in an image a class is seen, and whether other runs see it there, too.
 //! * [`model`]: all of this over a runner of the engine.
 //!
 //! Everything but [`model`] works on plain slices and closures. Every estimate carries its error,

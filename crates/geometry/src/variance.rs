@@ -29,7 +29,7 @@ pub fn closed_form(
     Ok(probabilities.par_chunks(classes).zip(features.par_chunks(width)).map(row).collect())
 }
 
-/// The same from `draws` labels an example: the trace of the sample's covariance of gradients.
+/// The same from `draws` labels per example: the trace of the sample's covariance of gradients.
 /// `predicted` are the model's probabilities, row by row.
 pub fn sampled(
     probabilities: &[f64],

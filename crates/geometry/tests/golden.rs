@@ -1,6 +1,6 @@
 //! A narrow ResNet-18 against PyTorch's autograd: `reference/geometry/golden.py`.
 //!
-//! The two nets are made here again, from their seeds; PyTorch had their weights, the pictures and
+//! The two nets are made here again, from their seeds; PyTorch had their weights, the images and
 //! the targets in files, and computed in float64.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]

@@ -21,7 +21,7 @@ enum Amounts<'a> {
 
 /// A checked vote table. Made once, it serves any number of deliveries and draws.
 ///
-/// Memory: 8 bytes an item, and the counts where the table holds single votes.
+/// Memory: 8 bytes per item, and the counts where the table holds single votes.
 #[derive(Clone, Debug)]
 pub struct Source<'a> {
     classes: Cow<'a, ClassSet>,

@@ -1,4 +1,4 @@
-//! Fewer votes, drawn from those there are: what k votes an item would have looked like.
+//! Fewer votes, drawn from those there are: what k votes per item would have looked like.
 //!
 //! * [`with_replacement`]: Multinomial(k, p_i). What a study of sparse votes does where only
 //!   the distribution counts.

@@ -63,7 +63,7 @@ impl Task {
         let dataset = match inputs.kind() {
             Kind::Images(images) => {
                 let channels = images.channels();
-                Dataset::Pictures {
+                Dataset::Images {
                     height: images.height(),
                     width: images.width(),
                     channels,
@@ -132,7 +132,7 @@ impl Task {
     /// to mean 0 and deviation 1 over them.
     pub fn dataset(&self, places: &[usize]) -> Dataset {
         let mut dataset = self.dataset.clone();
-        if let (Dataset::Pictures { mean, deviation, .. }, Kind::Images(images)) =
+        if let (Dataset::Images { mean, deviation, .. }, Kind::Images(images)) =
             (&mut dataset, self.inputs.kind())
             && let Some(found) = images.normalization(Some(places))
         {

@@ -104,7 +104,7 @@ fn the_last_part_is_the_other_data_whole() {
 
     // Pictures are normalized by what is trained on.
     let Kind::Images(images) = data().1.kind() else { panic!("pictures") };
-    let Dataset::Pictures { mean, deviation, .. } = &two.dataset else { panic!("pictures") };
+    let Dataset::Images { mean, deviation, .. } = &two.dataset else { panic!("pictures") };
     let wanted = images.normalization(None).unwrap();
     assert_eq!((mean, deviation), (&wanted.mean, &wanted.sd));
 }

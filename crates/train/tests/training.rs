@@ -258,7 +258,7 @@ fn pictures_are_normalized_by_the_training_part_alone() {
     let places: Vec<usize> = setup.train.iter().map(|&row| row as usize).collect();
     let (wanted, all) =
         (images.normalization(Some(&places)).unwrap(), images.normalization(None).unwrap());
-    let Dataset::Pictures { mean, deviation, .. } = &setup.dataset else { panic!("pictures") };
+    let Dataset::Images { mean, deviation, .. } = &setup.dataset else { panic!("pictures") };
     assert_eq!((mean, deviation), (&wanted.mean, &wanted.sd));
     assert_ne!(mean, &all.mean);
     let ended = Lab::new().finish(task(), &spec(task(), &["training.epochs=1"]), PLAIN);

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use dissensus_engine::check::{Line, Scope, networks, suite};
-use dissensus_engine::cuda::{Card, Library, cards, libraries};
+use dissensus_engine::cuda::{Gpu, Library, gpus, libraries};
 use dissensus_engine::{Cpu, Device as _, Precision};
 use serde::Serialize;
 
@@ -76,7 +76,7 @@ struct Compared<'a> {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let libraries = libraries();
-    let cards = cards();
+    let cards = gpus();
     let shown = cards.as_deref().unwrap_or_default();
     if !args.json {
         ui::out(&found(&libraries, shown, cards.as_ref().err()))?;
@@ -140,8 +140,8 @@ fn gib(bytes: usize) -> String {
     format!("{:.0} GiB", bytes as f64 / (1u64 << 30) as f64)
 }
 
-fn card(card: &Card) -> String {
-    let Card { name, capability, memory: (all, free), processors } = card;
+fn card(card: &Gpu) -> String {
+    let Gpu { name, capability, memory: (all, free), processors } = card;
     format!(
         "{name}, compute capability {capability}, {processors} processors, {} ({} free)",
         gib(*all),
@@ -150,7 +150,7 @@ fn card(card: &Card) -> String {
 }
 
 /// The first part of the page: what is there.
-fn found(libraries: &[Library], cards: &[Card], problem: Option<&String>) -> String {
+fn found(libraries: &[Library], cards: &[Gpu], problem: Option<&String>) -> String {
     let mut page = format!("dissensus {}\n\n", env!("DISSENSUS_VERSION"));
     page += &format!("{}\n", paint::title("Here"));
     let line = |name: &str, what: &str| format!("  {} {what}\n", text::pad(name, 28));

@@ -98,7 +98,7 @@ pub(crate) fn open_device(name: &str) -> anyhow::Result<(Box<dyn Device>, bool)>
         },
     };
     let Some(number) = number else { return Ok((Box::new(Cpu), false)) };
-    let card = if alone { Cuda::open_alone(number)? } else { Cuda::open(number)? };
+    let card = if alone { Cuda::open_exclusive(number)? } else { Cuda::open(number)? };
     learned::recall(&card);
     Ok((Box::new(card), true))
 }

@@ -22,7 +22,7 @@ pub(crate) struct Source {
 impl<F: Real> Examples<F> {
     pub(crate) fn new(data: &Dataset) -> Self {
         let mut table = Vec::new();
-        if let Dataset::Pictures { mean, deviation, .. } = data {
+        if let Dataset::Images { mean, deviation, .. } = data {
             for (&mean, &deviation) in mean.iter().zip(deviation) {
                 table.extend((0..256).map(|byte| {
                     F::of((f64::from(byte) / 255.0 - f64::from(mean)) / f64::from(deviation))
@@ -71,10 +71,10 @@ impl<F: Real> Examples<F> {
                     put(out, F::of(f64::from(value)));
                 }
             }
-            Dataset::Pictures { height, width, channels, pixels, .. } => {
+            Dataset::Images { height, width, channels, pixels, .. } => {
                 let size = height * width * channels;
                 let from = &pixels[source.row as usize * size..][..size];
-                // A picture may be wanted as a plain vector, which has no border.
+                // An image may be wanted as a plain vector, which has no border.
                 let plain = frame.stride() == size;
                 let place = |y: usize, x: usize| match plain {
                     true => (y * width + x) * channels,

@@ -1,4 +1,4 @@
-//! How many runs at a time a card does best: measured, by running them.
+//! How many runs at a time a GPU does best: measured, by running them.
 
 use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ const GAIN: f64 = 1.02;
 
 impl Cuda {
     /// Trains 1, 2, … up to `most` made-up runs at a time, until one more brings nothing; the number
-    /// that did best. `seen` is told every number and its examples a second.
+    /// that did best. `seen` is told every number and its examples per second.
     pub(super) fn measure_lanes(
         &self,
         network: &Arc<Network>,

@@ -4,16 +4,16 @@
 //! Activations are N×H×W×C in bfloat16 or f32; weights, statistics, sums and everything flat are f32.
 //! Convolutions are cuDNN's, everything else is in `kernels/*.cu`, compiled when the device is opened.
 //! A step is captured once as a CUDA graph and then replayed: kernels find their batch by a counter on
-//! the device, so that an epoch is one launch a step and no word from the host in between. Channels
+//! the device, so that an epoch is one launch per step and no word from the host in between. Channels
 //! are padded to multiples of eight, so that eight neighbours move as one.
 //!
-//! Algorithms are deterministic, and every sum has a fixed order: the same seed on the same card gives
+//! Algorithms are deterministic, and every sum has a fixed order: the same seed on the same GPU gives
 //! the same bits, whatever runs beside it.
 
 #![allow(unsafe_code)]
 
 mod cudnn;
-mod found;
+mod detect;
 mod kernels;
 mod lanes;
 mod launch;
@@ -32,7 +32,7 @@ use crate::network::Network;
 use cudnn::Plans;
 use launch::{Module, Pointer};
 
-pub use found::{Card, Library, cards, libraries, missing};
+pub use detect::{Gpu, Library, gpus, libraries, missing};
 
 /// The kernels, in the order in which they are compiled as one source.
 const SOURCES: [&str; 6] = [
@@ -50,7 +50,7 @@ pub struct Cuda {
     /// Kernels with activations in f32 and in bfloat16.
     plain: Arc<Module>,
     half: Arc<Module>,
-    /// Data sets that are on the card, which runs share.
+    /// Data sets that are on the GPU, which runs share.
     data: Mutex<Vec<Arc<Resident>>>,
     /// How convolutions are done here.
     plans: Arc<Plans>,
@@ -59,7 +59,7 @@ pub struct Cuda {
     described: String,
 }
 
-/// The numbers of a data set on the card, and those of the host that they are a copy of.
+/// The numbers of a data set on the GPU, and those of the host that they are a copy of.
 struct Resident {
     of: Numbers,
     #[allow(dead_code)] // Kept for its memory.
@@ -76,7 +76,7 @@ enum Numbers {
 impl Numbers {
     fn of(data: &Dataset) -> Self {
         match data {
-            Dataset::Pictures { pixels, .. } => Self::Bytes(pixels.clone()),
+            Dataset::Images { pixels, .. } => Self::Bytes(pixels.clone()),
             Dataset::Vectors { values, .. } => Self::Floats(values.clone()),
         }
     }
@@ -109,9 +109,9 @@ impl Cuda {
         Self::open_for(ordinal, true)
     }
 
-    /// Opens it for one run at a time, which it then computes in another way, and sooner. Several
+    /// Opens it for one run at a time, which it then computes in another way, and sooner. Several runs
     /// still work, but get less done together.
-    pub fn open_alone(ordinal: usize) -> Result<Self, EngineError> {
+    pub fn open_exclusive(ordinal: usize) -> Result<Self, EngineError> {
         Self::open_for(ordinal, false)
     }
 
@@ -164,7 +164,7 @@ impl Cuda {
         }
     }
 
-    /// The numbers of a data set on the card: one copy for all runs, as long as one uses it.
+    /// The numbers of a data set on the GPU: one copy for all runs, as long as one uses it.
     fn resident(&self, data: &Dataset) -> Result<Arc<Resident>, EngineError> {
         use cudarc::driver::DevicePtr;
         let of = Numbers::of(data);

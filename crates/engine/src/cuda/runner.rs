@@ -90,7 +90,7 @@ pub(super) struct CudaRunner {
     network: Arc<Network>,
     settings: Settings,
     data: Dataset,
-    /// Keeps the data set on the card.
+    /// Keeps the data set on the GPU.
     _resident: Arc<Resident>,
     plans: Arc<Plans>,
     /// Held by the device and by each of its runs.

@@ -65,7 +65,7 @@ pub struct ModelEntry {
 /// assert_eq!(network.parameter_count(), 384 * 32 + 32 + 32 * 3 + 3);
 /// # Ok::<(), dissensus_engine::EngineError>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Model {
     entry: &'static ModelEntry,
     /// One per setting of the entry.
@@ -166,6 +166,12 @@ impl std::fmt::Display for Model {
         let settings: Vec<String> =
             self.settings().map(|(name, value)| format!("{name} {value}")).collect();
         write!(f, "{} ({})", self.entry.name, settings.join(", "))
+    }
+}
+
+impl std::fmt::Debug for Model {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{self}")
     }
 }
 

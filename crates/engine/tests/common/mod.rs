@@ -34,8 +34,8 @@ pub(crate) fn distributions(seed: u64, rows: usize, classes: usize) -> Vec<f32> 
     out
 }
 
-/// Random pictures.
-pub(crate) fn pictures(
+/// Random images.
+pub(crate) fn images(
     seed: u64,
     rows: usize,
     height: usize,
@@ -43,7 +43,7 @@ pub(crate) fn pictures(
     channels: usize,
 ) -> Dataset {
     let mut stream = Stream::new([seed, 2], [0, 0, 0]);
-    Dataset::Pictures {
+    Dataset::Images {
         height,
         width,
         channels,
@@ -116,7 +116,7 @@ pub(crate) fn networks() -> Vec<(&'static str, Arc<Network>, Dataset)> {
         let x = b.conv("second", x, 7, kernel, stride);
         let x = b.pool(x);
         b.linear("l", x, 3);
-        all.push((name, b, pictures(4, 6, 5, 6, 3)));
+        all.push((name, b, images(4, 6, 5, 6, 3)));
     }
 
     let mut b = Builder::new(map(4, 4, 2));
@@ -126,7 +126,7 @@ pub(crate) fn networks() -> Vec<(&'static str, Arc<Network>, Dataset)> {
     let x = b.add(x, y);
     let x = b.pool(x);
     b.linear("l", x, 3);
-    all.push(("relu and sum alone", b, pictures(5, 6, 4, 4, 2)));
+    all.push(("relu and sum alone", b, images(5, 6, 4, 4, 2)));
 
     let mut b = Builder::new(map(6, 4, 3));
     let x = b.conv("c", 0, 4, 3, 1);
@@ -143,7 +143,7 @@ pub(crate) fn networks() -> Vec<(&'static str, Arc<Network>, Dataset)> {
     let x = b.add(y, x);
     let x = b.pool(x);
     b.linear("l", x, 3);
-    all.push(("residual blocks", b, pictures(6, 6, 6, 4, 3)));
+    all.push(("residual blocks", b, images(6, 6, 6, 4, 3)));
 
     all.into_iter().map(|(name, b, data)| (name, Arc::new(b.finish().unwrap()), data)).collect()
 }

@@ -231,7 +231,7 @@ pub(crate) fn nothing(shape: Shape) -> Dataset {
         Shape::Flat { width } => Dataset::Vectors { width, values: Arc::new([]) },
         Shape::Map { height, width, channels } => {
             let (mean, deviation) = (vec![0.0; channels], vec![1.0; channels]);
-            Dataset::Pictures { height, width, channels, pixels: Arc::new([]), mean, deviation }
+            Dataset::Images { height, width, channels, pixels: Arc::new([]), mean, deviation }
         }
     }
 }

@@ -187,7 +187,7 @@ pub(crate) fn epoch_against_steps() {
     let mut stream = Stream::new([21, 0], [0, 0, 0]);
     let pixels = (0..count * shape.len()).map(|_| stream.word() as u8).collect();
     let (mean, deviation) = (vec![0.4, 0.5, 0.6], vec![0.2, 0.25, 0.3]);
-    let data = Dataset::Pictures { height: 6, width: 5, channels: 3, pixels, mean, deviation };
+    let data = Dataset::Images { height: 6, width: 5, channels: 3, pixels, mean, deviation };
     let network = Arc::new(
         Model::named("smallcnn")
             .unwrap()

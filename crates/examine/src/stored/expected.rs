@@ -80,7 +80,7 @@ impl ExpectedInputs {
     pub(super) fn dataset(&self, id: &str, inputs: Inputs) -> Result<Dataset, ExamineError> {
         let name = inputs.name().to_owned();
         let dataset = match (inputs.into_kind(), &self.normalization) {
-            (Kind::Images(images), Some(Normalization { mean, deviation })) => Dataset::Pictures {
+            (Kind::Images(images), Some(Normalization { mean, deviation })) => Dataset::Images {
                 height: images.height(),
                 width: images.width(),
                 channels: images.channels(),

@@ -1,4 +1,4 @@
-//! Small runs on generated pictures, trained once for a test.
+//! Small runs on generated images, trained once for a test.
 
 use std::sync::atomic::AtomicBool;
 

@@ -1,4 +1,4 @@
-//! A map laid over its picture, as bytes.
+//! A map laid over its image, as bytes.
 //!
 //! Colours lie on the straight line from a dark blue to a bright yellow in CIELAB, so that equal
 //! steps of a map are about equal steps to the eye, and the order is plain in grey and to the colour
@@ -7,9 +7,9 @@
 use crate::GeometryError;
 use crate::error::count;
 
-/// A picture in RGB, one byte a number.
+/// An image in RGB, one byte a number.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Picture {
+pub struct RgbImage {
     /// Rows of pixels.
     pub height: usize,
     /// Pixels of a row.
@@ -84,20 +84,20 @@ pub fn enlarged(
     Ok(out)
 }
 
-/// The map over the picture (H×W×1 or H×W×3 bytes), both enlarged `times`. A pixel is `opacity` of
-/// the map's colour and the rest the picture.
+/// The map over the image (H×W×1 or H×W×3 bytes), both enlarged `times`. A pixel is `opacity` of
+/// the map's colour and the rest the image.
 pub fn overlay(
-    picture: &[u8],
+    image: &[u8],
     [height, width, channels]: [usize; 3],
     map: &[f32],
     [map_height, map_width]: [usize; 2],
     times: usize,
     opacity: f32,
-) -> Result<Picture, GeometryError> {
-    count("a picture", height * width * channels, picture.len())?;
+) -> Result<RgbImage, GeometryError> {
+    count("an image", height * width * channels, image.len())?;
     if !matches!(channels, 1 | 3) {
         return Err(GeometryError::Data(format!(
-            "a picture of {channels} channels; expected 1 or 3"
+            "an image of {channels} channels; expected 1 or 3"
         )));
     }
     if !(0.0..=1.0).contains(&opacity) {
@@ -111,13 +111,13 @@ pub fn overlay(
     let mut pixels = Vec::with_capacity(3 * tall * wide);
     for (at, value) in map.iter().enumerate() {
         let (y, x) = (at / wide / times, at % wide / times);
-        let own = &picture[(y * width + x) * channels..][..channels];
+        let own = &image[(y * width + x) * channels..][..channels];
         for (band, over) in colour(*value).into_iter().enumerate() {
             let under = f32::from(own[band % channels]);
             pixels.push((opacity * f32::from(over) + (1.0 - opacity) * under).round() as u8);
         }
     }
-    Ok(Picture { height: tall, width: wide, pixels })
+    Ok(RgbImage { height: tall, width: wide, pixels })
 }
 
 #[cfg(test)]
@@ -153,12 +153,12 @@ mod tests {
     }
 
     #[test]
-    fn a_map_over_a_picture() {
-        let picture = [0, 100, 200, 50, 60, 70];
+    fn a_map_over_a_image() {
+        let image = [0, 100, 200, 50, 60, 70];
         let shape = [1, 2, 3];
-        let seen = overlay(&picture, shape, &[0.0, 1.0], [1, 2], 1, 0.0).unwrap();
-        assert_eq!(seen.pixels, picture);
-        let seen = overlay(&picture, shape, &[0.0, 1.0], [1, 2], 1, 1.0).unwrap();
+        let seen = overlay(&image, shape, &[0.0, 1.0], [1, 2], 1, 0.0).unwrap();
+        assert_eq!(seen.pixels, image);
+        let seen = overlay(&image, shape, &[0.0, 1.0], [1, 2], 1, 1.0).unwrap();
         assert_eq!(seen.pixels, [colour(0.0), colour(1.0)].concat());
         let seen = overlay(&[10, 20], [1, 2, 1], &[0.0, 0.0], [1, 2], 2, 0.0).unwrap();
         assert_eq!((seen.height, seen.width), (2, 4));

@@ -1,7 +1,7 @@
 //! Whether runs look at the same places: the mean Pearson correlation of their maps of the same
-//! picture, over all pairs of runs and all pictures that both have.
+//! image, over all pairs of runs and all images that both have.
 //!
-//! Every (pair, picture) counts the same. A map that is the same everywhere has no correlation; how
+//! Every (pair, image) counts the same. A map that is the same everywhere has no correlation; how
 //! many such there were is stated, and they are left out of the mean.
 
 use std::collections::HashMap;
@@ -15,7 +15,7 @@ use crate::error::count;
 
 /// The maps of a run, and of which items they are.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen<'a> {
+pub struct RunMaps<'a> {
     /// By map, the item: a number that means the same in all runs.
     pub items: &'a [u32],
     /// The maps.
@@ -29,9 +29,9 @@ pub struct PairStability {
     pub runs: [usize; 2],
     /// The mean correlation; `None` where none is defined.
     pub mean: Option<f64>,
-    /// Pictures with a correlation.
-    pub pictures: usize,
-    /// Pictures that both have, but without one.
+    /// Images with a correlation.
+    pub images: usize,
+    /// Images that both have, but without one.
     pub undefined: usize,
 }
 
@@ -49,7 +49,7 @@ pub struct Stability {
 }
 
 /// How alike the maps are; with `among`, of those items alone.
-pub fn stability(runs: &[Seen<'_>], among: Option<&[u32]>) -> Result<Stability, GeometryError> {
+pub fn stability(runs: &[RunMaps<'_>], among: Option<&[u32]>) -> Result<Stability, GeometryError> {
     for (run, seen) in runs.iter().enumerate() {
         count(&format!("the maps of run {run}"), seen.items.len(), seen.cams.len())?;
         let (first, own) = (runs[0].cams, seen.cams);
@@ -75,19 +75,19 @@ pub fn stability(runs: &[Seen<'_>], among: Option<&[u32]>) -> Result<Stability, 
             let other = places[b].get(item)?;
             wanted.then_some((runs[a].cams.map(at)?, runs[b].cams.map(*other)?))
         });
-        let (mut sum, mut pictures, mut undefined) = (0.0, 0, 0);
+        let (mut sum, mut images, mut undefined) = (0.0, 0, 0);
         for (x, y) in common {
             match correlation(x, y) {
-                Some(r) => (sum, pictures) = (sum + r, pictures + 1),
+                Some(r) => (sum, images) = (sum + r, images + 1),
                 None => undefined += 1,
             }
         }
-        let mean = (pictures > 0).then(|| sum / pictures as f64);
-        (sum, PairStability { runs: [a, b], mean, pictures, undefined })
+        let mean = (images > 0).then(|| sum / images as f64);
+        (sum, PairStability { runs: [a, b], mean, images, undefined })
     };
     let numbers: Vec<[usize; 2]> = numbers.collect();
     let found: Vec<(f64, PairStability)> = numbers.into_par_iter().map(pair).collect();
-    let correlations: usize = found.iter().map(|(_, pair)| pair.pictures).sum();
+    let correlations: usize = found.iter().map(|(_, pair)| pair.images).sum();
     let undefined = found.iter().map(|(_, pair)| pair.undefined).sum();
     let sum: f64 = found.iter().map(|(sum, _)| sum).sum();
     let mean = (correlations > 0).then(|| sum / correlations as f64);
@@ -132,14 +132,14 @@ mod tests {
     fn by_hand() {
         let (one, two, three) = (cams(&[A, B, C]), cams(&[A, A]), cams(&[NOTHING, C]));
         let runs = [
-            Seen { items: &[10, 20, 30], cams: &one },
-            Seen { items: &[20, 30], cams: &two },
-            Seen { items: &[20, 10], cams: &three },
+            RunMaps { items: &[10, 20, 30], cams: &one },
+            RunMaps { items: &[20, 30], cams: &two },
+            RunMaps { items: &[20, 10], cams: &three },
         ];
         // 0–1: items 20 (B, A: −1) and 30 (C, A: 0); 0–2: 20 undefined, 10 (A, C: 0); 1–2: undefined.
         let found = stability(&runs, None).unwrap();
         let pairs: Vec<_> =
-            found.pairs.iter().map(|p| (p.runs, p.mean, p.pictures, p.undefined)).collect();
+            found.pairs.iter().map(|p| (p.runs, p.mean, p.images, p.undefined)).collect();
         assert_eq!(
             pairs,
             [([0, 1], Some(-0.5), 2, 0), ([0, 2], Some(0.0), 1, 1), ([1, 2], None, 0, 1)]
@@ -155,9 +155,9 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_refused() {
         let one = cams(&[A]);
-        assert!(stability(&[Seen { items: &[1, 2], cams: &one }], None).is_err());
+        assert!(stability(&[RunMaps { items: &[1, 2], cams: &one }], None).is_err());
         let wide = Cams { height: 1, width: 4, values: A.to_vec() };
-        let runs = [Seen { items: &[1], cams: &one }, Seen { items: &[1], cams: &wide }];
+        let runs = [RunMaps { items: &[1], cams: &one }, RunMaps { items: &[1], cams: &wide }];
         let error = stability(&runs, None).unwrap_err().to_string();
         assert!(error.contains("run 1 are 1×4"), "{error}");
     }

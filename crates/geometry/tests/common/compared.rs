@@ -1,5 +1,5 @@
 //! The run that is compared with PyTorch: a ResNet-18 of any width, two of them trained for a few
-//! epochs on generated pictures, and everything that this crate says about them.
+//! epochs on generated images, and everything that this crate says about them.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use dissensus_geometry::variance::closed_form;
 use serde_json::{Value, json};
 
 pub(crate) const CLASSES: usize = 10;
-/// Pictures that are looked at one by one.
+/// Images that are looked at one by one.
 pub(crate) const SHOWN: usize = 6;
 
 /// What is trained, and how much is computed.
@@ -67,7 +67,7 @@ pub(crate) struct Compared {
 impl Compared {
     pub(crate) fn new(setup: Setup) -> Self {
         let rows = setup.training + setup.judged;
-        let dataset = pictures(rows, setup.side);
+        let dataset = images(rows, setup.side);
         let model = Model::named("resnet18").unwrap().with("width", setup.width as u64).unwrap();
         let network = Arc::new(model.network(dataset.shape(), CLASSES).unwrap());
         let optimizer = Optimizer::Sgd { momentum: 0.9, nesterov: false, weight_decay: 5e-4 };
@@ -169,7 +169,7 @@ impl Compared {
 }
 
 /// Ten coarse patterns in noise.
-fn pictures(rows: usize, side: usize) -> Dataset {
+fn images(rows: usize, side: usize) -> Dataset {
     let mut stream = Stream::new([8, 2], [0; 3]);
     let patterns: Vec<u8> = (0..CLASSES * 48).map(|_| stream.word() as u8).collect();
     let mut pixels = Vec::with_capacity(rows * side * side * 3);
@@ -182,7 +182,7 @@ fn pictures(rows: usize, side: usize) -> Dataset {
             }
         }
     }
-    Dataset::Pictures {
+    Dataset::Images {
         height: side,
         width: side,
         channels: 3,

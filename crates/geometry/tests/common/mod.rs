@@ -105,7 +105,7 @@ impl Tiny {
         b.linear("fc", x, 3);
         let network = Arc::new(b.finish().unwrap());
         let mut stream = Stream::new([3, 0], [0; 3]);
-        let data = Dataset::Pictures {
+        let data = Dataset::Images {
             height,
             width,
             channels,

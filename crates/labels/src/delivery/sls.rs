@@ -8,9 +8,9 @@
 //! weights, u is the word's upper 53 bits and the label the first class whose running sum exceeds
 //! u times the total, `np.searchsorted(np.cumsum(p), u * np.cumsum(p)[-1], side="right")`.
 //!
-//! Memory: 8 bytes an item, and 1 byte a vote (2 above 256 classes). Where there are more than 64
-//! votes an item on average, 10 bytes for each class that got votes instead. From probabilities, 8
-//! bytes for each of up to 32 classes; from more of them, or from weights, 8 bytes an item and 10
+//! Memory: 8 bytes per item, and 1 byte per vote (2 above 256 classes). Where there are more than 64
+//! votes per item on average, 10 bytes for each class that got votes instead. From probabilities, 8
+//! bytes for each of up to 32 classes; from more of them, or from weights, 8 bytes per item and 10
 //! for each class with a share.
 
 use std::sync::Arc;
@@ -48,7 +48,7 @@ impl Method for Sls {
     }
 }
 
-/// Up to this many votes an item, they are listed one by one, which is fastest.
+/// Up to this many votes per item, they are listed one by one, which is fastest.
 const LISTED: u64 = 64;
 
 /// Labels drawn from the distributions of a source.

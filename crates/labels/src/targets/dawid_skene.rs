@@ -13,7 +13,7 @@
 //! class: where people disagree for good reason, posteriors are far more certain than the votes.
 //!
 //! The same bits for any number of threads: items and annotators are independent of each other in
-//! their step, and sums over items run in chunks of a fixed size. Memory: 8 (2K + 1) bytes an item,
+//! their step, and sums over items run in chunks of a fixed size. Memory: 8 (2K + 1) bytes per item,
 //! 22 a vote, and 8K for every (annotator, class) that occurs.
 
 mod ballots;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use dissensus_engine::Precision;
 use dissensus_examine::{CamSettings, Maps, Model, Observer, gradcam, overlay};
-use dissensus_geometry::gradcam::{Cams, Seen, stability};
+use dissensus_geometry::gradcam::{Cams, RunMaps, stability};
 use dissensus_report::book::{Better, Metric};
 use serde_json::{Value, json};
 
@@ -166,8 +166,8 @@ impl Examiner for Looking {
             .iter()
             .map(|sight| Kept { pictures: sight.pictures.clone(), ..Kept::default() })
             .collect();
-        let seen: Vec<Seen<'_>> =
-            sights.iter().map(|sight| Seen { items: &sight.rows, cams: &sight.cams }).collect();
+        let seen: Vec<RunMaps<'_>> =
+            sights.iter().map(|sight| RunMaps { items: &sight.rows, cams: &sight.cams }).collect();
         for (slice, rows) in &among {
             let found = stability(&seen, rows.as_deref())?;
             for (at, kept) in all.iter_mut().enumerate() {

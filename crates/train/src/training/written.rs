@@ -137,7 +137,7 @@ impl Training<'_> {
 /// What pictures are normalized by; a prediction for new ones needs it.
 fn normalization(dataset: &Dataset) -> Value {
     match dataset {
-        Dataset::Pictures { mean, deviation, .. } => {
+        Dataset::Images { mean, deviation, .. } => {
             json!({ "mean": mean, "deviation": deviation })
         }
         Dataset::Vectors { .. } => Value::Null,

@@ -185,7 +185,7 @@ mod tests {
         build(&mut builder);
         let network = Arc::new(builder.finish().unwrap());
         let (pixels, mean, deviation) = (Arc::new([]), vec![0.0], vec![1.0]);
-        let data = Dataset::Pictures { height, width, channels, pixels, mean, deviation };
+        let data = Dataset::Images { height, width, channels, pixels, mean, deviation };
         let optimizer = Optimizer::Sgd { momentum: 0.0, nesterov: false, weight_decay: 0.0 };
         let state = State::fresh(&network, &optimizer, 1);
         CpuRunner::new(

@@ -3,9 +3,9 @@
 //! cuDNN lists engines with their settings, likely ones first. The first that will do is taken; but
 //! for the batch that a run trains with, all are timed and the fastest is. What was chosen is known
 //! by its place in cuDNN's list, and stays: it can be asked for as text, kept, and given back, so
-//! that a run has the same bits tomorrow. Choices for cards that were at hand come with the program.
+//! that a run has the same bits tomorrow. Choices for GPUs that were at hand come with the program.
 //!
-//! A card is shared by several runs unless it is opened for one alone, and the two are timed for
+//! A GPU is shared by several runs unless it is opened for one alone, and the two are timed for
 //! what they are. It is a choice by name, not by what happens to run beside a run, which must not
 //! change its numbers.
 //!
@@ -30,8 +30,8 @@ use crate::error::EngineError;
 const MOST: usize = 512 << 20;
 /// Products of numbers under which a pass is not worth timing.
 const WORTH: usize = 100_000_000;
-/// How many of a plan are timed at a time for a card that several runs share. What is fastest alone
-/// takes the whole card; of what takes less of it, several do more together.
+/// How many of a plan are timed at a time for a GPU that several runs share. What is fastest alone
+/// takes the whole GPU; of what takes less of it, several do more together.
 const SHARED: usize = 3;
 /// Runs of a plan when all are timed, and of the nearly best when they are timed again.
 const RUNS: [usize; 2] = [3, 12];
@@ -56,10 +56,10 @@ struct Choice {
     engine: i64,
 }
 
-/// What was chosen on one card.
+/// What was chosen on one GPU.
 pub(in super::super) struct Plans {
-    /// The card, what it is chosen for, and the version of cuDNN.
-    card: String,
+    /// The GPU, what it is chosen for, and the version of cuDNN.
+    gpu: String,
     /// How many of a plan are timed at a time.
     streams: usize,
     chosen: Mutex<(BTreeMap<Sorted, Choice>, bool)>,
@@ -259,12 +259,12 @@ impl Place<'_> {
 }
 
 impl Plans {
-    /// For a card, which several runs share, or on which there is one at a time.
-    pub(in super::super) fn new(card: &str, shared: bool) -> Self {
+    /// For a GPU, which several runs share, or on which there is one at a time.
+    pub(in super::super) fn new(gpu: &str, shared: bool) -> Self {
         // SAFETY: a plain call.
         let version = unsafe { c::cudnnGetVersion() };
-        let (card, streams) = (format!("{card}, cuDNN {version}"), if shared { SHARED } else { 1 });
-        let plans = Self { card, streams, chosen: Mutex::default() };
+        let (gpu, streams) = (format!("{gpu}, cuDNN {version}"), if shared { SHARED } else { 1 });
+        let plans = Self { gpu, streams, chosen: Mutex::default() };
         for text in KNOWN {
             plans.take(text);
         }
@@ -277,7 +277,7 @@ impl Plans {
         if !std::mem::take(&mut chosen.1) {
             return None;
         }
-        let mut text = format!("{}\n", self.card);
+        let mut text = format!("{}\n", self.gpu);
         for (&(s, precision, pass, add), choice) in &chosen.0 {
             let sizes = [s.count, s.height, s.width, s.inputs, s.outputs, s.kernel, s.stride];
             for size in sizes {
@@ -290,10 +290,10 @@ impl Plans {
         Some(text)
     }
 
-    /// Takes what another process chose on this card; anything else is left alone.
+    /// Takes what another process chose on this GPU; anything else is left alone.
     pub(in super::super) fn take(&self, text: &str) {
         let mut lines = text.lines();
-        if lines.next() != Some(&self.card) {
+        if lines.next() != Some(&self.gpu) {
             return;
         }
         let mut chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner);
@@ -383,7 +383,7 @@ mod tests {
 
     #[test]
     fn what_was_chosen_is_written_and_read() {
-        let plans = || Plans { card: "card".into(), streams: 1, chosen: Mutex::default() };
+        let plans = || Plans { gpu: "GPU".into(), streams: 1, chosen: Mutex::default() };
         let shapes = Shapes {
             count: 128,
             height: 32,
@@ -408,8 +408,8 @@ mod tests {
         let second = plans();
         second.take(&text);
         assert_eq!(second.chosen.lock().unwrap().0, first.chosen.lock().unwrap().0);
-        // Of another card, or not of this kind.
-        let other = Plans { card: "other".into(), streams: 1, chosen: Mutex::default() };
+        // Of another GPU, or not of this kind.
+        let other = Plans { gpu: "other".into(), streams: 1, chosen: Mutex::default() };
         other.take(&text);
         other.take("other\nnonsense\n1 2 3: 4\n128 32 32 8 64 3 1 2 forward 0: 9 9 9\n");
         assert!(other.chosen.lock().unwrap().0.is_empty());

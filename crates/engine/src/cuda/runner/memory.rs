@@ -210,7 +210,7 @@ impl Memory {
         let buffers = plan.buffers(settings.batch, true, &mut |bytes| stream.zeros(bytes))?;
         let norms = norm_vectors(stream, network, steps, NORM_VECTORS)?;
         let table = match data {
-            Dataset::Pictures { mean, deviation, .. } => {
+            Dataset::Images { mean, deviation, .. } => {
                 let normal = |byte: i32, mean: f32, deviation: f32| {
                     ((f64::from(byte) / 255.0 - f64::from(mean)) / f64::from(deviation)) as f32
                 };

@@ -68,7 +68,7 @@ impl CudaRunner {
                 };
                 kernel.launch(&self.stream, false)
             }
-            (&Dataset::Pictures { height, width, channels, .. }, Shape::Flat { .. }) => {
+            (&Dataset::Images { height, width, channels, .. }, Shape::Flat { .. }) => {
                 let kernel = kernels::GatherFlatImages {
                     data: input(m.pixels),
                     table: input(m.table),
@@ -86,7 +86,7 @@ impl CudaRunner {
                 };
                 kernel.launch(&self.stream, false)
             }
-            (&Dataset::Pictures { height, width, channels, .. }, Shape::Map { .. }) => {
+            (&Dataset::Images { height, width, channels, .. }, Shape::Map { .. }) => {
                 let kernel = kernels::GatherImages {
                     data: input(m.pixels),
                     table: input(m.table),

@@ -1,5 +1,5 @@
 //! The gradients of convolutions' weights, on a stream beside the main one: nothing waits for them
-//! before the update, and neither kind of kernel fills the card alone. A run that has the card for
+//! before the update, and neither kind of kernel fills the GPU alone. A run that has the GPU for
 //! itself gains a tenth; where several share it they fill it anyway, and lose by it. The numbers are
 //! the same either way.
 

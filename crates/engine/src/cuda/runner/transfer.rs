@@ -1,7 +1,7 @@
 //! Vectors of parameters on their way between host and device.
 //!
 //! Eleven million numbers for every product with the Hessian: they go by way of memory of the host that
-//! the card reads and writes itself, filled by all cores, and are put into the device's order there.
+//! the GPU reads and writes itself, filled by all cores, and are put into the device's order there.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub(super) struct Transfer {
     host: Pinned,
 }
 
-/// Memory of the host that the card reads and writes itself.
+/// Memory of the host that the GPU reads and writes itself.
 struct Pinned {
     at: *mut f32,
     len: usize,
@@ -46,7 +46,7 @@ impl Pinned {
     }
 
     fn numbers(&mut self) -> &mut [f32] {
-        // SAFETY: as much was allocated, and the card is not at it between calls.
+        // SAFETY: as much was allocated, and the GPU is not at it between calls.
         unsafe { std::slice::from_raw_parts_mut(self.at, self.len) }
     }
 }

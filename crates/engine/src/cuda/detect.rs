@@ -1,4 +1,4 @@
-//! What there is of NVIDIA's libraries and cards, without opening any.
+//! What there is of NVIDIA's libraries and GPUs, without opening any.
 
 use cudarc::driver::CudaContext;
 
@@ -13,9 +13,9 @@ pub struct Library {
     pub how: &'static str,
 }
 
-/// A card.
+/// A GPU.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Card {
+pub struct Gpu {
     /// Its name.
     pub name: String,
     /// Its compute capability, such as `9.0`.
@@ -27,7 +27,7 @@ pub struct Card {
 }
 
 const HOW: [(&str, &str); 3] = [
-    ("the NVIDIA driver (libcuda)", "install the driver of the card, such as nvidia-driver-580"),
+    ("the NVIDIA driver (libcuda)", "install the driver of the GPU, such as nvidia-driver-580"),
     (
         "NVRTC (libnvrtc)",
         "install cuda-nvrtc-13-0, or pip's nvidia-cuda-nvrtc and add its folder to LD_LIBRARY_PATH",
@@ -90,26 +90,26 @@ pub fn missing() -> Vec<Library> {
     libraries().into_iter().filter(|library| library.version.is_none()).collect()
 }
 
-/// The cards, or why they cannot be asked.
-pub fn cards() -> Result<Vec<Card>, String> {
+/// The GPUs, or why they cannot be asked.
+pub fn gpus() -> Result<Vec<Gpu>, String> {
     // SAFETY: as above.
     if !unsafe { cudarc::driver::sys::is_culib_present() } {
         return Ok(Vec::new());
     }
     let told = |error: cudarc::driver::DriverError| format!("{error:?}");
     let count = CudaContext::device_count().map_err(told)?;
-    let card = |number: i32| {
+    let gpu = |number: i32| {
         use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
         let context = CudaContext::new(usize::try_from(number).unwrap_or(0))?;
         let (major, minor) = context.compute_capability()?;
         let (free, all) = context.mem_get_info()?;
         let processors = context.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
-        Ok(Card {
+        Ok(Gpu {
             name: context.name()?,
             capability: format!("{major}.{minor}"),
             memory: (all, free),
             processors: usize::try_from(processors).unwrap_or(0),
         })
     };
-    (0..count).map(card).collect::<Result<_, _>>().map_err(told)
+    (0..count).map(gpu).collect::<Result<_, _>>().map_err(told)
 }
