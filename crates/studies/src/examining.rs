@@ -5,8 +5,8 @@
 //! was found once is not looked for again, and is still there when the weights are gone.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, Ordering};
 
+use dissensus_core::Cancel;
 use dissensus_examine::Progress;
 use dissensus_store::{RunId, State, Store, StudyFolder, Which};
 
@@ -54,7 +54,7 @@ impl Plan<'_> {
         &self,
         store: &Store,
         bench: &Bench<'_>,
-        stop: &AtomicBool,
+        cancel: &Cancel,
         onlooker: &mut dyn Onlooker,
     ) -> Result<Examined, StudyError> {
         let mut examined = Examined::default();
@@ -68,7 +68,7 @@ impl Plan<'_> {
         for stage in self.examiners() {
             let work = todo(stage, &jobs, &ran, &folder, &names, &mut examined)?;
             if !work.groups.is_empty() {
-                self.one_stage(&work, &ran, &folder, bench, stop, onlooker, &mut examined)?;
+                self.one_stage(&work, &ran, &folder, bench, cancel, onlooker, &mut examined)?;
             }
         }
         Ok(examined)
@@ -115,13 +115,13 @@ impl Plan<'_> {
         ran: &BTreeMap<RunId, Ran>,
         folder: &StudyFolder,
         bench: &Bench<'_>,
-        stop: &AtomicBool,
+        cancel: &Cancel,
         onlooker: &mut dyn Onlooker,
         examined: &mut Examined,
     ) -> Result<(), StudyError> {
         onlooker.begun(work.stage.name(), work.groups.len());
         for group in &work.groups {
-            if stop.load(Ordering::Relaxed) {
+            if cancel.is_cancelled() {
                 examined.stopped = true;
                 return Ok(());
             }
@@ -130,7 +130,7 @@ impl Plan<'_> {
                 .runs
                 .iter()
                 .filter_map(|job| {
-                    let Ran { info, result } = ran.get(&job.id)?;
+                    let Ran { info, result, .. } = ran.get(&job.id)?;
                     Some(Finished { job, info, result, material: self.material(job) })
                 })
                 .collect();
@@ -171,7 +171,7 @@ fn with_weights(store: &Store, jobs: &[Job]) -> Result<BTreeMap<RunId, Ran>, Stu
             continue;
         }
         if let Some(result) = info.result()? {
-            ran.insert(job.id.clone(), Ran { info, result });
+            ran.insert(job.id.clone(), Ran::new(info, result));
         }
     }
     Ok(ran)

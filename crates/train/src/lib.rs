@@ -9,11 +9,12 @@
 //! * [`Task`]: votes and inputs of the same items, and where it is judged on another data set
 //!   ([`Task::judged_on`]) those of both. With a plan it makes a [`Setup`]: network, parts and
 //!   labels, ready to start.
-//! * [`train`]: the loop, from the start or from a checkpoint; [`Options`] say how it is run,
-//!   [`Watch`] sees it run, [`Outcome`] is how it ended. [`lanes`] is for several runs at a time.
+//! * [`fit`]: trains a model in memory and gives a [`Trained`] one, with its [`RunResult`]; an
+//!   [`Observer`] sees every epoch, may save it, and may continue an earlier run. [`fit_stored`] is
+//!   the same with a run of a store. [`lanes`] is for several runs at a time.
 //! * [`Selection`], [`Stopping`]: which epoch is kept, and when training ends early.
 //! * [`divergence`]: when a loss is no number any more.
-//! * [`scores`], [`Found`]: the figures of predictions, and weights as they are stored.
+//! * [`scores`], [`Found`]: the metrics of predictions, and weights as they are stored.
 //!
 //! A run is the same to the bit however it is run: in one go or in pieces, on any number of threads,
 //! beside other runs, from data in any order. `tests/resume.rs` holds it to that.
@@ -38,26 +39,36 @@
 mod divergence;
 mod epochs;
 mod error;
+mod fit;
 mod lanes;
+mod metrics;
+mod observer;
 mod plan;
+mod result;
 mod saved;
 mod scores;
 mod setup;
 pub mod spec;
 mod split;
 mod stopping;
+mod stored;
 mod task;
-mod training;
+mod trained;
 
 pub use divergence::divergence;
 pub use error::{Place, SpecError, TrainError};
+pub use fit::{FitOptions, fit};
 pub use lanes::lanes;
+pub use metrics::Metrics;
+pub use observer::{Curves, Moment, Observer, Snapshot};
 pub use plan::{DataIdentity, FORMAT, Format, RunPlan, RunSpec, SplitPlan};
+pub use result::{EpochRow, Normalization, PartResult, RunEnvironment, RunResult};
 pub use saved::Found;
-pub use scores::{reported, scores};
+pub use scores::scores;
 pub use setup::{Part, Setup};
 pub use spec::{Spec, template};
 pub use split::{Parts, SPLIT, SplitError, are_shares, split};
 pub use stopping::{Best, Better, Selection, Stop, Stopping};
+pub use stored::{Outcome, Saving, fit_stored};
 pub use task::{BothJoined, Task, Voted};
-pub use training::{Options, Outcome, Watch, train};
+pub use trained::Trained;

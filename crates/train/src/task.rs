@@ -17,7 +17,7 @@ use dissensus_inputs::{Inputs, Joined, Kind, join};
 use dissensus_labels::example_key;
 use dissensus_measure::{Matrix, Targets, Truth};
 
-use crate::{DataIdentity, TrainError};
+use crate::{DataIdentity, Normalization, TrainError};
 
 pub use judged::{BothJoined, Voted};
 
@@ -60,22 +60,7 @@ impl Task {
         let shares: Vec<f64> =
             voted.iter().flatten().flat_map(|shares| shares.values()).copied().collect();
         let truth = Truth::new(Targets::Probabilities(Matrix::new(&shares[..], classes)?))?;
-        let dataset = match inputs.kind() {
-            Kind::Images(images) => {
-                let channels = images.channels();
-                Dataset::Pictures {
-                    height: images.height(),
-                    width: images.width(),
-                    channels,
-                    pixels: images.pixels().into(),
-                    mean: vec![0.0; channels],
-                    deviation: vec![1.0; channels],
-                }
-            }
-            Kind::Features(features) => {
-                Dataset::Vectors { width: features.width(), values: features.values().into() }
-            }
-        };
+        let dataset = dataset_of(&inputs, None);
         let keys = table.items().iter().map(example_key).collect();
         let truth = Arc::new(truth);
         let name = identity.name.clone();
@@ -142,6 +127,27 @@ impl Task {
             *deviation = found.sd.iter().map(positive).collect();
         }
         dataset
+    }
+}
+
+/// Inputs as the engine takes them; images normalized by this, or as they are.
+pub(crate) fn dataset_of(inputs: &Inputs, normalization: Option<&Normalization>) -> Dataset {
+    match inputs.kind() {
+        Kind::Images(images) => {
+            let channels = images.channels();
+            Dataset::Pictures {
+                height: images.height(),
+                width: images.width(),
+                channels,
+                pixels: images.pixels().into(),
+                mean: normalization.map_or_else(|| vec![0.0; channels], |n| n.mean.clone()),
+                deviation: normalization
+                    .map_or_else(|| vec![1.0; channels], |n| n.deviation.clone()),
+            }
+        }
+        Kind::Features(features) => {
+            Dataset::Vectors { width: features.width(), values: features.values().into() }
+        }
     }
 }
 

@@ -150,7 +150,7 @@ impl Model {
         let id = &info.id;
         let spec: RunSpec = serde_json::from_value(info.spec.clone())
             .with_context(|| format!("run {id} is not one that this version can predict with"))?;
-        let result = info.result()?;
+        let result = info.result::<serde_json::Value>()?;
         let weights = info.weights(which)?;
         let stored = info.predictions(which)?;
         let (Some(result), Some(weights), Some(stored)) = (result, weights, stored) else {

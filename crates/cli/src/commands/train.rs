@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use dissensus_store::{RunId, Store};
-use dissensus_train::{Spec, template};
+use dissensus_store::{RunId, Store, Which};
+use dissensus_train::{RunEnvironment, Spec, template};
 use serde::Serialize;
 
 use super::runs::state_name;
@@ -92,9 +92,9 @@ struct Report<'a> {
 #[derive(Serialize)]
 struct Made {
     run: String,
-    version: serde_json::Value,
-    device: serde_json::Value,
-    seconds: serde_json::Value,
+    version: String,
+    device: String,
+    seconds: f64,
 }
 
 fn made(store: &Store, ended: &[Ended]) -> Vec<Made> {
@@ -104,12 +104,8 @@ fn made(store: &Store, ended: &[Ended]) -> Vec<Made> {
     });
     let made = finished.filter_map(|(run, result)| {
         let about = store.find(run).ok()?.about;
-        Some(Made {
-            run: run.clone(),
-            version: about["version"].clone(),
-            device: about["device"].clone(),
-            seconds: result["seconds"].clone(),
-        })
+        let RunEnvironment { version, device, .. } = serde_json::from_value(about).ok()?;
+        Some(Made { run: run.clone(), version, device, seconds: result.seconds })
     });
     made.collect()
 }
@@ -150,7 +146,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         stop,
         lines: true,
     })?;
-    let which = if args.last { "last" } else { "best" };
+    let which = if args.last { Which::Last } else { Which::Best };
     let columns: Vec<Column<'_>> =
         chosen.into_iter().map(|metric| Column::metric(metric, which)).collect();
     let summary = summarize(&ended, &columns, which);
@@ -166,7 +162,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         ui::out(&format!("{}\n", serde_json::to_string_pretty(&report)?))?;
     } else if !summary.arms.is_empty() {
         if form == Form::Terminal {
-            let title = format!("{} epoch on {}", which, summary.part);
+            let title = format!("{} epoch on {}", which.name(), summary.part);
             let mut title: String = paint::title(&capital(&title));
             title += ", mean ± sd over seeds\n";
             ui::out(&title)?;

@@ -2,15 +2,17 @@
 //! ends.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use dissensus_core::Cancel;
 use dissensus_engine::{Cpu, Cuda, Device};
 use dissensus_store::{Begun, Store};
 use dissensus_train::spec::Checkpoint;
-use dissensus_train::{Options, Outcome, RunPlan, Task, Watch, lanes, reported, train};
+use dissensus_train::{
+    EpochRow, FitOptions, Observer, Outcome, RunEnvironment, RunPlan, RunResult, Saving, Task,
+    TrainError, fit_stored, lanes,
+};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use serde_json::{Value, json};
 
 use super::{best, learned};
 use crate::ui::{self, paint, text};
@@ -41,7 +43,7 @@ pub(crate) struct Batch<'a> {
     pub(crate) tensorboard: bool,
     /// The folder of curves for TensorBoard, where they are not to lie with the runs.
     pub(crate) curves: Option<&'a Path>,
-    pub(crate) stop: &'a AtomicBool,
+    pub(crate) stop: &'a Cancel,
     /// Whether a line is printed for every run that ends.
     pub(crate) lines: bool,
 }
@@ -57,7 +59,7 @@ pub(crate) struct Ended {
 
 pub(crate) enum How {
     /// Trained now, or before.
-    Finished(Value),
+    Finished(Box<RunResult>),
     Interrupted,
     /// Diverged, or could not be trained.
     Failed(String),
@@ -123,7 +125,7 @@ pub(crate) fn run_all(batch: &Batch<'_>) -> anyhow::Result<Vec<Ended>> {
             let (plan, label) = (run.plan.clone(), run.label.clone());
             Ended { plan, label, id, how }
         };
-        if batch.stop.load(Ordering::Relaxed) {
+        if batch.stop.is_cancelled() {
             return ended(String::new(), How::Waiting);
         }
         let started = Instant::now();
@@ -148,28 +150,22 @@ fn one(
     id: &mut String,
 ) -> anyhow::Result<How> {
     let spec = plan.with_data(task.identity().clone());
-    let about = json!({
-        "version": env!("DISSENSUS_VERSION"),
-        "device": device.describe(),
-        "libraries": device.libraries(),
-        "threads": threads,
-        "system": format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
-    });
+    let about = RunEnvironment::new(env!("DISSENSUS_VERSION"), device, threads);
     let run = match batch.store.begin(&spec.to_value(), &about, plan.training.epochs)? {
         Begun::Finished(info) => {
             *id = info.id.to_string();
             bar.skip();
-            let result = info.result()?.unwrap_or_default();
-            return Ok(How::Finished(result));
+            return Ok(How::Finished(Box::new(info.result()?.unwrap_or_default())));
         }
         Begun::Run(run) => run,
     };
     *id = run.id().to_string();
-    let (checkpoint, tensorboard, stop) = (batch.checkpoint, batch.tensorboard, batch.stop);
+    let (checkpoint, tensorboard) = (batch.checkpoint, batch.tensorboard);
     let curves = batch.curves.map(|folder| folder.join(plain(label)));
-    let options = Options { threads, checkpoint, tensorboard, curves: curves.as_deref(), stop };
-    Ok(match train(task, &spec, device, run, options, bar)? {
-        Outcome::Finished(result) => How::Finished(result),
+    let saving = Saving { checkpoint, tensorboard, curves: curves.as_deref() };
+    let options = FitOptions { threads, cancel: batch.stop.clone(), ..FitOptions::default() };
+    Ok(match fit_stored(task, &spec, device, run, &saving, &options, &mut [bar])? {
+        Outcome::Finished(trained) => How::Finished(Box::new(trained.result)),
         Outcome::Interrupted { .. } => How::Interrupted,
         Outcome::Failed { reason } => How::Failed(reason),
     })
@@ -241,16 +237,15 @@ impl Bars {
 }
 
 /// The figures of a run's line.
-fn figures(result: &Value) -> String {
-    let part = reported(result);
-    let metric = |name: &str| part.and_then(|(_, part)| part["best"][name].as_f64());
+fn figures(result: &RunResult) -> String {
+    let metric = |name: &str| result.reported().and_then(|(_, part)| part.best.get(name));
     let number = |value: Option<f64>| value.map_or("–".to_owned(), |v| format!("{v:.4}"));
     // People count from 1.
-    let epoch = result["best_epoch"].as_u64().map_or("–".to_owned(), |at| (at + 1).to_string());
     format!(
-        "soft NLL {}, accuracy {}, best epoch {epoch}",
+        "soft NLL {}, accuracy {}, best epoch {}",
         number(metric("soft_nll")),
         number(metric("accuracy")),
+        result.best_epoch + 1,
     )
 }
 
@@ -272,14 +267,11 @@ impl RunBar {
     }
 }
 
-impl Watch for RunBar {
-    fn epoch(&mut self, row: &Value, done: u64, _planned: u64) {
+impl Observer for RunBar {
+    fn on_epoch(&mut self, row: &EpochRow, done: u64, _: u64) -> Result<(), TrainError> {
         self.all.inc(done.saturating_sub(self.bar.position()));
         self.bar.set_position(done);
-        let loss = row["loss"].as_f64().unwrap_or(f64::NAN);
-        let judged = row.as_object().into_iter().flatten().find(|(key, _)| key.contains('.'));
-        let judged = judged.and_then(|(key, value)| Some((key, value.as_f64()?)));
-        let judged = judged.map_or(String::new(), |(key, value)| format!(", {key} {value:.4}"));
-        self.bar.set_message(format!("loss {loss:.4}{judged}"));
+        self.bar.set_message(row.to_string());
+        Ok(())
     }
 }

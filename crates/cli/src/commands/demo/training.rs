@@ -42,7 +42,7 @@ pub(super) fn run(args: &Args, blends: &Blends) -> anyhow::Result<ExitCode> {
         ui::err("\nnot all runs are done; the same command goes on with them\n");
         return Ok(ExitCode::from(130));
     }
-    let summary = summarize(&ended, &columns(&store, blends), "best");
+    let summary = summarize(&ended, &columns(&store, blends), Which::Best);
     let title = "What each delivery makes of the same votes";
     ui::out(&format!("\n{} (best epoch, mean ± sd over seeds)\n", paint::title(title)))?;
     ui::out(&summary.table().print(Form::Terminal))?;
@@ -70,7 +70,8 @@ const TRUE_KL: &str = "KL to p*";
 
 fn columns<'a>(store: &'a Store, blends: &'a Blends) -> Vec<Column<'a>> {
     let named = |name: &str, title: &str| {
-        metric(name).map(|metric| Column { name: title.into(), ..Column::metric(metric, "best") })
+        metric(name)
+            .map(|metric| Column { name: title.into(), ..Column::metric(metric, Which::Best) })
     };
     let truth = Column {
         name: TRUE_KL.into(),
