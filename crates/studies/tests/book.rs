@@ -13,7 +13,7 @@ use dissensus_report::book::{Better, Book, Of};
 use dissensus_store::Which;
 use dissensus_studies::{Job, LoadError, Material, Plan, PlanOptions, Study};
 use dissensus_train::spec::Data;
-use dissensus_train::{RunResult, Task};
+use dissensus_train::{EpochRow, RunResult, Task};
 use serde_json::json;
 
 const SHOWN: &str = "
@@ -102,8 +102,8 @@ fn everything_is_there() {
             let curve = book.curves.iter().find(|c| c.of == of(job) && c.column == column);
             curve.unwrap().values.clone()
         };
-        let history = info.history().unwrap();
-        let losses: Vec<f64> = history.iter().map(|row| row["loss"].as_f64().unwrap()).collect();
+        let history: Vec<EpochRow> = info.history().unwrap();
+        let losses: Vec<f64> = history.iter().map(|row| row.loss).collect();
         assert_eq!(curve("loss"), losses);
         assert_eq!(curve("evaluation.soft_nll").len(), 2);
         assert!(!book.curves.iter().any(|curve| curve.column == "epoch"));

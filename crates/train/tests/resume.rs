@@ -12,7 +12,7 @@ use dissensus_core::philox::Stream;
 use dissensus_core::{Ballots, Keep, TableBuilder, VoteTable};
 use dissensus_store::{Begun, State};
 use dissensus_train::spec::Checkpoint;
-use dissensus_train::{EpochRow, Outcome, Task, lanes};
+use dissensus_train::{EpochRow, Outcome, Task, parallel};
 use serde_json::json;
 
 /// Everything that is remembered between epochs is in use: momentum, batch statistics, draws,
@@ -128,7 +128,7 @@ fn a_best_epoch_newer_than_the_checkpoint_is_found_again() {
 }
 
 #[test]
-fn threads_and_lanes_do_not_change_a_bit() {
+fn threads_and_jobs_do_not_change_a_bit() {
     let specs = [BUSY, OTHER, &[]].map(|overrides| spec(task(), overrides));
     let alone = specs.each_ref().map(|spec| Lab::new().finish(task(), spec, PLAIN));
     for (spec, one) in specs.iter().zip(&alone) {
@@ -136,8 +136,8 @@ fn threads_and_lanes_do_not_change_a_bit() {
         assert!(two == *one, "two threads change {}", spec.label());
     }
     let lab = Lab::new();
-    let beside = lanes(specs.len(), 3, |_, job| lab.finish(task(), &specs[job], PLAIN));
-    assert!(beside == alone, "lanes change a result");
+    let beside = parallel(specs.len(), 3, |_, job| lab.finish(task(), &specs[job], PLAIN));
+    assert!(beside == alone, "runs beside it change a result");
 }
 
 #[test]

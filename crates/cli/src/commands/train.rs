@@ -5,14 +5,12 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use dissensus_store::{RunId, Store, Which};
-use dissensus_train::{RunEnvironment, Spec, template};
+use dissensus_train::{EndedJob, JobOutcome, RunEnvironment, RunJob, Spec, template};
 use serde::Serialize;
 
 use super::runs::state_name;
 use crate::judging::metrics;
-use crate::training::{
-    AtATime, Batch, Column, Ended, How, Run, Summary, load, on_interrupt, run_all, summarize,
-};
+use crate::training::{AtATime, Batch, Column, Summary, load, on_interrupt, run_all, summarize};
 use crate::ui::table::Form;
 use crate::ui::{self, paint};
 
@@ -97,11 +95,8 @@ struct Made {
     seconds: f64,
 }
 
-fn made(store: &Store, ended: &[Ended]) -> Vec<Made> {
-    let finished = ended.iter().filter_map(|run| match &run.how {
-        How::Finished(result) => Some((&run.id, result)),
-        _ => None,
-    });
+fn made(store: &Store, ended: &[EndedJob]) -> Vec<Made> {
+    let finished = ended.iter().filter_map(|run| Some((&run.id, run.outcome.result()?)));
     let made = finished.filter_map(|(run, result)| {
         let about = store.find(run).ok()?.about;
         let RunEnvironment { version, device, .. } = serde_json::from_value(about).ok()?;
@@ -116,7 +111,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     };
     // From the start: data may take long to read.
-    let stop = on_interrupt();
+    on_interrupt();
     let chosen = metrics(&args.metrics)?;
     let name = path.display().to_string();
     let text = match name.as_str() {
@@ -135,15 +130,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let store = Store::create_or_open(&folder)?;
     let size = |n: Option<u64>| n.and_then(|n| usize::try_from(n).ok());
     let ended = run_all(&Batch {
-        runs: &Run::all(&task, &plans),
+        runs: &RunJob::all(&task, &plans),
         store: &store,
         device: args.device.as_ref().unwrap_or(&spec.run.device),
-        lanes: args.lanes.map_or_else(|| size(spec.run.lanes), |lanes| lanes.0),
+        jobs: args.lanes.map_or_else(|| size(spec.run.lanes), |lanes| lanes.0),
         threads: size(spec.run.threads),
         checkpoint: spec.run.checkpoint,
         tensorboard: spec.run.tensorboard,
         curves: None,
-        stop,
         lines: true,
     })?;
     let which = if args.last { Which::Last } else { Which::Best };
@@ -209,15 +203,16 @@ fn dry_run(
 }
 
 /// What to say at the end, and the exit code.
-fn closing(ended: &[Ended], folder: &std::path::Path, again: &str) -> ExitCode {
-    let count = |wanted: fn(&How) -> bool| ended.iter().filter(|run| wanted(&run.how)).count();
-    let failed = count(|how| matches!(how, How::Failed(_)));
-    let open = count(|how| matches!(how, How::Interrupted | How::Waiting));
+fn closing(ended: &[EndedJob], folder: &std::path::Path, again: &str) -> ExitCode {
+    let count =
+        |wanted: fn(&JobOutcome) -> bool| ended.iter().filter(|run| wanted(&run.outcome)).count();
+    let failed = count(|outcome| matches!(outcome, JobOutcome::Failed(_)));
+    let open = count(|outcome| matches!(outcome, JobOutcome::Interrupted | JobOutcome::NotStarted));
     let store = folder.display();
     if failed > 0 {
         ui::err(&format!("\n{} {failed} of {} runs\n", paint::bad("failed:"), ended.len()));
         for run in ended {
-            if let How::Failed(reason) = &run.how {
+            if let JobOutcome::Failed(reason) = &run.outcome {
                 ui::err(&format!("  {}: {reason}\n", run.plan.label()));
             }
         }

@@ -3,10 +3,9 @@
 use dissensus_measure::Direction;
 use dissensus_stats::describe;
 use dissensus_store::Which;
-use dissensus_train::RunResult;
+use dissensus_train::{EndedJob, RunResult};
 use serde::Serialize;
 
-use super::lanes::{Ended, How};
 use crate::ui::table::{Cell, Table};
 
 /// A metric of an arm over its seeds.
@@ -41,7 +40,7 @@ pub(crate) struct Summary {
 }
 
 /// The value of a run in a column.
-type ValueOf<'a> = Box<dyn Fn(&Ended, &RunResult) -> Option<f64> + 'a>;
+type ValueOf<'a> = Box<dyn Fn(&EndedJob, &RunResult) -> Option<f64> + 'a>;
 
 /// A column: what it is called, whether less or more is better, and its value for a run.
 pub(crate) struct Column<'a> {
@@ -63,11 +62,11 @@ impl<'a> Column<'a> {
 }
 
 /// Groups finished runs by arm, in the order in which they come.
-pub(crate) fn summarize(ended: &[Ended], columns: &[Column<'_>], which: Which) -> Summary {
+pub(crate) fn summarize(ended: &[EndedJob], columns: &[Column<'_>], which: Which) -> Summary {
     let mut summary = Summary { part: String::new(), which: which.name(), arms: Vec::new() };
     let mut rows: Vec<Vec<Vec<Option<f64>>>> = Vec::new();
     for run in ended {
-        let How::Finished(result) = &run.how else { continue };
+        let Some(result) = run.outcome.result() else { continue };
         if let Some((part, _)) = result.reported() {
             part.clone_into(&mut summary.part);
         }

@@ -9,12 +9,13 @@ use dissensus_measure::{
 };
 use dissensus_store::{RunId, Store, Which};
 use dissensus_studies::{LoadError, Material, PlanOptions, Study};
+use dissensus_train::EndedJob;
 use dissensus_train::spec::Data;
 
 use super::Args;
 use crate::commands::study::{Lanes, train_all};
 use crate::reporting;
-use crate::training::{Column, Ended, How, Summary, blends_material, summarize};
+use crate::training::{Column, Summary, blends_material, summarize};
 use crate::ui::table::Form;
 use crate::ui::{self, paint};
 
@@ -38,7 +39,7 @@ pub(super) fn run(args: &Args, blends: &Blends) -> anyhow::Result<ExitCode> {
         args.seeds
     ));
     let ended = train_all(&plan, &store, &Lanes::on("cpu"), false)?;
-    if ended.iter().any(|run| !matches!(run.how, How::Finished(_))) {
+    if ended.iter().any(|run| run.outcome.result().is_none()) {
         ui::err("\nnot all runs are done; the same command goes on with them\n");
         return Ok(ExitCode::from(130));
     }
@@ -88,7 +89,7 @@ fn columns<'a>(store: &'a Store, blends: &'a Blends) -> Vec<Column<'a>> {
 }
 
 /// KL(p* ‖ q) of a run's best epoch, where p* is the distribution that the votes were drawn from.
-fn true_kl(store: &Store, blends: &Blends, run: &Ended) -> Option<f64> {
+fn true_kl(store: &Store, blends: &Blends, run: &EndedJob) -> Option<f64> {
     let id: RunId = run.id.parse().ok()?;
     let predictions = store.run(&id).ok()?.predictions(Which::Best).ok()??;
     let items = blends.table().items();
