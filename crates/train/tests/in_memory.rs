@@ -50,7 +50,8 @@ fn a_fit_in_memory_is_that_of_a_store_to_the_bit() {
 
 #[test]
 fn new_inputs_are_predicted() {
-    let trained = fitted(&plan(&["training.epochs=6", "training.rate=0.5"]));
+    let wild = ["training.epochs=8", "training.rate=0.5", "training.schedule=constant"];
+    let trained = fitted(&plan(&wild));
     let held_out = trained.predictions(Which::Best).unwrap();
     let all = task().inputs();
     let place = |id: &String| all.ids().unwrap().position(id).unwrap();
