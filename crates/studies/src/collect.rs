@@ -26,8 +26,11 @@ pub mod files {
     pub const ABOUT: &str = "about.json";
 }
 
+/// A field of a run's environment.
+pub(crate) type Field = fn(&RunEnvironment) -> Option<&str>;
+
 /// What a run's environment says, by its key in `about.json` and its name in reports.
-pub(crate) const ENVIRONMENT: [(&str, &str, fn(&RunEnvironment) -> Option<&str>); 4] = [
+pub(crate) const ENVIRONMENT: [(&str, &str, Field); 4] = [
     ("version", "trained by", |run| Some(&run.version)),
     ("device", "trained on", |run| Some(&run.device)),
     ("libraries", "libraries", |run| run.libraries.as_deref()),
@@ -80,10 +83,7 @@ pub(crate) struct Gathered {
 impl Gathered {
     /// The values of a field of [`ENVIRONMENT`] among finished runs, with the number of runs for
     /// each: they may come from several machines.
-    pub(crate) fn environments(
-        &self,
-        field: fn(&RunEnvironment) -> Option<&str>,
-    ) -> Vec<(&str, usize)> {
+    pub(crate) fn environments(&self, field: Field) -> Vec<(&str, usize)> {
         let mut values: Vec<(&str, usize)> = Vec::new();
         let known = self.ran.values().filter_map(|run| field(&run.environment));
         for value in known.filter(|value| !value.is_empty()) {

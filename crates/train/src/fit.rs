@@ -215,7 +215,7 @@ impl<'a, 'o> Fit<'a, 'o> {
         let named = names.iter().map(|name| format!("{}.{name}", part.name));
         let metrics: Metrics = named.zip(values.iter().copied()).collect();
         let value = values.last().copied().flatten().filter(|value| value.is_finite());
-        if self.position.selection.see(number, value) {
+        if self.position.selection.update(number, value) {
             let mut best = Vec::with_capacity(setup.parts.len());
             for (place, other) in setup.parts.iter().enumerate() {
                 best.push(match place == setup.selecting {
@@ -227,7 +227,7 @@ impl<'a, 'o> Fit<'a, 'o> {
             (self.best, self.best_is_new) = (best, true);
         }
         if let Some(stopping) = &mut self.position.stopping {
-            self.position.stopped = stopping.see(value);
+            self.position.stopped = stopping.update(value);
         }
         let lower = match self.position.selection.better() {
             Better::Lower => value,

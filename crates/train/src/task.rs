@@ -82,12 +82,12 @@ impl Task {
         &self.inputs
     }
 
-    /// What the items are known by to everything random.
+    /// The keys of the items; everything random is a function of them.
     pub fn keys(&self) -> &[u64] {
         &self.keys
     }
 
-    /// What people said of every item.
+    /// The votes on every item, as distributions.
     pub fn truth(&self) -> &Arc<Truth> {
         &self.truth
     }
@@ -97,12 +97,12 @@ impl Task {
         self.dataset.shape()
     }
 
-    /// What the data are, by content.
+    /// The name and the digests of the data.
     pub fn identity(&self) -> &DataIdentity {
         &self.identity
     }
 
-    /// The places of the items that are split; the others are judged on.
+    /// The places of the items that are split; the others are evaluated on.
     pub fn own(&self) -> Range<usize> {
         0..self.own
     }

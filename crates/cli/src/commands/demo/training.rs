@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use dissensus::blends_material;
 use dissensus_data::blends::Blends;
 use dissensus_measure::{
     Direction, Judged, Matrix, Predictions, Scorer, Settings, Targets, Truth, metric,
@@ -15,7 +16,7 @@ use dissensus_train::spec::Data;
 use super::Args;
 use crate::commands::study::{Lanes, train_all};
 use crate::reporting;
-use crate::training::{Column, Summary, blends_material, summarize};
+use crate::training::{Column, Summary, summarize};
 use crate::ui::table::Form;
 use crate::ui::{self, paint};
 
@@ -27,9 +28,7 @@ pub(super) fn run(args: &Args, blends: &Blends) -> anyhow::Result<ExitCode> {
         [format!("data.items={}", args.settings.items), format!("training.epochs={}", args.epochs)];
     let seeds: Vec<u64> = (0..args.seeds).collect();
     let study = Study::builtin("demo")?.with_overrides(&sets)?.seeded(&seeds);
-    let mut load = |_: &Data| -> Result<Material, LoadError> {
-        blends_material(blends).map_err(|error| -> LoadError { format!("{error:#}").into() })
-    };
+    let mut load = |_: &Data| -> Result<Material, LoadError> { Ok(blends_material(blends)?) };
     let plan = study.plan(&PlanOptions::default(), &mut load)?;
     let store = Store::create_or_open(&args.store)?;
     ui::err(&format!(
