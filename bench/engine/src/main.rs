@@ -187,7 +187,7 @@ fn grid(data: &str, lanes: usize) -> Outcome<()> {
         Ok(loss)
     };
     let losses =
-        dissensus_train::lanes(settings.len(), lanes, |_, job| run(job).unwrap_or(f64::NAN));
+        dissensus_train::parallel(settings.len(), lanes, |_, job| run(job).unwrap_or(f64::NAN));
     let seconds = start.elapsed().as_secs_f64();
     let mean = losses.iter().sum::<f64>() / losses.len() as f64;
     println!(
@@ -329,8 +329,9 @@ fn cuda(precision: &str, lanes: usize, epochs: u64) -> Outcome<()> {
         barrier.wait();
         Ok((began.elapsed().as_secs_f64(), loss, runner.bytes(), first))
     };
-    let results =
-        dissensus_train::lanes(lanes, lanes, |_, lane| run(lane as u64).map_err(|e| e.to_string()));
+    let results = dissensus_train::parallel(lanes, lanes, |_, lane| {
+        run(lane as u64).map_err(|e| e.to_string())
+    });
     let (mut slowest, mut memory, mut losses, mut first) = (0.0f64, 0, Vec::new(), 0.0f64);
     for result in results {
         let (seconds, loss, bytes, began) = result?;

@@ -17,13 +17,13 @@ pub(crate) struct DeviceArgs {
 
 impl DeviceArgs {
     pub(crate) fn open(&self) -> anyhow::Result<(Box<dyn Device>, Precision)> {
-        let (device, on_card) = open_device(&self.device)?;
+        let device = open_device(&self.device)?;
         let precision = Precision::named(&self.precision).unwrap_or_default();
         anyhow::ensure!(
-            on_card || precision == Precision::F32,
+            device.is_gpu() || precision == Precision::F32,
             "--precision {} is for a card, and this is a CPU; leave it out",
             self.precision
         );
-        Ok((device, precision))
+        Ok((device.into_device(), precision))
     }
 }

@@ -1,7 +1,7 @@
 //! What the commands that examine models share: runs by their digits, their data found again, a
 //! device, and bars.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Mutex;
 
 use anyhow::Context as _;
@@ -9,16 +9,14 @@ use dissensus_core::{Cancel, Event, Progress};
 use dissensus_engine::Device;
 use dissensus_examine::{Model, ModelSettings, Observer};
 use dissensus_geometry::curvature::Estimate;
-use dissensus_store::{RunInfo, Store, Which};
-use dissensus_studies::{LoadError, Material, PlanOptions, Study, files};
-use dissensus_train::spec::Data;
-use dissensus_train::{DataIdentity, RunSpec, Spec, Task};
+use dissensus_store::{RunInfo, Which};
+use dissensus_train::{RunSpec, Task};
 use indicatif::ProgressBar;
 use serde::Serialize;
 
 use crate::commands::runs::StoreArgs;
 use crate::device::DeviceArgs;
-use crate::training::{load, material};
+use crate::training::find_data;
 use crate::ui::{self, paint, progress};
 
 /// Which models, and where they are computed.
@@ -100,13 +98,7 @@ impl Bench<'_> {
         if let Some(at) = self.tasks.iter().position(|task| task.identity().same_content(wanted)) {
             return Ok(at);
         }
-        let found = match &self.models.spec {
-            Some(path) => of_file(path, wanted)?,
-            None => match of_name(wanted)? {
-                Some(task) => Some(task),
-                None => of_studies(&self.models.store.open()?, wanted)?,
-            },
-        };
+        let found = find_data(wanted, self.models.spec.as_deref(), &self.models.store.open()?)?;
         let Some(task) = found else {
             let hint = paint::strong("hint:");
             let (name, items) = (&wanted.name, wanted.items);
@@ -128,74 +120,6 @@ impl Bench<'_> {
         self.tasks.push(task);
         Ok(self.tasks.len() - 1)
     }
-}
-
-fn if_same(task: Task, wanted: &DataIdentity) -> Option<Task> {
-    task.identity().same_content(wanted).then_some(task)
-}
-
-/// A dataset that is known by its name, whole or its first items; and so the one it is judged on.
-fn of_name(wanted: &DataIdentity) -> anyhow::Result<Option<Task>> {
-    let DataIdentity { name, items, judged_on, .. } = wanted;
-    let on = judged_on.as_ref().map(|data| &data.name);
-    let known = |name: &String| dissensus_inputs::WITH_PICTURES.contains(&name.as_str());
-    if !known(name) || !on.is_none_or(known) {
-        return Ok(None);
-    }
-    let on = on.map_or(String::new(), |on| format!("judged_on = {on:?}\n"));
-    let sized = format!("data.items={items}");
-    // Of generated data there are as many as one asks for.
-    let tries: &[&[String]] = match name.as_str() {
-        "blends" => &[&[sized]],
-        _ => &[&[], &[sized]],
-    };
-    for sets in tries {
-        let text = format!("[data]\ndataset = {name:?}\n{on}[delivery]\nmethods = 'soft'\n");
-        let spec = Spec::parse(&text, name, sets)?;
-        if let Some(task) = if_same(load(&spec.data)?, wanted) {
-            return Ok(Some(task));
-        }
-    }
-    Ok(None)
-}
-
-/// What a spec or a study names.
-fn of_file(path: &Path, wanted: &DataIdentity) -> anyhow::Result<Option<Task>> {
-    let name = path.display().to_string();
-    let text = std::fs::read_to_string(path).with_context(|| format!("reading {name}"))?;
-    let is_study = text.lines().any(|line| line.trim() == "[study]");
-    match is_study {
-        true => of_study(&Study::read(path)?, wanted),
-        false => Ok(if_same(load(&Spec::parse(&text, &name, &[])?.data)?, wanted)),
-    }
-}
-
-/// What one of the studies of a store was run on.
-fn of_studies(store: &Store, wanted: &DataIdentity) -> anyhow::Result<Option<Task>> {
-    for name in store.studies()? {
-        let Some(text) = store.study(&name)?.read(files::STUDY)? else { continue };
-        let text = String::from_utf8_lossy(&text);
-        // One that cannot be read, or whose data are gone, may not be the one.
-        let found = Study::parse(&text, &name).ok().map(|study| of_study(&study, wanted));
-        if let Some(Ok(Some(task))) = found {
-            return Ok(Some(task));
-        }
-    }
-    Ok(None)
-}
-
-fn of_study(study: &Study, wanted: &DataIdentity) -> anyhow::Result<Option<Task>> {
-    let mut found = None;
-    let mut look = |data: &Data| -> Result<Material, LoadError> {
-        let fail = |error: anyhow::Error| -> LoadError { format!("{error:#}").into() };
-        let material = material(data).map_err(fail)?;
-        if found.is_none() && material.task.identity().same_content(wanted) {
-            found = Some(load(data).map_err(fail)?);
-        }
-        Ok(material)
-    };
-    study.plan(&PlanOptions::default(), &mut look)?;
-    Ok(found)
 }
 
 /// The first digits of a run, as lists show them.

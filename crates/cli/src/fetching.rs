@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
+use dissensus::ENCODERS;
 use dissensus_data::catalogue::Kind;
 use dissensus_data::{Dataset, Options, default_cache_dir, fetch, find, find_votes};
 use dissensus_train::spec::{Data, DataSource};
 
-use crate::training::ENCODERS;
 use crate::ui::progress::FetchBars;
 
 /// Whether, and from where.

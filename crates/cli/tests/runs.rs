@@ -7,15 +7,16 @@ mod common;
 use std::collections::HashMap;
 use std::path::Path;
 use std::process::{Command, Output};
-use std::sync::atomic::{AtomicBool, Ordering};
 
+use dissensus_core::Cancel;
 use dissensus_data::blends::{Blends, Settings};
 use dissensus_engine::Cpu;
 use dissensus_inputs::{Features, Inputs, Kind, from_blends};
 use dissensus_io::npy;
 use dissensus_store::{ActiveRun, Begun, RunId, Store, Which};
-use dissensus_train::spec::Checkpoint;
-use dissensus_train::{Options, RunSpec, Spec, Task, Watch, train};
+use dissensus_train::{
+    EpochRow, FitOptions, Observer, RunResult, RunSpec, Saving, Spec, Task, TrainError, fit_stored,
+};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -83,17 +84,20 @@ impl Lab {
 
     /// Trains a run, up to so many epochs.
     fn train(&self, task: &Task, spec: &RunSpec, most: u64) -> RunId {
-        struct Until<'a>(u64, &'a AtomicBool);
-        impl Watch for Until<'_> {
-            fn epoch(&mut self, _: &Value, done: u64, _: u64) {
-                self.1.store(done >= self.0, Ordering::Relaxed);
+        struct Until(u64, Cancel);
+        impl Observer for Until {
+            fn on_epoch(&mut self, _: &EpochRow, done: u64, _: u64) -> Result<(), TrainError> {
+                if done >= self.0 {
+                    self.1.cancel();
+                }
+                Ok(())
             }
         }
-        let (run, stop) = (self.begin(spec), AtomicBool::new(false));
+        let (run, cancel) = (self.begin(spec), Cancel::new());
         let id = run.id().clone();
-        let (threads, checkpoint, tensorboard) = (1, Checkpoint::Auto, false);
-        let options = Options { threads, checkpoint, tensorboard, curves: None, stop: &stop };
-        train(task, spec, &Cpu, run, options, &mut Until(most, &stop)).unwrap();
+        let mut until = Until(most, cancel.clone());
+        let options = FitOptions { threads: 1, cancel, ..FitOptions::default() };
+        fit_stored(task, spec, &Cpu, run, &Saving::default(), &options, &mut [&mut until]).unwrap();
         id
     }
 }
@@ -199,7 +203,7 @@ fn lists_every_kind_of_run() {
         assert!(epochs.contains(&(state, run["epoch"].as_u64().unwrap())), "{run}");
     }
     let info = lab.store.find(&ids["finished"]).unwrap();
-    let best = &info.result().unwrap().unwrap()["parts"]["evaluation"]["best"];
+    let best = &info.result::<Value>().unwrap().unwrap()["parts"]["evaluation"]["best"];
     let finished = runs.iter().find(|run| run["state"] == "finished").unwrap();
     assert_eq!(finished["soft_nll"], best["soft_nll"]);
     assert_eq!(finished["accuracy"], best["accuracy"]);
@@ -234,7 +238,7 @@ fn shows_everything_about_a_run() {
     let json = lab.json(&["runs", "show", &ids["finished"], "--json"]);
     let info = lab.store.find(&ids["finished"]).unwrap();
     assert_eq!((&json["spec"], &json["about"]), (&info.spec, &info.about));
-    assert_eq!(json["result"], info.result().unwrap().unwrap());
+    assert_eq!(json["result"], info.result::<Value>().unwrap().unwrap());
     assert_eq!(json["history"].as_array().unwrap().len(), 3);
     assert_eq!((&json["state"], &json["planned"]), (&json!("finished"), &json!(3)));
     let files: u64 =
@@ -317,8 +321,8 @@ fn pictures_of_a_run_are_predicted_to_the_bit() {
         "training.epochs=12",
     ];
     let adam = lab.train(&task, &spec(&task, &[&SMALL[..], &sets[..]].concat()), u64::MAX);
-    let result = lab.store.run(&adam).unwrap().result().unwrap().unwrap();
-    assert!(result["best_epoch"].as_u64().unwrap() < 11, "best and last are the same: {result}");
+    let result: RunResult = lab.store.run(&adam).unwrap().result().unwrap().unwrap();
+    assert!(result.best_epoch < 11, "best and last are the same: {result:?}");
     let sgd = lab.train(&task, &small(&task, 0), u64::MAX);
     for (id, which) in [(&adam, Which::Best), (&adam, Which::Last), (&sgd, Which::Best)] {
         same_bits(&lab, id, "blends", which);

@@ -1,9 +1,14 @@
 //! Train and judge classifiers on how people actually voted.
 
 mod compare;
+mod context;
+mod data;
+mod data_error;
 mod deliver;
+mod encoding;
 mod error;
 mod evaluate;
+mod open;
 mod report;
 mod score;
 
@@ -12,12 +17,17 @@ pub use dissensus_core as core;
 pub use compare::{
     Difference, ItemComparison, SeedComparison, SeedTest, compare_items, compare_seeds,
 };
+pub use context::LoadContext;
+pub use data::{blends_material, load_material, load_task, read_inputs};
+pub use data_error::DataError;
 pub use deliver::{DeliverOptions, Delivered, LabelFile, SparseDraw, deliver};
+pub use encoding::{ENCODERS, Source as EncoderSource, encode, open_encoder};
 pub use error::Error;
 pub use evaluate::{
     DEFAULT_METRICS, Evaluated, LabelProblem, ScoreError, ScoreOptions, evaluate, evaluate_common,
     metrics,
 };
+pub use open::find_data;
 pub use report::{WrittenReport, report_tables, write_report};
 pub use score::{MetricScore, Scores, score};
 

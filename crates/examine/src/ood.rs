@@ -35,7 +35,7 @@ impl Outside {
 
     /// These inputs under another name.
     pub fn named(name: impl Into<String>, inputs: Inputs) -> Self {
-        let data = engine_dataset(&inputs);
+        let data = engine_dataset(&inputs, None);
         Self { name: name.into(), data }
     }
 

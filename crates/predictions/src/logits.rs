@@ -74,6 +74,19 @@ impl<'a> Logits<'a> {
         &self.classes
     }
 
+    /// The probabilities, row after row: q_k = exp(z_k − m) / Σ exp(z − m), with m the largest logit
+    /// of a row.
+    pub fn probabilities(&self) -> Vec<f64> {
+        let mut all: Vec<f64> = self.logits.iter().map(|&z| f64::from(z)).collect();
+        for row in all.chunks_mut(self.classes.len().max(1)) {
+            let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            row.iter_mut().for_each(|z| *z = (*z - largest).exp());
+            let sum: f64 = row.iter().sum();
+            row.iter_mut().for_each(|power| *power /= sum);
+        }
+        all
+    }
+
     /// Writes them as a `.npz` with the arrays `logits`, `ids` and `classes`.
     pub fn write_npz(&self, out: impl Write + Seek) -> io::Result<()> {
         let mut npz = NpzWriter::new(out);
@@ -176,5 +189,17 @@ mod tests {
         flipped[at] ^= 1;
         let message = Logits::from_npz(flipped).unwrap_err().to_string();
         assert!(message.starts_with("logits.npy"), "{message}");
+    }
+
+    #[test]
+    fn probabilities_sum_to_one_and_do_not_overflow() {
+        let probabilities = |row: &[f32]| {
+            let classes: Vec<String> = ["x", "y", "z"].map(str::to_owned)[..row.len()].to_vec();
+            Logits::new(row.to_vec(), vec!["a".to_owned()], classes).unwrap().probabilities()
+        };
+        assert_eq!(probabilities(&[1e4, 1e4]), [0.5, 0.5]);
+        assert_eq!(probabilities(&[1.0, 2.0, f32::MAX]), [0.0, 0.0, 1.0]);
+        // e¹ / (e⁰ + e¹)
+        assert!((probabilities(&[0.0, 1.0])[1] - 0.731_058_578_630_004_9).abs() < 1e-15);
     }
 }

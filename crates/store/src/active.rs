@@ -2,17 +2,17 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use dissensus_io::Lock;
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::checkpoint::write_tensors;
 use crate::layout::RunLayout;
-use crate::tensorboard::EventWriter;
 use crate::{
     Checkpoint, Durability, Logits, RunId, RunInfo, State, Status, StoreError, Tensors, Which,
-    files,
+    files, weights,
 };
 
 /// A run that this process holds. Dropped without a word, it counts as interrupted.
@@ -90,16 +90,19 @@ impl ActiveRun {
         files::replace(&path, Durability::Power, |out| predictions.write_npz(out))
     }
 
-    /// A new event file for TensorBoard in the run's folder. Older ones are removed: they may tell
-    /// of epochs after the checkpoint, so its history is to be written anew.
-    pub fn events(&self) -> Result<EventWriter, StoreError> {
-        files::remove(&self.layout.events())?;
-        EventWriter::create(&self.layout.events())
+    /// The folder of the run's event files for TensorBoard; it may not exist yet.
+    pub fn events_folder(&self) -> PathBuf {
+        self.layout.events()
+    }
+
+    /// The weights that were saved last; `None` where there are none yet.
+    pub fn weights(&self, which: Which) -> Result<Option<Tensors<'static>>, StoreError> {
+        weights::read_file(&self.layout.weights(which))
     }
 
     /// Ends the run with its final figures. There is nothing left to continue, so the checkpoint
     /// goes; weights, predictions and history stay.
-    pub fn finish(self, result: &Value) -> Result<RunInfo, StoreError> {
+    pub fn finish(self, result: &impl Serialize) -> Result<RunInfo, StoreError> {
         let history = self.layout.history();
         if let Some(bytes) = files::read_if_there(&history)? {
             files::replace(&history, Durability::Power, |out| out.write_all(&bytes))?;

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::layout::{NEW, REMOVED, RunLayout};
@@ -27,7 +28,16 @@ impl Store {
     ///
     /// A finished run is given back as it is; an interrupted one is continued; one that failed
     /// starts anew. A run that another process trains is an error.
-    pub fn begin(&self, spec: &Value, about: &Value, planned: u64) -> Result<Begun, StoreError> {
+    pub fn begin(
+        &self,
+        spec: &Value,
+        about: &impl Serialize,
+        planned: u64,
+    ) -> Result<Begun, StoreError> {
+        let path = || self.layout.root.clone();
+        let about = serde_json::to_value(about)
+            .map_err(|error| StoreError::Json { path: path(), error })?;
+        let about = &about;
         let digest = canonical::digest(spec);
         let id = RunId::of_digest(&digest);
         let runs = self.layout.runs();

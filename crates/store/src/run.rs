@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use dissensus_io::Lock;
 use dissensus_predictions::LogitsError;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -76,8 +77,8 @@ impl RunInfo {
         Ok(Self { id, spec, about, created, continued, status, folder, layout })
     }
 
-    /// One object an epoch, in order.
-    pub fn history(&self) -> Result<Vec<Value>, StoreError> {
+    /// One row per epoch, in order, as the type that the caller wrote.
+    pub fn history<R: DeserializeOwned>(&self) -> Result<Vec<R>, StoreError> {
         let path = self.layout.history();
         let Some(bytes) = files::read_if_there(&path)? else {
             return Ok(Vec::new());
@@ -98,14 +99,7 @@ impl RunInfo {
 
     /// Either of them.
     pub fn weights(&self, which: Which) -> Result<Option<Tensors<'static>>, StoreError> {
-        let path = self.layout.weights(which);
-        let Some(bytes) = files::read_if_there(&path)? else {
-            return Ok(None);
-        };
-        match weights::read(&bytes) {
-            Ok((tensors, _)) => Ok(Some(tensors)),
-            Err(reason) => Err(StoreError::Weights { path, reason }),
-        }
+        weights::read_file(&self.layout.weights(which))
     }
 
     /// What the model of the selected epoch, or the last one, predicts; `None` where nothing yet.
@@ -119,8 +113,8 @@ impl RunInfo {
         Logits::from_npz(bytes).map(Some).map_err(wrong)
     }
 
-    /// The final figures; `None` unless the run is finished.
-    pub fn result(&self) -> Result<Option<Value>, StoreError> {
+    /// The result, as the type that the caller wrote; `None` unless the run is finished.
+    pub fn result<R: DeserializeOwned>(&self) -> Result<Option<R>, StoreError> {
         match self.status.state {
             State::Finished => files::read_json(&self.layout.result()).map(Some),
             _ => Ok(None),

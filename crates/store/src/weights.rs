@@ -8,11 +8,12 @@
 //! length is right may still hold zeros after a loss of power.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use safetensors::{Dtype, SafeTensors};
 use serde_json::{Map, Value, json};
 
-use crate::Tensors;
+use crate::{StoreError, Tensors, files};
 
 /// The format's limit on the head.
 pub(crate) const HEAD_LIMIT: usize = 100_000_000;
@@ -74,7 +75,18 @@ fn blocks<E>(tensors: &Tensors<'_>, mut each: impl FnMut(&[u8]) -> Result<(), E>
     Ok(())
 }
 
-/// The tensors in a file, and the note; or what is wrong with it.
+/// The tensors in a file; `None` where there is none.
+pub(crate) fn read_file(path: &Path) -> Result<Option<Tensors<'static>>, StoreError> {
+    let Some(bytes) = files::read_if_there(path)? else {
+        return Ok(None);
+    };
+    match read(&bytes) {
+        Ok((tensors, _)) => Ok(Some(tensors)),
+        Err(reason) => Err(StoreError::Weights { path: path.to_owned(), reason }),
+    }
+}
+
+/// The tensors in a file's bytes, and the note; or what is wrong with it.
 pub(crate) fn read(bytes: &[u8]) -> Result<(Tensors<'static>, Option<String>), String> {
     let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|e| e.to_string())?;
     let file = SafeTensors::deserialize(bytes).map_err(|e| e.to_string())?;

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use common::{about, begin, checkpoint, predictions, spec, weights};
 use dissensus_store::{RunId, State, Store, StoreError};
+use serde_json::Value;
 
 const STORE: &str = "DISSENSUS_TEST_STORE";
 /// Enough for the writing of a checkpoint to take most of an epoch.
@@ -94,14 +95,14 @@ fn a_kill_at_any_moment_leaves_a_whole_checkpoint_and_a_free_lock() {
 
         let info = store.run(&id).unwrap();
         assert_eq!(info.status.state, State::Interrupted);
-        let history = info.history().unwrap();
+        let history = info.history::<Value>().unwrap();
         let mut run = begin(&store, 1);
         let found = run.checkpoint().unwrap().expect("there was a checkpoint");
         assert!(found.epoch > reached, "{} after {reached}", found.epoch);
         assert_eq!(found, checkpoint(found.epoch, VALUES));
         // The history is written after the checkpoint: at most one epoch behind.
         assert!((found.epoch - 1..=found.epoch).contains(&(history.len() as u64)));
-        assert_eq!(store.run(&id).unwrap().history().unwrap().len() as u64, found.epoch);
+        assert_eq!(store.run(&id).unwrap().history::<Value>().unwrap().len() as u64, found.epoch);
         // The best was written before it: at most one epoch ahead.
         let best = info.best_weights().unwrap().unwrap().get("layer.bias").unwrap().values()[0];
         assert!((found.epoch..=found.epoch + 1).contains(&(-best as u64)), "{best}");

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 
 use common::{about, begin, checkpoint, predictions, spec, weights};
 use dissensus_store::{RunId, Store, StoreError, Which};
+use serde_json::Value;
 
 /// A store with one interrupted run that has everything, and the run's folder.
 fn store() -> (tempfile::TempDir, Store, PathBuf) {
@@ -110,7 +111,7 @@ fn broken_json_is_named_with_its_place() {
     }
     let (_folder, store, dir) = store();
     fs::write(dir.join("history.jsonl"), "{\"epoch\":1}\n{\"epo").unwrap();
-    let error = store.run(&RunId::of(&spec(1))).unwrap().history().unwrap_err();
+    let error = store.run(&RunId::of(&spec(1))).unwrap().history::<Value>().unwrap_err();
     assert!(error.to_string().contains("history.jsonl is damaged"), "{error}");
     fs::remove_file(dir.join("about.json")).unwrap();
     let error = store.begin(&spec(1), &about(), 5).unwrap_err();

@@ -12,7 +12,7 @@ use common::{about, begin, checkpoint, predictions, spec, weights};
 use dissensus_store::{
     Durability, PackOptions, RunId, State, Store, StoreError, Which, pack, unpack,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
 
@@ -150,10 +150,10 @@ fn what_is_packed_comes_back() {
     let unpacked = unpack(&file, to.store.path()).unwrap();
     assert_eq!((unpacked.added, unpacked.studies[0].added), (runs, 2));
     let there = to.store.run(&id(1)).unwrap();
-    assert_eq!(there.result().unwrap(), Some(json!({"kl": 0.5})));
+    assert_eq!(there.result::<Value>().unwrap(), Some(json!({"kl": 0.5})));
     assert_eq!(there.predictions(Which::Best).unwrap().unwrap(), predictions(0.5));
     assert_eq!(there.predictions(Which::Last).unwrap().unwrap(), predictions(1.5));
-    assert_eq!((there.about.clone(), there.history().unwrap().len()), (about(), 2));
+    assert_eq!((there.about.clone(), there.history::<Value>().unwrap().len()), (about(), 2));
     assert_eq!(there.best_weights().unwrap(), None);
     assert_eq!(to.state(2), Some(State::Failed { reason: "it diverged".into() }));
     assert_eq!(to.state(3), None);

@@ -7,8 +7,9 @@ mod common;
 use std::fs;
 
 use common::{about, begin, checkpoint, predictions, spec, weights};
+use dissensus_store::tensorboard::EventWriter;
 use dissensus_store::{Begun, Durability, RunId, State, Store, StoreError, Which};
-use serde_json::json;
+use serde_json::{Value, json};
 
 fn names(folder: &std::path::Path) -> Vec<String> {
     let name = |entry: std::io::Result<fs::DirEntry>| entry.unwrap().file_name();
@@ -39,12 +40,12 @@ fn a_run_from_its_beginning_to_its_end() {
 
     assert_eq!((info.status.state.clone(), info.status.epoch), (State::Finished, 2));
     assert_eq!((&info.spec, &info.about), (&spec(1), &about()));
-    assert_eq!(info.history().unwrap(), checkpoint(2, 3).history);
+    assert_eq!(info.history::<Value>().unwrap(), checkpoint(2, 3).history);
     assert_eq!(info.best_weights().unwrap().unwrap(), weights(2.0));
     assert_eq!(info.last_weights().unwrap().unwrap(), weights(3.0));
     assert_eq!(info.predictions(Which::Best).unwrap().unwrap(), predictions(2.0));
     assert_eq!(info.predictions(Which::Last).unwrap().unwrap(), predictions(3.0));
-    assert_eq!(info.result().unwrap(), Some(json!({"kl": 0.25})));
+    assert_eq!(info.result::<Value>().unwrap(), Some(json!({"kl": 0.25})));
     let files = [
         "about.json",
         "best.safetensors",
@@ -83,8 +84,8 @@ fn an_interrupted_run_is_continued_from_its_checkpoint() {
     assert_eq!(store.run(run.id()).unwrap().status.epoch, 3);
     assert_eq!(run.checkpoint().unwrap(), Some(checkpoint(3, 4)));
     let info = store.run(run.id()).unwrap();
-    assert_eq!(info.history().unwrap(), checkpoint(3, 4).history);
-    assert_eq!(info.result().unwrap(), None);
+    assert_eq!(info.history::<Value>().unwrap(), checkpoint(3, 4).history);
+    assert_eq!(info.result::<Value>().unwrap(), None);
     assert_eq!((info.continued.len(), &info.continued[0].about), (1, &elsewhere));
     assert_eq!(info.about, about());
     // Dropped without a word: its status says running, its lock is free.
@@ -110,7 +111,7 @@ fn a_failed_run_starts_anew() {
     assert_eq!(run.checkpoint().unwrap(), None);
     let info = store.run(&id).unwrap();
     assert_eq!((info.status.state.clone(), info.status.epoch), (State::Running, 0));
-    assert!(info.best_weights().unwrap().is_none() && info.history().unwrap().is_empty());
+    assert!(info.best_weights().unwrap().is_none() && info.history::<Value>().unwrap().is_empty());
     assert_eq!(info.predictions(Which::Best).unwrap(), None);
 }
 
@@ -216,10 +217,11 @@ fn events_lie_in_the_run_and_begin_anew() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::create_or_open(folder.path()).unwrap();
     let run = begin(&store, 1);
-    let mut events = run.events().unwrap();
+    let begin = || EventWriter::afresh(&run.events_folder()).unwrap();
+    let mut events = begin();
     events.scalar("loss", 1, 0.0, 0.5).unwrap();
     events.finish().unwrap();
-    let second = run.events().unwrap();
+    let second = begin();
     assert!(second.path().starts_with(run.dir()));
     assert_eq!(names(&run.dir().join("events")).len(), 1);
 }

@@ -8,16 +8,14 @@ mod facts;
 mod items;
 mod provenance;
 
-use std::collections::BTreeMap;
-
 use dissensus_measure::reliability::Binning;
 use dissensus_measure::{Against, Scorer, Settings};
 use dissensus_report::book::{
     Arm, Book, Curve, ItemNumbers, Named, Overlay, Picture, ReliabilityOf, RunKey,
 };
 use dissensus_store::{RunInfo, Store, Which};
+use dissensus_train::EpochRow;
 use rayon::prelude::*;
-use serde_json::Value;
 
 use crate::collect::Gathered;
 use crate::finished::Finished;
@@ -188,22 +186,11 @@ fn overlays(of: &RunKey, kept: &[Kept]) -> Vec<Overlay> {
 
 /// The columns of a run's history, each once.
 fn curves(of: &RunKey, info: &RunInfo) -> Result<Vec<Curve>, StudyError> {
-    let history = info.history()?;
-    let mut columns: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-    for (epoch, row) in history.iter().enumerate() {
-        for (name, value) in row.as_object().into_iter().flatten() {
-            if name != "epoch" {
-                let values = columns.entry(name).or_default();
-                values.resize(epoch, f64::NAN);
-                values.push(value.as_f64().unwrap_or(f64::NAN));
-            }
-        }
-    }
-    let names = history.first().and_then(Value::as_object).into_iter().flatten();
-    let curve = |(name, _): (&String, _)| {
-        let mut values = columns.remove(name.as_str())?;
-        values.resize(history.len(), f64::NAN);
-        Some(Curve { of: of.clone(), column: name.clone(), values, x: Vec::new() })
+    let history: Vec<EpochRow> = info.history()?;
+    let names = history.first().into_iter().flat_map(EpochRow::columns);
+    let curve = |(name, _): (&str, _)| {
+        let values = history.iter().map(|row| row.column(name).unwrap_or(f64::NAN)).collect();
+        Curve { of: of.clone(), column: name.to_owned(), values, x: Vec::new() }
     };
-    Ok(names.filter_map(curve).collect())
+    Ok(names.map(curve).collect())
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use dissensus_core::results::Row;
 use dissensus_report::book::Chosen;
 use dissensus_store::{Durability, RunId, RunInfo, State, Store, StudyFolder, digest};
+use dissensus_train::{RunEnvironment, RunResult};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
@@ -25,12 +26,15 @@ pub mod files {
     pub const ABOUT: &str = "about.json";
 }
 
-/// What a run says of what trained it, and what that is called for people.
-pub(crate) const SAID: [(&str, &str); 4] = [
-    ("version", "trained by"),
-    ("device", "trained on"),
-    ("libraries", "libraries"),
-    ("system", "system"),
+/// A field of a run's environment.
+pub(crate) type Field = fn(&RunEnvironment) -> Option<&str>;
+
+/// What a run's environment says, by its key in `about.json` and its name in reports.
+pub(crate) const ENVIRONMENT: [(&str, &str, Field); 4] = [
+    ("version", "trained by", |run| Some(&run.version)),
+    ("device", "trained on", |run| Some(&run.device)),
+    ("libraries", "libraries", |run| run.libraries.as_deref()),
+    ("system", "system", |run| Some(&run.system)),
 ];
 
 /// Hex digits of the settings' digest in the name of a stage's folder.
@@ -55,7 +59,16 @@ pub struct Collected {
 /// A finished run, as the store has it.
 pub(crate) struct Ran {
     pub(crate) info: RunInfo,
-    pub(crate) result: Value,
+    pub(crate) environment: RunEnvironment,
+    pub(crate) result: RunResult,
+}
+
+impl Ran {
+    pub(crate) fn new(info: RunInfo, result: RunResult) -> Self {
+        // Runs of other programs may say something else of themselves, and need not be left out.
+        let environment = serde_json::from_value(info.about.clone()).unwrap_or_default();
+        Self { info, environment, result }
+    }
 }
 
 /// The final runs, with what the store has of those that are finished.
@@ -68,11 +81,12 @@ pub(crate) struct Gathered {
 }
 
 impl Gathered {
-    /// What finished runs say under this name of [`SAID`], with how many say so: they may come from
-    /// several machines.
-    pub(crate) fn said(&self, key: &str) -> Vec<(&str, usize)> {
+    /// The values of a field of [`ENVIRONMENT`] among finished runs, with the number of runs for
+    /// each: they may come from several machines.
+    pub(crate) fn environments(&self, field: Field) -> Vec<(&str, usize)> {
         let mut values: Vec<(&str, usize)> = Vec::new();
-        for value in self.ran.values().filter_map(|run| run.info.about[key].as_str()) {
+        let known = self.ran.values().filter_map(|run| field(&run.environment));
+        for value in known.filter(|value| !value.is_empty()) {
             match values.iter_mut().find(|(known, _)| *known == value) {
                 Some((_, runs)) => *runs += 1,
                 None => values.push((value, 1)),
@@ -114,10 +128,13 @@ impl Plan<'_> {
     fn about(&self, gathered: &Gathered, about: &Value) -> Value {
         let ran = || gathered.ran.values();
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-        let runs = |key: &str| -> Value {
-            gathered.said(key).into_iter().map(|(value, runs)| (value, Value::from(runs))).collect()
-        };
-        let trained: Value = SAID.into_iter().map(|(key, _)| (key, runs(key))).collect();
+        let trained: Value = ENVIRONMENT
+            .into_iter()
+            .map(|(key, _, field)| {
+                let values = gathered.environments(field).into_iter();
+                (key, values.map(|(value, runs)| (value, Value::from(runs))).collect::<Value>())
+            })
+            .collect();
         json!({
             "format": 1,
             "study": self.study().name,
@@ -130,7 +147,7 @@ impl Plan<'_> {
             "failed": gathered.collected.failed.len(),
             "missing": gathered.collected.missing,
             "trained": trained,
-            "training_seconds": ran().filter_map(|run| run.result["seconds"].as_f64()).sum::<f64>(),
+            "training_seconds": ran().map(|run| run.result.seconds).sum::<f64>(),
         })
     }
 
@@ -246,7 +263,7 @@ impl Plan<'_> {
         for stage in &self.study().stages {
             numbers.extend(staged(&**stage, &finished, folder)?);
         }
-        Ok(Some(One::Finished(Box::new(Ran { info, result }), numbers)))
+        Ok(Some(One::Finished(Box::new(Ran::new(info, result)), numbers)))
     }
 }
 

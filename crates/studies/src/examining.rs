@@ -6,7 +6,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use dissensus_core::{Cancel, Event, Progress};
 use dissensus_examine::Observer;
@@ -56,7 +55,7 @@ impl Plan<'_> {
         &self,
         store: &Store,
         bench: &Bench<'_>,
-        stop: &AtomicBool,
+        cancel: &Cancel,
         onlooker: &mut dyn Onlooker,
     ) -> Result<Examined, StudyError> {
         let mut examined = Examined::default();
@@ -70,7 +69,7 @@ impl Plan<'_> {
         for stage in self.examiners() {
             let work = todo(stage, &jobs, &ran, &folder, &names, &mut examined)?;
             if !work.groups.is_empty() {
-                self.one_stage(&work, &ran, &folder, bench, stop, onlooker, &mut examined)?;
+                self.one_stage(&work, &ran, &folder, bench, cancel, onlooker, &mut examined)?;
             }
         }
         Ok(examined)
@@ -117,13 +116,13 @@ impl Plan<'_> {
         ran: &BTreeMap<RunId, Ran>,
         folder: &StudyFolder,
         bench: &Bench<'_>,
-        stop: &AtomicBool,
+        cancel: &Cancel,
         onlooker: &mut dyn Onlooker,
         examined: &mut Examined,
     ) -> Result<(), StudyError> {
         onlooker.begun(work.stage.name(), work.groups.len());
         for group in &work.groups {
-            if stop.load(Ordering::Relaxed) {
+            if cancel.is_cancelled() {
                 examined.stopped = true;
                 return Ok(());
             }
@@ -132,14 +131,13 @@ impl Plan<'_> {
                 .runs
                 .iter()
                 .filter_map(|job| {
-                    let Ran { info, result } = ran.get(&job.id)?;
+                    let Ran { info, result, .. } = ran.get(&job.id)?;
                     Some(Finished { job, info, result, material: self.material(job) })
                 })
                 .collect();
-            let cancel = Cancel::new();
-            let (shared, token) = (Mutex::new(&mut *onlooker), cancel.clone());
-            let reports = Reports { label: &label, onlooker: shared, stop, cancel };
-            let found = work.stage.examine(&runs, bench, &Observer::new(&reports, token));
+            let reports = Reports { label: &label, onlooker: Mutex::new(&mut *onlooker) };
+            let observer = Observer::new(&reports, cancel.clone());
+            let found = work.stage.examine(&runs, bench, &observer);
             let found = match found {
                 Ok(found) => found,
                 Err(StudyError::Examine(error)) if error.is_cancelled() => {
@@ -170,19 +168,14 @@ impl Plan<'_> {
     }
 }
 
-/// Hands progress on to an onlooker, and stops the work when it is asked to.
+/// Hands progress on to an onlooker.
 struct Reports<'a, 'o> {
     label: &'a str,
     onlooker: Mutex<&'a mut (dyn Onlooker + 'o)>,
-    stop: &'a AtomicBool,
-    cancel: Cancel,
 }
 
 impl Progress for Reports<'_, '_> {
     fn report(&self, event: Event<'_>) {
-        if self.stop.load(Ordering::Relaxed) {
-            self.cancel.cancel();
-        }
         if let (Event::Advanced { task, done, total, .. }, Ok(mut onlooker)) =
             (event, self.onlooker.lock())
         {
@@ -200,7 +193,7 @@ fn with_weights(store: &Store, jobs: &[Job]) -> Result<BTreeMap<RunId, Ran>, Stu
             continue;
         }
         if let Some(result) = info.result()? {
-            ran.insert(job.id.clone(), Ran { info, result });
+            ran.insert(job.id.clone(), Ran::new(info, result));
         }
     }
     Ok(ran)

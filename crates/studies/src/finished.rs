@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dissensus_measure::{Judged, Matrix, ModelOutput};
 use dissensus_store::{RunInfo, Which};
-use serde_json::Value;
+use dissensus_train::RunResult;
 
 use crate::{Job, Material, StudyError};
 
@@ -14,8 +14,8 @@ pub struct Finished<'a> {
     pub job: &'a Job,
     /// What the store has of it.
     pub info: &'a RunInfo,
-    /// Its final figures.
-    pub result: &'a Value,
+    /// Its result.
+    pub result: &'a RunResult,
     /// What it was trained and judged on.
     pub material: &'a Material,
 }

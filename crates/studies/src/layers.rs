@@ -5,7 +5,7 @@
 use dissensus_core::Direction;
 use dissensus_measure::metric;
 use dissensus_train::spec::{Data, Draft, Run, Spec, Votes};
-use dissensus_train::{Place, RunPlan, Selection};
+use dissensus_train::{Place, RunPlan, RunResult, Selection};
 use toml::Value;
 
 use crate::StudyError;
@@ -189,7 +189,7 @@ fn written(value: &Value) -> String {
 }
 
 /// The value that selects, in a run's result.
-pub(crate) fn selecting(result: &serde_json::Value, search: &Search) -> Option<f64> {
+pub(crate) fn selecting(result: &RunResult, search: &Search) -> Option<f64> {
     metric(&search.metric)?;
-    result["parts"][&search.on]["best"][&search.metric].as_f64()
+    result.part(&search.on)?.best.get(&search.metric)
 }

@@ -13,7 +13,7 @@ use dissensus_labels::nearest;
 use dissensus_report::book::Chosen;
 use dissensus_store::{RunId, State, Store};
 use dissensus_train::spec::Data;
-use dissensus_train::{Place, RunPlan, RunSpec, Task, TrainError};
+use dissensus_train::{Place, RunPlan, RunResult, RunSpec, Task, TrainError};
 
 use crate::error::LoadError;
 use crate::layers::{Outline, selecting};
@@ -300,7 +300,8 @@ impl<'s> Plan<'s> {
             let run = store.get(&job.id)?;
             match run.as_ref().map(|run| &run.status.state) {
                 Some(State::Finished) => {
-                    let result = run.and_then(|run| run.result().transpose()).transpose()?;
+                    let result: Option<RunResult> =
+                        run.and_then(|run| run.result().transpose()).transpose()?;
                     values.push(result.and_then(|result| selecting(&result, search)));
                 }
                 Some(State::Failed { .. }) => values.push(None),

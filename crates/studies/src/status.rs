@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use dissensus_store::{RunId, State, Store};
+use dissensus_train::RunResult;
 
 use crate::{Job, Plan, StudyError};
 
@@ -109,9 +110,9 @@ impl Progress {
             State::Running => Self::Running { share },
             State::Interrupted => Self::Interrupted { share },
             State::Failed { reason } => Self::Failed { reason: reason.clone() },
-            State::Finished => match run.result() {
+            State::Finished => match run.result::<RunResult>() {
                 Ok(result) => Self::Done {
-                    seconds: result.and_then(|result| result["seconds"].as_f64()),
+                    seconds: result.map(|result| result.seconds),
                     ran: (run.created, run.status.updated),
                 },
                 Err(error) => unreadable(error),

@@ -12,8 +12,8 @@ use dissensus_labels::{Source, sparse};
 use dissensus_report::book::{Book, Direction, RunKey};
 use dissensus_store::Which;
 use dissensus_studies::{Job, LoadError, Material, Plan, PlanOptions, Study};
-use dissensus_train::Task;
 use dissensus_train::spec::Data;
+use dissensus_train::{EpochRow, RunResult, Task};
 use serde_json::json;
 
 const SHOWN: &str = "
@@ -102,8 +102,8 @@ fn everything_is_there() {
             let curve = book.curves.iter().find(|c| c.of == of(job) && c.column == column);
             curve.unwrap().values.clone()
         };
-        let history = info.history().unwrap();
-        let losses: Vec<f64> = history.iter().map(|row| row["loss"].as_f64().unwrap()).collect();
+        let history: Vec<EpochRow> = info.history().unwrap();
+        let losses: Vec<f64> = history.iter().map(|row| row.loss).collect();
         assert_eq!(curve("loss"), losses);
         assert_eq!(curve("evaluation.soft_nll").len(), 2);
         assert!(!book.curves.iter().any(|curve| curve.column == "epoch"));
@@ -152,8 +152,8 @@ fn items_have_the_columns_that_figures_ask_for_and_no_others() {
     // The mean over items is the metric.
     let nll = values("soft_nll");
     let mean = nll.iter().sum::<f64>() / nll.len() as f64;
-    let result = lab.store.run(&job.id).unwrap().result().unwrap().unwrap();
-    let expected = result["parts"]["evaluation"]["best"]["soft_nll"].as_f64().unwrap();
+    let result: RunResult = lab.store.run(&job.id).unwrap().result().unwrap().unwrap();
+    let expected = result.part("evaluation").unwrap().best.get("soft_nll").unwrap();
     assert!((mean - expected).abs() < 1e-12);
 }
 

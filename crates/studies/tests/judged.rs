@@ -5,9 +5,8 @@
 
 mod common;
 
-use std::sync::atomic::AtomicBool;
-
 use common::Lab;
+use dissensus_core::Cancel;
 use dissensus_data::blends::{Blends, Settings, VotesPerItem};
 use dissensus_engine::Cpu;
 use dissensus_examine::Model;
@@ -81,7 +80,7 @@ fn the_judged_set_is_what_is_looked_at() {
     let lab = Lab::new();
     assert_eq!(lab.all(&plan), 4);
     let bench = Bench::new(&Cpu, true, &|name| panic!("nobody asked for {name}"));
-    plan.examine(&lab.store, &bench, &AtomicBool::new(false), &mut Quiet).unwrap();
+    plan.examine(&lab.store, &bench, &Cancel::new(), &mut Quiet).unwrap();
     plan.collect(&lab.store, &json!({})).unwrap();
     let book = plan.book(&lab.store).unwrap();
 

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use common::{Lab, plan, study};
 use dissensus_store::{Begun, RunId, Which};
 use dissensus_studies::{Job, Plan, Study, distinct, files, results};
+use dissensus_train::RunResult;
 use serde_json::json;
 
 fn ids(jobs: &[Job]) -> BTreeSet<RunId> {
@@ -73,8 +74,8 @@ fn runs_are_never_redone_and_results_are_one_tidy_table() {
     }
     let mut earlier = 0;
     for job in &jobs {
-        let result = lab.store.run(&job.id).unwrap().result().unwrap().unwrap();
-        earlier += usize::from(result["best_epoch"] != json!(2));
+        let result: RunResult = lab.store.run(&job.id).unwrap().result().unwrap().unwrap();
+        earlier += usize::from(result.best_epoch != 2);
         let value = |metric: &str, slice: &str| {
             let mut rows = collected.rows.iter().filter(|row| {
                 row.run == job.id.as_str() && row.metric == metric && row.slice == slice
@@ -84,17 +85,17 @@ fn runs_are_never_redone_and_results_are_one_tidy_table() {
             assert_eq!((row.k, row.seed, &row.arm), (job.k, job.seed, &job.arm));
             row.value
         };
-        let evaluation = &result["parts"]["evaluation"];
+        let evaluation = result.part("evaluation").unwrap();
         for metric in ["soft_nll", "accuracy", "ece_mass", "entropy_spearman"] {
-            assert_eq!(value(metric, "all"), evaluation["best"][metric].as_f64(), "{metric}");
+            assert_eq!(value(metric, "all"), evaluation.best.get(metric), "{metric}");
             let last = format!("{metric}.last");
-            assert_eq!(value(&last, "all"), evaluation["last"][metric].as_f64(), "{last}");
+            assert_eq!(value(&last, "all"), evaluation.last.get(metric), "{last}");
         }
         assert_ne!(value("soft_nll", "high"), value("soft_nll", "all"));
-        let epoch = result["best_epoch"].as_u64().unwrap();
+        let epoch = result.best_epoch;
         assert_eq!(value("best_epoch", "all"), Some((epoch + 1) as f64));
         assert!(value("epochs_to_95", "all").unwrap() <= (epoch + 1) as f64);
-        assert_eq!(value("seconds", "all"), result["seconds"].as_f64());
+        assert_eq!(value("seconds", "all"), Some(result.seconds));
         assert!(value("true_kl", "all").unwrap() > 0.0);
     }
     assert!(earlier > 0, "the best epoch is always the last");

@@ -5,9 +5,9 @@
 mod common;
 
 use std::collections::BTreeSet;
-use std::sync::atomic::AtomicBool;
 
 use common::{Lab, load, plan};
+use dissensus_core::Cancel;
 use dissensus_data::blends::Settings;
 use dissensus_engine::Cpu;
 use dissensus_inputs::{Inputs, from_blends};
@@ -120,7 +120,7 @@ fn others(name: &str) -> Result<Inputs, LoadError> {
 }
 
 fn examine(lab: &Lab, plan: &Plan<'_>) -> (Examined, Vec<String>) {
-    let (stop, mut log) = (AtomicBool::new(false), Log::default());
+    let (stop, mut log) = (Cancel::new(), Log::default());
     let bench = Bench::new(&Cpu, true, &others);
     let examined = plan.examine(&lab.store, &bench, &stop, &mut log).unwrap();
     (examined, log.0)

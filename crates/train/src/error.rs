@@ -173,6 +173,18 @@ pub enum TrainError {
     /// Data that cannot be trained on.
     #[error("{0}")]
     Data(String),
+    /// Training was cancelled.
+    #[error("training was cancelled after {epochs} epochs")]
+    Cancelled {
+        /// How many epochs were done.
+        epochs: u64,
+    },
+    /// Training went wrong, and would again: it diverged, or no epoch could be selected.
+    #[error("{reason}")]
+    Failed {
+        /// What happened.
+        reason: String,
+    },
     /// A spec that cannot be used.
     #[error(transparent)]
     Spec(#[from] SpecError),

@@ -9,14 +9,49 @@
 //! * [`Task`]: votes and inputs of the same items, and where it is judged on another data set
 //!   ([`Task::judged_on`]) those of both. With a plan it makes a [`Setup`]: network, parts and
 //!   labels, ready to start.
-//! * [`train`]: the loop, from the start or from a checkpoint; [`Options`] say how it is run,
-//!   [`Watch`] sees it run, [`Outcome`] is how it ended. [`lanes`] is for several runs at a time.
+//! * [`fit`]: trains a model in memory and gives a [`Trained`] one, with its [`RunResult`]; an
+//!   [`Observer`] sees every epoch, may save it, and may continue an earlier run. [`fit_stored`] is
+//!   the same with a run of a store. [`run_jobs`] trains many runs, several at once, on an
+//!   [`OpenDevice`].
 //! * [`Selection`], [`Stopping`]: which epoch is kept, and when training ends early.
 //! * [`divergence`]: when a loss is no number any more.
-//! * [`scores`], [`Found`]: the figures of predictions, and weights as they are stored.
+//! * [`scores`], [`Found`]: the metrics of predictions, and weights as they are stored.
 //!
 //! A run is the same to the bit however it is run: in one go or in pieces, on any number of threads,
 //! beside other runs, from data in any order. `tests/resume.rs` holds it to that.
+//!
+//! A model trained in memory:
+//!
+//! ```
+//! use dissensus_core::{ClassOrder, ClassSet, Counts, Ids, VoteTable};
+//! use dissensus_engine::{Cpu, Model};
+//! use dissensus_inputs::{Features, Inputs, Kind};
+//! use dissensus_train::{FitOptions, RunPlan, Task, fit};
+//!
+//! // Twenty items with five votes each: four for one class, one for the other.
+//! let classes = ClassSet::new(vec!["cat".into(), "dog".into()], ClassOrder::Declared)?;
+//! let mut counts = Counts::new();
+//! (0..20).for_each(|item| counts.push([(item % 2, 4), (1 - item % 2, 1)]));
+//! let votes = VoteTable::from_counts(classes, Ids::positions(20), counts);
+//! // Two features per item.
+//! let values = (0..20).flat_map(|item| [(item % 2) as f32, 0.5]).collect();
+//! let features = Kind::Features(Features::new("features", 2, values)?);
+//! let inputs = Inputs::new("features", Some(votes.items().clone()), features)?;
+//!
+//! let (task, _) = Task::new("example", &votes, &inputs)?;
+//! let plan = RunPlan::new("soft")?.model(Model::Mlp { hidden: 8, dropout: 0.0 }).epochs(3);
+//! let trained = fit(&task, &plan, &Cpu, &FitOptions::default(), &mut [])?;
+//! assert_eq!(trained.history.len(), 3);
+//! assert!(trained.result.part("evaluation").unwrap().best.get("soft_nll").unwrap() < 1.0);
+//!
+//! let predictions = trained.predict(&Cpu, &inputs)?;
+//! assert_eq!((predictions.ids().len(), predictions.classes().len()), (20, 2));
+//! let first = &predictions.probabilities()[..2];
+//! assert!((first[0] + first[1] - 1.0).abs() < 1e-12);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Many runs from a file:
 //!
 //! ```
 //! use dissensus_train::Spec;
@@ -35,29 +70,41 @@
 //! # Ok::<(), dissensus_train::SpecError>(())
 //! ```
 
+mod device;
 mod divergence;
 mod epochs;
 mod error;
-mod lanes;
+mod fit;
+mod jobs;
+mod metrics;
+mod observer;
 mod plan;
+mod result;
 mod saved;
 mod scores;
 mod setup;
 pub mod spec;
 mod split;
 mod stopping;
+mod stored;
 mod task;
-mod training;
+mod trained;
 
+pub use device::{DeviceError, OpenDevice};
 pub use divergence::divergence;
 pub use error::{Place, SpecError, TrainError};
-pub use lanes::lanes;
+pub use fit::{FitOptions, fit};
+pub use jobs::{EndedJob, JobOptions, JobOutcome, RunJob, parallel, run_jobs};
+pub use metrics::Metrics;
+pub use observer::{Curves, Moment, Observer, Snapshot};
 pub use plan::{DataIdentity, FORMAT, Format, RunPlan, RunSpec, SplitPlan};
+pub use result::{EpochRow, Normalization, PartResult, RunEnvironment, RunResult};
 pub use saved::Found;
-pub use scores::{reported, scores};
+pub use scores::scores;
 pub use setup::{Part, Setup};
 pub use spec::{Spec, template};
 pub use split::{Parts, SPLIT, SplitError, are_shares, split};
 pub use stopping::{Best, Selection, Stop, Stopping};
+pub use stored::{Outcome, Saving, fit_stored};
 pub use task::{BothJoined, Task, Voted, engine_dataset};
-pub use training::{Options, Outcome, Watch, train};
+pub use trained::Trained;

@@ -4,7 +4,9 @@
 //! data it is run on. A store names runs by a hash of the latter, so every field is always
 //! written, defaults too: where a default changes, so does the name. (A field that came later is
 //! written only where it says something, so that older runs keep theirs.) What only says how a run is
-//! run (device, lanes, threads, store, checkpoints) is not in it.
+//! run (device, jobs, threads, store, checkpoints) is not in it.
+
+mod new;
 
 use std::fmt;
 

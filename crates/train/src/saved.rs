@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use dissensus_engine::network::Named;
-use dissensus_engine::{Network, Optimizer, State};
+use dissensus_engine::{Network, Optimizer, State, Weights};
 use dissensus_store::Tensors;
 
 use crate::{Part, TrainError};
@@ -15,12 +15,11 @@ use crate::{Part, TrainError};
 /// Weights and batch statistics, by their plain names.
 pub(crate) fn weights(
     network: &Network,
-    parameters: &[f32],
-    statistics: &[f32],
+    weights: &Weights,
 ) -> Result<Tensors<'static>, TrainError> {
     let mut tensors = Tensors::new();
-    add(&mut tensors, "", network.export(parameters))?;
-    add(&mut tensors, "", network.export_statistics(statistics))?;
+    add(&mut tensors, "", network.export(&weights.parameters))?;
+    add(&mut tensors, "", network.export_statistics(&weights.statistics))?;
     Ok(tensors)
 }
 

@@ -3,23 +3,15 @@
 use std::sync::Arc;
 
 use dissensus_measure::{Judged, METRICS, Matrix, Metric, ModelOutput, Scorer, Truth, metric};
-use serde_json::{Value, json};
 
-use crate::{Part, TrainError};
+use crate::{Metrics, Part, TrainError};
 
-/// Every metric of a part's logits, by name; null where it is undefined.
-pub fn scores(truth: &Arc<Truth>, logits: &[f32]) -> Result<Value, TrainError> {
+/// Every metric of a part's logits.
+pub fn scores(truth: &Arc<Truth>, logits: &[f32]) -> Result<Metrics, TrainError> {
     let judged = judged(truth, logits)?;
     let scorer = Scorer::new(&judged, Default::default())?;
-    let score =
-        |metric: &Metric| (metric.about.name.to_owned(), json!((metric.compute)(&scorer).value));
-    Ok(Value::Object(METRICS.iter().map(score).collect()))
-}
-
-/// The part of a run's result that is reported, with its name: the last of the split.
-pub fn reported(result: &Value) -> Option<(&str, &Value)> {
-    let (name, part) = result["parts"].as_object()?.iter().next_back()?;
-    Some((name, part))
+    let score = |metric: &Metric| (metric.about.name, (metric.compute)(&scorer).value);
+    Ok(METRICS.iter().map(score).collect())
 }
 
 /// These metrics of a part's logits, in this order; `None` where one is undefined.

@@ -1,4 +1,4 @@
-//! A run made ready: its parts, labels, network and data, from its plan and its seed alone.
+//! A prepared run: its parts, labels, network and data. They depend on its plan and seed only.
 
 use std::sync::Arc;
 
@@ -10,26 +10,25 @@ use crate::scores::check_selects;
 use crate::spec::Votes;
 use crate::{RunPlan, Task, TrainError, split};
 
-/// A part of the split that is judged.
+/// A part of the split that is evaluated.
 pub struct Part {
     /// Its name, as in the spec.
     pub name: String,
     /// Rows of the data.
     pub rows: Vec<u32>,
-    /// What people said of them.
+    /// The votes on them.
     pub truth: Arc<Truth>,
 }
 
-/// A run, ready to start.
+/// A run that is ready to start.
 pub struct Setup {
     /// The network.
     pub network: Arc<Network>,
     /// All data; parts are rows of it.
     pub dataset: Dataset,
-    /// Rows that are trained on, in the order of their keys, so that nothing depends on the order
-    /// in which the data came.
+    /// Rows to train on, sorted by key, so that nothing depends on the order of the data.
     pub train: Vec<u32>,
-    /// What the loss sees of them, in the same order.
+    /// Their labels, in the same order.
     pub labels: Prepared,
     /// The other parts, in the order of the spec; the last is the one that is reported.
     pub parts: Vec<Part>,
@@ -38,7 +37,7 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// Makes a run ready.
+    /// Prepares a run.
     pub fn new(task: &Task, plan: &RunPlan) -> Result<Self, TrainError> {
         let classes = task.table().classes().len();
         let own = task.own();

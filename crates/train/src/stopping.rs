@@ -57,8 +57,8 @@ impl Selection {
         self.best
     }
 
-    /// Takes note of an epoch, and says whether it is the best so far.
-    pub fn see(&mut self, epoch: u64, value: Option<f64>) -> bool {
+    /// Adds an epoch, and returns whether it is the best so far.
+    pub fn update(&mut self, epoch: u64, value: Option<f64>) -> bool {
         let Some(value) = value.filter(|value| value.is_finite()) else { return false };
         let best = self.best.is_none_or(|best| self.better.is_better(value, best.value));
         if best {
@@ -99,8 +99,8 @@ impl Stopping {
         self.waited
     }
 
-    /// Takes note of the next epoch, and says whether to stop after it.
-    pub fn see(&mut self, value: Option<f64>) -> bool {
+    /// Adds the next epoch, and returns whether to stop after it.
+    pub fn update(&mut self, value: Option<f64>) -> bool {
         let improves = |value: f64| {
             self.counted.is_none_or(|counted| {
                 let gain = self.better.gain(counted, value);
@@ -121,7 +121,7 @@ mod tests {
 
     fn stops(stop: Stop, better: Direction, values: &[Option<f64>]) -> Option<usize> {
         let mut stopping = Stopping::new(stop, better);
-        values.iter().position(|&value| stopping.see(value))
+        values.iter().position(|&value| stopping.update(value))
     }
 
     #[test]
@@ -129,13 +129,13 @@ mod tests {
         let mut selection = Selection::new("soft_nll").unwrap();
         assert_eq!((selection.best(), selection.better()), (None, Direction::Lower));
         let values = [2.0, 1.5, 1.5, 1.6, 1.2, 1.2];
-        let best = values.into_iter().zip(0..).map(|(v, e)| selection.see(e, Some(v)));
+        let best = values.into_iter().zip(0..).map(|(v, e)| selection.update(e, Some(v)));
         assert_eq!(best.collect::<Vec<_>>(), [true, true, false, false, true, false]);
         assert_eq!(selection.best(), Some(Best { epoch: 4, value: 1.2 }));
 
         let mut selection = Selection::new("accuracy").unwrap();
-        assert!(selection.see(0, Some(0.5)) && !selection.see(1, Some(0.4)));
-        assert!(selection.see(2, Some(0.6)) && selection.best().unwrap().epoch == 2);
+        assert!(selection.update(0, Some(0.5)) && !selection.update(1, Some(0.4)));
+        assert!(selection.update(2, Some(0.6)) && selection.best().unwrap().epoch == 2);
     }
 
     #[test]
@@ -143,10 +143,10 @@ mod tests {
         for metric in ["soft_nll", "accuracy"] {
             let mut selection = Selection::new(metric).unwrap();
             for value in [None, Some(f64::NAN), Some(f64::INFINITY), Some(f64::NEG_INFINITY)] {
-                assert!(!selection.see(0, value));
+                assert!(!selection.update(0, value));
             }
             assert_eq!(selection.best(), None);
-            assert!(selection.see(5, Some(0.5)) && !selection.see(6, Some(f64::NAN)));
+            assert!(selection.update(5, Some(0.5)) && !selection.update(6, Some(f64::NAN)));
             assert_eq!(selection.best(), Some(Best { epoch: 5, value: 0.5 }));
         }
         let stop = Stop { patience: 2, minimum: 0.0 };
@@ -194,8 +194,11 @@ mod tests {
         for (epoch, value) in (0..).zip(values) {
             let text = serde_json::to_string(&resumed).unwrap();
             resumed = serde_json::from_str(&text).unwrap();
-            let expected = (whole.0.see(epoch, Some(value)), whole.1.see(Some(value)));
-            assert_eq!((resumed.0.see(epoch, Some(value)), resumed.1.see(Some(value))), expected);
+            let expected = (whole.0.update(epoch, Some(value)), whole.1.update(Some(value)));
+            assert_eq!(
+                (resumed.0.update(epoch, Some(value)), resumed.1.update(Some(value))),
+                expected
+            );
             assert_eq!(resumed, whole);
         }
         assert!(whole.1.waited() == 3 && whole.0.best().unwrap().epoch == 8);

@@ -17,7 +17,7 @@ use dissensus_inputs::{Inputs, Joined, Kind, join};
 use dissensus_labels::example_key;
 use dissensus_measure::Truth;
 
-use crate::{DataIdentity, TrainError};
+use crate::{DataIdentity, Normalization, TrainError};
 
 pub use judged::{BothJoined, Voted};
 
@@ -56,7 +56,7 @@ impl Task {
         own: usize,
     ) -> Result<Self, TrainError> {
         let truth = Truth::from_table(&table, &(0..table.len()).collect::<Vec<_>>())?;
-        let dataset = engine_dataset(&inputs);
+        let dataset = engine_dataset(&inputs, None);
         let keys = table.items().iter().map(example_key).collect();
         let truth = Arc::new(truth);
         let name = identity.name.clone();
@@ -78,12 +78,12 @@ impl Task {
         &self.inputs
     }
 
-    /// What the items are known by to everything random.
+    /// The keys of the items; everything random is a function of them.
     pub fn keys(&self) -> &[u64] {
         &self.keys
     }
 
-    /// What people said of every item.
+    /// The votes on every item, as distributions.
     pub fn truth(&self) -> &Arc<Truth> {
         &self.truth
     }
@@ -93,12 +93,12 @@ impl Task {
         self.dataset.shape()
     }
 
-    /// What the data are, by content.
+    /// The name and the digests of the data.
     pub fn identity(&self) -> &DataIdentity {
         &self.identity
     }
 
-    /// The places of the items that are split; the others are judged on.
+    /// The places of the items that are split; the others are evaluated on.
     pub fn own(&self) -> Range<usize> {
         0..self.own
     }
@@ -126,8 +126,8 @@ impl Task {
     }
 }
 
-/// Inputs as the engine takes them; pictures not normalized.
-pub fn engine_dataset(inputs: &Inputs) -> Dataset {
+/// Inputs as the engine takes them; images normalized by this, or as they are.
+pub fn engine_dataset(inputs: &Inputs, normalization: Option<&Normalization>) -> Dataset {
     match inputs.kind() {
         Kind::Images(images) => {
             let channels = images.channels();
@@ -136,8 +136,9 @@ pub fn engine_dataset(inputs: &Inputs) -> Dataset {
                 width: images.width(),
                 channels,
                 pixels: images.pixels().into(),
-                mean: vec![0.0; channels],
-                deviation: vec![1.0; channels],
+                mean: normalization.map_or_else(|| vec![0.0; channels], |n| n.mean.clone()),
+                deviation: normalization
+                    .map_or_else(|| vec![1.0; channels], |n| n.deviation.clone()),
             }
         }
         Kind::Features(features) => {

@@ -15,7 +15,6 @@ use dissensus_engine::Dataset;
 use dissensus_inputs::{Features, Images, Inputs, Kind, from_blends};
 use dissensus_store::RunId;
 use dissensus_train::{RunSpec, Setup, Task, Voted};
-use serde_json::json;
 
 /// Other pictures by the same ids, with many votes of which only counts are known.
 fn other() -> &'static (VoteTable, Inputs) {
@@ -131,8 +130,8 @@ fn predictions_are_of_the_other_data_by_its_ids() {
     let (lab, spec) = (Lab::new(), judged(task, &["delivery.methods=sls"]));
     let ended = lab.finish(task, &spec, PLAIN);
     assert_eq!(ended.best.ids, ids(&other().0, 0..60));
-    assert_eq!(ended.result["train_items"], json!(200));
-    assert_eq!(ended.result["parts"]["evaluation"]["items"], json!(60));
+    assert_eq!(ended.result.train_items, 200);
+    assert_eq!(ended.result.part("evaluation").unwrap().items, 60);
     let loss = ended.column("loss");
     assert!(loss[4] < loss[0], "{loss:?}");
 

@@ -12,7 +12,7 @@ use dissensus_core::philox::Stream;
 use dissensus_core::{Ballots, Keep, TableBuilder, VoteTable};
 use dissensus_store::{Begun, State};
 use dissensus_train::spec::Checkpoint;
-use dissensus_train::{Outcome, Task, lanes};
+use dissensus_train::{EpochRow, Outcome, Task, parallel};
 use serde_json::json;
 
 /// Everything that is remembered between epochs is in use: momentum, batch statistics, draws,
@@ -54,7 +54,7 @@ fn interrupted_after_any_epoch_it_ends_the_same() {
         let spec = spec(task(), overrides);
         let whole = Lab::new().finish(task(), &spec, PLAIN);
         let epochs = whole.history.len() as u64;
-        assert_eq!(whole.result["stopped_early"], json!(overrides == STOPS));
+        assert_eq!(whole.result.stopped_early, overrides == STOPS);
         for checkpoint in [Checkpoint::EveryEpoch, Checkpoint::Auto, Checkpoint::End] {
             for stop_at in 0..epochs {
                 let lab = Lab::new();
@@ -63,7 +63,8 @@ fn interrupted_after_any_epoch_it_ends_the_same() {
                 assert!(matches!(outcome, Outcome::Interrupted { epoch } if epoch == stop_at));
                 let status = lab.info(&spec).status;
                 assert_eq!((status.state, status.epoch), (State::Interrupted, stop_at));
-                assert_eq!(lab.info(&spec).history().unwrap(), whole.history[..stop_at as usize]);
+                let history: Vec<EpochRow> = lab.info(&spec).history().unwrap();
+                assert_eq!(history, whole.history[..stop_at as usize]);
                 let resumed = lab.finish(task(), &spec, How { checkpoint, ..PLAIN });
                 assert!(resumed == whole, "{checkpoint:?}, interrupted after {stop_at} epochs");
             }
@@ -110,7 +111,7 @@ fn killed_after_any_epoch_it_ends_the_same() {
 fn a_best_epoch_newer_than_the_checkpoint_is_found_again() {
     let spec = spec(task(), BUSY);
     let whole = Lab::new().finish(task(), &spec, PLAIN);
-    let best = whole.result["best_epoch"].as_u64().unwrap();
+    let best = whole.result.best_epoch;
     assert!(best >= 2, "nothing to set back: the best epoch is {best}");
     for older in 0..=best {
         let lab = Lab::new();
@@ -127,7 +128,7 @@ fn a_best_epoch_newer_than_the_checkpoint_is_found_again() {
 }
 
 #[test]
-fn threads_and_lanes_do_not_change_a_bit() {
+fn threads_and_jobs_do_not_change_a_bit() {
     let specs = [BUSY, OTHER, &[]].map(|overrides| spec(task(), overrides));
     let alone = specs.each_ref().map(|spec| Lab::new().finish(task(), spec, PLAIN));
     for (spec, one) in specs.iter().zip(&alone) {
@@ -135,8 +136,8 @@ fn threads_and_lanes_do_not_change_a_bit() {
         assert!(two == *one, "two threads change {}", spec.label());
     }
     let lab = Lab::new();
-    let beside = lanes(specs.len(), 3, |_, job| lab.finish(task(), &specs[job], PLAIN));
-    assert!(beside == alone, "lanes change a result");
+    let beside = parallel(specs.len(), 3, |_, job| lab.finish(task(), &specs[job], PLAIN));
+    assert!(beside == alone, "runs beside it change a result");
 }
 
 #[test]

@@ -12,8 +12,7 @@ use dissensus_engine::{Cpu, Dataset, Device, Settings, State};
 use dissensus_inputs::{Features, Images, Inputs, Kind};
 use dissensus_predictions::{Matched, align};
 use dissensus_store::{State as Stored, Which};
-use dissensus_train::{Found, Outcome, Setup, Task, scores};
-use serde_json::{Value, json};
+use dissensus_train::{EpochRow, Found, Normalization, Outcome, RunResult, Setup, Task, scores};
 
 #[test]
 fn every_delivery_trains() {
@@ -58,7 +57,7 @@ fn every_delivery_trains() {
             assert_eq!(aligned.without_votes, 0);
             let logits = info.predictions(which).unwrap().unwrap();
             let figures = scores(&setup.parts[0].truth, logits.logits()).unwrap();
-            assert_eq!(ended.result["parts"]["evaluation"][which.name()], figures);
+            assert_eq!(*ended.result.part("evaluation").unwrap().metrics(which), figures);
         }
         seen.push(ended.last.logits);
     }
@@ -79,9 +78,10 @@ fn the_best_epoch_is_the_one_with_the_best_value() {
     let values = ended.column("evaluation.soft_nll");
     let best = (0..8).min_by(|&a, &b| values[a].total_cmp(&values[b])).unwrap();
     assert!(best != 7 && best != 0, "nothing to tell apart: {values:?}");
-    assert_eq!(ended.result["best_epoch"], json!(best));
-    let figures = |which: &str| ended.result["parts"]["evaluation"][which]["soft_nll"].as_f64();
-    assert_eq!((figures("best"), figures("last")), (Some(values[best]), Some(values[7])));
+    assert_eq!(ended.result.best_epoch, best as u64);
+    let part = ended.result.part("evaluation").unwrap();
+    let figures = |which| part.metrics(which).get("soft_nll");
+    assert_eq!((figures(Which::Best), figures(Which::Last)), (Some(values[best]), Some(values[7])));
 
     // The stored weights give the stored predictions.
     let (info, setup) = (lab.info(&spec), Setup::new(task(), &spec.run).unwrap());
@@ -108,14 +108,15 @@ fn a_diverged_run_fails_and_starts_anew() {
         assert!(reason.contains("the run has diverged; lower training.rate"), "{reason}");
         let info = lab.info(&spec);
         assert_eq!(info.status.state, Stored::Failed { reason });
-        assert_eq!(info.result().unwrap(), None);
+        assert_eq!(info.result::<RunResult>().unwrap(), None);
     }
     // Begun once more, there is nothing left of it.
     let mut run = lab.begin(&spec);
     assert!(run.checkpoint().unwrap().is_none());
     let info = lab.info(&spec);
     assert_eq!((info.status.state.clone(), info.status.epoch), (Stored::Running, 0));
-    assert!(info.predictions(Which::Best).unwrap().is_none() && info.history().unwrap().is_empty());
+    assert!(info.predictions(Which::Best).unwrap().is_none());
+    assert!(info.history::<EpochRow>().unwrap().is_empty());
 }
 
 /// A disk that cannot be written is not the run's fault: nothing of it is thrown away.
@@ -151,25 +152,27 @@ fn early_stopping_stops_and_the_best_epoch_stays() {
     let lab = Lab::new();
     let ended = lab.finish(task(), &spec, PLAIN);
     let accuracy = ended.column("validation.accuracy");
-    let best = ended.result["best_epoch"].as_u64().unwrap() as usize;
+    let best = ended.result.best_epoch as usize;
     // The first of the highest, and then three epochs in vain.
     assert!(accuracy[..best].iter().all(|value| *value < accuracy[best]), "{accuracy:?}");
     assert!(accuracy[best + 1..].iter().all(|value| *value <= accuracy[best]), "{accuracy:?}");
     assert_eq!((accuracy.len(), accuracy.len() < 40), (best + 4, true));
-    assert_eq!(ended.result["stopped_early"], json!(true));
-    assert_eq!(ended.result["selected_by"], json!("accuracy on validation"));
+    assert!(ended.result.stopped_early);
+    assert_eq!(ended.result.selected_by, "accuracy on validation");
 
     // Selected on validation, reported on the test part, which no epoch was selected by.
-    assert!(ended.history.iter().all(|row| row.get("test.accuracy").is_none()));
-    let parts = &ended.result["parts"];
-    assert_eq!(parts["validation"]["best"]["accuracy"], json!(accuracy[best]));
-    assert_eq!((&parts["validation"]["items"], &parts["test"]["items"]), (&json!(40), &json!(60)));
+    assert!(
+        ended.history.iter().all(|row| row.metrics.iter().all(|(name, _)| name != "test.accuracy"))
+    );
+    let part = |name: &str| ended.result.part(name).unwrap();
+    assert_eq!(part("validation").best.get("accuracy"), Some(accuracy[best]));
+    assert_eq!((part("validation").items, part("test").items), (40, 60));
     let setup = Setup::new(task(), &spec.run).unwrap();
     let test = &setup.parts[1];
     let name = |&row: &u32| task().table().items().name(row as usize);
     assert!(ended.best.ids.iter().eq(test.rows.iter().map(name)));
     let predictions = lab.info(&spec).predictions(Which::Best).unwrap().unwrap();
-    assert_eq!(parts["test"]["best"], scores(&test.truth, predictions.logits()).unwrap());
+    assert_eq!(part("test").best, scores(&test.truth, predictions.logits()).unwrap());
 }
 
 #[test]
@@ -237,9 +240,9 @@ fn features_train() {
     let ended = Lab::new().finish(&task, &spec(&task, &mlp), PLAIN);
     let loss = ended.column("loss");
     assert!(loss[19] < loss[0] - 0.3, "{loss:?}");
-    assert_eq!(ended.result["normalization"], Value::Null);
+    assert_eq!(ended.result.normalization, None);
     // 16 inputs, 16 hidden, 10 classes.
-    assert_eq!(ended.result["parameters"], json!(16 * 16 + 16 + 16 * 10 + 10));
+    assert_eq!(ended.result.parameters, 16 * 16 + 16 + 16 * 10 + 10);
 
     // A model of pictures says what to use instead.
     let lab = Lab::new();
@@ -262,7 +265,8 @@ fn pictures_are_normalized_by_the_training_part_alone() {
     assert_eq!((mean, deviation), (&wanted.mean, &wanted.sd));
     assert_ne!(mean, &all.mean);
     let ended = Lab::new().finish(task(), &spec(task(), &["training.epochs=1"]), PLAIN);
-    assert_eq!(ended.result["normalization"], json!({ "mean": mean, "deviation": deviation }));
+    let wanted = Normalization { mean: mean.clone(), deviation: deviation.clone() };
+    assert_eq!(ended.result.normalization, Some(wanted));
 
     // Whatever is held out looks like, it does not change what is trained.
     let Kind::Images(images) = inputs.kind() else { panic!("pictures") };

@@ -81,10 +81,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if !args.json {
         ui::out(&found(&libraries, shown, cards.as_ref().err()))?;
     }
-    let (device, on_card) = open_device(&args.device)?;
+    let device = open_device(&args.device)?;
+    let (on_gpu, device) = (device.is_gpu(), device.into_device());
     let device_name = device.describe();
     let one = args.precision.as_deref().and_then(Precision::named);
-    let precisions: &[Precision] = match (&one, on_card) {
+    let precisions: &[Precision] = match (&one, on_gpu) {
         (_, false) => &[Precision::F32],
         (Some(one), true) => std::slice::from_ref(one),
         (None, true) => &Precision::ALL,

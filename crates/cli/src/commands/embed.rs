@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
+use dissensus::{ENCODERS, EncoderSource as Source};
 use dissensus_core::{Keep, VoteTable};
 use dissensus_data::default_cache_dir;
 use dissensus_embed::endpoint::{Cap, Settings};
@@ -13,7 +14,7 @@ use dissensus_train::spec::Pair;
 use dissensus_votes::ReadOptions;
 
 use super::votes::reading;
-use crate::training::{ENCODERS, Source, encode, open_encoder, read_inputs};
+use crate::training::{encode, open_encoder, read_inputs};
 use crate::ui::{self, paint, text};
 
 /// Turn the texts or pictures of voted items into vectors, by a frozen encoder.

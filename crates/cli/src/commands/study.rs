@@ -160,7 +160,7 @@ fn planned_after<'s>(
     before: &dyn Fn(&Data) -> anyhow::Result<()>,
 ) -> anyhow::Result<Plan<'s>> {
     let mut load = |data: &Data| -> Result<Material, LoadError> {
-        let read = before(data).and_then(|()| material(data));
+        let read = before(data).and_then(|()| Ok(material(data)?));
         read.map_err(|error| -> LoadError { format!("{error:#}").into() })
     };
     Ok(study.plan(options, &mut load)?)

@@ -4,14 +4,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use dissensus_store::{RunId, Store};
-use dissensus_train::{Spec, template};
+use dissensus_store::{RunId, Store, Which};
+use dissensus_train::{EndedJob, JobOutcome, RunEnvironment, RunJob, Spec, template};
 use serde::Serialize;
 
 use super::runs::state_name;
-use crate::training::{
-    AtATime, Batch, Column, Ended, How, Run, Summary, load, on_interrupt, run_all, summarize,
-};
+use crate::training::{AtATime, Batch, Column, Summary, load, on_interrupt, run_all, summarize};
 use crate::ui::table::{Form, Print as _};
 use crate::ui::{self, paint};
 
@@ -91,24 +89,17 @@ struct Report<'a> {
 #[derive(Serialize)]
 struct Made {
     run: String,
-    version: serde_json::Value,
-    device: serde_json::Value,
-    seconds: serde_json::Value,
+    version: String,
+    device: String,
+    seconds: f64,
 }
 
-fn made(store: &Store, ended: &[Ended]) -> Vec<Made> {
-    let finished = ended.iter().filter_map(|run| match &run.how {
-        How::Finished(result) => Some((&run.id, result)),
-        _ => None,
-    });
+fn made(store: &Store, ended: &[EndedJob]) -> Vec<Made> {
+    let finished = ended.iter().filter_map(|run| Some((&run.id, run.outcome.result()?)));
     let made = finished.filter_map(|(run, result)| {
         let about = store.find(run).ok()?.about;
-        Some(Made {
-            run: run.clone(),
-            version: about["version"].clone(),
-            device: about["device"].clone(),
-            seconds: result["seconds"].clone(),
-        })
+        let RunEnvironment { version, device, .. } = serde_json::from_value(about).ok()?;
+        Some(Made { run: run.clone(), version, device, seconds: result.seconds })
     });
     made.collect()
 }
@@ -119,7 +110,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     };
     // From the start: data may take long to read.
-    let stop = on_interrupt();
+    on_interrupt();
     let chosen = dissensus::metrics(&args.metrics)?;
     let name = path.display().to_string();
     let text = match name.as_str() {
@@ -138,18 +129,17 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let store = Store::create_or_open(&folder)?;
     let size = |n: Option<u64>| n.and_then(|n| usize::try_from(n).ok());
     let ended = run_all(&Batch {
-        runs: &Run::all(&task, &plans),
+        runs: &RunJob::all(&task, &plans),
         store: &store,
         device: args.device.as_ref().unwrap_or(&spec.run.device),
-        lanes: args.jobs.map_or_else(|| size(spec.run.lanes), |lanes| lanes.0),
+        jobs: args.jobs.map_or_else(|| size(spec.run.lanes), |lanes| lanes.0),
         threads: size(spec.run.threads),
         checkpoint: spec.run.checkpoint,
         tensorboard: spec.run.tensorboard,
         curves: None,
-        stop,
         lines: true,
     })?;
-    let which = if args.last { "last" } else { "best" };
+    let which = if args.last { Which::Last } else { Which::Best };
     let columns: Vec<Column<'_>> =
         chosen.into_iter().map(|metric| Column::metric(metric, which)).collect();
     let summary = summarize(&ended, &columns, which);
@@ -165,7 +155,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         ui::out(&format!("{}\n", serde_json::to_string_pretty(&report)?))?;
     } else if !summary.arms.is_empty() {
         if form == Form::Terminal {
-            let title = format!("{} epoch on {}", which, summary.part);
+            let title = format!("{} epoch on {}", which.name(), summary.part);
             let mut title: String = paint::title(&capital(&title));
             title += ", mean ± sd over seeds\n";
             ui::out(&title)?;
@@ -212,15 +202,16 @@ fn dry_run(
 }
 
 /// What to say at the end, and the exit code.
-fn closing(ended: &[Ended], folder: &std::path::Path, again: &str) -> ExitCode {
-    let count = |wanted: fn(&How) -> bool| ended.iter().filter(|run| wanted(&run.how)).count();
-    let failed = count(|how| matches!(how, How::Failed(_)));
-    let open = count(|how| matches!(how, How::Interrupted | How::Waiting));
+fn closing(ended: &[EndedJob], folder: &std::path::Path, again: &str) -> ExitCode {
+    let count =
+        |wanted: fn(&JobOutcome) -> bool| ended.iter().filter(|run| wanted(&run.outcome)).count();
+    let failed = count(|outcome| matches!(outcome, JobOutcome::Failed(_)));
+    let open = count(|outcome| matches!(outcome, JobOutcome::Interrupted | JobOutcome::NotStarted));
     let store = folder.display();
     if failed > 0 {
         ui::err(&format!("\n{} {failed} of {} runs\n", paint::bad("failed:"), ended.len()));
         for run in ended {
-            if let How::Failed(reason) = &run.how {
+            if let JobOutcome::Failed(reason) = &run.outcome {
                 ui::err(&format!("  {}: {reason}\n", run.plan.label()));
             }
         }

@@ -1,22 +1,26 @@
 //! Ctrl-C: once to end after the epoch, twice to end at once.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-static ASKED: AtomicBool = AtomicBool::new(false);
+use dissensus_core::Cancel;
+
 static FIRST: OnceLock<Instant> = OnceLock::new();
 
 /// Two that come closer than this are one: `timeout` and some shells send a signal to a process and
 /// then to all of its group.
 const TWICE: Duration = Duration::from_millis(500);
 
-/// Listens from now on: set once Ctrl-C (or a polite request to end) has come.
-pub(crate) fn on_interrupt() -> &'static AtomicBool {
+/// Listens from now on: cancelled once Ctrl-C or SIGTERM has come.
+pub(crate) fn on_interrupt() -> &'static Cancel {
+    static CANCEL: OnceLock<Cancel> = OnceLock::new();
+    let cancel = CANCEL.get_or_init(Cancel::new);
     // A second listener is not an error: the first one serves.
     let _ = ctrlc::set_handler(|| {
+        let again = cancel.is_cancelled();
         let first = FIRST.get_or_init(Instant::now);
-        if ASKED.swap(true, Ordering::Relaxed) {
+        cancel.cancel();
+        if again {
             if first.elapsed() < TWICE {
                 return;
             }
@@ -28,5 +32,5 @@ pub(crate) fn on_interrupt() -> &'static AtomicBool {
              (Ctrl-C again: at once, from the last checkpoint)\n",
         );
     });
-    &ASKED
+    cancel
 }

@@ -1,16 +1,11 @@
-//! What `train`, `study` and `demo` share: data for a spec, runs over lanes with their bars, the final
-//! table.
+//! What `train`, `study` and `demo` share: data for a spec, runs with their bars, the final table.
 
-mod best;
-mod data;
-mod encoding;
 mod interrupt;
-mod lanes;
-mod learned;
+mod jobs;
+mod loading;
 mod summary;
 
-pub(crate) use data::{blends_material, load, material, read_inputs};
-pub(crate) use encoding::{ENCODERS, Source, encode, open_encoder};
 pub(crate) use interrupt::on_interrupt;
-pub(crate) use lanes::{AtATime, Batch, Ended, How, Run, open_device, run_all};
+pub(crate) use jobs::{AtATime, Batch, open_device, run_all};
+pub(crate) use loading::{encode, find_data, load, material, open_encoder, read_inputs};
 pub(crate) use summary::{Column, Summary, summarize};

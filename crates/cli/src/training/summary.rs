@@ -2,11 +2,10 @@
 
 use dissensus_measure::Direction;
 use dissensus_stats::describe;
-use dissensus_train::reported;
+use dissensus_store::Which;
+use dissensus_train::{EndedJob, RunResult};
 use serde::Serialize;
-use serde_json::Value;
 
-use super::lanes::{Ended, How};
 use crate::ui::table::{Cell, Table};
 
 /// A metric of an arm over its seeds.
@@ -41,7 +40,7 @@ pub(crate) struct Summary {
 }
 
 /// The value of a run in a column.
-type ValueOf<'a> = Box<dyn Fn(&Ended, &Value) -> Option<f64> + 'a>;
+type ValueOf<'a> = Box<dyn Fn(&EndedJob, &RunResult) -> Option<f64> + 'a>;
 
 /// A column: what it is called, whether less or more is better, and its value for a run.
 pub(crate) struct Column<'a> {
@@ -52,23 +51,23 @@ pub(crate) struct Column<'a> {
 
 impl<'a> Column<'a> {
     /// A metric of the reported part.
-    pub(crate) fn metric(metric: &'static dissensus_measure::Metric, which: &'static str) -> Self {
+    pub(crate) fn metric(metric: &'static dissensus_measure::Metric, which: Which) -> Self {
         let name = metric.about.name;
         Self {
             name: name.to_owned(),
             direction: metric.about.direction,
-            value: Box::new(move |_, result| reported(result)?.1[which][name].as_f64()),
+            value: Box::new(move |_, result| result.reported()?.1.metrics(which).get(name)),
         }
     }
 }
 
 /// Groups finished runs by arm, in the order in which they come.
-pub(crate) fn summarize(ended: &[Ended], columns: &[Column<'_>], which: &'static str) -> Summary {
-    let mut summary = Summary { part: String::new(), which, arms: Vec::new() };
+pub(crate) fn summarize(ended: &[EndedJob], columns: &[Column<'_>], which: Which) -> Summary {
+    let mut summary = Summary { part: String::new(), which: which.name(), arms: Vec::new() };
     let mut rows: Vec<Vec<Vec<Option<f64>>>> = Vec::new();
     for run in ended {
-        let How::Finished(result) = &run.how else { continue };
-        if let Some((part, _)) = reported(result) {
+        let Some(result) = run.outcome.result() else { continue };
+        if let Some((part, _)) = result.reported() {
             part.clone_into(&mut summary.part);
         }
         let name = run.plan.arm();

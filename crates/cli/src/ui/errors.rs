@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use dissensus::ScoreError;
+use dissensus::{DataError, ScoreError};
 use dissensus_examine::ExamineError;
 use dissensus_io::{FileError, ReadError};
 use dissensus_votes::write::WriteError;
@@ -35,6 +35,15 @@ fn words(error: &anyhow::Error) -> String {
 }
 
 fn hint(error: &anyhow::Error) -> Option<String> {
+    match error.downcast_ref::<DataError>() {
+        Some(DataError::Votes(error)) => return error.problem.remedy().map(str::to_owned),
+        Some(DataError::Store(error)) => return error.remedy(),
+        Some(DataError::Study(error)) => return error.remedy(),
+        Some(DataError::NothingToEncode) => {
+            return Some("`dissensus embed --text COLUMN` names the column of texts".to_owned());
+        }
+        _ => {}
+    }
     if let Some(error) = error.downcast_ref::<ReadError>() {
         return error.problem.remedy().map(str::to_owned);
     }

@@ -1,15 +1,12 @@
 //! Small runs on generated images, trained once for a test.
 
-use std::sync::atomic::AtomicBool;
-
 use dissensus_data::blends::{Blends, Settings};
 use dissensus_engine::Cpu;
 use dissensus_examine::{Model, ModelSettings};
 use dissensus_inputs::from_blends;
 use dissensus_store::{Begun, RunId, Store, Which};
-use dissensus_train::spec::Checkpoint;
-use dissensus_train::{Options, Spec, Task, Watch, train};
-use serde_json::{Value, json};
+use dissensus_train::{FitOptions, Spec, Task, fit_stored};
+use serde_json::json;
 use tempfile::TempDir;
 
 /// A store in a folder of its own, and data.
@@ -17,12 +14,6 @@ pub(crate) struct Lab {
     pub(crate) task: Task,
     pub(crate) store: Store,
     _folder: TempDir,
-}
-
-struct Unseen;
-
-impl Watch for Unseen {
-    fn epoch(&mut self, _: &Value, _: u64, _: u64) {}
 }
 
 pub(crate) fn blends(items: usize) -> Blends {
@@ -56,10 +47,9 @@ impl Lab {
         else {
             panic!("trained before")
         };
-        let (id, stop) = (run.id().clone(), AtomicBool::new(false));
-        let (checkpoint, tensorboard, curves) = (Checkpoint::Auto, false, None);
-        let options = Options { threads: 1, checkpoint, tensorboard, curves, stop: &stop };
-        train(&self.task, &spec, &Cpu, run, options, &mut Unseen).unwrap();
+        let id = run.id().clone();
+        let options = FitOptions { threads: 1, ..FitOptions::default() };
+        fit_stored(&self.task, &spec, &Cpu, run, &Default::default(), &options, &mut []).unwrap();
         id
     }
 

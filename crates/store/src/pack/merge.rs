@@ -57,7 +57,9 @@ pub(super) fn merge(
         let reason = match RunInfo::read(new.run(&id), id.clone()) {
             Err(error) => Some(error.to_string()),
             Ok(run) => match run.status.state {
-                State::Finished => run.result().err().map(|error| error.to_string()),
+                State::Finished => {
+                    run.result::<serde_json::Value>().err().map(|error| error.to_string())
+                }
                 State::Failed { .. } => None,
                 State::Running | State::Interrupted => Some("it has not ended".to_owned()),
             }

@@ -3,7 +3,7 @@
 use dissensus_store::Store;
 use serde_json::Value;
 
-use crate::collect::{Gathered, SAID, files};
+use crate::collect::{ENVIRONMENT, Gathered, files};
 use crate::{Plan, StudyError};
 
 pub(super) fn lines(
@@ -21,8 +21,8 @@ pub(super) fn lines(
     line("study", plan.study().name.clone());
     line("scale", plan.study().scale.clone().unwrap_or_default());
     line("runs", format!("{} finished", ran().count()));
-    for (key, name) in SAID {
-        let values = gathered.said(key);
+    for (_, name, field) in ENVIRONMENT {
+        let values = gathered.environments(field);
         let several = values.len() > 1;
         let one = |(value, runs): &(&str, usize)| match several {
             true => format!("{value} ({runs} runs)"),
@@ -30,7 +30,7 @@ pub(super) fn lines(
         };
         line(name, values.iter().map(one).collect::<Vec<_>>().join("; "));
     }
-    let seconds: f64 = ran().filter_map(|run| run.result["seconds"].as_f64()).sum();
+    let seconds: f64 = ran().map(|run| run.result.seconds).sum();
     line("first begun", ran().map(|run| run.info.created).min().map_or(String::new(), date));
     line("last ended", ran().map(|run| run.info.status.updated).max().map_or(String::new(), date));
     line("time in training", time(seconds));

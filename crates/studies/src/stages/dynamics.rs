@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use dissensus_report::book::{Direction, Metric};
-use dissensus_train::Selection;
+use dissensus_train::{EpochRow, Selection};
 use serde_json::{Value, json};
 
 use super::{Info, Made, Stage, without_settings};
@@ -78,20 +78,20 @@ impl Stage for Dynamics {
     fn numbers(&self, run: &Finished<'_>) -> Result<Vec<Number>, StudyError> {
         let choice = &run.job.run.selection;
         let column = format!("{}.{}", choice.on, choice.metric);
-        let history = run.info.history()?;
-        let values: Vec<Option<f64>> = history.iter().map(|row| row[&column].as_f64()).collect();
-        let best = run.result["best_epoch"].as_u64();
+        let history: Vec<EpochRow> = run.info.history()?;
+        let values: Vec<Option<f64>> = history.iter().map(|row| row.column(&column)).collect();
+        let best = run.result.best_epoch;
         let near = Selection::new(&choice.metric)?.better();
-        let near = best.and_then(|best| nearly(&values, usize::try_from(best).ok()?, near));
+        let near = usize::try_from(best).ok().and_then(|best| nearly(&values, best, near));
         let number = |metric: &str, value: Option<f64>| Number {
             metric: metric.into(),
             slice: "all".into(),
             value,
         };
         Ok(vec![
-            number("best_epoch", best.map(|epoch| (epoch + 1) as f64)),
+            number("best_epoch", Some((best + 1) as f64)),
             number("epochs_to_95", near),
-            number("seconds", run.result["seconds"].as_f64()),
+            number("seconds", Some(run.result.seconds)),
         ])
     }
 

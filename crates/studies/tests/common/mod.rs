@@ -2,16 +2,14 @@
 
 #![allow(dead_code)]
 
-use std::sync::atomic::AtomicBool;
-
 use dissensus_data::blends::{Settings, VotesPerItem};
 use dissensus_engine::Cpu;
 use dissensus_inputs::from_blends;
 use dissensus_store::{Begun, Store};
 use dissensus_studies::{Job, LoadError, Material, Plan, PlanOptions, Study, distinct};
 use dissensus_train::spec::{Checkpoint, Data};
-use dissensus_train::{Options, Outcome, Task, Watch, train};
-use serde_json::{Value, json};
+use dissensus_train::{FitOptions, Outcome, Saving, Task, fit_stored};
+use serde_json::json;
 use tempfile::TempDir;
 
 /// A study of two arms on a few pictures, a second of training; with more TOML behind it.
@@ -72,12 +70,6 @@ pub(crate) fn plan(study: &Study) -> Plan<'_> {
     study.plan(&PlanOptions::default(), &mut load).unwrap()
 }
 
-struct Quiet;
-
-impl Watch for Quiet {
-    fn epoch(&mut self, _: &Value, _: u64, _: u64) {}
-}
-
 /// A store of its own.
 pub(crate) struct Lab {
     pub(crate) folder: TempDir,
@@ -102,11 +94,9 @@ impl Lab {
                 continue;
             };
             assert_eq!(run.id(), &job.id);
-            let stop = AtomicBool::new(false);
-            let (checkpoint, tensorboard) = (Checkpoint::End, false);
-            let curves = None;
-            let options = Options { threads: 1, checkpoint, tensorboard, curves, stop: &stop };
-            let outcome = train(plan.task(job), &spec, &Cpu, run, options, &mut Quiet);
+            let saving = Saving { checkpoint: Checkpoint::End, ..Saving::default() };
+            let options = FitOptions { threads: 1, ..FitOptions::default() };
+            let outcome = fit_stored(plan.task(job), &spec, &Cpu, run, &saving, &options, &mut []);
             assert!(!matches!(outcome, Ok(Outcome::Interrupted { .. })), "{outcome:?}");
             trained += 1;
         }

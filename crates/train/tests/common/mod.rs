@@ -3,16 +3,18 @@
 #![allow(dead_code)]
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use dissensus_core::VoteTable;
+use dissensus_core::{Cancel, VoteTable};
 use dissensus_data::blends::{Settings, VotesPerItem};
 use dissensus_engine::Cpu;
 use dissensus_inputs::{Inputs, from_blends};
 use dissensus_store::{ActiveRun, Begun, RunId, RunInfo, Store, Tensors, Which};
 use dissensus_train::spec::Checkpoint;
-use dissensus_train::{Options, Outcome, RunPlan, RunSpec, Spec, Task, Watch, train};
-use serde_json::{Value, json};
+use dissensus_train::{
+    EpochRow, FitOptions, Observer, Outcome, RunPlan, RunResult, RunSpec, Saving, Spec, Task,
+    TrainError, Trained, fit_stored,
+};
+use serde_json::json;
 use tempfile::TempDir;
 
 /// Pictures and votes. Two in three are easy, so that a few epochs learn something.
@@ -82,23 +84,24 @@ pub(crate) const PLAIN: How = How {
 };
 
 /// Notes what it is told.
-struct Notes<'a> {
+struct Notes {
     how: How,
-    stop: &'a AtomicBool,
-    rows: Vec<Value>,
+    stop: Cancel,
+    rows: Vec<EpochRow>,
 }
 
-impl Watch for Notes<'_> {
-    fn epoch(&mut self, row: &Value, done: u64, planned: u64) {
+impl Observer for Notes {
+    fn on_epoch(&mut self, row: &EpochRow, done: u64, planned: u64) -> Result<(), TrainError> {
         self.rows.push(row.clone());
         assert_eq!(self.rows.len() as u64, done);
-        assert!(done <= planned && row["epoch"] == json!(done - 1));
+        assert!(done <= planned && row.epoch == done - 1);
         if self.how.stop_at.is_some_and(|at| done >= at) {
-            self.stop.store(true, Ordering::Relaxed);
+            self.stop.cancel();
         }
         if self.how.killed_at.is_some_and(|at| done >= at) {
             std::panic::resume_unwind(Box::new("killed"));
         }
+        Ok(())
     }
 }
 
@@ -132,21 +135,21 @@ impl Lab {
         spec: &RunSpec,
         how: How,
     ) -> Result<Outcome, String> {
-        let stop = AtomicBool::new(how.stop_at == Some(0));
-        let options = Options {
-            threads: how.threads,
-            checkpoint: how.checkpoint,
-            tensorboard: how.tensorboard,
-            curves: None,
-            stop: &stop,
-        };
+        let stop = Cancel::new();
+        if how.stop_at == Some(0) {
+            stop.cancel();
+        }
+        let options =
+            FitOptions { threads: how.threads, cancel: stop.clone(), ..FitOptions::default() };
+        let (checkpoint, tensorboard) = (how.checkpoint, how.tensorboard);
+        let saving = Saving { checkpoint, tensorboard, curves: None };
         let run = self.begin(spec);
-        let mut notes = Notes { how, stop: &stop, rows: Vec::new() };
-        let outcome = train(task, spec, &Cpu, run, options, &mut notes);
+        let mut notes = Notes { how, stop, rows: Vec::new() };
+        let outcome = fit_stored(task, spec, &Cpu, run, &saving, &options, &mut [&mut notes]);
         let outcome = outcome.map_err(|error| error.to_string())?;
         // Who watches sees every epoch, those before an interruption too.
         if matches!(outcome, Outcome::Finished(_)) {
-            assert_eq!(notes.rows, self.info(spec).history().unwrap());
+            assert_eq!(notes.rows, self.info(spec).history::<EpochRow>().unwrap());
         }
         Ok(outcome)
     }
@@ -158,19 +161,30 @@ impl Lab {
     /// Trains a run to its end, and gives all that is left of it.
     pub(crate) fn finish(&self, task: &Task, spec: &RunSpec, how: How) -> Ended {
         match self.train(task, spec, how) {
-            Outcome::Finished(result) => {
-                assert_eq!(self.info(spec).result().unwrap(), Some(result))
-            }
+            Outcome::Finished(trained) => self.check(spec, &trained),
             other => panic!("{}: {other:?}", spec.label()),
         }
         self.ended(spec)
     }
 
+    /// That the trained model holds what the store does.
+    fn check(&self, spec: &RunSpec, trained: &Trained) {
+        let info = self.info(spec);
+        assert_eq!(info.result().unwrap(), Some(trained.result.clone()));
+        assert_eq!(info.history::<EpochRow>().unwrap(), trained.history);
+        for which in [Which::Best, Which::Last] {
+            let weights = trained.named_weights(which).unwrap();
+            assert_eq!(info.weights(which).unwrap(), Some(weights));
+            let predictions = trained.predictions(which);
+            assert_eq!(info.predictions(which).unwrap().as_ref(), predictions);
+        }
+    }
+
     pub(crate) fn ended(&self, spec: &RunSpec) -> Ended {
         let info = self.info(spec);
-        let mut result = info.result().unwrap().unwrap();
-        assert!(result["seconds"].as_f64().unwrap() > 0.0);
-        result.as_object_mut().unwrap().remove("seconds");
+        let mut result: RunResult = info.result().unwrap().unwrap();
+        assert!(result.seconds > 0.0);
+        result.seconds = 0.0;
         let of = |which| {
             let predictions = info.predictions(which).unwrap().unwrap();
             Model {
@@ -201,14 +215,14 @@ pub(crate) struct Model {
 pub(crate) struct Ended {
     pub(crate) best: Model,
     pub(crate) last: Model,
-    pub(crate) history: Vec<Value>,
-    pub(crate) result: Value,
+    pub(crate) history: Vec<EpochRow>,
+    pub(crate) result: RunResult,
 }
 
 impl Ended {
     /// A column of the history.
     pub(crate) fn column(&self, name: &str) -> Vec<f64> {
-        self.history.iter().map(|row| row[name].as_f64().unwrap()).collect()
+        self.history.iter().map(|row| row.column(name).unwrap()).collect()
     }
 }
 

@@ -3,18 +3,20 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use dissensus::blends_material;
 use dissensus_data::blends::Blends;
 use dissensus_measure::{
     Direction, Judged, Matrix, ModelOutput, Scorer, Settings, Targets, Truth, metric,
 };
 use dissensus_store::{RunId, Store, Which};
 use dissensus_studies::{LoadError, Material, PlanOptions, Study};
+use dissensus_train::EndedJob;
 use dissensus_train::spec::Data;
 
 use super::Args;
 use crate::commands::study::{JobArgs, train_all};
 use crate::reporting;
-use crate::training::{Column, Ended, How, Summary, blends_material, summarize};
+use crate::training::{Column, Summary, summarize};
 use crate::ui::table::{Form, Print as _};
 use crate::ui::{self, paint};
 
@@ -26,9 +28,7 @@ pub(super) fn run(args: &Args, blends: &Blends) -> anyhow::Result<ExitCode> {
         [format!("data.items={}", args.settings.items), format!("training.epochs={}", args.epochs)];
     let seeds: Vec<u64> = (0..args.seeds).collect();
     let study = Study::builtin("demo")?.with_overrides(&sets)?.seeded(&seeds);
-    let mut load = |_: &Data| -> Result<Material, LoadError> {
-        blends_material(blends).map_err(|error| -> LoadError { format!("{error:#}").into() })
-    };
+    let mut load = |_: &Data| -> Result<Material, LoadError> { Ok(blends_material(blends)?) };
     let plan = study.plan(&PlanOptions::default(), &mut load)?;
     let store = Store::create_or_open(&args.store)?;
     ui::err(&format!(
@@ -38,11 +38,11 @@ pub(super) fn run(args: &Args, blends: &Blends) -> anyhow::Result<ExitCode> {
         args.seeds
     ));
     let ended = train_all(&plan, &store, &JobArgs::on("cpu"), false)?;
-    if ended.iter().any(|run| !matches!(run.how, How::Finished(_))) {
+    if ended.iter().any(|run| run.outcome.result().is_none()) {
         ui::err("\nnot all runs are done; the same command goes on with them\n");
         return Ok(ExitCode::from(130));
     }
-    let summary = summarize(&ended, &columns(&store, blends), "best");
+    let summary = summarize(&ended, &columns(&store, blends), Which::Best);
     let title = "What each delivery makes of the same votes";
     ui::out(&format!("\n{} (best epoch, mean ± sd over seeds)\n", paint::title(title)))?;
     ui::out(&summary.table().print(Form::Terminal))?;
@@ -70,7 +70,8 @@ const TRUE_KL: &str = "KL to p*";
 
 fn columns<'a>(store: &'a Store, blends: &'a Blends) -> Vec<Column<'a>> {
     let named = |name: &str, title: &str| {
-        metric(name).map(|metric| Column { name: title.into(), ..Column::metric(metric, "best") })
+        metric(name)
+            .map(|metric| Column { name: title.into(), ..Column::metric(metric, Which::Best) })
     };
     let truth = Column {
         name: TRUE_KL.into(),
@@ -87,7 +88,7 @@ fn columns<'a>(store: &'a Store, blends: &'a Blends) -> Vec<Column<'a>> {
 }
 
 /// KL(p* ‖ q) of a run's best epoch, where p* is the distribution that the votes were drawn from.
-fn true_kl(store: &Store, blends: &Blends, run: &Ended) -> Option<f64> {
+fn true_kl(store: &Store, blends: &Blends, run: &EndedJob) -> Option<f64> {
     let id: RunId = run.id.parse().ok()?;
     let predictions = store.run(&id).ok()?.predictions(Which::Best).ok()??;
     let items = blends.table().items();

@@ -50,24 +50,17 @@ pub(super) fn file(
 pub(super) fn csv(predictions: &Logits<'_>) -> String {
     let classes: Vec<String> = predictions.classes().iter().map(|name| csv_cell(name)).collect();
     let mut text = format!("id,{}\n", classes.join(","));
-    let rows = predictions.logits().chunks(classes.len().max(1));
+    let probabilities = predictions.probabilities();
+    let rows = probabilities.chunks(classes.len().max(1));
     for (id, row) in predictions.ids().iter().zip(rows) {
         text += &csv_cell(id);
-        for probability in probabilities(row) {
+        for probability in row {
             // Writing into a text cannot fail.
             let _ = write!(text, ",{probability}");
         }
         text.push('\n');
     }
     text
-}
-
-/// q_k = exp(z_k − m) / Σ exp(z − m), with m the largest of z.
-fn probabilities(row: &[f32]) -> Vec<f64> {
-    let largest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let powers: Vec<f64> = row.iter().map(|&z| (f64::from(z) - f64::from(largest)).exp()).collect();
-    let sum: f64 = powers.iter().sum();
-    powers.into_iter().map(|power| power / sum).collect()
 }
 
 #[cfg(test)]
@@ -99,7 +92,7 @@ mod tests {
             assert_eq!(back.classes.as_deref(), Some(predictions().classes()));
             let expected: Vec<f64> = match form {
                 Form::Npz => predictions().logits().iter().map(|&z| f64::from(z)).collect(),
-                Form::Csv => predictions().logits().chunks(3).flat_map(probabilities).collect(),
+                Form::Csv => predictions().probabilities(),
             };
             assert_eq!(back.values, expected);
             assert!(matches!(
@@ -107,15 +100,6 @@ mod tests {
                 Err(FileError::Exists { .. })
             ));
         }
-    }
-
-    #[test]
-    fn probabilities_sum_to_one_and_do_not_overflow() {
-        assert_eq!(probabilities(&[1e4, 1e4]), [0.5, 0.5]);
-        let row = probabilities(&[1.0, 2.0, f32::MAX]);
-        assert_eq!(row, [0.0, 0.0, 1.0]);
-        // e¹ / (e⁰ + e¹)
-        assert!((probabilities(&[0.0, 1.0])[1] - 0.731_058_578_630_004_9).abs() < 1e-15);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use dissensus_store::{Broken, Listing, RunId, RunInfo, State, StoreError};
-use dissensus_train::{RunSpec, reported};
+use dissensus_train::{RunResult, RunSpec};
 use serde::Serialize;
 
 use super::store::StoreArgs;
@@ -114,9 +114,8 @@ pub(super) fn run(args: &ListArgs) -> anyhow::Result<ExitCode> {
 impl Row {
     fn new(run: &RunInfo) -> Result<Self, StoreError> {
         let spec: Option<RunSpec> = serde_json::from_value(run.spec.clone()).ok();
-        let result = run.result()?.unwrap_or_default();
-        let part = reported(&result);
-        let best = |metric: &str| part.and_then(|(_, part)| part["best"][metric].as_f64());
+        let result: RunResult = run.result()?.unwrap_or_default();
+        let best = |metric: &str| result.reported().and_then(|(_, part)| part.best.get(metric));
         let reason = match &run.status.state {
             State::Failed { reason } => Some(reason.clone()),
             _ => None,

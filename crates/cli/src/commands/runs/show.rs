@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use dissensus_store::{Continued, RunId, RunInfo, State, Status, Which};
-use dissensus_train::RunSpec;
+use dissensus_train::{EpochRow, PartResult, RunResult, RunSpec};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -46,8 +46,8 @@ struct Report<'a> {
     continued: &'a [Continued],
     about: &'a Value,
     spec: &'a Value,
-    result: Option<&'a Value>,
-    history: &'a [Value],
+    result: Option<&'a RunResult>,
+    history: &'a [EpochRow],
     folder: &'a Path,
     size_bytes: u64,
     files: &'a [Held],
@@ -62,7 +62,7 @@ pub(super) struct Held {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let run = args.store.find(&args.id)?;
-    let (history, result) = (run.history()?, run.result()?);
+    let (history, result): (Vec<EpochRow>, Option<RunResult>) = (run.history()?, run.result()?);
     let files = files(&run.folder);
     let label = label(&run);
     if args.json {
@@ -152,7 +152,7 @@ fn row(page: &mut String, name: &str, parts: &str) -> std::fmt::Result {
     Ok(())
 }
 
-fn print_status(page: &mut String, run: &RunInfo, result: Option<&Value>) -> std::fmt::Result {
+fn print_status(page: &mut String, run: &RunInfo, result: Option<&RunResult>) -> std::fmt::Result {
     let Status { state, epoch, planned, .. } = &run.status;
     let name = words::state_name(state);
     let name = match state {
@@ -160,23 +160,18 @@ fn print_status(page: &mut String, run: &RunInfo, result: Option<&Value>) -> std
         State::Running | State::Interrupted => paint::warn(name),
         State::Failed { .. } => paint::bad(name),
     };
-    let result = result.unwrap_or(&Value::Null);
-    let early = if result["stopped_early"] == true { ", stopped early" } else { "" };
+    let early = if result.is_some_and(|r| r.stopped_early) { ", stopped early" } else { "" };
     row(page, "run", run.id.as_str())?;
     row(page, "state", &format!("{name}, {epoch} of {planned} epochs{early}"))?;
     if let State::Failed { reason } = state {
         row(page, "reason", &text::one_line(reason, 300))?;
     }
-    if let Some(best) = result["best_epoch"].as_u64() {
-        let by = result["selected_by"].as_str().unwrap_or("its metric");
-        row(page, "best", &format!("epoch {} by {}", best + 1, text::one_line(by, 60)))?;
-    }
-    if let Some(seconds) = result["seconds"].as_f64() {
-        let items = result["train_items"].as_u64().map_or("–".to_owned(), text::thousands);
-        row(page, "trained", &format!("on {items} items in {seconds:.1} s"))?;
-    }
-    if let Some(parameters) = result["parameters"].as_u64() {
-        row(page, "parameters", &text::thousands(parameters))?;
+    if let Some(result) = result {
+        let by = text::one_line(&result.selected_by, 60);
+        row(page, "best", &format!("epoch {} by {by}", result.best_epoch + 1))?;
+        let items = text::thousands(result.train_items as u64);
+        row(page, "trained", &format!("on {items} items in {:.1} s", result.seconds))?;
+        row(page, "parameters", &text::thousands(result.parameters as u64))?;
     }
     let mut begun = format!("{} ago", words::age(run.created));
     for continued in &run.continued {
@@ -223,7 +218,7 @@ fn data_line(data: &Value) -> String {
     format!("{name}, {items} items; votes {votes}…; inputs {inputs}…")
 }
 
-fn print_curves(page: &mut String, run: &RunInfo, history: &[Value]) -> std::fmt::Result {
+fn print_curves(page: &mut String, run: &RunInfo, history: &[EpochRow]) -> std::fmt::Result {
     if history.is_empty() {
         return Ok(());
     }
@@ -234,7 +229,7 @@ fn print_curves(page: &mut String, run: &RunInfo, history: &[Value]) -> std::fmt
     keys.extend(selecting.map(|(on, metric)| format!("{on}.{metric}")));
     let width = keys.iter().map(|key| text::width(key)).max().unwrap_or(0);
     for key in &keys {
-        let values: Vec<Option<f64>> = history.iter().map(|row| row[key].as_f64()).collect();
+        let values: Vec<Option<f64>> = history.iter().map(|row| row.column(key)).collect();
         let ends = [values.first(), values.last()].map(|value| number(value.copied().flatten()));
         writeln!(
             page,
@@ -249,18 +244,19 @@ fn print_curves(page: &mut String, run: &RunInfo, history: &[Value]) -> std::fmt
 }
 
 /// Every metric of the selected and the last epoch, for each part.
-fn print_figures(page: &mut String, result: Option<&Value>) -> std::fmt::Result {
-    let Some(parts) = result.and_then(|result| result["parts"].as_object()) else {
+fn print_figures(page: &mut String, result: Option<&RunResult>) -> std::fmt::Result {
+    let Some(parts) = result.map(|result| &result.parts) else {
         return Ok(());
     };
     writeln!(page, "\n{}", paint::title("Figures"))?;
-    let which = [Which::Best, Which::Last].map(Which::name);
+    let both = [Which::Best, Which::Last];
     let mut columns = vec!["metric".to_owned()];
-    columns.extend(parts.keys().flat_map(|part| which.map(|which| format!("{part} {which}"))));
-    let names = parts.values().next().and_then(|part| part["best"].as_object());
-    let rows = names.into_iter().flat_map(|names| names.keys()).map(|metric| {
-        let value = |(part, which): (&Value, &str)| number(part[which][metric].as_f64());
-        let cells = parts.values().flat_map(|part| which.map(|which| (part, which)));
+    let head = |part: &str, which: Which| format!("{part} {}", which.name());
+    columns.extend(parts.iter().flat_map(|(part, _)| both.map(|which| head(part, which))));
+    let names = parts.iter().take(1).flat_map(|(_, part)| part.best.iter());
+    let rows = names.map(|(metric, _)| {
+        let value = |(part, which): (&PartResult, Which)| number(part.metrics(which).get(metric));
+        let cells = parts.iter().flat_map(|(_, part)| both.map(|which| (part, which)));
         let mut row = vec![Cell::new(metric)];
         row.extend(cells.map(value).map(Cell::new));
         row

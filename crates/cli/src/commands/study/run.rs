@@ -5,11 +5,12 @@ use std::process::ExitCode;
 
 use dissensus_store::Store;
 use dissensus_studies::{Job, Plan, PlanOptions, distinct};
+use dissensus_train::{EndedJob, JobOutcome, RunJob};
 
 use super::{Choice, planned, planned_after, stages};
 use crate::fetching::Fetching;
 use crate::reporting;
-use crate::training::{AtATime, Batch, Ended, How, Run, on_interrupt, run_all};
+use crate::training::{AtATime, Batch, run_all};
 use crate::ui::{self, paint, text};
 
 /// Run a study: everything in it that is not done yet.
@@ -113,7 +114,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if !closed(args, &ended, collected.missing, examined.stopped) {
         return Ok(ExitCode::from(130));
     }
-    let code = u8::from(failed > 0 || ended.iter().any(|run| matches!(run.how, How::Failed(_))));
+    let code = u8::from(
+        failed > 0 || ended.iter().any(|run| matches!(run.outcome, JobOutcome::Failed(_))),
+    );
     match &args.report {
         Some(out) => {
             // A report is of the whole study, with what was left out of this call.
@@ -141,7 +144,7 @@ pub(crate) fn train_all(
     store: &Store,
     how: &JobArgs,
     lines: bool,
-) -> anyhow::Result<Vec<Ended>> {
+) -> anyhow::Result<Vec<EndedJob>> {
     let searches = plan.searches();
     let mut ended = Vec::new();
     if !searches.is_empty() {
@@ -181,34 +184,35 @@ fn train(
     store: &Store,
     how: &JobArgs,
     lines: bool,
-) -> anyhow::Result<Vec<Ended>> {
-    let runs: Vec<Run<'_>> = distinct(jobs)
+) -> anyhow::Result<Vec<EndedJob>> {
+    let runs: Vec<RunJob<'_>> = distinct(jobs)
         .into_iter()
-        .map(|job| Run { task: plan.task(job), plan: &job.run, label: job.label() })
+        .map(|job| RunJob { task: plan.task(job), plan: &job.run, label: job.label() })
         .collect();
     run_all(&Batch {
         runs: &runs,
         store,
         device: &how.device,
-        lanes: how.jobs.0,
+        jobs: how.jobs.0,
         threads: None,
         checkpoint: dissensus_train::spec::Checkpoint::Auto,
         tensorboard: false,
         curves: how.tensorboard.as_deref(),
-        stop: on_interrupt(),
         lines,
     })
 }
 
 /// Says what failed, and how to go on where there is more to do. Whether all is done that can be.
-fn closed(args: &Args, ended: &[Ended], missing: usize, stopped: bool) -> bool {
+fn closed(args: &Args, ended: &[EndedJob], missing: usize, stopped: bool) -> bool {
     for run in ended {
-        if let How::Failed(reason) = &run.how {
+        if let JobOutcome::Failed(reason) = &run.outcome {
             ui::err(&format!("{} {}: {reason}\n", paint::bad("failed:"), run.label));
         }
     }
     let words = args.choice.words();
-    let open = ended.iter().any(|run| matches!(run.how, How::Interrupted | How::Waiting));
+    let is_open =
+        |run: &EndedJob| matches!(run.outcome, JobOutcome::Interrupted | JobOutcome::NotStarted);
+    let open = ended.iter().any(is_open);
     if open {
         ui::err(&format!("{missing} runs are not done; go on by\n  dissensus study run {words}\n"));
     } else if stopped {

@@ -32,11 +32,11 @@ pub(super) fn examine(plan: &Plan<'_>, store: &Store, device: &str) -> anyhow::R
     if !plan.has_examinations() {
         return Ok(Examined::default());
     }
-    let (device, on_card) = open_device(device)?;
+    let device = open_device(device)?;
     let inputs = |name: &str| -> Result<dissensus_inputs::Inputs, LoadError> {
         Ok(read_inputs(Path::new(name))?)
     };
-    let bench = Bench::new(&*device, !on_card, &inputs);
+    let bench = Bench::new(device.device(), !device.is_gpu(), &inputs);
     let mut bars = Bars::default();
     let examined = plan.examine(store, &bench, on_interrupt(), &mut bars)?;
     bars.end();

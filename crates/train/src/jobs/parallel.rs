@@ -1,16 +1,16 @@
-//! Several jobs over several lanes.
+//! Several jobs at once.
 
 use std::sync::Mutex;
 
-/// Runs the jobs in their order, up to `lanes` at a time; `work` gets the lane's number and the
-/// job's. The results stand in the order of the jobs.
-pub fn lanes<R: Send>(
+/// Runs `jobs` jobs in their order, up to `at_once` at a time; `work` gets the number of the worker
+/// and that of the job. The results are in the order of the jobs.
+pub fn parallel<R: Send>(
     jobs: usize,
-    lanes: usize,
+    at_once: usize,
     work: impl Fn(usize, usize) -> R + Sync,
 ) -> Vec<R> {
     let (next, done) = (Mutex::new(0), Mutex::new(Vec::with_capacity(jobs)));
-    let lane = |number: usize| {
+    let worker = |number: usize| {
         loop {
             let job = {
                 let Ok(mut next) = next.lock() else { return };
@@ -27,11 +27,11 @@ pub fn lanes<R: Send>(
         }
     };
     std::thread::scope(|scope| {
-        let lane = &lane;
-        for number in 1..lanes.clamp(1, jobs.max(1)) {
-            scope.spawn(move || lane(number));
+        let worker = &worker;
+        for number in 1..at_once.clamp(1, jobs.max(1)) {
+            scope.spawn(move || worker(number));
         }
-        lane(0);
+        worker(0);
     });
     let mut done = done.into_inner().unwrap_or_default();
     done.sort_by_key(|(job, _)| *job);
@@ -40,16 +40,16 @@ pub fn lanes<R: Send>(
 
 #[cfg(test)]
 mod tests {
-    use super::lanes;
+    use super::parallel;
 
     #[test]
     fn every_job_is_done_once_and_results_keep_their_order() {
         for count in [1, 2, 7] {
             assert_eq!(
-                lanes(20, count, |_, job| job * job),
+                parallel(20, count, |_, job| job * job),
                 (0..20).map(|n| n * n).collect::<Vec<_>>()
             );
         }
-        assert!(lanes(0, 3, |_, job| job).is_empty());
+        assert!(parallel(0, 3, |_, job| job).is_empty());
     }
 }

@@ -1,28 +1,28 @@
-//! Texts and pictures as vectors, by an encoder that a spec or a command names.
+//! Texts and images as vectors, by an encoder.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
-use dissensus_core::{Ids, VoteTable};
-use dissensus_data::{default_cache_dir, locate};
+use dissensus_core::{Event, Ids, Unit, VoteTable};
+use dissensus_data::locate;
 use dissensus_embed::{
     Bert, Cache, Cached, Encoder, Kind as Takes, OnnxEncoder, OnnxSettings, Pairing, Picture, Vit,
 };
 use dissensus_inputs::{Features, Images, Inputs, Kind};
 use dissensus_train::spec::Pair;
 
-use crate::ui::{self, paint, progress, text};
+use crate::{DataError, LoadContext};
 
 /// Encoders of the catalogue.
-pub(crate) const ENCODERS: &[&str] = &["minilm", "efficientnet-lite0"];
+pub const ENCODERS: &[&str] = &["minilm", "efficientnet-lite0"];
 
 /// The encoder of this name, or at this path: a folder of safetensors, or an ONNX file.
-pub(crate) fn open_encoder(name: &str) -> anyhow::Result<Box<dyn Encoder>> {
+pub fn open_encoder(name: &str, context: &LoadContext<'_>) -> Result<Box<dyn Encoder>, DataError> {
+    let none = || DataError::NoEncoder { name: name.to_owned() };
     let path = match ENCODERS.contains(&name) {
         true => {
-            let files: Vec<PathBuf> = locate(name, &default_cache_dir()?)?;
-            let first = files.into_iter().next().context("an encoder without files")?;
+            let files: Vec<PathBuf> = locate(name, context.cache()?)?;
+            let first = files.into_iter().next().ok_or_else(none)?;
             let onnx = first.extension().is_some_and(|end| end == "onnx");
             if onnx { first } else { first.parent().map(Path::to_owned).unwrap_or_default() }
         }
@@ -30,10 +30,10 @@ pub(crate) fn open_encoder(name: &str) -> anyhow::Result<Box<dyn Encoder>> {
     };
     if path.is_dir() {
         let config = path.join("config.json");
-        let about = std::fs::read_to_string(&config)
-            .with_context(|| format!("reading {}", config.display()))?;
+        let wrong = |reason: String| DataError::EncoderConfig { path: config.clone(), reason };
+        let about = std::fs::read_to_string(&config).map_err(|error| wrong(error.to_string()))?;
         let about: serde_json::Value =
-            serde_json::from_str(&about).with_context(|| format!("{}", config.display()))?;
+            serde_json::from_str(&about).map_err(|error| wrong(error.to_string()))?;
         let pictures = about["model_type"].as_str().is_some_and(|kind| kind.starts_with("dinov2"));
         return Ok(match pictures {
             true => Box::new(Vit::open(&path)?),
@@ -43,15 +43,11 @@ pub(crate) fn open_encoder(name: &str) -> anyhow::Result<Box<dyn Encoder>> {
     if path.is_file() {
         return Ok(Box::new(OnnxEncoder::open(&path, &OnnxSettings::default())?));
     }
-    anyhow::bail!(
-        "there is no encoder {name:?}; expected {}, or the path of a folder (config.json, \
-         model.safetensors, tokenizer.json) or of an ONNX file",
-        ENCODERS.join(", ")
-    )
+    Err(none())
 }
 
 /// What is encoded.
-pub(crate) enum Source {
+pub enum Source {
     /// Texts by item, one or two of each.
     Texts(Vec<(String, Vec<String>)>),
     /// Pictures by item.
@@ -59,13 +55,14 @@ pub(crate) enum Source {
 }
 
 /// The vectors of the items of a table, from the cache as far as they are there.
-pub(crate) fn encode(
+pub fn encode(
     encoder: Box<dyn Encoder>,
     source: &Source,
     table: &VoteTable,
     pair: Pair,
-) -> anyhow::Result<Inputs> {
-    let cache = Cache::open(default_cache_dir()?.join("embeddings"))?;
+    context: &LoadContext<'_>,
+) -> Result<Inputs, DataError> {
+    let cache = Cache::open(context.cache()?.join("embeddings"))?;
     let encoder = Cached::new(encoder, &cache)?;
     let name = encoder.identity().name.clone();
     let pairing = match pair {
@@ -83,53 +80,70 @@ pub(crate) fn encode(
             });
             let (ids, texts): (Vec<String>, Vec<Vec<String>>) = items.unzip();
             let each = texts.first().map_or(1, Vec::len);
-            let bar = progress::steps(pairing.asked(texts.len(), each), &format!("{name}:"));
-            let values = pairing.encode(&encoder, &texts, &mut |done| {
-                bar.inc(done as u64);
-                true
-            })?;
-            bar.finish_and_clear();
+            let mut steps = Steps::start(&name, pairing.asked(texts.len(), each), context);
+            let values = pairing.encode(&encoder, &texts, &mut |done| steps.add(done))?;
             (ids, values)
         }
         (Source::Pictures(inputs), Takes::Picture) => {
             let (Kind::Images(images), Some(known)) = (inputs.kind(), inputs.ids()) else {
-                anyhow::bail!("{name} takes pictures with ids, not feature vectors");
+                return Err(DataError::EncoderInput { name, takes: "images with ids" });
             };
             let items = table.items().iter().filter_map(|id| Some((id, known.position(id)?)));
             let (ids, places): (Vec<&str>, Vec<usize>) = items.unzip();
             let pictures: Vec<Picture<'_>> =
                 places.into_iter().map(|place| picture(images, place)).collect();
-            let bar = progress::steps(pictures.len(), &format!("{name}:"));
-            let values = encoder.pictures(&pictures, &mut |done| {
-                bar.inc(done as u64);
-                true
-            })?;
-            bar.finish_and_clear();
+            let mut steps = Steps::start(&name, pictures.len(), context);
+            let values = encoder.pictures(&pictures, &mut |done| steps.add(done))?;
             (ids.into_iter().map(str::to_owned).collect(), values)
         }
         (Source::Texts(_), Takes::Picture) => {
-            anyhow::bail!("{name} takes pictures, and these data are texts")
+            return Err(DataError::EncoderInput { name, takes: "images" });
         }
         (Source::Pictures(_), Takes::Text) => {
-            anyhow::bail!("{name} takes texts, and these data are pictures")
+            return Err(DataError::EncoderInput { name, takes: "texts" });
         }
     };
     if ids.is_empty() {
-        anyhow::bail!(
-            "no item with votes has anything to encode; if a column of the votes has texts, name it \
-             (data.text, or --text)"
-        );
+        return Err(DataError::NothingToEncode);
     }
     let stats = encoder.stats();
-    ui::err(&paint::dim(&format!(
-        "{name}: {} encoded, {} known from before\n",
-        text::thousands(stats.misses as u64),
-        text::thousands(stats.hits as u64)
-    )));
+    let (encoded, known) = (stats.misses, stats.hits);
+    context.note(&format!("{name}: {encoded} encoded, {known} from the cache"));
     let width = values.len() / ids.len();
     let features = Kind::Features(Features::new(&name, width, values)?);
     let ids: Ids = ids.iter().map(String::as_str).collect();
     Ok(Inputs::new(&name, Some(ids), features)?)
+}
+
+/// Reports how many texts or images are encoded.
+struct Steps<'a> {
+    name: &'a str,
+    done: u64,
+    total: u64,
+    context: &'a LoadContext<'a>,
+}
+
+impl<'a> Steps<'a> {
+    fn start(name: &'a str, total: usize, context: &'a LoadContext<'a>) -> Self {
+        let total = total as u64;
+        let unit = Unit::Steps;
+        context.progress.report(Event::Started { task: name, total: Some(total), unit });
+        Self { name, done: 0, total, context }
+    }
+
+    /// Whether to go on.
+    fn add(&mut self, done: usize) -> bool {
+        self.done += done as u64;
+        let (task, done, total) = (self.name, self.done, Some(self.total));
+        self.context.progress.report(Event::Advanced { task, done, total, detail: "" });
+        !self.context.cancel.is_cancelled()
+    }
+}
+
+impl Drop for Steps<'_> {
+    fn drop(&mut self) {
+        self.context.progress.report(Event::Finished { task: self.name });
+    }
 }
 
 fn picture(images: &Images, place: usize) -> Picture<'_> {

@@ -2,10 +2,8 @@
 
 use std::path::Path;
 
-use anyhow::Context as _;
 use dissensus_core::{Keep, VoteTable};
 use dissensus_data::blends::{Blends, Settings};
-use dissensus_data::default_cache_dir;
 use dissensus_embed::Kind as Takes;
 use dissensus_inputs::{Inputs, Joined, Matched, WITH_PICTURES, from_blends, from_dataset};
 use dissensus_labels::subset;
@@ -15,23 +13,23 @@ use dissensus_train::spec::{Data, DataSource, EntropyBins, Reading};
 use dissensus_train::{Task, Voted};
 use dissensus_votes::ReadOptions;
 
-use super::encoding::{Source, encode, open_encoder};
-use crate::commands::votes::reading;
-use crate::ui::{self, paint, text};
+use crate::encoding::{Source, encode, open_encoder};
+use crate::{DataError, LoadContext};
 
-/// What a study takes of the data that a spec names: of generated data also the truth.
-pub(crate) fn material(data: &Data) -> anyhow::Result<Material> {
+/// Everything that a study uses of the data that a spec names: votes and inputs, the texts or images
+/// behind them, and the true distributions of generated data.
+pub fn load_material(data: &Data, context: &LoadContext<'_>) -> Result<Material, DataError> {
     if let (DataSource::Dataset(name), None, None, None, None) =
         (&data.source, &data.judged_on, &data.inputs, &data.encoder, data.subset)
         && name == "blends"
     {
         return blends_material(&blends(data)?);
     }
-    loaded(data)
+    loaded(data, context)
 }
 
 /// Generated data with the distributions that the votes were drawn from.
-pub(crate) fn blends_material(blends: &Blends) -> anyhow::Result<Material> {
+pub fn blends_material(blends: &Blends) -> Result<Material, DataError> {
     let (task, _) = Task::new("blends", blends.table(), &from_blends(blends)?)?;
     let known = blends.table().items();
     let rows = task.table().items().iter().filter_map(|id| known.position(id));
@@ -41,25 +39,25 @@ pub(crate) fn blends_material(blends: &Blends) -> anyhow::Result<Material> {
     Ok(Material { truth: Some(truth), ..task.into() })
 }
 
-fn blends(data: &Data) -> anyhow::Result<Blends> {
+fn blends(data: &Data) -> Result<Blends, DataError> {
     let mut settings = Settings::default();
     if let Some(items) = data.items {
-        settings.items = usize::try_from(items)?;
+        settings.items = usize::try_from(items).unwrap_or(usize::MAX);
     }
     Ok(settings.check()?.generate()?)
 }
 
-/// Reads what the spec names and matches it; says what was left out.
-pub(crate) fn load(data: &Data) -> anyhow::Result<Task> {
-    Ok(loaded(data)?.task)
+/// The votes and inputs that a spec names, matched by id. Progress notes say what was left out.
+pub fn load_task(data: &Data, context: &LoadContext<'_>) -> Result<Task, DataError> {
+    Ok(loaded(data, context)?.task)
 }
 
 /// The same, with the texts or pictures that an encoder was given.
-fn loaded(data: &Data) -> anyhow::Result<Material> {
+fn loaded(data: &Data, context: &LoadContext<'_>) -> Result<Material, DataError> {
     if let Some(other) = &data.judged_on {
-        return Ok(judged_on(data, other)?.into());
+        return Ok(judged_on(data, other, context)?.into());
     }
-    let (table, mut texts) = votes(data)?;
+    let (table, mut texts) = votes(data, context)?;
     let mut encoded = None;
     let table = first(table, data);
     let table = match data.subset {
@@ -72,26 +70,24 @@ fn loaded(data: &Data) -> anyhow::Result<Material> {
     let mut name = data.name().to_owned();
     let inputs = match &data.encoder {
         Some(encoder) => {
-            let encoder = open_encoder(encoder)?;
+            let encoder = open_encoder(encoder, context)?;
             name = format!("{name} by {}", encoder.identity().name);
             let source = match encoder.kind() {
                 Takes::Text => Source::Texts(match &data.source {
-                    DataSource::Dataset(name) => {
-                        dissensus_inputs::texts(name, &default_cache_dir()?)?
-                    }
+                    DataSource::Dataset(name) => dissensus_inputs::texts(name, context.cache()?)?,
                     DataSource::Files { .. } => std::mem::take(&mut texts),
                 }),
-                Takes::Picture => Source::Pictures(own_inputs(data)?),
+                Takes::Picture => Source::Pictures(own_inputs(data, context)?),
             };
-            let vectors = encode(encoder, &source, &table, data.pair)?;
+            let vectors = encode(encoder, &source, &table, data.pair, context)?;
             encoded = Some(source);
             vectors
         }
-        None => own_inputs(data)?,
+        None => own_inputs(data, context)?,
     };
-    print_notes(&inputs);
+    report_notes(&inputs, context);
     let (task, joined) = Task::new(&name, &table, &inputs)?;
-    print_joined(&joined, &table);
+    report_joined(&joined, &table, context);
     let mut material = Material::from(task);
     match encoded.unwrap_or(Source::Texts(texts)) {
         Source::Texts(texts) => {
@@ -112,76 +108,71 @@ fn first(table: VoteTable, data: &Data) -> VoteTable {
 }
 
 /// What a spec names, with another dataset to be judged on.
-fn judged_on(data: &Data, other: &str) -> anyhow::Result<Task> {
+fn judged_on(data: &Data, other: &str, context: &LoadContext<'_>) -> Result<Task, DataError> {
     let mut there = data.clone();
     (there.source, there.judged_on) = (DataSource::Dataset(other.to_owned()), None);
-    let read = |data: &Data| -> anyhow::Result<(VoteTable, Inputs)> {
-        let table = first(votes(data)?.0, data);
-        let inputs = own_inputs(data)?;
-        print_notes(&inputs);
+    let read = |data: &Data| -> Result<(VoteTable, Inputs), DataError> {
+        let table = first(votes(data, context)?.0, data);
+        let inputs = own_inputs(data, context)?;
+        report_notes(&inputs, context);
         Ok((table, inputs))
     };
     let (table, inputs) = read(data)?;
-    let (other_table, other_inputs) = read(&there).context("data.judged_on")?;
+    let (other_table, other_inputs) =
+        read(&there).map_err(|error| DataError::EvaluatedOn(Box::new(error)))?;
     let own = Voted { name: data.name(), table: &table, inputs: &inputs };
     let (task, joined) =
         Task::judged_on(own, Voted { name: other, table: &other_table, inputs: &other_inputs })?;
     if joined.classes_by_position {
         let name = data.name();
-        ui::err(&format!("the classes of {name} and {other} are matched by position\n"));
+        context.note(&format!("the classes of {name} and {other} are matched by position"));
     }
-    print_joined(&joined.own, &table);
-    print_joined(&joined.judged, &other_table);
+    report_joined(&joined.own, &table, context);
+    report_joined(&joined.judged, &other_table, context);
     Ok(task)
 }
 
-fn print_notes(inputs: &Inputs) {
+fn report_notes(inputs: &Inputs, context: &LoadContext<'_>) {
     for note in inputs.notes() {
-        ui::err(&paint::dim(&format!("{}: {note}\n", inputs.name())));
+        context.note(&format!("{}: {note}", inputs.name()));
     }
 }
 
 /// Says how inputs were matched, where it is not by id, and what was left out.
-fn print_joined(joined: &Joined, table: &VoteTable) {
+fn report_joined(joined: &Joined, table: &VoteTable, context: &LoadContext<'_>) {
     if joined.matched == Matched::ByPosition {
-        ui::err("the inputs have no ids: they are matched with the votes by position\n");
+        context.note("the inputs have no ids: they are matched with the votes by position");
     }
     let missing = &joined.without_row;
     if missing.count > 0 {
-        ui::err(&format!(
-            "{} {} of {} items with votes have no input ({}, …): they are left out\n",
-            paint::warn("note:"),
-            text::thousands(missing.count as u64),
-            text::thousands(table.len() as u64),
+        context.warn(&format!(
+            "{} of {} items with votes have no input ({}, …): they are left out",
+            missing.count,
+            table.len(),
             missing.first.join(", ")
         ));
     }
 }
 
 /// Inputs of a file, a folder, or a dataset of the catalogue.
-pub(crate) fn read_inputs(path: &Path) -> anyhow::Result<Inputs> {
+pub fn read_inputs(path: &Path, context: &LoadContext<'_>) -> Result<Inputs, DataError> {
     let name = path.to_string_lossy();
     if !path.exists() && WITH_PICTURES.contains(&&*name) {
-        return Ok(from_dataset(&name, &default_cache_dir()?)?);
+        return Ok(from_dataset(&name, context.cache()?)?);
     }
     Ok(dissensus_inputs::read(path, &Default::default())?)
 }
 
 /// The inputs that a spec names, or those of its dataset.
-fn own_inputs(data: &Data) -> anyhow::Result<Inputs> {
+fn own_inputs(data: &Data, context: &LoadContext<'_>) -> Result<Inputs, DataError> {
     match (&data.inputs, &data.source) {
-        (Some(path), _) => read_inputs(path),
+        (Some(path), _) => read_inputs(path, context),
         (None, DataSource::Dataset(name)) if name == "blends" => Ok(from_blends(&blends(data)?)?),
         (None, DataSource::Dataset(name)) if WITH_PICTURES.contains(&name.as_str()) => {
-            Ok(from_dataset(name, &default_cache_dir()?)?)
+            Ok(from_dataset(name, context.cache()?)?)
         }
-        (None, DataSource::Dataset(name)) => anyhow::bail!(
-            "{name} has no pictures of its own; set data.inputs to features by id, or data.encoder \
-             for its texts"
-        ),
-        (None, DataSource::Files { .. }) => anyhow::bail!(
-            "the spec names votes but no inputs; set data.inputs to pictures or features by id"
-        ),
+        (None, DataSource::Dataset(name)) => Err(DataError::NoImages { dataset: name.clone() }),
+        (None, DataSource::Files { .. }) => Err(DataError::NoInputs),
     }
 }
 
@@ -189,19 +180,19 @@ fn own_inputs(data: &Data) -> anyhow::Result<Inputs> {
 type Texts = Vec<(String, Vec<String>)>;
 
 /// The votes, and texts that come along in a file of them.
-fn votes(data: &Data) -> anyhow::Result<(VoteTable, Texts)> {
+fn votes(data: &Data, context: &LoadContext<'_>) -> Result<(VoteTable, Texts), DataError> {
     match &data.source {
         DataSource::Dataset(name) if name == "blends" => {
             Ok((blends(data)?.table().clone(), Vec::new()))
         }
         DataSource::Dataset(name) => {
-            Ok((dissensus_inputs::votes(name, &default_cache_dir()?)?, Vec::new()))
+            Ok((dissensus_inputs::votes(name, context.cache()?)?, Vec::new()))
         }
         DataSource::Files { votes, reading } => read_votes(votes, reading),
     }
 }
 
-fn read_votes(path: &Path, how: &Reading) -> anyhow::Result<(VoteTable, Texts)> {
+fn read_votes(path: &Path, how: &Reading) -> Result<(VoteTable, Texts), DataError> {
     let options = ReadOptions {
         format: how.format.clone(),
         item: how.item.clone(),
@@ -214,7 +205,7 @@ fn read_votes(path: &Path, how: &Reading) -> anyhow::Result<(VoteTable, Texts)> 
         keep: Keep::Votes,
         ..ReadOptions::default()
     };
-    let read = reading::read(path, &options)?;
+    let read = dissensus_votes::read(path, &options)?;
     let texts = read.texts.iter().map(|(id, text)| (id.clone(), vec![text.clone()])).collect();
     Ok((read.table, texts))
 }

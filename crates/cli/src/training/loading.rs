@@ -1,0 +1,47 @@
+//! The library's loading of data, with its notes and bars on standard error.
+
+use std::path::Path;
+
+use dissensus::{DataError, EncoderSource, LoadContext};
+use dissensus_core::VoteTable;
+use dissensus_embed::Encoder;
+use dissensus_inputs::Inputs;
+use dissensus_store::Store;
+use dissensus_studies::Material;
+use dissensus_train::spec::{Data, Pair};
+use dissensus_train::{DataIdentity, Task};
+
+use crate::ui::terminal::Terminal;
+
+pub(crate) fn load(data: &Data) -> Result<Task, DataError> {
+    dissensus::load_task(data, &LoadContext::new(&Terminal::default()))
+}
+
+pub(crate) fn material(data: &Data) -> Result<Material, DataError> {
+    dissensus::load_material(data, &LoadContext::new(&Terminal::default()))
+}
+
+pub(crate) fn read_inputs(path: &Path) -> Result<Inputs, DataError> {
+    dissensus::read_inputs(path, &LoadContext::new(&Terminal::default()))
+}
+
+pub(crate) fn open_encoder(name: &str) -> Result<Box<dyn Encoder>, DataError> {
+    dissensus::open_encoder(name, &LoadContext::new(&Terminal::default()))
+}
+
+pub(crate) fn encode(
+    encoder: Box<dyn Encoder>,
+    source: &EncoderSource,
+    table: &VoteTable,
+    pair: Pair,
+) -> Result<Inputs, DataError> {
+    dissensus::encode(encoder, source, table, pair, &LoadContext::new(&Terminal::default()))
+}
+
+pub(crate) fn find_data(
+    wanted: &DataIdentity,
+    spec: Option<&Path>,
+    store: &Store,
+) -> Result<Option<Task>, DataError> {
+    dissensus::find_data(wanted, spec, store, &LoadContext::new(&Terminal::default()))
+}

@@ -1,0 +1,38 @@
+//! What loading data needs beside its name: a cache, and somebody to report to.
+
+use std::path::{Path, PathBuf};
+
+use dissensus_core::{Cancel, Event, Progress};
+
+use crate::DataError;
+
+/// Where datasets, encoders and encoded vectors are kept, and who is told what was guessed and left
+/// out.
+pub struct LoadContext<'a> {
+    /// The cache folder; `None` where there is none, so that only files can be read.
+    pub cache: Option<PathBuf>,
+    /// Receives notes and the progress of encoding.
+    pub progress: &'a dyn Progress,
+    /// Stops encoding.
+    pub cancel: Cancel,
+}
+
+impl<'a> LoadContext<'a> {
+    /// With the default cache folder.
+    pub fn new(progress: &'a dyn Progress) -> Self {
+        let cache = dissensus_data::default_cache_dir().ok();
+        Self { cache, progress, cancel: Cancel::new() }
+    }
+
+    pub(crate) fn cache(&self) -> Result<&Path, DataError> {
+        self.cache.as_deref().ok_or(DataError::NoCache)
+    }
+
+    pub(crate) fn note(&self, text: &str) {
+        self.progress.report(Event::Note(text));
+    }
+
+    pub(crate) fn warn(&self, text: &str) {
+        self.progress.report(Event::Warning(text));
+    }
+}

@@ -1,0 +1,176 @@
+//! A device by its name, and what it found out about itself, kept from one start of the program to
+//! the next: without it a run could be computed in another way tomorrow, and the first minute would
+//! be spent on finding out.
+
+use std::path::{Path, PathBuf};
+
+use dissensus_engine::{Cpu, Cuda, Device, EngineError};
+use thiserror::Error;
+
+/// The end of the name of a GPU that trains one run at a time.
+const EXCLUSIVE: &str = ":exclusive";
+
+/// Why a device cannot be opened.
+#[derive(Debug, Error)]
+pub enum DeviceError {
+    /// No device has this name.
+    #[error(
+        "there is no device {name:?}; expected auto, cpu, cuda, or a GPU by its number as in \
+         cuda:1; for a GPU that does one run at a time, cuda:exclusive or cuda:1:exclusive"
+    )]
+    Unknown {
+        /// What came.
+        name: String,
+    },
+    /// A device that is not there, or cannot be used.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+}
+
+/// A device that was opened by its name.
+pub struct OpenDevice {
+    device: Box<dyn Device>,
+    is_gpu: bool,
+    cache: Option<PathBuf>,
+}
+
+impl OpenDevice {
+    /// The CPU.
+    pub fn cpu() -> Self {
+        Self { device: Box::new(Cpu), is_gpu: false, cache: None }
+    }
+
+    /// The device of this name: `auto` (the first GPU, or else the CPU), `cpu`, `cuda` (the first
+    /// GPU), `cuda:1`; with `:exclusive` at the end a GPU trains one run at a time.
+    ///
+    /// What a GPU finds out about itself is kept in the folder `cache`, where one is given.
+    pub fn open(name: &str, cache: Option<&Path>) -> Result<Self, DeviceError> {
+        let Some(Wanted { gpu, exclusive }) = wanted(name) else {
+            return Err(DeviceError::Unknown { name: name.to_owned() });
+        };
+        let number = match gpu {
+            Gpu::None => None,
+            Gpu::IfThere if Cuda::count() == 0 => None,
+            Gpu::IfThere => Some(0),
+            Gpu::Number(number) => Some(number),
+        };
+        let Some(number) = number else { return Ok(Self::cpu()) };
+        let gpu = if exclusive { Cuda::open_exclusive(number)? } else { Cuda::open(number)? };
+        if let Some(text) = cache.and_then(|cache| read(&learned_path(cache, &gpu))) {
+            gpu.recall(&text);
+        }
+        Ok(Self { device: Box::new(gpu), is_gpu: true, cache: cache.map(Path::to_owned) })
+    }
+
+    /// The device, without what it was opened with.
+    pub fn into_device(self) -> Box<dyn Device> {
+        self.device
+    }
+
+    /// The device.
+    pub fn device(&self) -> &dyn Device {
+        &*self.device
+    }
+
+    /// Whether it is a GPU.
+    pub fn is_gpu(&self) -> bool {
+        self.is_gpu
+    }
+
+    /// Keeps what the device found out since the last time. Where it cannot be kept, it is found out
+    /// again.
+    pub fn keep_learned(&self) {
+        if let (Some(cache), Some(text)) = (&self.cache, self.device.learned()) {
+            let _ = write(&learned_path(cache, &*self.device), &text);
+        }
+    }
+
+    /// A file of the cache folder; `None` where there is none.
+    pub(crate) fn read_cache(&self, file: &str) -> Option<String> {
+        read(&self.cache.as_ref()?.join(file))
+    }
+
+    pub(crate) fn write_cache(&self, file: &str, text: &str) {
+        if let Some(cache) = &self.cache {
+            let _ = write(&cache.join(file), text);
+        }
+    }
+}
+
+/// What a name asks for.
+#[derive(Debug, PartialEq)]
+struct Wanted {
+    gpu: Gpu,
+    exclusive: bool,
+}
+
+#[derive(Debug, PartialEq)]
+enum Gpu {
+    None,
+    IfThere,
+    Number(usize),
+}
+
+fn wanted(name: &str) -> Option<Wanted> {
+    let (name, exclusive) =
+        name.strip_suffix(EXCLUSIVE).map_or((name, false), |device| (device, true));
+    let gpu = match name {
+        "cpu" if !exclusive => Gpu::None,
+        "auto" => Gpu::IfThere,
+        "cuda" => Gpu::Number(0),
+        other => Gpu::Number(other.strip_prefix("cuda:")?.parse().ok()?),
+    };
+    Some(Wanted { gpu, exclusive })
+}
+
+fn learned_path(cache: &Path, device: &dyn Device) -> PathBuf {
+    let words = device.describe().to_lowercase();
+    let words: Vec<&str> =
+        words.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    cache.join("cards").join(format!("{}.txt", words.join("-")))
+}
+
+fn read(path: &Path) -> Option<String> {
+    std::fs::read_to_string(path).ok()
+}
+
+/// Replaces the file as a whole: another process may read it now.
+fn write(path: &Path, text: &str) -> std::io::Result<()> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let new = path.with_extension(format!("new-{}", std::process::id()));
+    std::fs::write(&new, text)?;
+    std::fs::rename(new, path)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_devices() {
+        let gpu = |number, exclusive| Some(Wanted { gpu: Gpu::Number(number), exclusive });
+        assert_eq!(wanted("cpu"), Some(Wanted { gpu: Gpu::None, exclusive: false }));
+        assert_eq!(wanted("auto"), Some(Wanted { gpu: Gpu::IfThere, exclusive: false }));
+        assert_eq!((wanted("cuda"), wanted("cuda:1")), (gpu(0, false), gpu(1, false)));
+        assert_eq!(wanted("cuda:exclusive"), gpu(0, true));
+        assert_eq!(wanted("cuda:1:exclusive"), gpu(1, true));
+        for name in ["", "gpu", "cpu:exclusive", "cuda:", "cuda:x", "cuda:-1", "cuda:1:", "CPU"] {
+            let Err(error) = OpenDevice::open(name, None) else { panic!("{name}") };
+            assert!(error.to_string().contains(&format!("{name:?}")), "{error}");
+        }
+        assert!(!OpenDevice::open("cpu", None).unwrap().is_gpu());
+    }
+
+    #[test]
+    fn what_is_kept_is_read_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Some(folder.path().join("cache"));
+        let device = OpenDevice { cache, ..OpenDevice::cpu() };
+        assert_eq!(device.read_cache("a.json"), None);
+        device.write_cache("a.json", "{}");
+        assert_eq!(device.read_cache("a.json").as_deref(), Some("{}"));
+    }
+}

@@ -1,0 +1,254 @@
+//! The training loop, one for every delivery, model and device.
+//!
+//! In each epoch the network is trained, the selecting part is evaluated, the best epoch is kept, and
+//! the schedule and early stopping are updated. Everything random is a function of the seed and the
+//! epoch, so that a run that was interrupted continues from a checkpoint and ends with the same bits.
+
+mod ending;
+
+use std::time::Instant;
+
+use dissensus_core::{Cancel, Direction, Event, Progress, Silent, Unit};
+use dissensus_engine::{Device, Rates, Runner, Settings, State};
+use serde::{Deserialize, Serialize};
+
+use crate::epochs::Epochs;
+use crate::saved::Found;
+use crate::scores::some_scores;
+use crate::{
+    EpochRow, Metrics, Moment, Observer, Part, RunPlan, Selection, Setup, Stopping, Task,
+    TrainError, Trained, divergence,
+};
+
+/// How a run is trained; nothing of it changes the result.
+#[derive(Clone)]
+pub struct FitOptions<'a> {
+    /// Threads; 0 for all cores.
+    pub threads: usize,
+    /// The name of the run in reports of progress; `None` for the plan's label.
+    pub name: Option<&'a str>,
+    /// Receives the progress, in epochs.
+    pub progress: &'a dyn Progress,
+    /// Stops the run after the current epoch.
+    pub cancel: Cancel,
+}
+
+impl Default for FitOptions<'_> {
+    fn default() -> Self {
+        Self { threads: 0, name: None, progress: &Silent, cancel: Cancel::new() }
+    }
+}
+
+/// The metrics that are computed after every epoch, beside the selecting one.
+const WATCHED: [&str; 2] = ["soft_nll", "accuracy"];
+
+/// What a checkpoint holds beside tensors.
+#[derive(Serialize, Deserialize)]
+struct Position {
+    steps: u64,
+    selection: Selection,
+    stopping: Option<Stopping>,
+    rates: Rates,
+    stopped: bool,
+    seconds: f64,
+}
+
+/// Trains a model.
+///
+/// Nothing is written: what saves, resumes or draws curves is an [`Observer`], and
+/// [`fit_stored`](crate::fit_stored) is this with a run of a store. A run that is cancelled gives
+/// [`TrainError::Cancelled`], and one that diverges [`TrainError::Failed`].
+pub fn fit(
+    task: &Task,
+    plan: &RunPlan,
+    device: &dyn Device,
+    options: &FitOptions<'_>,
+    observers: &mut [&mut dyn Observer],
+) -> Result<Trained, TrainError> {
+    let label = options.name.map_or_else(|| plan.label(), str::to_owned);
+    let total = Some(plan.training.epochs);
+    options.progress.report(Event::Started { task: &label, total, unit: Unit::Steps });
+    let result = Setup::new(task, plan)
+        .and_then(|setup| Fit::new(task, plan, &setup, device, options, &label, observers)?.run());
+    options.progress.report(Event::Finished { task: &label });
+    result
+}
+
+struct Fit<'a, 'o> {
+    task: &'a Task,
+    plan: &'a RunPlan,
+    options: &'a FitOptions<'a>,
+    label: &'a str,
+    observers: &'a mut [&'o mut dyn Observer],
+    setup: &'a Setup,
+    runner: Box<dyn Runner>,
+    position: Position,
+    history: Vec<EpochRow>,
+    /// Logits of the best epoch so far, in the order of the parts; none before there is one.
+    best: Vec<Vec<f32>>,
+    /// No snapshot has the best epoch yet.
+    best_is_new: bool,
+    started: Instant,
+}
+
+impl<'a, 'o> Fit<'a, 'o> {
+    /// From an observer's checkpoint, or from the start where there is none.
+    fn new(
+        task: &'a Task,
+        plan: &'a RunPlan,
+        setup: &'a Setup,
+        device: &dyn Device,
+        options: &'a FitOptions<'a>,
+        label: &'a str,
+        observers: &'a mut [&'o mut dyn Observer],
+    ) -> Result<Self, TrainError> {
+        let training = &plan.training;
+        let optimizer = training.optimizer;
+        let selection = Selection::new(&plan.selection.metric)?;
+        let mut position = Position {
+            steps: 0,
+            stopping: plan.selection.stop.map(|stop| Stopping::new(stop, selection.better())),
+            selection,
+            rates: Rates::new(training.schedule, training.rate, training.epochs),
+            stopped: false,
+            seconds: 0.0,
+        };
+        let (mut state, mut history, mut best) = (None, Vec::new(), Vec::new());
+        let mut checkpoint = None;
+        for observer in observers.iter_mut() {
+            let offered = observer.on_start()?;
+            checkpoint = checkpoint.or(offered);
+        }
+        if let Some(checkpoint) = checkpoint {
+            let damaged = |what: &str, error: serde_json::Error| {
+                TrainError::Data(format!("the checkpoint's {what}: {error}"))
+            };
+            position = serde_json::from_value(checkpoint.state)
+                .map_err(|error| damaged("state", error))?;
+            let mut found = Found::new(checkpoint.tensors);
+            state = Some(found.state(&setup.network, &optimizer, position.steps)?);
+            if position.selection.best().is_some() {
+                best = found.best(&setup.parts)?;
+            }
+            let rows = checkpoint.history.into_iter().map(serde_json::from_value);
+            history = rows.collect::<Result<_, _>>().map_err(|error| damaged("history", error))?;
+        }
+        let fresh = || State::fresh(&setup.network, &optimizer, plan.seed);
+        let state = state.unwrap_or_else(fresh);
+        // Parts are evaluated in batches, too, and small ones would be slow.
+        let widest = setup.parts.iter().map(|part| part.rows.len()).max().unwrap_or(1);
+        let batch = (training.batch as usize).min(setup.train.len()).max(widest.min(64));
+        let precision = plan.precision;
+        let settings = Settings { precision, batch, optimizer, threads: options.threads };
+        let runner = device.runner(&setup.network, &setup.dataset, &settings, state)?;
+        Ok(Self {
+            task,
+            plan,
+            options,
+            label,
+            observers,
+            setup,
+            runner,
+            position,
+            history,
+            best,
+            best_is_new: false,
+            started: Instant::now(),
+        })
+    }
+
+    /// All epochs that are left.
+    fn run(mut self) -> Result<Trained, TrainError> {
+        let planned = self.plan.training.epochs;
+        for (row, done) in self.history.iter().zip(1..) {
+            self.observers.iter_mut().try_for_each(|o| o.on_epoch(row, done, planned))?;
+        }
+        if let Some(row) = self.history.last() {
+            self.report(row);
+        }
+        let mut epochs = Epochs::new(
+            self.setup,
+            &self.plan.training,
+            self.plan.seed,
+            self.task.keys(),
+            self.runner.draws(),
+        );
+        let before = self.position.seconds;
+        for number in self.history.len() as u64..planned {
+            if self.position.stopped {
+                break;
+            }
+            if self.options.cancel.is_cancelled() {
+                self.checkpoint(Moment::Cancelled)?;
+                return Err(TrainError::Cancelled { epochs: number });
+            }
+            let rate = self.position.rates.rate(number);
+            let loss = self.runner.train(&epochs.epoch(number, rate)?)?;
+            if let Some(reason) = divergence(loss, number) {
+                return Err(TrainError::Failed { reason });
+            }
+            let row = self.evaluate(number, rate, loss)?;
+            self.position.seconds = before + self.started.elapsed().as_secs_f64();
+            self.observers.iter_mut().try_for_each(|o| o.on_epoch(&row, number + 1, planned))?;
+            self.report(&row);
+            self.history.push(row);
+            self.checkpoint(Moment::Epoch)?;
+        }
+        self.finish()
+    }
+
+    fn report(&self, row: &EpochRow) {
+        let (done, total) = (row.epoch + 1, Some(self.plan.training.epochs));
+        let detail = row.to_string();
+        let advanced = Event::Advanced { task: self.label, done, total, detail: &detail };
+        self.options.progress.report(advanced);
+    }
+
+    /// Evaluates the selecting part after an epoch, and keeps the epoch where it is the best so far.
+    fn evaluate(&mut self, number: u64, rate: f64, loss: f64) -> Result<EpochRow, TrainError> {
+        let setup = self.setup;
+        let part = &setup.parts[setup.selecting];
+        let logits = self.logits(part, number)?;
+        let [first, second] = WATCHED;
+        let names = [first, second, &self.plan.selection.metric];
+        let values = some_scores(&part.truth, &logits, &names)?;
+        let named = names.iter().map(|name| format!("{}.{name}", part.name));
+        let metrics: Metrics = named.zip(values.iter().copied()).collect();
+        let value = values.last().copied().flatten().filter(|value| value.is_finite());
+        if self.position.selection.update(number, value) {
+            let mut best = Vec::with_capacity(setup.parts.len());
+            for (place, other) in setup.parts.iter().enumerate() {
+                best.push(match place == setup.selecting {
+                    true => logits.clone(),
+                    false => self.logits(other, number)?,
+                });
+            }
+            self.runner.keep()?;
+            (self.best, self.best_is_new) = (best, true);
+        }
+        if let Some(stopping) = &mut self.position.stopping {
+            self.position.stopped = stopping.update(value);
+        }
+        let lower = match self.position.selection.better() {
+            Direction::Higher => value.map(|value| -value),
+            _ => value,
+        };
+        self.position.rates.watch(lower.unwrap_or(f64::NAN));
+        Ok(EpochRow { epoch: number, rate, loss, metrics })
+    }
+
+    /// What is predicted for a part after an epoch. A logit that is not finite fails the run.
+    fn logits(&mut self, part: &Part, number: u64) -> Result<Vec<f32>, TrainError> {
+        let logits = self.runner.logits(&part.rows)?;
+        match logits.iter().find(|logit| !logit.is_finite()) {
+            None => Ok(logits),
+            Some(bad) => Err(TrainError::Failed {
+                reason: format!(
+                    "a prediction on {} is {bad} in epoch {number}: the run has diverged; lower \
+                     training.rate",
+                    part.name
+                ),
+            }),
+        }
+    }
+}

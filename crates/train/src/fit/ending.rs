@@ -1,0 +1,137 @@
+//! Checkpoints of the loop, and what a finished run comes to.
+
+use dissensus_engine::network::Shape;
+use dissensus_engine::{Dataset, State, Weights};
+use dissensus_store::{Checkpoint, Logits, StoreError};
+
+use super::Fit;
+use crate::saved::{self, Found};
+use crate::scores::scores;
+use crate::{Moment, Normalization, Part, PartResult, RunResult, Snapshot, TrainError, Trained};
+
+impl Fit<'_, '_> {
+    /// Makes a checkpoint, where an observer wants one now.
+    pub(super) fn checkpoint(&mut self, moment: Moment) -> Result<(), TrainError> {
+        let mut wanted = false;
+        for observer in self.observers.iter_mut() {
+            wanted |= observer.wants_checkpoint(moment);
+        }
+        if !wanted {
+            return Ok(());
+        }
+        let setup = self.setup;
+        let kept = if self.best_is_new { self.runner.kept()? } else { None };
+        let best = match (kept, self.best.last(), setup.parts.last()) {
+            (Some(kept), Some(logits), Some(part)) => {
+                let weights = saved::weights(&setup.network, &kept)?;
+                Some((weights, self.predictions(part, logits.clone())?))
+            }
+            _ => None,
+        };
+        let state = self.runner.state()?;
+        self.position.steps = state.steps;
+        let optimizer = &self.plan.training.optimizer;
+        let logits = setup.parts.iter().map(|part| &*part.name).zip(&self.best);
+        let tensors = saved::state(&setup.network, optimizer, &state, logits)?;
+        let json = |error| TrainError::Data(format!("the position: {error}"));
+        let position = serde_json::to_value(&self.position).map_err(json)?;
+        let rows = self.history.iter().map(serde_json::to_value);
+        let history = rows.collect::<Result<Vec<_>, _>>().map_err(json)?;
+        let epoch = history.len() as u64;
+        let checkpoint = Checkpoint { epoch, tensors, state: position, history };
+        let is_saved = best.is_some();
+        let snapshot = Snapshot { best, checkpoint };
+        self.observers.iter_mut().try_for_each(|o| o.on_checkpoint(&snapshot))?;
+        self.best_is_new &= !is_saved;
+        Ok(())
+    }
+
+    fn predictions(&self, part: &Part, logits: Vec<f32>) -> Result<Logits<'static>, TrainError> {
+        let table = self.task.table();
+        let id = |&row: &u32| table.items().name(row as usize).to_owned();
+        let ids: Vec<String> = part.rows.iter().map(id).collect();
+        let classes = table.classes().names().to_vec();
+        Ok(Logits::new(logits, ids, classes).map_err(StoreError::from)?)
+    }
+
+    /// The weights of the selected epoch: this process trained it, or an observer has saved them.
+    fn best_weights(&mut self) -> Result<Option<Weights>, TrainError> {
+        if let Some(kept) = self.runner.kept()? {
+            return Ok(Some(kept));
+        }
+        let Some(saved) = self.observers.iter_mut().find_map(|o| o.best_weights()) else {
+            return Ok(None);
+        };
+        let (parameters, statistics) = Found::new(saved).weights(&self.setup.network, "")?;
+        Ok(Some(Weights { parameters, statistics }))
+    }
+
+    /// Evaluates the selected and the last epoch on every part.
+    pub(super) fn finish(mut self) -> Result<Trained, TrainError> {
+        let setup = self.setup;
+        let choice = &self.plan.selection;
+        let epochs = self.history.len() as u64;
+        let Some(best) = self.position.selection.best() else {
+            return Err(TrainError::Failed {
+                reason: format!(
+                    "{} on {} was undefined after each of {epochs} epochs, so none could be \
+                     selected; set selection.metric to another metric, such as soft_nll",
+                    choice.metric, choice.on
+                ),
+            });
+        };
+        self.checkpoint(Moment::End)?;
+        let State { parameters, statistics, .. } = self.runner.state()?;
+        let (mut parts, mut predictions) = (Vec::new(), Vec::new());
+        for (part, best) in setup.parts.iter().zip(std::mem::take(&mut self.best)) {
+            let last = self.logits(part, epochs.saturating_sub(1))?;
+            let result = PartResult {
+                items: part.rows.len(),
+                best: scores(&part.truth, &best)?,
+                last: scores(&part.truth, &last)?,
+            };
+            parts.push((part.name.clone(), result));
+            let both = [self.predictions(part, best)?, self.predictions(part, last)?];
+            predictions.push((part.name.clone(), both));
+        }
+        let result = RunResult {
+            arm: self.plan.arm(),
+            seed: self.plan.seed,
+            epochs,
+            stopped_early: self.position.stopped,
+            best_epoch: best.epoch,
+            selected_by: format!("{} on {}", choice.metric, choice.on),
+            train_items: setup.train.len(),
+            parameters: setup.network.parameter_count(),
+            seconds: self.position.seconds,
+            input: match setup.dataset.shape() {
+                Shape::Map { height, width, channels } => vec![height, width, channels],
+                Shape::Flat { width } => vec![width],
+            },
+            normalization: normalization(&setup.dataset),
+            parts,
+        };
+        let trained = Trained {
+            plan: self.plan.clone(),
+            network: setup.network.clone(),
+            classes: self.task.table().classes().names().to_vec(),
+            best: self.best_weights()?,
+            last: Weights { parameters, statistics },
+            history: self.history,
+            result,
+            predictions,
+        };
+        self.observers.iter_mut().try_for_each(|o| o.on_finish(&trained))?;
+        Ok(trained)
+    }
+}
+
+/// What images are normalized by; a prediction for new ones needs it.
+fn normalization(dataset: &Dataset) -> Option<Normalization> {
+    match dataset {
+        Dataset::Images { mean, deviation, .. } => {
+            Some(Normalization { mean: mean.clone(), deviation: deviation.clone() })
+        }
+        Dataset::Vectors { .. } => None,
+    }
+}

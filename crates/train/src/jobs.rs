@@ -1,0 +1,204 @@
+//! Many runs of a store, several at once on one device.
+
+mod best;
+mod parallel;
+
+use std::path::Path;
+use std::time::Instant;
+
+use dissensus_core::{Cancel, Progress, Silent};
+use dissensus_store::{Begun, Store};
+
+use crate::spec::Checkpoint;
+use crate::{
+    FitOptions, OpenDevice, Outcome, RunEnvironment, RunPlan, RunResult, Saving, Task, TrainError,
+    fit_stored,
+};
+
+pub use parallel::parallel;
+
+/// A run to be trained.
+#[derive(Clone)]
+pub struct RunJob<'a> {
+    /// What it is trained on.
+    pub task: &'a Task,
+    /// How it is trained.
+    pub plan: &'a RunPlan,
+    /// Its name in reports of progress.
+    pub label: String,
+}
+
+impl<'a> RunJob<'a> {
+    /// Runs on one task, named by their plans.
+    pub fn all(task: &'a Task, plans: &'a [RunPlan]) -> Vec<Self> {
+        plans.iter().map(|plan| Self { task, plan, label: plan.label() }).collect()
+    }
+}
+
+/// Where and how runs are trained; nothing of it changes a result.
+pub struct JobOptions<'a> {
+    /// Holds the runs. One that is finished there is not trained again.
+    pub store: &'a Store,
+    /// Trains them.
+    pub device: &'a OpenDevice,
+    /// The version of the program, for the runs' environment.
+    pub version: &'a str,
+    /// How many runs at once; `None` for what the device does best.
+    pub jobs: Option<usize>,
+    /// Threads of all runs together; `None` for all cores.
+    pub threads: Option<usize>,
+    /// When a checkpoint is written.
+    pub checkpoint: Checkpoint,
+    /// Whether curves are written for TensorBoard, into the runs' folders.
+    pub tensorboard: bool,
+    /// A folder where they are written instead, one below it for each run.
+    pub curves: Option<&'a Path>,
+    /// Receives the progress of every run, in epochs.
+    pub progress: &'a dyn Progress,
+    /// Stops all runs after their current epochs.
+    pub cancel: Cancel,
+    /// Called with every run that ended, from any thread.
+    pub on_end: &'a (dyn Fn(&EndedJob) + Sync),
+}
+
+impl<'a> JobOptions<'a> {
+    /// The defaults.
+    pub fn new(store: &'a Store, device: &'a OpenDevice) -> Self {
+        Self {
+            store,
+            device,
+            version: env!("CARGO_PKG_VERSION"),
+            jobs: None,
+            threads: None,
+            checkpoint: Checkpoint::Auto,
+            tensorboard: false,
+            curves: None,
+            progress: &Silent,
+            cancel: Cancel::new(),
+            on_end: &|_| {},
+        }
+    }
+}
+
+/// A run that ended.
+pub struct EndedJob {
+    /// How it was to be trained.
+    pub plan: RunPlan,
+    /// Its name in reports of progress.
+    pub label: String,
+    /// Its id in the store; empty where it was not begun.
+    pub id: String,
+    /// How long it took now.
+    pub seconds: f64,
+    /// How it ended.
+    pub outcome: JobOutcome,
+}
+
+/// How a run ended.
+pub enum JobOutcome {
+    /// Trained to the end.
+    Finished {
+        /// What it came to.
+        result: Box<RunResult>,
+        /// Whether the store had it before.
+        known: bool,
+    },
+    /// Cancelled while it was trained; it can be continued.
+    Interrupted,
+    /// Diverged, or could not be trained.
+    Failed(String),
+    /// Cancelled before it began.
+    NotStarted,
+}
+
+impl JobOutcome {
+    /// What a finished run came to.
+    pub fn result(&self) -> Option<&RunResult> {
+        match self {
+            Self::Finished { result, .. } => Some(result),
+            _ => None,
+        }
+    }
+}
+
+/// Trains all runs that are not finished in the store. The results stand in the order of the jobs; a
+/// run that fails does not stop the others.
+pub fn run_jobs(
+    jobs: &[RunJob<'_>],
+    options: &JobOptions<'_>,
+) -> Result<Vec<EndedJob>, TrainError> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = options.threads.unwrap_or(cores).max(1);
+    let at_once = match options.jobs {
+        Some(jobs) => jobs,
+        None if options.device.is_gpu() => best::jobs_at_once(jobs, options)?,
+        None => threads,
+    };
+    let at_once = at_once.clamp(1, jobs.len().max(1));
+    let share = (threads / at_once).max(1);
+    Ok(parallel(jobs.len(), at_once, |_, place| {
+        let job = &jobs[place];
+        let started = Instant::now();
+        let mut id = String::new();
+        let outcome = match options.cancel.is_cancelled() {
+            true => JobOutcome::NotStarted,
+            false => one(job, options, share, &mut id)
+                .unwrap_or_else(|error| JobOutcome::Failed(error.to_string())),
+        };
+        let (plan, label) = (job.plan.clone(), job.label.clone());
+        let ended = EndedJob { plan, label, id, seconds: started.elapsed().as_secs_f64(), outcome };
+        options.device.keep_learned();
+        (options.on_end)(&ended);
+        ended
+    }))
+}
+
+fn one(
+    RunJob { task, plan, label }: &RunJob<'_>,
+    options: &JobOptions<'_>,
+    threads: usize,
+    id: &mut String,
+) -> Result<JobOutcome, TrainError> {
+    let spec = plan.with_data(task.identity().clone());
+    let device = options.device.device();
+    let about = RunEnvironment::new(options.version, device, threads);
+    let run = match options.store.begin(&spec.to_value(), &about, plan.training.epochs)? {
+        Begun::Finished(info) => {
+            *id = info.id.to_string();
+            let result = Box::new(info.result()?.unwrap_or_default());
+            return Ok(JobOutcome::Finished { result, known: true });
+        }
+        Begun::Run(run) => run,
+    };
+    *id = run.id().to_string();
+    let curves = options.curves.map(|folder| folder.join(folder_name(label)));
+    let (checkpoint, tensorboard) = (options.checkpoint, options.tensorboard);
+    let saving = Saving { checkpoint, tensorboard, curves: curves.as_deref() };
+    let (progress, cancel) = (options.progress, options.cancel.clone());
+    let fit = FitOptions { threads, name: Some(label), progress, cancel };
+    Ok(match fit_stored(task, &spec, device, run, &saving, &fit, &mut [])? {
+        Outcome::Finished(trained) => {
+            JobOutcome::Finished { result: Box::new(trained.result), known: false }
+        }
+        Outcome::Interrupted { .. } => JobOutcome::Interrupted,
+        Outcome::Failed { reason } => JobOutcome::Failed(reason),
+    })
+}
+
+/// A label as the name of a folder: `soft · 5 votes · seed 2` as `soft-5-votes-seed-2`.
+fn folder_name(label: &str) -> String {
+    let known = |c: char| c.is_alphanumeric() || "_.=".contains(c);
+    let words = label.split(|c| !known(c)).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join("-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::folder_name;
+
+    #[test]
+    fn labels_name_folders() {
+        assert_eq!(folder_name("soft · 5 votes · seed 2"), "soft-5-votes-seed-2");
+        assert_eq!(folder_name("sls:every=2 · all votes"), "sls-every=2-all-votes");
+    }
+}

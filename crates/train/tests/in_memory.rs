@@ -1,0 +1,180 @@
+//! Fits without a store: the same bits as with one, predictions, progress, and plans without a file.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+
+use std::sync::Mutex;
+
+use common::{Lab, PLAIN, plan, spec, task};
+use dissensus_core::{Cancel, Event, Progress, Unit};
+use dissensus_engine::{Cpu, Model};
+use dissensus_inputs::{Features, Inputs, Kind};
+use dissensus_store::{RunId, Which};
+use dissensus_train::{
+    EpochRow, FitOptions, Observer, RunPlan, Spec, Task, TrainError, Trained, fit,
+};
+
+const PARTS: &[&str] = &["split.parts=train/validation/test", "selection.metric=accuracy"];
+
+fn fitted(plan: &RunPlan) -> Trained {
+    let options = FitOptions { threads: 1, ..FitOptions::default() };
+    fit(task(), plan, &Cpu, &options, &mut []).unwrap()
+}
+
+#[test]
+fn a_fit_in_memory_is_that_of_a_store_to_the_bit() {
+    for overrides in [&["delivery.methods=sls"][..], PARTS] {
+        let spec = spec(task(), overrides);
+        let lab = Lab::new();
+        let stored = lab.finish(task(), &spec, PLAIN);
+        let mut trained = fitted(&spec.run);
+        assert!(trained.result.seconds > 0.0);
+        trained.result.seconds = 0.0;
+        assert_eq!((&trained.result, &trained.history), (&stored.result, &stored.history));
+        let info = lab.info(&spec);
+        for which in [Which::Best, Which::Last] {
+            assert_eq!(
+                info.weights(which).unwrap().unwrap(),
+                trained.named_weights(which).unwrap()
+            );
+            assert_eq!(info.predictions(which).unwrap().as_ref(), trained.predictions(which));
+        }
+        let last = spec.run.split.parts.last().unwrap();
+        let on = |part: &str| trained.predictions_on(part, Which::Best);
+        assert_eq!(on(last), trained.predictions(Which::Best));
+        assert_eq!(on("validation").is_some(), overrides == PARTS);
+        assert!(on("train").is_none());
+    }
+}
+
+#[test]
+fn new_inputs_are_predicted() {
+    let wild = ["training.epochs=8", "training.rate=0.5", "training.schedule=constant"];
+    let trained = fitted(&plan(&wild));
+    let held_out = trained.predictions(Which::Best).unwrap();
+    let all = task().inputs();
+    let place = |id: &String| all.ids().unwrap().position(id).unwrap();
+    let places: Vec<usize> = held_out.ids().iter().map(place).collect();
+    let some = all.select(&places);
+    // The held-out items, as if they were new: normalized as the training items were.
+    assert_eq!(&trained.predict(&Cpu, &some).unwrap(), held_out);
+    let last = trained.predict_with(Which::Last, &Cpu, &some).unwrap();
+    assert_eq!(&last, trained.predictions(Which::Last).unwrap());
+    assert_ne!(&last, held_out);
+    assert_eq!(last.classes(), trained.classes());
+    let unnamed = Inputs::new("x", None, some.into_kind()).unwrap();
+    assert_eq!(trained.predict(&Cpu, &unnamed).unwrap().ids()[..2], ["0", "1"]);
+    let vectors = Kind::Features(Features::new("v", 3, vec![0.0; 6]).unwrap());
+    let vectors = Inputs::new("vectors", None, vectors).unwrap();
+    let error = trained.predict(&Cpu, &vectors).unwrap_err().to_string();
+    assert!(error.starts_with("vectors has examples of "), "{error}");
+}
+
+/// Notes the events, and cancels after some epochs.
+struct Log {
+    events: Mutex<Vec<String>>,
+    cancel: Cancel,
+    most: u64,
+}
+
+impl Progress for Log {
+    fn report(&self, event: Event<'_>) {
+        let line = match event {
+            Event::Started { task, total, unit } => {
+                assert_eq!(unit, Unit::Steps);
+                format!("{task} of {total:?}")
+            }
+            Event::Advanced { task, done, total, detail } => {
+                assert!(detail.starts_with("loss ") && detail.contains(", evaluation.soft_nll "));
+                if done >= self.most {
+                    self.cancel.cancel();
+                }
+                format!("{task}: {done} of {total:?}")
+            }
+            Event::Finished { task } => format!("{task} ends"),
+            other => panic!("{other:?}"),
+        };
+        self.events.lock().unwrap().push(line);
+    }
+}
+
+#[test]
+fn progress_is_reported_and_a_run_can_be_cancelled() {
+    let cancel = Cancel::new();
+    let log = Log { events: Mutex::default(), cancel: cancel.clone(), most: 2 };
+    let options = FitOptions { threads: 1, name: Some("run"), progress: &log, cancel };
+    let error = fit(task(), &plan(&[]), &Cpu, &options, &mut []).unwrap_err();
+    assert!(matches!(error, TrainError::Cancelled { epochs: 2 }), "{error}");
+    let expected = ["run of Some(5)", "run: 1 of Some(5)", "run: 2 of Some(5)", "run ends"];
+    assert_eq!(*log.events.lock().unwrap(), expected);
+}
+
+#[test]
+fn a_fit_that_diverges_fails() {
+    let options = FitOptions::default();
+    let error = fit(task(), &plan(&["training.rate=1e10"]), &Cpu, &options, &mut []).unwrap_err();
+    assert!(matches!(&error, TrainError::Failed { reason } if reason.contains("diverged")));
+}
+
+/// An observer may end a run.
+struct Refuses(u64);
+
+impl Observer for Refuses {
+    fn on_epoch(&mut self, _: &EpochRow, done: u64, _: u64) -> Result<(), TrainError> {
+        let enough = || TrainError::Data("enough".to_owned());
+        if done < self.0 { Ok(()) } else { Err(enough()) }
+    }
+}
+
+#[test]
+fn an_error_of_an_observer_ends_the_run() {
+    let options = FitOptions::default();
+    let mut refuses = Refuses(2);
+    let error = fit(task(), &plan(&[]), &Cpu, &options, &mut [&mut refuses]).unwrap_err();
+    assert_eq!(error.to_string(), "enough");
+}
+
+/// The plan of a spec, and its run id on a task.
+fn from_spec(task: &Task, text: &str) -> (RunPlan, RunId) {
+    let text = format!("data.dataset = 'x'\n{text}");
+    let plan = Spec::parse(&text, "test", &[]).unwrap().runs().remove(0);
+    let id = RunId::of(&plan.with_data(task.identity().clone()).to_value());
+    (plan, id)
+}
+
+#[test]
+fn a_plan_without_a_file_is_that_of_a_spec() {
+    let pairs = [
+        (RunPlan::new("soft"), "delivery.methods = 'soft'"),
+        (
+            RunPlan::new("sls:every=2").map(|plan| {
+                let model = Model::named("mlp").unwrap().with("hidden", 32_u64).unwrap();
+                let plan = plan.model(model.with("dropout", 0.25).unwrap()).seed(7);
+                plan.epochs(3).batch_size(16).learning_rate(0.5).votes_per_item(5)
+            }),
+            "delivery.methods = 'sls:every=2'\nmodel = { name = 'mlp', hidden = 32, dropout = 0.25 }
+             run.seeds = [7]\ntraining = { epochs = 3, batch = 16, rate = 0.5 }
+             data.votes_per_item = 5",
+        ),
+        (
+            RunPlan::new("soft").and_then(|plan| {
+                let parts = [("train", 0.6), ("validation", 0.2), ("test", 0.2)];
+                let plan = plan.split(&parts).select_by("accuracy").stop_early(4);
+                Ok(plan.target("dirichlet:alpha=1".parse()?).adam()?)
+            }),
+            "delivery = { methods = 'soft', target = 'dirichlet:alpha=1' }
+             split = { parts = 'train/validation/test', shares = [0.6, 0.2, 0.2] }
+             selection = { metric = 'accuracy', stop = { patience = 4 } }
+             training.optimizer = 'adam'",
+        ),
+    ];
+    for (built, text) in pairs {
+        let built = built.unwrap();
+        let (plan, id) = from_spec(task(), text);
+        assert_eq!(RunId::of(&built.with_data(task().identity().clone()).to_value()), id);
+        assert_eq!(built, plan, "{text}");
+    }
+    let error = RunPlan::new("sofd").unwrap_err().to_string();
+    assert!(error.contains("soft"), "{error}");
+}

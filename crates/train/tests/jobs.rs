@@ -1,0 +1,50 @@
+//! Many runs of a store at once: each is trained once, in any order, and a failure stops nobody.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+
+use std::sync::Mutex;
+
+use common::{Lab, PLAIN, plan, spec, task};
+use dissensus_train::{JobOptions, JobOutcome, OpenDevice, RunJob, run_jobs};
+
+#[test]
+fn runs_are_trained_once_and_a_failure_stops_nobody() {
+    let plans = [
+        plan(&["run.seeds=[1]"]),
+        plan(&["training.rate=1e10"]),
+        plan(&["run.seeds=[2]", "delivery.methods=sls"]),
+    ];
+    let jobs = RunJob::all(task(), &plans);
+    let (lab, device) = (Lab::new(), OpenDevice::cpu());
+    let ended = Mutex::new(Vec::new());
+    let on_end = |job: &dissensus_train::EndedJob| ended.lock().unwrap().push(job.id.clone());
+    let options = JobOptions { on_end: &on_end, ..JobOptions::new(&lab.store, &device) };
+    let first = run_jobs(&jobs, &JobOptions { jobs: Some(2), ..options }).unwrap();
+    assert_eq!(ended.lock().unwrap().len(), 3);
+    for (job, plan) in first.iter().zip(&plans) {
+        assert_eq!((&job.plan, &job.label), (plan, &plan.label()));
+        let info = lab.store.find(&job.id).unwrap();
+        assert_eq!(info.result().unwrap().as_ref(), job.outcome.result());
+    }
+    assert!(matches!(&first[1].outcome, JobOutcome::Failed(why) if why.contains("diverged")));
+    assert!(matches!(first[2].outcome, JobOutcome::Finished { known: false, .. }));
+    // As alone.
+    let alone = Lab::new().finish(task(), &spec(task(), &["run.seeds=[1]"]), PLAIN);
+    let mut result = first[0].outcome.result().unwrap().clone();
+    result.seconds = 0.0;
+    assert_eq!(result, alone.result);
+
+    let again = run_jobs(&jobs, &JobOptions::new(&lab.store, &device)).unwrap();
+    assert!(matches!(again[0].outcome, JobOutcome::Finished { known: true, .. }));
+    assert_eq!(again[0].outcome.result(), first[0].outcome.result());
+    assert!(matches!(again[1].outcome, JobOutcome::Failed(_)));
+
+    let other = Lab::new();
+    let options = JobOptions::new(&other.store, &device);
+    options.cancel.cancel();
+    let none = run_jobs(&jobs, &options).unwrap();
+    assert!(none.iter().all(|job| matches!(job.outcome, JobOutcome::NotStarted)));
+    assert!(other.store.ids().unwrap().is_empty());
+}
