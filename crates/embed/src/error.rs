@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::onnx::RuntimeError;
 use crate::{CacheError, Encoded, EndpointError};
 
 /// Why something could not be encoded.
@@ -38,6 +39,9 @@ pub enum EmbedError {
         /// What went wrong.
         why: Box<EmbedError>,
     },
+    /// ONNX Runtime, which runs ONNX models, is missing or cannot be used.
+    #[error(transparent)]
+    Runtime(#[from] RuntimeError),
     /// An embeddings endpoint does not do.
     #[error(transparent)]
     Endpoint(#[from] EndpointError),

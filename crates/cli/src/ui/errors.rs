@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use dissensus_embed::EmbedError;
+use dissensus_embed::onnx::{LIBRARY_VARIABLE, RuntimeError};
 use dissensus_votes::ReadError;
 use dissensus_votes::write::WriteError;
 
@@ -45,13 +47,37 @@ fn hint(error: &anyhow::Error) -> Option<String> {
     if let Some(error) = error.downcast_ref::<dissensus_studies::StudyError>() {
         return error.remedy();
     }
+    if let Some(EmbedError::Runtime(error)) = error.downcast_ref() {
+        return Some(runtime_hint(error));
+    }
     error.downcast_ref::<WriteError>()?.remedy().map(str::to_owned)
+}
+
+/// How to get an ONNX Runtime that can be used.
+fn runtime_hint(error: &RuntimeError) -> String {
+    let install = "`pip install --upgrade onnxruntime`";
+    match error {
+        RuntimeError::NotFound { .. } => format!(
+            "{install} brings it, in the active virtual environment or for python3; or set \
+             {LIBRARY_VARIABLE} to the library's file; the encoders minilm and \
+             hf:facebook/dinov2-small need no ONNX Runtime"
+        ),
+        _ => format!("{install}, or set {LIBRARY_VARIABLE} to the file of another one"),
+    }
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_missing_library_comes_with_how_to_get_it() {
+        let missing = EmbedError::from(RuntimeError::NotFound { searched: Vec::new() });
+        let hint = hint(&anyhow::Error::from(missing)).unwrap();
+        assert!(hint.contains("pip install --upgrade onnxruntime"), "{hint}");
+        assert!(hint.contains("ORT_DYLIB_PATH"), "{hint}");
+    }
 
     #[test]
     fn a_cause_is_said_once() {
