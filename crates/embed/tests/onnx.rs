@@ -9,8 +9,8 @@
 
 use std::path::{Path, PathBuf};
 
-use dissensus_embed::pictures::{Filter, Fit, Preparation};
 use dissensus_embed::onnx::RuntimeError;
+use dissensus_embed::pictures::{Filter, Fit, Preparation};
 use dissensus_embed::{EmbedError, Encoder, Kind, OnnxEncoder, OnnxSettings, Picture};
 use serde_json::Value;
 
