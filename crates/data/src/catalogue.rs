@@ -80,6 +80,9 @@ pub struct Dataset {
     pub citation: &'static str,
     /// Whether it is fetched or made here.
     pub kind: Kind,
+    /// The script of the repository that makes its files from public ones, where nobody offers them
+    /// for download.
+    pub made_by: Option<&'static str>,
     /// Its files; none for generated data.
     pub files: &'static [RemoteFile],
     /// The sets of votes in them; none where there are no votes, or where they are generated.
@@ -338,6 +341,15 @@ mod tests {
                 assert!(is_sha256(v.sha256), "{}: {}", f.path, v.sha256);
                 assert!(v.bytes > 0 && !v.note.is_empty(), "{}", f.path);
             }
+        }
+    }
+
+    #[test]
+    fn every_file_can_be_obtained() {
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+        for (d, f) in files() {
+            let script = |path: &str| std::path::Path::new(root).join(path).exists();
+            assert!(!f.sources.is_empty() || d.made_by.is_some_and(script), "{}", f.path);
         }
     }
 

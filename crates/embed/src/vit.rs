@@ -97,6 +97,12 @@ impl Vit {
         Ok(Self { identity, preprocessing, arch, patch, width, project, start, stack, norm })
     }
 
+    /// The same encoder under another name; what it computes, and so its digest, stays.
+    pub fn named(mut self, name: &str) -> Self {
+        name.clone_into(&mut self.identity.name);
+        self
+    }
+
     /// How pictures are prepared.
     pub fn preprocessing(&self) -> Preprocessing {
         self.preprocessing

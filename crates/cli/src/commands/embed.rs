@@ -18,9 +18,10 @@ use crate::ui::{self, paint, text};
 
 /// Turn the texts or pictures of voted items into vectors, by a frozen encoder.
 ///
-/// The encoder is one of the catalogue (`--list`; fetched by `dissensus data fetch`), a folder of
-/// BERT-family or DINOv2 weights in safetensors, an ONNX file, or an OpenAI-compatible embeddings
-/// endpoint. Vectors are kept by the digests of the encoder and of what was encoded, so nothing is
+/// The encoder is one of the catalogue (`--list`), a model of the Hugging Face hub
+/// (hf:facebook/dinov2-small; both are fetched by `dissensus data fetch`), a folder of BERT-family or
+/// DINOv2 weights in safetensors, an ONNX file (run by ONNX Runtime), or an OpenAI-compatible
+/// embeddings endpoint. Vectors are kept by the digests of the encoder and of what was encoded, so nothing is
 /// encoded or paid for twice. A spec's data.encoder does the same without a file in between.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -28,7 +29,7 @@ pub(crate) struct Args {
     /// A dataset of the catalogue, or a file of votes that carries texts
     #[arg(value_name = "DATASET|FILE", required_unless_present = "list")]
     data: Option<String>,
-    /// The encoder: a name of the list, or a path
+    /// The encoder: a name of the list, hf:OWNER/NAME, or a path
     #[arg(long, value_name = "NAME|PATH", required_unless_present_any = ["list", "endpoint"])]
     encoder: Option<String>,
     /// Where to write the vectors, with their ids, as .npz

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use dissensus_core::{Ids, VoteTable};
-use dissensus_data::{default_cache_dir, locate};
+use dissensus_data::{HUB_PREFIX, HubModel, default_cache_dir, locate, locate_model};
 use dissensus_embed::{
-    Bert, Cache, Cached, Encoder, Kind as Takes, OnnxEncoder, OnnxSettings, Pairing, Picture, Vit,
+    Cache, Cached, Encoder, Kind as Takes, OnnxEncoder, OnnxSettings, Pairing, Picture, open_folder,
 };
 use dissensus_inputs::{Features, Images, Inputs, Kind};
 use dissensus_train::spec::Pair;
@@ -17,8 +17,12 @@ use crate::ui::{self, paint, progress, text};
 /// Encoders of the catalogue.
 pub(crate) const ENCODERS: &[&str] = &["minilm", "efficientnet-lite0"];
 
-/// The encoder of this name, or at this path: a folder of safetensors, or an ONNX file.
+/// The encoder of this name: one of the catalogue, a model of the hub (`hf:OWNER/NAME`), or the path
+/// of a folder of safetensors or of an ONNX file.
 pub(crate) fn open_encoder(name: &str) -> anyhow::Result<Box<dyn Encoder>> {
+    if name.starts_with(HUB_PREFIX) {
+        return open_hub_model(&name.parse()?);
+    }
     let path = match ENCODERS.contains(&name) {
         true => {
             let files: Vec<PathBuf> = locate(name, &default_cache_dir()?)?;
@@ -29,25 +33,27 @@ pub(crate) fn open_encoder(name: &str) -> anyhow::Result<Box<dyn Encoder>> {
         false => PathBuf::from(name),
     };
     if path.is_dir() {
-        let config = path.join("config.json");
-        let about = std::fs::read_to_string(&config)
-            .with_context(|| format!("reading {}", config.display()))?;
-        let about: serde_json::Value =
-            serde_json::from_str(&about).with_context(|| format!("{}", config.display()))?;
-        let pictures = about["model_type"].as_str().is_some_and(|kind| kind.starts_with("dinov2"));
-        return Ok(match pictures {
-            true => Box::new(Vit::open(&path)?),
-            false => Box::new(Bert::open(&path)?),
-        });
+        return Ok(open_folder(&path, None)?);
     }
     if path.is_file() {
         return Ok(Box::new(OnnxEncoder::open(&path, &OnnxSettings::default())?));
     }
     anyhow::bail!(
-        "there is no encoder {name:?}; expected {}, or the path of a folder (config.json, \
-         model.safetensors, tokenizer.json) or of an ONNX file",
+        "there is no encoder {name:?}; expected {}, hf:OWNER/NAME, or the path of a folder \
+         (config.json, model.safetensors, tokenizer.json) or of an ONNX file",
         ENCODERS.join(", ")
     )
+}
+
+/// A model of the hub, named in results by its repository and the start of its commit.
+fn open_hub_model(model: &HubModel) -> anyhow::Result<Box<dyn Encoder>> {
+    let found = locate_model(model, &default_cache_dir()?)?;
+    let name = format!("{}@{}", model.repo(), &found.commit[..12]);
+    if model.commit().is_none() {
+        let pinned = model.at(&found.commit);
+        ui::err(&paint::dim(&format!("note: {model} is not pinned; this is {pinned}\n")));
+    }
+    Ok(open_folder(&found.folder, Some(&name))?)
 }
 
 /// What is encoded.

@@ -2,8 +2,10 @@
 
 use std::process::ExitCode;
 
+use dissensus_data::Error as DataError;
 use dissensus_embed::EmbedError;
 use dissensus_embed::onnx::{LIBRARY_VARIABLE, RuntimeError};
+use dissensus_inputs::InputError;
 use dissensus_votes::ReadError;
 use dissensus_votes::write::WriteError;
 
@@ -47,10 +49,66 @@ fn hint(error: &anyhow::Error) -> Option<String> {
     if let Some(error) = error.downcast_ref::<dissensus_studies::StudyError>() {
         return error.remedy();
     }
+    if let Some(error) = data_error(error) {
+        return data_hint(error);
+    }
     if let Some(EmbedError::Runtime(error)) = error.downcast_ref() {
         return Some(runtime_hint(error));
     }
     error.downcast_ref::<WriteError>()?.remedy().map(str::to_owned)
+}
+
+/// The error of the catalogue, the cache or a download that is behind an error.
+pub(crate) fn data_error(error: &anyhow::Error) -> Option<&DataError> {
+    error.chain().find_map(|cause| match cause.downcast_ref::<InputError>() {
+        Some(InputError::Data(error)) => Some(error),
+        _ => cause.downcast_ref(),
+    })
+}
+
+/// What to do when data are missing or cannot be downloaded.
+fn data_hint(error: &DataError) -> Option<String> {
+    const BY_HAND: &str = "get the file by hand, put it into a folder that has the layout of the cache, \
+                           and give that folder by --from DIR";
+    Some(match error {
+        DataError::NotInCache { name, .. } => format!("run `dissensus data fetch {name}`"),
+        DataError::NoSource { name, file, made_by: Some(script), .. } => format!(
+            "make it with `python3 {script} DIR/{file}` (a script of the source repository), then \
+             run `dissensus data fetch {name} --from DIR`"
+        ),
+        DataError::NoSource { .. } | DataError::NoMember { .. } => BY_HAND.to_owned(),
+        DataError::Checksum { .. } | DataError::Size { .. } => {
+            format!("try again; if it stays so, the publisher has changed the file: {BY_HAND}")
+        }
+        DataError::BrokeOff { .. } => {
+            "run the same command again to resume the download".to_owned()
+        }
+        DataError::Http { status: 408 | 429 | 500..=599, .. } => {
+            "the server is busy or broken; try again later".to_owned()
+        }
+        DataError::Http { .. } => format!("the file may have moved; {BY_HAND}"),
+        DataError::Transport { .. }
+        | DataError::AllSources { .. }
+        | DataError::BadArchive { .. } => {
+            format!("check the network and try again; or {BY_HAND}")
+        }
+        DataError::HubName { .. } => {
+            "a model is named hf:OWNER/NAME, or hf:OWNER/NAME@COMMIT with all 40 digits".to_owned()
+        }
+        DataError::HubMissing { file: None, .. } => {
+            "check the owner, the name and the commit at https://huggingface.co".to_owned()
+        }
+        DataError::HubMissing { .. } => {
+            "encoders are read from config.json and model.safetensors; use a model that has both"
+                .to_owned()
+        }
+        DataError::HubAccess { .. } => {
+            "check the name; for a private or gated model, agree to its terms on its page and set \
+             HF_TOKEN to a token that may read it"
+                .to_owned()
+        }
+        _ => return None,
+    })
 }
 
 /// How to get an ONNX Runtime that can be used.
@@ -70,6 +128,20 @@ fn runtime_hint(error: &RuntimeError) -> String {
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn missing_data_come_with_how_to_get_them() {
+        let path = || "svhn/test_32x32.mat".into();
+        let missing =
+            DataError::NotInCache { name: "svhn".into(), path: path(), found: "-".into() };
+        let error = anyhow::Error::from(InputError::from(missing)).context("data.dataset");
+        assert_eq!(hint(&error).unwrap(), "run `dissensus data fetch svhn`");
+        let made_by = Some("scripts/make.py");
+        let (name, file, homepage) = ("m".into(), "m/m.onnx".into(), "h".into());
+        let none = DataError::NoSource { name, file, homepage, made_by };
+        let hint = hint(&anyhow::Error::from(none)).unwrap();
+        assert!(hint.contains("`python3 scripts/make.py DIR/m/m.onnx`"), "{hint}");
+    }
 
     #[test]
     fn a_missing_library_comes_with_how_to_get_it() {

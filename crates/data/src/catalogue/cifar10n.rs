@@ -6,11 +6,12 @@ use super::{Dataset, Kind, Origin, RemoteFile, Source, Variant, VoteSet};
 pub(super) static DATASET: Dataset = Dataset {
     name: "cifar10n",
     title: "CIFAR-10N, with the CIFAR-10 training images",
-    what: "3 human labels on each of the 50,000 CIFAR-10 training images; sparse votes to be judged on cifar10h",
+    what: "3 human labels on each of the 50,000 CIFAR-10 training images; sparse votes, to be evaluated on cifar10h",
     licence: "CC BY-NC 4.0 (labels); none stated (images)",
     homepage: Some("https://github.com/UCSC-REAL/cifar-10-100n"),
     citation: "Wei, Zhu, Cheng, Liu, Niu, Liu (2022), Learning with noisy labels revisited, ICLR",
     kind: Kind::Fetched,
+    made_by: None,
     files: &[
         RemoteFile {
             path: "cifar10n/CIFAR-10_human.pt",

@@ -126,7 +126,8 @@ impl OnnxEncoder {
             session.select(&output)?;
         }
         let sessions = sessions.into_iter().map(Mutex::new).collect();
-        let mut encoder = Self { identity, runtime, sessions, preparation, channels_last, width: 0 };
+        let mut encoder =
+            Self { identity, runtime, sessions, preparation, channels_last, width: 0 };
         let black = Picture { height: 1, width: 1, channels: 1, pixels: &[0] };
         let (shape, vector) = encoder.encode(&black, 0)?;
         if shape.first() != Some(&1) || vector.is_empty() {
@@ -227,7 +228,9 @@ fn size(input: &Port, wanted: Option<[usize; 2]>) -> Result<([usize; 2], bool), 
         let stated = wanted.map(|wanted| wanted[side]);
         size[side] = match (own[side], stated) {
             (Some(own), Some(stated)) if own != stated => {
-                return Err(format!("its images have a side of {own}, the settings say {wanted:?}"));
+                return Err(format!(
+                    "its images have a side of {own}, the settings say {wanted:?}"
+                ));
             }
             (own, stated) => own.or(stated).unwrap_or(SIDE),
         };

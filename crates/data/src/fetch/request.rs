@@ -1,9 +1,10 @@
-//! One HTTP request: sends it, and says what the answer means for a download.
+//! One request of a download: what to ask for, and what the answer means.
 
 use std::time::Duration;
 
-use ureq::http::{HeaderMap, HeaderName, header};
-use ureq::{Agent, Body};
+use dissensus_io::http::{
+    self, HttpError, HttpErrorKind, Request, Response, Secret, is_transient, split_url,
+};
 
 use super::Options;
 use super::part::{Begun, Note};
@@ -35,6 +36,15 @@ impl Fault {
         Fault { error, again: Again::No }
     }
 
+    /// By the status of an answer that is none of the expected ones.
+    pub(super) fn of_status(url: &str, response: &Response) -> Self {
+        let again = match is_transient(response.status) {
+            true => Again::Later(response.retry_after().map(|asked| asked.min(LONGEST_PAUSE))),
+            false => Again::No,
+        };
+        Fault { error: Error::Http { url: url.to_owned(), status: response.status }, again }
+    }
+
     pub(super) fn passing(error: Error) -> Self {
         Fault { error, again: Again::Later(None) }
     }
@@ -52,90 +62,80 @@ pub(super) struct Answer {
     pub(super) offset: u64,
     /// What to remember for resuming.
     pub(super) note: Note,
-    pub(super) body: Body,
+    pub(super) response: Response,
 }
 
 /// Makes requests.
 #[derive(Debug)]
 pub(super) struct Client {
-    agent: Agent,
+    client: http::Client,
     base_url: Option<String>,
 }
 
 impl Client {
     pub(super) fn new(options: &Options) -> Self {
-        let config = Agent::config_builder()
-            .timeout_connect(Some(options.connect_timeout))
-            .timeout_per_read(Some(options.read_timeout))
-            .timeout_per_write(Some(options.read_timeout))
-            .http_status_as_error(false)
-            .max_redirects(10)
-            .user_agent(concat!("dissensus/", env!("CARGO_PKG_VERSION")))
-            // A compressed transfer would have other lengths and ranges than the file.
-            .accept_encoding("identity")
-            .build();
-        Client { agent: config.into(), base_url: options.base_url.clone() }
+        let settings = http::Settings {
+            connect_timeout: options.connect_timeout,
+            read_timeout: Some(options.read_timeout),
+            ..http::Settings::default()
+        };
+        Client { client: http::Client::new(&settings), base_url: options.base_url.clone() }
+    }
+
+    /// Sends a request for a header, and follows no redirect.
+    pub(super) fn head(&self, request: &Request<'_>, url: &str) -> Result<Response, HttpError> {
+        self.client.send_once(request, url)
     }
 
     /// Asks for the whole file, or for what is missing of it.
-    pub(super) fn get(&self, url: &str, begun: Option<&Begun>) -> Result<Answer, Fault> {
+    pub(super) fn get(
+        &self,
+        url: &str,
+        secret: Option<&Secret>,
+        begun: Option<&Begun>,
+    ) -> Result<Answer, Fault> {
         let aim = aim(url, self.base_url.as_deref())?;
-        let mut request = self.agent.get(&aim);
+        let mut request = Request { secret, ..Request::get(&aim) };
         if let Some(begun) = begun
             && let Some(validator) = begun.note.validator()
         {
             request = request
-                .header(header::RANGE, format!("bytes={}-", begun.bytes))
-                .header(header::IF_RANGE, validator);
+                .header("range", format!("bytes={}-", begun.bytes))
+                .header("if-range", validator);
         }
-        let result = if is_loopback(&aim) {
-            // A proxy from the environment stands for the outside world.
-            request.config().proxy(None).build().call()
-        } else {
-            request.call()
-        };
-        let response = result.map_err(|e| transport(url, &e))?;
-        let (head, body) = response.into_parts();
-        let length = number(&head.headers, header::CONTENT_LENGTH);
+        let response = self.client.send(&request).map_err(|error| transport(url, &error.kind))?;
+        let length = response.number("content-length");
+        let text = |name: &str| response.header(name).map(str::to_owned);
         let note = |total| Note {
             url: url.to_owned(),
-            etag: text(&head.headers, header::ETAG).filter(|tag| tag.starts_with('"')),
-            last_modified: text(&head.headers, header::LAST_MODIFIED),
+            etag: text("etag").filter(|tag| tag.starts_with('"')),
+            last_modified: text("last-modified"),
             total,
         };
-        match (head.status.as_u16(), begun) {
-            (200, _) => Ok(Answer { offset: 0, note: note(length), body }),
-            (206, Some(begun)) if continues(&head.headers, &note(None), begun) => Ok(Answer {
+        let range = response.header("content-range");
+        match (response.status, begun) {
+            (200, _) => Ok(Answer { offset: 0, note: note(length), response }),
+            (206, Some(begun)) if continues(range, &note(None), begun) => Ok(Answer {
                 offset: begun.bytes,
                 note: note(length.map(|n| begun.bytes + n).or(begun.note.total)),
-                body,
+                response,
             }),
             (206 | 416, Some(_)) => Err(Fault {
                 error: Error::Transport {
                     url: url.to_owned(),
-                    why: "the server could not go on from where the download broke off".into(),
+                    why: "the server cannot resume the download".into(),
                 },
                 again: Again::Now,
             }),
-            (status, _) => Err(Fault {
-                error: Error::Http { url: url.to_owned(), status },
-                again: match status {
-                    408 | 429 | 500..=599 => Again::Later(
-                        number(&head.headers, header::RETRY_AFTER)
-                            .map(|s| Duration::from_secs(s).min(LONGEST_PAUSE)),
-                    ),
-                    _ => Again::No,
-                },
-            }),
+            _ => Err(Fault::of_status(url, &response)),
         }
     }
 }
 
 /// Whether a partial answer fits what we have: the same version, from the right byte.
-fn continues(headers: &HeaderMap, answer: &Note, begun: &Begun) -> bool {
+fn continues(range: Option<&str>, answer: &Note, begun: &Begun) -> bool {
     // "bytes 100-199/200"
-    let range = text(headers, header::CONTENT_RANGE);
-    let Some((first, total)) = range.as_deref().and_then(|r| {
+    let Some((first, total)) = range.and_then(|r| {
         let (range, total) = r.strip_prefix("bytes ")?.split_once('/')?;
         Some((range.split_once('-')?.0.parse::<u64>().ok()?, total.parse::<u64>().ok()))
     }) else {
@@ -157,44 +157,17 @@ fn continues(headers: &HeaderMap, answer: &Note, begun: &Begun) -> bool {
 /// The address to ask, which must be http or https.
 fn aim(url: &str, base_url: Option<&str>) -> Result<String, Error> {
     let bad = |url: &str| Error::BadUrl { url: url.to_owned() };
-    let rest = |url: &str| {
-        let (scheme, rest) = url.split_once("://")?;
-        matches!(scheme, "http" | "https").then(|| rest.to_owned())
-    };
-    let after_scheme = rest(url).ok_or_else(|| bad(url))?;
+    let (_, _, path) = split_url(url).ok_or_else(|| bad(url))?;
     let Some(base) = base_url else {
         return Ok(url.to_owned());
     };
-    rest(base).ok_or_else(|| bad(base))?;
-    let path = after_scheme.split_once('/').map_or("", |(_, path)| path);
-    Ok(format!("{}/{path}", base.trim_end_matches('/')))
+    split_url(base).ok_or_else(|| bad(base))?;
+    Ok(format!("{}/{}", base.trim_end_matches('/'), path.trim_start_matches('/')))
 }
 
-fn is_loopback(url: &str) -> bool {
-    let host = url.split_once("://").map_or("", |(_, rest)| rest);
-    ["127.0.0.1", "localhost", "[::1]"].iter().any(|local| {
-        host.strip_prefix(local).is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '/']))
-    })
-}
-
-fn transport(url: &str, error: &ureq::Error) -> Fault {
-    let again = match error {
-        // Neither a wrong name nor a wrong certificate mends itself within seconds.
-        ureq::Error::Io(_)
-        | ureq::Error::Timeout(_)
-        | ureq::Error::Protocol(_)
-        | ureq::Error::ConnectionFailed => Again::Later(None),
-        _ => Again::No,
-    };
-    Fault { error: Error::Transport { url: url.to_owned(), why: error.to_string() }, again }
-}
-
-fn text(headers: &HeaderMap, name: HeaderName) -> Option<String> {
-    Some(headers.get(name)?.to_str().ok()?.trim().to_owned())
-}
-
-fn number(headers: &HeaderMap, name: HeaderName) -> Option<u64> {
-    text(headers, name)?.parse().ok()
+pub(super) fn transport(url: &str, kind: &HttpErrorKind) -> Fault {
+    let again = if kind.is_transient() { Again::Later(None) } else { Again::No };
+    Fault { error: Error::Transport { url: url.to_owned(), why: kind.to_string() }, again }
 }
 
 #[cfg(test)]
@@ -213,16 +186,6 @@ mod tests {
     }
 
     #[test]
-    fn only_this_machine_is_loopback() {
-        for yes in ["http://127.0.0.1:80/x", "http://localhost/x", "http://[::1]:1/"] {
-            assert!(is_loopback(yes), "{yes}");
-        }
-        for no in ["http://127.0.0.1.evil.org/", "http://localhosts/", "https://a.b/localhost"] {
-            assert!(!is_loopback(no), "{no}");
-        }
-    }
-
-    #[test]
     fn a_partial_answer_must_fit() {
         let begun = Begun {
             bytes: 4,
@@ -234,10 +197,8 @@ mod tests {
             },
         };
         let fits = |range: &str, etag: Option<&str>| {
-            let mut headers = HeaderMap::new();
-            headers.insert(header::CONTENT_RANGE, range.parse().unwrap());
             let answer = Note { etag: etag.map(str::to_owned), ..Note::default() };
-            continues(&headers, &answer, &begun)
+            continues(Some(range), &answer, &begun)
         };
         assert!(fits("bytes 4-9/10", Some("\"1\"")));
         assert!(fits("bytes 4-9/*", None));
