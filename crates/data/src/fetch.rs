@@ -1,10 +1,10 @@
 //! Brings a dataset into the cache, from its public sources or from a local mirror.
 //!
-//! Whatever the way, a file comes into being in the same steps: its bytes are written to
+//! Either way, a file is written in the same steps: its bytes are written to
 //! `<path>.part` and hashed as they pass; size and SHA-256 are compared with the catalogue; the
-//! file is synced and renamed into place. So a file in the cache is whole and right, or it is
-//! not there. A download that breaks off leaves its part for the next run to resume; bytes that
-//! turn out wrong are removed at once.
+//! file is synced and renamed into place. So a file in the cache is complete and verified, or it is
+//! not there. A download that breaks off leaves its part for the next run to resume; wrong bytes
+//! are removed at once.
 
 mod archive;
 mod download;
@@ -32,20 +32,20 @@ use place::Place;
 use request::Client;
 use source::Stash;
 
-/// Where to, where from, and how patiently.
+/// Where to and where from, and how long to wait.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The cache directory; made if it is not there.
     pub cache_dir: PathBuf,
     /// Copy from this local mirror instead of downloading.
     pub from: Option<PathBuf>,
-    /// Fetch again what is there already, and forget downloads that have begun.
+    /// Fetch again what is there already, and discard unfinished downloads.
     pub force: bool,
     /// Replaces scheme and host of every address, as in `http://127.0.0.1:8080`.
     pub base_url: Option<String>,
     /// The hub of models.
     pub hub: Hub,
-    /// How often a broken transfer is taken up again.
+    /// How often a broken transfer is resumed.
     pub retries: u32,
     /// Pause before the first retry; it doubles with each, up to half a minute.
     pub backoff: Duration,
@@ -91,11 +91,11 @@ pub struct FetchedFile {
     pub path: PathBuf,
     /// Which of the accepted forms it has.
     pub variant: Variant,
-    /// How it came there.
+    /// How it got there.
     pub outcome: Outcome,
 }
 
-/// How a file came into the cache.
+/// How a file got into the cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// It was there, and its digest is right.

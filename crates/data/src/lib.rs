@@ -1,11 +1,33 @@
-//! Known datasets: what they are, where they live, and how they come to this machine.
+//! Known datasets and encoders: what they are, where they can be downloaded, and where they are on
+//! this machine.
 //!
-//! - [`catalogue`] is the one list of datasets, with licence, citation, homes and checksums;
-//! - [`fetch`](mod@fetch) brings a dataset into the cache, from its public home or from a local
-//!   mirror, resumably, and never keeps a byte whose SHA-256 is not in the catalogue;
-//! - [`cache`] says what is in the cache and where a dataset's files lie.
+//! - [`catalogue`] is the one list of datasets, with licence, citation, sources and checksums;
+//! - [`fetch`](mod@fetch) brings a dataset into the cache, from its public source or from a local
+//!   mirror; downloads are resumed, and a file whose SHA-256 is not in the catalogue is not kept;
+//! - [`HubModel`] and [`fetch_model`] do the same for models of the Hugging Face hub;
+//! - [`cache`] says what is in the cache and where a dataset's files are.
 //!
-//! The crate prints nothing; a fetch reports to a [`Progress`](dissensus_core::Progress).
+//! ```
+//! use dissensus_data::{find, find_votes};
+//!
+//! let cifar10h = find("cifar10h")?;
+//! println!("{} ({})", cifar10h.title, cifar10h.licence);
+//! let (_, snli) = find_votes("chaosnli-snli")?;
+//! assert_eq!(snli.files, ["chaosnli/chaosNLI_snli.jsonl"]);
+//! # Ok::<(), dissensus_data::Error>(())
+//! ```
+//!
+//! Downloading reports to a [`Progress`](dissensus_core::Progress); nothing is printed here.
+//!
+//! ```no_run
+//! use dissensus_core::Silent;
+//! use dissensus_data::{Options, default_cache_dir, fetch, find};
+//!
+//! let options = Options::new(default_cache_dir()?);
+//! let fetched = fetch(find("cifar10h")?, &options, &Silent)?;
+//! println!("{}", fetched.files[0].path.display());
+//! # Ok::<(), dissensus_data::Error>(())
+//! ```
 
 pub mod blends;
 pub mod cache;

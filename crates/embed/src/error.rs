@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! Why something could not be encoded.
 
 use std::path::PathBuf;
 
@@ -22,19 +22,19 @@ pub enum EmbedError {
     Model {
         /// Which.
         path: PathBuf,
-        /// What was expected, and what came.
+        /// What was expected, and what was found.
         problem: String,
     },
-    /// An encoder was given what it does not take.
+    /// The input is not what the encoder takes.
     #[error("{0}")]
     Input(String),
-    /// The caller said so.
-    #[error("stopped before all was encoded")]
+    /// The caller asked to stop.
+    #[error("stopped before everything was encoded")]
     Stopped,
-    /// It went wrong after some were encoded. [`Cached`](crate::Cached) keeps these.
+    /// An error after some items were encoded; [`Cached`](crate::Cached) keeps their vectors.
     #[error("{why}")]
     Partly {
-        /// What was encoded: the first ones of those that were given.
+        /// The vectors of the first items.
         done: Encoded,
         /// What went wrong.
         why: Box<EmbedError>,
@@ -42,10 +42,10 @@ pub enum EmbedError {
     /// ONNX Runtime, which runs ONNX models, is missing or cannot be used.
     #[error(transparent)]
     Runtime(#[from] RuntimeError),
-    /// An embeddings endpoint does not do.
+    /// An embeddings endpoint gave no vectors.
     #[error(transparent)]
     Endpoint(#[from] EndpointError),
-    /// The cache of vectors does not do.
+    /// The cache of vectors cannot be used.
     #[error(transparent)]
     Cache(#[from] CacheError),
 }

@@ -151,7 +151,7 @@ fn source(args: &Args, data: &str, takes: Takes) -> anyhow::Result<(VoteTable, S
     let source = match (takes, texts) {
         (Takes::Text, Some(texts)) => Source::Texts(texts),
         (Takes::Text, None) => Source::Texts(dissensus_inputs::texts(data, &cache)?),
-        (Takes::Picture, _) => Source::Pictures(match &args.inputs {
+        (Takes::Image, _) => Source::Pictures(match &args.inputs {
             Some(inputs) => read_inputs(inputs)?,
             None if WITH_PICTURES.contains(&data) => dissensus_inputs::from_dataset(data, &cache)?,
             None => anyhow::bail!("{data} has no pictures of its own; name them by --inputs"),

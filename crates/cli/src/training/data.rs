@@ -81,7 +81,7 @@ fn loaded(data: &Data) -> anyhow::Result<Material> {
                     }
                     DataSource::Files { .. } => std::mem::take(&mut texts),
                 }),
-                Takes::Picture => Source::Pictures(own_inputs(data)?),
+                Takes::Image => Source::Pictures(own_inputs(data)?),
             };
             let vectors = encode(encoder, &source, &table, data.pair)?;
             encoded = Some(source);

@@ -1,4 +1,4 @@
-//! Texts and pictures as vectors, by an encoder that a spec or a command names.
+//! Texts and images as vectors, by an encoder that a spec or a command names.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use dissensus_core::{Ids, VoteTable};
 use dissensus_data::{HUB_PREFIX, HubModel, default_cache_dir, locate, locate_model};
 use dissensus_embed::{
-    Cache, Cached, Encoder, Kind as Takes, OnnxEncoder, OnnxSettings, Pairing, Picture, open_folder,
+    Cache, Cached, Encoder, Image, Kind as Takes, OnnxEncoder, OnnxSettings, Pairing, open_folder,
 };
 use dissensus_inputs::{Features, Images, Inputs, Kind};
 use dissensus_train::spec::Pair;
@@ -97,27 +97,27 @@ pub(crate) fn encode(
             bar.finish_and_clear();
             (ids, values)
         }
-        (Source::Pictures(inputs), Takes::Picture) => {
+        (Source::Pictures(inputs), Takes::Image) => {
             let (Kind::Images(images), Some(known)) = (inputs.kind(), inputs.ids()) else {
-                anyhow::bail!("{name} takes pictures with ids, not feature vectors");
+                anyhow::bail!("{name} takes images with ids, not feature vectors");
             };
             let items = table.items().iter().filter_map(|id| Some((id, known.position(id)?)));
             let (ids, places): (Vec<&str>, Vec<usize>) = items.unzip();
-            let pictures: Vec<Picture<'_>> =
+            let pictures: Vec<Image<'_>> =
                 places.into_iter().map(|place| picture(images, place)).collect();
             let bar = progress::steps(pictures.len(), &format!("{name}:"));
-            let values = encoder.pictures(&pictures, &mut |done| {
+            let values = encoder.images(&pictures, &mut |done| {
                 bar.inc(done as u64);
                 true
             })?;
             bar.finish_and_clear();
             (ids.into_iter().map(str::to_owned).collect(), values)
         }
-        (Source::Texts(_), Takes::Picture) => {
-            anyhow::bail!("{name} takes pictures, and these data are texts")
+        (Source::Texts(_), Takes::Image) => {
+            anyhow::bail!("{name} takes images, and these data are texts")
         }
         (Source::Pictures(_), Takes::Text) => {
-            anyhow::bail!("{name} takes texts, and these data are pictures")
+            anyhow::bail!("{name} takes texts, and these data are images")
         }
     };
     if ids.is_empty() {
@@ -138,8 +138,8 @@ pub(crate) fn encode(
     Ok(Inputs::new(&name, Some(ids), features)?)
 }
 
-fn picture(images: &Images, place: usize) -> Picture<'_> {
-    Picture {
+fn picture(images: &Images, place: usize) -> Image<'_> {
+    Image {
         height: images.height(),
         width: images.width(),
         channels: images.channels(),

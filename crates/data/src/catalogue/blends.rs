@@ -1,4 +1,4 @@
-//! Blends: drawn pictures with simulated raters, whose true vote distributions are known.
+//! Blends: drawn images with simulated raters, whose true vote distributions are known.
 
 use super::{Dataset, Kind};
 

@@ -1,4 +1,4 @@
-//! One public home of a file: downloads it, or the archive it is in, and judges the bytes.
+//! One public source of a file: downloads it, or the archive that holds it, and checks the bytes.
 
 use std::fs;
 use std::path::PathBuf;
@@ -33,7 +33,7 @@ impl Stash {
     }
 }
 
-/// Gets `file` from one of its homes into its place.
+/// Gets `file` from one of its sources into its place.
 pub(super) fn get(
     file: &RemoteFile,
     source: &Source,

@@ -8,8 +8,8 @@ use rayon::prelude::*;
 
 use super::runtime;
 use super::session::{Port, Session};
-use crate::pictures::{Filter, Fit, Preparation};
-use crate::{EmbedError, Encoder, Identity, Kind, Picture, Progress};
+use crate::images::{Filter, Fit, Preparation};
+use crate::{EmbedError, Encoder, Identity, Image, Kind, Progress};
 
 /// Images per session between two reports of progress.
 const BATCH: usize = 16;
@@ -128,7 +128,7 @@ impl OnnxEncoder {
         let sessions = sessions.into_iter().map(Mutex::new).collect();
         let mut encoder =
             Self { identity, runtime, sessions, preparation, channels_last, width: 0 };
-        let black = Picture { height: 1, width: 1, channels: 1, pixels: &[0] };
+        let black = Image { height: 1, width: 1, channels: 1, pixels: &[0] };
         let (shape, vector) = encoder.encode(&black, 0)?;
         if shape.first() != Some(&1) || vector.is_empty() {
             return Err(format!(
@@ -150,13 +150,9 @@ impl OnnxEncoder {
     }
 
     /// Shape and values of the output for one image.
-    fn encode(
-        &self,
-        picture: &Picture<'_>,
-        session: usize,
-    ) -> Result<(Vec<usize>, Vec<f32>), String> {
+    fn encode(&self, image: &Image<'_>, session: usize) -> Result<(Vec<usize>, Vec<f32>), String> {
         let mut pixels = Vec::new();
-        self.preparation.apply(picture, &mut pixels).map_err(|error| error.to_string())?;
+        self.preparation.apply(image, &mut pixels).map_err(|error| error.to_string())?;
         let [rows, columns] = self.preparation.size;
         let shape = if self.channels_last { [1, rows, columns, 3] } else { [1, 3, rows, columns] };
         if !self.channels_last {
@@ -169,8 +165,8 @@ impl OnnxEncoder {
     }
 
     /// The vector of one image, checked.
-    fn vector(&self, picture: &Picture<'_>, session: usize) -> Result<Vec<f32>, String> {
-        let (_, vector) = self.encode(picture, session)?;
+    fn vector(&self, image: &Image<'_>, session: usize) -> Result<Vec<f32>, String> {
+        let (_, vector) = self.encode(image, session)?;
         if vector.len() != self.width {
             let found = vector.len();
             return Err(format!("its vector has {found} numbers, others have {}", self.width));
@@ -269,27 +265,27 @@ impl Encoder for OnnxEncoder {
     }
 
     fn kind(&self) -> Kind {
-        Kind::Picture
+        Kind::Image
     }
 
     fn width(&self) -> Option<usize> {
         Some(self.width)
     }
 
-    fn pictures(
+    fn images(
         &self,
-        pictures: &[Picture<'_>],
+        images: &[Image<'_>],
         progress: &mut Progress<'_>,
     ) -> Result<Vec<f32>, EmbedError> {
-        let mut vectors = Vec::with_capacity(pictures.len() * self.width);
+        let mut vectors = Vec::with_capacity(images.len() * self.width);
         let batch = BATCH * self.sessions.len();
-        for (number, some) in pictures.chunks(batch).enumerate() {
+        for (number, some) in images.chunks(batch).enumerate() {
             let each = some.len().div_ceil(self.sessions.len());
             let parts = some.par_chunks(each).enumerate().map(|(session, part)| {
                 let mut vectors = Vec::with_capacity(part.len() * self.width);
-                for (at, picture) in part.iter().enumerate() {
+                for (at, image) in part.iter().enumerate() {
                     let place = number * batch + session * each + at;
-                    let vector = self.vector(picture, session).map_err(|problem| {
+                    let vector = self.vector(image, session).map_err(|problem| {
                         let name = &self.identity.name;
                         EmbedError::Input(format!("{name}, image {place}: {problem}"))
                     })?;

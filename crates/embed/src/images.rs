@@ -1,16 +1,16 @@
-//! Pictures of any size as the numbers that an encoder takes.
+//! Images of any size as the numbers that an encoder takes: resized, cropped, normalized.
 //!
-//! Resizing is Pillow's, bit for bit: a filter that widens with the reduction (antialias), first
+//! Resizing gives the same bytes as Pillow: a filter that widens with the reduction (antialias), first
 //! along rows, then along columns, each rounded to bytes. torchvision gives the same for a PIL
-//! picture, and nearly the same for a tensor with `antialias=True`, where nothing is rounded.
+//! image, and nearly the same for a tensor with `antialias=True`, where nothing is rounded.
 //!
 //! Output i of a side of `size` made `target` long: scale s = size / target, width f = max(s, 1),
 //! centre c = (i + ½)·s, y = Σ_j w((j + ½ − c) / f)·x_j / Σ_j w(…). Bilinear: w(t) = max(1 − |t|, 0);
 //! bicubic: Keys' kernel with a = −½ (Keys, 1981).
 
-use crate::{EmbedError, Picture};
+use crate::{EmbedError, Image};
 
-/// How pixels between pixels are found.
+/// How pixels are interpolated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Filter {
     /// A triangle of the two nearest; more of them in a reduction.
@@ -19,31 +19,31 @@ pub enum Filter {
     Bicubic,
 }
 
-/// How a picture of another shape comes to fill the encoder's.
+/// How an image of another shape is fitted to the encoder's size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fit {
-    /// Resized until it covers the whole, its middle taken.
+    /// Resized until it covers the size, and cropped to its middle.
     Cover,
-    /// Stretched in one direction.
+    /// Stretched to the size, whatever its shape.
     Stretch,
 }
 
-/// From a picture to numbers: resized, cut, (x − mean) / scale by channel.
+/// From an image to numbers: resized, cut, (x − mean) / scale by channel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Preparation {
-    /// Rows and pixels a row that come out.
+    /// Height and width of the result.
     pub size: [usize; 2],
-    /// How another shape comes to fill them.
+    /// How another shape is fitted to them.
     pub fit: Fit,
     /// How it is resized.
     pub filter: Filter,
-    /// What is taken off, for red, green and blue bytes.
+    /// What is subtracted from red, green and blue bytes.
     pub mean: [f32; 3],
-    /// What it is divided by then.
+    /// What the difference is divided by.
     pub scale: [f32; 3],
 }
 
-/// A part of a picture: its first row and column, its rows and columns.
+/// A part of an image: its first row and column, its rows and columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cut {
     pub(crate) top: usize,
@@ -53,23 +53,23 @@ pub(crate) struct Cut {
 }
 
 impl Preparation {
-    /// Writes a picture's numbers, three a pixel, row by row; a grey one has three equal channels.
-    pub fn apply(&self, picture: &Picture<'_>, into: &mut Vec<f32>) -> Result<(), EmbedError> {
-        check(picture)?;
+    /// Writes an image's numbers, three per pixel, row by row; a grey one has three equal channels.
+    pub fn apply(&self, image: &Image<'_>, into: &mut Vec<f32>) -> Result<(), EmbedError> {
+        check(image)?;
         let [rows, columns] = self.size;
         let [tall, wide] = match self.fit {
             Fit::Stretch => self.size,
-            Fit::Cover => cover([picture.height, picture.width], self.size),
+            Fit::Cover => cover([image.height, image.width], self.size),
         };
         // The middle; the odd pixel stays at the end.
         let cut = Cut { top: (tall - rows) / 2, left: (wide - columns) / 2, rows, columns };
-        let bytes = resize(picture, [tall, wide], cut, self.filter)?;
+        let bytes = resize(image, [tall, wide], cut, self.filter)?;
         let channel = |at: usize| (self.mean[at], self.scale[at]);
         let [red, green, blue] = [channel(0), channel(1), channel(2)];
         let number = |byte: u8, (mean, scale): (f32, f32)| (f32::from(byte) - mean) / scale;
         into.clear();
         into.reserve(3 * rows * columns);
-        for pixel in bytes.chunks_exact(picture.channels) {
+        for pixel in bytes.chunks_exact(image.channels) {
             let [r, g, b] = match *pixel {
                 [r, g, b] => [r, g, b],
                 _ => [pixel[0]; 3],
@@ -94,42 +94,42 @@ fn cover([height, width]: [usize; 2], [rows, columns]: [usize; 2]) -> [usize; 2]
     }
 }
 
-/// Refuses a picture that is none.
-fn check(picture: &Picture<'_>) -> Result<(), EmbedError> {
-    let Picture { height, width, channels, pixels } = *picture;
+/// Refuses an image whose sizes do not fit its bytes.
+fn check(image: &Image<'_>) -> Result<(), EmbedError> {
+    let Image { height, width, channels, pixels } = *image;
     let wanted = height.checked_mul(width).and_then(|count| count.checked_mul(channels));
     if wanted != Some(pixels.len()) || pixels.is_empty() || !matches!(channels, 1 | 3) {
         return Err(EmbedError::Input(format!(
-            "a picture of {height}×{width} pixels, {channels} bytes each, with {} bytes; wanted are \
-             1 (grey) or 3 (red, green, blue) bytes a pixel and at least one pixel",
+            "an image of {height}×{width} pixels, {channels} bytes each, with {} bytes; expected \
+             1 (grey) or 3 (red, green, blue) bytes per pixel and at least one pixel",
             pixels.len()
         )));
     }
     Ok(())
 }
 
-/// A part of a picture as it were at `size`: only what the part needs is computed.
+/// A part of an image as it were at `size`: only what the part needs is computed.
 pub(crate) fn resize(
-    picture: &Picture<'_>,
+    image: &Image<'_>,
     size: [usize; 2],
     cut: Cut,
     filter: Filter,
 ) -> Result<Vec<u8>, EmbedError> {
-    check(picture)?;
+    check(image)?;
     let inside = |start: usize, length: usize, size: usize| {
         start.checked_add(length).is_some_and(|end| end <= size)
     };
     if !inside(cut.top, cut.rows, size[0]) || !inside(cut.left, cut.columns, size[1]) {
-        return Err(EmbedError::Input(format!("{cut:?} does not lie in a picture of {size:?}")));
+        return Err(EmbedError::Input(format!("{cut:?} does not lie in an image of {size:?}")));
     }
-    let channels = picture.channels;
-    let across = filter.taps(picture.width, size[1], cut.left, cut.columns);
-    let down = filter.taps(picture.height, size[0], cut.top, cut.rows);
+    let channels = image.channels;
+    let across = filter.taps(image.width, size[1], cut.left, cut.columns);
+    let down = filter.taps(image.height, size[0], cut.top, cut.rows);
     let first = down.iter().map(|tap| tap.start).min().unwrap_or(0);
     let last = down.iter().map(|tap| tap.start + tap.weights.len()).max().unwrap_or(0);
     let line = cut.columns * channels;
     let mut lines = Vec::with_capacity((last - first) * line);
-    for row in picture.pixels.chunks_exact(picture.width * channels).take(last).skip(first) {
+    for row in image.pixels.chunks_exact(image.width * channels).take(last).skip(first) {
         for taps in &across {
             for channel in 0..channels {
                 let from = row.iter().skip(taps.start * channels + channel).step_by(channels);

@@ -8,10 +8,10 @@ use dissensus_core::philox::Stream;
 use super::draws::between;
 use super::glyphs::{Glyph, distance};
 
-/// Height and width of a picture in pixels.
+/// Height and width of an image in pixels.
 pub const SIDE: usize = 16;
 
-/// Pixels of a picture, row by row.
+/// Pixels of an image, row by row.
 pub const PIXELS: usize = SIDE * SIDE;
 
 /// One number a pixel.
@@ -62,7 +62,7 @@ pub(super) struct Patch {
 }
 
 impl Patch {
-    /// A patch that hides between nothing and the share `most` of the picture.
+    /// A patch that hides between nothing and the share `most` of the image.
     pub(super) fn draw(stream: &mut Stream, most: f64) -> Self {
         let area = most * stream.unit() * PIXELS as f64;
         // Between twice as wide as high and twice as high as wide.
@@ -95,7 +95,7 @@ mod tests {
     use super::super::glyphs::GLYPHS;
     use super::*;
 
-    /// The frame of a picture, to see that glyphs stay inside it.
+    /// The frame of an image, to see that glyphs stay inside it.
     fn on_edge(pixel: usize) -> bool {
         let (x, y) = (pixel % SIDE, pixel / SIDE);
         x == 0 || y == 0 || x == SIDE - 1 || y == SIDE - 1
