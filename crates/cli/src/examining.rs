@@ -17,6 +17,7 @@ use serde::Serialize;
 use crate::commands::runs::StoreArgs;
 use crate::device::DeviceArgs;
 use crate::training::{load, material};
+use crate::ui::errors::Carried;
 use crate::ui::{self, paint, progress};
 
 /// Which models, and where they are computed.
@@ -185,7 +186,7 @@ fn of_studies(store: &Store, wanted: &DataIdentity) -> anyhow::Result<Option<Tas
 fn of_study(study: &Study, wanted: &DataIdentity) -> anyhow::Result<Option<Task>> {
     let mut found = None;
     let mut look = |data: &Data| -> Result<Material, LoadError> {
-        let fail = |error: anyhow::Error| -> LoadError { format!("{error:#}").into() };
+        let fail = |error: anyhow::Error| -> LoadError { Carried(error).into() };
         let material = material(data).map_err(fail)?;
         if found.is_none() && material.task.identity().same_content(wanted) {
             found = Some(load(data).map_err(fail)?);

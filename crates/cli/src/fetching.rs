@@ -10,7 +10,7 @@ use dissensus_data::{
 use dissensus_train::spec::{Data, DataSource};
 
 use crate::training::ENCODERS;
-use crate::ui::errors::data_error;
+use crate::ui::errors::{data_error, words};
 use crate::ui::progress::FetchBars;
 
 /// Whether, and from where.
@@ -29,8 +29,9 @@ impl Fetching {
     pub(crate) fn hinted(&self, error: anyhow::Error) -> anyhow::Error {
         match data_error(&error) {
             Some(DataError::NotInCache { name, .. }) if !self.fetch => anyhow::anyhow!(
-                "{error:#}; run `dissensus data fetch {name}`, or give --fetch, which gets all that \
-                 the study needs"
+                "{}; run `dissensus data fetch {name}`, or give --fetch, which gets all that the \
+                 study needs",
+                words(&error)
             ),
             _ => error,
         }

@@ -11,7 +11,7 @@
 //! use dissensus_data::{find, find_votes};
 //!
 //! let cifar10h = find("cifar10h")?;
-//! println!("{} ({})", cifar10h.title, cifar10h.licence);
+//! assert_eq!(cifar10h.licence, "CC BY-NC-SA 4.0 (votes); none stated (images)");
 //! let (_, snli) = find_votes("chaosnli-snli")?;
 //! assert_eq!(snli.files, ["chaosnli/chaosNLI_snli.jsonl"]);
 //! # Ok::<(), dissensus_data::Error>(())
@@ -25,7 +25,7 @@
 //!
 //! let options = Options::new(default_cache_dir()?);
 //! let fetched = fetch(find("cifar10h")?, &options, &Silent)?;
-//! println!("{}", fetched.files[0].path.display());
+//! assert!(fetched.files.iter().all(|file| file.path.exists()));
 //! # Ok::<(), dissensus_data::Error>(())
 //! ```
 

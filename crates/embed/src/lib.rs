@@ -12,7 +12,8 @@
 //! let encoder = open_folder("models/minilm".as_ref(), None)?;
 //! let encoder = Cached::new(encoder, &Cache::open("cache/embeddings")?)?;
 //! let vectors = encoder.texts(&["A cat sits.", "A dog runs."], &mut |_done| true)?;
-//! println!("{} numbers by {}", vectors.len(), encoder.identity().name);
+//! assert_eq!(vectors.len(), 2 * 384);
+//! assert_eq!(encoder.identity().digest.len(), 64);
 //! # Ok::<(), dissensus_embed::EmbedError>(())
 //! ```
 

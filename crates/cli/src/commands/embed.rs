@@ -89,6 +89,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             let about = dissensus_data::find(name)?;
             ui::out(&format!("{} {}\n", paint::strong(&text::pad(name, 20)), about.what))?;
         }
+        let hub = paint::strong(&text::pad("hf:OWNER/NAME", 20));
+        ui::out(&format!("{hub} DINOv2 or a BERT-family model of the Hugging Face hub\n"))?;
         return Ok(ExitCode::SUCCESS);
     }
     let (Some(data), Some(out)) = (&args.data, &args.out) else {

@@ -26,7 +26,7 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
 }
 
 /// An error with its causes. Some messages hold their cause, which is then not said again.
-fn words(error: &anyhow::Error) -> String {
+pub(crate) fn words(error: &anyhow::Error) -> String {
     let mut words = error.to_string();
     for cause in error.chain().skip(1).map(ToString::to_string) {
         if !words.contains(&cause) {
@@ -36,7 +36,27 @@ fn words(error: &anyhow::Error) -> String {
     words
 }
 
+/// An error that went through a library as a value of its own kind, with its hint.
+#[derive(Debug)]
+pub(crate) struct Carried(pub(crate) anyhow::Error);
+
+impl std::fmt::Display for Carried {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&words(&self.0))
+    }
+}
+
+impl std::error::Error for Carried {}
+
+/// The error that a library carried.
+fn carried(error: &anyhow::Error) -> Option<&anyhow::Error> {
+    error.chain().find_map(|cause| cause.downcast_ref::<Carried>()).map(|carried| &carried.0)
+}
+
 fn hint(error: &anyhow::Error) -> Option<String> {
+    if let Some(inner) = carried(error) {
+        return hint(inner);
+    }
     if let Some(error) = error.downcast_ref::<ReadError>() {
         return error.problem.remedy().map(str::to_owned);
     }
@@ -60,6 +80,9 @@ fn hint(error: &anyhow::Error) -> Option<String> {
 
 /// The error of the catalogue, the cache or a download that is behind an error.
 pub(crate) fn data_error(error: &anyhow::Error) -> Option<&DataError> {
+    if let Some(inner) = carried(error) {
+        return data_error(inner);
+    }
     error.chain().find_map(|cause| match cause.downcast_ref::<InputError>() {
         Some(InputError::Data(error)) => Some(error),
         _ => cause.downcast_ref(),
@@ -136,6 +159,8 @@ mod tests {
             DataError::NotInCache { name: "svhn".into(), path: path(), found: "-".into() };
         let error = anyhow::Error::from(InputError::from(missing)).context("data.dataset");
         assert_eq!(hint(&error).unwrap(), "run `dissensus data fetch svhn`");
+        let through = anyhow::Error::from(Carried(error)).context("the data of a study");
+        assert_eq!(hint(&through).unwrap(), "run `dissensus data fetch svhn`");
         let made_by = Some("scripts/make.py");
         let (name, file, homepage) = ("m".into(), "m/m.onnx".into(), "h".into());
         let none = DataError::NoSource { name, file, homepage, made_by };
