@@ -102,9 +102,9 @@ impl Http {
             404 => {
                 "there is no such address or model; the base URL usually ends with /v1".to_owned()
             }
-            413 => "the request is too large; lower the number of texts or characters a request"
+            413 => "the request is too large; lower the number of texts or characters per request"
                 .to_owned(),
-            429 => "the account has nothing left to spend; what is done is kept".to_owned(),
+            429 => "the account has nothing left to spend; finished vectors are kept".to_owned(),
             _ => "an answer we do not know".to_owned(),
         };
         // Of a refused key servers show a part.

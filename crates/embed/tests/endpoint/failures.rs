@@ -97,7 +97,7 @@ fn in_the_end_it_is_given_up() {
     assert_eq!(asked, 4);
     let text = error.to_string();
     assert!(matches!(error, EndpointError::Unreachable { attempts: 4, .. }), "{text}");
-    assert!(text.contains("answers 500: our fault") && text.contains("what is done is kept"));
+    assert!(text.contains("answers 500: our fault") && text.contains("finished vectors are kept"));
 }
 
 #[test]
