@@ -21,7 +21,7 @@ def plain(value):
 
 
 def write(name, cases):
-    """One case a line, so that a change shows as a change of lines."""
+    """One case per line, so that a change shows as a change of lines."""
     for module in [onnx, onnxruntime, PIL, np]:
         assert module.__version__ == VERSIONS[module.__name__], "see requirements.txt"
     lines = ",\n".join(json.dumps(case, default=plain) for case in cases)
@@ -30,7 +30,7 @@ def write(name, cases):
 
 
 def numbers(*shape, salt=0):
-    """Numbers from -2 to 2 that look mixed and are exact in f32; `tests.rs` makes the same."""
+    """Numbers from -2 to 2 that look mixed and are exact in f32."""
     place = np.arange(np.prod(shape, dtype=np.int64)) + 1000 * salt
     return ((place * 7919 % 257 - 128) / 64).astype(np.float32).reshape(shape)
 

@@ -1,5 +1,5 @@
-"""A small picture encoder with two outputs, and what onnxruntime makes of made pictures that
-Pillow has resized. Writes tiny.onnx and tiny.json."""
+"""A small image encoder with two outputs, and the vectors that onnxruntime computes for generated
+images that Pillow has resized. Writes tiny.onnx and tiny.json."""
 
 import golden
 import numpy as np

@@ -4,9 +4,16 @@ use std::path::PathBuf;
 
 use dissensus::ENCODERS;
 use dissensus_data::catalogue::Kind;
-use dissensus_data::{Dataset, Options, default_cache_dir, fetch, find, find_votes};
+use dissensus_data::{
+    Dataset, Error as DataError, HUB_PREFIX, HubModel, Options, default_cache_dir, fetch,
+    fetch_model, find, find_votes,
+};
+use dissensus::DataError as LoadDataError;
+use dissensus_inputs::InputError;
 use dissensus_train::spec::{Data, DataSource};
 
+use crate::training::ENCODERS;
+use crate::ui::errors::{causes, words};
 use crate::ui::progress::FetchBars;
 
 /// Whether, and from where.
@@ -23,10 +30,13 @@ pub(crate) struct Fetching {
 impl Fetching {
     /// An error that says to fetch something says that all of it can be fetched, too.
     pub(crate) fn hinted(&self, error: anyhow::Error) -> anyhow::Error {
-        let said = format!("{error:#}");
-        match !self.fetch && said.contains("dissensus data fetch") {
-            true => anyhow::anyhow!("{said}, or give --fetch, which gets all that the study needs"),
-            false => error,
+        match missing(&error) {
+            Some(name) if !self.fetch => anyhow::anyhow!(
+                "{}; run `dissensus data fetch {name}`, or give --fetch, which gets all that the \
+                 study needs",
+                words(&error)
+            ),
+            _ => error,
         }
     }
 
@@ -36,8 +46,11 @@ impl Fetching {
             self.set(name)?;
         }
         data.judged_on.iter().try_for_each(|name| self.set(name))?;
-        let encoder = data.encoder.as_deref().filter(|name| ENCODERS.contains(name));
-        encoder.map_or(Ok(()), |name| self.set(name))
+        match data.encoder.as_deref() {
+            Some(name) if name.starts_with(HUB_PREFIX) => self.model(&name.parse()?),
+            Some(name) if ENCODERS.contains(&name) => self.set(name),
+            _ => Ok(()),
+        }
     }
 
     /// A data set or an encoder by its name, or the data set of a set of votes. A name that is none
@@ -50,9 +63,37 @@ impl Fetching {
         }
     }
 
-    fn get(&self, dataset: &Dataset) -> anyhow::Result<()> {
-        let options = Options { from: self.from.clone(), ..Options::new(&default_cache_dir()?) };
-        fetch(dataset, &options, &mut FetchBars::default())?;
+    /// A model of the hub.
+    fn model(&self, model: &HubModel) -> anyhow::Result<()> {
+        if self.fetch {
+            fetch_model(model, &self.options()?, &FetchBars::default())?;
+        }
         Ok(())
     }
+
+    fn options(&self) -> anyhow::Result<Options> {
+        Ok(Options { from: self.from.clone(), ..Options::new(&default_cache_dir()?) })
+    }
+
+    fn get(&self, dataset: &Dataset) -> anyhow::Result<()> {
+        fetch(dataset, &self.options()?, &FetchBars::default())?;
+        Ok(())
+    }
+}
+
+/// The dataset that an error says is not in the cache.
+fn missing(error: &anyhow::Error) -> Option<String> {
+    let name = |error: &DataError| match error {
+        DataError::NotInCache { name, .. } => Some(name.clone()),
+        _ => None,
+    };
+    causes(error).into_iter().find_map(|cause| {
+        match (cause.downcast_ref::<InputError>(), cause.downcast_ref::<LoadDataError>()) {
+            (Some(InputError::Data(error)), _) | (_, Some(LoadDataError::Catalogue(error))) => {
+                name(error)
+            }
+            (_, Some(LoadDataError::Inputs(InputError::Data(error)))) => name(error),
+            _ => cause.downcast_ref().and_then(name),
+        }
+    })
 }

@@ -1,4 +1,4 @@
-//! Draws pictures of the generated data set `blends` as one large grey image (PGM), a row for each
+//! Draws images of the generated data set `blends` as one large grey image (PGM), a row for each
 //! glyph, from hardly any ambiguity on the left to much on the right:
 //!
 //! ```text
@@ -10,7 +10,7 @@ use std::error::Error;
 use dissensus_data::blends::{CLASSES, Generator, SIDE, Settings};
 
 const COLUMNS: usize = 12;
-/// Pixels of the sheet for a pixel of a picture.
+/// Pixels of the sheet for a pixel of an image.
 const ZOOM: usize = 4;
 const CELL: usize = (SIDE + 2) * ZOOM;
 
@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let ambiguity = (column as f64 + 0.5) / COLUMNS as f64;
         let generator = Generator::new(Settings { ambiguity, ..Settings::default() }.check()?);
         for class in 0..CLASSES {
-            // Another picture of the class in every column.
+            // Another image of the class in every column.
             let mut of_class =
                 (0..).map(|i| generator.item(i)).filter(|i| i.blend.major as usize == class);
             let Some(item) = of_class.nth(column) else { continue };

@@ -4,7 +4,7 @@
 //! once its place in the cache and in a local mirror, so that a mirror is simply a copy of a
 //! cache.
 //!
-//! Checksums are listed as [`Variant`]s, since some files exist in more than one honest form
+//! Checksums are listed as [`Variant`]s, since some files exist in more than one form
 //! (an official file, and one rebuilt from a lossless source). Each says where it comes from;
 //! a file without any variant is not allowed in, so nothing unverified ever reaches the cache.
 //!
@@ -80,6 +80,9 @@ pub struct Dataset {
     pub citation: &'static str,
     /// Whether it is fetched or made here.
     pub kind: Kind,
+    /// The script of the repository that makes its files from public ones, where nobody offers them
+    /// for download.
+    pub made_by: Option<&'static str>,
     /// Its files; none for generated data.
     pub files: &'static [RemoteFile],
     /// The sets of votes in them; none where there are no votes, or where they are generated.
@@ -109,14 +112,14 @@ pub enum Kind {
 pub struct RemoteFile {
     /// Place below the cache directory and below a mirror, with forward slashes.
     pub path: &'static str,
-    /// The forms in which it is accepted. The first is the one its public home gives.
+    /// The forms in which it is accepted. The first is the one of its public source.
     pub accepted: &'static [Variant],
-    /// Public homes, tried in this order; empty when none is known.
+    /// Public sources, tried in this order; empty when none is known.
     pub sources: &'static [Source],
 }
 
 impl RemoteFile {
-    /// Size of the file that the public home gives, if the catalogue knows one.
+    /// Size of the file of the public source, if the catalogue knows one.
     pub fn bytes(&self) -> Option<u64> {
         self.accepted.first().map(|v| v.bytes)
     }
@@ -167,7 +170,7 @@ impl Origin {
     }
 }
 
-/// A public home of a file.
+/// A public source of a file.
 #[derive(Debug, Clone, Copy)]
 pub enum Source {
     /// The file itself.
@@ -175,7 +178,7 @@ pub enum Source {
         /// Its address.
         url: &'static str,
     },
-    /// A member of an archive, where the home gives nothing smaller.
+    /// A member of an archive, where the source offers nothing smaller.
     Member {
         /// The archive.
         archive: &'static Archive,
@@ -342,7 +345,16 @@ mod tests {
     }
 
     #[test]
-    fn every_home_is_http_and_every_archive_is_described() {
+    fn every_file_can_be_obtained() {
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+        for (d, f) in files() {
+            let script = |path: &str| std::path::Path::new(root).join(path).exists();
+            assert!(!f.sources.is_empty() || d.made_by.is_some_and(script), "{}", f.path);
+        }
+    }
+
+    #[test]
+    fn every_source_is_http_and_every_archive_is_described() {
         for (d, f) in files() {
             for s in f.sources {
                 assert!(is_http(s.url()), "{}: {}", d.name, s.url());

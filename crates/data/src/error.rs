@@ -1,4 +1,5 @@
-//! What can go wrong, each with what was expected, what came, where, and what to do.
+//! What can go wrong: what was expected, what was found, and where. What a user can do about it is
+//! for the program to say.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,7 +19,7 @@ pub enum Error {
     },
 
     /// A dataset that is not itself a set of votes.
-    #[error("the dataset '{name}' is no single set of votes; those there are: {known}")]
+    #[error("the dataset '{name}' is not one set of votes; the known sets are: {known}")]
     WithoutVotes {
         /// The dataset.
         name: String,
@@ -40,7 +41,7 @@ pub enum Error {
     NoCacheDir,
 
     /// A dataset is wanted that is not, or not wholly, in the cache.
-    #[error("{} is not in the cache ({found}); run `dissensus data fetch {name}`", path.display())]
+    #[error("{} is not in the cache ({found})", path.display())]
     NotInCache {
         /// The dataset.
         name: String,
@@ -50,16 +51,17 @@ pub enum Error {
         found: String,
     },
 
-    /// No public home is known for the file.
-    #[error(
-        "no public download of {file} is known; get it from {homepage}, \
-         put it at DIR/{file} and fetch again with --from DIR"
-    )]
-    NoHome {
+    /// Nobody offers the file for download.
+    #[error("no public download of {file} is known; it is described at {homepage}")]
+    NoSource {
+        /// The dataset.
+        name: String,
         /// The file, as in the catalogue.
         file: String,
-        /// Where to look.
+        /// The page of its publisher.
         homepage: String,
+        /// The script of the repository that makes the file from public ones, where there is one.
+        made_by: Option<&'static str>,
     },
 
     /// The local mirror lacks a file.
@@ -76,11 +78,7 @@ pub enum Error {
     },
 
     /// The bytes are not those of the catalogue.
-    #[error(
-        "{file} from {from} has SHA-256 {got}; expected {expected}. Nothing was kept. \
-         Fetch again; if it stays so, the publisher has changed the file: \
-         get the right one by hand and use --from DIR"
-    )]
+    #[error("{file} from {from} has the digest {got}; expected {expected}. Nothing was kept")]
     Checksum {
         /// The file, as in the catalogue.
         file: String,
@@ -93,10 +91,7 @@ pub enum Error {
     },
 
     /// The size cannot be right, whatever the digest.
-    #[error(
-        "{file} from {from} has {got} bytes; expected {expected}. Nothing was kept. \
-         The publisher may have changed the file: get the right one by hand and use --from DIR"
-    )]
+    #[error("{file} from {from} has {got} bytes; expected {expected}. Nothing was kept")]
     Size {
         /// The file, as in the catalogue.
         file: String,
@@ -110,8 +105,8 @@ pub enum Error {
 
     /// The transfer ended before the announced end.
     #[error(
-        "{url} broke off after {got} of {announced} bytes; \
-         what came is kept: run the same command to go on from there"
+        "the download of {url} broke off after {got} of {announced} bytes, which are kept for \
+         the next attempt"
     )]
     BrokeOff {
         /// The address.
@@ -123,7 +118,7 @@ pub enum Error {
     },
 
     /// The server answered with an error.
-    #[error("{url} answered with HTTP status {status}; expected 200 or 206. {}", advice(*.status))]
+    #[error("{url} answered with HTTP status {status}; expected 200 or 206")]
     Http {
         /// The address.
         url: String,
@@ -132,10 +127,7 @@ pub enum Error {
     },
 
     /// No answer came: name resolution, connection, TLS, time-out.
-    #[error(
-        "{url} could not be read: {why}. \
-         Check the network and try again, or use --from DIR with a local mirror"
-    )]
+    #[error("{url} could not be read: {why}")]
     Transport {
         /// The address.
         url: String,
@@ -151,10 +143,7 @@ pub enum Error {
     },
 
     /// The archive cannot be read.
-    #[error(
-        "the archive {url} cannot be read: {why}. Nothing was kept; \
-         fetch again, or unpack it by hand and use --from DIR"
-    )]
+    #[error("the archive {url} cannot be read: {why}. Nothing was kept")]
     BadArchive {
         /// The address.
         url: String,
@@ -163,10 +152,7 @@ pub enum Error {
     },
 
     /// The archive lacks the member.
-    #[error(
-        "the archive {url} has no member '{member}' ({near}). Nothing was kept; \
-         unpack it by hand and use --from DIR"
-    )]
+    #[error("the archive {url} has no member '{member}' ({near}). Nothing was kept")]
     NoMember {
         /// The address.
         url: String,
@@ -190,12 +176,12 @@ pub enum Error {
         limit: u64,
     },
 
-    /// Every public home failed.
-    #[error("{file} could not be had from any of its homes: {}", list(.tried))]
+    /// Every source failed.
+    #[error("{file} could not be downloaded from any source: {}", list(.tried))]
     AllSources {
         /// The file, as in the catalogue.
         file: String,
-        /// One error for each home, in order.
+        /// One error per source, in order.
         tried: Vec<Error>,
     },
 
@@ -241,6 +227,52 @@ pub enum Error {
         source: io::Error,
     },
 
+    /// Not the name of a model of the hub.
+    #[error("{name:?} does not name a model of the hub: {problem}")]
+    HubName {
+        /// What was given.
+        name: String,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+
+    /// The hub has no such model, revision or file.
+    #[error(
+        "the hub has no {} of the model {repo} at {revision}",
+        file.as_deref().unwrap_or("files")
+    )]
+    HubMissing {
+        /// Owner and name.
+        repo: String,
+        /// The commit or branch.
+        revision: String,
+        /// The file that an encoder needs; `None` where the model or the revision is not there.
+        file: Option<String>,
+    },
+
+    /// The hub does not give the model to us: it is private, must be agreed to, or is not there.
+    #[error(
+        "the hub refuses the model {repo} (HTTP status {status}, {} a token)",
+        if *token { "with" } else { "without" }
+    )]
+    HubAccess {
+        /// Owner and name.
+        repo: String,
+        /// The status code.
+        status: u16,
+        /// Whether a token was sent.
+        token: bool,
+    },
+
+    /// An answer without what makes a download verifiable.
+    #[error("{url}: {problem}; nothing was kept")]
+    HubAnswer {
+        /// The address.
+        url: String,
+        /// What is wrong.
+        problem: String,
+    },
+
     /// Any other error of the file system.
     #[error("failed while {doing} {}: {source}", path.display())]
     Io {
@@ -268,7 +300,7 @@ impl Error {
         }
     }
 
-    /// Whether another home of the same file may fare better.
+    /// Whether another source of the same file may do better.
     pub(crate) fn is_about_the_source(&self) -> bool {
         matches!(
             self,
@@ -282,15 +314,6 @@ impl Error {
                 | Error::NoMember { .. }
                 | Error::TooBig { .. }
         )
-    }
-}
-
-fn advice(status: u16) -> &'static str {
-    match status {
-        401 | 403 => "The server refuses; get the file by hand and use --from DIR",
-        404 | 410 => "The file has moved; get it by hand and use --from DIR",
-        408 | 429 | 500..=599 => "The server is busy or broken; try again later",
-        _ => "Get the file by hand and use --from DIR",
     }
 }
 
@@ -316,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn only_errors_of_the_source_send_us_to_the_next_home() {
+    fn only_errors_of_the_source_lead_to_the_next_one() {
         let gone = Error::Http { url: "http://a/b".into(), status: 404 };
         assert!(gone.is_about_the_source());
         assert!(!Error::DiskFull { doing: "writing", path: "x".into() }.is_about_the_source());

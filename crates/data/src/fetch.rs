@@ -1,47 +1,51 @@
-//! Brings a dataset into the cache, from its public homes or from a local mirror.
+//! Brings a dataset into the cache, from its public sources or from a local mirror.
 //!
-//! Whatever the way, a file comes into being in the same steps: its bytes are written to
+//! Either way, a file is written in the same steps: its bytes are written to
 //! `<path>.part` and hashed as they pass; size and SHA-256 are compared with the catalogue; the
-//! file is synced and renamed into place. So a file in the cache is whole and right, or it is
-//! not there. A download that breaks off leaves its part for the next run to resume; bytes that
-//! turn out wrong are removed at once.
+//! file is synced and renamed into place. So a file in the cache is complete and verified, or it is
+//! not there. A download that breaks off leaves its part for the next run to resume; wrong bytes
+//! are removed at once.
 
 mod archive;
 mod download;
-mod http;
+mod hub;
 mod lock;
 mod mirror;
 mod part;
 mod place;
 mod progress;
+mod request;
 mod source;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use dissensus_core::Progress;
+
 use crate::Error;
 use crate::catalogue::{Dataset, Kind, RemoteFile, Variant};
 use crate::digest::{self, Digest};
 
-pub use progress::Progress;
-
-use http::Client;
+pub use hub::{FetchedModel, FetchedModelFile, Hub, fetch_model};
 use lock::Lock;
 use place::Place;
+use request::Client;
 use source::Stash;
 
-/// Where to, where from, and how patiently.
+/// Where to and where from, and how long to wait.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The cache directory; made if it is not there.
     pub cache_dir: PathBuf,
     /// Copy from this local mirror instead of downloading.
     pub from: Option<PathBuf>,
-    /// Fetch again what is there already, and forget downloads that have begun.
+    /// Fetch again what is there already, and discard unfinished downloads.
     pub force: bool,
     /// Replaces scheme and host of every address, as in `http://127.0.0.1:8080`.
     pub base_url: Option<String>,
-    /// How often a broken transfer is taken up again.
+    /// The hub of models.
+    pub hub: Hub,
+    /// How often a broken transfer is resumed.
     pub retries: u32,
     /// Pause before the first retry; it doubles with each, up to half a minute.
     pub backoff: Duration,
@@ -61,6 +65,7 @@ impl Options {
             from: None,
             force: false,
             base_url: None,
+            hub: Hub::from_env(),
             retries: 4,
             backoff: Duration::from_secs(1),
             connect_timeout: Duration::from_secs(30),
@@ -86,11 +91,11 @@ pub struct FetchedFile {
     pub path: PathBuf,
     /// Which of the accepted forms it has.
     pub variant: Variant,
-    /// How it came there.
+    /// How it got there.
     pub outcome: Outcome,
 }
 
-/// How a file came into the cache.
+/// How a file got into the cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// It was there, and its digest is right.
@@ -115,7 +120,7 @@ pub enum Outcome {
 pub fn fetch(
     dataset: &Dataset,
     options: &Options,
-    progress: &mut dyn Progress,
+    progress: &dyn Progress,
 ) -> Result<Fetched, Error> {
     if dataset.kind == Kind::Generated {
         return Err(Error::Generated { name: dataset.name.to_owned() });
@@ -138,14 +143,9 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    fn one(
-        &mut self,
-        file: &RemoteFile,
-        progress: &mut dyn Progress,
-    ) -> Result<FetchedFile, Error> {
+    fn one(&mut self, file: &RemoteFile, progress: &dyn Progress) -> Result<FetchedFile, Error> {
         let place = Place::new(&self.options.cache_dir, file.path);
         if let Some(present) = self.present(file, &place)? {
-            progress.present(file.path);
             return Ok(present);
         }
         if self.lock.is_none() {
@@ -153,7 +153,6 @@ impl Job<'_> {
             self.lock = Some(Lock::take(&self.options.cache_dir, wait, progress)?);
             // The process that held the lock may have fetched this very file.
             if let Some(present) = self.present(file, &place)? {
-                progress.present(file.path);
                 return Ok(present);
             }
         }
@@ -163,7 +162,7 @@ impl Job<'_> {
         }
         let (variant, outcome) = match &self.options.from {
             Some(mirror) => mirror::copy(file, mirror, &place, progress)?,
-            None => self.try_homes(file, &place, progress)?,
+            None => self.try_sources(file, &place, progress)?,
         };
         Ok(FetchedFile { path: place.dest, variant, outcome })
     }
@@ -182,11 +181,11 @@ impl Job<'_> {
         }))
     }
 
-    fn try_homes(
+    fn try_sources(
         &mut self,
         file: &RemoteFile,
         place: &Place,
-        progress: &mut dyn Progress,
+        progress: &dyn Progress,
     ) -> Result<(Variant, Outcome), Error> {
         let mut tried = Vec::new();
         for source in file.sources {
@@ -207,9 +206,11 @@ impl Job<'_> {
         if tried.len() > 1 {
             return Err(Error::AllSources { file: file.path.to_owned(), tried });
         }
-        Err(tried.pop().unwrap_or_else(|| Error::NoHome {
+        Err(tried.pop().unwrap_or_else(|| Error::NoSource {
+            name: self.dataset.name.to_owned(),
             file: file.path.to_owned(),
-            homepage: self.dataset.homepage.unwrap_or("its publisher").to_owned(),
+            homepage: self.dataset.homepage.unwrap_or("no page").to_owned(),
+            made_by: self.dataset.made_by,
         }))
     }
 }

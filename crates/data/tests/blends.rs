@@ -192,7 +192,7 @@ fn default_difficulty() {
 }
 
 #[test]
-fn pictures_differ_and_have_contrast() {
+fn images_differ_and_have_contrast() {
     let blends = make(Settings { items: 300, ..Settings::default() });
     let different: HashSet<&[u8]> = blends.images().chunks(PIXELS).collect();
     assert_eq!(different.len(), 300);
@@ -203,7 +203,7 @@ fn pictures_differ_and_have_contrast() {
     }
 }
 
-/// The classes can be told apart by the pixels: the nearest of ten mean pictures is right on most
+/// The classes can be told apart by the pixels: the nearest of ten mean images is right on most
 /// pure glyphs (1 in 10 by chance).
 #[test]
 fn pure_glyphs_are_recognisable() {

@@ -77,7 +77,7 @@ fn loaded(data: &Data, context: &LoadContext<'_>) -> Result<Material, DataError>
                     DataSource::Dataset(name) => dissensus_inputs::texts(name, context.cache()?)?,
                     DataSource::Files { .. } => std::mem::take(&mut texts),
                 }),
-                Takes::Picture => Source::Pictures(own_inputs(data, context)?),
+                Takes::Image => Source::Pictures(own_inputs(data, context)?),
             };
             let vectors = encode(encoder, &source, &table, data.pair, context)?;
             encoded = Some(source);

@@ -27,21 +27,13 @@ pub enum DataError {
     NoInputs,
     /// No encoder has this name.
     #[error(
-        "there is no encoder {name:?}; expected {}, or the path of a folder (config.json, \
+        "there is no encoder {name:?}; expected {}, hf:OWNER/NAME, or the path of a folder (config.json, \
          model.safetensors, tokenizer.json) or of an ONNX file",
         ENCODERS.join(", ")
     )]
     NoEncoder {
         /// What came.
         name: String,
-    },
-    /// An encoder's folder without a readable `config.json`.
-    #[error("{}: {reason}", path.display())]
-    EncoderConfig {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        reason: String,
     },
     /// An encoder that takes something else than the data have.
     #[error("{name} takes {takes}, and these data have none")]

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use dissensus_core::{Event, Ids, Unit, VoteTable};
-use dissensus_data::locate;
+use dissensus_data::{HUB_PREFIX, HubModel, locate, locate_model};
 use dissensus_embed::{
-    Bert, Cache, Cached, Encoder, Kind as Takes, OnnxEncoder, OnnxSettings, Pairing, Picture, Vit,
+    Cache, Cached, Encoder, Image, Kind as Takes, OnnxEncoder, OnnxSettings, Pairing, open_folder,
 };
 use dissensus_inputs::{Features, Images, Inputs, Kind};
 use dissensus_train::spec::Pair;
@@ -16,8 +16,12 @@ use crate::{DataError, LoadContext};
 /// Encoders of the catalogue.
 pub const ENCODERS: &[&str] = &["minilm", "efficientnet-lite0"];
 
-/// The encoder of this name, or at this path: a folder of safetensors, or an ONNX file.
+/// The encoder of this name: one of the catalogue, a model of the hub (`hf:OWNER/NAME`), or the path
+/// of a folder of safetensors or of an ONNX file.
 pub fn open_encoder(name: &str, context: &LoadContext<'_>) -> Result<Box<dyn Encoder>, DataError> {
+    if name.starts_with(HUB_PREFIX) {
+        return open_hub_model(&name.parse()?, context);
+    }
     let none = || DataError::NoEncoder { name: name.to_owned() };
     let path = match ENCODERS.contains(&name) {
         true => {
@@ -29,21 +33,37 @@ pub fn open_encoder(name: &str, context: &LoadContext<'_>) -> Result<Box<dyn Enc
         false => PathBuf::from(name),
     };
     if path.is_dir() {
-        let config = path.join("config.json");
-        let wrong = |reason: String| DataError::EncoderConfig { path: config.clone(), reason };
-        let about = std::fs::read_to_string(&config).map_err(|error| wrong(error.to_string()))?;
-        let about: serde_json::Value =
-            serde_json::from_str(&about).map_err(|error| wrong(error.to_string()))?;
-        let pictures = about["model_type"].as_str().is_some_and(|kind| kind.starts_with("dinov2"));
-        return Ok(match pictures {
-            true => Box::new(Vit::open(&path)?),
-            false => Box::new(Bert::open(&path)?),
-        });
+        return Ok(open_folder(&path, None)?);
     }
     if path.is_file() {
         return Ok(Box::new(OnnxEncoder::open(&path, &OnnxSettings::default())?));
     }
     Err(none())
+}
+
+/// A model of the hub, named in results by its repository and the start of its commit.
+fn open_hub_model(model: &HubModel) -> anyhow::Result<Box<dyn Encoder>> {
+    let found = locate_model(model, &default_cache_dir()?)?;
+    let name = format!("{}@{}", model.repo(), &found.commit[..12]);
+    if model.commit().is_none() {
+        let pinned = model.at(&found.commit);
+        ui::err(&paint::dim(&format!("note: {model} is not pinned; this is {pinned}\n")));
+    }
+    Ok(open_folder(&found.folder, Some(&name))?)
+}
+
+/// A model of the hub, named in results by its repository and the start of its commit.
+fn open_hub_model(
+    model: &HubModel,
+    context: &LoadContext<'_>,
+) -> Result<Box<dyn Encoder>, DataError> {
+    let found = locate_model(model, context.cache()?)?;
+    let name = format!("{}@{}", model.repo(), &found.commit[..12]);
+    if model.commit().is_none() {
+        let pinned = model.at(&found.commit);
+        context.note(&format!("{model} is not pinned; this is {pinned}"));
+    }
+    Ok(open_folder(&found.folder, Some(&name))?)
 }
 
 /// What is encoded.
@@ -84,19 +104,19 @@ pub fn encode(
             let values = pairing.encode(&encoder, &texts, &mut |done| steps.add(done))?;
             (ids, values)
         }
-        (Source::Pictures(inputs), Takes::Picture) => {
+        (Source::Pictures(inputs), Takes::Image) => {
             let (Kind::Images(images), Some(known)) = (inputs.kind(), inputs.ids()) else {
                 return Err(DataError::EncoderInput { name, takes: "images with ids" });
             };
             let items = table.items().iter().filter_map(|id| Some((id, known.position(id)?)));
             let (ids, places): (Vec<&str>, Vec<usize>) = items.unzip();
-            let pictures: Vec<Picture<'_>> =
+            let pictures: Vec<Image<'_>> =
                 places.into_iter().map(|place| picture(images, place)).collect();
             let mut steps = Steps::start(&name, pictures.len(), context);
-            let values = encoder.pictures(&pictures, &mut |done| steps.add(done))?;
+            let values = encoder.images(&pictures, &mut |done| steps.add(done))?;
             (ids.into_iter().map(str::to_owned).collect(), values)
         }
-        (Source::Texts(_), Takes::Picture) => {
+        (Source::Texts(_), Takes::Image) => {
             return Err(DataError::EncoderInput { name, takes: "images" });
         }
         (Source::Pictures(_), Takes::Text) => {
@@ -146,8 +166,8 @@ impl Drop for Steps<'_> {
     }
 }
 
-fn picture(images: &Images, place: usize) -> Picture<'_> {
-    Picture {
+fn picture(images: &Images, place: usize) -> Image<'_> {
+    Image {
         height: images.height(),
         width: images.width(),
         channels: images.channels(),

@@ -99,6 +99,12 @@ impl Bert {
         Ok(Self { identity, settings, tokenizer, arch, width, pieces, places, norm, stack })
     }
 
+    /// The same encoder under another name; what it computes, and so its digest, stays.
+    pub fn named(mut self, name: &str) -> Self {
+        name.clone_into(&mut self.identity.name);
+        self
+    }
+
     /// The numbers of a text's tokens, as the network sees them.
     pub fn tokens(&self, text: &str) -> Vec<u32> {
         match self.settings.lowercase {

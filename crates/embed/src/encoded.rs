@@ -1,8 +1,8 @@
-//! Vectors that were made before something went wrong.
+//! Vectors that were computed before an error.
 
 use std::fmt;
 
-/// The vectors of the first few that an encoder was given.
+/// The vectors of the first items of an input.
 #[derive(Clone, Default, PartialEq)]
 pub struct Encoded {
     /// How many there are.

@@ -1,4 +1,4 @@
-//! What every encoder is.
+//! The interface of all encoders.
 
 use crate::EmbedError;
 
@@ -7,25 +7,25 @@ use crate::EmbedError;
 pub enum Kind {
     /// Texts.
     Text,
-    /// Pictures.
-    Picture,
+    /// Images.
+    Image,
 }
 
 /// Which encoder it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// For people, and for results: `all-MiniLM-L6-v2`.
+    /// Its name in results: `all-MiniLM-L6-v2`.
     pub name: String,
-    /// SHA-256, in hex, of all that decides its output: weights, tokenizer, settings.
+    /// SHA-256, in hex, of everything that decides its output: weights, tokenizer, settings.
     pub digest: String,
 }
 
-/// A picture: rows of pixels, one byte a channel.
+/// An image: rows of pixels, one byte per channel.
 #[derive(Clone, Copy, Debug)]
-pub struct Picture<'a> {
+pub struct Image<'a> {
     /// Rows.
     pub height: usize,
-    /// Pixels a row.
+    /// Pixels per row.
     pub width: usize,
     /// 1 (grey) or 3 (red, green, blue).
     pub channels: usize,
@@ -33,20 +33,20 @@ pub struct Picture<'a> {
     pub pixels: &'a [u8],
 }
 
-/// Told how many more are done; answers whether to go on.
+/// Called with the number of items that were encoded since the last call; returns whether to
+/// continue.
 pub type Progress<'a> = dyn FnMut(usize) -> bool + Send + 'a;
 
-/// A frozen encoder. Vectors come in the order of what was given, row by row, and do not depend on
-/// what else is encoded with them beyond the last digits that summation order explains; the same
-/// call gives the same bits.
+/// A frozen encoder. Vectors come in the order of the input, row by row, and do not depend on what
+/// else is encoded with them. The same call gives the same bits.
 pub trait Encoder: Send + Sync {
-    /// Which it is.
+    /// Which encoder it is.
     fn identity(&self) -> &Identity;
 
     /// What it takes.
     fn kind(&self) -> Kind;
 
-    /// Numbers of a vector; `None` where only the first answer tells.
+    /// The length of a vector; `None` if it is not known before the first vector.
     fn width(&self) -> Option<usize>;
 
     /// The vectors of texts.
@@ -54,12 +54,12 @@ pub trait Encoder: Send + Sync {
         Err(EmbedError::Input(format!("{} does not take texts", self.identity().name)))
     }
 
-    /// The vectors of pictures.
-    fn pictures(
+    /// The vectors of images.
+    fn images(
         &self,
-        _pictures: &[Picture<'_>],
+        _images: &[Image<'_>],
         _progress: &mut Progress<'_>,
     ) -> Result<Vec<f32>, EmbedError> {
-        Err(EmbedError::Input(format!("{} does not take pictures", self.identity().name)))
+        Err(EmbedError::Input(format!("{} does not take images", self.identity().name)))
     }
 }

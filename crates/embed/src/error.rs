@@ -1,7 +1,8 @@
-//! What can go wrong.
+//! Why something could not be encoded.
 
 use std::path::PathBuf;
 
+use crate::onnx::RuntimeError;
 use crate::{CacheError, Encoded, EndpointError};
 
 /// Why something could not be encoded.
@@ -21,27 +22,30 @@ pub enum EmbedError {
     Model {
         /// Which.
         path: PathBuf,
-        /// What was expected, and what came.
+        /// What was expected, and what was found.
         problem: String,
     },
-    /// An encoder was given what it does not take.
+    /// The input is not what the encoder takes.
     #[error("{0}")]
     Input(String),
-    /// The caller said so.
-    #[error("stopped before all was encoded")]
+    /// The caller asked to stop.
+    #[error("stopped before everything was encoded")]
     Stopped,
-    /// It went wrong after some were encoded. [`Cached`](crate::Cached) keeps these.
+    /// An error after some items were encoded; [`Cached`](crate::Cached) keeps their vectors.
     #[error("{why}")]
     Partly {
-        /// What was encoded: the first ones of those that were given.
+        /// The vectors of the first items.
         done: Encoded,
         /// What went wrong.
         why: Box<EmbedError>,
     },
-    /// An embeddings endpoint does not do.
+    /// ONNX Runtime, which runs ONNX models, is missing or cannot be used.
+    #[error(transparent)]
+    Runtime(#[from] RuntimeError),
+    /// An embeddings endpoint gave no vectors.
     #[error(transparent)]
     Endpoint(#[from] EndpointError),
-    /// The cache of vectors does not do.
+    /// The cache of vectors cannot be used.
     #[error(transparent)]
     Cache(#[from] CacheError),
 }

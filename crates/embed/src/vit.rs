@@ -1,9 +1,9 @@
 //! DINOv2 vision transformers (ViT-S/14 and its larger kin), by the names of Hugging Face's
 //! Dinov2Model.
 //!
-//! A picture is cut into patches; each becomes a vector by one linear map and the vector of its
+//! An image is cut into patches; each becomes a vector by one linear map and the vector of its
 //! place; a class token goes before them; then the layers, whose halves are scaled by learned
-//! factors; then a norm. The class token is the picture's vector. In f32. Dosovitskiy et al., “An
+//! factors; then a norm. The class token is the image's vector. In f32. Dosovitskiy et al., “An
 //! Image Is Worth 16x16 Words”, 2021; Oquab et al., “DINOv2”, 2023.
 
 mod places;
@@ -18,14 +18,14 @@ use rayon::prelude::*;
 
 use self::settings::Config;
 pub use self::settings::Preprocessing;
-use crate::pictures::{Cut, Filter, resize};
+use crate::images::{Cut, Filter, resize};
 use crate::transformer::{
     Layer, Linear, Norm, Shape, Stack, Weights, Work, folder_name, read, sha256,
 };
-use crate::{EmbedError, Encoder, Identity, Kind, Picture, Progress};
+use crate::{EmbedError, Encoder, Identity, Image, Kind, Progress};
 
-/// A DINOv2 vision transformer from safetensors, in f32: the vector of a picture is its class token
-/// after the last norm. A vector's bits depend on its picture only.
+/// A DINOv2 vision transformer from safetensors, in f32: the vector of an image is its class token
+/// after the last norm. A vector's bits depend on its image only.
 pub struct Vit {
     identity: Identity,
     preprocessing: Preprocessing,
@@ -49,13 +49,13 @@ impl std::fmt::Debug for Vit {
 }
 
 impl Vit {
-    /// Opens a folder with `config.json` and `model.safetensors`; pictures are prepared by its
+    /// Opens a folder with `config.json` and `model.safetensors`; images are prepared by its
     /// `preprocessor_config.json`, or by [`Preprocessing::default`] where there is none.
     pub fn open(folder: &Path) -> Result<Self, EmbedError> {
         Self::open_with(folder, Preprocessing::read(folder)?)
     }
 
-    /// The same, with pictures prepared another way.
+    /// The same, with images prepared another way.
     pub fn open_with(folder: &Path, preprocessing: Preprocessing) -> Result<Self, EmbedError> {
         let (config, shape) = Config::read(folder)?;
         let patch = config.patch_size;
@@ -97,21 +97,27 @@ impl Vit {
         Ok(Self { identity, preprocessing, arch, patch, width, project, start, stack, norm })
     }
 
-    /// How pictures are prepared.
+    /// The same encoder under another name; what it computes, and so its digest, stays.
+    pub fn named(mut self, name: &str) -> Self {
+        name.clone_into(&mut self.identity.name);
+        self
+    }
+
+    /// How images are prepared.
     pub fn preprocessing(&self) -> Preprocessing {
         self.preprocessing
     }
 
     fn encode(
         &self,
-        picture: &Picture<'_>,
+        image: &Image<'_>,
         room: &mut Room,
         out: &mut [f32],
     ) -> Result<(), EmbedError> {
         let Preprocessing { shorter, crop, mean, sd } = self.preprocessing;
-        let (size, cut) = middle(picture, shorter, crop);
-        let pixels = resize(picture, size, cut, Filter::Bicubic)?;
-        let (patch, channels) = (self.patch, picture.channels);
+        let (size, cut) = middle(image, shorter, crop);
+        let pixels = resize(image, size, cut, Filter::Bicubic)?;
+        let (patch, channels) = (self.patch, image.channels);
         let grid = crop / patch;
         // Patch by patch, plane by plane, row by row: the order of the projection's weights.
         room.patches.clear();
@@ -137,7 +143,7 @@ impl Vit {
     }
 }
 
-/// What a thread keeps from picture to picture.
+/// What a thread keeps from image to image.
 struct Room {
     patches: Vec<f32>,
     x: Vec<f32>,
@@ -195,9 +201,9 @@ fn layer(
     })
 }
 
-/// Where the middle of a picture lies once its shorter side is `shorter` pixels long; its sides then.
-fn middle(picture: &Picture<'_>, shorter: usize, crop: usize) -> ([usize; 2], Cut) {
-    let Picture { height, width, .. } = *picture;
+/// Where the middle of an image lies once its shorter side is `shorter` pixels long; its sides then.
+fn middle(image: &Image<'_>, shorter: usize, crop: usize) -> ([usize; 2], Cut) {
+    let Image { height, width, .. } = *image;
     let longer = |long: usize, short: usize| {
         let side = shorter as u128 * long as u128 / short.max(1) as u128;
         usize::try_from(side).unwrap_or(usize::MAX)
@@ -216,24 +222,24 @@ impl Encoder for Vit {
     }
 
     fn kind(&self) -> Kind {
-        Kind::Picture
+        Kind::Image
     }
 
     fn width(&self) -> Option<usize> {
         Some(self.width)
     }
 
-    fn pictures(
+    fn images(
         &self,
-        pictures: &[Picture<'_>],
+        images: &[Image<'_>],
         progress: &mut Progress<'_>,
     ) -> Result<Vec<f32>, EmbedError> {
-        let mut vectors = vec![0.0; pictures.len() * self.width];
+        let mut vectors = vec![0.0; images.len() * self.width];
         let progress = Mutex::new(progress);
         let room = || Room { patches: Vec::new(), x: Vec::new(), work: Work::new(self.arch) };
         let out = vectors.par_chunks_exact_mut(self.width);
-        out.zip(pictures).try_for_each_init(room, |room, (out, picture)| {
-            self.encode(picture, room, out)?;
+        out.zip(images).try_for_each_init(room, |room, (out, image)| {
+            self.encode(image, room, out)?;
             // A lock is poisoned only where `progress` itself panicked, which then goes on anyway.
             let go_on = progress.lock().is_ok_and(|mut progress| progress(1));
             if go_on { Ok(()) } else { Err(EmbedError::Stopped) }

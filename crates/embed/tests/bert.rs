@@ -209,8 +209,8 @@ fn broken_files_are_refused() {
 }
 
 #[test]
-fn pictures_are_refused() {
+fn images_are_refused() {
     let bert = Bert::open(&common::folder("bert")).unwrap();
-    let refused = bert.pictures(&[], &mut |_| true).unwrap_err();
-    assert!(refused.to_string().contains("does not take pictures"));
+    let refused = bert.images(&[], &mut |_| true).unwrap_err();
+    assert!(refused.to_string().contains("does not take images"));
 }

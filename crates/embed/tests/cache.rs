@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dissensus_embed::cache::Stats;
 use dissensus_embed::{
-    Cache, CacheError, Cached, EmbedError, Encoded, Encoder, Identity, Kind, Picture, Progress,
+    Cache, CacheError, Cached, EmbedError, Encoded, Encoder, Identity, Image, Kind, Progress,
 };
 
 /// Vectors that are a function of the text, and how often it was asked, for how many.
@@ -68,14 +68,14 @@ impl Encoder for Made {
         Ok(vectors)
     }
 
-    fn pictures(
+    fn images(
         &self,
-        pictures: &[Picture<'_>],
+        images: &[Image<'_>],
         progress: &mut Progress<'_>,
     ) -> Result<Vec<f32>, EmbedError> {
-        self.rows.fetch_add(pictures.len(), Ordering::SeqCst);
-        progress(pictures.len());
-        Ok(pictures.iter().flat_map(|p| vector(p.pixels, self.width)).collect())
+        self.rows.fetch_add(images.len(), Ordering::SeqCst);
+        progress(images.len());
+        Ok(images.iter().flat_map(|p| vector(p.pixels, self.width)).collect())
     }
 }
 
@@ -141,13 +141,13 @@ fn what_is_wanted_twice_is_made_once() {
 }
 
 #[test]
-fn texts_and_pictures_are_told_apart() {
+fn texts_and_images_are_told_apart() {
     let folder = tempfile::tempdir().unwrap();
     let cached = open(folder.path());
     bits(&cached, &["ab"]);
-    let picture = |height, width| Picture { height, width, channels: 1, pixels: b"ab" };
-    let both = [picture(1, 2), picture(2, 1), picture(1, 2)];
-    assert_eq!(cached.pictures(&both, &mut |_| true).unwrap().len(), 15);
+    let image = |height, width| Image { height, width, channels: 1, pixels: b"ab" };
+    let both = [image(1, 2), image(2, 1), image(1, 2)];
+    assert_eq!(cached.images(&both, &mut |_| true).unwrap().len(), 15);
     assert_eq!(cached.stats(), Stats { hits: 1, misses: 3 });
 }
 

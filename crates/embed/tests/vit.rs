@@ -8,11 +8,11 @@ mod common;
 use std::fs;
 
 use common::{copy, edit, folder, golden, spread};
-use dissensus_embed::{EmbedError, Encoder, Kind, Picture, Preprocessing, Vit};
+use dissensus_embed::{EmbedError, Encoder, Image, Kind, Preprocessing, Vit};
 use safetensors::{Dtype, tensor::TensorView};
 use serde_json::Value;
 
-/// The same pixels as `picture` of the reference.
+/// The same pixels as `image` of the reference.
 fn pixels(shape: [usize; 3], stream: u32) -> Vec<u8> {
     let [height, width, channels] = shape;
     let noise = spread(height * width * channels, stream);
@@ -24,9 +24,9 @@ fn pixels(shape: [usize; 3], stream: u32) -> Vec<u8> {
     noise.into_iter().enumerate().map(one).collect()
 }
 
-fn picture(shape: [usize; 3], pixels: &[u8]) -> Picture<'_> {
+fn image(shape: [usize; 3], pixels: &[u8]) -> Image<'_> {
     let [height, width, channels] = shape;
-    Picture { height, width, channels, pixels }
+    Image { height, width, channels, pixels }
 }
 
 fn close(found: &[f32], wanted: &Value, tolerance: f64, what: &str) {
@@ -44,10 +44,10 @@ fn vectors_are_those_of_the_reference() {
         let (shorter, crop) = (size("shorter"), size("crop"));
         let preprocessing = Preprocessing { shorter, crop, ..Preprocessing::default() };
         let vit = Vit::open_with(&folder("vit"), preprocessing).unwrap();
-        assert_eq!((vit.kind(), vit.width()), (Kind::Picture, Some(24)));
+        assert_eq!((vit.kind(), vit.width()), (Kind::Image, Some(24)));
         let shape: [usize; 3] = serde_json::from_value(case["shape"].clone()).unwrap();
         let pixels = pixels(shape, size("stream") as u32);
-        let found = vit.pictures(&[picture(shape, &pixels)], &mut |_| true).unwrap();
+        let found = vit.images(&[image(shape, &pixels)], &mut |_| true).unwrap();
         let what = format!("{shape:?} to {shorter}, {crop}");
         close(&found, &case["vector"], 1e-5, &what);
     }
@@ -95,12 +95,12 @@ fn the_true_shapes_of_vit_small() {
     assert_eq!(vit.preprocessing(), Preprocessing::default());
     let shape: [usize; 3] = serde_json::from_value(golden["picture"]["shape"].clone()).unwrap();
     let pixels = pixels(shape, golden["picture"]["stream"].as_u64().unwrap() as u32);
-    let found = vit.pictures(&[picture(shape, &pixels)], &mut |_| true).unwrap();
+    let found = vit.images(&[image(shape, &pixels)], &mut |_| true).unwrap();
     close(&found, &golden["vector"], 1e-4, "ViT-S/14");
 }
 
 #[test]
-fn the_folder_says_how_pictures_are_prepared() {
+fn the_folder_says_how_images_are_prepared() {
     let folder = copy("vit");
     let file = folder.path().join("preprocessor_config.json");
     let error = |text: &str| {
@@ -147,18 +147,18 @@ fn bad_models_are_named() {
 }
 
 #[test]
-fn bad_pictures_are_refused_and_the_caller_may_stop() {
+fn bad_images_are_refused_and_the_caller_may_stop() {
     let preprocessing = Preprocessing { shorter: 9, crop: 8, ..Preprocessing::default() };
     let vit = Vit::open_with(&folder("vit"), preprocessing).unwrap();
     let bytes = [0u8; 12];
     for shape in [[0, 4, 3], [2, 3, 3], [2, 3, 2], [usize::MAX, 2, 3]] {
-        let refused = vit.pictures(&[picture(shape, &bytes)], &mut |_| true);
+        let refused = vit.images(&[image(shape, &bytes)], &mut |_| true);
         assert!(matches!(refused, Err(EmbedError::Input(_))), "{shape:?}");
     }
-    let pictures = vec![picture([2, 2, 3], &bytes); 50];
-    assert!(matches!(vit.pictures(&pictures, &mut |_| false), Err(EmbedError::Stopped)));
-    let all = vit.pictures(&pictures, &mut |_| true).unwrap();
-    let alone = vit.pictures(&pictures[..1], &mut |_| true).unwrap();
+    let images = vec![image([2, 2, 3], &bytes); 50];
+    assert!(matches!(vit.images(&images, &mut |_| false), Err(EmbedError::Stopped)));
+    let all = vit.images(&images, &mut |_| true).unwrap();
+    let alone = vit.images(&images[..1], &mut |_| true).unwrap();
     assert!(all.chunks(24).all(|vector| vector == alone), "the same bits");
     assert!(vit.texts(&["x"], &mut |_| true).is_err());
 }

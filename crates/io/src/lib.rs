@@ -21,6 +21,7 @@ pub mod archive;
 pub mod delimited;
 mod error;
 mod files;
+pub mod http;
 pub mod input;
 pub mod json;
 mod lock;

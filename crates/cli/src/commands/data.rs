@@ -8,7 +8,9 @@ use dissensus_data::blends::Settings;
 use dissensus_data::cache::{Holding, State};
 use dissensus_data::catalogue::Kind;
 use dissensus_data::fetch::Outcome;
-use dissensus_data::{Dataset, Options, default_cache_dir, fetch, find, status};
+use dissensus_data::{
+    Dataset, HUB_PREFIX, HubModel, Options, default_cache_dir, fetch, fetch_model, find, status,
+};
 
 use crate::generated;
 use crate::ui::{self, paint, progress::FetchBars, text};
@@ -17,7 +19,7 @@ use crate::ui::{self, paint, progress::FetchBars, text};
 pub(crate) enum Command {
     /// List the known datasets: what they are, their licences, and what is here already
     List(ListArgs),
-    /// Get datasets into the cache, with checksums
+    /// Get datasets and encoders into the cache, with checksums
     Fetch(FetchArgs),
 }
 
@@ -28,14 +30,15 @@ pub(crate) struct ListArgs {
     cache: Option<PathBuf>,
 }
 
-/// Get datasets into the cache.
+/// Get datasets and encoders into the cache.
 ///
-/// Files come from their public homes, or from a local mirror with --from; either way every byte
-/// is checked before a file appears. An interrupted download goes on where it stopped when the
-/// command is run again. A file with a wrong checksum is not kept.
+/// Files come from their public sources, or from a local mirror with --from; either way every byte
+/// is checked before a file appears. An interrupted download is resumed when the command is run
+/// again. A file with a wrong checksum is not kept. Models of the Hugging Face hub are named
+/// hf:OWNER/NAME, with @COMMIT to pin one; HF_ENDPOINT and HF_TOKEN are used where they are set.
 #[derive(clap::Args)]
 pub(crate) struct FetchArgs {
-    /// The datasets, as `dissensus data list` names them
+    /// As `dissensus data list` names them, or models of the hub: hf:OWNER/NAME[@COMMIT]
     #[arg(required = true, value_name = "NAME")]
     names: Vec<String>,
     /// Take the files from this folder instead of the network
@@ -100,33 +103,63 @@ fn here(holding: &Holding, cache: &Path) -> String {
 }
 
 fn get(args: FetchArgs) -> anyhow::Result<ExitCode> {
-    // All names are known before anything is fetched.
-    let datasets = args.names.iter().map(|name| find(name)).collect::<Result<Vec<_>, _>>()?;
+    // All names are checked before anything is fetched.
+    let wanted = args.names.iter().map(|name| match name.starts_with(HUB_PREFIX) {
+        true => Ok(Wanted::Model(name.parse()?)),
+        false => Ok(Wanted::Dataset(find(name)?)),
+    });
+    let wanted = wanted.collect::<anyhow::Result<Vec<_>>>()?;
     let cache = cache_dir(args.cache)?;
     let options = Options { from: args.from, force: args.force, ..Options::new(&cache) };
-    for dataset in datasets {
-        match dataset.kind {
-            Kind::Generated => generate(dataset, &cache, args.force)?,
-            _ => get_files(dataset, &options)?,
+    for wanted in wanted {
+        match wanted {
+            Wanted::Model(model) => get_model(&model, &options)?,
+            Wanted::Dataset(dataset) => match dataset.kind {
+                Kind::Generated => generate(dataset, &cache, args.force)?,
+                _ => get_files(dataset, &options)?,
+            },
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn get_files(dataset: &Dataset, options: &Options) -> anyhow::Result<()> {
-    let mut bars = FetchBars::default();
-    let fetched = fetch(dataset, options, &mut bars)?;
+/// What a name stands for.
+enum Wanted {
+    Dataset(&'static Dataset),
+    Model(HubModel),
+}
+
+/// How a file came into the cache, in words.
+fn how(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Present => "here already".to_owned(),
+        Outcome::Copied { from } => format!("copied from {}", from.display()),
+        Outcome::Downloaded { url, resumed_from: None } => format!("from {url}"),
+        Outcome::Downloaded { url, resumed_from: Some(bytes) } => {
+            format!("from {url}, resumed at {} bytes", text::thousands(*bytes))
+        }
+    }
+}
+
+fn get_model(model: &HubModel, options: &Options) -> anyhow::Result<()> {
+    let fetched = fetch_model(model, options, &FetchBars::default())?;
     for file in &fetched.files {
-        let how = match &file.outcome {
-            Outcome::Present => "here already".to_owned(),
-            Outcome::Copied { from } => format!("copied from {}", from.display()),
-            Outcome::Downloaded { url, resumed_from: None } => format!("from {url}"),
-            Outcome::Downloaded { url, resumed_from: Some(bytes) } => {
-                format!("from {url}, resumed at {} bytes", text::thousands(*bytes))
-            }
-        };
+        let line = format!("{}; sha256 {}…\n", how(&file.outcome), &file.sha256[..12]);
+        ui::err(&paint::dim(&line));
+        ui::out(&format!("{}\n", file.path.display()))?;
+    }
+    Ok(())
+}
+
+fn get_files(dataset: &Dataset, options: &Options) -> anyhow::Result<()> {
+    let fetched = fetch(dataset, options, &FetchBars::default())?;
+    for file in &fetched.files {
         let checked = format!("sha256 {}…", &file.variant.sha256[..12]);
-        ui::err(&paint::dim(&format!("{how}; {checked}, {}\n", file.variant.note)));
+        ui::err(&paint::dim(&format!(
+            "{}; {checked}, {}\n",
+            how(&file.outcome),
+            file.variant.note
+        )));
         ui::out(&format!("{}\n", file.path.display()))?;
     }
     Ok(())

@@ -19,9 +19,10 @@ use crate::ui::{self, paint, text};
 
 /// Turn the texts or pictures of voted items into vectors, by a frozen encoder.
 ///
-/// The encoder is one of the catalogue (`--list`; fetched by `dissensus data fetch`), a folder of
-/// BERT-family or DINOv2 weights in safetensors, an ONNX file, or an OpenAI-compatible embeddings
-/// endpoint. Vectors are kept by the digests of the encoder and of what was encoded, so nothing is
+/// The encoder is one of the catalogue (`--list`), a model of the Hugging Face hub
+/// (hf:facebook/dinov2-small; both are fetched by `dissensus data fetch`), a folder of BERT-family or
+/// DINOv2 weights in safetensors, an ONNX file (run by ONNX Runtime), or an OpenAI-compatible
+/// embeddings endpoint. Vectors are kept by the digests of the encoder and of what was encoded, so nothing is
 /// encoded or paid for twice. A spec's data.encoder does the same without a file in between.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -29,7 +30,7 @@ pub(crate) struct Args {
     /// A dataset of the catalogue, or a file of votes that carries texts
     #[arg(value_name = "DATASET|FILE", required_unless_present = "list")]
     data: Option<String>,
-    /// The encoder: a name of the list, or a path
+    /// The encoder: a name of the list, hf:OWNER/NAME, or a path
     #[arg(long, value_name = "NAME|PATH", required_unless_present_any = ["list", "endpoint"])]
     encoder: Option<String>,
     /// Where to write the vectors, with their ids, as .npz
@@ -89,6 +90,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             let about = dissensus_data::find(name)?;
             ui::out(&format!("{} {}\n", paint::strong(&text::pad(name, 20)), about.what))?;
         }
+        let hub = paint::strong(&text::pad("hf:OWNER/NAME", 20));
+        ui::out(&format!("{hub} DINOv2 or a BERT-family model of the Hugging Face hub\n"))?;
         return Ok(ExitCode::SUCCESS);
     }
     let (Some(data), Some(out)) = (&args.data, &args.out) else {
@@ -151,7 +154,7 @@ fn source(args: &Args, data: &str, takes: Takes) -> anyhow::Result<(VoteTable, S
     let source = match (takes, texts) {
         (Takes::Text, Some(texts)) => Source::Texts(texts),
         (Takes::Text, None) => Source::Texts(dissensus_inputs::texts(data, &cache)?),
-        (Takes::Picture, _) => Source::Pictures(match &args.inputs {
+        (Takes::Image, _) => Source::Pictures(match &args.inputs {
             Some(inputs) => read_inputs(inputs)?,
             None if WITH_PICTURES.contains(&data) => dissensus_inputs::from_dataset(data, &cache)?,
             None => anyhow::bail!("{data} has no pictures of its own; name them by --inputs"),

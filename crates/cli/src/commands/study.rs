@@ -13,6 +13,7 @@ use dissensus_studies::{LoadError, Material, Plan, PlanOptions, Study};
 use dissensus_train::spec::Data;
 
 use crate::training::material;
+use crate::ui::errors::Carried;
 
 pub(crate) use run::{JobArgs, train_all};
 
@@ -161,7 +162,7 @@ fn planned_after<'s>(
 ) -> anyhow::Result<Plan<'s>> {
     let mut load = |data: &Data| -> Result<Material, LoadError> {
         let read = before(data).and_then(|()| Ok(material(data)?));
-        read.map_err(|error| -> LoadError { format!("{error:#}").into() })
+        read.map_err(|error| -> LoadError { Carried(error).into() })
     };
     Ok(study.plan(options, &mut load)?)
 }

@@ -1,12 +1,9 @@
 //! How an error reaches the user: once, on standard error, with a hint where there is one.
 
+use std::error::Error;
 use std::process::ExitCode;
 
-use dissensus::{DataError, ScoreError};
-use dissensus_examine::ExamineError;
-use dissensus_io::{FileError, ReadError};
-use dissensus_votes::write::WriteError;
-
+use super::hints::hint_of;
 use super::paint;
 
 /// Prints an error and gives the exit code.
@@ -23,8 +20,8 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     ExitCode::from(2)
 }
 
-/// An error with its causes. Some messages hold their cause, which is then not said again.
-fn words(error: &anyhow::Error) -> String {
+/// An error with its causes. Some messages hold their cause, which is then not repeated.
+pub(crate) fn words(error: &anyhow::Error) -> String {
     let mut words = error.to_string();
     for cause in error.chain().skip(1).map(ToString::to_string) {
         if !words.contains(&cause) {
@@ -34,75 +31,52 @@ fn words(error: &anyhow::Error) -> String {
     words
 }
 
-fn hint(error: &anyhow::Error) -> Option<String> {
-    match error.downcast_ref::<DataError>() {
-        Some(DataError::Votes(error)) => return error.problem.remedy().map(str::to_owned),
-        Some(DataError::Store(error)) => return error.remedy(),
-        Some(DataError::Study(error)) => return error.remedy(),
-        Some(DataError::NothingToEncode) => {
-            return Some("`dissensus embed --text COLUMN` names the column of texts".to_owned());
-        }
-        _ => {}
-    }
-    if let Some(error) = error.downcast_ref::<ReadError>() {
-        return error.problem.remedy().map(str::to_owned);
-    }
-    if let Some(error) = error.downcast_ref::<ScoreError>() {
-        return match error {
-            ScoreError::Align(error) => Some(error.remedy().to_owned()),
-            ScoreError::UnknownMetric { .. } => {
-                Some("`dissensus metrics list` lists the metrics".to_owned())
-            }
-            ScoreError::WithoutVotes { .. } => {
-                Some("remove these items from the predictions first".to_owned())
-            }
-            ScoreError::NotPaired { .. } => {
-                Some("give --a and --b as many files; they are paired in order".to_owned())
-            }
-            _ => None,
-        };
-    }
-    if let Some(error) = error.downcast_ref::<dissensus_store::StoreError>() {
-        return error.remedy();
-    }
-    if let Some(error) = error.downcast_ref::<dissensus_studies::StudyError>() {
-        return error.remedy();
-    }
-    if let Some(error) = error.downcast_ref::<ExamineError>() {
-        return examine_hint(error);
-    }
-    let force = || Some("--force replaces it".to_owned());
-    if let Some(FileError::Exists { .. }) = error.downcast_ref::<FileError>() {
-        return force();
-    }
-    match error.downcast_ref::<WriteError>()? {
-        WriteError::File(FileError::Exists { .. }) => force(),
-        WriteError::UnknownTarget { .. } => {
-            Some("end it in .csv, .parquet or .npz, or say --to".to_owned())
-        }
-        WriteError::NoVotes { .. } => Some("write .npz, which holds probabilities".to_owned()),
-        _ => None,
+/// An error of a command that passes through the library, which knows it as an error only.
+#[derive(Debug)]
+pub(crate) struct Carried(pub(crate) anyhow::Error);
+
+impl std::fmt::Display for Carried {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&words(&self.0))
     }
 }
 
-fn examine_hint(error: &ExamineError) -> Option<String> {
-    Some(match error {
-        ExamineError::NotFinished { .. } => "train its spec again until it is finished".to_owned(),
-        ExamineError::NoWeights { id, .. } => format!(
-            "remove the run (`dissensus runs rm {id}`) and train its spec again, or unpack it with \
-             its weights"
-        ),
-        ExamineError::OtherData { .. } => {
-            "give the spec or study that it was trained with, as in --spec study.toml".to_owned()
+impl Error for Carried {}
+
+/// Everything that an error consists of: its causes, and those of errors that it carries.
+pub(crate) fn causes(error: &anyhow::Error) -> Vec<&(dyn Error + 'static)> {
+    let mut all = Vec::new();
+    for cause in error.chain() {
+        all.push(cause);
+        if let Some(Carried(inner)) = cause.downcast_ref() {
+            all.extend(causes(inner));
         }
-        _ => return None,
-    })
+    }
+    all
+}
+
+/// What to do about an error.
+fn hint(error: &anyhow::Error) -> Option<String> {
+    causes(error).into_iter().find_map(hint_of)
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
+    use dissensus_data::Error as DataError;
+    use dissensus_inputs::InputError;
+
+    #[test]
+    fn missing_data_come_with_how_to_get_them() {
+        let path = || "svhn/test_32x32.mat".into();
+        let missing =
+            DataError::NotInCache { name: "svhn".into(), path: path(), found: "-".into() };
+        let error = anyhow::Error::from(InputError::from(missing)).context("data.dataset");
+        assert_eq!(hint(&error).unwrap(), "run `dissensus data fetch svhn`");
+        let through = anyhow::Error::from(Carried(error)).context("the data of a study");
+        assert_eq!(hint(&through).unwrap(), "run `dissensus data fetch svhn`");
+    }
 
     #[test]
     fn a_cause_is_said_once() {

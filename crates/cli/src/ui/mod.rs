@@ -3,6 +3,7 @@
 pub(crate) mod bars;
 pub(crate) mod errors;
 pub(crate) mod files;
+pub(crate) mod hints;
 pub(crate) mod paint;
 pub(crate) mod panics;
 pub(crate) mod progress;

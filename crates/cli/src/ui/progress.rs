@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::Read;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use dissensus_core::{Event, Progress};
@@ -89,46 +90,34 @@ impl<R: Read> Read for Finishing<R> {
     }
 }
 
-/// Bars for fetching: one a file, and a word when something is tried again.
+/// Bars for fetching: one per file, and a line when something is tried again.
 #[derive(Default)]
 pub(crate) struct FetchBars {
-    bar: Option<ProgressBar>,
+    bar: Mutex<Option<ProgressBar>>,
 }
 
-impl dissensus_data::Progress for FetchBars {
-    fn waiting(&mut self, holder: &str) {
-        super::err(&format!("waiting for another process that fetches ({holder})\n"));
-    }
-
-    fn start(&mut self, file: &str, from: &str) {
-        let message = super::text::file_name(file);
-        let _ = from;
-        self.bar = Some(bytes_bar(None, message));
-    }
-
-    fn total(&mut self, bytes: u64) {
-        if let Some(bar) = &self.bar {
-            bar.set_length(bytes);
-        }
-    }
-
-    fn advance(&mut self, bytes: u64) {
-        if let Some(bar) = &self.bar {
-            bar.set_position(bytes);
-        }
-    }
-
-    fn retry(&mut self, attempt: u32, wait: Duration, error: &dissensus_data::Error) {
-        let line = format!("try {attempt} again in {} s: {error}", wait.as_secs());
-        match &self.bar {
-            Some(bar) => bar.println(line),
-            None => super::err(&format!("{line}\n")),
-        }
-    }
-
-    fn done(&mut self, _file: &str) {
-        if let Some(bar) = self.bar.take() {
-            bar.finish_and_clear();
+impl Progress for FetchBars {
+    fn report(&self, event: Event<'_>) {
+        let mut bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
+        match (event, &*bar) {
+            (Event::Started { task, total, .. }, _) => {
+                *bar = Some(bytes_bar(total, super::text::file_name(task)));
+            }
+            (Event::Advanced { done, total, .. }, Some(bar)) => {
+                if let Some(total) = total {
+                    bar.set_length(total);
+                }
+                bar.set_position(done);
+            }
+            (Event::Finished { .. }, Some(shown)) => {
+                shown.finish_and_clear();
+                *bar = None;
+            }
+            (Event::Note(line), shown) | (Event::Warning(line), shown) => match shown {
+                Some(shown) => shown.suspend(|| super::err(&format!("{line}\n"))),
+                None => super::err(&format!("{line}\n")),
+            },
+            _ => {}
         }
     }
 }

@@ -4,12 +4,12 @@ use dissensus_core::{BuildError, DistributionError, Keep, Probabilities, TableBu
 
 use super::draws::{Use, stream};
 use super::glyphs::{CLASSES, class_names};
-use super::picture::PIXELS;
+use super::image::PIXELS;
 use super::raters::{Rater, pick, truth};
 use super::scene::{Blend, Scene};
 use super::settings::{ValidSettings, VotesPerItem};
 
-/// One picture with all that is known of it.
+/// One image with all that is known of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Item {
     /// Its pixels, row by row, 0 black and 255 white.

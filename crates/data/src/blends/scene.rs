@@ -1,6 +1,6 @@
 //! What an item shows: two glyphs, how strong each is, and what is hidden.
 //!
-//! With a the stronger glyph of share m and b the weaker of share 1 − m, the picture is
+//! With a the stronger glyph of share m and b the weaker of share 1 − m, the image is
 //!
 //! ```text
 //! background + contrast · (m·A + (1−m)·B),  covered by the patch, plus noise
@@ -18,7 +18,7 @@
 
 use super::draws::{Use, bell, between, stream};
 use super::glyphs::{CLASSES, GLYPHS};
-use super::picture::{PIXELS, Patch, Plane, Pose, byte};
+use super::image::{PIXELS, Patch, Plane, Pose, byte};
 
 /// The two glyphs of an item.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,7 +31,7 @@ pub struct Blend {
     pub share: f64,
 }
 
-/// Everything about an item's picture but its noise.
+/// Everything about an item's image but its noise.
 pub(super) struct Scene {
     pub(super) blend: Blend,
     poses: [Pose; 2],

@@ -10,20 +10,20 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// How many pictures; 1 to 1,000,000.
+    /// How many images; 1 to 1,000,000.
     pub items: usize,
     /// How many votes each gets; at least 1, at most `annotators`.
     pub votes: VotesPerItem,
     /// Size of the population; 1 to 10,000. Nobody votes twice on an item.
     pub annotators: usize,
-    /// How near the two glyphs of a picture are in strength; 0 (one glyph alone) to 1 (always
+    /// How near the two glyphs of an image are in strength; 0 (one glyph alone) to 1 (always
     /// equal). At ½ the share of the weaker glyph is even between 0 and ½.
     pub ambiguity: f64,
     /// Standard deviation of the noise on a pixel, where 1 is from black to white; 0 to 1.
     pub noise: f64,
-    /// The largest share of a picture that is hidden; 0 to 1. Each hides between 0 and this.
+    /// The largest share of an image that is hidden; 0 to 1. Each hides between 0 and this.
     pub occlusion: f64,
-    /// Another seed is another data set: other pictures, raters and votes.
+    /// Another seed is another data set: other images, raters and votes.
     pub seed: u64,
 }
 

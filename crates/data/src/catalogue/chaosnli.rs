@@ -13,6 +13,7 @@ pub(super) static DATASET: Dataset = Dataset {
     homepage: Some("https://github.com/easonnie/ChaosNLI"),
     citation: "Nie, Zhou, Bansal (2020), What can we learn from collective human opinions on natural language inference data?, EMNLP",
     kind: Kind::Fetched,
+    made_by: None,
     files: &[
         RemoteFile {
             path: "chaosnli/chaosNLI_snli.jsonl",

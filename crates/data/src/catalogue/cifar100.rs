@@ -10,6 +10,7 @@ pub(super) static DATASET: Dataset = Dataset {
     homepage: Some("https://www.cs.toronto.edu/~kriz/cifar.html"),
     citation: "Krizhevsky (2009), Learning multiple layers of features from tiny images",
     kind: Kind::Fetched,
+    made_by: None,
     files: &[RemoteFile {
         path: "cifar100/test.bin",
         accepted: &[

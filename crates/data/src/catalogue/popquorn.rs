@@ -10,6 +10,7 @@ pub(super) static DATASET: Dataset = Dataset {
     homepage: Some("https://github.com/Jiaxin-Pei/Potato-Prolific-Dataset"),
     citation: "Pei, Jurgens (2023), When do annotator demographics matter?, LAW workshop",
     kind: Kind::Fetched,
+    made_by: None,
     files: &[
         RemoteFile {
             path: "popquorn/politeness.csv",

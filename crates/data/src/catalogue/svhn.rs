@@ -10,6 +10,7 @@ pub(super) static DATASET: Dataset = Dataset {
     homepage: Some("http://ufldl.stanford.edu/housenumbers/"),
     citation: "Netzer, Wang, Coates, Bissacco, Wu, Ng (2011), Reading digits in natural images with unsupervised feature learning, NIPS workshop",
     kind: Kind::Fetched,
+    made_by: None,
     files: &[RemoteFile {
         path: "svhn/test_32x32.mat",
         accepted: &[

@@ -10,8 +10,8 @@ use std::path::Path;
 use flate2::read::GzDecoder;
 use zip::ZipArchive;
 
-use super::Progress;
 use super::place::{Place, Spill, pour};
+use super::progress::Transfer;
 use crate::Error;
 use crate::catalogue::{Archive, Format};
 use crate::digest::{Digest, Tally};
@@ -39,12 +39,12 @@ impl Member<'_> {
     pub(super) fn extract(
         &self,
         place: &Place,
-        progress: &mut dyn Progress,
+        transfer: &Transfer<'_>,
     ) -> Result<(Digest, File), Error> {
         let file = File::open(self.path).map_err(|e| Error::io("reading", self.path, e))?;
         match self.archive.format {
-            Format::TarGz => self.out_of_tar_gz(file, place, progress),
-            Format::Zip => self.out_of_zip(file, place, progress),
+            Format::TarGz => self.out_of_tar_gz(file, place, transfer),
+            Format::Zip => self.out_of_zip(file, place, transfer),
         }
     }
 
@@ -52,7 +52,7 @@ impl Member<'_> {
         &self,
         file: File,
         place: &Place,
-        progress: &mut dyn Progress,
+        transfer: &Transfer<'_>,
     ) -> Result<(Digest, File), Error> {
         let unpacked = GzDecoder::new(BufReader::new(file)).take(SCAN_LIMIT);
         let mut tar = tar::Archive::new(unpacked);
@@ -62,7 +62,7 @@ impl Member<'_> {
             let path = entry.path_bytes();
             let path = String::from_utf8_lossy(&path).into_owned();
             if path.trim_start_matches("./") == self.name && entry.header().entry_type().is_file() {
-                return self.write(entry.size(), entry, place, progress);
+                return self.write(entry.size(), entry, place, transfer);
             }
             if near.len() < NEAR && self.resembles(&path) {
                 near.push(path);
@@ -75,7 +75,7 @@ impl Member<'_> {
         &self,
         file: File,
         place: &Place,
-        progress: &mut dyn Progress,
+        transfer: &Transfer<'_>,
     ) -> Result<(Digest, File), Error> {
         let mut zip = ZipArchive::new(BufReader::new(file)).map_err(|e| self.bad(&e))?;
         let Some(index) = zip.index_for_name(self.name) else {
@@ -88,7 +88,7 @@ impl Member<'_> {
             return Err(self.missing(&near));
         };
         let entry = zip.by_index(index).map_err(|e| self.bad(&e))?;
-        self.write(entry.size(), entry, place, progress)
+        self.write(entry.size(), entry, place, transfer)
     }
 
     fn write(
@@ -96,7 +96,7 @@ impl Member<'_> {
         announced: u64,
         from: impl Read,
         place: &Place,
-        progress: &mut dyn Progress,
+        transfer: &Transfer<'_>,
     ) -> Result<(Digest, File), Error> {
         let too_big = || Error::TooBig {
             url: self.archive.url.to_owned(),
@@ -106,11 +106,11 @@ impl Member<'_> {
         if announced > self.limit {
             return Err(too_big());
         }
-        progress.total(announced);
+        transfer.total(announced);
         let mut part = place.create_part()?;
         let mut tally = Tally::default();
         // What the archive announces is no promise: the limit holds while unpacking, too.
-        pour(from, &mut part, place, &mut tally, self.limit, progress).map_err(|spill| {
+        pour(from, &mut part, place, &mut tally, self.limit, transfer).map_err(|spill| {
             place.discard();
             match spill {
                 Spill::Read(e) => self.bad(&e),

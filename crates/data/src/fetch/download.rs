@@ -4,10 +4,13 @@ use std::fs::{File, OpenOptions};
 use std::io::{Seek as _, SeekFrom};
 use std::time::Duration;
 
-use super::http::{Again, Client, Fault};
+use dissensus_io::http::{Backoff, Secret};
+
 use super::part::Begun;
 use super::place::{Place, Spill, pour};
-use super::{Options, Progress, sizes_in_words};
+use super::progress::Transfer;
+use super::request::{Again, Client, Fault};
+use super::{Options, sizes_in_words};
 use crate::Error;
 use crate::digest::{Digest, Tally};
 
@@ -18,6 +21,8 @@ pub(super) struct Wanted<'a> {
     /// How messages call it.
     pub(super) name: &'a str,
     pub(super) url: &'a str,
+    /// Sent to the address itself, never to where it redirects.
+    pub(super) secret: Option<&'a Secret>,
     /// The sizes it may have; empty when unknown.
     pub(super) sizes: Vec<u64>,
     /// More than this is never taken.
@@ -38,27 +43,34 @@ pub(super) fn download(
     place: &Place,
     client: &Client,
     options: &Options,
-    progress: &mut dyn Progress,
+    transfer: &Transfer<'_>,
 ) -> Result<Downloaded, Error> {
-    let mut backoff = options.backoff;
-    let mut attempt = 0;
+    let retry = |attempt, wait, why: &Error| transfer.retry(attempt, wait, why);
+    with_retries(options, retry, || attempt_once(wanted, place, client, transfer))
+}
+
+/// Attempts something until it succeeds, cannot succeed, or was tried often enough; `retry` is
+/// told of every further attempt.
+pub(super) fn with_retries<T>(
+    options: &Options,
+    retry: impl Fn(u32, Duration, &Error),
+    attempt: impl Fn() -> Result<T, Fault>,
+) -> Result<T, Error> {
+    let backoff = Backoff { first: options.backoff, longest: LONGEST_BACKOFF };
+    let mut failed = 0;
     loop {
-        let fault = match attempt_once(wanted, place, client, progress) {
-            Ok(downloaded) => return Ok(downloaded),
+        let fault = match attempt() {
+            Ok(done) => return Ok(done),
             Err(fault) => fault,
         };
+        failed += 1;
         let wait = match fault.again {
             Again::No => return Err(fault.error),
-            _ if attempt == options.retries => return Err(fault.error),
+            _ if failed > options.retries => return Err(fault.error),
             Again::Now => Duration::ZERO,
-            Again::Later(asked) => {
-                let pause = backoff.max(asked.unwrap_or_default());
-                backoff = (backoff * 2).min(LONGEST_BACKOFF);
-                pause
-            }
+            Again::Later(asked) => backoff.pause(failed, 1.0).max(asked.unwrap_or_default()),
         };
-        attempt += 1;
-        progress.retry(attempt, wait, &fault.error);
+        retry(failed, wait, &fault.error);
         std::thread::sleep(wait);
     }
 }
@@ -67,7 +79,7 @@ fn attempt_once(
     wanted: &Wanted<'_>,
     place: &Place,
     client: &Client,
-    progress: &mut dyn Progress,
+    transfer: &Transfer<'_>,
 ) -> Result<Downloaded, Fault> {
     let begun = Begun::find(place, wanted.url);
     if let Some(begun) = &begun
@@ -75,12 +87,12 @@ fn attempt_once(
     {
         // A run that ended between the last byte and the rename.
         let (part, tally) = reopen(place, begun.bytes)?;
-        progress.total(begun.bytes);
-        progress.resumed(begun.bytes);
+        transfer.total(begun.bytes);
+        transfer.resumed(begun.bytes);
         return Ok(Downloaded { digest: tally.finish(), part, resumed_from: Some(begun.bytes) });
     }
 
-    let answer = client.get(wanted.url, begun.as_ref()).inspect_err(|fault| {
+    let answer = client.get(wanted.url, wanted.secret, begun.as_ref()).inspect_err(|fault| {
         if fault.again == Again::Now {
             place.discard();
         }
@@ -88,19 +100,19 @@ fn attempt_once(
     let total = answer.note.total;
     if let Some(total) = total {
         check_announced(wanted, place, total)?;
-        progress.total(total);
+        transfer.total(total);
     }
     let (mut part, mut tally) = if answer.offset > 0 {
-        progress.resumed(answer.offset);
+        transfer.resumed(answer.offset);
         reopen(place, answer.offset)?
     } else {
         (place.create_part()?, Tally::default())
     };
-    progress.advance(answer.offset);
+    transfer.advance(answer.offset);
     answer.note.save(place)?;
 
-    let body = answer.body.into_reader();
-    let end = pour(body, &mut part, place, &mut tally, wanted.limit, progress);
+    let body = answer.response.into_reader();
+    let end = pour(body, &mut part, place, &mut tally, wanted.limit, transfer);
     let got = tally.bytes();
     // Where the size is known only from the catalogue, its largest is what was to come.
     let announced = total.or_else(|| wanted.sizes.iter().copied().max());

@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 
 use fs4::{FileExt, TryLockError};
 
-use super::Progress;
+use dissensus_core::{Event, Progress};
+
 use crate::Error;
 
 const POLL: Duration = Duration::from_millis(100);
@@ -27,7 +28,7 @@ impl Lock {
     pub(super) fn take(
         cache_dir: &Path,
         wait: Duration,
-        progress: &mut dyn Progress,
+        progress: &dyn Progress,
     ) -> Result<Self, Error> {
         fs::create_dir_all(cache_dir)
             .map_err(|e| Error::io("creating the cache directory", cache_dir, e))?;
@@ -50,7 +51,11 @@ impl Lock {
                 Err(TryLockError::Error(e)) => return Err(Error::io("locking", &path, e)),
             }
             if !told {
-                progress.waiting(holder(&mut file).trim());
+                let line = format!(
+                    "waiting for another process{} that fetches into this cache",
+                    holder(&mut file)
+                );
+                progress.report(Event::Note(&line));
                 told = true;
             }
             let waited = began.elapsed();
@@ -85,14 +90,14 @@ mod tests {
     #[test]
     fn a_second_taker_waits_and_then_is_told_who_holds_it() {
         let dir = tempfile::tempdir().unwrap();
-        let first = Lock::take(dir.path(), Duration::ZERO, &mut ()).unwrap();
+        let first = Lock::take(dir.path(), Duration::ZERO, &dissensus_core::Silent).unwrap();
         let wait = Duration::from_millis(30);
-        let error = Lock::take(dir.path(), wait, &mut ()).unwrap_err();
+        let error = Lock::take(dir.path(), wait, &dissensus_core::Silent).unwrap_err();
         let message = error.to_string();
         assert!(matches!(error, Error::Busy { .. }), "{message}");
         assert!(message.contains(&format!("(pid {})", std::process::id())), "{message}");
 
         drop(first);
-        Lock::take(dir.path(), Duration::ZERO, &mut ()).unwrap();
+        Lock::take(dir.path(), Duration::ZERO, &dissensus_core::Silent).unwrap();
     }
 }

@@ -3,8 +3,11 @@
 use std::fs::File;
 use std::path::Path;
 
+use dissensus_core::Progress;
+
 use super::place::{Place, Spill, pour};
-use super::{Outcome, Progress, judge, sizes_in_words};
+use super::progress::Transfer;
+use super::{Outcome, judge, sizes_in_words};
 use crate::Error;
 use crate::catalogue::{RemoteFile, Variant};
 use crate::digest::Tally;
@@ -13,7 +16,7 @@ pub(super) fn copy(
     file: &RemoteFile,
     mirror: &Path,
     place: &Place,
-    progress: &mut dyn Progress,
+    progress: &dyn Progress,
 ) -> Result<(Variant, Outcome), Error> {
     let from = mirror.join(file.path);
     let name = from.display().to_string();
@@ -36,13 +39,13 @@ pub(super) fn copy(
         return Err(wrong_size(bytes.to_string()));
     }
 
-    progress.start(file.path, &name);
-    progress.total(bytes);
+    let transfer = Transfer::start(progress, file.path);
+    transfer.total(bytes);
     // A copy is never resumed, so it must not meet a part that a download left.
     place.discard();
     let mut part = place.create_part()?;
     let mut tally = Tally::default();
-    let verified = pour(source, &mut part, place, &mut tally, bytes, progress)
+    let verified = pour(source, &mut part, place, &mut tally, bytes, &transfer)
         .map_err(|spill| match spill {
             Spill::Read(e) => fail(e),
             Spill::Write(e) => e,
@@ -52,7 +55,7 @@ pub(super) fn copy(
         .and_then(|variant| place.commit(&part).map(|()| variant));
     match verified {
         Ok(variant) => {
-            progress.done(file.path);
+            transfer.finish();
             Ok((variant, Outcome::Copied { from }))
         }
         Err(e) => {

@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use super::Progress;
+use super::progress::Transfer;
 use crate::Error;
 use crate::digest::{CHUNK, Tally};
 
@@ -96,7 +96,7 @@ pub(super) fn pour(
     place: &Place,
     tally: &mut Tally,
     limit: u64,
-    progress: &mut dyn Progress,
+    transfer: &Transfer<'_>,
 ) -> Result<(), Spill> {
     let mut buffer = vec![0; CHUNK];
     loop {
@@ -112,6 +112,6 @@ pub(super) fn pour(
         into.write_all(&buffer[..n])
             .map_err(|e| Spill::Write(Error::io("writing", &place.part, e)))?;
         tally.update(&buffer[..n]);
-        progress.advance(tally.bytes());
+        transfer.advance(tally.bytes());
     }
 }

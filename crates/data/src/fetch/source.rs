@@ -1,13 +1,16 @@
-//! One public home of a file: downloads it, or the archive it is in, and judges the bytes.
+//! One public source of a file: downloads it, or the archive that holds it, and checks the bytes.
 
 use std::fs;
 use std::path::PathBuf;
 
+use dissensus_core::Progress;
+
 use super::archive::{ARCHIVE_LIMIT, Member};
 use super::download::{Downloaded, Wanted, download};
-use super::http::Client;
 use super::place::Place;
-use super::{Options, Outcome, Progress, judge};
+use super::progress::Transfer;
+use super::request::Client;
+use super::{Options, Outcome, judge};
 use crate::Error;
 use crate::catalogue::{Archive, RemoteFile, Source, Variant};
 
@@ -30,7 +33,7 @@ impl Stash {
     }
 }
 
-/// Gets `file` from one of its homes into its place.
+/// Gets `file` from one of its sources into its place.
 pub(super) fn get(
     file: &RemoteFile,
     source: &Source,
@@ -38,33 +41,34 @@ pub(super) fn get(
     client: &Client,
     options: &Options,
     stash: &mut Stash,
-    progress: &mut dyn Progress,
+    progress: &dyn Progress,
 ) -> Result<(Variant, Outcome), Error> {
     let sizes: Vec<u64> = file.accepted.iter().map(|v| v.bytes).collect();
     let limit = sizes.iter().copied().max().unwrap_or(0);
     let (variant, resumed_from) = match *source {
         Source::Direct { url } => {
-            progress.start(file.path, url);
-            let wanted = Wanted { name: file.path, url, sizes, limit };
+            let transfer = Transfer::start(progress, file.path);
+            let wanted = Wanted { name: file.path, url, secret: None, sizes, limit };
             let (downloaded, variant) =
-                get_judged(&wanted, place, client, options, progress, |d| {
+                get_judged(&wanted, place, client, options, &transfer, |d| {
                     judge(file, &d.digest, url)
                 })?;
             place.commit(&downloaded.part)?;
+            transfer.finish();
             (variant, downloaded.resumed_from)
         }
         Source::Member { archive, member } => {
             let (path, resumed_from) = stashed(archive, client, options, stash, progress)?;
             let from = format!("{} ({member})", archive.url);
-            progress.start(file.path, &from);
+            let transfer = Transfer::start(progress, file.path);
             let member = Member { archive, path: &path, name: member, limit };
-            let (digest, part) = member.extract(place, progress)?;
+            let (digest, part) = member.extract(place, &transfer)?;
             let variant = judge(file, &digest, &from).inspect_err(|_| place.discard())?;
             place.commit(&part)?;
+            transfer.finish();
             (variant, resumed_from)
         }
     };
-    progress.done(file.path);
     let outcome = Outcome::Downloaded { url: source.url().to_owned(), resumed_from };
     Ok((variant, outcome))
 }
@@ -75,7 +79,7 @@ fn stashed(
     client: &Client,
     options: &Options,
     stash: &mut Stash,
-    progress: &mut dyn Progress,
+    progress: &dyn Progress,
 ) -> Result<(PathBuf, Option<u64>), Error> {
     if let Some((_, place, resumed)) = stash.archives.iter().find(|(url, ..)| *url == archive.url) {
         return Ok((place.part.clone(), *resumed));
@@ -86,14 +90,15 @@ fn stashed(
     if options.force {
         place.discard();
     }
-    progress.start(archive.file, archive.url);
+    let transfer = Transfer::start(progress, archive.file);
     let wanted = Wanted {
         name: archive.file,
         url: archive.url,
+        secret: None,
         sizes: archive.known.iter().map(|(bytes, _)| *bytes).collect(),
         limit: archive.known.map_or(ARCHIVE_LIMIT, |(bytes, _)| bytes),
     };
-    let judged = get_judged(&wanted, &place, client, options, progress, |d| match archive.known {
+    let judged = get_judged(&wanted, &place, client, options, &transfer, |d| match archive.known {
         Some((_, sha256)) if sha256 != d.digest.sha256 => Err(Error::Checksum {
             file: archive.file.to_owned(),
             from: archive.url.to_owned(),
@@ -107,7 +112,7 @@ fn stashed(
         let _ = place.dest.parent().map(fs::remove_dir);
     }
     let (downloaded, ()) = judged?;
-    progress.done(archive.file);
+    transfer.finish();
     let part = place.part.clone();
     let resumed_from = downloaded.resumed_from;
     stash.archives.push((archive.url, place, resumed_from));
@@ -116,15 +121,15 @@ fn stashed(
 
 /// Downloads and judges. What was resumed and is wrong is fetched once more from the start, as
 /// the first half may be at fault; what is wrong even so is removed.
-fn get_judged<T>(
+pub(super) fn get_judged<T>(
     wanted: &Wanted<'_>,
     place: &Place,
     client: &Client,
     options: &Options,
-    progress: &mut dyn Progress,
+    transfer: &Transfer<'_>,
     judge: impl Fn(&Downloaded) -> Result<T, Error>,
 ) -> Result<(Downloaded, T), Error> {
-    let first = download(wanted, place, client, options, progress)?;
+    let first = download(wanted, place, client, options, transfer)?;
     match judge(&first) {
         Ok(verdict) => return Ok((first, verdict)),
         Err(error) => {
@@ -132,10 +137,10 @@ fn get_judged<T>(
             if first.resumed_from.is_none() {
                 return Err(error);
             }
-            progress.retry(1, std::time::Duration::ZERO, &error);
+            transfer.retry(1, std::time::Duration::ZERO, &error);
         }
     }
-    let second = download(wanted, place, client, options, progress)?;
+    let second = download(wanted, place, client, options, transfer)?;
     match judge(&second) {
         Ok(verdict) => Ok((second, verdict)),
         Err(error) => {

@@ -6,6 +6,7 @@ use std::io::Write as _;
 use crate::support::{
     NOTHING, Reply, Server, content, dataset, file, files_below, member, options,
 };
+use dissensus_core::Silent;
 use dissensus_data::catalogue::{Dataset, Format};
 use dissensus_data::{Error, fetch};
 use flate2::Compression;
@@ -54,7 +55,7 @@ fn members_come_out_of_both_formats_for_one_download() {
             let server = serving(&archive);
             let cache = tempfile::tempdir().unwrap();
             let data = pair(format, known, &a, &b);
-            let fetched = fetch(&data, &options(cache.path(), Some(&server)), &mut ()).unwrap();
+            let fetched = fetch(&data, &options(cache.path(), Some(&server)), &Silent).unwrap();
             assert_eq!(fs::read(&fetched.files[0].path).unwrap(), a);
             assert_eq!(fs::read(&fetched.files[1].path).unwrap(), b);
             assert_eq!(server.requests().len(), 1, "{format:?}");
@@ -85,7 +86,7 @@ fn a_broken_download_of_an_archive_is_resumed() {
         &a,
         vec![member(Format::TarGz, Some(&archive), "folder/a.bin")],
     )]);
-    fetch(&data, &options(cache.path(), Some(&server)), &mut ()).unwrap();
+    fetch(&data, &options(cache.path(), Some(&server)), &Silent).unwrap();
     assert_eq!(server.requests()[1].from, Some(middle));
 }
 
@@ -100,12 +101,12 @@ fn a_wrong_archive_or_member_leaves_nothing_behind() {
     // The archive's own digest is wrong.
     let mut other = archive.clone();
     other[0] ^= 1;
-    let error = fetch(&pair(Format::Zip, Some(&other), &a, &b), &options, &mut ()).unwrap_err();
+    let error = fetch(&pair(Format::Zip, Some(&other), &a, &b), &options, &Silent).unwrap_err();
     assert!(matches!(error, Error::Checksum { .. }), "{error}");
     assert_eq!(files_below(cache.path()), NOTHING);
 
     // Only the second member is wrong; the first stays, being right.
-    let error = fetch(&pair(Format::Zip, None, &a, &b), &options, &mut ()).unwrap_err();
+    let error = fetch(&pair(Format::Zip, None, &a, &b), &options, &Silent).unwrap_err();
     assert!(matches!(error, Error::Checksum { .. }), "{error}");
     assert!(error.to_string().contains("set/b.bin"), "{error}");
     assert_eq!(files_below(cache.path()), [cache.path().join("set/a.bin")]);
@@ -119,7 +120,7 @@ fn a_missing_member_is_named_with_its_like() {
         let server = serving(&archive);
         let cache = tempfile::tempdir().unwrap();
         let data = pair(format, None, &a, &a);
-        let error = fetch(&data, &options(cache.path(), Some(&server)), &mut ()).unwrap_err();
+        let error = fetch(&data, &options(cache.path(), Some(&server)), &Silent).unwrap_err();
         let message = error.to_string();
         assert!(matches!(error, Error::NoMember { .. }), "{message}");
         assert!(message.contains("but it has elsewhere/a.bin)"), "{message}");
@@ -137,7 +138,7 @@ fn a_bomb_is_not_unpacked() {
         let server = serving(&archive);
         let cache = tempfile::tempdir().unwrap();
         let error =
-            fetch(&pair(format, None, &a, &a), &options(cache.path(), Some(&server)), &mut ())
+            fetch(&pair(format, None, &a, &a), &options(cache.path(), Some(&server)), &Silent)
                 .unwrap_err();
         assert!(matches!(error, Error::TooBig { limit: 1000, .. }), "{error}");
         assert_eq!(files_below(cache.path()), NOTHING);
@@ -159,7 +160,7 @@ fn a_bomb_that_lies_about_its_size_is_stopped_while_unpacking() {
     let server = serving(&archive);
     let cache = tempfile::tempdir().unwrap();
     let error =
-        fetch(&pair(Format::Zip, None, &a, &a), &options(cache.path(), Some(&server)), &mut ())
+        fetch(&pair(Format::Zip, None, &a, &a), &options(cache.path(), Some(&server)), &Silent)
             .unwrap_err();
     // Whether the reader or our limit notices first is the reader's affair.
     assert!(
@@ -187,7 +188,7 @@ fn what_is_no_archive_is_a_named_error() {
         let cache = tempfile::tempdir().unwrap();
         let a = content(50_000, 9);
         let error =
-            fetch(&pair(format, None, &a, &a), &options(cache.path(), Some(&server)), &mut ())
+            fetch(&pair(format, None, &a, &a), &options(cache.path(), Some(&server)), &Silent)
                 .unwrap_err();
         assert!(matches!(error, Error::BadArchive { .. }), "{format:?}: {error}");
         assert_eq!(files_below(cache.path()), NOTHING);

@@ -1,52 +1,51 @@
 //! Downloads against servers that behave, break off, change their mind, and lie.
 
 use std::fs;
+use std::sync::Mutex;
 use std::time::Duration;
 
 use crate::support::{
     NOTHING, Reply, Server, content, dataset, direct, file, files_below, options, sha256, single,
 };
+use dissensus_core::{Event, Progress, Silent, Unit};
 use dissensus_data::catalogue::{Dataset, Kind};
 use dissensus_data::fetch::{FetchedFile, Outcome};
-use dissensus_data::{Error, Options, Progress, fetch};
+use dissensus_data::{Error, Options, fetch};
 
 fn fetch_one(dataset: &Dataset, options: &Options) -> Result<FetchedFile, Error> {
-    fetch(dataset, options, &mut ()).map(|mut f| f.files.remove(0))
+    fetch(dataset, options, &Silent).map(|mut f| f.files.remove(0))
 }
 
 fn downloaded(resumed_from: Option<u64>) -> Outcome {
     Outcome::Downloaded { url: "https://example.org/data.bin".into(), resumed_from }
 }
 
-/// Remembers what it was told.
+/// Remembers what was reported.
 #[derive(Default)]
-struct Log(Vec<String>);
+struct Log(Mutex<Vec<String>>);
+
+impl Log {
+    fn lines(&self) -> Vec<String> {
+        self.0.lock().unwrap().clone()
+    }
+}
 
 impl Progress for Log {
-    fn present(&mut self, file: &str) {
-        self.0.push(format!("present {file}"));
-    }
-    fn start(&mut self, file: &str, from: &str) {
-        self.0.push(format!("start {file} {from}"));
-    }
-    fn total(&mut self, bytes: u64) {
-        self.0.push(format!("total {bytes}"));
-    }
-    fn resumed(&mut self, bytes: u64) {
-        self.0.push(format!("resumed {bytes}"));
-    }
-    fn advance(&mut self, bytes: u64) {
-        // Only where it is: how often it is told is not promised.
-        if self.0.last().is_some_and(|l| l.starts_with("at ")) {
-            self.0.pop();
-        }
-        self.0.push(format!("at {bytes}"));
-    }
-    fn retry(&mut self, attempt: u32, _wait: Duration, _why: &Error) {
-        self.0.push(format!("retry {attempt}"));
-    }
-    fn done(&mut self, file: &str) {
-        self.0.push(format!("done {file}"));
+    fn report(&self, event: Event<'_>) {
+        let mut lines = self.0.lock().unwrap();
+        let line = match event {
+            Event::Started { task, total: None, unit: Unit::Bytes } => format!("started {task}"),
+            Event::Advanced { task, done, total, detail: "" } => {
+                // Only where it is: how often it is reported is not promised.
+                lines.pop_if(|line| line.starts_with("at "));
+                format!("at {done} of {total:?} {task}")
+            }
+            Event::Advanced { done, detail, .. } => format!("{detail} {done}"),
+            Event::Finished { task } => format!("finished {task}"),
+            Event::Warning(line) => format!("warning: {line}"),
+            other => format!("{other:?}"),
+        };
+        lines.push(line);
     }
 }
 
@@ -60,27 +59,22 @@ fn a_plain_download_arrives_and_is_not_repeated() {
     let cache = tempfile::tempdir().unwrap();
     let (data, options) = (single(&body), options(cache.path(), Some(&server)));
 
-    let mut log = Log::default();
-    let fetched = fetch(&data, &options, &mut log).unwrap();
+    let log = Log::default();
+    let fetched = fetch(&data, &options, &log).unwrap();
     assert_eq!(fetched.name, "made-up");
     assert_eq!(fetched.files[0].outcome, downloaded(None));
     assert_eq!(fetched.files[0].variant.sha256, sha256(&body));
     assert_eq!(fs::read(&fetched.files[0].path).unwrap(), body);
     assert_eq!(files_below(cache.path()), [cache.path().join("a/data.bin")]);
     assert_eq!(
-        log.0,
-        [
-            "start a/data.bin https://example.org/data.bin",
-            "total 300000",
-            "at 300000",
-            "done a/data.bin"
-        ]
+        log.lines(),
+        ["started a/data.bin", "at 300000 of Some(300000) a/data.bin", "finished a/data.bin"]
     );
 
-    let mut log = Log::default();
-    let again = fetch(&data, &options, &mut log).unwrap();
+    let log = Log::default();
+    let again = fetch(&data, &options, &log).unwrap();
     assert_eq!(again.files[0].outcome, Outcome::Present);
-    assert_eq!(log.0, ["present a/data.bin"]);
+    assert!(log.lines().is_empty(), "what is there already is not reported");
     assert_eq!(server.requests().len(), 1, "the second fetch asks for nothing");
 
     let forced = Options { force: true, ..options };
@@ -116,16 +110,16 @@ fn a_broken_transfer_is_resumed_and_only_the_rest_is_sent_again() {
         }
     });
     let cache = tempfile::tempdir().unwrap();
-    let mut log = Log::default();
+    let log = Log::default();
     let options = options(cache.path(), Some(&server));
-    let fetched = fetch(&single(&body), &options, &mut log).unwrap();
+    let fetched = fetch(&single(&body), &options, &log).unwrap();
     assert_eq!(fetched.files[0].outcome, downloaded(Some(200_000)));
     assert_eq!(fs::read(&fetched.files[0].path).unwrap(), body);
     let requests = server.requests();
     assert_eq!(requests.len(), 2);
     assert_eq!((requests[0].from, requests[1].from), (None, Some(200_000)));
     assert_eq!(requests[1].if_range.as_deref(), Some("\"v1\""));
-    assert!(log.0.contains(&"resumed 200000".to_owned()), "{:?}", log.0);
+    assert!(log.lines().contains(&"resumed 200000".to_owned()), "{:?}", log.lines());
     assert_eq!(files_below(cache.path()).len(), 1, "neither part nor note is left");
 }
 
@@ -369,7 +363,6 @@ fn a_missing_file_is_an_error_at_once_and_a_broken_server_is_tried_again() {
     let missing = Server::start(|_, _| Reply::new(404, "gone"));
     let error = fetch_one(&single(&body), &options(cache.path(), Some(&missing))).unwrap_err();
     assert!(matches!(error, Error::Http { status: 404, .. }), "{error}");
-    assert!(error.to_string().contains("--from"), "{error}");
     assert_eq!(missing.requests().len(), 1);
 
     let broken = Server::start(|_, _| Reply::new(500, "oops"));
@@ -384,9 +377,12 @@ fn a_missing_file_is_an_error_at_once_and_a_broken_server_is_tried_again() {
             if n < 2 { Reply::new(503, "").header("Retry-After", "0") } else { Reply::ok(&body) }
         }
     });
-    let mut log = Log::default();
-    fetch(&single(&body), &options(cache.path(), Some(&mending)), &mut log).unwrap();
-    assert_eq!(log.0.iter().filter(|l| l.starts_with("retry")).count(), 2);
+    let log = Log::default();
+    fetch(&single(&body), &options(cache.path(), Some(&mending)), &log).unwrap();
+    assert_eq!(
+        log.lines().iter().filter(|l| l.starts_with("warning: a/data.bin: attempt")).count(),
+        2
+    );
 }
 
 #[test]
@@ -473,11 +469,9 @@ fn the_next_home_is_tried_when_one_fails() {
     fetch_one(&found, &options).unwrap();
 
     let none = dataset(vec![file("y.bin", b"y", vec![])]);
-    let message = fetch_one(&none, &options).unwrap_err().to_string();
-    assert!(
-        message.contains("https://example.org/home") && message.contains("--from DIR"),
-        "{message}"
-    );
+    let error = fetch_one(&none, &options).unwrap_err();
+    assert!(matches!(error, Error::NoSource { made_by: None, .. }), "{error}");
+    assert!(error.to_string().contains("https://example.org/home"), "{error}");
 }
 
 #[test]
@@ -522,6 +516,6 @@ fn a_cache_that_cannot_be_made_is_a_named_error() {
 fn generated_data_is_not_fetched() {
     let cache = tempfile::tempdir().unwrap();
     let made = Dataset { kind: Kind::Generated, files: &[], ..single(b"x") };
-    let error = fetch(&made, &options(cache.path(), None), &mut ()).unwrap_err();
+    let error = fetch(&made, &options(cache.path(), None), &Silent).unwrap_err();
     assert!(matches!(error, Error::Generated { .. }), "{error}");
 }

@@ -5,5 +5,6 @@
 
 mod archives;
 mod downloads;
+mod hub;
 mod mirror;
 mod support;

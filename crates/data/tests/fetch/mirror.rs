@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::support::{NOTHING, content, files_below, options, single};
+use dissensus_core::Silent;
 use dissensus_data::cache::State;
 use dissensus_data::fetch::Outcome;
 use dissensus_data::{DATASETS, Error, Options, fetch, locate, status};
@@ -17,11 +18,11 @@ fn a_mirror_is_copied_and_verified() {
     fs::write(&from, &body).unwrap();
     let options = Options { from: Some(mirror.path().into()), ..options(cache.path(), None) };
 
-    let fetched = fetch(&single(&body), &options, &mut ()).unwrap();
+    let fetched = fetch(&single(&body), &options, &Silent).unwrap();
     assert_eq!(fetched.files[0].outcome, Outcome::Copied { from });
     assert_eq!(fs::read(cache.path().join("a/data.bin")).unwrap(), body);
     assert_eq!(files_below(cache.path()).len(), 1);
-    let again = fetch(&single(&body), &options, &mut ()).unwrap();
+    let again = fetch(&single(&body), &options, &Silent).unwrap();
     assert_eq!(again.files[0].outcome, Outcome::Present);
 }
 
@@ -29,7 +30,7 @@ fn a_mirror_is_copied_and_verified() {
 fn a_mirror_that_lacks_a_file_says_where_it_was_looked_for() {
     let (cache, mirror) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let options = Options { from: Some(mirror.path().into()), ..options(cache.path(), None) };
-    let error = fetch(&single(b"x"), &options, &mut ()).unwrap_err();
+    let error = fetch(&single(b"x"), &options, &Silent).unwrap_err();
     let message = error.to_string();
     assert!(matches!(error, Error::MirrorMissing { .. }), "{message}");
     assert!(message.contains(&mirror.path().join("a/data.bin").display().to_string()), "{message}");
@@ -45,12 +46,12 @@ fn wrong_files_in_a_mirror_leave_nothing_behind() {
     let options = Options { from: Some(mirror.path().into()), ..options(cache.path(), None) };
 
     fs::write(&from, content(1000, 3)).unwrap();
-    let error = fetch(&single(&body), &options, &mut ()).unwrap_err();
+    let error = fetch(&single(&body), &options, &Silent).unwrap_err();
     assert!(matches!(error, Error::Checksum { .. }), "{error}");
     assert_eq!(files_below(cache.path()), NOTHING);
 
     fs::write(&from, content(999, 3)).unwrap();
-    let error = fetch(&single(&body), &options, &mut ()).unwrap_err();
+    let error = fetch(&single(&body), &options, &Silent).unwrap_err();
     assert!(error.to_string().contains("has 999 bytes; expected 1000"), "{error}");
     assert_eq!(files_below(cache.path()), NOTHING);
 }
@@ -76,7 +77,7 @@ fn the_catalogue_agrees_with_a_real_mirror() {
             eprintln!("SKIPPED: {} is not whole in {}", dataset.name, mirror.display());
             continue;
         }
-        fetch(dataset, &options, &mut ()).unwrap();
+        fetch(dataset, &options, &Silent).unwrap();
         assert_eq!(locate(dataset.name, cache.path()).unwrap().len(), dataset.files.len());
         checked += dataset.files.len();
     }

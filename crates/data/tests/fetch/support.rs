@@ -21,6 +21,8 @@ pub(crate) struct Request {
     /// The first byte of a `Range`.
     pub(crate) from: Option<usize>,
     pub(crate) if_range: Option<String>,
+    pub(crate) method: String,
+    pub(crate) authorization: Option<String>,
 }
 
 /// What the server sends.
@@ -150,7 +152,9 @@ fn serve(
     head += "\r\n";
     // The client may hang up early, which is its right.
     let _ = stream.write_all(head.as_bytes());
-    let _ = stream.write_all(&reply.body[..reply.cut.unwrap_or(reply.body.len())]);
+    if request.method != "HEAD" {
+        let _ = stream.write_all(&reply.body[..reply.cut.unwrap_or(reply.body.len())]);
+    }
     let _ = stream.flush();
     if !reply.stall.is_zero() {
         // Ends early when the client hangs up.
@@ -161,8 +165,10 @@ fn serve(
 
 fn read_request(stream: &TcpStream) -> Option<Request> {
     let mut lines = BufReader::new(stream).lines();
-    let path = lines.next()?.ok()?.split(' ').nth(1)?.to_owned();
-    let mut request = Request { path, from: None, if_range: None };
+    let line = lines.next()?.ok()?;
+    let mut words = line.split(' ').map(str::to_owned);
+    let (method, path) = (words.next()?, words.next()?);
+    let mut request = Request { path, from: None, if_range: None, method, authorization: None };
     for line in lines {
         let line = line.ok()?;
         if line.is_empty() {
@@ -178,6 +184,7 @@ fn read_request(stream: &TcpStream) -> Option<Request> {
                     .map(|v| v.parse().unwrap());
             }
             "if-range" => request.if_range = Some(value.to_owned()),
+            "authorization" => request.authorization = Some(value.to_owned()),
             _ => {}
         }
     }
@@ -246,6 +253,7 @@ pub(crate) fn dataset(files: Vec<RemoteFile>) -> Dataset {
         homepage: Some("https://example.org/home"),
         citation: "none",
         kind: Kind::Fetched,
+        made_by: None,
         files: leak(files),
         votes: &[],
     }

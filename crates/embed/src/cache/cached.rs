@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use super::file::VectorFile;
 use super::key::{self, Key};
 use super::{Cache, CacheError};
-use crate::{EmbedError, Encoded, Encoder, Identity, Kind, Picture, Progress};
+use crate::{EmbedError, Encoded, Encoder, Identity, Image, Kind, Progress};
 
 /// How many are asked for, and written down, at a time.
 const BLOCK: usize = 256;
@@ -153,15 +153,15 @@ impl<E: Encoder> Encoder for Cached<E> {
         self.vectors(&keys, ask, progress)
     }
 
-    fn pictures(
+    fn images(
         &self,
-        pictures: &[Picture<'_>],
+        images: &[Image<'_>],
         progress: &mut Progress<'_>,
     ) -> Result<Vec<f32>, EmbedError> {
-        let keys: Vec<Key> = pictures.iter().map(key::of_picture).collect();
+        let keys: Vec<Key> = images.iter().map(key::of_image).collect();
         let ask = |places: &[usize], told: &mut Progress<'_>| {
-            let some: Vec<Picture<'_>> = places.iter().map(|&place| pictures[place]).collect();
-            self.encoder.pictures(&some, told)
+            let some: Vec<Image<'_>> = places.iter().map(|&place| images[place]).collect();
+            self.encoder.images(&some, told)
         };
         self.vectors(&keys, ask, progress)
     }
@@ -185,11 +185,11 @@ impl<E: Encoder + ?Sized> Encoder for Box<E> {
         (**self).texts(texts, progress)
     }
 
-    fn pictures(
+    fn images(
         &self,
-        pictures: &[Picture<'_>],
+        images: &[Image<'_>],
         progress: &mut Progress<'_>,
     ) -> Result<Vec<f32>, EmbedError> {
-        (**self).pictures(pictures, progress)
+        (**self).images(images, progress)
     }
 }

@@ -21,7 +21,7 @@ pub enum CacheError {
     Foreign {
         /// Which.
         path: PathBuf,
-        /// What was expected, and what came.
+        /// What was expected, and what was found.
         problem: String,
     },
     /// Vectors of another width than those that are there.

@@ -2,9 +2,9 @@
 
 use sha2::{Digest as _, Sha256};
 
-use crate::Picture;
+use crate::Image;
 
-/// A digest of a text or a picture.
+/// A digest of a text or an image.
 pub(super) type Key = [u8; 32];
 
 /// Of a text: its bytes as they are.
@@ -14,13 +14,13 @@ pub(super) fn of_text(text: &str) -> Key {
     hash.finalize().into()
 }
 
-/// Of a picture: its shape and its pixels.
-pub(super) fn of_picture(picture: &Picture<'_>) -> Key {
+/// Of an image: its shape and its pixels.
+pub(super) fn of_image(image: &Image<'_>) -> Key {
     let mut hash = Sha256::new_with_prefix(b"picture 1\0");
-    for side in [picture.height, picture.width, picture.channels] {
+    for side in [image.height, image.width, image.channels] {
         hash.update((side as u64).to_le_bytes());
     }
-    hash.update(picture.pixels);
+    hash.update(image.pixels);
     hash.finalize().into()
 }
 
@@ -31,14 +31,14 @@ mod tests {
 
     #[test]
     fn different_things_have_different_keys() {
-        let picture = |height, width, pixels| Picture { height, width, channels: 1, pixels };
+        let image = |height, width, pixels| Image { height, width, channels: 1, pixels };
         let keys = [
             of_text(""),
             of_text("a"),
             of_text("a "),
-            of_picture(&picture(1, 2, b"ab")),
-            of_picture(&picture(2, 1, b"ab")),
-            of_picture(&picture(1, 2, b"ac")),
+            of_image(&image(1, 2, b"ab")),
+            of_image(&image(2, 1, b"ab")),
+            of_image(&image(1, 2, b"ac")),
         ];
         for (at, key) in keys.iter().enumerate() {
             assert!(!keys[..at].contains(key), "{at}");

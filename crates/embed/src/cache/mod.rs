@@ -7,7 +7,7 @@
 //!
 //! ```text
 //! DIGEST.vectors   header: "dissvec1", its length, width, encoder digest, encoder name, CRC-32C
-//!                  record: SHA-256 of the text or picture, width × f32, CRC-32C of both
+//!                  record: SHA-256 of the text or image, width × f32, CRC-32C of both
 //!                  record: …                                  (numbers little-endian)
 //! DIGEST.lock      locked by whoever appends
 //! ```

@@ -4,13 +4,14 @@ use std::fmt;
 use std::sync::OnceLock;
 
 use dissensus_core::ContentHash;
+use dissensus_io::http::Backoff;
 use serde::Serialize;
 
 use super::answer::{self, Vectors, Wrong};
 use super::batches::{batches, tokens_at_most};
 use super::http::{Http, What};
 use super::ledger::Ledger;
-use super::pause::{Clock, Jitter, backoff};
+use super::pause::{Clock, Jitter};
 use super::{EndpointError, Settings, Sleeper, Spent};
 use crate::{EmbedError, Encoded, Encoder, Identity, Kind, Progress};
 
@@ -101,7 +102,8 @@ impl Endpoint {
                 return Err(EndpointError::Wait { url: url(), asked, longest }.into());
             }
             let jitter = self.jitter.of(self.ledger.spent().requests);
-            let pause = backoff(*first_pause, *longest_pause, failed, jitter);
+            let backoff = Backoff { first: *first_pause, longest: *longest_pause };
+            let pause = backoff.pause(failed, jitter);
             if !self.sleeper.sleep(pause.max(asked.unwrap_or_default()), &mut || progress(0)) {
                 return Err(EmbedError::Stopped);
             }

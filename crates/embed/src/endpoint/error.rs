@@ -9,7 +9,7 @@ pub enum EndpointError {
     /// Settings that make no sense.
     #[error("endpoint: {problem}")]
     Settings {
-        /// What was expected, and what came.
+        /// What was expected, and what was found.
         problem: String,
     },
     /// No key.
@@ -43,7 +43,7 @@ pub enum EndpointError {
         message: String,
     },
     /// The server cannot be reached, or does not answer properly, however often it is asked.
-    #[error("{url}: {why} (asked {attempts} times); try again later: what is done is kept")]
+    #[error("{url}: {why} (asked {attempts} times); try again later: finished vectors are kept")]
     Unreachable {
         /// The address.
         url: String,
@@ -52,9 +52,9 @@ pub enum EndpointError {
         /// How often it was asked.
         attempts: u32,
     },
-    /// The server wants to be left alone for longer than we wait.
+    /// the server asks for a longer pause than is allowed.
     #[error(
-        "{url} asks to wait {} s, longer than {} s; run it again then: what is done is kept",
+        "{url} asks to wait {} s, longer than {} s; run it again then: finished vectors are kept",
         asked.as_secs(), longest.as_secs()
     )]
     Wait {
@@ -70,13 +70,13 @@ pub enum EndpointError {
     Answer {
         /// The address.
         url: String,
-        /// What was expected, and what came.
+        /// What was expected, and what was found.
         problem: String,
     },
     /// The next request could cost more than is left.
     #[error(
         "the cap on spending is {most}: {spent} tokens so far cost {cost:.6}, and the next request \
-         may take {next} more at {price} a million; what is done is kept, raise the cap to go on"
+         may take {next} more at {price} per million; finished vectors are kept, raise the cap to go on"
     )]
     Cap {
         /// The cap.

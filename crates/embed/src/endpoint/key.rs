@@ -1,22 +1,12 @@
 //! The key: read once, sent in one header, never shown.
 
-use std::fmt;
-
-use ureq::http::HeaderValue;
+use dissensus_io::http::Secret;
 
 use super::{EndpointError, Settings};
 
-/// What stands in place of the key wherever a server repeats it.
-const REDACTED: &str = "[key]";
-
 /// A key, or that there is none.
-pub(super) struct Key(Option<String>);
-
-impl fmt::Debug for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.is_some() { REDACTED } else { "no key" })
-    }
-}
+#[derive(Debug)]
+pub(super) struct Key(Option<Secret>);
 
 impl Key {
     /// From the environment variable that the settings name.
@@ -25,29 +15,25 @@ impl Key {
             return Ok(Self(None));
         };
         let value = std::env::var(variable).unwrap_or_default();
-        // A key read from a file often ends with a line break.
-        let value = value.trim();
-        if value.is_empty() {
+        if value.trim().is_empty() {
             return Err(EndpointError::NoKey { variable: variable.clone() });
         }
-        if !value.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(EndpointError::BadKey { variable: variable.clone() });
+        match Secret::new(&value) {
+            Some(secret) => Ok(Self(Some(secret))),
+            None => Err(EndpointError::BadKey { variable: variable.clone() }),
         }
-        Ok(Self(Some(value.to_owned())))
     }
 
-    /// The header's value.
-    pub(super) fn header(&self) -> Option<HeaderValue> {
-        let mut value = HeaderValue::from_str(&format!("Bearer {}", self.0.as_ref()?)).ok()?;
-        value.set_sensitive(true);
-        Some(value)
+    /// What is sent.
+    pub(super) fn secret(&self) -> Option<&Secret> {
+        self.0.as_ref()
     }
 
     /// A server's text, in one line of moderate length, without the key.
     pub(super) fn redact(&self, text: &str) -> String {
         const MOST: usize = 300;
         let clean = match &self.0 {
-            Some(key) => text.replace(key, REDACTED),
+            Some(key) => key.redact(text),
             None => text.to_owned(),
         };
         let line: Vec<&str> = clean.split_whitespace().collect();
@@ -66,10 +52,10 @@ mod tests {
 
     #[test]
     fn a_key_is_not_shown() {
-        let key = Key(Some("sk-secret".into()));
-        assert_eq!(format!("{key:?}"), "[key]");
-        assert_eq!(key.redact("no  key\nsk-secret, \"sk-secret\""), "no key [key], \"[key]\"");
-        assert!(!format!("{:?}", key.header().unwrap()).contains("secret"));
+        let key = Key(Secret::new("sk-secret"));
+        assert!(!format!("{key:?}").contains("sk-"));
+        let found = key.redact("no  key\nsk-secret, \"sk-secret\"");
+        assert_eq!(found, "no key [secret], \"[secret]\"");
         assert_eq!(key.redact(&"é ".repeat(400)).chars().count(), 302);
     }
 
@@ -85,6 +71,6 @@ mod tests {
         assert!(matches!(error, EndpointError::BadKey { .. }), "{error}");
         assert!(!error.to_string().contains("vectors"), "{error}");
         settings.key_variable = None;
-        assert!(Key::of(&settings).unwrap().header().is_none());
+        assert!(Key::of(&settings).unwrap().secret().is_none());
     }
 }

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use dissensus_io::http::{is_loopback, split_url};
+
 use super::EndpointError;
-use super::http::{is_loopback, rest};
 
 /// A limit on what may be spent by one [`Endpoint`](super::Endpoint).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -75,11 +76,8 @@ impl Settings {
     pub(super) fn check(&self) -> Result<(), EndpointError> {
         let bad = |problem: String| Err(EndpointError::Settings { problem });
         let url = &self.base_url;
-        let Some(host) = rest(url).and_then(|rest| rest.split('/').next()) else {
-            return bad(format!(
-                "the base URL is {url:?}; expected http or https, as in https://api.openai.com/v1"
-            ));
-        };
+        let (_, rest) = url.split_once("://").unwrap_or_default();
+        let host = rest.split('/').next().unwrap_or_default();
         if host.contains('@') || url.contains(['?', '#']) || url.contains(char::is_whitespace) {
             // It may hold a password, so it is not shown.
             return bad(
@@ -87,6 +85,11 @@ impl Settings {
                         into an environment variable"
                     .to_owned(),
             );
+        }
+        if split_url(url).is_none() {
+            return bad(format!(
+                "the base URL is {url:?}; expected http or https, as in https://api.openai.com/v1"
+            ));
         }
         if self.model.trim().is_empty() {
             return bad("the model has no name; expected one the server knows".to_owned());

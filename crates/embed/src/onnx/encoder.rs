@@ -1,39 +1,42 @@
-//! A picture encoder from an ONNX file.
+//! An image encoder from an ONNX file.
 
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use dissensus_core::ContentHash;
 use rayon::prelude::*;
 
-use super::model::{Input, Model};
-use super::plan::Plan;
-use super::tensor::{Scratch, Tensor};
-use crate::pictures::{Filter, Fit, Preparation};
-use crate::{EmbedError, Encoder, Identity, Kind, Picture, Progress};
+use super::runtime;
+use super::session::{Port, Session};
+use crate::images::{Filter, Fit, Preparation};
+use crate::{EmbedError, Encoder, Identity, Image, Kind, Progress};
 
-/// Pictures a core between two words of progress.
+/// Images per session between two reports of progress.
 const BATCH: usize = 16;
-/// The side of a picture where neither the file nor the settings say.
+/// The side of an image where neither the file nor the settings give one.
 const SIDE: usize = 224;
-/// The longest side that is taken.
+/// The longest side that is accepted.
 const LONGEST: usize = 1 << 13;
+/// Every session holds its own copy of the weights: together they may take about this much memory.
+const MEMORY: usize = 4 << 30;
 
-/// What a file does not say. The default is that of EfficientNet-Lite: (x − 127) / 128.
+/// What a model file does not say. The default is that of EfficientNet-Lite: (x − 127) / 128.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OnnxSettings {
-    /// For people, and for results; the file's name where there is none.
+    /// The encoder's name in results; by default the name of the file.
     pub name: Option<String>,
-    /// The output that is the vector: by default the one called `features`, else the only one.
+    /// The output that is the vector. By default the one called `features`, else the first one
+    /// with two dimensions (N × numbers), else the only one, flattened.
     pub output: Option<String>,
-    /// Rows and pixels a row; needed where the graph takes any and 224×224 is not it.
+    /// Height and width, for a model that takes any; by default 224×224.
     pub size: Option<[usize; 2]>,
-    /// How another shape comes to fill the size.
+    /// How an image of another shape is fitted to the size.
     pub fit: Fit,
-    /// How pictures are resized.
+    /// How images are resized.
     pub filter: Filter,
-    /// What is taken off, for red, green and blue bytes.
+    /// What is subtracted from red, green and blue bytes.
     pub mean: [f32; 3],
-    /// What it is divided by then.
+    /// What the difference is divided by.
     pub scale: [f32; 3],
 }
 
@@ -52,34 +55,52 @@ impl Default for OnnxSettings {
 }
 
 /// See the module.
-#[derive(Debug)]
 pub struct OnnxEncoder {
     identity: Identity,
-    plan: Plan,
+    runtime: &'static str,
+    /// One per core, each used by one thread at a time.
+    sessions: Vec<Mutex<Session>>,
     preparation: Preparation,
     channels_last: bool,
     width: usize,
 }
 
+impl std::fmt::Debug for OnnxEncoder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { identity, runtime, preparation, width, .. } = self;
+        let mut debug = f.debug_struct("OnnxEncoder");
+        debug.field("identity", identity).field("runtime", runtime);
+        debug.field("preparation", preparation).field("width", width).finish_non_exhaustive()
+    }
+}
+
 impl OnnxEncoder {
-    /// Reads a file and runs it once on a black picture, so that what cannot work is said here.
+    /// Reads a file and runs it once on a black image, so that a model that cannot be used is
+    /// refused here. Loads ONNX Runtime if this is the first model.
     pub fn open(path: impl AsRef<Path>, settings: &OnnxSettings) -> Result<Self, EmbedError> {
         let path = path.as_ref();
         let file = |source| EmbedError::File { path: path.to_owned(), source };
         let bytes = std::fs::read(path).map_err(file)?;
         let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
         let name = settings.name.clone().or(name).unwrap_or_default();
-        Self::read(&bytes, name, settings)
+        let runtime = runtime::load()?;
+        Self::read(&bytes, name, settings, runtime)
             .map_err(|problem| EmbedError::Model { path: path.to_owned(), problem })
     }
 
-    fn read(bytes: &[u8], name: String, settings: &OnnxSettings) -> Result<Self, String> {
-        let model = Model::parse(bytes)?;
-        let [input] = model.inputs.as_slice() else {
-            let names: Vec<&str> = model.inputs.iter().map(|input| input.name.as_str()).collect();
-            return Err(format!("its inputs are {names:?}; a picture encoder has one"));
+    fn read(
+        bytes: &[u8],
+        name: String,
+        settings: &OnnxSettings,
+        runtime: &'static str,
+    ) -> Result<Self, String> {
+        let first = Session::load(bytes)?;
+        let inputs = first.inputs();
+        let [input] = inputs.as_slice() else {
+            let names: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
+            return Err(format!("its inputs are {names:?}; an image encoder has one"));
         };
-        let output = output(&model, settings.output.as_deref())?;
+        let output = output(&first.outputs(), settings.output.as_deref())?;
         let (size, channels_last) = size(input, settings.size)?;
         let preparation = Preparation {
             size,
@@ -91,95 +112,136 @@ impl OnnxEncoder {
         let numbers = preparation.mean.iter().chain(&preparation.scale);
         if !numbers.clone().all(|number| number.is_finite()) || preparation.scale.contains(&0.0) {
             return Err(format!(
-                "mean {:?} and scale {:?}: numbers are wanted, and no scale of 0",
+                "mean {:?} and scale {:?}: expected finite numbers, and no scale of 0",
                 preparation.mean, preparation.scale
             ));
         }
-        let plan = Plan::new(&model, &input.name, output)?;
-        let identity = Identity { name, digest: digest(bytes, output, &preparation) };
-        let mut encoder = Self { identity, plan, preparation, channels_last, width: 0 };
-        let black = Picture { height: 1, width: 1, channels: 1, pixels: &[0] };
-        let vector = encoder.encode(&black, &mut Scratch::default())?;
-        if vector.shape.first() != Some(&1) || vector.data.is_empty() {
+        let identity = Identity { name, digest: digest(bytes, &output, &preparation, runtime) };
+        let count = rayon::current_num_threads().min(MEMORY / bytes.len().max(1)).max(1);
+        let others: Result<Vec<Session>, String> =
+            (1..count).into_par_iter().map(|_| Session::load(bytes)).collect();
+        let mut sessions = vec![first];
+        sessions.extend(others?);
+        for session in &mut sessions {
+            session.select(&output)?;
+        }
+        let sessions = sessions.into_iter().map(Mutex::new).collect();
+        let mut encoder =
+            Self { identity, runtime, sessions, preparation, channels_last, width: 0 };
+        let black = Image { height: 1, width: 1, channels: 1, pixels: &[0] };
+        let (shape, vector) = encoder.encode(&black, 0)?;
+        if shape.first() != Some(&1) || vector.is_empty() {
             return Err(format!(
-                "its output \"{output}\" has a shape of {:?} for one picture; 1 × numbers are wanted",
-                vector.shape
+                "its output {output:?} has shape {shape:?} for one image; expected 1 × numbers"
             ));
         }
-        encoder.width = vector.data.len();
+        encoder.width = vector.len();
         Ok(encoder)
     }
 
-    /// How pictures become numbers, with sizes as they are used.
+    /// How images become numbers, with the sizes that are used.
     pub fn preparation(&self) -> &Preparation {
         &self.preparation
     }
 
-    fn encode(&self, picture: &Picture<'_>, scratch: &mut Scratch) -> Result<Tensor, String> {
-        let mut numbers = scratch.take(0);
-        self.preparation.apply(picture, &mut numbers).map_err(|error| error.to_string())?;
+    /// The build of ONNX Runtime, in its own words; part of the digest.
+    pub fn runtime(&self) -> &str {
+        self.runtime
+    }
+
+    /// Shape and values of the output for one image.
+    fn encode(&self, image: &Image<'_>, session: usize) -> Result<(Vec<usize>, Vec<f32>), String> {
+        let mut pixels = Vec::new();
+        self.preparation.apply(image, &mut pixels).map_err(|error| error.to_string())?;
         let [rows, columns] = self.preparation.size;
-        // Either way the numbers lie as rows of pixels; only the shape that the graph sees differs.
-        let input = match self.channels_last {
-            false => Tensor::pixels([1, 3, rows, columns], numbers),
-            true => Tensor::plain(vec![1, rows, columns, 3], numbers),
-        };
-        self.plan.run(input, scratch)
+        let shape = if self.channels_last { [1, rows, columns, 3] } else { [1, 3, rows, columns] };
+        if !self.channels_last {
+            let plane = |channel: usize| pixels.iter().skip(channel).step_by(3).copied();
+            pixels = (0..3).flat_map(plane).collect();
+        }
+        // A run that panicked has not changed the model.
+        let mut session = self.sessions[session].lock().unwrap_or_else(PoisonError::into_inner);
+        session.run(shape, &pixels)
+    }
+
+    /// The vector of one image, checked.
+    fn vector(&self, image: &Image<'_>, session: usize) -> Result<Vec<f32>, String> {
+        let (_, vector) = self.encode(image, session)?;
+        if vector.len() != self.width {
+            let found = vector.len();
+            return Err(format!("its vector has {found} numbers, others have {}", self.width));
+        }
+        match vector.iter().all(|number| number.is_finite()) {
+            true => Ok(vector),
+            false => Err("its vector has numbers that are not finite".to_owned()),
+        }
     }
 }
 
-/// The output that is asked for.
-fn output<'a>(model: &'a Model, wanted: Option<&str>) -> Result<&'a str, String> {
-    let has = |name: &str| model.outputs.iter().find(|output| *output == name);
+/// The name of the output that is the vector.
+fn output(outputs: &[Port], wanted: Option<&str>) -> Result<String, String> {
+    let named = |name: &str| outputs.iter().find(|output| output.name == name);
     let found = match wanted {
-        Some(name) => has(name),
-        None => has("features").or(match model.outputs.as_slice() {
-            [only] => Some(only),
-            _ => None,
-        }),
+        Some(name) => named(name),
+        None => named("features")
+            .or_else(|| outputs.iter().find(|output| output.floats && output.shape.len() == 2))
+            .or(match outputs {
+                [only] => Some(only),
+                _ => None,
+            }),
     };
-    found.map(String::as_str).ok_or_else(|| {
-        let wanted = wanted.unwrap_or("features");
-        format!("no output is called \"{wanted}\"; name one of {:?}", model.outputs)
-    })
+    let Some(found) = found else {
+        let names: Vec<&str> = outputs.iter().map(|output| output.name.as_str()).collect();
+        return Err(match wanted {
+            Some(wanted) => format!("no output is called {wanted:?}; name one of {names:?}"),
+            None => format!("no output is a vector per image; name one of {names:?}"),
+        });
+    };
+    if !found.floats {
+        return Err(format!("its output {:?} is not of 32-bit floats", found.name));
+    }
+    Ok(found.name.clone())
 }
 
-/// Rows and pixels a row, and whether the graph takes N×H×W×3 instead of N×3×H×W.
-fn size(input: &Input, wanted: Option<[usize; 2]>) -> Result<([usize; 2], bool), String> {
+/// Height and width, and whether the model takes N×H×W×3 instead of N×3×H×W.
+fn size(input: &Port, wanted: Option<[usize; 2]>) -> Result<([usize; 2], bool), String> {
     let (channels_last, own) = match input.shape.as_slice() {
         [None | Some(1), None | Some(3), height, width] => (false, [*height, *width]),
         [None | Some(1), height, width, Some(3)] => (true, [*height, *width]),
         shape => {
             return Err(format!(
-                "its input \"{}\" has a shape of {shape:?}; one picture of three channels is wanted, \
-                 1×3×H×W or 1×H×W×3, where None may be any",
+                "its input {:?} has shape {shape:?}; expected one image of three channels, \
+                 1×3×H×W or 1×H×W×3, where any size may be None",
                 input.name
             ));
         }
     };
     if !input.floats {
-        return Err(format!("its input \"{}\" does not take floats of four bytes", input.name));
+        return Err(format!("its input {:?} does not take 32-bit floats", input.name));
     }
     let mut size = [SIDE; 2];
     for side in 0..2 {
         let stated = wanted.map(|wanted| wanted[side]);
         size[side] = match (own[side], stated) {
             (Some(own), Some(stated)) if own != stated => {
-                return Err(format!("its pictures are {own:?} and the settings say {wanted:?}"));
+                return Err(format!(
+                    "its images have a side of {own}, the settings say {wanted:?}"
+                ));
             }
             (own, stated) => own.or(stated).unwrap_or(SIDE),
         };
         if !(1..=LONGEST).contains(&size[side]) {
-            return Err(format!("pictures of {size:?}; sides of 1 to {LONGEST} are taken"));
+            return Err(format!("images of {size:?}; sides of 1 to {LONGEST} are accepted"));
         }
     }
     Ok((size, channels_last))
 }
 
-/// Of all that decides a vector; changes of the arithmetic raise the version.
-fn digest(bytes: &[u8], output: &str, preparation: &Preparation) -> String {
-    // The number goes up with any change that moves a bit of a vector: vectors are kept by this.
-    let mut hash = ContentHash::new("dissensus onnx encoder 1");
+/// Of all that decides a vector. The number in the name goes up with any change here that moves a
+/// bit of a vector: cached vectors are found by this digest.
+fn digest(bytes: &[u8], output: &str, preparation: &Preparation, runtime: &str) -> String {
+    let mut hash = ContentHash::new("dissensus onnx encoder 2");
+    hash.text(runtime);
     hash.number(bytes.len() as u64);
     hash.bytes(bytes);
     hash.text(output);
@@ -203,36 +265,36 @@ impl Encoder for OnnxEncoder {
     }
 
     fn kind(&self) -> Kind {
-        Kind::Picture
+        Kind::Image
     }
 
     fn width(&self) -> Option<usize> {
         Some(self.width)
     }
 
-    fn pictures(
+    fn images(
         &self,
-        pictures: &[Picture<'_>],
+        images: &[Image<'_>],
         progress: &mut Progress<'_>,
     ) -> Result<Vec<f32>, EmbedError> {
-        let mut vectors = Vec::with_capacity(pictures.len() * self.width);
-        for (batch, some) in pictures.chunks(BATCH * rayon::current_num_threads()).enumerate() {
-            let first = batch * BATCH * rayon::current_num_threads();
-            let one = |scratch: &mut Scratch, (at, picture): (usize, &Picture<'_>)| {
-                let vector = self.encode(picture, scratch).and_then(|vector| {
-                    match vector.data.iter().all(|number| number.is_finite()) {
-                        true => Ok(vector.data),
-                        false => Err("its vector has numbers that are not finite".to_owned()),
-                    }
-                });
-                let name = &self.identity.name;
-                vector.map_err(|problem| {
-                    EmbedError::Input(format!("{name}, picture {}: {problem}", first + at))
-                })
-            };
-            let made: Result<Vec<Vec<f32>>, _> =
-                some.par_iter().enumerate().map_init(Scratch::default, one).collect();
-            made?.iter().for_each(|vector| vectors.extend(vector));
+        let mut vectors = Vec::with_capacity(images.len() * self.width);
+        let batch = BATCH * self.sessions.len();
+        for (number, some) in images.chunks(batch).enumerate() {
+            let each = some.len().div_ceil(self.sessions.len());
+            let parts = some.par_chunks(each).enumerate().map(|(session, part)| {
+                let mut vectors = Vec::with_capacity(part.len() * self.width);
+                for (at, image) in part.iter().enumerate() {
+                    let place = number * batch + session * each + at;
+                    let vector = self.vector(image, session).map_err(|problem| {
+                        let name = &self.identity.name;
+                        EmbedError::Input(format!("{name}, image {place}: {problem}"))
+                    })?;
+                    vectors.extend(vector);
+                }
+                Ok(vectors)
+            });
+            let made: Result<Vec<Vec<f32>>, EmbedError> = parts.collect();
+            made?.iter().for_each(|part| vectors.extend(part));
             if !progress(some.len()) {
                 return Err(EmbedError::Stopped);
             }

@@ -1,34 +1,17 @@
-//! Picture encoders from ONNX files.
+//! Image encoders from ONNX files, run by ONNX Runtime.
 //!
-//! A small reader and executor of our own: picture encoders are convolutions, pools, sums and a
-//! few others (`operators.rs` has the list), and what is not among them is refused by name. A
-//! picture goes through the graph alone, so that its vector does not depend on its neighbours;
-//! pictures are spread over the cores.
+//! The library is not part of the program: it is searched and loaded when the first model is
+//! opened ([`RuntimeError`] says what is missing). Any model can be used that takes one batch of
+//! float images, N×3×H×W or N×H×W×3, and gives floats.
 //!
-//! | file | what |
-//! |---|---|
-//! | `wire.rs`, `model.rs` | bytes → nodes and stored tensors |
-//! | `operators.rs`, `attributes.rs` | node → operation, or an error |
-//! | `plan.rs` | the steps to an output |
-//! | `tensor.rs`, `window.rs` | shapes, memory, where windows lie |
-//! | `product.rs`, `conv.rs` | the inner loops |
-//! | `pool.rs`, `pointwise.rs`, `shaping.rs`, `matrix.rs` | everything else |
+//! Every image is run alone, in a batch of one, and every operation on one thread: a vector does
+//! not depend on what else is encoded, nor on the number of cores. Cores are used by running
+//! several sessions side by side. The build of the library is part of the encoder's digest, because
+//! another build may round differently.
 
-mod attributes;
-mod conv;
 mod encoder;
-mod matrix;
-mod model;
-mod operators;
-mod plan;
-mod pointwise;
-mod pool;
-mod product;
-mod shaping;
-mod tensor;
-#[cfg(test)]
-mod tests;
-mod window;
-mod wire;
+mod runtime;
+mod session;
 
 pub use encoder::{OnnxEncoder, OnnxSettings};
+pub use runtime::{LIBRARY_VARIABLE, OLDEST_VERSION, RuntimeError};

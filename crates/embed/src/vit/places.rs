@@ -1,4 +1,4 @@
-//! The vectors of a picture's places, brought from the grid of training to another one.
+//! The vectors of an image's places, brought from the grid of training to another one.
 //!
 //! Bicubic as PyTorch's `interpolate(mode="bicubic", align_corners=False)` by size: Keys' cubic with
 //! a = −3/4, no antialiasing, borders repeated. Which is how Hugging Face's Dinov2Model does it (the

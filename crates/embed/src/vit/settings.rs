@@ -86,7 +86,7 @@ impl Config {
     }
 }
 
-/// How a picture becomes the network's input: its shorter side is brought to `shorter` pixels
+/// How an image becomes the network's input: its shorter side is brought to `shorter` pixels
 /// (bicubic, antialiased, rounded to bytes as Pillow does), a square of `crop` is taken from its
 /// middle, and each channel becomes (x/255 − mean) / sd. Grey is red, green and blue alike.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -172,6 +172,6 @@ impl Preprocessing {
         } else {
             return Ok(());
         };
-        Err(EmbedError::Input(format!("the pictures' settings: {problem}")))
+        Err(EmbedError::Input(format!("the images' settings: {problem}")))
     }
 }

@@ -1,0 +1,296 @@
+//! What to do about an error of the library, in the words of the command line. The library's errors
+//! carry data and name no option; this is the one place that turns them into advice.
+
+use std::error::Error;
+
+use dissensus::{DataError, ScoreError};
+use dissensus_data::Error as FetchError;
+use dissensus_embed::EmbedError;
+use dissensus_embed::onnx::{LIBRARY_VARIABLE, RuntimeError};
+use dissensus_examine::ExamineError;
+use dissensus_inputs::InputError;
+use dissensus_io::{FileError, Problem, ReadError, ReadOption};
+use dissensus_predictions::AlignError;
+use dissensus_store::{Remedy, StoreError};
+use dissensus_studies::StudyError;
+use dissensus_train::{ConfigError, Place};
+use dissensus_votes::write::WriteError;
+
+/// The hint for an error, or for the one that it wraps.
+pub(crate) fn hint_of(error: &(dyn Error + 'static)) -> Option<String> {
+    if let Some(error) = error.downcast_ref::<dissensus::Error>() {
+        return library_hint(error);
+    }
+    if let Some(error) = error.downcast_ref::<DataError>() {
+        return load_hint(error);
+    }
+    if let Some(ReadError { problem, .. }) = error.downcast_ref() {
+        return read_hint(problem);
+    }
+    if let Some(error) = error.downcast_ref::<InputError>() {
+        return input_hint(error);
+    }
+    if let Some(error) = error.downcast_ref::<ScoreError>() {
+        return score_hint(error);
+    }
+    if let Some(error) = error.downcast_ref::<AlignError>() {
+        return Some(flags(error.remedy(), error.options()));
+    }
+    if let Some(error) = error.downcast_ref::<StoreError>() {
+        return store_hint(error);
+    }
+    if let Some(error) = error.downcast_ref::<StudyError>() {
+        return study_hint(error);
+    }
+    if let Some(error) = error.downcast_ref::<ConfigError>() {
+        return config_hint(error);
+    }
+    if let Some(error) = error.downcast_ref::<FetchError>() {
+        return fetch_hint(error);
+    }
+    if let Some(error) = error.downcast_ref::<EmbedError>() {
+        return embed_hint(error);
+    }
+    if let Some(error) = error.downcast_ref::<ExamineError>() {
+        return examine_hint(error);
+    }
+    if let Some(error) = error.downcast_ref::<FileError>() {
+        return file_hint(error);
+    }
+    write_hint(error.downcast_ref::<WriteError>()?)
+}
+
+fn library_hint(error: &dissensus::Error) -> Option<String> {
+    use dissensus::Error as E;
+    match error {
+        E::Votes(error) => read_hint(&error.problem),
+        E::Write(error) => write_hint(error),
+        E::Data(error) => fetch_hint(error),
+        E::Score(error) => score_hint(error),
+        E::Store(error) => store_hint(error),
+        E::Study(error) => study_hint(error),
+        E::File(error) => file_hint(error),
+        _ => None,
+    }
+}
+
+fn load_hint(error: &DataError) -> Option<String> {
+    match error {
+        DataError::Votes(error) => read_hint(&error.problem),
+        DataError::Inputs(error) => input_hint(error),
+        DataError::Catalogue(error) => fetch_hint(error),
+        DataError::Embed(error) => embed_hint(error),
+        DataError::Store(error) => store_hint(error),
+        DataError::Study(error) => study_hint(error),
+        DataError::EvaluatedOn(error) => load_hint(error),
+        DataError::NothingToEncode => {
+            Some("`dissensus embed --text COLUMN` names the column of texts".to_owned())
+        }
+        _ => None,
+    }
+}
+
+fn input_hint(error: &InputError) -> Option<String> {
+    match error {
+        InputError::Dataset { name, .. } => Some(format!("dissensus data fetch {name} --force")),
+        InputError::Data(error) => fetch_hint(error),
+        _ => None,
+    }
+}
+
+fn score_hint(error: &ScoreError) -> Option<String> {
+    match error {
+        ScoreError::Align(error) => Some(flags(error.remedy(), error.options())),
+        ScoreError::UnknownMetric { .. } => {
+            Some("`dissensus metrics list` lists the metrics".to_owned())
+        }
+        ScoreError::WithoutVotes { .. } => {
+            Some("remove these items from the predictions first".to_owned())
+        }
+        ScoreError::NotPaired { .. } => {
+            Some("give --a and --b as many files; they are paired in order".to_owned())
+        }
+        _ => None,
+    }
+}
+
+fn embed_hint(error: &EmbedError) -> Option<String> {
+    match error {
+        EmbedError::Runtime(error) => Some(runtime_hint(error)),
+        _ => None,
+    }
+}
+
+fn study_hint(error: &StudyError) -> Option<String> {
+    match error {
+        StudyError::Store(error) => store_hint(error),
+        StudyError::Config(error) => config_hint(error),
+        StudyError::Run { id, .. } => {
+            Some(format!("`dissensus runs rm {id}` removes it; it then starts again"))
+        }
+        _ => None,
+    }
+}
+
+fn config_hint(error: &ConfigError) -> Option<String> {
+    let ConfigError::IsStudy { place, .. } = error else { return None };
+    let file = match place {
+        Place::File { name, .. } => name.as_str(),
+        _ => "FILE",
+    };
+    Some(format!("`dissensus study run {file}` runs it"))
+}
+
+/// What can be done about an error of a store.
+fn store_hint(error: &StoreError) -> Option<String> {
+    Some(match error.remedy()? {
+        Remedy::RemoveRun(id) => {
+            format!("`dissensus runs rm {id}` removes it; it then starts again")
+        }
+        Remedy::KeepOne(id) => {
+            format!("keep one of them in another store, or `dissensus runs rm {id}`")
+        }
+        Remedy::ListRuns => "`dissensus runs` lists them".to_owned(),
+        Remedy::Words(words) => words.to_owned(),
+    })
+}
+
+/// A text of a library with its options as flags: `` `values = counts` `` is `--values counts`.
+pub(crate) fn flags(text: &str, options: &[ReadOption]) -> String {
+    let is_option = |part: &str| options.iter().any(|o| part.split(" = ").next() == Some(o.name()));
+    let word = |(i, part): (usize, &str)| match i % 2 {
+        0 => part.to_owned(),
+        _ if is_option(part) => format!("--{}", part.replace(" = ", " ")),
+        _ => format!("`{part}`"),
+    };
+    text.split('`').enumerate().map(word).collect()
+}
+
+fn read_hint(problem: &Problem) -> Option<String> {
+    match problem {
+        Problem::UnknownFormat { .. } => Some(
+            "force one with --format (`dissensus votes formats` lists them), or name the columns \
+             with --item, --annotator and --label"
+                .to_owned(),
+        ),
+        Problem::NoSuchFormat { .. } => Some("`dissensus votes formats` lists them".to_owned()),
+        _ => problem.remedy().map(|text| flags(text, problem.options())),
+    }
+}
+
+fn file_hint(error: &FileError) -> Option<String> {
+    matches!(error, FileError::Exists { .. }).then(|| "--force replaces it".to_owned())
+}
+
+fn write_hint(error: &WriteError) -> Option<String> {
+    match error {
+        WriteError::File(error) => file_hint(error),
+        WriteError::UnknownTarget { .. } => {
+            Some("end it in .csv, .parquet or .npz, or say --to".to_owned())
+        }
+        WriteError::NoVotes { .. } => Some("write .npz, which holds probabilities".to_owned()),
+        _ => None,
+    }
+}
+
+fn examine_hint(error: &ExamineError) -> Option<String> {
+    Some(match error {
+        ExamineError::NotFinished { .. } => "train its spec again until it is finished".to_owned(),
+        ExamineError::NoWeights { id, .. } => format!(
+            "remove the run (`dissensus runs rm {id}`) and train its spec again, or unpack it with \
+             its weights"
+        ),
+        ExamineError::OtherData { .. } => {
+            "give the spec or study that it was trained with, as in --spec study.toml".to_owned()
+        }
+        _ => return None,
+    })
+}
+
+/// What to do when data are missing or cannot be downloaded.
+fn fetch_hint(error: &FetchError) -> Option<String> {
+    const BY_HAND: &str = "get the file by hand, put it into a folder that has the layout of the cache, \
+                           and give that folder by --from DIR";
+    Some(match error {
+        FetchError::NotInCache { name, .. } => format!("run `dissensus data fetch {name}`"),
+        FetchError::NoSource { name, file, made_by: Some(script), .. } => format!(
+            "make it with `python3 {script} DIR/{file}` (a script of the source repository), then \
+             run `dissensus data fetch {name} --from DIR`"
+        ),
+        FetchError::NoSource { .. } | FetchError::NoMember { .. } => BY_HAND.to_owned(),
+        FetchError::Checksum { .. } | FetchError::Size { .. } => {
+            format!("try again; if it stays so, the publisher has changed the file: {BY_HAND}")
+        }
+        FetchError::BrokeOff { .. } => {
+            "run the same command again to resume the download".to_owned()
+        }
+        FetchError::Http { status: 408 | 429 | 500..=599, .. } => {
+            "the server is busy or broken; try again later".to_owned()
+        }
+        FetchError::Http { .. } => format!("the file may have moved; {BY_HAND}"),
+        FetchError::Transport { .. }
+        | FetchError::AllSources { .. }
+        | FetchError::BadArchive { .. } => {
+            format!("check the network and try again; or {BY_HAND}")
+        }
+        FetchError::HubName { .. } => {
+            "a model is named hf:OWNER/NAME, or hf:OWNER/NAME@COMMIT with all 40 digits".to_owned()
+        }
+        FetchError::HubMissing { file: None, .. } => {
+            "check the owner, the name and the commit at https://huggingface.co".to_owned()
+        }
+        FetchError::HubMissing { .. } => {
+            "encoders are read from config.json and model.safetensors; use a model that has both"
+                .to_owned()
+        }
+        FetchError::HubAccess { .. } => {
+            "check the name; for a private or gated model, agree to its terms on its page and set \
+             HF_TOKEN to a token that may read it"
+                .to_owned()
+        }
+        _ => return None,
+    })
+}
+
+/// How to get an ONNX Runtime that can be used.
+fn runtime_hint(error: &RuntimeError) -> String {
+    let install = "`pip install --upgrade onnxruntime`";
+    match error {
+        RuntimeError::NotFound { .. } => format!(
+            "{install} brings it, in the active virtual environment or for python3; or set \
+             {LIBRARY_VARIABLE} to the library's file; the encoders minilm and \
+             hf:facebook/dinov2-small need no ONNX Runtime"
+        ),
+        _ => format!("{install}, or set {LIBRARY_VARIABLE} to the file of another one"),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_become_flags() {
+        let text = "say `values = counts`, or name the `label` of a column `id`";
+        let wanted = "say --values counts, or name the --label of a column `id`";
+        assert_eq!(flags(text, &[ReadOption::Values, ReadOption::Label]), wanted);
+    }
+
+    #[test]
+    fn a_file_that_is_made_comes_with_its_script() {
+        let made_by = Some("scripts/make.py");
+        let (name, file, homepage) = ("m".into(), "m/m.onnx".into(), "h".into());
+        let none = FetchError::NoSource { name, file, homepage, made_by };
+        let hint = hint_of(&none).unwrap();
+        assert!(hint.contains("`python3 scripts/make.py DIR/m/m.onnx`"), "{hint}");
+    }
+
+    #[test]
+    fn a_missing_library_comes_with_how_to_get_it() {
+        let missing = EmbedError::from(RuntimeError::NotFound { searched: Vec::new() });
+        let hint = hint_of(&missing).unwrap();
+        assert!(hint.contains("pip install --upgrade onnxruntime"), "{hint}");
+        assert!(hint.contains("ORT_DYLIB_PATH"), "{hint}");
+    }
+}
