@@ -10,10 +10,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use dissensus_core::VoteTable;
+use dissensus_io::npy;
 use dissensus_labels::targets::dawid_skene;
 use dissensus_labels::{Delivery, Source};
 use dissensus_measure::{Judged, Matrix, Predictions, Settings, Targets, Truth, score_all};
-use dissensus_votes::containers::npy;
 use dissensus_votes::{ReadOptions, read};
 
 /// As the program has it.

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use dissensus_core::{Progress, Silent};
 use dissensus_io::Input;
 use dissensus_io::{Source, json};
 
@@ -10,14 +11,23 @@ use crate::formats::{FORMATS, Opened, Whence};
 use crate::inputs::Inputs;
 use crate::options::ReadOptions;
 
-/// Reads a file, a folder of pictures, or standard input for `-`.
+/// Reads a file, a folder of images, or standard input for `-`.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Inputs, InputError> {
+    read_with_progress(path, options, &Silent)
+}
+
+/// Reads a file, a folder of images, or standard input for `-`, and reports how far a file is.
+pub fn read_with_progress(
+    path: &Path,
+    options: &ReadOptions,
+    progress: &dyn Progress,
+) -> Result<Inputs, InputError> {
     if path.is_dir() {
         let whence = Whence { name: path.display().to_string(), folder: path.to_owned() };
         return by_format(&whence, Opened::Folder, options);
     }
     let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
-    read_input(Input::open(path)?, folder, options)
+    Input::read_with_progress(path, progress, |input| read_input(input, folder, options))
 }
 
 /// Reads bytes in memory under a name for messages. Files that they name are looked for in the

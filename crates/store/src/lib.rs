@@ -50,7 +50,7 @@ pub use canonical::{RunId, canonical_json, digest};
 pub use checkpoint::Checkpoint;
 pub use dissensus_io::Durability;
 pub use dissensus_predictions::Logits;
-pub use error::StoreError;
+pub use error::{Remedy, StoreError};
 pub use layout::{FORMAT, Which};
 pub use pack::{PackOptions, Packed, StudyMerge, Unpacked, pack, unpack};
 pub use run::{Continued, RunInfo};

@@ -5,7 +5,7 @@ use dissensus_core::{Keep, TableBuilder, VoteTable};
 use serde::Serialize;
 
 use crate::options::{MultiLabel, ReadOptions};
-use dissensus_io::{Problem, ReadError, shorten};
+use dissensus_io::{Problem, ReadError, ReadOption, shorten};
 
 /// Something that was guessed or decided while reading, to be printed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -47,6 +47,9 @@ pub struct Finding {
     pub column: Option<String>,
     /// What to do about it.
     pub remedy: Option<String>,
+    /// The options of reading that the remedy names.
+    #[serde(skip)]
+    pub options: &'static [ReadOption],
 }
 
 impl Finding {
@@ -61,6 +64,7 @@ impl Finding {
             row: None,
             column: None,
             remedy: None,
+            options: &[],
         }
     }
 
@@ -95,6 +99,7 @@ impl From<&ReadError> for Finding {
             row: error.row,
             column: error.column.clone(),
             remedy: error.problem.remedy().map(str::to_owned),
+            options: error.problem.options(),
         }
     }
 }
@@ -262,7 +267,7 @@ impl<'a> Intake<'a> {
         }
     }
 
-    /// Adds a vote for one or several labels, as `--multilabel` says.
+    /// Adds a vote for one or several labels, as the option `multilabel` says.
     pub fn vote_several(
         &mut self,
         item: &str,
@@ -314,7 +319,7 @@ impl<'a> Intake<'a> {
         }
     }
 
-    /// Whether a label means "no vote": an empty one, or one that `--missing` names.
+    /// Whether a label means "no vote": an empty one, or one that the option `missing` names.
     pub fn is_missing(&self, label: &str) -> bool {
         let named = |values: &Vec<String>| values.iter().any(|value| value == label);
         label.trim().is_empty() || self.options.missing.as_ref().is_some_and(named)

@@ -17,4 +17,4 @@ pub mod write;
 pub use dissensus_io::{Limits, Problem, ReadError};
 pub use intake::{Finding, Note, Severity};
 pub use options::{MultiLabel, ReadOptions, Values};
-pub use reading::{Reading, read, read_bytes, read_input};
+pub use reading::{Reading, read, read_bytes, read_input, read_with_progress};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use dissensus_core::VoteTable;
+use dissensus_core::{Progress, VoteTable};
 
 use crate::formats::{self, Format};
 use crate::intake::{Finding, Intake, Note};
@@ -30,6 +30,15 @@ pub struct Reading {
 /// Reads a file, or standard input for `-`.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Reading, ReadError> {
     read_input(Input::open(path)?, options)
+}
+
+/// Reads a file, or standard input for `-`, and reports how far it is.
+pub fn read_with_progress(
+    path: &Path,
+    options: &ReadOptions,
+    progress: &dyn Progress,
+) -> Result<Reading, ReadError> {
+    Input::read_with_progress(path, progress, |input| read_input(input, options))
 }
 
 /// Reads bytes in memory under a name for messages.

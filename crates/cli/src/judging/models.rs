@@ -94,7 +94,7 @@ impl JudgeArgs {
         files: &[PathBuf],
         common: bool,
     ) -> anyhow::Result<Models> {
-        let options = ReadOptions { kind: self.kind, item: self.id.clone(), ..Default::default() };
+        let options = ReadOptions { kind: self.kind, id: self.id.clone(), ..Default::default() };
         let mut found: Vec<Predictions> = Vec::new();
         for file in files {
             found.extend(read(file, &options)?);

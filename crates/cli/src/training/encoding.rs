@@ -137,6 +137,6 @@ fn picture(images: &Images, place: usize) -> Picture<'_> {
         height: images.height(),
         width: images.width(),
         channels: images.channels(),
-        pixels: images.picture(place),
+        pixels: images.image(place),
     }
 }

@@ -2,7 +2,10 @@
 
 use std::process::ExitCode;
 
-use dissensus_io::{FileError, ReadError};
+use dissensus_inputs::InputError;
+use dissensus_io::{FileError, Problem, ReadError, ReadOption};
+use dissensus_store::{Remedy, StoreError};
+use dissensus_studies::StudyError;
 use dissensus_votes::write::WriteError;
 
 use super::paint;
@@ -32,18 +35,61 @@ fn words(error: &anyhow::Error) -> String {
     words
 }
 
+/// A text of a library with its options as flags: `` `values = counts` `` is `--values counts`.
+pub(crate) fn flags(text: &str, options: &[ReadOption]) -> String {
+    let is_option = |part: &str| options.iter().any(|o| part.split(" = ").next() == Some(o.name()));
+    let word = |(i, part): (usize, &str)| match i % 2 {
+        0 => part.to_owned(),
+        _ if is_option(part) => format!("--{}", part.replace(" = ", " ")),
+        _ => format!("`{part}`"),
+    };
+    text.split('`').enumerate().map(word).collect()
+}
+
+/// What can be done about an error of a store.
+pub(crate) fn store_hint(error: &StoreError) -> Option<String> {
+    Some(match error.remedy()? {
+        Remedy::RemoveRun(id) => {
+            format!("`dissensus runs rm {id}` removes it; it then starts anew")
+        }
+        Remedy::KeepOne(id) => {
+            format!("keep one of them in another store, or `dissensus runs rm {id}`")
+        }
+        Remedy::ListRuns => "`dissensus runs` lists them".to_owned(),
+        Remedy::Words(words) => words.to_owned(),
+    })
+}
+
+fn read_hint(problem: &Problem) -> Option<String> {
+    match problem {
+        Problem::UnknownFormat { .. } => Some(
+            "force one with --format (`dissensus votes formats` lists them), or name the columns \
+             with --item, --annotator and --label"
+                .to_owned(),
+        ),
+        Problem::NoSuchFormat { .. } => Some("`dissensus votes formats` lists them".to_owned()),
+        _ => problem.remedy().map(|text| flags(text, problem.options())),
+    }
+}
+
 fn hint(error: &anyhow::Error) -> Option<String> {
     if let Some(error) = error.downcast_ref::<ReadError>() {
-        return error.problem.remedy().map(str::to_owned);
+        return read_hint(&error.problem);
+    }
+    let inputs = error.chain().find_map(|cause| cause.downcast_ref::<InputError>());
+    if let Some(InputError::Dataset { name, .. }) = inputs {
+        return Some(format!("dissensus data fetch {name} --force"));
     }
     if let Some(error) = error.downcast_ref::<dissensus_predictions::AlignError>() {
-        return Some(error.remedy().to_owned());
+        return Some(flags(error.remedy(), error.options()));
     }
-    if let Some(error) = error.downcast_ref::<dissensus_store::StoreError>() {
-        return error.remedy();
+    if let Some(error) = error.downcast_ref::<StoreError>() {
+        return store_hint(error);
     }
-    if let Some(error) = error.downcast_ref::<dissensus_studies::StudyError>() {
-        return error.remedy();
+    match error.downcast_ref::<StudyError>() {
+        Some(StudyError::Store(error)) => return store_hint(error),
+        Some(error) => return error.remedy(),
+        None => {}
     }
     let force = || Some("--force replaces it".to_owned());
     if let Some(FileError::Exists { .. }) = error.downcast_ref::<FileError>() {
@@ -63,6 +109,13 @@ fn hint(error: &anyhow::Error) -> Option<String> {
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn options_become_flags() {
+        let text = "say `values = counts`, or name the `label` of a column `id`";
+        let wanted = "say --values counts, or name the --label of a column `id`";
+        assert_eq!(flags(text, &[ReadOption::Values, ReadOption::Label]), wanted);
+    }
 
     #[test]
     fn a_cause_is_said_once() {

@@ -5,14 +5,14 @@ mod choice;
 mod columns;
 mod features;
 mod folder;
+mod image_files;
 mod index;
 mod npz;
-mod pictures;
 mod safetensors;
 
 use std::path::PathBuf;
 
-use dissensus_io::Source;
+use dissensus_io::{ReadOption, Source};
 
 use crate::error::InputError;
 use crate::inputs::Inputs;
@@ -51,7 +51,7 @@ pub struct Format {
     /// What it looks like.
     pub layout: &'static str,
     /// The options that mean something for it.
-    pub options: &'static [&'static str],
+    pub options: &'static [ReadOption],
     pub(crate) detect: fn(&Opened, &ReadOptions) -> bool,
     pub(crate) read: fn(&Whence, Opened, &ReadOptions) -> Result<Inputs, InputError>,
 }

@@ -1,5 +1,6 @@
-//! numpy's `.npz`: an array of pictures or feature vectors, and optionally one of ids.
+//! numpy's `.npz`: an array of images or feature vectors, and optionally one of ids.
 
+use dissensus_io::ReadOption;
 use dissensus_io::{Archive, Source};
 
 use super::array::Numbers;
@@ -12,7 +13,7 @@ use crate::options::ReadOptions;
 pub(super) const FORMAT: Format = Format {
     name: "npz",
     layout: ".npz with `images`, `features` or `embeddings` (or one array of any name), and optionally `ids` (texts or whole numbers)",
-    options: &["key", "layout"],
+    options: &[ReadOption::Key, ReadOption::Layout],
     detect: |opened, _| matches!(opened, Opened::Source(Source::Archive(_))),
     read,
 };

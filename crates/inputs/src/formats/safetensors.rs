@@ -1,6 +1,7 @@
-//! safetensors: a tensor of pictures or feature vectors; ids as a JSON list in the metadata under
+//! safetensors: a tensor of images or feature vectors; ids as a JSON list in the metadata under
 //! `ids`, or as a tensor of whole numbers.
 
+use dissensus_io::ReadOption;
 use dissensus_io::tensors::Tensors;
 use dissensus_io::{Source, cell_text};
 use serde_json::Value;
@@ -15,7 +16,7 @@ use crate::options::ReadOptions;
 pub(super) const FORMAT: Format = Format {
     name: "safetensors",
     layout: ".safetensors with `images`, `features` or `embeddings` (or one tensor of any name); `ids` as JSON metadata or whole numbers",
-    options: &["key", "layout"],
+    options: &[ReadOption::Key, ReadOption::Layout],
     detect: |opened, _| matches!(opened, Opened::Source(Source::Tensors(_))),
     read,
 };

@@ -60,7 +60,7 @@ fn number(cell: &Value) -> Option<f64> {
 fn layout(table: &Table, options: &ReadOptions) -> Option<Layout> {
     let lower: Vec<String> = table.columns.iter().map(|c| c.to_lowercase()).collect();
     let by_name = |names: &[&str]| names.iter().find_map(|n| lower.iter().position(|c| c == n));
-    let said = options.item.as_ref().map(|name| table.columns.iter().position(|c| c == name));
+    let said = options.id.as_ref().map(|name| table.columns.iter().position(|c| c == name));
     let id = match said {
         Some(column) => Some(column?),
         None => by_name(&IDS),

@@ -2,7 +2,7 @@
 //! `q` the columns `q.responses`, `q.responses.users` and `q.responses.status`, lists in step.
 //!
 //! Only responses with the status `submitted` are votes. A response is a label, a rating, or a
-//! list of labels (a multi-label question), which goes by `--multilabel`.
+//! list of labels (a multi-label question), which goes by the option `multilabel`.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::Format;
 use super::columns;
 use crate::intake::{Intake, Places};
 use crate::options::ReadOptions;
-use dissensus_io::{Problem, ReadError, shorten};
+use dissensus_io::{Problem, ReadError, ReadOption, shorten};
 use dissensus_io::{Row, Source, Table, cell_text, python};
 
 pub(super) const FORMAT: Format = Format {
@@ -52,8 +52,8 @@ fn layout(table: &Table, options: &ReadOptions) -> Result<Layout, Problem> {
         (Some(said), _) if questions.contains(&said) => said.to_owned(),
         (None, [only]) => (*only).to_owned(),
         _ => {
-            let expected = "one question to read (name it with --label)";
-            return Err(Problem::Shape { expected, found: questions.join(", ") });
+            let (expected, found) = ("one question to read", questions.join(", "));
+            return Err(Problem::Choice { expected, found, option: ReadOption::Label });
         }
     };
     let item = match &options.item {
@@ -301,10 +301,7 @@ mod tests {
     fn several_questions_and_several_labels() {
         let two = LINES
             .replace("\"text\": \"A.\"", "\"text\": \"A.\", \"topic.responses\": [[\"x\", \"y\"]]");
-        assert_eq!(
-            error(&two),
-            "x: expected one question to read (name it with --label), found topic, mood"
-        );
+        assert_eq!(error(&two), "x: expected one question to read, found topic, mood");
         let mut options = ReadOptions { label: Some("topic".into()), ..ReadOptions::default() };
         let error = read_bytes("x", two.clone().into(), &options).err().unwrap().to_string();
         assert_eq!(error, "x, row 1, item \"r1\": several labels in one vote: \"x, y\"");

@@ -38,7 +38,7 @@ pub(super) const TABLE: Format = Format {
     name: "matrix",
     title: "Table of counts or probabilities: a row an item, a column a class",
     layout: "CSV, TSV, JSON Lines or Parquet: an id column, then a column of numbers for each class",
-    trap: "counts and probabilities look alike: told by whether rows sum to 1, printed, --values says it",
+    trap: "counts and probabilities look alike: told by whether rows sum to 1, printed, `values` says it",
     detect: detect_table,
     read: read_table,
 };

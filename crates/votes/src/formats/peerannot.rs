@@ -2,8 +2,8 @@
 //!
 //! The same two levels serve upside down (`answers_inversed.json`, worker by task), and nothing in
 //! the file says which it is. The outer keys are the tasks, as in peerannot, unless they read like
-//! the names of people and the inner ones do not; what was taken is stated, and `--item outer` or
-//! `--item inner` decides. `metadata.json` beside it holds numbers about the file, and no votes.
+//! the names of people and the inner ones do not; what was taken is stated, and `item = outer` or
+//! `item = inner` decides. `metadata.json` beside it holds numbers about the file, and no votes.
 
 use std::collections::HashMap;
 
@@ -12,14 +12,14 @@ use serde_json::{Map, Value};
 use super::Format;
 use crate::intake::{Intake, Places};
 use crate::options::ReadOptions;
-use dissensus_io::{Problem, ReadError, shorten};
+use dissensus_io::{Problem, ReadError, ReadOption, shorten};
 use dissensus_io::{Source, cell_text};
 
 pub(super) const FORMAT: Format = Format {
     name: "peerannot",
     title: "peerannot: answers.json, labels by task and worker",
     layout: r#"JSON: {"0": {"<worker>": 3, "<worker>": 1}, "1": {…}, …}, task by worker or worker by task"#,
-    trap: "which level is the task cannot be seen: it is guessed, printed, and said with --item outer|inner",
+    trap: "which level is the task cannot be seen: it is guessed, printed, and said with `item = outer|inner`",
     detect,
     read,
 };
@@ -158,17 +158,21 @@ fn item_level(outer: &Map<String, Value>, intake: &mut Intake<'_>) -> Result<boo
         Some("inner") => return Ok(true),
         Some("outer") => return Ok(false),
         Some(other) => {
-            let (expected, found) = ("--item outer or --item inner", format!("{other:?}"));
-            return Err(intake.error(Problem::Shape { expected, found }));
+            let (expected, found) = ("the items to be `outer` or `inner`", format!("{other:?}"));
+            return Err(intake.error(Problem::Choice {
+                expected,
+                found,
+                option: ReadOption::Item,
+            }));
         }
         None => {}
     }
     let inner = || outer.values().filter_map(Value::as_object).flat_map(Map::keys);
     let inner_items = like_people(outer.keys()) && !like_people(inner());
     let value = if inner_items {
-        "the inner keys, for the outer ones read like workers (else say --item outer)"
+        "the inner keys, for the outer ones read like workers (else say `item = outer`)"
     } else {
-        "the outer keys, as peerannot writes them (else say --item inner)"
+        "the outer keys, as peerannot writes them (else say `item = inner`)"
     };
     intake.note("items", value);
     Ok(inner_items)
@@ -201,7 +205,7 @@ mod tests {
         assert_eq!(
             notes,
             [
-                "items: the outer keys, as peerannot writes them (else say --item inner)",
+                "items: the outer keys, as peerannot writes them (else say `item = inner`)",
                 "tasks without labels: 1"
             ]
         );
@@ -220,7 +224,7 @@ mod tests {
         assert_eq!(said(named, Some("outer")).table.len(), 2);
         let options = ReadOptions { item: Some("task".into()), ..ReadOptions::default() };
         let error = read_bytes("x", named.into(), &options).err().unwrap().to_string();
-        assert_eq!(error, "x: expected --item outer or --item inner, found \"task\"");
+        assert_eq!(error, "x: expected the items to be `outer` or `inner`, found \"task\"");
     }
 
     #[test]

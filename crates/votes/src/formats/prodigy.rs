@@ -3,7 +3,7 @@
 //! The choice interface lists what was chosen in `accept`; `reject` and `ignore` are no votes
 //! there. The binary interface asks about one `label`: `accept` is a vote for it, `reject` one for
 //! "not LABEL". A file that asks about several labels so holds several questions, and needs
-//! `--label` to say which; unless nothing in it is rejected, when the labels are plain choices.
+//! the option `label` to say which; unless nothing in it is rejected, when the labels are plain choices.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use super::Format;
 use super::columns::{self, Role};
 use crate::intake::{Intake, Places, Severity};
 use crate::options::ReadOptions;
-use dissensus_io::{Problem, ReadError, shorten};
+use dissensus_io::{Problem, ReadError, ReadOption, shorten};
 use dissensus_io::{Row, Source, Table, TableKind, cell_text};
 
 pub(super) const FORMAT: Format = Format {
@@ -112,7 +112,7 @@ fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
     let ask = "answer them in Prodigy";
     seen.ignored.left_out(intake, "ignored-answer", "ignored answers", ask);
     seen.rejected.left_out(intake, "rejected-answer", "rejected choices", ask);
-    let what = "answers about other labels than --label";
+    let what = "answers about other labels than the one asked for";
     seen.others.left_out(intake, "other-label", what, "read each label by itself");
     seen.missing.left_out(intake, "missing-value", "empty labels", ask);
     if !layout.annotators.is_empty() {
@@ -203,8 +203,8 @@ impl Seen {
         self.any_rejected |= !accepted;
         (self.several && self.any_rejected).then(|| {
             let found = format!("answers about {before:?} and {label:?}, some of them rejected");
-            let expected = "one label that is accepted or rejected (name it with --label)";
-            intake.error(Problem::Shape { expected, found })
+            let expected = "one label that is accepted or rejected";
+            intake.error(Problem::Choice { expected, found, option: ReadOption::Label })
         })
     }
 }
@@ -278,15 +278,15 @@ mod tests {
         let two = format!("{BINARY}{}", BINARY.replace("SPORT", "NEWS"));
         assert_eq!(
             error(&two),
-            "x, row 3, column \"label\", item \"1\": expected one label that is accepted or rejected \
-             (name it with --label), found answers about \"SPORT\" and \"NEWS\", some of them rejected"
+            "x, row 3, column \"label\", item \"1\": expected one label that is accepted or rejected, \
+             found answers about \"SPORT\" and \"NEWS\", some of them rejected"
         );
         let options = ReadOptions { label: Some("NEWS".into()), ..ReadOptions::default() };
         let reading = read_bytes("x", two.clone().into(), &options).unwrap();
         assert_eq!(reading.table.classes().names(), ["NEWS", "not NEWS"]);
         assert_eq!(
             reading.notes.last().unwrap().value,
-            "answers about other labels than --label: 2"
+            "answers about other labels than the one asked for: 2"
         );
         let plain = read(&two.replace("reject", "accept"));
         assert_eq!(plain.table.classes().names(), ["NEWS", "SPORT"]);

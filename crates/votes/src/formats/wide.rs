@@ -18,7 +18,7 @@ pub(super) const FORMAT: Format = Format {
     name: "wide",
     title: "Wide table: a row an item, a column an annotator",
     layout: "CSV, TSV, JSON Lines or Parquet with columns such as rater_1, rater_2, …",
-    trap: "missing votes are empty, NaN or -1: what was taken as missing is printed, --missing says it",
+    trap: "missing votes are empty, NaN or -1: what was taken as missing is printed, `missing` says it",
     detect,
     read,
 };

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::intake::Intake;
 use dissensus_io::cell_text;
-use dissensus_io::{Problem, ReadError, shorten};
+use dissensus_io::{Problem, ReadError, ReadOption, shorten};
 
 /// An error about a value of another shape.
 pub(super) fn shape(intake: &Intake<'_>, expected: &'static str, found: &Value) -> ReadError {
@@ -25,8 +25,9 @@ pub(super) fn question(
         }
         _ => {}
     }
-    Err(intake.error(Problem::Shape {
-        expected: "one question to read (name it with --label)",
+    Err(intake.error(Problem::Choice {
+        expected: "one question to read",
+        option: ReadOption::Label,
         found: match questions.len() {
             0 => "none with choices or a rating".to_owned(),
             _ => questions.join(", "),

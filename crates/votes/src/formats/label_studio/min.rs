@@ -121,7 +121,7 @@ mod tests {
         );
         assert_eq!(
             error(ROWS.replace("\"mood\": \"pos\"", "\"topic\": \"pos\"")),
-            "x: expected one question to read (name it with --label), found topic, mood"
+            "x: expected one question to read, found topic, mood"
         );
         assert_eq!(
             error(ROWS.replace("\"id\": 6", "\"id\": null").replace("\"pos\", \"neg\"", "\"neg\"")),

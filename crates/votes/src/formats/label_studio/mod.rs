@@ -2,7 +2,7 @@
 //! row an annotation).
 //!
 //! A vote is the answer of one annotation to one question (`from_name`): choices or a rating. A
-//! file that asks several such questions needs `--label` to say which one is read.
+//! file that asks several such questions needs the option `label` to say which one is read.
 
 mod answer;
 mod min;

@@ -252,10 +252,7 @@ mod tests {
         let two = TASKS
             .replace("textarea\", \"from_name\": \"why\"", "choices\", \"from_name\": \"topic\"");
         let two = two.replace("{\"text\": [\"because\"]}", "{\"choices\": [\"food\"]}");
-        assert_eq!(
-            error(&two),
-            "x: expected one question to read (name it with --label), found mood, topic"
-        );
+        assert_eq!(error(&two), "x: expected one question to read, found mood, topic");
         let options = ReadOptions { label: Some("topic".into()), ..ReadOptions::default() };
         let reading = with(&two, &options);
         assert_eq!(reading.table.classes().names(), ["food"]);

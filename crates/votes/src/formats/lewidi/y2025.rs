@@ -1,7 +1,7 @@
 //! Le-Wi-Di 2025: annotations are an object of annotator and label.
 //!
 //! A label may be several ones in one text (VariErr NLI's "entailment,neutral"): they go by
-//! `--multilabel`. VariErr's soft labels are nested, one "chosen or not" a class; Paraphrase's are
+//! the option `multilabel`. VariErr's soft labels are nested, one "chosen or not" a class; Paraphrase's are
 //! flat, over the whole numbers −5 … 5. The classes are those that the soft labels name, so that
 //! all splits of a task have the same ones.
 
@@ -20,7 +20,7 @@ pub(in crate::formats) const FORMAT: Format = Format {
     name: "lewidi-2025",
     title: "Le-Wi-Di 2025: annotations as an object of annotator and label",
     layout: r#"JSON: {"17": {"text": {…}, "annotations": {"Ann1": "neutral", "Ann2": "entailment,neutral"}, "soft_label": {…}}, …}"#,
-    trap: "one annotator may choose several labels: an error unless --multilabel says what they mean",
+    trap: "one annotator may choose several labels: an error unless `multilabel` says what they mean",
     detect: |source, _| checks::detect(source, Value::is_object),
     read,
 };
