@@ -42,7 +42,7 @@ impl Kind {
     }
 }
 
-/// What a model is trained on, one row an item.
+/// What a model is trained on, one row per item.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inputs {
     name: String,

@@ -6,7 +6,7 @@ use dissensus_core::{Progress, SUM_TOLERANCE};
 use dissensus_io::{Delimiter, Input, Limits, Problem, ReadError, Source, SourceOptions};
 use serde::{Deserialize, Serialize};
 
-use crate::formats::{FORMATS, Found};
+use crate::formats::{FORMATS, RawPredictions};
 
 /// What the numbers of a prediction are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,7 +55,7 @@ impl ReadOptions {
     }
 }
 
-/// What a model said, one row an item.
+/// What a model said, one row per item.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Predictions {
     /// The model: its name in the file, or the file's.
@@ -121,8 +121,12 @@ fn read_input(input: Input, options: &ReadOptions) -> Result<Vec<Predictions>, R
 }
 
 /// Checks the numbers and tells what they are.
-fn finish(file: &str, found: Found, options: &ReadOptions) -> Result<Predictions, ReadError> {
-    let Found { name, ids, classes, values, width, kind } = found;
+fn finish(
+    file: &str,
+    found: RawPredictions,
+    options: &ReadOptions,
+) -> Result<Predictions, ReadError> {
+    let RawPredictions { name, ids, classes, values, width, kind } = found;
     let error = |row: usize, problem: Problem| {
         let mut error = ReadError::new(file, problem).row(row as u64);
         error.item = ids.as_ref().and_then(|ids| ids.get(row).cloned());

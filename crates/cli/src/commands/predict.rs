@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use dissensus_core::Ids;
-use dissensus_engine::network::Shape;
 use dissensus_engine::{Dataset, Device, Network, Precision, Settings, State};
 use dissensus_inputs::Inputs;
 use dissensus_io::FileError;

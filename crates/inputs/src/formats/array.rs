@@ -14,7 +14,7 @@ use dissensus_io::ReadOption;
 use dissensus_io::Source;
 use dissensus_io::npy::{self, Array, Element};
 
-use super::{Format, Opened, Whence, misplaced};
+use super::{Format, Opened, Origin, misplaced};
 use crate::error::{InputError, place};
 use crate::features::Features;
 use crate::images::{Images, Strides, gather};
@@ -29,11 +29,11 @@ pub(super) const FORMAT: Format = Format {
     read,
 };
 
-fn read(whence: &Whence, opened: Opened, options: &ReadOptions) -> Result<Inputs, InputError> {
+fn read(origin: &Origin, opened: Opened, options: &ReadOptions) -> Result<Inputs, InputError> {
     let Opened::Source(Source::Npy(bytes)) = &opened else {
-        return Err(misplaced(whence, &opened));
+        return Err(misplaced(origin, &opened));
     };
-    Numbers::parse(&whence.name, bytes)?.into_inputs(&whence.name, None, options)
+    Numbers::parse(&origin.name, bytes)?.into_inputs(&origin.name, None, options)
 }
 
 /// An array that inputs or ids are made of.

@@ -11,7 +11,7 @@ use dissensus_io::shorten;
 use dissensus_io::{Row, Source, Table, cell_text};
 use serde_json::Value;
 
-use super::{Format, Opened, Whence, columns, misplaced};
+use super::{Format, Opened, Origin, columns, misplaced};
 use crate::error::{InputError, listed, place};
 use crate::features::Features;
 use crate::inputs::{Inputs, Kind, check_ids};
@@ -98,11 +98,11 @@ fn layout(file: &str, table: &Table, options: &ReadOptions) -> Result<Layout, In
     Ok(Layout { id, values: Where::Columns(values), left_out: Vec::new() })
 }
 
-fn read(whence: &Whence, opened: Opened, options: &ReadOptions) -> Result<Inputs, InputError> {
+fn read(origin: &Origin, opened: Opened, options: &ReadOptions) -> Result<Inputs, InputError> {
     let Opened::Source(Source::Table(table)) = opened else {
-        return Err(misplaced(whence, &opened));
+        return Err(misplaced(origin, &opened));
     };
-    let file = whence.name.as_str();
+    let file = origin.name.as_str();
     let Layout { id, values: wanted, left_out } = layout(file, &table, options)?;
     let names = table.columns.clone();
     let limit = options.limits.cells;

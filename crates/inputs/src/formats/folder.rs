@@ -4,7 +4,7 @@
 use dissensus_io::ReadOption;
 
 use super::image_files::{self, ImageFile, is_image, stem};
-use super::{Format, Opened, Whence};
+use super::{Format, Opened, Origin};
 use crate::error::{InputError, listed};
 use crate::inputs::{Inputs, check_ids};
 use crate::options::ReadOptions;
@@ -17,11 +17,11 @@ pub(super) const FORMAT: Format = Format {
     read,
 };
 
-fn read(whence: &Whence, _: Opened, options: &ReadOptions) -> Result<Inputs, InputError> {
-    let file = whence.name.as_str();
-    let fail = |error| InputError::io(&whence.folder, error);
+fn read(origin: &Origin, _: Opened, options: &ReadOptions) -> Result<Inputs, InputError> {
+    let file = origin.name.as_str();
+    let fail = |error| InputError::io(&origin.folder, error);
     let (mut names, mut others) = (Vec::new(), Vec::new());
-    for entry in std::fs::read_dir(&whence.folder).map_err(fail)? {
+    for entry in std::fs::read_dir(&origin.folder).map_err(fail)? {
         let entry = entry.map_err(fail)?;
         let name = entry.file_name().into_string().map_err(|name| {
             let why = "its name is not UTF-8 text, so it gives no id; rename it".to_owned();
@@ -49,7 +49,7 @@ fn read(whence: &Whence, _: Opened, options: &ReadOptions) -> Result<Inputs, Inp
     }
     check_ids(file, names.iter().map(|name| stem(name)), |at| names[at].clone())?;
     let image =
-        |name: &String| ImageFile { id: stem(name).to_owned(), path: whence.folder.join(name) };
+        |name: &String| ImageFile { id: stem(name).to_owned(), path: origin.folder.join(name) };
     let list: Vec<ImageFile> = names.iter().map(image).collect();
     let notes = match others.is_empty() {
         true => Vec::new(),

@@ -4,7 +4,7 @@ use dissensus_io::ReadOption;
 use dissensus_io::{Source, Table, cell_text};
 
 use super::image_files::{self, ImageFile, is_image, stem};
-use super::{Format, Opened, Whence, columns, features, misplaced};
+use super::{Format, Opened, Origin, columns, features, misplaced};
 use crate::error::{InputError, listed};
 use crate::inputs::{Inputs, check_ids};
 use crate::options::ReadOptions;
@@ -53,11 +53,11 @@ fn file_column(table: &Table) -> Option<usize> {
     FILES.iter().filter_map(known).find(images)
 }
 
-fn read(whence: &Whence, opened: Opened, options: &ReadOptions) -> Result<Inputs, InputError> {
+fn read(origin: &Origin, opened: Opened, options: &ReadOptions) -> Result<Inputs, InputError> {
     let Opened::Source(Source::Table(table)) = opened else {
-        return Err(misplaced(whence, &opened));
+        return Err(misplaced(origin, &opened));
     };
-    let file = whence.name.as_str();
+    let file = origin.name.as_str();
     let names = table.columns.clone();
     let file_column = match &options.file {
         Some(name) => Some(columns::named(file, &names, ReadOption::File, name)?),
@@ -87,7 +87,7 @@ fn read(whence: &Whence, opened: Opened, options: &ReadOptions) -> Result<Inputs
             Some(column) => cell_text(row.cell(column)).unwrap_or_default(),
             None => stem(&name).to_owned(),
         };
-        list.push(ImageFile { id, path: whence.folder.join(&name) });
+        list.push(ImageFile { id, path: origin.folder.join(&name) });
         rows.push(row.number);
     }
     check_ids(file, list.iter().map(|p| p.id.as_str()), |at| format!("row {}", rows[at]))?;

@@ -1,4 +1,4 @@
-//! How inputs lie in files: one file a format, and this list.
+//! How inputs lie in files: one file per format, and this list.
 
 mod array;
 mod choice;
@@ -19,7 +19,7 @@ use crate::inputs::Inputs;
 use crate::options::ReadOptions;
 
 /// Where something comes from.
-pub(crate) struct Whence {
+pub(crate) struct Origin {
     /// As the user named it, for messages.
     pub(crate) name: String,
     /// The folder itself, or the one that the file lies in.
@@ -53,7 +53,7 @@ pub struct Format {
     /// The options that mean something for it.
     pub options: &'static [ReadOption],
     pub(crate) detect: fn(&Opened, &ReadOptions) -> bool,
-    pub(crate) read: fn(&Whence, Opened, &ReadOptions) -> Result<Inputs, InputError>,
+    pub(crate) read: fn(&Origin, Opened, &ReadOptions) -> Result<Inputs, InputError>,
 }
 
 /// All formats, the most specific first.
@@ -67,8 +67,8 @@ pub const FORMATS: &[Format] = &[
 ];
 
 /// The error for a source that a reader was not made for; detection keeps it from happening.
-fn misplaced(whence: &Whence, opened: &Opened) -> InputError {
-    InputError::Unknown { file: whence.name.clone(), seen: opened.describe() }
+fn misplaced(origin: &Origin, opened: &Opened) -> InputError {
+    InputError::Unknown { file: origin.name.clone(), seen: opened.describe() }
 }
 
 /// An `.npy` file of any type, for tests.

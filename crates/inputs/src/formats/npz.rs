@@ -5,7 +5,7 @@ use dissensus_io::{Archive, Source};
 
 use super::array::Numbers;
 use super::choice::{IDS, choose};
-use super::{Format, Opened, Whence, misplaced};
+use super::{Format, Opened, Origin, misplaced};
 use crate::error::InputError;
 use crate::inputs::Inputs;
 use crate::options::ReadOptions;
@@ -20,11 +20,11 @@ pub(super) const FORMAT: Format = Format {
 
 const END: &str = ".npy";
 
-fn read(whence: &Whence, opened: Opened, options: &ReadOptions) -> Result<Inputs, InputError> {
+fn read(origin: &Origin, opened: Opened, options: &ReadOptions) -> Result<Inputs, InputError> {
     let Opened::Source(Source::Archive(mut archive)) = opened else {
-        return Err(misplaced(whence, &opened));
+        return Err(misplaced(origin, &opened));
     };
-    let file = whence.name.as_str();
+    let file = origin.name.as_str();
     let member = |name: &str| format!("{name}{END}");
     let names: Vec<String> =
         archive.names().filter_map(|name| Some(name.strip_suffix(END)?.to_owned())).collect();

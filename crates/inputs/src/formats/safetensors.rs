@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::array::Numbers;
 use super::choice::{IDS, choose};
-use super::{Format, Opened, Whence, misplaced};
+use super::{Format, Opened, Origin, misplaced};
 use crate::error::InputError;
 use crate::inputs::Inputs;
 use crate::options::ReadOptions;
@@ -21,11 +21,11 @@ pub(super) const FORMAT: Format = Format {
     read,
 };
 
-fn read(whence: &Whence, opened: Opened, options: &ReadOptions) -> Result<Inputs, InputError> {
+fn read(origin: &Origin, opened: Opened, options: &ReadOptions) -> Result<Inputs, InputError> {
     let Opened::Source(Source::Tensors(bytes)) = &opened else {
-        return Err(misplaced(whence, &opened));
+        return Err(misplaced(origin, &opened));
     };
-    let file = whence.name.as_str();
+    let file = origin.name.as_str();
     let fail = |problem| InputError::array(file, problem);
     let tensors = Tensors::parse(bytes).map_err(fail)?;
     let names = tensors.names();

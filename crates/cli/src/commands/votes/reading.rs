@@ -6,7 +6,7 @@ use clap::builder::PossibleValuesParser;
 use dissensus_core::Keep;
 use dissensus_io::Delimiter;
 use dissensus_votes::formats::FORMATS;
-use dissensus_votes::{MultiLabel, ReadError, ReadOptions, Reading, Values, read_with_progress};
+use dissensus_votes::{MultiLabel, ReadError, ReadOptions, Values, VoteFile, read_with_progress};
 
 use crate::ui::progress::ReadingBar;
 
@@ -24,7 +24,7 @@ impl ReadArgs {
         self.how.options(keep)
     }
 
-    pub(crate) fn read(&self, options: &ReadOptions) -> Result<Reading, ReadError> {
+    pub(crate) fn read(&self, options: &ReadOptions) -> Result<VoteFile, ReadError> {
         read(&self.file, options)
     }
 }
@@ -96,6 +96,6 @@ impl HowArgs {
 }
 
 /// Reads a vote file, with a progress bar where it takes long.
-pub(crate) fn read(path: &Path, options: &ReadOptions) -> Result<Reading, ReadError> {
+pub(crate) fn read(path: &Path, options: &ReadOptions) -> Result<VoteFile, ReadError> {
     read_with_progress(path, options, &ReadingBar::default())
 }

@@ -126,7 +126,7 @@ impl Places {
     /// One finding for all of them; none where there are none.
     pub fn find(
         self,
-        intake: &mut Intake<'_>,
+        collector: &mut Collector<'_>,
         severity: Severity,
         code: &str,
         message: &str,
@@ -135,15 +135,15 @@ impl Places {
         if self.count > 0 {
             let (item, row) = self.first.unzip();
             let finding = Finding::new(severity, code, message).times(self.count);
-            intake.finding(finding.at(item.as_deref(), row).remedy(remedy));
+            collector.finding(finding.at(item.as_deref(), row).remedy(remedy));
         }
     }
 
     /// States that they were left out: a note, and a finding.
-    pub fn left_out(self, intake: &mut Intake<'_>, code: &str, what: &str, remedy: &str) {
+    pub fn left_out(self, collector: &mut Collector<'_>, code: &str, what: &str, remedy: &str) {
         if self.count > 0 {
-            intake.note("left out", format!("{what}: {}", self.count));
-            self.find(intake, Severity::Note, code, &format!("{what}: left out"), remedy);
+            collector.note("left out", format!("{what}: {}", self.count));
+            self.find(collector, Severity::Note, code, &format!("{what}: left out"), remedy);
         }
     }
 }
@@ -152,7 +152,7 @@ impl Places {
 const LISTED: usize = 20;
 
 /// Takes what a format's reader finds.
-pub struct Intake<'a> {
+pub struct Collector<'a> {
     /// The file's name, for errors.
     pub file: String,
     /// What the user said.
@@ -171,8 +171,8 @@ pub struct Intake<'a> {
     counted: u64,
 }
 
-impl<'a> Intake<'a> {
-    /// An empty intake for a source of this name.
+impl<'a> Collector<'a> {
+    /// An empty collector for a source of this name.
     pub fn new(file: &str, options: &'a ReadOptions, shards: usize) -> Result<Self, ReadError> {
         let mut builder = TableBuilder::with_shards(options.keep, shards);
         if options.multilabel == MultiLabel::Each {
