@@ -26,7 +26,7 @@ use crate::digest::{self, Digest};
 pub use progress::Progress;
 
 use http::Client;
-use lock::Lock;
+use lock::Held;
 use place::Place;
 use source::Stash;
 
@@ -134,7 +134,7 @@ struct Job<'a> {
     client: Client,
     stash: Stash,
     /// Taken with the first file that must be written, held to the end.
-    lock: Option<Lock>,
+    lock: Option<Held>,
 }
 
 impl Job<'_> {
@@ -150,7 +150,7 @@ impl Job<'_> {
         }
         if self.lock.is_none() {
             let wait = self.options.lock_wait;
-            self.lock = Some(Lock::take(&self.options.cache_dir, wait, progress)?);
+            self.lock = Some(lock::take(&self.options.cache_dir, wait, progress)?);
             // The process that held the lock may have fetched this very file.
             if let Some(present) = self.present(file, &place)? {
                 progress.present(file.path);
