@@ -252,16 +252,16 @@ mod tests {
         assert_eq!(one.followed_by(&bare).unwrap().ids(), None);
         let again = one.followed_by(&one).unwrap_err().to_string();
         assert!(again.contains("row 0 and row 2 have the same id"), "{again}");
-        let images = |height, width, pixels: Vec<u8>| {
+        let of_size = |height, width, pixels: Vec<u8>| {
             let images = Images::new("y", height, width, 1, pixels).unwrap();
             Inputs::new("y", None, Kind::Images(images)).unwrap()
         };
-        let (flat, other) = (images(1, 2, vec![1, 2]), images(1, 2, vec![3, 4, 5, 6]));
+        let (flat, other) = (of_size(1, 2, vec![1, 2]), of_size(1, 2, vec![3, 4, 5, 6]));
         let Kind::Images(images) = flat.followed_by(&other).unwrap().into_kind() else {
             panic!("images")
         };
         assert_eq!((images.len(), images.pixels()), (3, &[1, 2, 3, 4, 5, 6][..]));
-        let tall = flat.followed_by(&images(2, 1, vec![1, 2])).unwrap_err().to_string();
+        let tall = flat.followed_by(&of_size(2, 1, vec![1, 2])).unwrap_err().to_string();
         let wanted = "y are images of 1×2×1, and y images of 2×1×1; they must be alike to \
                       stand in one set";
         assert_eq!(tall, wanted);
