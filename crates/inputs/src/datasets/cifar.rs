@@ -104,6 +104,6 @@ mod tests {
         assert_eq!([0, 1, 2].map(|at| images.image(at)[0]), [0, 1, 2]);
         std::fs::write(&paths[1], [0; 9]).unwrap();
         let error = ten_to_train(&paths).unwrap_err().to_string();
-        assert!(error.contains("9 bytes") && error.contains("fetch cifar10n"), "{error}");
+        assert!(error.contains("9 bytes") && error.contains("'cifar10n' again"), "{error}");
     }
 }
