@@ -12,7 +12,7 @@
 //! };
 //! assert_eq!(table.columns, ["item", "label"]);
 //! for row in table.rows(&Limits::default()) {
-//!     println!("{:?}", row?.cells);
+//!     assert_eq!(row?.cells.len(), 2);
 //! }
 //! # Ok::<(), dissensus_io::ReadError>(())
 //! ```
