@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
+use dissensus::DataError as LoadDataError;
 use dissensus::ENCODERS;
 use dissensus_data::catalogue::Kind;
 use dissensus_data::{
     Dataset, Error as DataError, HUB_PREFIX, HubModel, Options, default_cache_dir, fetch,
     fetch_model, find, find_votes,
 };
-use dissensus::DataError as LoadDataError;
 use dissensus_inputs::InputError;
 use dissensus_train::spec::{Data, DataSource};
 

@@ -152,7 +152,7 @@ impl VoteTable {
         Self { classes, items, annotators: Ids::default(), ballots: Ballots::Counts(counts) }
     }
 
-    /// A table of probabilities, one row an item.
+    /// A table of probabilities, one row per item.
     pub fn from_probabilities(classes: ClassSet, items: Ids, rows: Probabilities) -> Self {
         Self { classes, items, annotators: Ids::default(), ballots: Ballots::Probabilities(rows) }
     }

@@ -27,7 +27,7 @@ use crate::catalogue::{Dataset, Kind, RemoteFile, Variant};
 use crate::digest::{self, Digest};
 
 pub use hub::{FetchedModel, FetchedModelFile, Hub, fetch_model};
-use lock::Lock;
+use lock::Held;
 use place::Place;
 use request::Client;
 use source::Stash;
@@ -139,7 +139,7 @@ struct Job<'a> {
     client: Client,
     stash: Stash,
     /// Taken with the first file that must be written, held to the end.
-    lock: Option<Lock>,
+    lock: Option<Held>,
 }
 
 impl Job<'_> {
@@ -150,7 +150,7 @@ impl Job<'_> {
         }
         if self.lock.is_none() {
             let wait = self.options.lock_wait;
-            self.lock = Some(Lock::take(&self.options.cache_dir, wait, progress)?);
+            self.lock = Some(lock::take(&self.options.cache_dir, wait, progress)?);
             // The process that held the lock may have fetched this very file.
             if let Some(present) = self.present(file, &place)? {
                 return Ok(present);

@@ -5,7 +5,7 @@ use std::path::Path;
 use dissensus_core::{Keep, VoteTable};
 use dissensus_data::blends::{Blends, Settings};
 use dissensus_embed::Kind as Takes;
-use dissensus_inputs::{Inputs, Joined, Matched, WITH_PICTURES, from_blends, from_dataset};
+use dissensus_inputs::{Inputs, Joined, Matched, WITH_IMAGES, from_blends, from_dataset};
 use dissensus_labels::subset;
 use dissensus_measure::{Matrix, Targets, Truth};
 use dissensus_studies::Material;
@@ -157,10 +157,11 @@ fn report_joined(joined: &Joined, table: &VoteTable, context: &LoadContext<'_>) 
 /// Inputs of a file, a folder, or a dataset of the catalogue.
 pub fn read_inputs(path: &Path, context: &LoadContext<'_>) -> Result<Inputs, DataError> {
     let name = path.to_string_lossy();
-    if !path.exists() && WITH_PICTURES.contains(&&*name) {
+    if !path.exists() && WITH_IMAGES.contains(&&*name) {
         return Ok(from_dataset(&name, context.cache()?)?);
     }
-    Ok(dissensus_inputs::read(path, &Default::default())?)
+    let bar = ui::progress::ReadingBar::default();
+    Ok(dissensus_inputs::read_with_progress(path, &Default::default(), &bar)?)
 }
 
 /// The inputs that a spec names, or those of its dataset.
@@ -168,7 +169,7 @@ fn own_inputs(data: &Data, context: &LoadContext<'_>) -> Result<Inputs, DataErro
     match (&data.inputs, &data.source) {
         (Some(path), _) => read_inputs(path, context),
         (None, DataSource::Dataset(name)) if name == "blends" => Ok(from_blends(&blends(data)?)?),
-        (None, DataSource::Dataset(name)) if WITH_PICTURES.contains(&name.as_str()) => {
+        (None, DataSource::Dataset(name)) if WITH_IMAGES.contains(&name.as_str()) => {
             Ok(from_dataset(name, context.cache()?)?)
         }
         (None, DataSource::Dataset(name)) => Err(DataError::NoImages { dataset: name.clone() }),

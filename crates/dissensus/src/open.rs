@@ -38,7 +38,7 @@ fn if_same(task: Task, wanted: &DataIdentity) -> Option<Task> {
 fn of_name(wanted: &DataIdentity, context: &LoadContext<'_>) -> Result<Option<Task>, DataError> {
     let DataIdentity { name, items, judged_on, .. } = wanted;
     let on = judged_on.as_ref().map(|data| &data.name);
-    let known = |name: &String| dissensus_inputs::WITH_PICTURES.contains(&name.as_str());
+    let known = |name: &String| dissensus_inputs::WITH_IMAGES.contains(&name.as_str());
     if !known(name) || !on.is_none_or(known) {
         return Ok(None);
     }

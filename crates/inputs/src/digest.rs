@@ -33,7 +33,7 @@ pub(crate) fn of_inputs(inputs: &Inputs) -> Digest {
             hash.text(ids.name(row));
         }
         match inputs.kind() {
-            Kind::Images(images) => hash.bytes(images.picture(row)),
+            Kind::Images(images) => hash.bytes(images.image(row)),
             Kind::Features(features) => {
                 bytes.clear();
                 bytes.extend(features.row(row).iter().flat_map(|value| value.to_le_bytes()));

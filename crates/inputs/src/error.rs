@@ -1,6 +1,6 @@
 //! What can be wrong with inputs: what was expected, what came, where, and what to do.
 
-use dissensus_io::{Problem, ReadError, shorten};
+use dissensus_io::{Problem, ReadError, ReadOption, shorten};
 use thiserror::Error;
 
 /// Why there are no inputs, or why they do not fit the votes.
@@ -40,7 +40,7 @@ pub enum InputError {
         /// How it is read.
         format: &'static str,
         /// The option.
-        option: &'static str,
+        option: ReadOption,
     },
     /// No rows, no pixels, no columns.
     #[error(
@@ -55,7 +55,7 @@ pub enum InputError {
     /// An array of a shape that is neither.
     #[error(
         "{file}: expected [items, width] (feature vectors), [items, height, width] or [items, \
-         height, width, channels] with 1 or 3 channels (pictures), found the shape {shape:?}"
+         height, width, channels] with 1 or 3 channels (images), found the shape {shape:?}"
     )]
     Shape {
         /// The file.
@@ -63,17 +63,17 @@ pub enum InputError {
         /// Its shape.
         shape: Vec<usize>,
     },
-    /// Pixels that do not make pictures.
+    /// Pixels that do not make images.
     #[error(
-        "{name}: {found} bytes do not make pictures of {height} × {width} with {channels} \
+        "{name}: {found} bytes do not make images of {height} × {width} with {channels} \
          channels; expected a multiple of their product, and 1 or 3 channels"
     )]
     Pixels {
         /// What they belong to.
         name: String,
-        /// Rows of a picture.
+        /// Rows of a image.
         height: usize,
-        /// Columns of a picture.
+        /// Columns of a image.
         width: usize,
         /// Channels of a pixel.
         channels: usize,
@@ -91,9 +91,9 @@ pub enum InputError {
         /// Its shape.
         shape: Vec<usize>,
     },
-    /// Pictures that are not bytes.
+    /// Images that are not bytes.
     #[error(
-        "{file}: an array of 3 or 4 axes holds pictures, whose values come as bytes (uint8, 0 to \
+        "{file}: an array of 3 or 4 axes holds images, whose values come as bytes (uint8, 0 to \
          255), found {found}; convert it, for values from 0 to 1 with (x * \
          255).round().astype(\"uint8\")"
     )]
@@ -127,7 +127,7 @@ pub enum InputError {
         /// The file.
         file: String,
         /// The option that names it.
-        option: &'static str,
+        option: ReadOption,
         /// The name.
         name: String,
         /// The columns there are.
@@ -228,7 +228,7 @@ pub enum InputError {
     },
     /// More than is read.
     #[error(
-        "{file}: {found} {what} are more than the limit of {limit}; make the pictures smaller, or \
+        "{file}: {found} {what} are more than the limit of {limit}; make the images smaller, or \
          raise limits.cells"
     )]
     TooMany {
@@ -241,33 +241,33 @@ pub enum InputError {
         /// The most that are read.
         limit: u64,
     },
-    /// A folder or an index without pictures.
+    /// A folder or an index without images.
     #[error("{file}: expected PNG or JPEG files, found {found}")]
-    NoPictures {
+    NoImages {
         /// The folder or index.
         file: String,
         /// What is there, and what to do.
         found: String,
     },
-    /// A picture that cannot be read.
+    /// A image that cannot be read.
     #[error("{file}: not a readable PNG or JPEG file: {why}")]
     Decode {
-        /// The picture.
+        /// The image.
         file: String,
         /// The decoder's words.
         why: String,
     },
-    /// Pictures of different sizes.
+    /// Images of different sizes.
     #[error(
-        "{file} has {found:?} pixels (height, width), {first} has {expected:?}; all pictures must \
+        "{file} has {found:?} pixels (height, width), {first} has {expected:?}; all images must \
          have one size: say which with resize = [height, width]"
     )]
     Size {
-        /// The first picture that differs.
+        /// The first image that differs.
         file: String,
         /// Its size.
         found: (usize, usize),
-        /// The first picture.
+        /// The first image.
         first: String,
         /// Its size.
         expected: (usize, usize),
@@ -280,19 +280,19 @@ pub enum InputError {
         /// The largest side.
         most: usize,
     },
-    /// A picture that would lose something as 8-bit grey or RGB.
+    /// A image that would lose something as 8-bit grey or RGB.
     #[error("{file} has {what}; expected 8-bit grey or RGB: {remedy}")]
     Lossy {
-        /// The picture.
+        /// The image.
         file: String,
         /// What would be lost.
         what: &'static str,
         /// What to do.
         remedy: &'static str,
     },
-    /// A dataset that has no pictures.
-    #[error("the dataset '{name}' has no pictures here; those that do are: {known}")]
-    WithoutPictures {
+    /// A dataset that has no images.
+    #[error("the dataset '{name}' has no images here; those that do are: {known}")]
+    WithoutImages {
         /// The dataset.
         name: String,
         /// Those that have.
@@ -321,9 +321,7 @@ pub enum InputError {
         ids: String,
     },
     /// A file of a dataset that is not what the catalogue describes.
-    #[error(
-        "{file}: expected {expected}, found {found}; run `dissensus data fetch {name} --force`"
-    )]
+    #[error("{file}: expected {expected}, found {found}; download the dataset '{name}' again")]
     Dataset {
         /// The dataset.
         name: &'static str,
@@ -391,6 +389,19 @@ impl From<ReadError> for InputError {
 }
 
 impl InputError {
+    /// The option of reading that avoids the error; the message names it as `` `id` ``.
+    pub fn option(&self) -> Option<ReadOption> {
+        match self {
+            Self::Inapplicable { option, .. } | Self::NoSuchColumn { option, .. } => Some(*option),
+            Self::Ambiguous { .. } => Some(ReadOption::Layout),
+            Self::NoArray { .. } | Self::SeveralArrays { .. } => Some(ReadOption::Key),
+            Self::Size { .. } | Self::Resize { .. } => Some(ReadOption::Resize),
+            Self::NoneShared { .. } => Some(ReadOption::Id),
+            Self::Answer { .. } => Some(ReadOption::Skip),
+            _ => None,
+        }
+    }
+
     pub(crate) fn io(file: &std::path::Path, error: std::io::Error) -> Self {
         Self::Io { file: file.display().to_string(), error }
     }

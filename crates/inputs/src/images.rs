@@ -1,10 +1,10 @@
-//! Pictures: items × height × width × channels, one byte a value.
+//! Images: items × height × width × channels, one byte a value.
 
 use rayon::prelude::*;
 
 use crate::error::InputError;
 
-/// Pictures of one size, grey (1 channel) or RGB (3 channels).
+/// Images of one size, grey (1 channel) or RGB (3 channels).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Images {
     height: usize,
@@ -24,7 +24,7 @@ pub struct Normalization {
 }
 
 impl Images {
-    /// Checks that the pixels make whole pictures, at least one. `name` says in messages what
+    /// Checks that the pixels make whole images, at least one. `name` says in messages what
     /// they belong to.
     pub fn new(
         name: &str,
@@ -42,7 +42,7 @@ impl Images {
         Ok(Self { height, width, channels, pixels })
     }
 
-    /// How many pictures there are.
+    /// How many images there are.
     pub fn len(&self) -> usize {
         self.pixels.len() / self.size()
     }
@@ -52,12 +52,12 @@ impl Images {
         self.pixels.is_empty()
     }
 
-    /// Rows of a picture.
+    /// Rows of a image.
     pub fn height(&self) -> usize {
         self.height
     }
 
-    /// Columns of a picture.
+    /// Columns of a image.
     pub fn width(&self) -> usize {
         self.width
     }
@@ -72,36 +72,36 @@ impl Images {
         [self.height, self.width, self.channels]
     }
 
-    /// All pixels, picture after picture.
+    /// All pixels, image after image.
     pub fn pixels(&self) -> &[u8] {
         &self.pixels
     }
 
-    /// One picture, height × width × channels; empty where there is no such picture.
-    pub fn picture(&self, place: usize) -> &[u8] {
+    /// One image, height × width × channels; empty where there is no such image.
+    pub fn image(&self, place: usize) -> &[u8] {
         self.pixels.chunks_exact(self.size()).nth(place).unwrap_or(&[])
     }
 
-    /// Bytes of a picture.
+    /// Bytes of a image.
     fn size(&self) -> usize {
         self.height * self.width * self.channels
     }
 
-    /// The pictures at these places.
+    /// The images at these places.
     pub(crate) fn select(&self, places: &[usize]) -> Self {
         let mut pixels = Vec::with_capacity(places.len() * self.size());
-        places.iter().for_each(|&place| pixels.extend_from_slice(self.picture(place)));
+        places.iter().for_each(|&place| pixels.extend_from_slice(self.image(place)));
         Self { pixels, ..*self }
     }
 
-    /// Mean and standard deviation of each channel over the pictures at these places, or over all:
+    /// Mean and standard deviation of each channel over the images at these places, or over all:
     ///
     /// ```text
     /// mean = Σ v / 255 n        sd = √(n Σ v² − (Σ v)²) / 255 n
     /// ```
     ///
     /// The sums are of whole numbers, so the result does not depend on threads or order. `None`
-    /// where no place holds a picture.
+    /// where no place holds a image.
     pub fn normalization(&self, places: Option<&[usize]>) -> Option<Normalization> {
         let all: Vec<usize>;
         let places = match places {
@@ -117,7 +117,7 @@ impl Images {
         };
         let of = |&place: &usize| {
             let mut sums = [[0; 3]; 3];
-            for pixel in self.picture(place).chunks_exact(self.channels) {
+            for pixel in self.image(place).chunks_exact(self.channels) {
                 for ([count, sum, squares], &value) in sums.iter_mut().zip(pixel) {
                     let value = u64::from(value);
                     (*count, *sum, *squares) = (*count + 1, *sum + value, *squares + value * value);
@@ -151,7 +151,7 @@ pub(crate) struct Strides {
     pub(crate) start: usize,
 }
 
-/// Pictures whose values stand in another order, brought into ours. The caller has checked that
+/// Images whose values stand in another order, brought into ours. The caller has checked that
 /// every value is there and that no axis is empty.
 pub(crate) fn gather(
     data: &[u8],
@@ -162,12 +162,12 @@ pub(crate) fn gather(
     let mut pixels = vec![0; items * size];
     let ours =
         strides.channel == 1 && strides.column == channels && strides.row == width * channels;
-    pixels.par_chunks_exact_mut(size).enumerate().for_each(|(item, picture)| {
+    pixels.par_chunks_exact_mut(size).enumerate().for_each(|(item, image)| {
         let data = &data[strides.start + item * strides.item..];
         if ours {
-            return picture.copy_from_slice(&data[..size]);
+            return image.copy_from_slice(&data[..size]);
         }
-        for (row, values) in picture.chunks_exact_mut(width * channels).enumerate() {
+        for (row, values) in image.chunks_exact_mut(width * channels).enumerate() {
             for (column, pixel) in values.chunks_exact_mut(channels).enumerate() {
                 let at = row * strides.row + column * strides.column;
                 for (channel, value) in pixel.iter_mut().enumerate() {
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn normalization_is_per_channel_and_over_the_places() {
-        // Two pictures of 1 × 2, RGB.
+        // Two images of 1 × 2, RGB.
         let pixels = vec![0, 10, 255, 255, 10, 0, 255, 30, 0, 255, 30, 0];
         let images = Images::new("x", 1, 2, 3, pixels).unwrap();
         let all = images.normalization(None).unwrap();
@@ -206,19 +206,19 @@ mod tests {
     }
 
     #[test]
-    fn pixels_must_make_whole_pictures() {
+    fn pixels_must_make_whole_images() {
         assert!(Images::new("x", 2, 2, 3, vec![0; 12]).is_ok());
         for (height, width, channels, bytes) in
             [(2, 2, 3, 11), (2, 2, 2, 8), (0, 2, 1, 4), (2, 2, 1, 0), (usize::MAX, 2, 1, 4)]
         {
             let error = Images::new("x", height, width, channels, vec![0; bytes]).unwrap_err();
-            assert!(error.to_string().contains("do not make pictures"), "{error}");
+            assert!(error.to_string().contains("do not make images"), "{error}");
         }
     }
 
     #[test]
     fn planes_become_pixels() {
-        // One picture of 1 × 2 with planes R, G, B behind a label byte.
+        // One image of 1 × 2 with planes R, G, B behind a label byte.
         let strides = Strides { item: 7, row: 2, column: 1, channel: 2, start: 1 };
         let data = [99, 1, 2, 3, 4, 5, 6];
         assert_eq!(gather(&data, [1, 1, 2, 3], strides), [1, 3, 5, 2, 4, 6]);

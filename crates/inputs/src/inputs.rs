@@ -1,4 +1,4 @@
-//! Inputs: pictures or feature vectors, and the ids of the items they belong to.
+//! Inputs: images or feature vectors, and the ids of the items they belong to.
 
 use dissensus_core::{Digest, Ids, IdsBuilder};
 
@@ -10,7 +10,7 @@ use crate::images::Images;
 /// What inputs are.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
-    /// Pictures.
+    /// Images.
     Images(Images),
     /// Feature vectors.
     Features(Features),
@@ -35,14 +35,14 @@ impl Kind {
         match self {
             Self::Images(images) => {
                 let [height, width, channels] = images.shape();
-                format!("pictures of {height}×{width}×{channels}")
+                format!("images of {height}×{width}×{channels}")
             }
             Self::Features(features) => format!("vectors of {} numbers", features.width()),
         }
     }
 }
 
-/// What a model is trained on, one row an item.
+/// What a model is trained on, one row per item.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inputs {
     name: String,
@@ -81,12 +81,12 @@ impl Inputs {
         self.ids.as_ref()
     }
 
-    /// Pictures or feature vectors.
+    /// Images or feature vectors.
     pub fn kind(&self) -> &Kind {
         &self.kind
     }
 
-    /// Pictures or feature vectors, for a caller that needs nothing else.
+    /// Images or feature vectors, for a caller that needs nothing else.
     pub fn into_kind(self) -> Kind {
         self.kind
     }
@@ -131,7 +131,7 @@ impl Inputs {
         }
     }
 
-    /// These rows, and after them those of `other`, under the name of the first. Both are pictures
+    /// These rows, and after them those of `other`, under the name of the first. Both are images
     /// of one size, or vectors of one width. There are ids where both have some, all different.
     pub fn followed_by(&self, other: &Self) -> Result<Self, InputError> {
         let name = &self.name;
@@ -252,20 +252,20 @@ mod tests {
         assert_eq!(one.followed_by(&bare).unwrap().ids(), None);
         let again = one.followed_by(&one).unwrap_err().to_string();
         assert!(again.contains("row 0 and row 2 have the same id"), "{again}");
-        let pictures = |height, width, pixels: Vec<u8>| {
+        let of_size = |height, width, pixels: Vec<u8>| {
             let images = Images::new("y", height, width, 1, pixels).unwrap();
             Inputs::new("y", None, Kind::Images(images)).unwrap()
         };
-        let (flat, other) = (pictures(1, 2, vec![1, 2]), pictures(1, 2, vec![3, 4, 5, 6]));
+        let (flat, other) = (of_size(1, 2, vec![1, 2]), of_size(1, 2, vec![3, 4, 5, 6]));
         let Kind::Images(images) = flat.followed_by(&other).unwrap().into_kind() else {
-            panic!("pictures")
+            panic!("images")
         };
         assert_eq!((images.len(), images.pixels()), (3, &[1, 2, 3, 4, 5, 6][..]));
-        let tall = flat.followed_by(&pictures(2, 1, vec![1, 2])).unwrap_err().to_string();
-        let wanted = "y are pictures of 1×2×1, and y pictures of 2×1×1; they must be alike to \
+        let tall = flat.followed_by(&of_size(2, 1, vec![1, 2])).unwrap_err().to_string();
+        let wanted = "y are images of 1×2×1, and y images of 2×1×1; they must be alike to \
                       stand in one set";
         assert_eq!(tall, wanted);
         let mixed = one.followed_by(&flat).unwrap_err().to_string();
-        assert!(mixed.starts_with("x are vectors of 2 numbers, and y pictures of"), "{mixed}");
+        assert!(mixed.starts_with("x are vectors of 2 numbers, and y images of"), "{mixed}");
     }
 }

@@ -2,10 +2,10 @@
 
 use std::str::FromStr;
 
-use dissensus_io::{Limits, SourceOptions};
+use dissensus_io::{Delimiter, Limits, ReadOption, SourceOptions};
 use serde::{Deserialize, Serialize};
 
-/// Where the channels of an array of pictures stand.
+/// Where the channels of an array of images stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Layout {
@@ -28,6 +28,9 @@ impl FromStr for Layout {
 
 /// How to read inputs. The default detects everything. An option that means nothing for what the
 /// source turns out to be is an error.
+///
+/// Every field but `limits` is a key of the same name, in a file or (with dashes) on a command
+/// line; there, [`parse_size`] reads `resize`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReadOptions {
@@ -37,14 +40,14 @@ pub struct ReadOptions {
     pub layout: Option<Layout>,
     /// The id column of a table: a name, or `#2` for the second column.
     pub id: Option<String>,
-    /// The column of file names in a table of pictures.
+    /// The column of file names in a table of images.
     pub file: Option<String>,
     /// Columns of a table that are no features.
     pub skip: Vec<String>,
-    /// Height and width to which picture files are brought.
+    /// Height and width to which image files are brought.
     pub resize: Option<[usize; 2]>,
     /// The delimiter of a text table.
-    pub delimiter: Option<u8>,
+    pub delimiter: Option<Delimiter>,
     /// Whether a text table's first row is its header.
     pub header: Option<bool>,
     /// The largest things that are read.
@@ -57,16 +60,31 @@ impl ReadOptions {
         SourceOptions { delimiter: self.delimiter, header: self.header, limits: self.limits }
     }
 
-    /// The names of the options that are set.
-    pub(crate) fn given(&self) -> Vec<&'static str> {
+    /// The options that are set and that not every source takes.
+    pub(crate) fn given(&self) -> Vec<ReadOption> {
         let all = [
-            ("key", self.key.is_some()),
-            ("layout", self.layout.is_some()),
-            ("id", self.id.is_some()),
-            ("file", self.file.is_some()),
-            ("skip", !self.skip.is_empty()),
-            ("resize", self.resize.is_some()),
+            (ReadOption::Key, self.key.is_some()),
+            (ReadOption::Layout, self.layout.is_some()),
+            (ReadOption::Id, self.id.is_some()),
+            (ReadOption::File, self.file.is_some()),
+            (ReadOption::Skip, !self.skip.is_empty()),
+            (ReadOption::Resize, self.resize.is_some()),
         ];
-        all.into_iter().filter(|(_, set)| *set).map(|(name, _)| name).collect()
+        all.into_iter().filter(|(_, set)| *set).map(|(option, _)| option).collect()
+    }
+}
+
+/// A size as `32x48` (height × width), or `32` for a square.
+///
+/// ```
+/// assert_eq!(dissensus_inputs::parse_size("32x48"), Ok([32, 48]));
+/// assert_eq!(dissensus_inputs::parse_size("32"), Ok([32, 32]));
+/// assert!(dissensus_inputs::parse_size("small").is_err());
+/// ```
+pub fn parse_size(text: &str) -> Result<[usize; 2], String> {
+    let (height, width) = text.split_once('x').unwrap_or((text, text));
+    match (height.parse(), width.parse()) {
+        (Ok(height), Ok(width)) => Ok([height, width]),
+        _ => Err("expected HEIGHTxWIDTH, such as 32x32".to_owned()),
     }
 }

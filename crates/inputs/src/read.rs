@@ -2,22 +2,32 @@
 
 use std::path::{Path, PathBuf};
 
+use dissensus_core::{Progress, Silent};
 use dissensus_io::Input;
 use dissensus_io::{Source, json};
 
 use crate::error::InputError;
-use crate::formats::{FORMATS, Opened, Whence};
+use crate::formats::{FORMATS, Opened, Origin};
 use crate::inputs::Inputs;
 use crate::options::ReadOptions;
 
-/// Reads a file, a folder of pictures, or standard input for `-`.
+/// Reads a file, a folder of images, or standard input for `-`.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Inputs, InputError> {
+    read_with_progress(path, options, &Silent)
+}
+
+/// Reads a file, a folder of images, or standard input for `-`, and reports how far a file is.
+pub fn read_with_progress(
+    path: &Path,
+    options: &ReadOptions,
+    progress: &dyn Progress,
+) -> Result<Inputs, InputError> {
     if path.is_dir() {
-        let whence = Whence { name: path.display().to_string(), folder: path.to_owned() };
-        return by_format(&whence, Opened::Folder, options);
+        let origin = Origin { name: path.display().to_string(), folder: path.to_owned() };
+        return by_format(&origin, Opened::Folder, options);
     }
     let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
-    read_input(Input::open(path)?, folder, options)
+    Input::read_with_progress(path, progress, |input| read_input(input, folder, options))
 }
 
 /// Reads bytes in memory under a name for messages. Files that they name are looked for in the
@@ -27,7 +37,7 @@ pub fn read_bytes(name: &str, bytes: Vec<u8>, options: &ReadOptions) -> Result<I
 }
 
 fn read_input(input: Input, folder: PathBuf, options: &ReadOptions) -> Result<Inputs, InputError> {
-    let whence = Whence { name: input.name.clone(), folder };
+    let origin = Origin { name: input.name.clone(), folder };
     let source = match Source::open(input, &options.source())? {
         // An array of objects is a table.
         Source::Json(value) => match json::array_as_table(value) {
@@ -36,17 +46,17 @@ fn read_input(input: Input, folder: PathBuf, options: &ReadOptions) -> Result<In
         },
         source => source,
     };
-    by_format(&whence, Opened::Source(source), options)
+    by_format(&origin, Opened::Source(source), options)
 }
 
-fn by_format(whence: &Whence, opened: Opened, options: &ReadOptions) -> Result<Inputs, InputError> {
+fn by_format(origin: &Origin, opened: Opened, options: &ReadOptions) -> Result<Inputs, InputError> {
     let Some(format) = FORMATS.iter().find(|format| (format.detect)(&opened, options)) else {
-        let file = whence.name.clone();
+        let file = origin.name.clone();
         return Err(InputError::Unknown { file, seen: opened.describe() });
     };
     if let Some(option) = options.given().into_iter().find(|o| !format.options.contains(o)) {
-        let file = whence.name.clone();
+        let file = origin.name.clone();
         return Err(InputError::Inapplicable { file, format: format.name, option });
     }
-    (format.read)(whence, opened, options)
+    (format.read)(origin, opened, options)
 }

@@ -1,4 +1,4 @@
-//! The pictures, votes and texts of known datasets, read as a user would read them, against what is known of each.
+//! The images, votes and texts of known datasets, read as a user would read them, against what is known of each.
 //!
 //! The files are not part of the repository. `DISSENSUS_MIRROR` names a folder that holds them (by
 //! default `shared/data` beside the repository); without it every test says that it was skipped.
@@ -22,23 +22,23 @@ fn mirror(file: &str) -> Option<PathBuf> {
 }
 
 fn images(inputs: &Inputs) -> &Images {
-    let Kind::Images(images) = inputs.kind() else { panic!("pictures") };
+    let Kind::Images(images) = inputs.kind() else { panic!("images") };
     images
 }
 
-/// What is known of a set of pictures.
+/// What is known of a set of images.
 struct Facts {
     items: usize,
     mean: [f64; 3],
     sd: [f64; 3],
-    /// Of picture 3: two neighbours in the first row, then the first of the second row.
+    /// Of image 3: two neighbours in the first row, then the first of the second row.
     pixels: Option<[[u8; 3]; 3]>,
 }
 
 /// The golden numbers come from plain Python 3, which counts the bytes of each plane:
 ///
 /// ```text
-/// c = Counter(plane of every picture); n = sum(c.values())
+/// c = Counter(plane of every image); n = sum(c.values())
 /// s = sum(v * k for v, k in c.items()); q = sum(v * v * k for v, k in c.items())
 /// mean = s / n / 255; sd = sqrt(q / n - (s / n) ** 2) / 255
 /// ```
@@ -54,15 +54,15 @@ fn check(name: &str, file: &str, facts: &Facts) -> Option<Inputs> {
         assert!(near, "{name}: {found:?} is not {wanted:?}");
     }
     if let Some(wanted) = facts.pixels {
-        let picture = images.picture(3);
-        let pixels = [0, 1, 32].map(|pixel| &picture[3 * pixel..][..3]);
+        let image = images.image(3);
+        let pixels = [0, 1, 32].map(|pixel| &image[3 * pixel..][..3]);
         assert_eq!(pixels, wanted.each_ref().map(|pixel| &pixel[..]), "{name}");
     }
     Some(inputs)
 }
 
 #[test]
-fn cifar10h_pictures_have_the_ids_of_the_votes() {
+fn cifar10h_images_have_the_ids_of_the_votes() {
     let facts = Facts {
         items: 10_000,
         mean: [0.4942142800245098, 0.4851313890165441, 0.4504090927542892],
@@ -70,7 +70,7 @@ fn cifar10h_pictures_have_the_ids_of_the_votes() {
         pixels: Some([[155, 156, 149], [167, 176, 187], [153, 155, 157]]),
     };
     let Some(inputs) = check("cifar10h", "cifar10/test_batch.bin", &facts) else { return };
-    let first: u64 = images(&inputs).picture(0).iter().map(|&v| u64::from(v)).sum();
+    let first: u64 = images(&inputs).image(0).iter().map(|&v| u64::from(v)).sum();
     assert_eq!(first as f64 / 3072.0, 108.38606770833333);
 
     let Some(cache) = mirror("cifar10h/cifar10h-counts.npy") else { return };
@@ -81,7 +81,7 @@ fn cifar10h_pictures_have_the_ids_of_the_votes() {
     assert!(joined.items.iter().all(|(item, row)| item == row));
     assert_eq!((joined.without_row.count, joined.without_item.count), (0, 0));
 
-    // The label before each picture is what most people chose, on all but 79 pictures.
+    // The label before each image is what most people chose, on all but 79 images.
     let records = std::fs::read(cache.join("cifar10/test_batch.bin")).unwrap();
     let counts = table.counts().unwrap();
     let agrees = |&(item, row): &(usize, usize)| {
@@ -95,7 +95,7 @@ fn cifar10h_pictures_have_the_ids_of_the_votes() {
 
 /// The five files are not in every mirror.
 #[test]
-fn cifar10n_pictures_have_the_ids_of_the_votes() {
+fn cifar10n_images_have_the_ids_of_the_votes() {
     let facts = Facts {
         items: 50_000,
         mean: [0.49139967861519607, 0.48215840839460783, 0.44653091444546567],
@@ -109,7 +109,7 @@ fn cifar10n_pictures_have_the_ids_of_the_votes() {
     assert_eq!((joined.matched, joined.items.len()), (Matched::ById, 50_000));
     assert!(joined.items.iter().all(|(item, row)| item == row));
 
-    // Against the label before each picture, the three are wrong as often as is known of them.
+    // Against the label before each image, the three are wrong as often as is known of them.
     let records = |n: usize| std::fs::read(cache.join(format!("cifar10/data_batch_{n}.bin")));
     let labels: Vec<u8> = (1..=5)
         .flat_map(|n| records(n).unwrap().chunks_exact(3073).map(|r| r[0]).collect::<Vec<_>>())
@@ -126,9 +126,9 @@ fn cifar10n_pictures_have_the_ids_of_the_votes() {
     assert!(near, "{noise:?}");
 }
 
-/// The order differs between the official file and the rebuilt one, the pictures do not.
+/// The order differs between the official file and the rebuilt one, the images do not.
 #[test]
-fn cifar100_pictures() {
+fn cifar100_images() {
     let facts = Facts {
         items: 10_000,
         mean: [0.5087964127604166, 0.48739301317401956, 0.44194221124387256],
@@ -139,7 +139,7 @@ fn cifar100_pictures() {
 }
 
 #[test]
-fn svhn_pictures() {
+fn svhn_images() {
     let facts = Facts {
         items: 26_032,
         mean: [0.45242315741720973, 0.4524958427803695, 0.46897713063442087],

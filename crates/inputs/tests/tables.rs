@@ -65,7 +65,10 @@ fn nothing_is_left_out_unless_the_user_says_so() {
     assert!(read(text, &skip(&["text", "u", "label"])).is_err());
     let resize = ReadOptions { resize: Some([2, 2]), ..ReadOptions::default() };
     let error = read("id,u\na,1\n", &resize).unwrap_err();
-    assert!(matches!(error, InputError::Inapplicable { option: "resize", .. }), "{error}");
+    assert!(
+        matches!(error, InputError::Inapplicable { option: dissensus_io::ReadOption::Resize, .. }),
+        "{error}"
+    );
 }
 
 #[test]
@@ -100,9 +103,8 @@ fn bad_values_are_named_with_id_and_column() {
     assert!(error("id,u\na,1\n,2\n").starts_with("t.csv, row 3: the id is empty"));
     assert!(error("id,u\na,1\nb,2,3\n").contains("3 cells where 2 are expected"));
     assert!(error("id,u\n").contains("at least one item"), "{}", error("id,u\n"));
-    let picture =
-        read_bytes("p", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec(), &ReadOptions::default());
-    let message = picture.unwrap_err().to_string();
+    let image = read_bytes("p", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec(), &ReadOptions::default());
+    let message = image.unwrap_err().to_string();
     assert!(message.contains("a folder of PNG or JPEG files; found binary data"), "{message}");
     let mut small = ReadOptions::default();
     small.limits.cells = 3;

@@ -42,7 +42,8 @@ pub fn open(input: Input, options: &SourceOptions) -> Result<Table, ReadError> {
         (false, Some(end)) => &body[..end],
         _ => body,
     };
-    let delimiter = options.delimiter.unwrap_or_else(|| guess_delimiter(complete));
+    let delimiter =
+        options.delimiter.map_or_else(|| guess_delimiter(complete), |delimiter| delimiter.0);
     let first = sample(complete, delimiter);
     let Some(head) = first.first() else {
         return Err(ReadError::new(name, Problem::Empty));

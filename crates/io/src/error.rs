@@ -1,9 +1,11 @@
-//! What can be wrong with a vote file: a named problem, and where it stands.
+//! What can be wrong with a file: a named problem, and where it stands.
 
 use std::fmt;
 
 use dissensus_core::{BuildError, DistributionError};
 use thiserror::Error;
+
+use crate::options::ReadOption;
 
 /// A problem in a source, with its place. Prints as one line: file, row, column, what is wrong.
 #[derive(Debug)]
@@ -139,6 +141,16 @@ pub enum Problem {
         /// What stands here, shortened.
         found: String,
     },
+    /// Several things could be meant, or none of those named.
+    #[error("expected {expected}, found {found}")]
+    Choice {
+        /// What is to be chosen.
+        expected: &'static str,
+        /// What there is to choose from.
+        found: String,
+        /// The option that chooses.
+        option: ReadOption,
+    },
     /// No format fits.
     #[error("no known vote format fits: {seen}")]
     UnknownFormat {
@@ -263,7 +275,7 @@ impl Problem {
             Self::Ragged { .. } => "ragged-row",
             Self::OpenQuote => "open-quote",
             Self::Json(_) => "json",
-            Self::Shape { .. } => "shape",
+            Self::Shape { .. } | Self::Choice { .. } => "shape",
             Self::UnknownFormat { .. } => "unknown-format",
             Self::NoSuchFormat { .. } => "no-such-format",
             Self::NotThisFormat { .. } => "not-this-format",
@@ -287,40 +299,57 @@ impl Problem {
         }
     }
 
-    /// What the user can do about it, where that can be said.
+    /// What the user can do about it, where that can be said. Options of reading are written as
+    /// `` `label` `` or `` `values = counts` ``; [`options`](Self::options) lists them.
     pub fn remedy(&self) -> Option<&'static str> {
         Some(match self {
             Self::Encoding { .. } => "convert it first, for example: iconv -f latin1 -t utf-8",
             Self::Utf16 { .. } => "convert it first, for example: iconv -f utf-16 -t utf-8",
             Self::Ragged { .. } => {
-                "quote cells that hold the delimiter, or name it with --delimiter"
+                "quote cells that hold the delimiter, or name it with `delimiter`"
             }
             Self::OpenQuote => "close the quote, or escape a quote inside a field by doubling it",
             Self::UnknownFormat { .. } => {
-                "force one with --format (`dissensus votes formats` lists them), or name the columns \
-                 with --item, --annotator and --label"
+                "name the format with `format`, or the columns with `item`, `annotator` and `label`"
             }
-            Self::NoSuchFormat { .. } => "`dissensus votes formats` lists them",
             Self::NoColumn { .. } | Self::NoSuchColumn { .. } => {
-                "name the columns with --item, --annotator and --label (a name, or #2 for the second)"
+                "name the columns with `item`, `annotator` and `label` (a name, or #2 for the second)"
             }
             Self::NotADistribution(_) => {
-                "if these are vote counts, say so with --values counts; else normalize each row"
+                "if these are vote counts, say so with `values = counts`; else normalize each row"
             }
-            Self::Vote(BuildError::UnknownClass { .. }) => "add it to --classes, or mend the label",
-            Self::Vote(_) => return None,
+            Self::Vote(BuildError::UnknownClass { .. }) => "add it to `classes`, or mend the label",
             Self::DuplicateItem { .. } => "give every item one row, or an id of its own",
             Self::MultiLabel { .. } => {
-                "choose with --multilabel: `each` (every label a share of the vote) or `only=CLASS` \
+                "choose with `multilabel`: `each` (every label a share of the vote) or `only=CLASS` \
                  (one class against the rest)"
             }
+            Self::Choice { option: ReadOption::Item, .. } => "say which with `item`",
+            Self::Choice { .. } => "name it with `label`",
             Self::UnsafePickle { .. } | Self::Pickle(_) => {
                 "save the arrays from Python with numpy.savez and read the .npz instead"
             }
             Self::NotACount { .. } => {
-                "if these are probabilities, say so with --values probabilities"
+                "if these are probabilities, say so with `values = probabilities`"
             }
             _ => return None,
         })
+    }
+
+    /// The options that the remedy names.
+    pub fn options(&self) -> &'static [ReadOption] {
+        use ReadOption::{Annotator, Classes, Delimiter, Format, Item, Label, Multilabel, Values};
+        match self {
+            Self::Ragged { .. } => &[Delimiter],
+            Self::UnknownFormat { .. } => &[Format, Item, Annotator, Label],
+            Self::NoSuchFormat { .. } => &[Format],
+            Self::NoColumn { .. } | Self::NoSuchColumn { .. } => &[Item, Annotator, Label],
+            Self::NotADistribution(_) | Self::NotACount { .. } => &[Values],
+            Self::Vote(BuildError::UnknownClass { .. }) => &[Classes],
+            Self::MultiLabel { .. } => &[Multilabel],
+            Self::Choice { option: Item, .. } => &[Item],
+            Self::Choice { .. } => &[Label],
+            _ => &[],
+        }
     }
 }

@@ -4,13 +4,19 @@
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use dissensus_core::{Event, Progress, Unit};
 
 use crate::error::{Problem, ReadError};
 
 /// How much of the beginning is looked at to tell the format.
 pub const HEAD: usize = 256 * 1024;
+
+/// How often progress is reported.
+const INTERVAL: Duration = Duration::from_millis(100);
 
 /// An opened source.
 pub struct Input {
@@ -31,6 +37,41 @@ impl Input {
             return Self::from_reader("standard input", Box::new(io::stdin()));
         }
         Self::from_reader(&name, Box::new(open_file(path)?))
+    }
+
+    /// Opens a file, or standard input for `-`, and lets `read` read it; `progress` is told how many
+    /// bytes were read so far, several times per second.
+    pub fn read_with_progress<T, E: From<ReadError>>(
+        path: &Path,
+        progress: &dyn Progress,
+        read: impl FnOnce(Self) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let name = path.display().to_string();
+        let (task, inner, total): (&str, Box<dyn Read + Send>, _) = if name == "-" {
+            ("standard input", Box::new(io::stdin()), None)
+        } else {
+            let file = open_file(path)?;
+            let size = file.metadata().ok().map(|metadata| metadata.len());
+            (&name, Box::new(file), size)
+        };
+        let bytes = Arc::new(AtomicU64::new(0));
+        let counted = Counted { inner, bytes: bytes.clone() };
+        let input = Self::from_reader(task, Box::new(counted))?;
+        progress.report(Event::Started { task, total, unit: Unit::Bytes });
+        let result = std::thread::scope(|scope| {
+            let (running, ended) = mpsc::channel::<()>();
+            scope.spawn(move || {
+                while ended.recv_timeout(INTERVAL) == Err(mpsc::RecvTimeoutError::Timeout) {
+                    let done = bytes.load(Ordering::Relaxed);
+                    progress.report(Event::Advanced { task, done, total, detail: "" });
+                }
+            });
+            let result = read(input);
+            drop(running);
+            result
+        });
+        progress.report(Event::Finished { task });
+        result
     }
 
     /// Bytes in memory.
@@ -183,6 +224,33 @@ mod tests {
         let error = Input::from_bytes("x", bomb).unwrap().into_bytes(u64::MAX - 1).unwrap_err();
         let wanted = "x: it unpacks to more than 200 times its size: unpack it first";
         assert_eq!(error.to_string(), wanted);
+    }
+
+    #[test]
+    fn reading_reports_how_far_it_is() {
+        #[derive(Default)]
+        struct Log(std::sync::Mutex<Vec<String>>);
+        impl Progress for Log {
+            fn report(&self, event: Event<'_>) {
+                self.0.lock().unwrap().push(match event {
+                    Event::Started { total, .. } => format!("of {total:?}"),
+                    Event::Advanced { done, .. } => format!("at {done}"),
+                    _ => "end".to_owned(),
+                });
+            }
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.csv");
+        std::fs::write(&path, "item,label\n").unwrap();
+        let log = Log::default();
+        let read = |input: Input| {
+            std::thread::sleep(4 * INTERVAL);
+            input.into_bytes(100)
+        };
+        assert_eq!(Input::read_with_progress(&path, &log, read).unwrap().len(), 11);
+        let log = log.0.into_inner().unwrap();
+        assert_eq!(log.first().unwrap(), "of Some(11)");
+        assert_eq!((log[1].as_str(), log.last().unwrap().as_str()), ("at 11", "end"));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use serde_json::Value;
 use crate::archive::Archive;
 use crate::error::{Problem, ReadError};
 use crate::input::Input;
+use crate::options::Delimiter;
 use crate::table::Table;
 use crate::tensors::is_safetensors;
 use crate::{delimited, json, parquet};
@@ -14,7 +15,7 @@ use crate::{delimited, json, parquet};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SourceOptions {
     /// The delimiter of a text table.
-    pub delimiter: Option<u8>,
+    pub delimiter: Option<Delimiter>,
     /// Whether a text table's first row is its header.
     pub header: Option<bool>,
     /// The largest things that are read.

@@ -13,7 +13,7 @@ use crate::{json, parquet};
 pub enum TableKind {
     /// CSV, TSV and their like.
     Delimited(Dialect),
-    /// One JSON object a line.
+    /// One JSON object per line.
     JsonLines,
     /// A JSON array of objects.
     JsonArray,
@@ -39,7 +39,7 @@ impl TableKind {
 pub struct Row {
     /// Row from 1; a header counts.
     pub number: u64,
-    /// One cell a column.
+    /// One cell per column.
     pub cells: Vec<Value>,
 }
 

@@ -2,6 +2,7 @@
 //! none; classes by name where there are names.
 
 use dissensus_core::{MatchError, Matched, VoteTable, match_ids};
+use dissensus_io::ReadOption;
 use thiserror::Error;
 
 use crate::read::Predictions;
@@ -67,14 +68,24 @@ pub enum AlignError {
 }
 
 impl AlignError {
-    /// What the user can do.
+    /// What the user can do. Options of reading are written as `` `classes` ``;
+    /// [`options`](Self::options) lists them.
     pub fn remedy(&self) -> &'static str {
         match self {
             Self::Width { .. } | Self::Classes { .. } => {
-                "give the classes of the votes in the model's order with --classes"
+                "give the classes of the votes in the model's order with `classes`"
             }
             Self::Rows { .. } => "give the predictions ids: a column `id`, or `items` in an .npz",
-            Self::NoneShared { .. } => "name the id column of the predictions with --id",
+            Self::NoneShared { .. } => "name the id column of the predictions with `id`",
+        }
+    }
+
+    /// The options that the remedy names.
+    pub fn options(&self) -> &'static [ReadOption] {
+        match self {
+            Self::Width { .. } | Self::Classes { .. } => &[ReadOption::Classes],
+            Self::Rows { .. } => &[],
+            Self::NoneShared { .. } => &[ReadOption::Id],
         }
     }
 }

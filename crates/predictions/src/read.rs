@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use dissensus_core::SUM_TOLERANCE;
-use dissensus_io::{Input, Limits, Problem, ReadError, Source, SourceOptions};
-use serde::Serialize;
+use dissensus_core::{Progress, SUM_TOLERANCE};
+use dissensus_io::{Delimiter, Input, Limits, Problem, ReadError, Source, SourceOptions};
+use serde::{Deserialize, Serialize};
 
-use crate::formats::{FORMATS, Found};
+use crate::formats::{FORMATS, RawPredictions};
 
 /// What the numbers of a prediction are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// Scores before the softmax.
@@ -29,18 +29,23 @@ impl std::str::FromStr for Kind {
     }
 }
 
-/// What the user says about a file of predictions; the rest is detected.
-#[derive(Clone, Debug, Default)]
+/// How to read a file of predictions. The default detects everything.
+///
+/// Every field but `limits` is a key of the same name, in a file or (with dashes) on a command
+/// line.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct ReadOptions {
     /// Logits or probabilities.
     pub kind: Option<Kind>,
     /// Column of the item id.
-    pub item: Option<String>,
+    pub id: Option<String>,
     /// The delimiter of a text table.
-    pub delimiter: Option<u8>,
+    pub delimiter: Option<Delimiter>,
     /// Whether a text table's first row is its header.
     pub header: Option<bool>,
     /// The largest things that are read.
+    #[serde(skip)]
     pub limits: Limits,
 }
 
@@ -50,7 +55,7 @@ impl ReadOptions {
     }
 }
 
-/// What a model said, one row an item.
+/// What a model said, one row per item.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Predictions {
     /// The model: its name in the file, or the file's.
@@ -86,6 +91,15 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Vec<Predictions>, Read
     read_input(Input::open(path)?, options)
 }
 
+/// Reads a file, or standard input for `-`, and reports how far it is.
+pub fn read_with_progress(
+    path: &Path,
+    options: &ReadOptions,
+    progress: &dyn Progress,
+) -> Result<Vec<Predictions>, ReadError> {
+    Input::read_with_progress(path, progress, |input| read_input(input, options))
+}
+
 /// Reads bytes in memory under a name for messages.
 pub fn read_bytes(
     name: &str,
@@ -107,8 +121,12 @@ fn read_input(input: Input, options: &ReadOptions) -> Result<Vec<Predictions>, R
 }
 
 /// Checks the numbers and tells what they are.
-fn finish(file: &str, found: Found, options: &ReadOptions) -> Result<Predictions, ReadError> {
-    let Found { name, ids, classes, values, width, kind } = found;
+fn finish(
+    file: &str,
+    found: RawPredictions,
+    options: &ReadOptions,
+) -> Result<Predictions, ReadError> {
+    let RawPredictions { name, ids, classes, values, width, kind } = found;
     let error = |row: usize, problem: Problem| {
         let mut error = ReadError::new(file, problem).row(row as u64);
         error.item = ids.as_ref().and_then(|ids| ids.get(row).cloned());

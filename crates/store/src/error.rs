@@ -194,37 +194,41 @@ impl StoreError {
     }
 
     /// What the user can do about it.
-    pub fn remedy(&self) -> Option<String> {
-        let remove =
-            |id: &RunId| format!("`dissensus runs rm {id}` removes it; it then starts anew");
-        match self {
+    pub fn remedy(&self) -> Option<Remedy> {
+        let remove = |path: &Path| run_of(path).map(Remedy::RemoveRun);
+        Some(match self {
             Self::Io { path, source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
-                run_of(path).map(|id| remove(&id))
+                return remove(path);
             }
-            Self::NoStore { .. } => {
-                Some("check the path; training into it makes a store".to_owned())
-            }
-            Self::NotAStore { .. } => Some("name a store, or a new or empty folder".to_owned()),
-            Self::Newer { .. } => Some("update dissensus, or use another store".to_owned()),
-            Self::Json { path, .. } => match run_of(path) {
-                Some(id) => Some(remove(&id)),
-                None => Some("restore the file from a copy, or use another store".to_owned()),
-            },
-            Self::NoRun { .. } => Some("`dissensus runs` lists them".to_owned()),
-            Self::Ambiguous { .. } => Some("give more digits of the id".to_owned()),
-            Self::Locked { .. } => Some("wait for it, or stop that process".to_owned()),
-            Self::NoLocks { .. } => Some("keep the store on another file system".to_owned()),
-            Self::Digest { id, .. } | Self::Checkpoint { id, .. } => Some(remove(id)),
-            Self::Collision { id, .. } => {
-                Some(format!("keep one of them in another store, or `dissensus runs rm {id}`"))
-            }
-            Self::Pack { .. } => Some("pack the store again, and copy the file whole".to_owned()),
-            Self::Weights { path, .. } | Self::Predictions { path, .. } => {
-                run_of(path).map(|id| remove(&id))
-            }
-            _ => None,
-        }
+            Self::NoStore { .. } => Remedy::Words("check the path; training into it makes a store"),
+            Self::NotAStore { .. } => Remedy::Words("name a store, or a new or empty folder"),
+            Self::Newer { .. } => Remedy::Words("update dissensus, or use another store"),
+            Self::Json { path, .. } => remove(path)
+                .unwrap_or(Remedy::Words("restore the file from a copy, or use another store")),
+            Self::NoRun { .. } => Remedy::ListRuns,
+            Self::Ambiguous { .. } => Remedy::Words("give more digits of the id"),
+            Self::Locked { .. } => Remedy::Words("wait for it, or stop that process"),
+            Self::NoLocks { .. } => Remedy::Words("keep the store on another file system"),
+            Self::Digest { id, .. } | Self::Checkpoint { id, .. } => Remedy::RemoveRun(id.clone()),
+            Self::Collision { id, .. } => Remedy::KeepOne(id.clone()),
+            Self::Pack { .. } => Remedy::Words("pack the store again, and copy the file whole"),
+            Self::Weights { path, .. } | Self::Predictions { path, .. } => return remove(path),
+            _ => return None,
+        })
     }
+}
+
+/// What can be done about an error. A front end words what it has commands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Remedy {
+    /// Remove this run; it then starts anew.
+    RemoveRun(RunId),
+    /// Keep one of two runs of this id in another store, or remove it.
+    KeepOne(RunId),
+    /// List the runs.
+    ListRuns,
+    /// In these words.
+    Words(&'static str),
 }
 
 /// The run that a file belongs to: the nearest folder above it that is called like one.

@@ -16,6 +16,19 @@
 //! STORE/studies/NAME/                    what a study comes to: any files, by plain names
 //! ```
 //!
+//! ```
+//! use dissensus_store::{Begun, Store};
+//! use serde_json::json;
+//!
+//! # let folder = tempfile::tempdir()?;
+//! let store = Store::create_or_open(folder.path())?;
+//! let (spec, about) = (json!({"model": "mlp", "seed": 1}), json!({"code": "0.1.0"}));
+//! let Begun::Run(run) = store.begin(&spec, &about, 5)? else { panic!("a new run") };
+//! run.finish(&json!({"accuracy": 0.9}))?;
+//! assert!(matches!(store.begin(&spec, &about, 5)?, Begun::Finished(_)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! [`Store::begin`] gives an [`ActiveRun`] that alone may write, or says that the run is finished;
 //! [`RunInfo`] is what anyone reads. Every file is replaced whole by a rename, so a process may be
 //! killed at any moment: what it wrote last is there, old or new, never half. The lock is the
@@ -50,7 +63,7 @@ pub use canonical::{RunId, canonical_json, digest};
 pub use checkpoint::Checkpoint;
 pub use dissensus_io::Durability;
 pub use dissensus_predictions::Logits;
-pub use error::StoreError;
+pub use error::{Remedy, StoreError};
 pub use layout::{FORMAT, Which};
 pub use pack::{PackOptions, Packed, StudyMerge, Unpacked, pack, unpack};
 pub use run::{Continued, RunInfo};

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use common::{about, begin, checkpoint, predictions, spec, weights};
-use dissensus_store::{RunId, Store, StoreError, Which};
+use dissensus_store::{Remedy, RunId, Store, StoreError, Which};
 use serde_json::Value;
 
 /// A store with one interrupted run that has everything, and the run's folder.
@@ -24,8 +24,15 @@ fn store() -> (tempfile::TempDir, Store, PathBuf) {
     (folder, store, dir)
 }
 
-fn rm() -> String {
-    format!("`dissensus runs rm {}` removes it; it then starts anew", RunId::of(&spec(1)))
+fn rm() -> Remedy {
+    Remedy::RemoveRun(RunId::of(&spec(1)))
+}
+
+fn words(error: &StoreError) -> &'static str {
+    match error.remedy() {
+        Some(Remedy::Words(words)) => words,
+        other => panic!("{error}: {other:?}"),
+    }
 }
 
 #[test]
@@ -33,7 +40,7 @@ fn stores_that_are_none() {
     let folder = tempfile::tempdir().unwrap();
     let absent = Store::open(folder.path().join("absent")).unwrap_err();
     assert!(absent.to_string().starts_with("there is no store at "), "{absent}");
-    assert!(absent.remedy().unwrap().contains("check the path"));
+    assert!(words(&absent).contains("check the path"));
     assert!(matches!(Store::open(folder.path()).unwrap_err(), StoreError::NoStore { .. }));
     // An empty folder becomes a store, one with something else in it does not.
     let file = folder.path().join("thesis.tex");
@@ -59,7 +66,7 @@ fn newer_formats_are_refused() {
     let message =
         "about.json was made by a newer dissensus: its format is 2, this one knows up to 1";
     assert!(error.to_string().ends_with(message), "{error}");
-    assert!(error.remedy().unwrap().starts_with("update dissensus"));
+    assert!(words(&error).starts_with("update dissensus"));
     let begun = store.begin(&spec(1), &about(), 5).unwrap_err();
     assert!(matches!(begun, StoreError::Newer { .. }), "{begun}");
     fs::write(&path, text).unwrap();
@@ -78,7 +85,7 @@ fn newer_formats_are_refused() {
     fs::write(folder.path().join("store.json"), "{\"format\": \"1\"}").unwrap();
     let error = Store::create_or_open(folder.path()).unwrap_err();
     assert!(matches!(error, StoreError::Json { .. }), "{error}");
-    assert!(error.remedy().unwrap().contains("restore the file"));
+    assert!(words(&error).contains("restore the file"));
 }
 
 #[test]

@@ -173,7 +173,6 @@ impl StudyError {
     /// What the user can do about it, where the message does not say.
     pub fn remedy(&self) -> Option<String> {
         match self {
-            Self::Store(error) => error.remedy(),
             Self::Run { id, .. } => {
                 Some(format!("`dissensus runs rm {id}` removes it; it then starts anew"))
             }

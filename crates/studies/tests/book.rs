@@ -168,7 +168,7 @@ fn vectors_are_shown_as_the_pictures_behind_them_and_classes_by_their_names() {
         let features = Features::new("f", images.pixels().len() / images.len(), values)?;
         let ids = material.task.table().items().clone();
         let each = ids.iter().enumerate();
-        seen = each.map(|(at, id)| (id.to_owned(), images.picture(at).to_vec())).collect();
+        seen = each.map(|(at, id)| (id.to_owned(), images.image(at).to_vec())).collect();
         let inputs = Inputs::new("f", Some(ids.clone()), Kind::Features(features))?;
         let (task, _) = Task::new("pixels by nobody", material.task.table(), &inputs)?;
         // In another order than the vectors.

@@ -69,7 +69,7 @@ fn both_stand_in_one_table_and_none_are_called_the_same() {
         for (item, shares) in table.distributions().iter().enumerate() {
             let id = format!("{prefix}{}", table.items().name(item));
             let place = task.table().items().position(&id).unwrap();
-            assert_eq!(images.picture(place), own.picture(item), "{name}: {id}");
+            assert_eq!(images.image(place), own.image(item), "{name}: {id}");
             let shares = shares.as_ref().unwrap().values();
             assert_eq!(&task.truth().targets()[place * 10..][..10], shares, "{name}: {id}");
         }

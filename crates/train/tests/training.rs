@@ -227,7 +227,7 @@ fn features() -> Inputs {
         pixels.sum::<f32>() / 16.0 / 128.0 - 1.0
     };
     let rows = (0..images.len()).flat_map(|item| (0..16).map(move |at| (item, at)));
-    let values = rows.map(|(item, at)| block(images.picture(item), at)).collect();
+    let values = rows.map(|(item, at)| block(images.image(item), at)).collect();
     let kind = Kind::Features(Features::new("blocks", 16, values).unwrap());
     Inputs::new("blocks", Some(table.items().clone()), kind).unwrap()
 }

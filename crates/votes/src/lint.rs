@@ -9,9 +9,9 @@ use std::path::Path;
 use dissensus_core::{Ballots, Counts, Keep, VoteTable};
 use serde::Serialize;
 
-use crate::intake::{Finding, Note, Severity};
+use crate::collector::{Finding, Note, Severity};
 use crate::options::ReadOptions;
-use crate::reading::{Reading, read};
+use crate::reading::{VoteFile, read};
 use dissensus_io::ReadError;
 
 /// What the linter says of a file.
@@ -56,7 +56,7 @@ pub fn lint(path: &Path, options: &ReadOptions) -> Report {
 }
 
 /// Reports on what was read, or on why it was not.
-pub fn report(file: &str, reading: Result<Reading, ReadError>) -> Report {
+pub fn report(file: &str, reading: Result<VoteFile, ReadError>) -> Report {
     let (format, size, notes, mut findings) = match reading {
         Err(error) => (None, None, Vec::new(), vec![Finding::from(&error)]),
         Ok(reading) => {

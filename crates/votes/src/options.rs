@@ -1,11 +1,29 @@
-//! What the user says about a source; everything else is guessed and printed.
+//! What the user says about a vote file; everything else is guessed and stated.
 
 use dissensus_core::{ClassError, ClassOrder, ClassSet, Keep};
-use dissensus_io::{Limits, SourceOptions};
-use serde::Serialize;
+use dissensus_io::{Delimiter, Limits, SourceOptions};
+use serde::{Deserialize, Serialize};
 
-/// How to read a source. The default guesses everything.
-#[derive(Clone, Debug)]
+/// How to read a vote file. The default guesses everything.
+///
+/// Every field that a user may set is a key of the same name, in a file or (with dashes) on a
+/// command line; values are written as in this example. What only a program decides (`texts`,
+/// `keep`, `collect`, `limits`) is no key.
+///
+/// ```
+/// use dissensus_votes::{MultiLabel, ReadOptions, Values};
+///
+/// let options: ReadOptions = serde_json::from_str(r##"{
+///     "format": "wide", "item": "#1", "label": "verdict", "delimiter": "tab", "header": true,
+///     "classes": ["no", "yes"], "missing": ["-1"], "multilabel": "only=yes", "values": "counts"
+/// }"##)?;
+/// assert_eq!(options.multilabel, MultiLabel::Only("yes".to_owned()));
+/// assert_eq!(options.values, Some(Values::Counts));
+/// assert!(serde_json::from_str::<ReadOptions>(r#"{"lable": "x"}"#).is_err());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct ReadOptions {
     /// Name of the format; `None` detects it.
     pub format: Option<String>,
@@ -13,7 +31,7 @@ pub struct ReadOptions {
     pub item: Option<String>,
     /// Column of the annotator.
     pub annotator: Option<String>,
-    /// Column of the label.
+    /// Column (or question) of the label.
     pub label: Option<String>,
     /// Column of a vote weight.
     pub weight: Option<String>,
@@ -21,12 +39,13 @@ pub struct ReadOptions {
     pub text: Option<String>,
     /// Whether texts are kept of a table that has a column of them, named or guessed. They may be much
     /// larger than the votes. Formats that always carry texts give them in any case.
+    #[serde(skip)]
     pub texts: bool,
-    /// Whether a table's first row is its header.
+    /// Whether a text table's first row is its header.
     pub header: Option<bool>,
     /// The delimiter of a text table.
-    pub delimiter: Option<u8>,
-    /// The classes and their order.
+    pub delimiter: Option<Delimiter>,
+    /// The classes and their order; any other label is an error.
     pub classes: Option<Vec<String>>,
     /// Values that mean "no vote".
     pub missing: Option<Vec<String>>,
@@ -35,10 +54,13 @@ pub struct ReadOptions {
     /// What the numbers of a matrix are.
     pub values: Option<Values>,
     /// What to keep of the votes.
+    #[serde(skip)]
     pub keep: Keep,
     /// Go on after a bad row and report it as a finding, instead of stopping there.
+    #[serde(skip)]
     pub collect: bool,
     /// The largest things that are read.
+    #[serde(skip)]
     pub limits: Limits,
 }
 
@@ -79,7 +101,8 @@ impl ReadOptions {
 }
 
 /// What a vote for several labels means.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub enum MultiLabel {
     /// An error that names the item.
     #[default]
@@ -102,8 +125,25 @@ impl std::str::FromStr for MultiLabel {
     }
 }
 
+impl TryFrom<String> for MultiLabel {
+    type Error = String;
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<MultiLabel> for String {
+    fn from(rule: MultiLabel) -> Self {
+        match rule {
+            MultiLabel::Error => "error".to_owned(),
+            MultiLabel::Each => "each".to_owned(),
+            MultiLabel::Only(class) => format!("only={class}"),
+        }
+    }
+}
+
 /// What the numbers of a matrix are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Values {
     /// Items × classes: how many votes.

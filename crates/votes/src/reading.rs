@@ -2,17 +2,17 @@
 
 use std::path::Path;
 
-use dissensus_core::VoteTable;
+use dissensus_core::{Progress, VoteTable};
 
+use crate::collector::{Collector, Finding, Note};
 use crate::formats::{self, Format};
-use crate::intake::{Finding, Intake, Note};
 use crate::options::ReadOptions;
 use dissensus_io::input::Input;
 use dissensus_io::{Problem, ReadError};
 use dissensus_io::{Source, json};
 
 /// What was read.
-pub struct Reading {
+pub struct VoteFile {
     /// The file, as the user named it.
     pub file: String,
     /// The format it was read as.
@@ -28,17 +28,30 @@ pub struct Reading {
 }
 
 /// Reads a file, or standard input for `-`.
-pub fn read(path: &Path, options: &ReadOptions) -> Result<Reading, ReadError> {
+pub fn read(path: &Path, options: &ReadOptions) -> Result<VoteFile, ReadError> {
     read_input(Input::open(path)?, options)
 }
 
+/// Reads a file, or standard input for `-`, and reports how far it is.
+pub fn read_with_progress(
+    path: &Path,
+    options: &ReadOptions,
+    progress: &dyn Progress,
+) -> Result<VoteFile, ReadError> {
+    Input::read_with_progress(path, progress, |input| read_input(input, options))
+}
+
 /// Reads bytes in memory under a name for messages.
-pub fn read_bytes(name: &str, bytes: Vec<u8>, options: &ReadOptions) -> Result<Reading, ReadError> {
+pub fn read_bytes(
+    name: &str,
+    bytes: Vec<u8>,
+    options: &ReadOptions,
+) -> Result<VoteFile, ReadError> {
     read_input(Input::from_bytes(name, bytes)?, options)
 }
 
 /// Reads an opened source.
-pub fn read_input(input: Input, options: &ReadOptions) -> Result<Reading, ReadError> {
+pub fn read_input(input: Input, options: &ReadOptions) -> Result<VoteFile, ReadError> {
     let file = input.name.clone();
     let mut source = Source::open(input, &options.source())?;
     let forced = options.format.is_some();
@@ -67,12 +80,12 @@ pub fn read_input(input: Input, options: &ReadOptions) -> Result<Reading, ReadEr
         })?,
     };
     let threads = rayon::current_num_threads();
-    let mut intake = Intake::new(&file, options, threads)?;
+    let mut collector = Collector::new(&file, options, threads)?;
     if !forced {
-        intake.note("format", format.name);
+        collector.note("format", format.name);
     }
-    (format.read)(source, &mut intake)?;
-    let Intake { builder, table, notes, findings, texts, .. } = intake;
+    (format.read)(source, &mut collector)?;
+    let Collector { builder, table, notes, findings, texts, .. } = collector;
     let table = match table {
         Some(table) => table,
         None => builder.finish().map_err(|e| ReadError::new(&file, e))?,
@@ -80,7 +93,7 @@ pub fn read_input(input: Input, options: &ReadOptions) -> Result<Reading, ReadEr
     if table.is_empty() && !options.collect {
         return Err(ReadError::new(&file, Problem::NoVotes));
     }
-    Ok(Reading { file, format, table, notes, findings, texts })
+    Ok(VoteFile { file, format, table, notes, findings, texts })
 }
 
 #[cfg(test)]

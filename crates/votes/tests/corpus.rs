@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use check::LIMITS;
 use dissensus_core::Keep;
-use dissensus_votes::{ReadOptions, Reading, Severity, read_bytes};
+use dissensus_votes::{ReadOptions, Severity, VoteFile, read_bytes};
 
 fn corpus() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus")
@@ -159,7 +159,7 @@ fn lint(bytes: Vec<u8>) -> Vec<String> {
     errors.map(|finding| finding.code).collect()
 }
 
-fn read(bytes: impl Into<Vec<u8>>) -> Reading {
+fn read(bytes: impl Into<Vec<u8>>) -> VoteFile {
     read_bytes("x", bytes.into(), &ReadOptions::default()).unwrap()
 }
 

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use dissensus_core::{VoteTable, entropy, normalized_entropy};
 use dissensus_io::{Archive, npy, pickle};
-use dissensus_votes::{MultiLabel, ReadOptions, Reading, read};
+use dissensus_votes::{MultiLabel, ReadOptions, VoteFile, read};
 
 /// A file of the mirror, or `None` (stated) where it is not there.
 fn file(name: &str) -> Option<PathBuf> {
@@ -26,7 +26,7 @@ fn file(name: &str) -> Option<PathBuf> {
     Some(path)
 }
 
-fn read_file(name: &str, options: &ReadOptions) -> Option<Reading> {
+fn read_file(name: &str, options: &ReadOptions) -> Option<VoteFile> {
     let path = file(name)?;
     Some(read(&path, options).unwrap_or_else(|error| panic!("{error}")))
 }
@@ -66,7 +66,7 @@ fn mean_entropy(table: &VoteTable) -> f64 {
     rows.iter().map(|row| entropy(row)).sum::<f64>() / rows.len() as f64
 }
 
-fn finding(reading: &Reading, code: &str) -> u64 {
+fn finding(reading: &VoteFile, code: &str) -> u64 {
     reading.findings.iter().filter(|f| f.code == code).map(|f| f.count).sum()
 }
 
@@ -75,7 +75,7 @@ fn close(found: f64, wanted: f64, tolerance: f64) {
 }
 
 /// Reads a file as it stands and compares everything that is known of it.
-fn check(name: &str, format: &str, wanted: Facts, mean: f64) -> Option<Reading> {
+fn check(name: &str, format: &str, wanted: Facts, mean: f64) -> Option<VoteFile> {
     let reading = read_file(name, &ReadOptions::default())?;
     assert_eq!(reading.format.name, format, "{name}");
     assert_eq!(facts(&reading.table), wanted, "{name}");

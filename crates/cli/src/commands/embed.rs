@@ -9,7 +9,7 @@ use dissensus_core::{Keep, VoteTable};
 use dissensus_data::default_cache_dir;
 use dissensus_embed::endpoint::{Cap, Settings};
 use dissensus_embed::{Encoder, Endpoint, Kind as Takes};
-use dissensus_inputs::{Inputs, Kind, WITH_PICTURES};
+use dissensus_inputs::{Inputs, Kind, WITH_IMAGES};
 use dissensus_train::spec::Pair;
 use dissensus_votes::ReadOptions;
 
@@ -156,7 +156,7 @@ fn source(args: &Args, data: &str, takes: Takes) -> anyhow::Result<(VoteTable, S
         (Takes::Text, None) => Source::Texts(dissensus_inputs::texts(data, &cache)?),
         (Takes::Image, _) => Source::Pictures(match &args.inputs {
             Some(inputs) => read_inputs(inputs)?,
-            None if WITH_PICTURES.contains(&data) => dissensus_inputs::from_dataset(data, &cache)?,
+            None if WITH_IMAGES.contains(&data) => dissensus_inputs::from_dataset(data, &cache)?,
             None => anyhow::bail!("{data} has no pictures of its own; name them by --inputs"),
         }),
     };

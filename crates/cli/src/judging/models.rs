@@ -87,7 +87,7 @@ impl JudgeArgs {
         options: &ScoreOptions,
         common: bool,
     ) -> anyhow::Result<Models> {
-        let how = ReadOptions { kind: self.kind, item: self.id.clone(), ..Default::default() };
+        let how = ReadOptions { kind: self.kind, id: self.id.clone(), ..Default::default() };
         let mut found: Vec<Predictions> = Vec::new();
         for file in files {
             found.extend(read(file, &how)?);

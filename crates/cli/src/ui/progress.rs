@@ -63,30 +63,22 @@ impl Drop for StepBar {
 /// Files below this size are read before a bar could be seen.
 const LARGE: u64 = 64 << 20;
 
-/// A file whose reading shows on a bar if it is large.
-pub(crate) fn reading(file: File, name: &str) -> Box<dyn Read + Send> {
-    let size = file.metadata().map_or(0, |m| m.len());
-    if size < LARGE {
-        return Box::new(file);
-    }
-    let bar = bytes_bar(Some(size), &format!("reading {}", super::text::file_name(name)));
-    bar.enable_steady_tick(Duration::from_millis(250));
-    Box::new(Finishing { reader: bar.wrap_read(file), bar })
-}
+/// A bar for a file that is read, if it is large.
+#[derive(Default)]
+pub(crate) struct ReadingBar(Mutex<Option<ProgressBar>>);
 
-/// Takes the bar away when reading ends.
-struct Finishing<R> {
-    reader: R,
-    bar: ProgressBar,
-}
-
-impl<R: Read> Read for Finishing<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let n = self.reader.read(buffer)?;
-        if n == 0 && !buffer.is_empty() {
-            self.bar.finish_and_clear();
+impl Progress for ReadingBar {
+    fn report(&self, event: Event<'_>) {
+        let Ok(mut bar) = self.0.lock() else { return };
+        match event {
+            Event::Started { task, total: Some(total), .. } if total >= LARGE => {
+                let message = format!("reading {}", super::text::file_name(task));
+                *bar = Some(bytes_bar(Some(total), &message));
+            }
+            Event::Advanced { done, .. } => bar.iter().for_each(|bar| bar.set_position(done)),
+            Event::Finished { .. } => bar.take().iter().for_each(ProgressBar::finish_and_clear),
+            _ => {}
         }
-        Ok(n)
     }
 }
 

@@ -13,7 +13,7 @@ use sha1::{Digest as _, Sha1};
 
 use super::archive::ARCHIVE_LIMIT;
 use super::download::{Downloaded, Wanted, with_retries};
-use super::lock::Lock;
+use super::lock;
 use super::place::{Place, Spill, pour};
 use super::progress::Transfer;
 use super::request::{Client, Fault, transport};
@@ -97,7 +97,7 @@ pub fn fetch_model(
     {
         return Ok(present);
     }
-    let _lock = Lock::take(&options.cache_dir, options.lock_wait, progress)?;
+    let _lock = lock::take(&options.cache_dir, options.lock_wait, progress)?;
     // The process that held the lock may have fetched this very model.
     if !options.force
         && let Some(present) = present(model, &options.cache_dir)?

@@ -5,12 +5,17 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use dissensus_io::Lock;
 
 use super::key::Key;
 use super::layout::{self, Header, LONGEST_HEADER};
-use super::lock::Lock;
 use super::{Cache, CacheError};
 use crate::Identity;
+
+/// Appending takes milliseconds; a lock that is held for longer is an error.
+const LONGEST: Duration = Duration::from_secs(120);
 
 /// What is known of the file. It is only ever added to.
 #[derive(Default)]
@@ -100,7 +105,13 @@ impl VectorFile {
         vectors: &[f32],
     ) -> Result<(), CacheError> {
         let mut known = self.known();
-        let _lock = Lock::take(&self.lock)?;
+        let _lock = match Lock::take_within(&self.lock, LONGEST) {
+            Ok(Some(lock)) => Some(lock),
+            Ok(None) => return Err(CacheError::Busy { lock: self.lock.clone() }),
+            // Some network file systems know no locks; there we do without.
+            Err(error) if error.kind() == std::io::ErrorKind::Unsupported => None,
+            Err(error) => return Err(self.io("locking", error)),
+        };
         let mut options = OpenOptions::new();
         let options = options.read(true).write(true).create(true).truncate(false);
         let mut file = options.open(&self.path).map_err(|e| self.io("opening", e))?;

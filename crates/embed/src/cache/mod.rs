@@ -22,7 +22,6 @@ mod file;
 mod folder;
 mod key;
 mod layout;
-mod lock;
 
 pub use cached::{Cached, Stats};
 pub use error::CacheError;

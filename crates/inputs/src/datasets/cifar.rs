@@ -1,4 +1,4 @@
-//! CIFAR's binary files: records of one label byte (CIFAR-10) or two (CIFAR-100) and a picture of
+//! CIFAR's binary files: records of one label byte (CIFAR-10) or two (CIFAR-100) and a image of
 //! 32 × 32 pixels as three planes, red, green and blue.
 
 use std::path::{Path, PathBuf};
@@ -13,17 +13,17 @@ const SIDE: usize = 32;
 const PLANE: usize = SIDE * SIDE;
 const CHANNELS: usize = 3;
 
-/// The CIFAR-10 test pictures.
+/// The CIFAR-10 test images.
 pub(super) fn ten(paths: &[PathBuf]) -> Result<Inputs, InputError> {
     read("cifar10h", paths, 1)
 }
 
-/// The CIFAR-10 training pictures, file after file.
+/// The CIFAR-10 training images, file after file.
 pub(super) fn ten_to_train(paths: &[PathBuf]) -> Result<Inputs, InputError> {
     read("cifar10n", paths, 1)
 }
 
-/// The CIFAR-100 test pictures.
+/// The CIFAR-100 test images.
 pub(super) fn hundred(paths: &[PathBuf]) -> Result<Inputs, InputError> {
     read("cifar100", paths, 2)
 }
@@ -33,14 +33,14 @@ fn read(name: &'static str, paths: &[PathBuf], labels: usize) -> Result<Inputs, 
     let mut pixels = Vec::new();
     for path in paths {
         let bytes = std::fs::read(path).map_err(|e| InputError::io(path, e))?;
-        pixels.extend(pictures(name, path, &bytes, labels)?);
+        pixels.extend(read_images(name, path, &bytes, labels)?);
     }
     let images = Images::new(name, SIDE, SIDE, CHANNELS, pixels)?;
     Inputs::new(name, Some(Ids::positions(images.len())), Kind::Images(images))
 }
 
 /// The pixels of the records of a file.
-fn pictures(
+fn read_images(
     name: &'static str,
     path: &Path,
     bytes: &[u8],
@@ -65,7 +65,7 @@ fn pictures(
 mod tests {
     use super::*;
 
-    /// A record of picture n, whose planes begin with n, 60 + n and 120 + n.
+    /// A record of image n, whose planes begin with n, 60 + n and 120 + n.
     fn record(labels: usize, n: u8) -> Vec<u8> {
         let mut record = vec![200; labels];
         (0..3u8).for_each(|c| record.extend((0..1024u32).map(|i| (i % 60) as u8 + c * 60 + n)));
@@ -81,14 +81,14 @@ mod tests {
             std::fs::write(&path, &bytes).unwrap();
             let inputs = read("cifar10h", std::slice::from_ref(&path), labels).unwrap();
             assert!(inputs.ids().unwrap().iter().eq(["0", "1"]));
-            let Kind::Images(images) = inputs.kind() else { panic!("pictures") };
-            assert_eq!(images.picture(0)[..6], [0, 60, 120, 1, 61, 121]);
-            assert_eq!(images.picture(1)[..3], [1, 61, 121]);
+            let Kind::Images(images) = inputs.kind() else { panic!("images") };
+            assert_eq!(images.image(0)[..6], [0, 60, 120, 1, 61, 121]);
+            assert_eq!(images.image(1)[..3], [1, 61, 121]);
             // The first pixel of the second row is number 32.
-            assert_eq!(images.picture(0)[32 * 3..][..3], [32, 92, 152]);
+            assert_eq!(images.image(0)[32 * 3..][..3], [32, 92, 152]);
             let cut = &bytes[..bytes.len() - 1];
-            let error = pictures("cifar10h", Path::new("x.bin"), cut, labels).unwrap_err();
-            assert!(error.to_string().contains("dissensus data fetch cifar10h"), "{error}");
+            let error = read_images("cifar10h", Path::new("x.bin"), cut, labels).unwrap_err();
+            assert!(error.to_string().contains("download the dataset 'cifar10h' again"), "{error}");
         }
     }
 
@@ -100,10 +100,10 @@ mod tests {
         std::fs::write(&paths[1], record(1, 2)).unwrap();
         let inputs = ten_to_train(&paths).unwrap();
         assert!(inputs.ids().unwrap().iter().eq(["0", "1", "2"]));
-        let Kind::Images(images) = inputs.kind() else { panic!("pictures") };
-        assert_eq!([0, 1, 2].map(|at| images.picture(at)[0]), [0, 1, 2]);
+        let Kind::Images(images) = inputs.kind() else { panic!("images") };
+        assert_eq!([0, 1, 2].map(|at| images.image(at)[0]), [0, 1, 2]);
         std::fs::write(&paths[1], [0; 9]).unwrap();
         let error = ten_to_train(&paths).unwrap_err().to_string();
-        assert!(error.contains("9 bytes") && error.contains("fetch cifar10n"), "{error}");
+        assert!(error.contains("9 bytes") && error.contains("'cifar10n' again"), "{error}");
     }
 }

@@ -1,9 +1,9 @@
-//! The pictures, votes and texts of known datasets, from the files that the catalogue keeps in the
+//! The images, votes and texts of known datasets, from the files that the catalogue keeps in the
 //! cache.
 //!
 //! Ids are those that reading the dataset's votes gives: positions (`0`, `1`, …) for CIFAR-10H and
-//! CIFAR-10N, whose votes come without ids in the order of the pictures; `blend-00042` for blends.
-//! CIFAR-100 and SVHN, which have no votes and serve as foreign pictures, are numbered in the order
+//! CIFAR-10N, whose votes come without ids in the order of the images; `blend-00042` for blends.
+//! CIFAR-100 and SVHN, which have no votes and serve as foreign images, are numbered in the order
 //! of their files.
 
 mod cifar;
@@ -24,17 +24,17 @@ use crate::inputs::{Inputs, Kind};
 pub use texts::texts;
 pub use votes::votes;
 
-/// A dataset with pictures.
-struct Pictures {
+/// A dataset with images.
+struct DatasetImages {
     name: &'static str,
     /// The files in the cache; none for generated data.
     files: &'static [&'static str],
     read: fn(&[PathBuf]) -> Result<Inputs, InputError>,
 }
 
-const LIST: [Pictures; 5] = [
-    Pictures { name: "cifar10h", files: &["cifar10/test_batch.bin"], read: cifar::ten },
-    Pictures {
+const LIST: [DatasetImages; 5] = [
+    DatasetImages { name: "cifar10h", files: &["cifar10/test_batch.bin"], read: cifar::ten },
+    DatasetImages {
         name: "cifar10n",
         files: &[
             "cifar10/data_batch_1.bin",
@@ -45,30 +45,30 @@ const LIST: [Pictures; 5] = [
         ],
         read: cifar::ten_to_train,
     },
-    Pictures { name: "cifar100", files: &["cifar100/test.bin"], read: cifar::hundred },
-    Pictures { name: "svhn", files: &["svhn/test_32x32.mat"], read: svhn::read },
-    Pictures { name: "blends", files: &[], read: |_| default_blends() },
+    DatasetImages { name: "cifar100", files: &["cifar100/test.bin"], read: cifar::hundred },
+    DatasetImages { name: "svhn", files: &["svhn/test_32x32.mat"], read: svhn::read },
+    DatasetImages { name: "blends", files: &[], read: |_| default_blends() },
 ];
 
-/// The datasets of the catalogue that have pictures.
-pub const WITH_PICTURES: [&str; LIST.len()] =
+/// The datasets of the catalogue that have images.
+pub const WITH_IMAGES: [&str; LIST.len()] =
     [LIST[0].name, LIST[1].name, LIST[2].name, LIST[3].name, LIST[4].name];
 
-/// The pictures of a dataset of the catalogue. Files must be in the cache; a missing one is an
+/// The images of a dataset of the catalogue. Files must be in the cache; a missing one is an
 /// error that says how to fetch it. `blends` is made with its default settings.
 pub fn from_dataset(name: &str, cache_dir: &Path) -> Result<Inputs, InputError> {
-    let Some(pictures) = LIST.iter().find(|pictures| pictures.name == name) else {
+    let Some(known) = LIST.iter().find(|known| known.name == name) else {
         let name = catalogue::find(name)?.name.to_owned();
-        return Err(InputError::WithoutPictures { name, known: WITH_PICTURES.join(", ") });
+        return Err(InputError::WithoutImages { name, known: WITH_IMAGES.join(", ") });
     };
-    if !pictures.files.is_empty() {
+    if !known.files.is_empty() {
         dissensus_data::locate(name, cache_dir)?;
     }
-    let paths: Vec<PathBuf> = pictures.files.iter().map(|file| cache_dir.join(file)).collect();
-    (pictures.read)(&paths)
+    let paths: Vec<PathBuf> = known.files.iter().map(|file| cache_dir.join(file)).collect();
+    (known.read)(&paths)
 }
 
-/// The pictures of generated blends, with the ids of their votes.
+/// The images of generated blends, with the ids of their votes.
 pub fn from_blends(blends: &Blends) -> Result<Inputs, InputError> {
     let images = Images::new("blends", SIDE, SIDE, 1, blends.images().to_vec())?;
     Inputs::new("blends", Some(blends.table().items().clone()), Kind::Images(images))
@@ -86,11 +86,11 @@ mod tests {
 
     #[test]
     fn every_dataset_is_in_the_catalogue_with_its_files() {
-        for pictures in &LIST {
-            let dataset = catalogue::find(pictures.name).unwrap();
+        for known in &LIST {
+            let dataset = catalogue::find(known.name).unwrap();
             let listed = |file: &&str| dataset.files.iter().any(|f| f.path == *file);
-            assert!(pictures.files.iter().all(listed), "{}", pictures.name);
-            assert_eq!(pictures.files.is_empty(), dataset.files.is_empty(), "{}", pictures.name);
+            assert!(known.files.iter().all(listed), "{}", known.name);
+            assert_eq!(known.files.is_empty(), dataset.files.is_empty(), "{}", known.name);
         }
     }
 
@@ -101,7 +101,7 @@ mod tests {
         for name in ["cifar10h", "cifar10n", "cifar100", "svhn"] {
             assert!(error(name).contains("is not in the cache"), "{name}");
         }
-        assert!(error("chaosnli").contains("has no pictures here; those that do are: cifar10h"));
+        assert!(error("chaosnli").contains("has no images here; those that do are: cifar10h"));
         assert!(error("nope").contains("there is no dataset 'nope'"));
     }
 
@@ -111,8 +111,8 @@ mod tests {
         let blends = settings.check().unwrap().generate().unwrap();
         let inputs = from_blends(&blends).unwrap();
         assert_eq!(inputs.ids(), Some(blends.table().items()));
-        let Kind::Images(images) = inputs.kind() else { panic!("pictures") };
+        let Kind::Images(images) = inputs.kind() else { panic!("images") };
         assert_eq!((images.height(), images.channels(), images.len()), (16, 1, 30));
-        assert_eq!(images.picture(7), blends.image(7));
+        assert_eq!(images.image(7), blends.image(7));
     }
 }

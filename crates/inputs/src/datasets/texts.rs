@@ -121,6 +121,9 @@ mod tests {
         assert_eq!(texts["b"], ["1", "2", "3", "4"]);
         std::fs::write(&path, lines.replace("hypothesis", "h")).unwrap();
         let message = chaosnli(&path).unwrap_err().to_string();
-        assert!(message.contains("line 1") && message.contains("data fetch chaosnli"), "{message}");
+        assert!(
+            message.contains("line 1") && message.contains("the dataset 'chaosnli' again"),
+            "{message}"
+        );
     }
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use dissensus_core::{Ballots, BuildError, Keep, TableBuilder, VoteTable};
 use dissensus_data::locate_votes;
-use dissensus_votes::{ReadOptions, Reading};
+use dissensus_votes::{ReadOptions, VoteFile};
 
 use crate::error::InputError;
 
@@ -23,7 +23,7 @@ pub fn votes(name: &str, cache_dir: &Path) -> Result<VoteTable, InputError> {
 /// One file of a set, read.
 pub(super) struct Part {
     pub(super) path: PathBuf,
-    pub(super) reading: Reading,
+    pub(super) reading: VoteFile,
     /// What precedes its ids.
     prefix: String,
 }
@@ -45,7 +45,7 @@ pub(super) fn parts(name: &str, cache_dir: &Path) -> Result<Vec<Part>, InputErro
 }
 
 /// Gives the files prefixes where an id stands in two of them.
-fn tell_apart(read: Vec<(Reading, PathBuf)>) -> Vec<Part> {
+fn tell_apart(read: Vec<(VoteFile, PathBuf)>) -> Vec<Part> {
     let mut seen = HashSet::new();
     let clash =
         read.iter().any(|(reading, _)| reading.table.items().iter().any(|id| !seen.insert(id)));
@@ -139,12 +139,12 @@ fn add(
 mod tests {
     use super::*;
 
-    fn part(file: &str, text: &str) -> (Reading, PathBuf) {
+    fn part(file: &str, text: &str) -> (VoteFile, PathBuf) {
         let options = ReadOptions { keep: Keep::Votes, ..ReadOptions::default() };
         (dissensus_votes::read_bytes(file, text.into(), &options).unwrap(), file.into())
     }
 
-    fn joined(files: Vec<(Reading, PathBuf)>) -> Result<VoteTable, String> {
+    fn joined(files: Vec<(VoteFile, PathBuf)>) -> Result<VoteTable, String> {
         join("made-up", tell_apart(files)).map_err(|error| error.to_string())
     }
 

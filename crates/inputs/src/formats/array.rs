@@ -3,17 +3,18 @@
 //! | shape | values | is |
 //! |---|---|---|
 //! | N × D | any numbers | feature vectors |
-//! | N × H × W | bytes | grey pictures |
-//! | N × H × W × C or N × C × H × W, C 1 or 3 | bytes | pictures |
+//! | N × H × W | bytes | grey images |
+//! | N × H × W × C or N × C × H × W, C 1 or 3 | bytes | images |
 //!
 //! Channels stand on the one axis that can hold them; where both can, `layout` must say.
 
 use dissensus_core::Ids;
 use dissensus_io::Problem;
+use dissensus_io::ReadOption;
 use dissensus_io::Source;
 use dissensus_io::npy::{self, Array, Element};
 
-use super::{Format, Opened, Whence, misplaced};
+use super::{Format, Opened, Origin, misplaced};
 use crate::error::{InputError, place};
 use crate::features::Features;
 use crate::images::{Images, Strides, gather};
@@ -22,17 +23,17 @@ use crate::options::{Layout, ReadOptions};
 
 pub(super) const FORMAT: Format = Format {
     name: "npy",
-    layout: ".npy of pictures (uint8, items × height × width × channels) or feature vectors (items × width); no ids: matched by position",
-    options: &["layout"],
+    layout: ".npy of images (uint8, items × height × width × channels) or feature vectors (items × width); no ids: matched by position",
+    options: &[ReadOption::Layout],
     detect: |opened, _| matches!(opened, Opened::Source(Source::Npy(_))),
     read,
 };
 
-fn read(whence: &Whence, opened: Opened, options: &ReadOptions) -> Result<Inputs, InputError> {
+fn read(origin: &Origin, opened: Opened, options: &ReadOptions) -> Result<Inputs, InputError> {
     let Opened::Source(Source::Npy(bytes)) = &opened else {
-        return Err(misplaced(whence, &opened));
+        return Err(misplaced(origin, &opened));
     };
-    Numbers::parse(&whence.name, bytes)?.into_inputs(&whence.name, None, options)
+    Numbers::parse(&origin.name, bytes)?.into_inputs(&origin.name, None, options)
 }
 
 /// An array that inputs or ids are made of.
@@ -66,7 +67,7 @@ impl<'a> Numbers<'a> {
         self.array.texts().map_err(|problem| InputError::array(file, problem))
     }
 
-    /// Pictures or feature vectors.
+    /// Images or feature vectors.
     pub(super) fn into_inputs(
         self,
         file: &str,
@@ -126,7 +127,7 @@ impl<'a> Numbers<'a> {
         let steps = self.array.steps();
         let (shape, steps) = match (&shape[..], &steps[..]) {
             (&[items, height, width], &[item, row, column]) => {
-                refuse_layout(file, "grey pictures", options)?;
+                refuse_layout(file, "grey images", options)?;
                 let strides = Strides { item, row, column, channel: 0, start: 0 };
                 ([items, height, width, 1], strides)
             }
@@ -164,9 +165,11 @@ fn refuse_layout(
     options: &ReadOptions,
 ) -> Result<(), InputError> {
     match options.layout {
-        Some(_) => {
-            Err(InputError::Inapplicable { file: file.to_owned(), format, option: "layout" })
-        }
+        Some(_) => Err(InputError::Inapplicable {
+            file: file.to_owned(),
+            format,
+            option: ReadOption::Layout,
+        }),
         None => Ok(()),
     }
 }
@@ -197,13 +200,13 @@ mod tests {
 
     fn images(bytes: &[u8], layout: Option<Layout>) -> ([usize; 4], Vec<u8>) {
         let inputs = read(bytes, layout).unwrap();
-        let Kind::Images(images) = inputs.kind() else { panic!("pictures") };
+        let Kind::Images(images) = inputs.kind() else { panic!("images") };
         let shape = [images.len(), images.height(), images.width(), images.channels()];
         (shape, images.pixels().to_vec())
     }
 
     #[test]
-    fn pictures_in_every_layout() {
+    fn images_in_every_layout() {
         let data: Vec<u8> = (0..24).collect();
         let straight = images(&npy("|u1", &[2, 2, 2, 3], &data), None);
         assert_eq!(straight, ([2, 2, 2, 3], data.clone()));
@@ -212,7 +215,7 @@ mod tests {
         assert_eq!(planes.0, [2, 2, 2, 3]);
         assert_eq!(planes.1[..6], [0, 4, 8, 1, 5, 9]);
         assert_eq!(planes.1[12..15], [12, 16, 20]);
-        // The same pictures, the first axis the fastest.
+        // The same images, the first axis the fastest.
         let mut fortran = npy("|u1", &[2, 2, 2, 3], &[]);
         let at = fortran.windows(5).position(|w| w == b"False").unwrap();
         fortran.splice(at..at + 5, *b"True ");
@@ -236,7 +239,10 @@ mod tests {
         assert!(matches!(read(&wrong, Some(Layout::Nchw)), Err(InputError::Shape { .. })));
         let vectors = npy("|u1", &[2, 2], &[0; 4]);
         let error = read(&vectors, Some(Layout::Nhwc)).unwrap_err();
-        assert!(matches!(error, InputError::Inapplicable { option: "layout", .. }), "{error}");
+        assert!(
+            matches!(error, InputError::Inapplicable { option: ReadOption::Layout, .. }),
+            "{error}"
+        );
     }
 
     #[test]

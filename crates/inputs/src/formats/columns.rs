@@ -1,6 +1,6 @@
 //! Which column of a table plays which role: named by the user, or told by known names.
 
-use dissensus_io::Row;
+use dissensus_io::{ReadOption, Row};
 use serde_json::Value;
 
 use crate::error::{InputError, listed};
@@ -45,7 +45,7 @@ pub(super) fn known(columns: &[String], names: &[&str]) -> Option<usize> {
 pub(super) fn named(
     file: &str,
     columns: &[String],
-    option: &'static str,
+    option: ReadOption,
     name: &str,
 ) -> Result<usize, InputError> {
     let number = || name.strip_prefix('#')?.parse::<usize>().ok()?.checked_sub(1);
@@ -67,7 +67,7 @@ pub(super) fn id(
     said: Option<&str>,
 ) -> Result<Option<usize>, InputError> {
     match said {
-        Some(name) => named(file, columns, "id", name).map(Some),
+        Some(name) => named(file, columns, ReadOption::Id, name).map(Some),
         None => Ok(known(columns, &IDS)),
     }
 }

@@ -6,11 +6,12 @@
 //! answer because nobody looked.
 
 use dissensus_core::Ids;
+use dissensus_io::ReadOption;
 use dissensus_io::shorten;
 use dissensus_io::{Row, Source, Table, cell_text};
 use serde_json::Value;
 
-use super::{Format, Opened, Whence, columns, misplaced};
+use super::{Format, Opened, Origin, columns, misplaced};
 use crate::error::{InputError, listed, place};
 use crate::features::Features;
 use crate::inputs::{Inputs, Kind, check_ids};
@@ -19,7 +20,7 @@ use crate::options::ReadOptions;
 pub(super) const FORMAT: Format = Format {
     name: "features",
     layout: "CSV, TSV, JSON Lines or Parquet: an id column, then a number for each feature, or one list `embedding` or `features`",
-    options: &["id", "key", "skip"],
+    options: &[ReadOption::Id, ReadOption::Key, ReadOption::Skip],
     detect: |opened, _| matches!(opened, Opened::Source(Source::Table(_))),
     read,
 };
@@ -35,7 +36,7 @@ pub(super) fn list_column(
     options: &ReadOptions,
 ) -> Result<Option<usize>, InputError> {
     if let Some(key) = &options.key {
-        return columns::named(file, &table.columns, "key", key).map(Some);
+        return columns::named(file, &table.columns, ReadOption::Key, key).map(Some);
     }
     let lists = |&column: &usize| {
         !table.sample.is_empty() && table.sample.iter().all(|row| list(row.cell(column)).is_some())
@@ -71,14 +72,14 @@ fn layout(file: &str, table: &Table, options: &ReadOptions) -> Result<Layout, In
     if let Some(column) = list_column(file, table, options)? {
         if !options.skip.is_empty() {
             let (file, format) = (file.to_owned(), "a column of lists");
-            return Err(InputError::Inapplicable { file, format, option: "skip" });
+            return Err(InputError::Inapplicable { file, format, option: ReadOption::Skip });
         }
         let others = (0..names.len()).filter(|&c| c != column && Some(c) != id);
         let left_out = others.map(|c| names[c].clone()).collect();
         return Ok(Layout { id, values: Where::List(column), left_out });
     }
     let skipped: Vec<usize> = (options.skip.iter())
-        .map(|name| columns::named(file, names, "skip", name))
+        .map(|name| columns::named(file, names, ReadOption::Skip, name))
         .collect::<Result<_, _>>()?;
     // pandas writes its index as a first column without a name.
     let first = names.first().filter(|name| {
@@ -97,11 +98,11 @@ fn layout(file: &str, table: &Table, options: &ReadOptions) -> Result<Layout, In
     Ok(Layout { id, values: Where::Columns(values), left_out: Vec::new() })
 }
 
-fn read(whence: &Whence, opened: Opened, options: &ReadOptions) -> Result<Inputs, InputError> {
+fn read(origin: &Origin, opened: Opened, options: &ReadOptions) -> Result<Inputs, InputError> {
     let Opened::Source(Source::Table(table)) = opened else {
-        return Err(misplaced(whence, &opened));
+        return Err(misplaced(origin, &opened));
     };
-    let file = whence.name.as_str();
+    let file = origin.name.as_str();
     let Layout { id, values: wanted, left_out } = layout(file, &table, options)?;
     let names = table.columns.clone();
     let limit = options.limits.cells;

@@ -1,8 +1,10 @@
 //! A folder of PNG and JPEG files, sorted by name. An item's id is its file's name without the
 //! ending.
 
-use super::pictures::{self, Picture, is_picture, stem};
-use super::{Format, Opened, Whence};
+use dissensus_io::ReadOption;
+
+use super::image_files::{self, ImageFile, is_image, stem};
+use super::{Format, Opened, Origin};
 use crate::error::{InputError, listed};
 use crate::inputs::{Inputs, check_ids};
 use crate::options::ReadOptions;
@@ -10,16 +12,16 @@ use crate::options::ReadOptions;
 pub(super) const FORMAT: Format = Format {
     name: "folder",
     layout: "a folder of PNG or JPEG files of one size; the ids are their names without the endings",
-    options: &["resize"],
+    options: &[ReadOption::Resize],
     detect: |opened, _| matches!(opened, Opened::Folder),
     read,
 };
 
-fn read(whence: &Whence, _: Opened, options: &ReadOptions) -> Result<Inputs, InputError> {
-    let file = whence.name.as_str();
-    let fail = |error| InputError::io(&whence.folder, error);
+fn read(origin: &Origin, _: Opened, options: &ReadOptions) -> Result<Inputs, InputError> {
+    let file = origin.name.as_str();
+    let fail = |error| InputError::io(&origin.folder, error);
     let (mut names, mut others) = (Vec::new(), Vec::new());
-    for entry in std::fs::read_dir(&whence.folder).map_err(fail)? {
+    for entry in std::fs::read_dir(&origin.folder).map_err(fail)? {
         let entry = entry.map_err(fail)?;
         let name = entry.file_name().into_string().map_err(|name| {
             let why = "its name is not UTF-8 text, so it gives no id; rename it".to_owned();
@@ -29,7 +31,7 @@ fn read(whence: &Whence, _: Opened, options: &ReadOptions) -> Result<Inputs, Inp
         if name.starts_with('.') {
             continue;
         }
-        match is_picture(&name) && entry.path().is_file() {
+        match is_image(&name) && entry.path().is_file() {
             true => names.push(name),
             false => others.push(name),
         }
@@ -37,21 +39,21 @@ fn read(whence: &Whence, _: Opened, options: &ReadOptions) -> Result<Inputs, Inp
     names.sort_unstable();
     others.sort_unstable();
     if names.is_empty() {
-        let hint = "pictures in folders inside it are read by way of a table with an id column \
+        let hint = "images in folders inside it are read by way of a table with an id column \
                     and a column of files";
         let found = match others.is_empty() {
             true => "an empty folder".to_owned(),
             false => format!("{} ({hint})", listed(&others)),
         };
-        return Err(InputError::NoPictures { file: file.to_owned(), found });
+        return Err(InputError::NoImages { file: file.to_owned(), found });
     }
     check_ids(file, names.iter().map(|name| stem(name)), |at| names[at].clone())?;
-    let picture =
-        |name: &String| Picture { id: stem(name).to_owned(), path: whence.folder.join(name) };
-    let list: Vec<Picture> = names.iter().map(picture).collect();
+    let image =
+        |name: &String| ImageFile { id: stem(name).to_owned(), path: origin.folder.join(name) };
+    let list: Vec<ImageFile> = names.iter().map(image).collect();
     let notes = match others.is_empty() {
         true => Vec::new(),
         false => vec![format!("left out, being no PNG or JPEG files: {}", listed(&others))],
     };
-    pictures::read_all(file, &list, notes, options)
+    image_files::read_all(file, &list, notes, options)
 }

@@ -1,9 +1,10 @@
-//! A table of pictures: an id column and a column of file names, relative to the table.
+//! A table of images: an id column and a column of file names, relative to the table.
 
+use dissensus_io::ReadOption;
 use dissensus_io::{Source, Table, cell_text};
 
-use super::pictures::{self, Picture, is_picture, stem};
-use super::{Format, Opened, Whence, columns, features, misplaced};
+use super::image_files::{self, ImageFile, is_image, stem};
+use super::{Format, Opened, Origin, columns, features, misplaced};
 use crate::error::{InputError, listed};
 use crate::inputs::{Inputs, check_ids};
 use crate::options::ReadOptions;
@@ -11,7 +12,7 @@ use crate::options::ReadOptions;
 pub(super) const FORMAT: Format = Format {
     name: "index",
     layout: "CSV, TSV, JSON Lines or Parquet: an id column and a column `file` of PNG or JPEG files, relative to the table",
-    options: &["id", "file", "resize"],
+    options: &[ReadOption::Id, ReadOption::File, ReadOption::Resize],
     detect: |opened, options| match opened {
         Opened::Source(Source::Table(table)) => detect(table, options),
         _ => false,
@@ -41,25 +42,25 @@ fn detect(table: &Table, options: &ReadOptions) -> bool {
     !vectors && !lists() && file_column(table).is_some()
 }
 
-/// A column of a known name with nothing but names of pictures in it.
+/// A column of a known name with nothing but names of images in it.
 fn file_column(table: &Table) -> Option<usize> {
-    let pictures = |&column: &usize| {
-        let named = |cell: Option<String>| cell.is_some_and(|cell| is_picture(&cell));
+    let images = |&column: &usize| {
+        let named = |cell: Option<String>| cell.is_some_and(|cell| is_image(&cell));
         !table.sample.is_empty()
             && table.sample.iter().all(|row| named(cell_text(row.cell(column))))
     };
     let known = |name: &&str| columns::known(&table.columns, &[*name]);
-    FILES.iter().filter_map(known).find(pictures)
+    FILES.iter().filter_map(known).find(images)
 }
 
-fn read(whence: &Whence, opened: Opened, options: &ReadOptions) -> Result<Inputs, InputError> {
+fn read(origin: &Origin, opened: Opened, options: &ReadOptions) -> Result<Inputs, InputError> {
     let Opened::Source(Source::Table(table)) = opened else {
-        return Err(misplaced(whence, &opened));
+        return Err(misplaced(origin, &opened));
     };
-    let file = whence.name.as_str();
+    let file = origin.name.as_str();
     let names = table.columns.clone();
     let file_column = match &options.file {
-        Some(name) => Some(columns::named(file, &names, "file", name)?),
+        Some(name) => Some(columns::named(file, &names, ReadOption::File, name)?),
         None => file_column(&table),
     };
     let Some(file_column) = file_column else {
@@ -74,7 +75,7 @@ fn read(whence: &Whence, opened: Opened, options: &ReadOptions) -> Result<Inputs
         let row = row?;
         let name = cell_text(row.cell(file_column)).unwrap_or_default();
         if name.is_empty() {
-            return Err(InputError::NoPictures {
+            return Err(InputError::NoImages {
                 file: file.to_owned(),
                 found: format!(
                     "an empty cell in row {}; name the file, or leave it out",
@@ -86,7 +87,7 @@ fn read(whence: &Whence, opened: Opened, options: &ReadOptions) -> Result<Inputs
             Some(column) => cell_text(row.cell(column)).unwrap_or_default(),
             None => stem(&name).to_owned(),
         };
-        list.push(Picture { id, path: whence.folder.join(&name) });
+        list.push(ImageFile { id, path: origin.folder.join(&name) });
         rows.push(row.number);
     }
     check_ids(file, list.iter().map(|p| p.id.as_str()), |at| format!("row {}", rows[at]))?;
@@ -100,5 +101,5 @@ fn read(whence: &Whence, opened: Opened, options: &ReadOptions) -> Result<Inputs
     if id_column.is_none() {
         notes.push("ids are the file names without their endings".to_owned());
     }
-    pictures::read_all(file, &list, notes, options)
+    image_files::read_all(file, &list, notes, options)
 }

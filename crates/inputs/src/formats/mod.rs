@@ -1,25 +1,25 @@
-//! How inputs lie in files: one file a format, and this list.
+//! How inputs lie in files: one file per format, and this list.
 
 mod array;
 mod choice;
 mod columns;
 mod features;
 mod folder;
+mod image_files;
 mod index;
 mod npz;
-mod pictures;
 mod safetensors;
 
 use std::path::PathBuf;
 
-use dissensus_io::Source;
+use dissensus_io::{ReadOption, Source};
 
 use crate::error::InputError;
 use crate::inputs::Inputs;
 use crate::options::ReadOptions;
 
 /// Where something comes from.
-pub(crate) struct Whence {
+pub(crate) struct Origin {
     /// As the user named it, for messages.
     pub(crate) name: String,
     /// The folder itself, or the one that the file lies in.
@@ -51,9 +51,9 @@ pub struct Format {
     /// What it looks like.
     pub layout: &'static str,
     /// The options that mean something for it.
-    pub options: &'static [&'static str],
+    pub options: &'static [ReadOption],
     pub(crate) detect: fn(&Opened, &ReadOptions) -> bool,
-    pub(crate) read: fn(&Whence, Opened, &ReadOptions) -> Result<Inputs, InputError>,
+    pub(crate) read: fn(&Origin, Opened, &ReadOptions) -> Result<Inputs, InputError>,
 }
 
 /// All formats, the most specific first.
@@ -67,8 +67,8 @@ pub const FORMATS: &[Format] = &[
 ];
 
 /// The error for a source that a reader was not made for; detection keeps it from happening.
-fn misplaced(whence: &Whence, opened: &Opened) -> InputError {
-    InputError::Unknown { file: whence.name.clone(), seen: opened.describe() }
+fn misplaced(origin: &Origin, opened: &Opened) -> InputError {
+    InputError::Unknown { file: origin.name.clone(), seen: opened.describe() }
 }
 
 /// An `.npy` file of any type, for tests.

@@ -1,10 +1,11 @@
-//! numpy's `.npz`: an array of pictures or feature vectors, and optionally one of ids.
+//! numpy's `.npz`: an array of images or feature vectors, and optionally one of ids.
 
+use dissensus_io::ReadOption;
 use dissensus_io::{Archive, Source};
 
 use super::array::Numbers;
 use super::choice::{IDS, choose};
-use super::{Format, Opened, Whence, misplaced};
+use super::{Format, Opened, Origin, misplaced};
 use crate::error::InputError;
 use crate::inputs::Inputs;
 use crate::options::ReadOptions;
@@ -12,18 +13,18 @@ use crate::options::ReadOptions;
 pub(super) const FORMAT: Format = Format {
     name: "npz",
     layout: ".npz with `images`, `features` or `embeddings` (or one array of any name), and optionally `ids` (texts or whole numbers)",
-    options: &["key", "layout"],
+    options: &[ReadOption::Key, ReadOption::Layout],
     detect: |opened, _| matches!(opened, Opened::Source(Source::Archive(_))),
     read,
 };
 
 const END: &str = ".npy";
 
-fn read(whence: &Whence, opened: Opened, options: &ReadOptions) -> Result<Inputs, InputError> {
+fn read(origin: &Origin, opened: Opened, options: &ReadOptions) -> Result<Inputs, InputError> {
     let Opened::Source(Source::Archive(mut archive)) = opened else {
-        return Err(misplaced(whence, &opened));
+        return Err(misplaced(origin, &opened));
     };
-    let file = whence.name.as_str();
+    let file = origin.name.as_str();
     let member = |name: &str| format!("{name}{END}");
     let names: Vec<String> =
         archive.names().filter_map(|name| Some(name.strip_suffix(END)?.to_owned())).collect();

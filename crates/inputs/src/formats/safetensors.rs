@@ -1,13 +1,14 @@
-//! safetensors: a tensor of pictures or feature vectors; ids as a JSON list in the metadata under
+//! safetensors: a tensor of images or feature vectors; ids as a JSON list in the metadata under
 //! `ids`, or as a tensor of whole numbers.
 
+use dissensus_io::ReadOption;
 use dissensus_io::tensors::Tensors;
 use dissensus_io::{Source, cell_text};
 use serde_json::Value;
 
 use super::array::Numbers;
 use super::choice::{IDS, choose};
-use super::{Format, Opened, Whence, misplaced};
+use super::{Format, Opened, Origin, misplaced};
 use crate::error::InputError;
 use crate::inputs::Inputs;
 use crate::options::ReadOptions;
@@ -15,16 +16,16 @@ use crate::options::ReadOptions;
 pub(super) const FORMAT: Format = Format {
     name: "safetensors",
     layout: ".safetensors with `images`, `features` or `embeddings` (or one tensor of any name); `ids` as JSON metadata or whole numbers",
-    options: &["key", "layout"],
+    options: &[ReadOption::Key, ReadOption::Layout],
     detect: |opened, _| matches!(opened, Opened::Source(Source::Tensors(_))),
     read,
 };
 
-fn read(whence: &Whence, opened: Opened, options: &ReadOptions) -> Result<Inputs, InputError> {
+fn read(origin: &Origin, opened: Opened, options: &ReadOptions) -> Result<Inputs, InputError> {
     let Opened::Source(Source::Tensors(bytes)) = &opened else {
-        return Err(misplaced(whence, &opened));
+        return Err(misplaced(origin, &opened));
     };
-    let file = whence.name.as_str();
+    let file = origin.name.as_str();
     let fail = |problem| InputError::array(file, problem);
     let tensors = Tensors::parse(bytes).map_err(fail)?;
     let names = tensors.names();

@@ -4,7 +4,7 @@
 use dissensus_io::{Archive, Source, npy};
 use dissensus_io::{Problem, ReadError};
 
-use super::{Format, Found, check_ids, kind_of, matrix};
+use super::{Format, RawPredictions, check_ids, kind_of, matrix};
 use crate::read::ReadOptions;
 
 pub(super) const NPY: Format = Format {
@@ -30,15 +30,23 @@ fn npy_matrix(
     read.map_err(|problem| ReadError::new(file, problem))
 }
 
-fn read_npy(file: &str, source: Source, options: &ReadOptions) -> Result<Vec<Found>, ReadError> {
+fn read_npy(
+    file: &str,
+    source: Source,
+    options: &ReadOptions,
+) -> Result<Vec<RawPredictions>, ReadError> {
     let Source::Npy(bytes) = source else {
         return Ok(Vec::new());
     };
     let (values, width) = npy_matrix(file, &bytes, options)?;
-    Ok(vec![Found { name: None, ids: None, classes: None, values, width, kind: None }])
+    Ok(vec![RawPredictions { name: None, ids: None, classes: None, values, width, kind: None }])
 }
 
-fn read_npz(file: &str, source: Source, options: &ReadOptions) -> Result<Vec<Found>, ReadError> {
+fn read_npz(
+    file: &str,
+    source: Source,
+    options: &ReadOptions,
+) -> Result<Vec<RawPredictions>, ReadError> {
     let Source::Archive(mut archive) = source else {
         return Ok(Vec::new());
     };
@@ -52,7 +60,7 @@ fn read_npz(file: &str, source: Source, options: &ReadOptions) -> Result<Vec<Fou
         let (values, width) = npy_matrix(file, &archive.read(known)?, options)?;
         check_ids(file, ids.as_ref(), values.len().checked_div(width).unwrap_or(0))?;
         let kind = kind_of(known);
-        return Ok(vec![Found { name: None, ids, classes, values, width, kind }]);
+        return Ok(vec![RawPredictions { name: None, ids, classes, values, width, kind }]);
     }
     // Several models in one archive: every matrix is one, by its name.
     let mut found = Vec::new();
@@ -63,7 +71,7 @@ fn read_npz(file: &str, source: Source, options: &ReadOptions) -> Result<Vec<Fou
             check_ids(file, ids.as_ref(), values.len().checked_div(width).unwrap_or(0))?;
             let name = name.strip_suffix(".npy").map(str::to_owned);
             let (ids, classes) = (ids.clone(), classes.clone());
-            found.push(Found { name, ids, classes, values, width, kind: None });
+            found.push(RawPredictions { name, ids, classes, values, width, kind: None });
         }
     }
     match found.is_empty() {

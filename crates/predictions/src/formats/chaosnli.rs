@@ -5,7 +5,7 @@ use dissensus_io::Source;
 use dissensus_io::{Problem, ReadError, shorten};
 use serde_json::{Map, Value};
 
-use super::{Format, Found};
+use super::{Format, RawPredictions};
 use crate::read::{Kind, ReadOptions};
 
 pub(super) const FORMAT: Format = Format {
@@ -24,7 +24,7 @@ fn is_model(map: &Map<String, Value>) -> bool {
     map.values().next().is_some_and(|entry| entry.get("predicted_probabilities").is_some())
 }
 
-fn read(file: &str, source: Source, _: &ReadOptions) -> Result<Vec<Found>, ReadError> {
+fn read(file: &str, source: Source, _: &ReadOptions) -> Result<Vec<RawPredictions>, ReadError> {
     let Source::Json(Value::Object(map)) = source else {
         return Ok(Vec::new());
     };
@@ -45,7 +45,11 @@ fn read(file: &str, source: Source, _: &ReadOptions) -> Result<Vec<Found>, ReadE
     Ok(found)
 }
 
-fn model(file: &str, name: Option<&str>, map: &Map<String, Value>) -> Result<Found, ReadError> {
+fn model(
+    file: &str,
+    name: Option<&str>,
+    map: &Map<String, Value>,
+) -> Result<RawPredictions, ReadError> {
     let (mut ids, mut values, mut width) = (Vec::new(), Vec::new(), 0);
     for (row, (uid, entry)) in map.iter().enumerate() {
         let list = entry.get("predicted_probabilities").and_then(Value::as_array);
@@ -66,7 +70,7 @@ fn model(file: &str, name: Option<&str>, map: &Map<String, Value>) -> Result<Fou
     }
     let name = name.map(str::to_owned);
     let kind = Some(Kind::Probabilities);
-    Ok(Found { name, ids: Some(ids), classes: None, values, width, kind })
+    Ok(RawPredictions { name, ids: Some(ids), classes: None, values, width, kind })
 }
 
 #[cfg(test)]

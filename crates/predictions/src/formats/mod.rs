@@ -1,4 +1,4 @@
-//! How predictions lie in a file: one file a format, and this list.
+//! How predictions lie in a file: one file per format, and this list.
 
 mod array;
 mod chaosnli;
@@ -11,7 +11,7 @@ use dissensus_io::{Problem, ReadError, Source};
 use crate::read::{Kind, ReadOptions};
 
 /// Predictions as they were found, before checks.
-pub(crate) struct Found {
+pub(crate) struct RawPredictions {
     /// The model's name, where the file has one.
     pub(crate) name: Option<String>,
     pub(crate) ids: Option<Vec<String>>,
@@ -65,7 +65,7 @@ pub struct Format {
     /// What it looks like.
     pub layout: &'static str,
     pub(crate) detect: fn(&Source, &ReadOptions) -> bool,
-    pub(crate) read: fn(&str, Source, &ReadOptions) -> Result<Vec<Found>, ReadError>,
+    pub(crate) read: fn(&str, Source, &ReadOptions) -> Result<Vec<RawPredictions>, ReadError>,
 }
 
 /// All formats, the most specific first.

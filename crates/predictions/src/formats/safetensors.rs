@@ -4,7 +4,7 @@
 use dissensus_io::tensors::Tensors;
 use dissensus_io::{Problem, ReadError, Source};
 
-use super::{Format, Found, check_ids, kind_of, matrix};
+use super::{Format, RawPredictions, check_ids, kind_of, matrix};
 use crate::read::ReadOptions;
 
 pub(super) const FORMAT: Format = Format {
@@ -16,7 +16,11 @@ pub(super) const FORMAT: Format = Format {
 
 const KNOWN: [&str; 4] = ["logits", "probabilities", "probs", "predictions"];
 
-fn read(file: &str, source: Source, options: &ReadOptions) -> Result<Vec<Found>, ReadError> {
+fn read(
+    file: &str,
+    source: Source,
+    options: &ReadOptions,
+) -> Result<Vec<RawPredictions>, ReadError> {
     let Source::Tensors(bytes) = source else {
         return Ok(Vec::new());
     };
@@ -45,7 +49,7 @@ fn read(file: &str, source: Source, options: &ReadOptions) -> Result<Vec<Found>,
         check_ids(file, ids.as_ref(), values.len().checked_div(width).unwrap_or(0))?;
         let (ids, classes, kind) = (ids.clone(), classes.clone(), kind_of(&name));
         let name = (!KNOWN.contains(&name.as_str())).then_some(name);
-        Ok(Found { name, ids, classes, values, width, kind })
+        Ok(RawPredictions { name, ids, classes, values, width, kind })
     };
     chosen.into_iter().map(found).collect()
 }

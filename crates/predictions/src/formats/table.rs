@@ -5,7 +5,7 @@ use dissensus_io::{Problem, ReadError, shorten};
 use dissensus_io::{Source, Table, cell_text};
 use serde_json::Value;
 
-use super::{Format, Found, kind_of};
+use super::{Format, RawPredictions, kind_of};
 use crate::read::ReadOptions;
 
 pub(super) const FORMAT: Format = Format {
@@ -60,7 +60,7 @@ fn number(cell: &Value) -> Option<f64> {
 fn layout(table: &Table, options: &ReadOptions) -> Option<Layout> {
     let lower: Vec<String> = table.columns.iter().map(|c| c.to_lowercase()).collect();
     let by_name = |names: &[&str]| names.iter().find_map(|n| lower.iter().position(|c| c == n));
-    let said = options.item.as_ref().map(|name| table.columns.iter().position(|c| c == name));
+    let said = options.id.as_ref().map(|name| table.columns.iter().position(|c| c == name));
     let id = match said {
         Some(column) => Some(column?),
         None => by_name(&IDS),
@@ -91,7 +91,11 @@ fn list(cell: &Value) -> Option<Vec<f64>> {
     }
 }
 
-fn read(file: &str, source: Source, options: &ReadOptions) -> Result<Vec<Found>, ReadError> {
+fn read(
+    file: &str,
+    source: Source,
+    options: &ReadOptions,
+) -> Result<Vec<RawPredictions>, ReadError> {
     let seen = source.describe();
     let unknown = || ReadError::new(file, Problem::UnknownFormat { seen: seen.clone() });
     let Source::Table(table) = source else {
@@ -150,5 +154,5 @@ fn read(file: &str, source: Source, options: &ReadOptions) -> Result<Vec<Found>,
         Layout::List { values, .. } => kind_of(&columns[*values]),
         Layout::Columns { .. } => None,
     };
-    Ok(vec![Found { name: None, ids, classes, values, width, kind }])
+    Ok(vec![RawPredictions { name: None, ids, classes, values, width, kind }])
 }

@@ -110,6 +110,6 @@ fn picture(material: &Material, at: usize, id: &str) -> Option<Picture> {
         _ => return None,
     };
     let (width, height, channels) = (images.width(), images.height(), images.channels());
-    let pixels = images.picture(at).to_vec();
+    let pixels = images.image(at).to_vec();
     [1, 3].contains(&channels).then_some(Picture { width, height, channels, pixels })
 }

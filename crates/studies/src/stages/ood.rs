@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use dissensus_engine::Precision;
 use dissensus_examine::{Observer, OodSettings, Outside, ood};
-use dissensus_inputs::WITH_PICTURES;
+use dissensus_inputs::WITH_IMAGES;
 use dissensus_measure::About;
 use dissensus_measure::ood::{FIGURES, OodScore, OodSettings as Chosen, SCORES, score};
 use dissensus_report::book::Metric;
@@ -92,10 +92,10 @@ fn sets(section: &Section<'_, '_, '_>) -> Result<Option<Vec<ForeignSet>>, StudyE
     for set in &sets {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
         let sound = match set {
-            ForeignSet::Known(name) if WITH_PICTURES.contains(&name.as_str()) => true,
+            ForeignSet::Known(name) if WITH_IMAGES.contains(&name.as_str()) => true,
             ForeignSet::Known(name) => {
                 let (key, place) = (section.key("sets"), section.place("sets"));
-                return Err(unknown(&key, name, WITH_PICTURES.iter().copied(), &place));
+                return Err(unknown(&key, name, WITH_IMAGES.iter().copied(), &place));
             }
             ForeignSet::Own(own) => {
                 !own.name.is_empty() && own.name.chars().all(plain) && !own.inputs.is_empty()

@@ -2,7 +2,7 @@
 //! `q` the columns `q.responses`, `q.responses.users` and `q.responses.status`, lists in step.
 //!
 //! Only responses with the status `submitted` are votes. A response is a label, a rating, or a
-//! list of labels (a multi-label question), which goes by `--multilabel`.
+//! list of labels (a multi-label question), which goes by the option `multilabel`.
 
 use std::collections::BTreeMap;
 
@@ -10,9 +10,9 @@ use serde_json::Value;
 
 use super::Format;
 use super::columns;
-use crate::intake::{Intake, Places};
+use crate::collector::{Collector, Places};
 use crate::options::ReadOptions;
-use dissensus_io::{Problem, ReadError, shorten};
+use dissensus_io::{Problem, ReadError, ReadOption, shorten};
 use dissensus_io::{Row, Source, Table, cell_text, python};
 
 pub(super) const FORMAT: Format = Format {
@@ -52,8 +52,8 @@ fn layout(table: &Table, options: &ReadOptions) -> Result<Layout, Problem> {
         (Some(said), _) if questions.contains(&said) => said.to_owned(),
         (None, [only]) => (*only).to_owned(),
         _ => {
-            let expected = "one question to read (name it with --label)";
-            return Err(Problem::Shape { expected, found: questions.join(", ") });
+            let (expected, found) = ("one question to read", questions.join(", "));
+            return Err(Problem::Choice { expected, found, option: ReadOption::Label });
         }
     };
     let item = match &options.item {
@@ -69,18 +69,18 @@ fn layout(table: &Table, options: &ReadOptions) -> Result<Layout, Problem> {
     Ok(Layout { item, values, users, status, text: table.column("text"), question })
 }
 
-fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
+fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> {
     let seen = source.describe();
     let Source::Table(table) = source else {
-        return Err(intake.error(Problem::NotThisFormat { format: FORMAT.name, seen }));
+        return Err(collector.error(Problem::NotThisFormat { format: FORMAT.name, seen }));
     };
-    let layout = layout(&table, intake.options).map_err(|problem| intake.error(problem))?;
-    state(&layout, &table, intake);
+    let layout = layout(&table, collector.options).map_err(|problem| collector.error(problem))?;
+    state(&layout, &table, collector);
     let mut without = 0u64;
     let mut left: BTreeMap<String, Places> = BTreeMap::new();
     let mut missing = Places::default();
-    for (position, row) in table.rows(&intake.options.limits).enumerate() {
-        let Some(row) = intake.good(row)? else {
+    for (position, row) in table.rows(&collector.options.limits).enumerate() {
+        let Some(row) = collector.good(row)? else {
             continue;
         };
         let id = match layout.item {
@@ -88,14 +88,14 @@ fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
             None => Some(position.to_string()),
         };
         let Some(id) = id else {
-            let error = intake.error(Problem::EmptyCell { role: "item" }).row(row.number);
-            intake.reject(error)?;
+            let error = collector.error(Problem::EmptyCell { role: "item" }).row(row.number);
+            collector.reject(error)?;
             continue;
         };
-        let Some(responses) = responses(&layout, &row, &id, intake)? else {
+        let Some(responses) = responses(&layout, &row, &id, collector)? else {
             continue;
         };
-        if !intake.new_item(&id, row.number)? {
+        if !collector.new_item(&id, row.number)? {
             continue;
         }
         without += u64::from(responses.is_empty());
@@ -106,52 +106,52 @@ fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
             }
             match labels(&value) {
                 Some(labels) => {
-                    let several = intake.kept(&labels);
+                    let several = collector.kept(&labels);
                     if several.len() < labels.len() || labels.is_empty() {
                         missing.add(&id, row.number);
                     }
                     if !several.is_empty() {
-                        intake.vote_several(&id, user.as_deref(), &several, row.number)?;
+                        collector.vote_several(&id, user.as_deref(), &several, row.number)?;
                     }
                 }
                 None => {
                     let expected = "a label, a rating or a list of labels";
                     let problem = Problem::Shape { expected, found: shorten(&value.to_string()) };
-                    let error = intake.error(problem).row(row.number).item(&id);
-                    intake.reject(error.column(format!("{}{RESPONSES}", layout.question)))?;
+                    let error = collector.error(problem).row(row.number).item(&id);
+                    collector.reject(error.column(format!("{}{RESPONSES}", layout.question)))?;
                 }
             }
         }
         if let Some(Value::String(text)) = layout.text.map(|c| row.cell(c)) {
-            intake.text(&id, text.clone());
+            collector.text(&id, text.clone());
         }
     }
     if without > 0 {
-        intake.note("records without responses", without.to_string());
+        collector.note("records without responses", without.to_string());
     }
     for (status, places) in left {
         let what = format!("responses with the status {status:?}");
-        places.left_out(intake, "not-submitted", &what, "submit them in Argilla");
+        places.left_out(collector, "not-submitted", &what, "submit them in Argilla");
     }
-    missing.left_out(intake, "missing-value", "empty responses", "answer the question");
+    missing.left_out(collector, "missing-value", "empty responses", "answer the question");
     Ok(())
 }
 
 /// States what was taken for what.
-fn state(layout: &Layout, table: &Table, intake: &mut Intake<'_>) {
-    if intake.options.label.is_none() {
-        intake.note("question", layout.question.clone());
+fn state(layout: &Layout, table: &Table, collector: &mut Collector<'_>) {
+    if collector.options.label.is_none() {
+        collector.note("question", layout.question.clone());
     }
-    if intake.options.item.is_none() {
+    if collector.options.item.is_none() {
         let position = || "none: items are named by their position, from 0".to_owned();
         let name = layout.item.map_or_else(position, |c| table.columns[c].clone());
-        intake.note("item column", name);
+        collector.note("item column", name);
     }
     if layout.users.is_none() {
-        intake.note("annotators", "none: there is no column of users");
+        collector.note("annotators", "none: there is no column of users");
     }
     if layout.status.is_none() {
-        intake.note("status", "not there: every response is taken for a submitted one");
+        collector.note("status", "not there: every response is taken for a submitted one");
     }
 }
 
@@ -167,7 +167,7 @@ fn responses(
     layout: &Layout,
     row: &Row,
     id: &str,
-    intake: &mut Intake<'_>,
+    collector: &mut Collector<'_>,
 ) -> Result<Option<Vec<Response>>, ReadError> {
     let name = |end: &str| format!("{}{RESPONSES}{end}", layout.question);
     let mut lists = Vec::new();
@@ -176,8 +176,8 @@ fn responses(
         match column.map(|column| list(row.cell(column))).transpose() {
             Ok(list) => lists.push(list),
             Err(problem) => {
-                let error = intake.error(problem).row(row.number).column(name(end)).item(id);
-                intake.reject(error)?;
+                let error = collector.error(problem).row(row.number).column(name(end)).item(id);
+                collector.reject(error)?;
                 return Ok(None);
             }
         }
@@ -194,8 +194,8 @@ fn responses(
         };
         let (left_len, right_len) = (values.len(), list.len());
         let problem = Problem::Unequal { left: name(""), left_len, right: name(end), right_len };
-        let error = intake.error(problem).row(row.number).item(id);
-        intake.reject(error)?;
+        let error = collector.error(problem).row(row.number).item(id);
+        collector.reject(error)?;
         return Ok(None);
     }
     let response = |value: Value| {
@@ -238,14 +238,14 @@ fn labels(value: &Value) -> Option<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{MultiLabel, ReadOptions, Reading, read_bytes};
+    use crate::{MultiLabel, ReadOptions, VoteFile, read_bytes};
 
     const LINES: &str = r#"{"id": "r1", "text": "A.", "mood.responses": ["pos", "neg", "pos"], "mood.responses.users": ["u1", "u2", "u3"], "mood.responses.status": ["submitted", "submitted", "draft"]}
 {"id": "r2", "text": "B.", "mood.responses": ["pos", "neg", null], "mood.responses.users": ["u1", "u2", "u3"], "mood.responses.status": ["discarded", "submitted", "submitted"]}
 {"id": "r3", "text": "C.", "mood.responses": null, "mood.responses.users": null, "mood.responses.status": null}
 "#;
 
-    fn read(text: &str) -> Reading {
+    fn read(text: &str) -> VoteFile {
         read_bytes("x", text.into(), &ReadOptions::default()).unwrap()
     }
 
@@ -253,7 +253,7 @@ mod tests {
         read_bytes("x", text.into(), &ReadOptions::default()).err().unwrap().to_string()
     }
 
-    fn notes(reading: &Reading) -> Vec<String> {
+    fn notes(reading: &VoteFile) -> Vec<String> {
         reading.notes[1..].iter().map(|n| format!("{}: {}", n.what, n.value)).collect()
     }
 
@@ -301,10 +301,7 @@ mod tests {
     fn several_questions_and_several_labels() {
         let two = LINES
             .replace("\"text\": \"A.\"", "\"text\": \"A.\", \"topic.responses\": [[\"x\", \"y\"]]");
-        assert_eq!(
-            error(&two),
-            "x: expected one question to read (name it with --label), found topic, mood"
-        );
+        assert_eq!(error(&two), "x: expected one question to read, found topic, mood");
         let mut options = ReadOptions { label: Some("topic".into()), ..ReadOptions::default() };
         let error = read_bytes("x", two.clone().into(), &options).err().unwrap().to_string();
         assert_eq!(error, "x, row 1, item \"r1\": several labels in one vote: \"x, y\"");

@@ -7,7 +7,7 @@
 use serde_json::Value;
 
 use super::Format;
-use crate::intake::{Finding, Intake, Severity};
+use crate::collector::{Collector, Finding, Severity};
 use crate::options::ReadOptions;
 use dissensus_io::{Problem, ReadError, shorten};
 use dissensus_io::{Source, Table, cell_text};
@@ -41,35 +41,37 @@ fn class_names(count: &Value) -> Option<&'static [&'static str]> {
     }
 }
 
-fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
+fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> {
     let seen = source.describe();
     let Source::Table(table) = source else {
-        return Err(intake.error(Problem::NotThisFormat { format: FORMAT.name, seen }));
+        return Err(collector.error(Problem::NotThisFormat { format: FORMAT.name, seen }));
     };
     let (Some(uid), Some(counter)) = (table.column("uid"), table.column("label_counter")) else {
-        return Err(intake.error(Problem::NotThisFormat { format: FORMAT.name, seen }));
+        return Err(collector.error(Problem::NotThisFormat { format: FORMAT.name, seen }));
     };
     let (count, example) = (table.column("label_count"), table.column("example"));
     let entropy = table.column("entropy");
     let mut names = None;
-    for row in table.rows(&intake.options.limits) {
-        let Some(row) = intake.good(row)? else {
+    for row in table.rows(&collector.options.limits) {
+        let Some(row) = collector.good(row)? else {
             continue;
         };
         let number = row.number;
-        let shape = |intake: &Intake<'_>, column: &str, expected: &'static str, cell: &Value| {
-            let found = shorten(&cell.to_string());
-            intake.error(Problem::Shape { expected, found }).row(number).column(column)
-        };
+        let shape =
+            |collector: &Collector<'_>, column: &str, expected: &'static str, cell: &Value| {
+                let found = shorten(&cell.to_string());
+                collector.error(Problem::Shape { expected, found }).row(number).column(column)
+            };
         let Some(id) = cell_text(row.cell(uid)).filter(|id| !id.is_empty()) else {
-            let error = intake.error(Problem::EmptyCell { role: "item" }).row(number).column("uid");
-            intake.reject(error)?;
+            let error =
+                collector.error(Problem::EmptyCell { role: "item" }).row(number).column("uid");
+            collector.reject(error)?;
             continue;
         };
         let Value::Object(votes) = row.cell(counter) else {
             let expected = "an object of label: votes";
-            let error = shape(intake, "label_counter", expected, row.cell(counter)).item(&id);
-            intake.reject(error)?;
+            let error = shape(collector, "label_counter", expected, row.cell(counter)).item(&id);
+            collector.reject(error)?;
             continue;
         };
         let listed = count.map(|c| row.cell(c)).unwrap_or(&Value::Null);
@@ -77,7 +79,7 @@ fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
             names = class_names(listed);
             if let Some(names) = names {
                 let names = names.iter().map(ToString::to_string).collect();
-                intake.builder.declare_format(names).map_err(|e| intake.error(e))?;
+                collector.builder.declare_format(names).map_err(|e| collector.error(e))?;
             }
         }
         let mut entries = Vec::new();
@@ -86,20 +88,28 @@ fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
                 Some(n) => entries.push((label.as_str(), n)),
                 None => {
                     let text = shorten(&n.to_string());
-                    let error = intake.error(Problem::NotACount { text }).row(number).item(&id);
-                    intake.reject(error.column(format!("label_counter.{label}")))?;
+                    let error = collector.error(Problem::NotACount { text }).row(number).item(&id);
+                    collector.reject(error.column(format!("label_counter.{label}")))?;
                 }
             }
         }
-        if !intake.new_item(&id, number)? {
+        if !collector.new_item(&id, number)? {
             continue;
         }
         for &(label, n) in &entries {
-            intake.votes(&id, label, n, number)?;
+            collector.votes(&id, label, n, number)?;
         }
-        check_repeats(intake, &id, number, &entries, names, listed, entropy.map(|c| row.cell(c)));
+        check_repeats(
+            collector,
+            &id,
+            number,
+            &entries,
+            names,
+            listed,
+            entropy.map(|c| row.cell(c)),
+        );
         if let Some(text) = example.and_then(|c| text_of(row.cell(c))) {
-            intake.text(&id, text);
+            collector.text(&id, text);
         }
     }
     Ok(())
@@ -107,7 +117,7 @@ fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
 
 /// The file says the same thing up to three times; where it disagrees with itself, say so.
 fn check_repeats(
-    intake: &mut Intake<'_>,
+    collector: &mut Collector<'_>,
     id: &str,
     row: u64,
     entries: &[(&str, u32)],
@@ -122,7 +132,7 @@ fn check_repeats(
         if !same {
             let message = "label_count disagrees with label_counter, which was read";
             let finding = Finding::new(Severity::Warning, "counts-disagree", message);
-            intake.finding(finding.at(Some(id), Some(row)).remedy("mend whichever is wrong"));
+            collector.finding(finding.at(Some(id), Some(row)).remedy("mend whichever is wrong"));
         }
     }
     if let Some(bits) = entropy.and_then(Value::as_f64) {
@@ -131,7 +141,8 @@ fn check_repeats(
         if (nats / std::f64::consts::LN_2 - bits).abs() > 1e-3 {
             let message = "the stated entropy is not that of the votes in bits";
             let finding = Finding::new(Severity::Warning, "entropy-disagrees", message);
-            intake.finding(finding.at(Some(id), Some(row)).remedy("it is computed from the votes"));
+            collector
+                .finding(finding.at(Some(id), Some(row)).remedy("it is computed from the votes"));
         }
     }
 }

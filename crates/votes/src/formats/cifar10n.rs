@@ -8,7 +8,7 @@
 //! CIFAR's own order of the training images.
 
 use super::Format;
-use crate::intake::Intake;
+use crate::collector::Collector;
 use crate::options::ReadOptions;
 use dissensus_io::pickle::{self, Object};
 use dissensus_io::{Archive, Source, npy};
@@ -35,19 +35,19 @@ fn detect(source: &Source, _: &ReadOptions) -> bool {
     matches!(source, Source::Archive(archive) if member(archive).is_some())
 }
 
-fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
+fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> {
     let seen = source.describe();
     let Source::Archive(mut archive) = source else {
-        return Err(intake.error(Problem::NotThisFormat { format: FORMAT.name, seen }));
+        return Err(collector.error(Problem::NotThisFormat { format: FORMAT.name, seen }));
     };
     let Some(member) = member(&archive) else {
-        return Err(intake.error(Problem::NotThisFormat { format: FORMAT.name, seen }));
+        return Err(collector.error(Problem::NotThisFormat { format: FORMAT.name, seen }));
     };
     let bytes = archive.read(&member)?;
-    let object = pickle::parse(&bytes).map_err(|problem| intake.error(problem))?;
+    let object = pickle::parse(&bytes).map_err(|problem| collector.error(problem))?;
     let Object::Dict(entries) = object else {
         let seen = "a torch archive of something else than a dictionary".to_owned();
-        return Err(intake.error(Problem::NotThisFormat { format: FORMAT.name, seen }));
+        return Err(collector.error(Problem::NotThisFormat { format: FORMAT.name, seen }));
     };
     let name = |entry: &(Object, Object)| match &entry.0 {
         Object::Text(name) => name.to_string(),
@@ -64,28 +64,28 @@ fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
         let more = if names.len() > 12 { ", …" } else { "" };
         let keys = names.iter().take(12).map(|name| shorten(name)).collect::<Vec<_>>().join(", ");
         let seen = format!("a torch archive with the keys {keys}{more}");
-        return Err(intake.error(Problem::NotThisFormat { format: FORMAT.name, seen }));
+        return Err(collector.error(Problem::NotThisFormat { format: FORMAT.name, seen }));
     };
     let mut columns = Vec::new();
     for &wanted in votes {
         let entry = entries.iter().find(|entry| name(entry) == wanted);
         let labels = entry.map(|entry| numbers(&entry.1)).unwrap_or(Ok(Vec::new()));
-        columns.push(labels.map_err(|problem| intake.error(problem).column(wanted))?);
+        columns.push(labels.map_err(|problem| collector.error(problem).column(wanted))?);
     }
     for (&other, column) in votes.iter().zip(&columns) {
         if column.len() != columns[0].len() {
             let (left, left_len) = (votes[0].to_owned(), columns[0].len());
             let (right, right_len) = (other.to_owned(), column.len());
-            return Err(intake.error(Problem::Unequal { left, left_len, right, right_len }));
+            return Err(collector.error(Problem::Unequal { left, left_len, right, right_len }));
         }
     }
     let left: Vec<_> = names.iter().filter(|n| !votes.contains(&n.as_str())).cloned().collect();
-    intake.note("votes", votes.join(", "));
+    collector.note("votes", votes.join(", "));
     if !left.is_empty() {
-        intake.note("left out", format!("{} (no votes)", left.join(", ")));
+        collector.note("left out", format!("{} (no votes)", left.join(", ")));
     }
-    intake.note("items", "positions from 0, in CIFAR's order of the training images");
-    enter(votes, &columns, classes, intake)
+    collector.note("items", "positions from 0, in CIFAR's order of the training images");
+    enter(votes, &columns, classes, collector)
 }
 
 /// The values of an array of labels.
@@ -103,22 +103,22 @@ fn enter(
     votes: &[&str],
     columns: &[Vec<f64>],
     classes: Vec<String>,
-    intake: &mut Intake<'_>,
+    collector: &mut Collector<'_>,
 ) -> Result<(), ReadError> {
-    intake.builder.declare_format(classes.clone()).map_err(|e| intake.error(e))?;
+    collector.builder.declare_format(classes.clone()).map_err(|e| collector.error(e))?;
     for position in 0..columns[0].len() {
         let (id, row) = (position.to_string(), position as u64 + 1);
-        intake.name_item(&id, row)?;
+        collector.name_item(&id, row)?;
         for (&annotator, column) in votes.iter().zip(columns) {
             let number = column[position];
             let whole = number >= 0.0 && number.fract() == 0.0;
             match classes.get(number as usize).filter(|_| whole) {
-                Some(class) => intake.vote(&id, Some(annotator), class, 1.0, row)?,
+                Some(class) => collector.vote(&id, Some(annotator), class, 1.0, row)?,
                 None => {
                     let expected = "the number of a class, from 0";
                     let problem = Problem::Shape { expected, found: number.to_string() };
-                    let error = intake.error(problem).row(row).column(annotator).item(&id);
-                    intake.reject(error)?;
+                    let error = collector.error(problem).row(row).column(annotator).item(&id);
+                    collector.reject(error)?;
                 }
             }
         }

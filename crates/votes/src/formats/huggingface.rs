@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::Format;
 use super::columns::{self, Role};
-use crate::intake::{Intake, Places, Severity};
+use crate::collector::{Collector, Places, Severity};
 use crate::options::{MultiLabel, ReadOptions};
 use dissensus_io::{Problem, ReadError, shorten};
 use dissensus_io::{Source, Table, TableKind, cell_text};
@@ -73,24 +73,24 @@ fn detect(source: &Source, options: &ReadOptions) -> bool {
     matches!(source, Source::Table(table) if layout(table, options).is_some())
 }
 
-fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
+fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> {
     let seen = source.describe();
     let not_this = Problem::NotThisFormat { format: FORMAT.name, seen };
     let Source::Table(table) = source else {
-        return Err(intake.error(not_this));
+        return Err(collector.error(not_this));
     };
-    let Some(layout) = layout(&table, intake.options) else {
-        return Err(intake.error(not_this));
+    let Some(layout) = layout(&table, collector.options) else {
+        return Err(collector.error(not_this));
     };
-    if intake.options.item.is_some() && layout.item.is_none() {
-        return Err(intake.error(columns::no_column(&table, Role::Item)));
+    if collector.options.item.is_some() && layout.item.is_none() {
+        return Err(collector.error(columns::no_column(&table, Role::Item)));
     }
     let column = table.columns[layout.column].clone();
     let names = class_names(&table, &column, &layout.label);
-    state(&layout, &table, names.as_deref(), intake)?;
+    state(&layout, &table, names.as_deref(), collector)?;
     let (mut missing, mut nameless, mut without) = (Places::default(), Places::default(), 0u64);
-    for (position, row) in table.rows(&intake.options.limits).enumerate() {
-        let Some(row) = intake.good(row)? else {
+    for (position, row) in table.rows(&collector.options.limits).enumerate() {
+        let Some(row) = collector.good(row)? else {
             continue;
         };
         let number = row.number;
@@ -99,19 +99,19 @@ fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
             None => Some(position.to_string()),
         };
         let Some(id) = id else {
-            let error = intake.error(Problem::EmptyCell { role: "item" }).row(number);
-            intake.reject(error)?;
+            let error = collector.error(Problem::EmptyCell { role: "item" }).row(number);
+            collector.reject(error)?;
             continue;
         };
         let pairs = match pairs(row.cell(layout.column), &layout) {
             Ok(pairs) => pairs,
             Err(problem) => {
-                let error = intake.error(problem).row(number).column(&column).item(&id);
-                intake.reject(error)?;
+                let error = collector.error(problem).row(number).column(&column).item(&id);
+                collector.reject(error)?;
                 continue;
             }
         };
-        if !intake.new_item(&id, number)? {
+        if !collector.new_item(&id, number)? {
             continue;
         }
         without += u64::from(pairs.is_empty());
@@ -119,12 +119,12 @@ fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
             let labels = match labels(label, names.as_deref()) {
                 Ok(labels) => labels,
                 Err(problem) => {
-                    let error = intake.error(problem).row(number).item(&id);
-                    intake.reject(error.column(format!("{column}.{}", layout.label)))?;
+                    let error = collector.error(problem).row(number).item(&id);
+                    collector.reject(error.column(format!("{column}.{}", layout.label)))?;
                     continue;
                 }
             };
-            let several = intake.kept(&labels);
+            let several = collector.kept(&labels);
             if several.len() < labels.len() || labels.is_empty() {
                 missing.add(&id, number);
             }
@@ -135,18 +135,18 @@ fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
             if who.is_none() {
                 nameless.add(&id, number);
             }
-            intake.vote_several(&id, who.as_deref(), &several, number)?;
+            collector.vote_several(&id, who.as_deref(), &several, number)?;
         }
         if let Some(Value::String(text)) = layout.text.map(|c| row.cell(c)) {
-            intake.text(&id, text.clone());
+            collector.text(&id, text.clone());
         }
     }
     if without > 0 {
-        intake.note("items without annotators", without.to_string());
+        collector.note("items without annotators", without.to_string());
     }
-    missing.left_out(intake, "missing-value", "missing labels", "fill them in");
+    missing.left_out(collector, "missing-value", "missing labels", "fill them in");
     let message = "a label without an annotator: a vote of an unknown annotator";
-    nameless.find(intake, Severity::Note, "no-annotator", message, "name the annotator");
+    nameless.find(collector, Severity::Note, "no-annotator", message, "name the annotator");
     Ok(())
 }
 
@@ -155,23 +155,24 @@ fn state(
     layout: &Layout,
     table: &Table,
     names: Option<&[String]>,
-    intake: &mut Intake<'_>,
+    collector: &mut Collector<'_>,
 ) -> Result<(), ReadError> {
     let column = &table.columns[layout.column];
-    if intake.options.item.is_none() {
+    if collector.options.item.is_none() {
         let position = || "none: items are named by their position, from 0".to_owned();
-        intake.note("item column", layout.item.map_or_else(position, |c| table.columns[c].clone()));
+        collector
+            .note("item column", layout.item.map_or_else(position, |c| table.columns[c].clone()));
     }
-    if intake.options.annotator.is_none() {
-        intake.note("annotator field", format!("{column}.{}", layout.annotator));
+    if collector.options.annotator.is_none() {
+        collector.note("annotator field", format!("{column}.{}", layout.annotator));
     }
-    if intake.options.label.is_none() {
-        intake.note("label field", format!("{column}.{}", layout.label));
+    if collector.options.label.is_none() {
+        collector.note("label field", format!("{column}.{}", layout.label));
     }
     if let Some(names) = names {
-        intake.note("class names", format!("{}, from the file's features", names.join(", ")));
-        if !matches!(intake.options.multilabel, MultiLabel::Only(_)) {
-            intake.builder.declare_format(names.to_vec()).map_err(|e| intake.error(e))?;
+        collector.note("class names", format!("{}, from the file's features", names.join(", ")));
+        if !matches!(collector.options.multilabel, MultiLabel::Only(_)) {
+            collector.builder.declare_format(names.to_vec()).map_err(|e| collector.error(e))?;
         }
     }
     Ok(())
@@ -266,14 +267,14 @@ mod tests {
     use parquet::file::writer::SerializedFileWriter;
     use parquet::schema::parser::parse_message_type;
 
-    use crate::{ReadOptions, Reading, read_bytes};
+    use crate::{ReadOptions, VoteFile, read_bytes};
 
     const LINES: &str = r#"{"post_id": "p1", "text": "A.", "annotators": {"annotator_id": [1, 2, 3], "label": ["hate", "normal", "hate"], "target": [[], [], []]}}
 {"post_id": "p2", "text": "B.", "annotators": {"annotator_id": [1, null], "label": ["normal", null], "target": [[], []]}}
 {"post_id": "p3", "text": "C.", "annotators": null}
 "#;
 
-    fn read(text: &str) -> Reading {
+    fn read(text: &str) -> VoteFile {
         read_bytes("x", text.into(), &ReadOptions::default()).unwrap()
     }
 
@@ -281,7 +282,7 @@ mod tests {
         read_bytes("x", text.into(), &ReadOptions::default()).err().unwrap().to_string()
     }
 
-    fn notes(reading: &Reading) -> Vec<String> {
+    fn notes(reading: &VoteFile) -> Vec<String> {
         reading.notes[1..].iter().map(|n| format!("{}: {}", n.what, n.value)).collect()
     }
 

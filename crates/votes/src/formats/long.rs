@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::columns::{self, Role};
 use super::{Format, long_text};
-use crate::intake::{Finding, Intake, Severity};
+use crate::collector::{Collector, Finding, Severity};
 use crate::options::ReadOptions;
 use dissensus_io::{Problem, ReadError};
 use dissensus_io::{Source, Table, TableKind, cell_text};
@@ -50,15 +50,19 @@ pub(super) fn missing(options: &ReadOptions, canonical: bool) -> HashSet<String>
 }
 
 /// States how many votes were missing.
-pub(super) fn note_missing(intake: &mut Intake<'_>, count: u64, first: Option<(String, u64)>) {
+pub(super) fn note_missing(
+    collector: &mut Collector<'_>,
+    count: u64,
+    first: Option<(String, u64)>,
+) {
     if count == 0 {
         return;
     }
-    intake.note("missing", format!("{count} empty votes left out"));
+    collector.note("missing", format!("{count} empty votes left out"));
     let (item, row) = first.unzip();
     let message = "an empty label: no vote";
     let finding = Finding::new(Severity::Note, "missing-value", message).times(count);
-    intake.finding(finding.at(item.as_deref(), row).remedy("fill it in, or drop the row"));
+    collector.finding(finding.at(item.as_deref(), row).remedy("fill it in, or drop the row"));
 }
 
 fn is_headerless(table: &Table) -> bool {
@@ -122,74 +126,78 @@ fn detect(source: &Source, options: &ReadOptions) -> bool {
     }
 }
 
-fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
+fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> {
     let seen = source.describe();
     let Source::Table(table) = source else {
-        return Err(intake.error(Problem::NotThisFormat { format: FORMAT.name, seen }));
+        return Err(collector.error(Problem::NotThisFormat { format: FORMAT.name, seen }));
     };
-    let wrong = |problem| intake.error(problem).row(1);
-    let mut layout = layout(&table, intake.options).map_err(wrong)?;
+    let wrong = |problem| collector.error(problem).row(1);
+    let mut layout = layout(&table, collector.options).map_err(wrong)?;
     let Layout { annotator, label, weight, class, .. } = layout;
-    layout.text = columns::text(&table, intake.options, &[annotator, Some(label), weight, class])
-        .map_err(wrong)?;
+    layout.text =
+        columns::text(&table, collector.options, &[annotator, Some(label), weight, class])
+            .map_err(wrong)?;
     let name = |column: usize| table.columns[column].clone();
-    let said = intake.options;
+    let said = collector.options;
     if said.item.is_none() {
-        intake.note("item column", name(layout.item));
+        collector.note("item column", name(layout.item));
     }
     if said.annotator.is_none() {
         let value = layout.annotator.map_or("none: votes without annotators".to_owned(), name);
-        intake.note("annotator column", value);
+        collector.note("annotator column", value);
     }
     if said.label.is_none() {
-        intake.note("label column", name(layout.label));
+        collector.note("label column", name(layout.label));
     }
     if let (None, Some(weight)) = (&said.weight, layout.weight) {
-        intake.note("weight column", name(weight));
+        collector.note("weight column", name(weight));
     }
     if let (None, Some(text)) = (&said.text, layout.text) {
-        intake.note("text column", name(text));
+        collector.note("text column", name(text));
     }
     if layout.weight.is_some() {
-        intake.builder.require_votes();
+        collector.builder.require_votes();
     }
     match table.kind {
-        TableKind::Delimited(dialect) => long_text::read(table, dialect, layout, intake),
+        TableKind::Delimited(dialect) => long_text::read(table, dialect, layout, collector),
         TableKind::JsonLines | TableKind::JsonArray | TableKind::Parquet => {
-            read_rows(table, layout, intake)
+            read_rows(table, layout, collector)
         }
     }
 }
 
-fn read_rows(table: Table, layout: Layout, intake: &mut Intake<'_>) -> Result<(), ReadError> {
+fn read_rows(table: Table, layout: Layout, collector: &mut Collector<'_>) -> Result<(), ReadError> {
     let columns = table.columns.clone();
-    let missing_values = missing(intake.options, layout.class.is_some());
+    let missing_values = missing(collector.options, layout.class.is_some());
     let mut missing = (0, None);
     let mut order = ClassOrderColumn::default();
     let mut texts = Texts::default();
-    for row in table.rows(&intake.options.limits) {
-        let Some(row) = intake.good(row)? else {
+    for row in table.rows(&collector.options.limits) {
+        let Some(row) = collector.good(row)? else {
             continue;
         };
         let text = |column: usize| cell_text(row.cell(column)).unwrap_or_default();
         let (item, label) = (text(layout.item), text(layout.label));
         if let Some(column) = layout.class {
-            order.see(&label, &text(column)).map_err(|p| intake.error(p).row(row.number))?;
+            order.see(&label, &text(column)).map_err(|p| collector.error(p).row(row.number))?;
             // A canonical table names a class that nobody chose in a row without an item.
             if item.is_empty() && !label.is_empty() {
                 continue;
             }
         }
         if item.is_empty() {
-            let error = intake.error(Problem::EmptyCell { role: "item" }).row(row.number);
-            intake.reject(error.column(&columns[layout.item]))?;
+            let error = collector.error(Problem::EmptyCell { role: "item" }).row(row.number);
+            collector.reject(error.column(&columns[layout.item]))?;
             continue;
         }
         if let Some(column) = layout.text {
             texts.see(&item, &text(column));
         }
         if missing_values.contains(&label) {
-            intake.builder.item(&item, row.number).map_err(|e| intake.error(e).row(row.number))?;
+            collector
+                .builder
+                .item(&item, row.number)
+                .map_err(|e| collector.error(e).row(row.number))?;
             missing.0 += 1;
             missing.1.get_or_insert((item, row.number));
             continue;
@@ -200,18 +208,18 @@ fn read_rows(table: Table, layout: Layout, intake: &mut Intake<'_>) -> Result<()
                 Some(weight) => weight,
                 None => {
                     let text = cell_text(cell).unwrap_or_default();
-                    let error = intake.error(Problem::NotANumber { text }).row(row.number);
-                    intake.reject(error.column(&columns[column]).item(item))?;
+                    let error = collector.error(Problem::NotANumber { text }).row(row.number);
+                    collector.reject(error.column(&columns[column]).item(item))?;
                     continue;
                 }
             },
         };
         let annotator = layout.annotator.map(text).filter(|a| !a.is_empty());
-        intake.vote(&item, annotator.as_deref(), &label, weight, row.number)?;
+        collector.vote(&item, annotator.as_deref(), &label, weight, row.number)?;
     }
-    note_missing(intake, missing.0, missing.1);
-    texts.keep(intake);
-    order.declare(intake)
+    note_missing(collector, missing.0, missing.1);
+    texts.keep(collector);
+    order.declare(collector)
 }
 
 /// The texts of a table's items: of each the first that is not empty.
@@ -235,8 +243,8 @@ impl Texts {
         other.all.iter().for_each(|(item, text)| self.see(item, text));
     }
 
-    pub(super) fn keep(self, intake: &mut Intake<'_>) {
-        intake.texts.extend(self.all);
+    pub(super) fn keep(self, collector: &mut Collector<'_>) {
+        collector.texts.extend(self.all);
     }
 }
 
@@ -274,8 +282,8 @@ impl ClassOrderColumn {
     }
 
     /// Gives the classes the order of their places, unless the user declared another.
-    pub(super) fn declare(self, intake: &mut Intake<'_>) -> Result<(), ReadError> {
-        if self.places.is_empty() || intake.options.classes.is_some() {
+    pub(super) fn declare(self, collector: &mut Collector<'_>) -> Result<(), ReadError> {
+        if self.places.is_empty() || collector.options.classes.is_some() {
             return Ok(());
         }
         let mut names = vec![None; self.places.len()];
@@ -286,11 +294,13 @@ impl ClassOrderColumn {
                 _ => {
                     let expected = "class numbers 0, 1, … each for one label";
                     let found = format!("{place:?} for {label:?}");
-                    return Err(intake.error(Problem::Shape { expected, found }).column("class"));
+                    return Err(collector
+                        .error(Problem::Shape { expected, found })
+                        .column("class"));
                 }
             }
         }
         let names = names.into_iter().flatten().collect();
-        intake.builder.declare_format(names).map_err(|e| intake.error(e))
+        collector.builder.declare_format(names).map_err(|e| collector.error(e))
     }
 }

@@ -18,7 +18,7 @@ use dissensus_core::{BuildError, HEAVIEST, IdsBuilder, ShardVote, TableBuilder, 
 use rayon::prelude::*;
 
 use super::long::{self, ClassOrderColumn, Layout, Texts};
-use crate::intake::Intake;
+use crate::collector::Collector;
 use dissensus_io::Table;
 use dissensus_io::delimited::{Dialect, Records};
 use dissensus_io::json::without_bom;
@@ -347,16 +347,16 @@ pub(super) fn read(
     table: Table,
     dialect: Dialect,
     layout: Layout,
-    intake: &mut Intake<'_>,
+    collector: &mut Collector<'_>,
 ) -> Result<(), ReadError> {
     let plan = Plan {
-        file: intake.file.clone(),
+        file: collector.file.clone(),
         columns: table.columns.clone(),
         dialect,
         layout,
-        missing: long::missing(intake.options, layout.class.is_some()),
-        limit: intake.options.limits.line,
-        keep_annotators: intake.builder.keep() != dissensus_core::Keep::Counts,
+        missing: long::missing(collector.options, layout.class.is_some()),
+        limit: collector.options.limits.line,
+        keep_annotators: collector.builder.keep() != dissensus_core::Keep::Counts,
     };
     let Some(input) = table.into_input() else {
         return Ok(());
@@ -364,7 +364,7 @@ pub(super) fn read(
     let bom = input.head.len() - without_bom(&input.head).len();
     let mut stream = input.into_stream();
     std::io::copy(&mut stream.by_ref().take(bom as u64), &mut std::io::sink())
-        .map_err(|e| intake.error(e))?;
+        .map_err(|e| collector.error(e))?;
     let mut blocks = Blocks { stream, carry: Vec::new(), limit: plan.limit as usize, done: false };
     let mut totals = Totals { rows: u64::from(dialect.header), ..Totals::default() };
     let mut header = dialect.header;
@@ -373,7 +373,7 @@ pub(super) fn read(
         let mut cut = Vec::with_capacity(batch);
         let mut rest = None;
         while cut.len() < batch {
-            match blocks.next().map_err(|e| intake.error(e))? {
+            match blocks.next().map_err(|e| collector.error(e))? {
                 Next::Block(block) => cut.push(block),
                 other => {
                     rest = Some(other);
@@ -388,27 +388,27 @@ pub(super) fn read(
             .enumerate()
             .map(|(i, block)| parse_block(&plan, block, first && i == 0))
             .collect();
-        totals.enter(&plan, parsed, intake)?;
+        totals.enter(&plan, parsed, collector)?;
         match rest {
             None => {}
             Some(Next::Quoted(stream)) => {
                 let mut records = records(&plan, stream, header);
                 while let Some(parsed) = parse_records(&plan, &mut records, Some(ROWS)) {
-                    totals.enter(&plan, vec![parsed], intake)?;
+                    totals.enter(&plan, vec![parsed], collector)?;
                 }
                 break;
             }
             Some(Next::TooLong) => {
                 let problem = Problem::TooLarge { what: "the row", limit: plan.limit };
-                intake.reject(ReadError::new(&plan.file, problem).row(totals.rows + 1))?;
+                collector.reject(ReadError::new(&plan.file, problem).row(totals.rows + 1))?;
                 break;
             }
             Some(_) => break,
         }
     }
-    long::note_missing(intake, totals.missing, totals.first_missing);
-    totals.texts.keep(intake);
-    totals.places.declare(intake)
+    long::note_missing(collector, totals.missing, totals.first_missing);
+    totals.texts.keep(collector);
+    totals.places.declare(collector)
 }
 
 /// What has been entered so far.
@@ -427,7 +427,7 @@ impl Totals {
         &mut self,
         plan: &Plan,
         mut parsed: Vec<Parsed>,
-        intake: &mut Intake<'_>,
+        collector: &mut Collector<'_>,
     ) -> Result<(), ReadError> {
         // For each block: its first row, and the table's numbers of its labels and annotators.
         let mut numbers = Vec::with_capacity(parsed.len());
@@ -443,21 +443,21 @@ impl Totals {
             if let Err(problem) = self.places.merge(places) {
                 found.errors.push(ReadError::new(&plan.file, problem).row(0).column("class"));
             }
-            let labels = number_labels(plan, found, intake);
+            let labels = number_labels(plan, found, collector);
             let mut errors = std::mem::take(&mut found.errors);
             errors.sort_by_key(|error| error.row);
             for mut error in errors {
                 error.row = error.row.map(|row| first_row + row);
-                intake.reject(error)?;
+                collector.reject(error)?;
             }
             let mut annotators = Vec::with_capacity(found.annotators.len());
             for i in 0..found.annotators.len() {
                 let name = found.annotators.get(i).unwrap_or_default();
-                annotators.push(intake.builder.annotator(name).map_err(|e| intake.error(e))?);
+                annotators.push(collector.builder.annotator(name).map_err(|e| collector.error(e))?);
             }
             numbers.push((first_row, labels, annotators));
         }
-        let shards = intake.builder.shards_mut();
+        let shards = collector.builder.shards_mut();
         let count = shards.len();
         let failed = shards
             .par_iter_mut()
@@ -470,7 +470,7 @@ impl Totals {
             })
             .min_by_key(|(row, _)| *row);
         match failed {
-            Some((row, error)) => Err(intake.error(error).row(row)),
+            Some((row, error)) => Err(collector.error(error).row(row)),
             None => Ok(()),
         }
     }
@@ -481,7 +481,11 @@ type Numbers = (u64, Vec<Option<u16>>, Vec<u32>);
 
 /// The table's numbers of a block's labels; a label that is refused is an error in each of its
 /// rows.
-fn number_labels(plan: &Plan, found: &mut Found, intake: &mut Intake<'_>) -> Vec<Option<u16>> {
+fn number_labels(
+    plan: &Plan,
+    found: &mut Found,
+    collector: &mut Collector<'_>,
+) -> Vec<Option<u16>> {
     let mut numbers = Vec::with_capacity(found.labels.len());
     for i in 0..found.labels.len() {
         let label = found.labels.get(i).unwrap_or_default();
@@ -489,7 +493,7 @@ fn number_labels(plan: &Plan, found: &mut Found, intake: &mut Intake<'_>) -> Vec
             numbers.push(None);
             continue;
         }
-        match intake.builder.class(label) {
+        match collector.builder.class(label) {
             Ok(class) => numbers.push(Some(class)),
             Err(refused) => {
                 numbers.push(None);

@@ -10,7 +10,7 @@ use dissensus_core::{
 
 use super::columns::{self, Role};
 use super::{Format, long};
-use crate::intake::Intake;
+use crate::collector::Collector;
 use crate::options::{ReadOptions, Values};
 use dissensus_io::npy::{self, Array};
 use dissensus_io::{Archive, Source, Table, cell_text};
@@ -38,7 +38,7 @@ pub(super) const TABLE: Format = Format {
     name: "matrix",
     title: "Table of counts or probabilities: a row an item, a column a class",
     layout: "CSV, TSV, JSON Lines or Parquet: an id column, then a column of numbers for each class",
-    trap: "counts and probabilities look alike: told by whether rows sum to 1, printed, --values says it",
+    trap: "counts and probabilities look alike: told by whether rows sum to 1, printed, `values` says it",
     detect: detect_table,
     read: read_table,
 };
@@ -77,66 +77,72 @@ impl Matrix {
     }
 
     /// Makes the table.
-    fn enter(self, intake: &mut Intake<'_>) -> Result<(), ReadError> {
-        let values = self.values(intake.options);
-        if intake.options.values.is_none() {
+    fn enter(self, collector: &mut Collector<'_>) -> Result<(), ReadError> {
+        let values = self.values(collector.options);
+        if collector.options.values.is_none() {
             let text = match values {
                 Values::Counts => "counts (whole numbers), items × classes",
                 Values::Probabilities => "probabilities (fractions), items × classes",
                 Values::Labels => "labels (whole numbers, -1 missing), items × annotators",
             };
-            intake.note("values", text);
+            collector.note("values", text);
         }
         if self.items.is_none() {
-            intake.note("items", "numbered from 0");
+            collector.note("items", "numbered from 0");
         }
         let items = match &self.items {
             Some(items) if items.len() != self.rows => {
-                return Err(intake.error(Problem::Unequal {
+                return Err(collector.error(Problem::Unequal {
                     left: "items".into(),
                     left_len: items.len(),
                     right: "the matrix".into(),
                     right_len: self.rows,
                 }));
             }
-            Some(items) => unique(items, self.first_row, intake)?,
+            Some(items) => unique(items, self.first_row, collector)?,
             None => Ids::positions(self.rows),
         };
         if values == Values::Labels {
-            return self.enter_labels(&items, intake);
+            return self.enter_labels(&items, collector);
         }
-        let classes = self.class_set(intake)?;
-        intake.table = Some(match values {
-            Values::Probabilities => self.probabilities(classes, items, intake)?,
-            _ => self.counts(classes, items, intake)?,
+        let classes = self.class_set(collector)?;
+        collector.table = Some(match values {
+            Values::Probabilities => self.probabilities(classes, items, collector)?,
+            _ => self.counts(classes, items, collector)?,
         });
         Ok(())
     }
 
-    fn class_set(&self, intake: &Intake<'_>) -> Result<ClassSet, ReadError> {
+    fn class_set(&self, collector: &Collector<'_>) -> Result<ClassSet, ReadError> {
         if self.width > ClassSet::MOST {
             let (found, most) = (self.width, ClassSet::MOST);
-            return Err(intake.error(BuildError::Classes(ClassError::TooMany { found, most })));
+            return Err(collector.error(BuildError::Classes(ClassError::TooMany { found, most })));
         }
-        let declared = intake.options.classes.as_ref();
+        let declared = collector.options.classes.as_ref();
         let (names, order) = match (declared, &self.classes) {
             (Some(names), _) => (names.clone(), ClassOrder::Declared),
             (None, Some(names)) => (names.clone(), ClassOrder::Format),
             (None, None) => ((0..self.width).map(|i| i.to_string()).collect(), ClassOrder::Format),
         };
         if names.len() != self.width {
-            return Err(intake.error(Problem::Unequal {
+            return Err(collector.error(Problem::Unequal {
                 left: "the class list".into(),
                 left_len: names.len(),
                 right: "a row of the matrix".into(),
                 right_len: self.width,
             }));
         }
-        ClassSet::new(names, order).map_err(|e| intake.error(BuildError::Classes(e)))
+        ClassSet::new(names, order).map_err(|e| collector.error(BuildError::Classes(e)))
     }
 
-    fn place(&self, intake: &Intake<'_>, problem: Problem, row: usize, column: usize) -> ReadError {
-        let error = intake.error(problem).row(self.first_row + row as u64);
+    fn place(
+        &self,
+        collector: &Collector<'_>,
+        problem: Problem,
+        row: usize,
+        column: usize,
+    ) -> ReadError {
+        let error = collector.error(problem).row(self.first_row + row as u64);
         match self.columns.as_ref().and_then(|names| names.get(column)) {
             Some(name) => error.column(name),
             None => error.column(column.to_string()),
@@ -147,7 +153,7 @@ impl Matrix {
         &self,
         classes: ClassSet,
         items: Ids,
-        intake: &mut Intake<'_>,
+        collector: &mut Collector<'_>,
     ) -> Result<VoteTable, ReadError> {
         let mut counts = Counts::new();
         for (row, cells) in self.cells.chunks(self.width.max(1)).enumerate() {
@@ -155,8 +161,8 @@ impl Matrix {
             for (class, &n) in cells.iter().enumerate() {
                 if n.fract() != 0.0 || !(0.0..=f64::from(u32::MAX)).contains(&n) {
                     let problem = Problem::NotACount { text: n.to_string() };
-                    let error = self.place(intake, problem, row, class).item(items.name(row));
-                    intake.reject(error)?;
+                    let error = self.place(collector, problem, row, class).item(items.name(row));
+                    collector.reject(error)?;
                 } else if n > 0.0 {
                     let at = row * self.width + class;
                     let weight = self.weights.as_ref().and_then(|w| w.get(at)).copied();
@@ -176,7 +182,7 @@ impl Matrix {
         &self,
         classes: ClassSet,
         items: Ids,
-        intake: &mut Intake<'_>,
+        collector: &mut Collector<'_>,
     ) -> Result<VoteTable, ReadError> {
         let mut rows = Probabilities::new(self.width);
         let mut kept = Vec::new();
@@ -184,8 +190,8 @@ impl Matrix {
             match rows.push(cells) {
                 Ok(()) => kept.push(row),
                 Err(problem) => {
-                    let error = intake.error(problem).row(self.first_row + row as u64);
-                    intake.reject(error.item(items.name(row)))?;
+                    let error = collector.error(problem).row(self.first_row + row as u64);
+                    collector.reject(error.item(items.name(row)))?;
                 }
             }
         }
@@ -193,13 +199,13 @@ impl Matrix {
         Ok(VoteTable::from_probabilities(classes, items, rows))
     }
 
-    fn enter_labels(&self, items: &Ids, intake: &mut Intake<'_>) -> Result<(), ReadError> {
-        let missing_values = long::missing(intake.options, false);
-        let minus_one = intake.options.missing.is_none();
+    fn enter_labels(&self, items: &Ids, collector: &mut Collector<'_>) -> Result<(), ReadError> {
+        let missing_values = long::missing(collector.options, false);
+        let minus_one = collector.options.missing.is_none();
         let mut missing = (0, None);
         for (row, cells) in self.cells.chunks(self.width.max(1)).enumerate() {
             let (item, number) = (items.name(row), self.first_row + row as u64);
-            if !intake.new_item(item, number)? {
+            if !collector.new_item(item, number)? {
                 continue;
             }
             for (annotator, &value) in cells.iter().enumerate() {
@@ -208,17 +214,17 @@ impl Matrix {
                     missing.0 += 1;
                     missing.1.get_or_insert((item.to_owned(), number));
                 } else {
-                    intake.vote(item, Some(&annotator.to_string()), &label, 1.0, number)?;
+                    collector.vote(item, Some(&annotator.to_string()), &label, 1.0, number)?;
                 }
             }
         }
-        long::note_missing(intake, missing.0, missing.1);
+        long::note_missing(collector, missing.0, missing.1);
         Ok(())
     }
 }
 
 /// Ids that are all different and not empty.
-fn unique(ids: &[String], first_row: u64, intake: &Intake<'_>) -> Result<Ids, ReadError> {
+fn unique(ids: &[String], first_row: u64, collector: &Collector<'_>) -> Result<Ids, ReadError> {
     let mut builder = dissensus_core::IdsBuilder::new();
     for (row, id) in ids.iter().enumerate() {
         let problem = match builder.intern(id) {
@@ -226,7 +232,7 @@ fn unique(ids: &[String], first_row: u64, intake: &Intake<'_>) -> Result<Ids, Re
             Some((_, true)) => continue,
             _ => Problem::DuplicateItem { id: shorten(id) },
         };
-        return Err(intake.error(problem).row(first_row + row as u64));
+        return Err(collector.error(problem).row(first_row + row as u64));
     }
     Ok(builder.finish())
 }
@@ -245,16 +251,17 @@ fn numbers(
     Ok((array.numbers()?, (rows, width)))
 }
 
-fn read_npy(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
+fn read_npy(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> {
     let seen = source.describe();
     let Source::Npy(bytes) = source else {
-        return Err(intake.error(Problem::NotThisFormat { format: NPY.name, seen }));
+        return Err(collector.error(Problem::NotThisFormat { format: NPY.name, seen }));
     };
-    let array = npy::parse(&bytes).map_err(|p| intake.error(p))?;
-    let (cells, (rows, width)) = numbers(&array, intake.options).map_err(|p| intake.error(p))?;
+    let array = npy::parse(&bytes).map_err(|p| collector.error(p))?;
+    let (cells, (rows, width)) =
+        numbers(&array, collector.options).map_err(|p| collector.error(p))?;
     let (values, items, classes, weights, columns) = (None, None, None, None, None);
     Matrix { cells, rows, width, values, items, classes, weights, first_row: 0, columns }
-        .enter(intake)
+        .enter(collector)
 }
 
 fn detect_npz(source: &Source, _: &ReadOptions) -> bool {
@@ -264,10 +271,10 @@ fn detect_npz(source: &Source, _: &ReadOptions) -> bool {
     archive.names().any(|name| name.ends_with(".npy"))
 }
 
-fn read_npz(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
+fn read_npz(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> {
     let seen = source.describe();
     let Source::Archive(mut archive) = source else {
-        return Err(intake.error(Problem::NotThisFormat { format: NPZ.name, seen }));
+        return Err(collector.error(Problem::NotThisFormat { format: NPZ.name, seen }));
     };
     let names: Vec<String> = archive.names().collect();
     let known = ["counts.npy", "probabilities.npy", "probs.npy", "labels.npy", "votes.npy"];
@@ -280,32 +287,32 @@ fn read_npz(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
             let is_matrix = npy::parse(&bytes).is_ok_and(|array| array.shape.len() == 2);
             if is_matrix && let Some((other, _)) = found.replace((name.clone(), bytes)) {
                 let seen = format!("two matrices, {other} and {name}, and none named `counts`");
-                return Err(intake.error(Problem::NotThisFormat { format: NPZ.name, seen }));
+                return Err(collector.error(Problem::NotThisFormat { format: NPZ.name, seen }));
             }
         }
     }
     let Some((name, bytes)) = found else {
-        return Err(intake.error(Problem::NotThisFormat { format: NPZ.name, seen }));
+        return Err(collector.error(Problem::NotThisFormat { format: NPZ.name, seen }));
     };
-    let fail = |problem: Problem| intake.error(problem).column(name.clone());
+    let fail = |problem: Problem| collector.error(problem).column(name.clone());
     let array = npy::parse(&bytes).map_err(fail)?;
-    let (cells, (rows, width)) = numbers(&array, intake.options).map_err(fail)?;
+    let (cells, (rows, width)) = numbers(&array, collector.options).map_err(fail)?;
     // Shares of 0 and 1 alone would look like counts.
     let values = match name.as_str() {
         "counts.npy" => Some(Values::Counts),
         "probabilities.npy" | "probs.npy" => Some(Values::Probabilities),
         _ => None,
     };
-    let items = texts(&mut archive, &["items.npy", "ids.npy"], intake)?;
-    let classes = texts(&mut archive, &["classes.npy"], intake)?;
+    let items = texts(&mut archive, &["items.npy", "ids.npy"], collector)?;
+    let classes = texts(&mut archive, &["classes.npy"], collector)?;
     let weighted = archive.names().any(|n| n == "weights.npy");
     let weights = match weighted {
         false => None,
         true => {
             let bytes = archive.read("weights.npy")?;
-            let fail = |problem: Problem| intake.error(problem).column("weights.npy");
+            let fail = |problem: Problem| collector.error(problem).column("weights.npy");
             let array = npy::parse(&bytes).map_err(fail)?;
-            let (weights, _) = numbers(&array, intake.options).map_err(fail)?;
+            let (weights, _) = numbers(&array, collector.options).map_err(fail)?;
             let fine = weights.iter().all(|w| (0.0..=HEAVIEST).contains(w));
             if weights.len() != cells.len() || !fine {
                 return Err(fail(Problem::Array("weights that do not fit the counts".into())));
@@ -314,24 +321,25 @@ fn read_npz(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
         }
     };
     if known[0] != name {
-        intake.note("matrix", name);
+        collector.note("matrix", name);
     }
     let (first_row, columns) = (0, None);
-    Matrix { cells, rows, width, values, items, classes, weights, first_row, columns }.enter(intake)
+    Matrix { cells, rows, width, values, items, classes, weights, first_row, columns }
+        .enter(collector)
 }
 
 fn texts(
     archive: &mut Archive,
     names: &[&str],
-    intake: &Intake<'_>,
+    collector: &Collector<'_>,
 ) -> Result<Option<Vec<String>>, ReadError> {
     let Some(name) = names.iter().find(|name| archive.names().any(|n| n == **name)) else {
         return Ok(None);
     };
     let bytes = archive.read(name)?;
-    let fail = |problem: Problem| intake.error(problem).column(name.to_string());
+    let fail = |problem: Problem| collector.error(problem).column(name.to_string());
     let array = npy::parse(&bytes).map_err(fail)?;
-    if array.shape.len() != 1 || array.shape[0] as u64 > intake.options.limits.cells {
+    if array.shape.len() != 1 || array.shape[0] as u64 > collector.options.limits.cells {
         return Err(fail(Problem::Array(format!("a list is needed, not {:?}", array.shape))));
     }
     array.texts().map(Some).map_err(fail)
@@ -364,33 +372,34 @@ fn detect_table(source: &Source, options: &ReadOptions) -> bool {
     classes.len() >= 2 && !table.sample.is_empty() && classes.iter().all(numeric)
 }
 
-fn read_table(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
+fn read_table(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> {
     let seen = source.describe();
     let Source::Table(table) = source else {
-        return Err(intake.error(Problem::NotThisFormat { format: TABLE.name, seen }));
+        return Err(collector.error(Problem::NotThisFormat { format: TABLE.name, seen }));
     };
-    let (item, classes) = table_layout(&table, intake.options).map_err(|p| intake.error(p))?;
+    let (item, classes) =
+        table_layout(&table, collector.options).map_err(|p| collector.error(p))?;
     if classes.is_empty() {
-        return Err(intake.error(Problem::NotThisFormat { format: TABLE.name, seen }));
+        return Err(collector.error(Problem::NotThisFormat { format: TABLE.name, seen }));
     }
     let names: Vec<String> = classes.iter().map(|&c| table.columns[c].clone()).collect();
-    if intake.options.item.is_none()
+    if collector.options.item.is_none()
         && let Some(item) = item
     {
-        intake.note("item column", table.columns[item].as_str());
+        collector.note("item column", table.columns[item].as_str());
     }
-    intake.note("class columns", names.join(", "));
+    collector.note("class columns", names.join(", "));
     let first_row = table.sample.first().map_or(1, |row| row.number);
     let headed = names.iter().all(|name| !name.starts_with('#'));
     let mut cells = Vec::new();
     let mut items = Vec::new();
-    for row in table.rows(&intake.options.limits) {
-        let Some(row) = intake.good(row)? else {
+    for row in table.rows(&collector.options.limits) {
+        let Some(row) = collector.good(row)? else {
             continue;
         };
-        if (cells.len() + classes.len()) as u64 > intake.options.limits.cells {
-            let limit = intake.options.limits.cells;
-            return Err(intake.error(Problem::TooMany { what: "cells in the matrix", limit }));
+        if (cells.len() + classes.len()) as u64 > collector.options.limits.cells {
+            let limit = collector.options.limits.cells;
+            return Err(collector.error(Problem::TooMany { what: "cells in the matrix", limit }));
         }
         let mut values = Vec::with_capacity(classes.len());
         for (&column, name) in classes.iter().zip(&names) {
@@ -398,8 +407,8 @@ fn read_table(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> 
                 Some(value) => values.push(value),
                 None => {
                     let text = shorten(&cell_text(row.cell(column)).unwrap_or_default());
-                    let error = intake.error(Problem::NotANumber { text }).row(row.number);
-                    intake.reject(error.column(name))?;
+                    let error = collector.error(Problem::NotANumber { text }).row(row.number);
+                    collector.reject(error.column(name))?;
                 }
             }
         }
@@ -420,7 +429,7 @@ fn read_table(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> 
         first_row,
         columns: Some(names),
     };
-    matrix.enter(intake)
+    matrix.enter(collector)
 }
 
 #[cfg(test)]

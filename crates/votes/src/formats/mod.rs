@@ -1,4 +1,4 @@
-//! How votes lie in a source: one file a format, and this list.
+//! How votes lie in a source: one file per format, and this list.
 //!
 //! To add one, write `formats/NAME.rs` with a `FORMAT` and put it into [`FORMATS`]; the command
 //! line, its help and the documentation take it from there. The first format in the list that
@@ -19,7 +19,7 @@ mod popquorn;
 mod prodigy;
 mod wide;
 
-use crate::intake::Intake;
+use crate::collector::Collector;
 use crate::options::ReadOptions;
 use dissensus_io::ReadError;
 use dissensus_io::Source;
@@ -37,7 +37,7 @@ pub struct Format {
     /// Whether a source looks like it.
     pub detect: fn(&Source, &ReadOptions) -> bool,
     /// Reads a source.
-    pub read: fn(Source, &mut Intake<'_>) -> Result<(), ReadError>,
+    pub read: fn(Source, &mut Collector<'_>) -> Result<(), ReadError>,
 }
 
 /// All formats, the most specific first.

@@ -2,24 +2,24 @@
 //!
 //! The same two levels serve upside down (`answers_inversed.json`, worker by task), and nothing in
 //! the file says which it is. The outer keys are the tasks, as in peerannot, unless they read like
-//! the names of people and the inner ones do not; what was taken is stated, and `--item outer` or
-//! `--item inner` decides. `metadata.json` beside it holds numbers about the file, and no votes.
+//! the names of people and the inner ones do not; what was taken is stated, and `item = outer` or
+//! `item = inner` decides. `metadata.json` beside it holds numbers about the file, and no votes.
 
 use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
 use super::Format;
-use crate::intake::{Intake, Places};
+use crate::collector::{Collector, Places};
 use crate::options::ReadOptions;
-use dissensus_io::{Problem, ReadError, shorten};
+use dissensus_io::{Problem, ReadError, ReadOption, shorten};
 use dissensus_io::{Source, cell_text};
 
 pub(super) const FORMAT: Format = Format {
     name: "peerannot",
     title: "peerannot: answers.json, labels by task and worker",
     layout: r#"JSON: {"0": {"<worker>": 3, "<worker>": 1}, "1": {…}, …}, task by worker or worker by task"#,
-    trap: "which level is the task cannot be seen: it is guessed, printed, and said with --item outer|inner",
+    trap: "which level is the task cannot be seen: it is guessed, printed, and said with `item = outer|inner`",
     detect,
     read,
 };
@@ -78,7 +78,7 @@ fn like_people<'k>(mut keys: impl Iterator<Item = &'k String>) -> bool {
     })
 }
 
-fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
+fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> {
     let seen = source.describe();
     let metadata = match &source {
         Source::Json(Value::Object(outer)) => is_metadata(outer.keys()),
@@ -88,13 +88,13 @@ fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
     if metadata {
         let expected = "labels by task and worker (pass answers.json)";
         let found = "peerannot's metadata.json, which has none".to_owned();
-        return Err(intake.error(Problem::Shape { expected, found }));
+        return Err(collector.error(Problem::Shape { expected, found }));
     }
     let Source::Json(Value::Object(outer)) = source else {
-        return Err(intake.error(Problem::NotThisFormat { format: FORMAT.name, seen }));
+        return Err(collector.error(Problem::NotThisFormat { format: FORMAT.name, seen }));
     };
-    let inner_items = item_level(&outer, intake)?;
-    let none = minus_one_is_none(&outer, intake.options);
+    let inner_items = item_level(&outer, collector)?;
+    let none = minus_one_is_none(&outer, collector.options);
     let (mut missing, mut empty) = (Places::default(), Places::default());
     // Entries are counted, not tasks: upside down, one worker holds many tasks.
     let mut row = 0;
@@ -102,15 +102,15 @@ fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
         let Value::Object(answers) = answers else {
             let expected = "an object of labels";
             let found = shorten(&answers.to_string());
-            let error = intake.error(Problem::Shape { expected, found }).column(outer_key);
-            intake.reject(error)?;
+            let error = collector.error(Problem::Shape { expected, found }).column(outer_key);
+            collector.reject(error)?;
             continue;
         };
         if answers.is_empty() {
             row += 1;
             empty.add(outer_key, row);
             if !inner_items {
-                intake.name_item(outer_key, row)?;
+                collector.name_item(outer_key, row)?;
             }
         }
         for (inner_key, label) in answers {
@@ -120,15 +120,15 @@ fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
             match label {
                 Value::Array(_) | Value::Object(_) => {
                     let (expected, found) = ("a label", shorten(&label.to_string()));
-                    let error = intake.error(Problem::Shape { expected, found }).row(row);
-                    intake.reject(error.column(worker).item(item))?;
+                    let error = collector.error(Problem::Shape { expected, found }).row(row);
+                    collector.reject(error.column(worker).item(item))?;
                 }
                 _ => match cell_text(label)
-                    .filter(|l| !intake.is_missing(l) && (l != "-1" || !none))
+                    .filter(|l| !collector.is_missing(l) && (l != "-1" || !none))
                 {
-                    Some(label) => intake.vote(item, Some(worker), &label, 1.0, row)?,
+                    Some(label) => collector.vote(item, Some(worker), &label, 1.0, row)?,
                     None => {
-                        intake.name_item(item, row)?;
+                        collector.name_item(item, row)?;
                         missing.add(item, row);
                     }
                 },
@@ -137,9 +137,9 @@ fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
     }
     let what = if inner_items { "workers without labels" } else { "tasks without labels" };
     if empty.count() > 0 {
-        intake.note(what, empty.count().to_string());
+        collector.note(what, empty.count().to_string());
     }
-    missing.left_out(intake, "missing-value", "missing labels (null or -1)", "drop them");
+    missing.left_out(collector, "missing-value", "missing labels (null or -1)", "drop them");
     Ok(())
 }
 
@@ -153,34 +153,41 @@ fn minus_one_is_none(outer: &Map<String, Value>, options: &ReadOptions) -> bool 
 }
 
 /// Whether the inner keys are the items: as the user says, else guessed and stated.
-fn item_level(outer: &Map<String, Value>, intake: &mut Intake<'_>) -> Result<bool, ReadError> {
-    match intake.options.item.as_deref() {
+fn item_level(
+    outer: &Map<String, Value>,
+    collector: &mut Collector<'_>,
+) -> Result<bool, ReadError> {
+    match collector.options.item.as_deref() {
         Some("inner") => return Ok(true),
         Some("outer") => return Ok(false),
         Some(other) => {
-            let (expected, found) = ("--item outer or --item inner", format!("{other:?}"));
-            return Err(intake.error(Problem::Shape { expected, found }));
+            let (expected, found) = ("the items to be `outer` or `inner`", format!("{other:?}"));
+            return Err(collector.error(Problem::Choice {
+                expected,
+                found,
+                option: ReadOption::Item,
+            }));
         }
         None => {}
     }
     let inner = || outer.values().filter_map(Value::as_object).flat_map(Map::keys);
     let inner_items = like_people(outer.keys()) && !like_people(inner());
     let value = if inner_items {
-        "the inner keys, for the outer ones read like workers (else say --item outer)"
+        "the inner keys, for the outer ones read like workers (else say `item = outer`)"
     } else {
-        "the outer keys, as peerannot writes them (else say --item inner)"
+        "the outer keys, as peerannot writes them (else say `item = inner`)"
     };
-    intake.note("items", value);
+    collector.note("items", value);
     Ok(inner_items)
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::{ReadOptions, Reading, read_bytes};
+    use crate::{ReadOptions, VoteFile, read_bytes};
 
     const ANSWERS: &str = r#"{"0": {"0": 1, "1": 0, "7": 1}, "1": {"0": 2}, "2": {}}"#;
 
-    fn said(text: &str, item: Option<&str>) -> Reading {
+    fn said(text: &str, item: Option<&str>) -> VoteFile {
         let options = ReadOptions { item: item.map(str::to_owned), ..ReadOptions::default() };
         read_bytes("x", text.into(), &options).unwrap()
     }
@@ -201,7 +208,7 @@ mod tests {
         assert_eq!(
             notes,
             [
-                "items: the outer keys, as peerannot writes them (else say --item inner)",
+                "items: the outer keys, as peerannot writes them (else say `item = inner`)",
                 "tasks without labels: 1"
             ]
         );
@@ -220,7 +227,7 @@ mod tests {
         assert_eq!(said(named, Some("outer")).table.len(), 2);
         let options = ReadOptions { item: Some("task".into()), ..ReadOptions::default() };
         let error = read_bytes("x", named.into(), &options).err().unwrap().to_string();
-        assert_eq!(error, "x: expected --item outer or --item inner, found \"task\"");
+        assert_eq!(error, "x: expected the items to be `outer` or `inner`, found \"task\"");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::Format;
 use super::columns::{self, Role};
-use crate::intake::{Finding, Intake, Places, Severity};
+use crate::collector::{Collector, Finding, Places, Severity};
 use crate::options::ReadOptions;
 use dissensus_io::{Problem, ReadError, shorten};
 use dissensus_io::{Row, Source, Table, cell_text, python};
@@ -59,27 +59,28 @@ fn layout(table: &Table, options: &ReadOptions) -> Result<Layout, Problem> {
     })
 }
 
-fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
+fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> {
     let seen = source.describe();
     let Source::Table(table) = source else {
-        return Err(intake.error(Problem::NotThisFormat { format: FORMAT.name, seen }));
+        return Err(collector.error(Problem::NotThisFormat { format: FORMAT.name, seen }));
     };
-    let layout = layout(&table, intake.options).map_err(|problem| intake.error(problem).row(1))?;
-    if intake.options.item.is_none() {
-        intake.note("item column", table.columns[layout.item].clone());
+    let layout =
+        layout(&table, collector.options).map_err(|problem| collector.error(problem).row(1))?;
+    if collector.options.item.is_none() {
+        collector.note("item column", table.columns[layout.item].clone());
     }
     let (mut missing, mut nameless) = (Places::default(), Places::default());
-    for row in table.rows(&intake.options.limits) {
-        let Some(row) = intake.good(row)? else {
+    for row in table.rows(&collector.options.limits) {
+        let Some(row) = collector.good(row)? else {
             continue;
         };
         let Some(id) = cell_text(row.cell(layout.item)).filter(|id| !id.is_empty()) else {
-            let error = intake.error(Problem::EmptyCell { role: "item" }).row(row.number);
-            intake.reject(error)?;
+            let error = collector.error(Problem::EmptyCell { role: "item" }).row(row.number);
+            collector.reject(error)?;
             continue;
         };
-        let scores = entries(intake, &row, layout.scores, "scores", &id)?;
-        let users = entries(intake, &row, layout.users, "users", &id)?;
+        let scores = entries(collector, &row, layout.scores, "scores", &id)?;
+        let users = entries(collector, &row, layout.users, "users", &id)?;
         let (Some(scores), Some(users)) = (scores, users) else {
             continue;
         };
@@ -87,16 +88,16 @@ fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
             let (left, right) = ("scores".to_owned(), "users".to_owned());
             let (left_len, right_len) = (scores.len(), users.len());
             let problem = Problem::Unequal { left, left_len, right, right_len };
-            let error = intake.error(problem).row(row.number).item(&id);
-            intake.reject(error)?;
+            let error = collector.error(problem).row(row.number).item(&id);
+            collector.reject(error)?;
             continue;
         }
-        if !intake.new_item(&id, row.number)? {
+        if !collector.new_item(&id, row.number)? {
             continue;
         }
         let mut numbers = Vec::new();
         for (score, user) in scores.iter().zip(users) {
-            let Some(label) = score.as_deref().filter(|score| !intake.is_missing(score)) else {
+            let Some(label) = score.as_deref().filter(|score| !collector.is_missing(score)) else {
                 missing.add(&id, row.number);
                 continue;
             };
@@ -104,23 +105,23 @@ fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
             if user.is_none() {
                 nameless.add(&id, row.number);
             }
-            intake.vote(&id, user.as_deref(), label, 1.0, row.number)?;
+            collector.vote(&id, user.as_deref(), label, 1.0, row.number)?;
             numbers.push(label.parse::<f64>().unwrap_or(f64::NAN));
         }
-        check_mean(intake, &id, row.number, &numbers, layout.mean.map(|c| row.cell(c)));
+        check_mean(collector, &id, row.number, &numbers, layout.mean.map(|c| row.cell(c)));
         if let Some(text) = layout.text.and_then(|c| cell_text(row.cell(c))) {
-            intake.text(&id, text);
+            collector.text(&id, text);
         }
     }
-    missing.left_out(intake, "missing-value", "missing scores", "drop them from both lists");
+    missing.left_out(collector, "missing-value", "missing scores", "drop them from both lists");
     let message = "a score without a user: a vote of an unknown annotator";
-    nameless.find(intake, Severity::Note, "no-annotator", message, "name the user");
+    nameless.find(collector, Severity::Note, "no-annotator", message, "name the user");
     Ok(())
 }
 
 /// The entries of a list, or `None` where the cell holds none.
 fn entries(
-    intake: &mut Intake<'_>,
+    collector: &mut Collector<'_>,
     row: &Row,
     column: usize,
     name: &str,
@@ -144,8 +145,8 @@ fn entries(
     match plain {
         Ok(entries) => Ok(Some(entries)),
         Err(problem) => {
-            let error = intake.error(problem).row(row.number).column(name).item(id);
-            intake.reject(error)?;
+            let error = collector.error(problem).row(row.number).column(name).item(id);
+            collector.reject(error)?;
             Ok(None)
         }
     }
@@ -153,7 +154,7 @@ fn entries(
 
 /// `label` repeats the mean of the scores.
 fn check_mean(
-    intake: &mut Intake<'_>,
+    collector: &mut Collector<'_>,
     id: &str,
     row: u64,
     numbers: &[f64],
@@ -166,19 +167,19 @@ fn check_mean(
     if (mean - stated).abs() > 1e-6 {
         let message = format!("label says {stated}, the mean of the scores is {mean}");
         let finding = Finding::new(Severity::Warning, "mean-disagrees", message);
-        intake.finding(finding.at(Some(id), Some(row)).remedy("mend whichever is wrong"));
+        collector.finding(finding.at(Some(id), Some(row)).remedy("mend whichever is wrong"));
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::{ReadOptions, Reading, read_bytes};
+    use crate::{ReadOptions, VoteFile, read_bytes};
 
     const CSV: &str = "instance_id,text,scores,users,label\n\
         a,Hello.,\"[3.0, 4.0, 3.0]\",\"['u1', 'u2', 'u3']\",3.3333333333333335\n\
         b,Bye.,\"[5.0, 2.5]\",\"['u1', 'u4']\",3.75\n";
 
-    fn read(text: &str) -> Reading {
+    fn read(text: &str) -> VoteFile {
         read_bytes("x", text.into(), &ReadOptions::default()).unwrap()
     }
 

@@ -3,15 +3,15 @@
 //! The choice interface lists what was chosen in `accept`; `reject` and `ignore` are no votes
 //! there. The binary interface asks about one `label`: `accept` is a vote for it, `reject` one for
 //! "not LABEL". A file that asks about several labels so holds several questions, and needs
-//! `--label` to say which; unless nothing in it is rejected, when the labels are plain choices.
+//! the option `label` to say which; unless nothing in it is rejected, when the labels are plain choices.
 
 use serde_json::Value;
 
 use super::Format;
 use super::columns::{self, Role};
-use crate::intake::{Intake, Places, Severity};
+use crate::collector::{Collector, Places, Severity};
 use crate::options::ReadOptions;
-use dissensus_io::{Problem, ReadError, shorten};
+use dissensus_io::{Problem, ReadError, ReadOption, shorten};
 use dissensus_io::{Row, Source, Table, TableKind, cell_text};
 
 pub(super) const FORMAT: Format = Format {
@@ -86,38 +86,44 @@ struct Seen {
     any_rejected: bool,
 }
 
-fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
+fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> {
     let described = source.describe();
     let Source::Table(table) = source else {
         let problem = Problem::NotThisFormat { format: FORMAT.name, seen: described };
-        return Err(intake.error(problem));
+        return Err(collector.error(problem));
     };
-    let layout = layout(&table, intake.options).map_err(|problem| intake.error(problem))?;
-    if intake.options.item.is_none() {
-        intake.note("item column", table.columns[layout.item].clone());
+    let layout = layout(&table, collector.options).map_err(|problem| collector.error(problem))?;
+    if collector.options.item.is_none() {
+        collector.note("item column", table.columns[layout.item].clone());
     }
-    if intake.options.annotator.is_none() {
+    if collector.options.annotator.is_none() {
         let names: Vec<_> = layout.annotators.iter().map(|&c| table.columns[c].as_str()).collect();
         let none = "none: votes without annotators".to_owned();
         let value = if names.is_empty() { none } else { names.join(", else ") };
-        intake.note("annotator column", value);
+        collector.note("annotator column", value);
     }
     let mut seen = Seen::default();
-    for row in table.rows(&intake.options.limits) {
+    for row in table.rows(&collector.options.limits) {
         match row {
-            Ok(row) => read_row(&layout, &row, &mut seen, intake)?,
-            Err(error) => intake.reject(error)?,
+            Ok(row) => read_row(&layout, &row, &mut seen, collector)?,
+            Err(error) => collector.reject(error)?,
         }
     }
     let ask = "answer them in Prodigy";
-    seen.ignored.left_out(intake, "ignored-answer", "ignored answers", ask);
-    seen.rejected.left_out(intake, "rejected-answer", "rejected choices", ask);
-    let what = "answers about other labels than --label";
-    seen.others.left_out(intake, "other-label", what, "read each label by itself");
-    seen.missing.left_out(intake, "missing-value", "empty labels", ask);
+    seen.ignored.left_out(collector, "ignored-answer", "ignored answers", ask);
+    seen.rejected.left_out(collector, "rejected-answer", "rejected choices", ask);
+    let what = "answers about other labels than the one asked for";
+    seen.others.left_out(collector, "other-label", what, "read each label by itself");
+    seen.missing.left_out(collector, "missing-value", "empty labels", ask);
     if !layout.annotators.is_empty() {
         let message = "an answer without a name: a vote of an unknown annotator";
-        seen.nameless.find(intake, Severity::Note, "no-annotator", message, "name the annotator");
+        seen.nameless.find(
+            collector,
+            Severity::Note,
+            "no-annotator",
+            message,
+            "name the annotator",
+        );
     }
     Ok(())
 }
@@ -126,29 +132,31 @@ fn read_row(
     layout: &Layout,
     row: &Row,
     seen: &mut Seen,
-    intake: &mut Intake<'_>,
+    collector: &mut Collector<'_>,
 ) -> Result<(), ReadError> {
     let number = row.number;
     let Some(id) = cell_text(row.cell(layout.item)).filter(|id| !id.is_empty()) else {
-        let error = intake.error(Problem::EmptyCell { role: "item" }).row(number);
-        return intake.reject(error);
+        let error = collector.error(Problem::EmptyCell { role: "item" }).row(number);
+        return collector.reject(error);
     };
-    let bad = |intake: &mut Intake<'_>, column: &str, expected: &'static str, cell: &Value| {
-        let found = shorten(&cell.to_string());
-        let error = intake.error(Problem::Shape { expected, found }).row(number).column(column);
-        intake.reject(error.item(&id))
-    };
+    let bad =
+        |collector: &mut Collector<'_>, column: &str, expected: &'static str, cell: &Value| {
+            let found = shorten(&cell.to_string());
+            let error =
+                collector.error(Problem::Shape { expected, found }).row(number).column(column);
+            collector.reject(error.item(&id))
+        };
     let answer = row.cell(layout.answer);
     let (accepted, ignored) = match answer.as_str() {
         Some("accept") => (true, false),
         Some("reject") => (false, false),
         Some("ignore") => (false, true),
-        _ => return bad(intake, "answer", "accept, reject or ignore", answer),
+        _ => return bad(collector, "answer", "accept, reject or ignore", answer),
     };
-    let first = !intake.builder.has_item(&id);
-    intake.name_item(&id, number)?;
+    let first = !collector.builder.has_item(&id);
+    collector.name_item(&id, number)?;
     if let (true, Some(Value::String(text))) = (first, layout.text.map(|c| row.cell(c))) {
-        intake.text(&id, text.clone());
+        collector.text(&id, text.clone());
     }
     if ignored {
         seen.ignored.add(&id, number);
@@ -165,24 +173,24 @@ fn read_row(
         (Some(Value::Array(chosen)), _) => {
             chosen.iter().map(|label| cell_text(label).unwrap_or_default()).collect()
         }
-        (Some(other), _) => return bad(intake, "accept", "a list of the labels chosen", other),
+        (Some(other), _) => return bad(collector, "accept", "a list of the labels chosen", other),
         (None, Some(Value::String(label))) if !label.is_empty() => {
-            let other = intake.options.label.as_ref().is_some_and(|said| said != label);
+            let other = collector.options.label.as_ref().is_some_and(|said| said != label);
             if other {
                 seen.others.add(&id, number);
                 return Ok(());
             }
-            if let Some(error) = seen.mixture(label, accepted, intake) {
-                return intake.reject(error.row(number).column("label").item(&id));
+            if let Some(error) = seen.mixture(label, accepted, collector) {
+                return collector.reject(error.row(number).column("label").item(&id));
             }
             vec![if accepted { label.clone() } else { format!("not {label}") }]
         }
         _ => {
-            let error = intake.error(Problem::EmptyCell { role: "label" }).row(number).item(&id);
-            return intake.reject(error);
+            let error = collector.error(Problem::EmptyCell { role: "label" }).row(number).item(&id);
+            return collector.reject(error);
         }
     };
-    let several = intake.kept(&labels);
+    let several = collector.kept(&labels);
     if several.len() < labels.len() {
         seen.missing.add(&id, number);
         if several.is_empty() {
@@ -192,26 +200,31 @@ fn read_row(
     if who.is_none() {
         seen.nameless.add(&id, number);
     }
-    intake.vote_several(&id, who.as_deref(), &several, number)
+    collector.vote_several(&id, who.as_deref(), &several, number)
 }
 
 impl Seen {
     /// Takes down a binary question; an error as soon as several labels and a rejected one meet.
-    fn mixture(&mut self, label: &str, accepted: bool, intake: &Intake<'_>) -> Option<ReadError> {
+    fn mixture(
+        &mut self,
+        label: &str,
+        accepted: bool,
+        collector: &Collector<'_>,
+    ) -> Option<ReadError> {
         let before = self.label.get_or_insert_with(|| label.to_owned());
         self.several |= before != label;
         self.any_rejected |= !accepted;
         (self.several && self.any_rejected).then(|| {
             let found = format!("answers about {before:?} and {label:?}, some of them rejected");
-            let expected = "one label that is accepted or rejected (name it with --label)";
-            intake.error(Problem::Shape { expected, found })
+            let expected = "one label that is accepted or rejected";
+            collector.error(Problem::Choice { expected, found, option: ReadOption::Label })
         })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::{MultiLabel, ReadOptions, Reading, read_bytes};
+    use crate::{MultiLabel, ReadOptions, VoteFile, read_bytes};
 
     const CHOICE: &str = r#"{"text": "A.", "accept": ["x"], "answer": "accept", "_input_hash": -12, "_task_hash": 1, "_annotator_id": "db-ann", "_session_id": "db-ann"}
 {"text": "A.", "accept": ["y"], "answer": "accept", "_input_hash": -12, "_task_hash": 1, "_annotator_id": null, "_session_id": "db-bob"}
@@ -222,7 +235,7 @@ mod tests {
 {"text": "A.", "label": "SPORT", "answer": "reject", "_input_hash": 1, "_session_id": "b"}
 "#;
 
-    fn read(text: &str) -> Reading {
+    fn read(text: &str) -> VoteFile {
         read_bytes("x", text.into(), &ReadOptions::default()).unwrap()
     }
 
@@ -278,15 +291,15 @@ mod tests {
         let two = format!("{BINARY}{}", BINARY.replace("SPORT", "NEWS"));
         assert_eq!(
             error(&two),
-            "x, row 3, column \"label\", item \"1\": expected one label that is accepted or rejected \
-             (name it with --label), found answers about \"SPORT\" and \"NEWS\", some of them rejected"
+            "x, row 3, column \"label\", item \"1\": expected one label that is accepted or rejected, \
+             found answers about \"SPORT\" and \"NEWS\", some of them rejected"
         );
         let options = ReadOptions { label: Some("NEWS".into()), ..ReadOptions::default() };
         let reading = read_bytes("x", two.clone().into(), &options).unwrap();
         assert_eq!(reading.table.classes().names(), ["NEWS", "not NEWS"]);
         assert_eq!(
             reading.notes.last().unwrap().value,
-            "answers about other labels than --label: 2"
+            "answers about other labels than the one asked for: 2"
         );
         let plain = read(&two.replace("reject", "accept"));
         assert_eq!(plain.table.classes().names(), ["NEWS", "SPORT"]);

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::columns::{self, Role};
 use super::{Format, long};
-use crate::intake::Intake;
+use crate::collector::Collector;
 use crate::options::{ReadOptions, Values};
 use dissensus_io::{Problem, ReadError, shorten};
 use dissensus_io::{Source, Table, cell_text};
@@ -18,7 +18,7 @@ pub(super) const FORMAT: Format = Format {
     name: "wide",
     title: "Wide table: a row an item, a column an annotator",
     layout: "CSV, TSV, JSON Lines or Parquet with columns such as rater_1, rater_2, …",
-    trap: "missing votes are empty, NaN or -1: what was taken as missing is printed, --missing says it",
+    trap: "missing votes are empty, NaN or -1: what was taken as missing is printed, `missing` says it",
     detect,
     read,
 };
@@ -137,28 +137,29 @@ fn missing(table: &Table, layout: &Layout, options: &ReadOptions) -> HashSet<Str
     missing
 }
 
-fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
+fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> {
     let seen = source.describe();
     let Source::Table(table) = source else {
-        return Err(intake.error(Problem::NotThisFormat { format: FORMAT.name, seen }));
+        return Err(collector.error(Problem::NotThisFormat { format: FORMAT.name, seen }));
     };
-    let layout = layout(&table, intake.options).map_err(|p| intake.error(p).row(1))?;
+    let layout = layout(&table, collector.options).map_err(|p| collector.error(p).row(1))?;
     let votes: Vec<Option<usize>> = layout.annotators.iter().copied().map(Some).collect();
-    let text = columns::text(&table, intake.options, &votes).map_err(|p| intake.error(p).row(1))?;
+    let text =
+        columns::text(&table, collector.options, &votes).map_err(|p| collector.error(p).row(1))?;
     if layout.annotators.is_empty() {
-        return Err(intake.error(columns::no_column(&table, Role::Annotator)));
+        return Err(collector.error(columns::no_column(&table, Role::Annotator)));
     }
-    let missing_values = missing(&table, &layout, intake.options);
-    note(&table, &layout, &missing_values, intake);
+    let missing_values = missing(&table, &layout, collector.options);
+    note(&table, &layout, &missing_values, collector);
     let columns = table.columns.clone();
     let mut missing = (0, None);
     let mut items = 0u64;
     // What patterns may still stand for, in votes: a name takes the memory of several.
     const ITEM: u64 = 16;
     let copy = layout.annotators.len() as u64 + ITEM;
-    let mut left = intake.options.limits.votes;
-    for row in table.rows(&intake.options.limits) {
-        let Some(row) = intake.good(row)? else {
+    let mut left = collector.options.limits.votes;
+    for row in table.rows(&collector.options.limits) {
+        let Some(row) = collector.good(row)? else {
             continue;
         };
         items += 1;
@@ -167,8 +168,8 @@ fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
             None => items.to_string(),
         };
         if id.is_empty() {
-            let error = intake.error(Problem::EmptyCell { role: "item" }).row(row.number);
-            intake.reject(error)?;
+            let error = collector.error(Problem::EmptyCell { role: "item" }).row(row.number);
+            collector.reject(error)?;
             continue;
         }
         let repeats = match layout.repeats {
@@ -179,27 +180,27 @@ fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
                     Some(repeats)
                 }
                 bad => {
-                    let limit = intake.options.limits.votes / copy;
+                    let limit = collector.options.limits.votes / copy;
                     let many = Problem::TooMany { what: "items in its patterns", limit };
                     let problem = bad.err().unwrap_or(many);
-                    let error = intake.error(problem).row(row.number).column(&columns[column]);
-                    intake.reject(error)?;
+                    let error = collector.error(problem).row(row.number).column(&columns[column]);
+                    collector.reject(error)?;
                     continue;
                 }
             },
         };
         for copy in 0..repeats.unwrap_or(1) {
             let id = if repeats.is_some() { format!("{id}.{}", copy + 1) } else { id.clone() };
-            if !intake.new_item(&id, row.number)? {
+            if !collector.new_item(&id, row.number)? {
                 break;
             }
             if let Some(text) = text.and_then(|column| cell_text(row.cell(column))) {
-                intake.text(&id, text);
+                collector.text(&id, text);
             }
             for &column in &layout.annotators {
                 match cell_text(row.cell(column)).filter(|text| !missing_values.contains(text)) {
                     Some(label) => {
-                        intake.vote(&id, Some(&columns[column]), &label, 1.0, row.number)?;
+                        collector.vote(&id, Some(&columns[column]), &label, 1.0, row.number)?;
                     }
                     None => {
                         missing.0 += 1;
@@ -209,7 +210,7 @@ fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
             }
         }
     }
-    long::note_missing(intake, missing.0, missing.1);
+    long::note_missing(collector, missing.0, missing.1);
     Ok(())
 }
 
@@ -221,31 +222,31 @@ fn repeats(cell: &Value) -> Result<u64, Problem> {
     }
 }
 
-fn note(table: &Table, layout: &Layout, missing: &HashSet<String>, intake: &mut Intake<'_>) {
+fn note(table: &Table, layout: &Layout, missing: &HashSet<String>, collector: &mut Collector<'_>) {
     let item = layout.item.map_or("none: rows are numbered", |c| table.columns[c].as_str());
-    if intake.options.item.is_none() {
-        intake.note("item column", item);
+    if collector.options.item.is_none() {
+        collector.note("item column", item);
     }
     let names: Vec<&str> = layout.annotators.iter().map(|&c| table.columns[c].as_str()).collect();
     let shown = match names.as_slice() {
         [first, .., last] => format!("{first} … {last} ({})", names.len()),
         _ => names.join(", "),
     };
-    intake.note("annotator columns", shown);
+    collector.note("annotator columns", shown);
     if let Some(column) = layout.repeats {
         let value = format!("each row stands for `{}` items", table.columns[column]);
-        intake.note("patterns", value);
+        collector.note("patterns", value);
     }
     let used = table.columns.len()
         - layout.annotators.len()
         - usize::from(layout.item.is_some())
         - usize::from(layout.repeats.is_some());
     if used > 0 {
-        intake.note("other columns", format!("{used} left out"));
+        collector.note("other columns", format!("{used} left out"));
     }
     let mut values: Vec<String> = missing.iter().map(|v| format!("{v:?}")).collect();
     values.sort();
-    intake.note("missing means", values.join(" "));
+    collector.note("missing means", values.join(" "));
 }
 
 #[cfg(test)]

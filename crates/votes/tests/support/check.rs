@@ -14,7 +14,7 @@ use dissensus_io::Input;
 use dissensus_io::{Source, npy, pickle, python};
 use dissensus_votes::write::{TARGETS, WriteError, write};
 use dissensus_votes::{
-    Limits, MultiLabel, ReadError, ReadOptions, Reading, Severity, Values, lint, read_bytes,
+    Limits, MultiLabel, ReadError, ReadOptions, Severity, Values, VoteFile, lint, read_bytes,
     summary,
 };
 
@@ -70,7 +70,7 @@ pub fn options(format: Option<&str>, choice: usize) -> ReadOptions {
         9 => options.values = Some(Values::Probabilities),
         10 => options.header = Some(false),
         11 => options.header = Some(true),
-        12 => options.delimiter = Some(b';'),
+        12 => options.delimiter = Some(dissensus_io::Delimiter(b';')),
         13 => (options.item, options.label) = (Some("#1".to_owned()), Some("#2".to_owned())),
         14 => options.annotator = Some("#2".to_owned()),
         15 => options.item = Some("inner".to_owned()),
@@ -106,8 +106,11 @@ pub fn check_with(options: &ReadOptions, bytes: &[u8], whole: bool) {
 }
 
 /// Strict and collecting readings tell the same story.
-fn nothing_is_silent(strict: &Result<Reading, ReadError>, collected: &Result<Reading, ReadError>) {
-    let errors = |reading: &Reading| -> Vec<String> {
+fn nothing_is_silent(
+    strict: &Result<VoteFile, ReadError>,
+    collected: &Result<VoteFile, ReadError>,
+) {
+    let errors = |reading: &VoteFile| -> Vec<String> {
         let errors = reading.findings.iter().filter(|f| f.severity == Severity::Error);
         errors.map(|f| f.code.clone()).collect()
     };
@@ -134,7 +137,7 @@ fn nothing_is_silent(strict: &Result<Reading, ReadError>, collected: &Result<Rea
 }
 
 /// In a long table a row is a vote or a missing one; canonical tables have rows for classes.
-fn every_row_counts(reading: &Reading, options: &ReadOptions, bytes: &[u8]) {
+fn every_row_counts(reading: &VoteFile, options: &ReadOptions, bytes: &[u8]) {
     if reading.format.name != "long" {
         return;
     }
@@ -153,12 +156,12 @@ fn every_row_counts(reading: &Reading, options: &ReadOptions, bytes: &[u8]) {
     assert_eq!(votes + missing, rows, "rows are lost");
 }
 
-fn check_report(collected: Result<Reading, ReadError>) {
+fn check_report(collected: Result<VoteFile, ReadError>) {
     let report = lint::report("x", collected);
     serde_json::to_string(&report).expect("a report is JSON");
 }
 
-fn check_table(reading: &Reading) {
+fn check_table(reading: &VoteFile) {
     let table = &reading.table;
     let (items, classes) = (table.len() as u64, table.classes().len() as u64);
     if items * classes > LIMITS.cells {

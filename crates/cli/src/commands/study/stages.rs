@@ -19,7 +19,7 @@ pub(super) fn check(plan: &Plan<'_>, store: &Store, fetching: &Fetching) -> anyh
     for name in plan.needs(store)? {
         fetching.set(name)?;
         let later = || format!("a stage of the study looks at {name} when the models are trained");
-        match dissensus_inputs::WITH_PICTURES.contains(&name) {
+        match dissensus_inputs::WITH_IMAGES.contains(&name) {
             true => drop(dissensus_data::locate(name, &cache).with_context(later)?),
             false => anyhow::ensure!(Path::new(name).exists(), "{}, and it is not there", later()),
         }

@@ -3,9 +3,11 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
+use dissensus_io::ReadOption;
 use dissensus_votes::formats::FORMATS;
 use dissensus_votes::write::TARGETS;
 
+use crate::ui::errors::flags;
 use crate::ui::{self, paint};
 
 pub(crate) fn run() -> anyhow::Result<ExitCode> {
@@ -14,7 +16,12 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
     for format in FORMATS {
         writeln!(page, "  {}  {}", paint::strong(&format!("{:<13}", format.name)), format.title)?;
         writeln!(page, "  {:<13}  {}", "", paint::dim(format.layout))?;
-        writeln!(page, "  {:<13}  {}", "", paint::dim(&format!("trap: {}", format.trap)))?;
+        writeln!(
+            page,
+            "  {:<13}  {}",
+            "",
+            paint::dim(&format!("trap: {}", flags(format.trap, ReadOption::ALL)))
+        )?;
     }
     writeln!(page, "\n{}", paint::title("Forms that are written"))?;
     for target in TARGETS {

@@ -78,7 +78,10 @@ fn print_finding(page: &mut String, finding: &Finding) -> std::fmt::Result {
     let code = paint::dim(&format!("[{}]", finding.code));
     writeln!(page, "\n{name} {code} {}{place}", text::one_line(&finding.message, 200))?;
     match &finding.remedy {
-        Some(remedy) => writeln!(page, "  {} {remedy}", paint::dim("remedy:")),
+        Some(remedy) => {
+            let remedy = ui::errors::flags(remedy, finding.options);
+            writeln!(page, "  {} {remedy}", paint::dim("remedy:"))
+        }
         None => Ok(()),
     }
 }

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::PossibleValuesParser;
 use dissensus_core::Keep;
-use dissensus_io::Input;
+use dissensus_io::Delimiter;
 use dissensus_votes::formats::FORMATS;
-use dissensus_votes::{MultiLabel, ReadError, ReadOptions, Reading, Values};
+use dissensus_votes::{MultiLabel, ReadError, ReadOptions, Values, VoteFile, read_with_progress};
 
-use crate::ui::progress;
+use crate::ui::progress::ReadingBar;
 
 /// A vote file as the first argument, and how to read it.
 #[derive(clap::Args)]
@@ -24,7 +24,7 @@ impl ReadArgs {
         self.how.options(keep)
     }
 
-    pub(crate) fn read(&self, options: &ReadOptions) -> Result<Reading, ReadError> {
+    pub(crate) fn read(&self, options: &ReadOptions) -> Result<VoteFile, ReadError> {
         read(&self.file, options)
     }
 }
@@ -60,8 +60,8 @@ pub(crate) struct HowArgs {
     #[arg(long, value_name = "RULE", default_value = "error", help_heading = READING)]
     multilabel: MultiLabel,
     /// The delimiter of a text table: one character, or `tab`
-    #[arg(long, value_name = "CHAR", value_parser = delimiter, help_heading = READING)]
-    delimiter: Option<u8>,
+    #[arg(long, value_name = "CHAR", help_heading = READING)]
+    delimiter: Option<Delimiter>,
     /// The table has no header row
     #[arg(long, help_heading = READING)]
     no_header: bool,
@@ -71,14 +71,6 @@ const READING: &str = "Reading";
 
 fn names() -> PossibleValuesParser {
     PossibleValuesParser::new(FORMATS.iter().map(|format| format.name))
-}
-
-fn delimiter(text: &str) -> Result<u8, String> {
-    match text.as_bytes() {
-        b"tab" | b"\\t" => Ok(b'\t'),
-        [byte] if byte.is_ascii() => Ok(*byte),
-        _ => Err("expected one character, or `tab`".to_owned()),
-    }
 }
 
 impl HowArgs {
@@ -104,13 +96,6 @@ impl HowArgs {
 }
 
 /// Reads a vote file, with a progress bar where it takes long.
-pub(crate) fn read(path: &Path, options: &ReadOptions) -> Result<Reading, ReadError> {
-    let input = if path == Path::new("-") {
-        Input::open(path)?
-    } else {
-        let name = path.display().to_string();
-        let file = dissensus_io::input::open_file(path)?;
-        Input::from_reader(&name, Box::new(progress::reading(file, &name)))?
-    };
-    dissensus_votes::read_input(input, options)
+pub(crate) fn read(path: &Path, options: &ReadOptions) -> Result<VoteFile, ReadError> {
+    read_with_progress(path, options, &ReadingBar::default())
 }

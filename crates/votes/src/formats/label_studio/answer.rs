@@ -2,31 +2,32 @@
 
 use serde_json::{Map, Value};
 
-use crate::intake::Intake;
+use crate::collector::Collector;
 use dissensus_io::cell_text;
-use dissensus_io::{Problem, ReadError, shorten};
+use dissensus_io::{Problem, ReadError, ReadOption, shorten};
 
 /// An error about a value of another shape.
-pub(super) fn shape(intake: &Intake<'_>, expected: &'static str, found: &Value) -> ReadError {
-    intake.error(Problem::Shape { expected, found: shorten(&found.to_string()) })
+pub(super) fn shape(collector: &Collector<'_>, expected: &'static str, found: &Value) -> ReadError {
+    collector.error(Problem::Shape { expected, found: shorten(&found.to_string()) })
 }
 
 /// The question that is read: the one the user names, else the only one.
 pub(super) fn question(
     mut questions: Vec<String>,
-    intake: &mut Intake<'_>,
+    collector: &mut Collector<'_>,
 ) -> Result<String, ReadError> {
-    match &intake.options.label {
+    match &collector.options.label {
         Some(said) if questions.contains(said) => return Ok(said.clone()),
         None if questions.len() == 1 => {
             let only = questions.remove(0);
-            intake.note("question", only.clone());
+            collector.note("question", only.clone());
             return Ok(only);
         }
         _ => {}
     }
-    Err(intake.error(Problem::Shape {
-        expected: "one question to read (name it with --label)",
+    Err(collector.error(Problem::Choice {
+        expected: "one question to read",
+        option: ReadOption::Label,
         found: match questions.len() {
             0 => "none with choices or a rating".to_owned(),
             _ => questions.join(", "),
@@ -62,16 +63,16 @@ pub(super) fn item_id(
     entry: &Map<String, Value>,
     fields: &Value,
     row: u64,
-    intake: &mut Intake<'_>,
+    collector: &mut Collector<'_>,
 ) -> Result<Option<String>, ReadError> {
-    let (key, id) = match &intake.options.item {
+    let (key, id) = match &collector.options.item {
         Some(said) => (said.clone(), fields.get(said).or_else(|| entry.get(said))),
         None => ("id".to_owned(), entry.get("id")),
     };
     let id = id.and_then(cell_text).filter(|id| !id.is_empty());
     if id.is_none() {
-        let error = intake.error(Problem::EmptyCell { role: "item" }).row(row).column(key);
-        intake.reject(error)?;
+        let error = collector.error(Problem::EmptyCell { role: "item" }).row(row).column(key);
+        collector.reject(error)?;
     }
     Ok(id)
 }

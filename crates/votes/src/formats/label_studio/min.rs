@@ -10,33 +10,33 @@ use serde_json::{Map, Value};
 
 use super::Entry;
 use super::answer;
-use crate::intake::{Intake, Places, Severity};
+use crate::collector::{Collector, Places, Severity};
 use dissensus_io::ReadError;
 use dissensus_io::cell_text;
 
-pub(super) fn read(rows: &[Entry], intake: &mut Intake<'_>) -> Result<(), ReadError> {
+pub(super) fn read(rows: &[Entry], collector: &mut Collector<'_>) -> Result<(), ReadError> {
     let mut seen = HashSet::new();
     let asked = rows.iter().flat_map(|(_, entry)| asked(entry));
     let questions = asked.filter(|name| seen.insert(name.as_str())).cloned().collect();
-    let question = answer::question(questions, intake)?;
+    let question = answer::question(questions, collector)?;
     let (mut unanswered, mut nameless) = (Places::default(), Places::default());
     for (row, entry) in rows {
         let row = *row;
-        let Some(id) = answer::item_id(entry, &Value::Null, row, intake)? else {
+        let Some(id) = answer::item_id(entry, &Value::Null, row, collector)? else {
             continue;
         };
-        let first = !intake.builder.has_item(&id);
-        intake.name_item(&id, row)?;
+        let first = !collector.builder.has_item(&id);
+        collector.name_item(&id, row)?;
         if let (true, Some(text)) = (first, entry.get("text").and_then(Value::as_str)) {
-            intake.text(&id, text);
+            collector.text(&id, text);
         }
         let given = entry.get(&question).unwrap_or(&Value::Null);
         let Some(labels) = labels(given) else {
-            let error = answer::shape(intake, "a choice or a rating", given).row(row);
-            intake.reject(error.column(&question).item(&id))?;
+            let error = answer::shape(collector, "a choice or a rating", given).row(row);
+            collector.reject(error.column(&question).item(&id))?;
             continue;
         };
-        let several = intake.kept(&labels);
+        let several = collector.kept(&labels);
         if several.len() < labels.len() || labels.is_empty() {
             unanswered.add(&id, row);
         }
@@ -47,13 +47,13 @@ pub(super) fn read(rows: &[Entry], intake: &mut Intake<'_>) -> Result<(), ReadEr
         if who.is_none() {
             nameless.add(&id, row);
         }
-        intake.vote_several(&id, who.as_deref(), &several, row)?;
+        collector.vote_several(&id, who.as_deref(), &several, row)?;
     }
     let ask = "submit them in Label Studio and export again";
     let what = "annotations without an answer to the question";
-    unanswered.left_out(intake, "missing-value", what, ask);
+    unanswered.left_out(collector, "missing-value", what, ask);
     let message = "annotator names nobody: a vote of an unknown annotator";
-    nameless.find(intake, Severity::Note, "no-annotator", message, "name the annotator");
+    nameless.find(collector, Severity::Note, "no-annotator", message, "name the annotator");
     Ok(())
 }
 
@@ -121,7 +121,7 @@ mod tests {
         );
         assert_eq!(
             error(ROWS.replace("\"mood\": \"pos\"", "\"topic\": \"pos\"")),
-            "x: expected one question to read (name it with --label), found topic, mood"
+            "x: expected one question to read, found topic, mood"
         );
         assert_eq!(
             error(ROWS.replace("\"id\": 6", "\"id\": null").replace("\"pos\", \"neg\"", "\"neg\"")),

@@ -2,7 +2,7 @@
 //! row an annotation).
 //!
 //! A vote is the answer of one annotation to one question (`from_name`): choices or a rating. A
-//! file that asks several such questions needs `--label` to say which one is read.
+//! file that asks several such questions needs the option `label` to say which one is read.
 
 mod answer;
 mod min;
@@ -11,7 +11,7 @@ mod tasks;
 use serde_json::{Map, Value};
 
 use super::Format;
-use crate::intake::Intake;
+use crate::collector::Collector;
 use crate::options::ReadOptions;
 use dissensus_io::Source;
 use dissensus_io::{Problem, ReadError};
@@ -41,30 +41,30 @@ fn detect(source: &Source, _: &ReadOptions) -> bool {
     entries.iter().take(20).any(|entry| is_task(entry) || is_min(entry))
 }
 
-fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
+fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> {
     let seen = source.describe();
     let Source::Json(Value::Array(entries)) = source else {
-        return Err(intake.error(Problem::NotThisFormat { format: FORMAT.name, seen }));
+        return Err(collector.error(Problem::NotThisFormat { format: FORMAT.name, seen }));
     };
-    let entries = objects(entries, intake)?;
+    let entries = objects(entries, collector)?;
     if entries.iter().any(|(_, entry)| entry.contains_key("annotation_id")) {
-        min::read(&entries, intake)
+        min::read(&entries, collector)
     } else {
-        tasks::read(&entries, intake)
+        tasks::read(&entries, collector)
     }
 }
 
 /// An entry with its place from 1.
 type Entry = (u64, Map<String, Value>);
 
-fn objects(entries: Vec<Value>, intake: &mut Intake<'_>) -> Result<Vec<Entry>, ReadError> {
+fn objects(entries: Vec<Value>, collector: &mut Collector<'_>) -> Result<Vec<Entry>, ReadError> {
     let mut objects = Vec::with_capacity(entries.len());
     for (entry, row) in entries.into_iter().zip(1..) {
         match entry {
             Value::Object(entry) => objects.push((row, entry)),
             other => {
-                let error = answer::shape(intake, "an object", &other).row(row);
-                intake.reject(error)?;
+                let error = answer::shape(collector, "an object", &other).row(row);
+                collector.reject(error)?;
             }
         }
     }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::Entry;
 use super::answer;
-use crate::intake::{Intake, Places, Severity};
+use crate::collector::{Collector, Places, Severity};
 use dissensus_io::{Problem, ReadError};
 
 /// What is left out, and why.
@@ -44,35 +44,35 @@ fn is_vote(result: &Value) -> bool {
     matches!(kind(result), "choices" | "rating")
 }
 
-pub(super) fn read(tasks: &[Entry], intake: &mut Intake<'_>) -> Result<(), ReadError> {
-    let question = question(tasks, intake)?;
+pub(super) fn read(tasks: &[Entry], collector: &mut Collector<'_>) -> Result<(), ReadError> {
+    let question = question(tasks, collector)?;
     let mut left = LeftOut::default();
     for (row, task) in tasks {
         let row = *row;
         let data = task.get("data").unwrap_or(&Value::Null);
-        let Some(id) = answer::item_id(task, data, row, intake)? else {
+        let Some(id) = answer::item_id(task, data, row, collector)? else {
             continue;
         };
-        if !intake.new_item(&id, row)? {
+        if !collector.new_item(&id, row)? {
             continue;
         }
         let annotations = list(task, &["annotations", "completions"]);
         left.unlabeled += u64::from(annotations.is_empty());
         for annotation in annotations {
-            read_annotation(annotation, &question, (&id, row), &mut left, intake)?;
+            read_annotation(annotation, &question, (&id, row), &mut left, collector)?;
         }
         list(task, &["drafts"]).iter().for_each(|_| left.drafts.add(&id, row));
         list(task, &["predictions"]).iter().for_each(|_| left.predictions.add(&id, row));
         if let Some(text) = data["text"].as_str() {
-            intake.text(&id, text);
+            collector.text(&id, text);
         }
     }
-    left.report(intake);
+    left.report(collector);
     Ok(())
 }
 
 /// The question that is read, from all that are answered by choices or a rating.
-fn question(tasks: &[Entry], intake: &mut Intake<'_>) -> Result<String, ReadError> {
+fn question(tasks: &[Entry], collector: &mut Collector<'_>) -> Result<String, ReadError> {
     let mut questions: Vec<String> = Vec::new();
     let mut seen = HashSet::new();
     let mut other: Option<ReadError> = None;
@@ -84,7 +84,7 @@ fn question(tasks: &[Entry], intake: &mut Intake<'_>) -> Result<String, ReadErro
                     questions.push(name.to_owned());
                 } else if !is_vote(result) && other.is_none() {
                     let expected = "a result of the type choices or rating";
-                    let error = answer::shape(intake, expected, &result["type"]).row(*row);
+                    let error = answer::shape(collector, expected, &result["type"]).row(*row);
                     other = Some(error.column(name));
                 }
             }
@@ -93,8 +93,8 @@ fn question(tasks: &[Entry], intake: &mut Intake<'_>) -> Result<String, ReadErro
     match other {
         // Nothing in the file is a vote: say what it is instead.
         Some(error) if questions.is_empty() => Err(error),
-        None if questions.is_empty() => Err(intake.error(Problem::NoVotes)),
-        _ => answer::question(questions, intake),
+        None if questions.is_empty() => Err(collector.error(Problem::NoVotes)),
+        _ => answer::question(questions, collector),
     }
 }
 
@@ -103,15 +103,15 @@ fn read_annotation(
     question: &str,
     (id, row): (&str, u64),
     left: &mut LeftOut,
-    intake: &mut Intake<'_>,
+    collector: &mut Collector<'_>,
 ) -> Result<(), ReadError> {
     if is_cancelled(annotation) {
         left.cancelled.add(id, row);
         return Ok(());
     }
     let Value::Array(results) = &annotation["result"] else {
-        let error = answer::shape(intake, "a list of results", &annotation["result"]).row(row);
-        return intake.reject(error.column("result").item(id));
+        let error = answer::shape(collector, "a list of results", &annotation["result"]).row(row);
+        return collector.reject(error.column("result").item(id));
     };
     let mut labels = Vec::new();
     for result in results {
@@ -121,13 +121,13 @@ fn read_annotation(
             match answer::labels(&result["value"]) {
                 Some(chosen) => labels.extend(chosen),
                 None => {
-                    let error = answer::shape(intake, "choices or a rating", &result["value"]);
-                    return intake.reject(error.row(row).column(question).item(id));
+                    let error = answer::shape(collector, "choices or a rating", &result["value"]);
+                    return collector.reject(error.row(row).column(question).item(id));
                 }
             }
         }
     }
-    let several = intake.kept(&labels);
+    let several = collector.kept(&labels);
     if several.len() < labels.len() || labels.is_empty() {
         left.unanswered.add(id, row);
     }
@@ -138,38 +138,44 @@ fn read_annotation(
     if who.is_none() {
         left.nameless.add(id, row);
     }
-    intake.vote_several(id, who.as_deref(), &several, row)
+    collector.vote_several(id, who.as_deref(), &several, row)
 }
 
 impl LeftOut {
-    fn report(self, intake: &mut Intake<'_>) {
+    fn report(self, collector: &mut Collector<'_>) {
         if self.unlabeled > 0 {
-            intake.note("tasks without annotations", self.unlabeled.to_string());
+            collector.note("tasks without annotations", self.unlabeled.to_string());
         }
         let ask = "submit them in Label Studio and export again";
-        self.cancelled.left_out(intake, "cancelled-annotation", "cancelled annotations", ask);
+        self.cancelled.left_out(collector, "cancelled-annotation", "cancelled annotations", ask);
         let what = "annotations without an answer to the question";
-        self.unanswered.left_out(intake, "missing-value", what, ask);
-        self.drafts.left_out(intake, "draft", "drafts", ask);
+        self.unanswered.left_out(collector, "missing-value", what, ask);
+        self.drafts.left_out(collector, "draft", "drafts", ask);
         let remedy = "a model's predictions are no votes";
-        self.predictions.left_out(intake, "prediction", "predictions", remedy);
+        self.predictions.left_out(collector, "prediction", "predictions", remedy);
         for (kind, places) in self.other {
             let remedy = "only choices and ratings are votes";
             places.left_out(
-                intake,
+                collector,
                 "other-result",
                 &format!("results of the type {kind:?}"),
                 remedy,
             );
         }
         let message = "completed_by names nobody: a vote of an unknown annotator";
-        self.nameless.find(intake, Severity::Note, "no-annotator", message, "name the annotator");
+        self.nameless.find(
+            collector,
+            Severity::Note,
+            "no-annotator",
+            message,
+            "name the annotator",
+        );
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::{MultiLabel, ReadOptions, Reading, read_bytes};
+    use crate::{MultiLabel, ReadOptions, VoteFile, read_bytes};
 
     const TASKS: &str = r#"[
         {"id": 11, "data": {"text": "Good.", "key": "k1"}, "drafts": [{}], "predictions": [{}, {}], "annotations": [
@@ -184,7 +190,7 @@ mod tests {
         {"id": 13, "data": {"key": "k3"}, "annotations": [{"completed_by": {"email": "c@x.org"}, "result": []}]}
     ]"#;
 
-    fn with(text: &str, options: &ReadOptions) -> Reading {
+    fn with(text: &str, options: &ReadOptions) -> VoteFile {
         read_bytes("x", text.into(), options).unwrap()
     }
 
@@ -252,10 +258,7 @@ mod tests {
         let two = TASKS
             .replace("textarea\", \"from_name\": \"why\"", "choices\", \"from_name\": \"topic\"");
         let two = two.replace("{\"text\": [\"because\"]}", "{\"choices\": [\"food\"]}");
-        assert_eq!(
-            error(&two),
-            "x: expected one question to read (name it with --label), found mood, topic"
-        );
+        assert_eq!(error(&two), "x: expected one question to read, found mood, topic");
         let options = ReadOptions { label: Some("topic".into()), ..ReadOptions::default() };
         let reading = with(&two, &options);
         assert_eq!(reading.table.classes().names(), ["food"]);

@@ -4,7 +4,7 @@
 use dissensus_core::ClassSet;
 use serde_json::{Map, Value};
 
-use crate::intake::{Finding, Intake, Places, Severity};
+use crate::collector::{Collector, Finding, Places, Severity};
 use dissensus_io::{Problem, ReadError, shorten};
 use dissensus_io::{Source, cell_text};
 
@@ -19,25 +19,25 @@ pub(super) fn detect(source: &Source, kind: fn(&Value) -> bool) -> bool {
 /// The items of a document, by id.
 pub(super) fn items(
     source: Source,
-    intake: &Intake<'_>,
+    collector: &Collector<'_>,
     format: &'static str,
 ) -> Result<Map<String, Value>, ReadError> {
     match source {
         Source::Json(Value::Object(items)) => Ok(items),
-        other => Err(intake.error(Problem::NotThisFormat { format, seen: other.describe() })),
+        other => Err(collector.error(Problem::NotThisFormat { format, seen: other.describe() })),
     }
 }
 
 /// An error about one key of an item.
 pub(super) fn shape(
-    intake: &Intake<'_>,
+    collector: &Collector<'_>,
     (id, row): (&str, u64),
     key: &str,
     expected: &'static str,
     found: &Value,
 ) -> ReadError {
     let found = shorten(&found.to_string());
-    intake.error(Problem::Shape { expected, found }).row(row).column(key).item(id)
+    collector.error(Problem::Shape { expected, found }).row(row).column(key).item(id)
 }
 
 /// The entries of a text such as `Ann1,Ann2`; an empty text has none.
@@ -92,7 +92,7 @@ impl Checks {
     /// Compares the stated share of each class with the share of the votes.
     pub(super) fn soft_label(
         &mut self,
-        intake: &mut Intake<'_>,
+        collector: &mut Collector<'_>,
         (id, row): (&str, u64),
         soft: &Map<String, Value>,
         share: impl Fn(&str) -> f64,
@@ -105,7 +105,7 @@ impl Checks {
         if worst > ROUNDING + 1e-9 {
             let message = "soft_label is not the share of the votes, which were read";
             let finding = Finding::new(Severity::Warning, "soft-label-disagrees", message);
-            intake.finding(finding.at(Some(id), Some(row)).remedy("mend whichever is wrong"));
+            collector.finding(finding.at(Some(id), Some(row)).remedy("mend whichever is wrong"));
         } else if worst > 1e-9 {
             self.rounded.add(id, row);
         }
@@ -114,7 +114,7 @@ impl Checks {
     /// Compares the hard label with the amounts behind it, of votes or of shares.
     pub(super) fn hard_label(
         &mut self,
-        intake: &mut Intake<'_>,
+        collector: &mut Collector<'_>,
         (id, row): (&str, u64),
         hard: &Value,
         amounts: &[(&str, f64)],
@@ -129,14 +129,14 @@ impl Checks {
         } else if most > 0.0 && top.next() != Some(hard.as_str()) {
             let message = "hard_label is not the class with the most votes, which were read";
             let finding = Finding::new(Severity::Warning, "hard-label-disagrees", message);
-            intake.finding(finding.at(Some(id), Some(row)).remedy("mend whichever is wrong"));
+            collector.finding(finding.at(Some(id), Some(row)).remedy("mend whichever is wrong"));
         }
     }
 
     /// Compares a stated number with what was counted.
     pub(super) fn number(
         &self,
-        intake: &mut Intake<'_>,
+        collector: &mut Collector<'_>,
         (id, row): (&str, u64),
         key: &str,
         stated: &Value,
@@ -146,16 +146,16 @@ impl Checks {
             let message = format!("{key:?} says {stated}, there are {counted}");
             let mut finding = Finding::new(Severity::Warning, "number-disagrees", message);
             finding.column = Some(key.to_owned());
-            intake.finding(finding.at(Some(id), Some(row)).remedy("mend whichever is wrong"));
+            collector.finding(finding.at(Some(id), Some(row)).remedy("mend whichever is wrong"));
         }
     }
 
     /// Reports what was counted over the file.
-    pub(super) fn report(self, intake: &mut Intake<'_>) {
+    pub(super) fn report(self, collector: &mut Collector<'_>) {
         let note = Severity::Note;
         let message = "soft_label is rounded; the shares were computed from the votes";
-        self.rounded.find(intake, note, "rounded-soft-label", message, "use the votes");
+        self.rounded.find(collector, note, "rounded-soft-label", message, "use the votes");
         let message = "hard_label on a tie: it was drawn at random";
-        self.tied.find(intake, note, "hard-label-on-tie", message, "use the votes");
+        self.tied.find(collector, note, "hard-label-on-tie", message, "use the votes");
     }
 }

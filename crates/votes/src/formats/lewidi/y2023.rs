@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, HashSet};
 use serde_json::{Map, Value};
 
 use super::checks::{self, Checks};
+use crate::collector::{Collector, Finding, Places, Severity};
 use crate::formats::Format;
-use crate::intake::{Finding, Intake, Places, Severity};
 use dissensus_io::Source;
 use dissensus_io::{Problem, ReadError};
 
@@ -25,43 +25,43 @@ pub(in crate::formats) const FORMAT: Format = Format {
     read,
 };
 
-fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
-    let items = checks::items(source, intake, FORMAT.name)?;
+fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> {
+    let items = checks::items(source, collector, FORMAT.name)?;
     let classes = checks::soft_classes(&items);
-    let recoded = recoded(&items, &classes, intake);
+    let recoded = recoded(&items, &classes, collector);
     if let Some((id, row)) = &recoded {
         let names = classes.join(", ");
-        intake
+        collector
             .note("soft_label", format!("of a recoded label ({names}); the annotations are read"));
         let message =
             "the annotations are not the classes of soft_label, which is of a recoded label";
         let finding = Finding::new(Severity::Note, "soft-label-recoded", message);
-        intake.finding(finding.at(Some(id), Some(*row)).remedy("use the annotations"));
+        collector.finding(finding.at(Some(id), Some(*row)).remedy("use the annotations"));
     } else if !classes.is_empty() {
-        intake.builder.declare_format(classes).map_err(|e| intake.error(e))?;
+        collector.builder.declare_format(classes).map_err(|e| collector.error(e))?;
     }
     let mut checks = Checks::default();
     let (mut missing, mut without) = (Places::default(), Places::default());
     for (i, (id, item)) in items.iter().enumerate() {
         let at = (id.as_str(), i as u64 + 1);
-        let Some(votes) = votes(item, at, intake)? else {
+        let Some(votes) = votes(item, at, collector)? else {
             continue;
         };
-        intake.name_item(id, at.1)?;
+        collector.name_item(id, at.1)?;
         if votes.is_empty() {
             without.add(id, at.1);
         }
         let mut counts: BTreeMap<&str, f64> = BTreeMap::new();
         for &(label, annotator) in &votes {
-            if intake.is_missing(label) {
+            if collector.is_missing(label) {
                 missing.add(id, at.1);
                 continue;
             }
-            intake.vote(id, Some(annotator), label, 1.0, at.1)?;
+            collector.vote(id, Some(annotator), label, 1.0, at.1)?;
             *counts.entry(label).or_default() += 1.0;
         }
         checks.number(
-            intake,
+            collector,
             at,
             "number of annotations",
             &item["number of annotations"],
@@ -78,22 +78,22 @@ fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
             } else {
                 if total > 0.0 {
                     let share = |class: &str| counts.get(class).unwrap_or(&0.0) / total;
-                    checks.soft_label(intake, at, soft, share);
+                    checks.soft_label(collector, at, soft, share);
                 }
                 counted = counts.iter().map(|(&class, &n)| (class, n)).collect();
                 &counted
             };
-            checks.hard_label(intake, at, &item["hard_label"], amounts);
+            checks.hard_label(collector, at, &item["hard_label"], amounts);
         }
         if let Some(text) = checks::text_of(&item["text"]) {
-            intake.text(id, text);
+            collector.text(id, text);
         }
     }
-    checks.report(intake);
+    checks.report(collector);
     if without.count() > 0 {
-        intake.note("items without annotations", without.count().to_string());
+        collector.note("items without annotations", without.count().to_string());
     }
-    missing.left_out(intake, "missing-value", "empty annotations", "fill them in");
+    missing.left_out(collector, "missing-value", "empty annotations", "fill them in");
     Ok(())
 }
 
@@ -101,13 +101,13 @@ fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
 fn recoded(
     items: &Map<String, Value>,
     classes: &[String],
-    intake: &Intake<'_>,
+    collector: &Collector<'_>,
 ) -> Option<(String, u64)> {
     if classes.is_empty() {
         return None;
     }
     let classes: HashSet<&str> = classes.iter().map(String::as_str).collect();
-    let other = |label: &&str| !intake.is_missing(label) && !classes.contains(label);
+    let other = |label: &&str| !collector.is_missing(label) && !classes.contains(label);
     let mut numbered = items.iter().zip(1..);
     numbered.find_map(|((id, item), row)| {
         let labels = checks::split(item.get("annotations")?.as_str()?);
@@ -119,7 +119,7 @@ fn recoded(
 fn votes<'i>(
     item: &'i Value,
     at: (&str, u64),
-    intake: &mut Intake<'_>,
+    collector: &mut Collector<'_>,
 ) -> Result<Option<Vec<(&'i str, &'i str)>>, ReadError> {
     let mut lists = Vec::new();
     for key in ["annotations", "annotators"] {
@@ -127,8 +127,8 @@ fn votes<'i>(
             Value::String(text) => lists.push(checks::split(text)),
             other => {
                 let expected = "a text of entries joined by commas";
-                let error = checks::shape(intake, at, key, expected, other);
-                intake.reject(error)?;
+                let error = checks::shape(collector, at, key, expected, other);
+                collector.reject(error)?;
                 return Ok(None);
             }
         }
@@ -138,13 +138,13 @@ fn votes<'i>(
         let (left, right) = ("annotations".to_owned(), "annotators".to_owned());
         let (left_len, right_len) = (labels.len(), annotators.len());
         let problem = Problem::Unequal { left, left_len, right, right_len };
-        let error = intake.error(problem).row(at.1).item(at.0);
-        intake.reject(error)?;
+        let error = collector.error(problem).row(at.1).item(at.0);
+        collector.reject(error)?;
         return Ok(None);
     }
     if annotators.iter().any(|name| name.is_empty()) {
-        let error = intake.error(Problem::EmptyCell { role: "annotator" }).row(at.1).item(at.0);
-        intake.reject(error.column("annotators"))?;
+        let error = collector.error(Problem::EmptyCell { role: "annotator" }).row(at.1).item(at.0);
+        collector.reject(error.column("annotators"))?;
         return Ok(None);
     }
     Ok(Some(labels.iter().copied().zip(annotators.iter().copied()).collect()))
@@ -152,7 +152,7 @@ fn votes<'i>(
 
 #[cfg(test)]
 mod tests {
-    use crate::{ReadOptions, Reading, Severity, read_bytes};
+    use crate::{ReadOptions, Severity, VoteFile, read_bytes};
 
     const HATE: &str = r#"{
         "1": {"text": "A.", "number of annotations": 3, "annotations": "0,0,1", "annotators": "Ann1,Ann2,Ann3",
@@ -161,7 +161,7 @@ mod tests {
               "hard_label": 0, "soft_label": {"0": 1.0, "1": 0.0}, "split": "dev"}
     }"#;
 
-    fn read(text: &str) -> Reading {
+    fn read(text: &str) -> VoteFile {
         read_bytes("x", text.into(), &ReadOptions::default()).unwrap()
     }
 
@@ -169,7 +169,7 @@ mod tests {
         read_bytes("x", text.into(), &ReadOptions::default()).err().unwrap().to_string()
     }
 
-    fn codes(reading: &Reading) -> Vec<(&str, u64)> {
+    fn codes(reading: &VoteFile) -> Vec<(&str, u64)> {
         reading.findings.iter().map(|f| (f.code.as_str(), f.count)).collect()
     }
 

@@ -1,7 +1,7 @@
 //! Le-Wi-Di 2025: annotations are an object of annotator and label.
 //!
 //! A label may be several ones in one text (VariErr NLI's "entailment,neutral"): they go by
-//! `--multilabel`. VariErr's soft labels are nested, one "chosen or not" a class; Paraphrase's are
+//! the option `multilabel`. VariErr's soft labels are nested, one "chosen or not" a class; Paraphrase's are
 //! flat, over the whole numbers −5 … 5. The classes are those that the soft labels name, so that
 //! all splits of a task have the same ones.
 
@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::checks::{self, Checks};
+use crate::collector::{Collector, Finding, Places, Severity};
 use crate::formats::Format;
-use crate::intake::{Finding, Intake, Places, Severity};
 use crate::options::MultiLabel;
 use dissensus_io::{ReadError, shorten};
 use dissensus_io::{Source, cell_text};
@@ -20,18 +20,18 @@ pub(in crate::formats) const FORMAT: Format = Format {
     name: "lewidi-2025",
     title: "Le-Wi-Di 2025: annotations as an object of annotator and label",
     layout: r#"JSON: {"17": {"text": {…}, "annotations": {"Ann1": "neutral", "Ann2": "entailment,neutral"}, "soft_label": {…}}, …}"#,
-    trap: "one annotator may choose several labels: an error unless --multilabel says what they mean",
+    trap: "one annotator may choose several labels: an error unless `multilabel` says what they mean",
     detect: |source, _| checks::detect(source, Value::is_object),
     read,
 };
 
-fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
-    let items = checks::items(source, intake, FORMAT.name)?;
+fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> {
+    let items = checks::items(source, collector, FORMAT.name)?;
     let classes = checks::soft_classes(&items);
     // With one class against the rest there are two classes, and neither list is theirs.
-    let against = matches!(intake.options.multilabel, MultiLabel::Only(_));
+    let against = matches!(collector.options.multilabel, MultiLabel::Only(_));
     if !classes.is_empty() && !against {
-        intake.builder.declare_format(classes).map_err(|e| intake.error(e))?;
+        collector.builder.declare_format(classes).map_err(|e| collector.error(e))?;
     }
     let mut checks = Checks::default();
     let (mut missing, mut without) = (Places::default(), Places::default());
@@ -39,11 +39,11 @@ fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
         let at = (id.as_str(), i as u64 + 1);
         let Value::Object(annotations) = &item["annotations"] else {
             let expected = "an object of annotator: label";
-            let error = checks::shape(intake, at, "annotations", expected, &item["annotations"]);
-            intake.reject(error)?;
+            let error = checks::shape(collector, at, "annotations", expected, &item["annotations"]);
+            collector.reject(error)?;
             continue;
         };
-        intake.name_item(id, at.1)?;
+        collector.name_item(id, at.1)?;
         if annotations.is_empty() {
             without.add(id, at.1);
         }
@@ -52,31 +52,31 @@ fn read(source: Source, intake: &mut Intake<'_>) -> Result<(), ReadError> {
             match labels(label) {
                 None => {
                     let key = format!("annotations.{annotator}");
-                    let error = checks::shape(intake, at, &key, "a label", label);
-                    intake.reject(error)?;
+                    let error = checks::shape(collector, at, &key, "a label", label);
+                    collector.reject(error)?;
                 }
                 Some(labels) => {
-                    let several = intake.kept(&labels);
+                    let several = collector.kept(&labels);
                     if several.len() < labels.len() || labels.is_empty() {
                         missing.add(id, at.1);
                     }
                     if !several.is_empty() {
-                        intake.vote_several(id, Some(annotator), &several, at.1)?;
+                        collector.vote_several(id, Some(annotator), &several, at.1)?;
                         votes.push((annotator, several.into_iter().map(str::to_owned).collect()));
                     }
                 }
             }
         }
-        compare(&mut checks, intake, at, item, &votes);
+        compare(&mut checks, collector, at, item, &votes);
         if let Some(text) = checks::text_of(&item["text"]) {
-            intake.text(id, text);
+            collector.text(id, text);
         }
     }
-    checks.report(intake);
+    checks.report(collector);
     if without.count() > 0 {
-        intake.note("items without annotations", without.count().to_string());
+        collector.note("items without annotations", without.count().to_string());
     }
-    missing.left_out(intake, "missing-value", "empty annotations", "fill them in");
+    missing.left_out(collector, "missing-value", "empty annotations", "fill them in");
     Ok(())
 }
 
@@ -93,16 +93,16 @@ fn labels(label: &Value) -> Option<Vec<String>> {
 /// Compares what an item says a second time with its votes.
 fn compare(
     checks: &mut Checks,
-    intake: &mut Intake<'_>,
+    collector: &mut Collector<'_>,
     at: (&str, u64),
     item: &Value,
     votes: &[(&str, Vec<String>)],
 ) {
     let chosen: usize = votes.iter().map(|v| v.1.len()).sum();
     let key = "number of annotations";
-    checks.number(intake, at, key, &item[key], chosen);
+    checks.number(collector, at, key, &item[key], chosen);
     let key = "number of annotators";
-    checks.number(intake, at, key, &item[key], votes.len());
+    checks.number(collector, at, key, &item[key], votes.len());
     if let Some(names) = item["annotators"].as_str() {
         let sorted = |mut names: Vec<&str>| -> Vec<String> {
             names.sort_unstable();
@@ -113,7 +113,7 @@ fn compare(
             let message =
                 format!("annotators says {:?}, the annotations are by others", shorten(names));
             let finding = Finding::new(Severity::Warning, "annotators-disagree", message);
-            intake.finding(finding.at(Some(at.0), Some(at.1)).remedy("mend whichever is wrong"));
+            collector.finding(finding.at(Some(at.0), Some(at.1)).remedy("mend whichever is wrong"));
         }
     }
     let Some(soft) = item["soft_label"].as_object() else {
@@ -128,9 +128,9 @@ fn compare(
         *counts.entry(label).or_default() += 1.0;
     }
     let share = |class: &str| counts.get(class).unwrap_or(&0.0) / votes.len() as f64;
-    checks.soft_label(intake, at, soft, share);
+    checks.soft_label(collector, at, soft, share);
     let amounts: Vec<(&str, f64)> = counts.iter().map(|(&class, &n)| (class, n)).collect();
-    checks.hard_label(intake, at, &item["hard_label"], &amounts);
+    checks.hard_label(collector, at, &item["hard_label"], &amounts);
 }
 
 fn nested(soft: &Map<String, Value>) -> bool {
@@ -139,7 +139,7 @@ fn nested(soft: &Map<String, Value>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::{MultiLabel, ReadOptions, Reading, read_bytes};
+    use crate::{MultiLabel, ReadOptions, VoteFile, read_bytes};
 
     const NLI: &str = r#"{
         "9": {"text": {"context": "C.", "statement": "S."}, "number of annotators": 3, "number of annotations": 4,
@@ -152,7 +152,7 @@ mod tests {
               "soft_label": {"-2": 0.5, "-1": 0.0, "0": 0.0, "1": 0.5, "2": 0.0}}
     }"#;
 
-    fn with(text: &str, multilabel: MultiLabel) -> Reading {
+    fn with(text: &str, multilabel: MultiLabel) -> VoteFile {
         let options = ReadOptions { multilabel, ..ReadOptions::default() };
         read_bytes("x", text.into(), &options).unwrap()
     }

@@ -1,4 +1,4 @@
-//! Folders and tables of picture files, good and bad.
+//! Folders and tables of image files, good and bad.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -7,7 +7,7 @@ use std::path::Path;
 use dissensus_inputs::{Images, InputError, Inputs, Kind, ReadOptions, read};
 use image::{DynamicImage, GrayImage, Luma, Rgb, RgbImage, Rgba, RgbaImage};
 
-/// A grey picture whose pixels count up from `start`.
+/// A grey image whose pixels count up from `start`.
 fn grey(width: u32, height: u32, start: u8) -> GrayImage {
     GrayImage::from_fn(width, height, |x, y| Luma([start + (y * width + x) as u8]))
 }
@@ -29,7 +29,7 @@ fn ids(inputs: &Inputs) -> Vec<&str> {
 }
 
 fn images(inputs: &Inputs) -> &Images {
-    let Kind::Images(images) = inputs.kind() else { panic!("pictures") };
+    let Kind::Images(images) = inputs.kind() else { panic!("images") };
     images
 }
 
@@ -47,18 +47,18 @@ fn a_folder_sorted_by_name() {
     assert_eq!(found.pixels(), [50, 51, 52, 53, 54, 55, 10, 11, 12, 13, 14, 15]);
     assert!(inputs.notes().is_empty());
 
-    // One RGB picture makes all RGB; what is no picture is left out and said.
+    // One RGB image makes all RGB; what is no image is left out and said.
     rgb(3, 2, [1, 2, 3]).save(at("c.png")).unwrap();
     std::fs::write(at("readme.txt"), "x").unwrap();
     let inputs = default(folder.path()).unwrap();
     assert_eq!(images(&inputs).channels(), 3);
-    assert_eq!(images(&inputs).picture(0)[..6], [50, 50, 50, 51, 51, 51]);
-    assert_eq!(images(&inputs).picture(2)[..3], [1, 2, 3]);
+    assert_eq!(images(&inputs).image(0)[..6], [50, 50, 50, 51, 51, 51]);
+    assert_eq!(images(&inputs).image(2)[..3], [1, 2, 3]);
     assert_eq!(
         inputs.notes(),
         [
             "left out, being no PNG or JPEG files: readme.txt",
-            "2 grey pictures among RGB ones, taken as RGB"
+            "2 grey images among RGB ones, taken as RGB"
         ]
     );
 }
@@ -72,10 +72,10 @@ fn jpeg_files() {
     let near = |found: &[u8], wanted: [u8; 3]| {
         assert!(found.iter().zip(wanted).all(|(a, b)| a.abs_diff(b) <= 4), "{found:?}");
     };
-    near(&images(&inputs).picture(0)[..3], [200, 40, 90]);
-    near(&images(&inputs).picture(1)[..3], [10, 240, 30]);
+    near(&images(&inputs).image(0)[..3], [200, 40, 90]);
+    near(&images(&inputs).image(1)[..3], [10, 240, 30]);
     assert_eq!((images(&inputs).height(), images(&inputs).width()), (8, 16));
-    // Cut anywhere behind its header, it is not taken for a picture.
+    // Cut anywhere behind its header, it is not taken for a image.
     let whole = std::fs::read(folder.path().join("a.jpg")).unwrap();
     for end in [whole.len() - 2, whole.len() - 20, whole.len() / 2, 30] {
         std::fs::write(folder.path().join("a.jpg"), &whole[..end]).unwrap();
@@ -98,12 +98,15 @@ fn sizes_must_be_one_or_be_made_one() {
     let inputs = sized(Some([4, 3])).unwrap();
     let found = images(&inputs);
     assert_eq!((found.len(), found.height(), found.width()), (3, 4, 3));
-    assert!(found.picture(0).iter().all(|v| *v == 9) && found.picture(1).iter().all(|v| *v == 7));
-    assert_eq!(inputs.notes(), ["3 pictures brought to 4 × 3 (bilinear)"]);
+    assert!(found.image(0).iter().all(|v| *v == 9) && found.image(1).iter().all(|v| *v == 7));
+    assert_eq!(inputs.notes(), ["3 images brought to 4 × 3 (bilinear)"]);
     assert!(matches!(sized(Some([0, 3])), Err(InputError::Resize { .. })));
     let layout = ReadOptions { key: Some("x".to_owned()), ..ReadOptions::default() };
     let error = read(folder.path(), &layout).unwrap_err();
-    assert!(matches!(error, InputError::Inapplicable { option: "key", .. }), "{error}");
+    assert!(
+        matches!(error, InputError::Inapplicable { option: dissensus_io::ReadOption::Key, .. }),
+        "{error}"
+    );
     let mut small = ReadOptions { resize: Some([4, 4]), ..ReadOptions::default() };
     small.limits.cells = 143;
     let error = read(folder.path(), &small).unwrap_err().to_string();
@@ -115,7 +118,7 @@ fn what_would_be_lost_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path().join("a.png");
     RgbaImage::from_pixel(2, 2, Rgba([5, 6, 7, 255])).save(&at).unwrap();
-    assert_eq!(images(&default(folder.path()).unwrap()).picture(0)[..3], [5, 6, 7]);
+    assert_eq!(images(&default(folder.path()).unwrap()).image(0)[..3], [5, 6, 7]);
     let mut glass = RgbaImage::from_pixel(2, 2, Rgba([5, 6, 7, 255]));
     glass.put_pixel(1, 1, Rgba([5, 6, 7, 254]));
     glass.save(&at).unwrap();
@@ -130,9 +133,9 @@ fn unreadable_files_are_named() {
     let at = |name: &str| folder.path().join(name);
     assert!(error(folder.path()).contains("found an empty folder"));
     std::fs::create_dir(at("cat")).unwrap();
-    assert!(error(folder.path()).contains("found cat (pictures in folders inside it"));
+    assert!(error(folder.path()).contains("found cat (images in folders inside it"));
     grey(40, 40, 0).save(at("a.png")).unwrap();
-    std::fs::write(at("b.png"), "no picture").unwrap();
+    std::fs::write(at("b.png"), "no image").unwrap();
     assert!(error(folder.path()).contains("b.png: not a readable PNG or JPEG file"));
     let whole = std::fs::read(at("a.png")).unwrap();
     std::fs::write(at("b.png"), &whole[..whole.len() - 30]).unwrap();

@@ -1,8 +1,8 @@
-//! Picture files: PNG and JPEG, 8-bit grey or RGB.
+//! Image files: PNG and JPEG, 8-bit grey or RGB.
 //!
-//! All headers are looked at first, so that a picture of another size is named before any is
+//! All headers are looked at first, so that a image of another size is named before any is
 //! decoded. Files are then decoded in parallel, a block at a time, and put in order: memory grows
-//! with what was really decoded, not with what headers say. If one picture is RGB, all become RGB.
+//! with what was really decoded, not with what headers say. If one image is RGB, all become RGB.
 //!
 //! Pixels are taken as they are stored: no colour profile and no rotation mark is applied. What
 //! 8-bit grey or RGB cannot hold (more bits, transparency) is an error, not a guess; an alpha
@@ -23,20 +23,20 @@ use crate::inputs::{Inputs, Kind};
 use crate::options::ReadOptions;
 
 /// A file and the item that it shows.
-pub(super) struct Picture {
+pub(super) struct ImageFile {
     pub(super) id: String,
     pub(super) path: PathBuf,
 }
 
-/// The largest side of a picture.
+/// The largest side of a image.
 const MOST_SIDE: usize = 1 << 14;
-/// The most that one picture may take decoded, and the most that its file may hold.
+/// The most that one image may take decoded, and the most that its file may hold.
 const MOST_BYTES: u64 = 256 << 20;
 /// So many files are decoded at a time.
 const BLOCK: usize = 512;
 
-/// Whether a file's name says that it is a picture.
-pub(super) fn is_picture(name: &str) -> bool {
+/// Whether a file's name says that it is a image.
+pub(super) fn is_image(name: &str) -> bool {
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
     ["png", "jpg", "jpeg"].iter().any(|known| ending.eq_ignore_ascii_case(known))
 }
@@ -53,21 +53,21 @@ struct Head {
     grey: bool,
 }
 
-/// Reads all files into pictures of one size.
+/// Reads all files into images of one size.
 pub(super) fn read_all(
     file: &str,
-    list: &[Picture],
+    list: &[ImageFile],
     mut notes: Vec<String>,
     options: &ReadOptions,
 ) -> Result<Inputs, InputError> {
     let resize = options.resize.map(check_resize).transpose()?;
     let heads: Vec<Result<Head, InputError>> =
-        list.par_iter().map(|picture| head(&picture.path)).collect();
+        list.par_iter().map(|image| head(&image.path)).collect();
     // One after another, so that the first in order is the one that is named.
     let heads: Vec<Head> = heads.into_iter().collect::<Result<_, _>>()?;
     let Some(first) = heads.first() else {
         let found = "a table without rows".to_owned();
-        return Err(InputError::NoPictures { file: file.to_owned(), found });
+        return Err(InputError::NoImages { file: file.to_owned(), found });
     };
     let (height, width) = resize.unwrap_or(first.size);
     let differs = heads.iter().position(|head| head.size != (height, width));
@@ -82,14 +82,14 @@ pub(super) fn read_all(
         }
         (Some(_), Some(_)) => {
             let count = heads.iter().filter(|head| head.size != (height, width)).count();
-            notes.push(format!("{count} pictures brought to {height} × {width} (bilinear)"));
+            notes.push(format!("{count} images brought to {height} × {width} (bilinear)"));
         }
         (None, _) => {}
     }
     let grey = heads.iter().filter(|head| head.grey).count();
     let channels = if grey == heads.len() { 1 } else { 3 };
     if channels == 3 && grey > 0 {
-        notes.push(format!("{grey} grey pictures among RGB ones, taken as RGB"));
+        notes.push(format!("{grey} grey images among RGB ones, taken as RGB"));
     }
     let found = [height, width, channels]
         .iter()
@@ -101,15 +101,13 @@ pub(super) fn read_all(
     }
     let mut pixels = Vec::new();
     for block in list.chunks(BLOCK) {
-        let decoded: Vec<Result<Vec<u8>, InputError>> = block
-            .par_iter()
-            .map(|picture| decode(&picture.path, (height, width), channels))
-            .collect();
-        for picture in decoded {
-            pixels.extend_from_slice(&picture?);
+        let decoded: Vec<Result<Vec<u8>, InputError>> =
+            block.par_iter().map(|image| decode(&image.path, (height, width), channels)).collect();
+        for image in decoded {
+            pixels.extend_from_slice(&image?);
         }
     }
-    let ids: Ids = list.iter().map(|picture| &picture.id).collect();
+    let ids: Ids = list.iter().map(|image| &image.id).collect();
     let images = Images::new(file, height, width, channels, pixels)?;
     Ok(Inputs::new(file, Some(ids), Kind::Images(images))?.noting(notes))
 }
@@ -178,8 +176,8 @@ fn decode(
         return Err(bad(path, "the file breaks off before its end"));
     }
     let decoder = decoder(path, Cursor::new(bytes))?;
-    let mut picture = DynamicImage::from_decoder(decoder).map_err(|error| bad(path, error))?;
-    let see_through = match &picture {
+    let mut image = DynamicImage::from_decoder(decoder).map_err(|error| bad(path, error))?;
+    let see_through = match &image {
         DynamicImage::ImageLumaA8(pixels) => pixels.pixels().any(|pixel| pixel.0[1] < 255),
         DynamicImage::ImageRgba8(pixels) => pixels.pixels().any(|pixel| pixel.0[3] < 255),
         _ => false,
@@ -192,12 +190,12 @@ fn decode(
                      magick mogrify -background black -alpha remove *.png",
         });
     }
-    if (picture.height() as usize, picture.width() as usize) != (height, width) {
-        picture = picture.resize_exact(width as u32, height as u32, FilterType::Triangle);
+    if (image.height() as usize, image.width() as usize) != (height, width) {
+        image = image.resize_exact(width as u32, height as u32, FilterType::Triangle);
     }
     Ok(match channels {
-        1 => picture.into_luma8().into_raw(),
-        _ => picture.into_rgb8().into_raw(),
+        1 => image.into_luma8().into_raw(),
+        _ => image.into_rgb8().into_raw(),
     })
 }
 

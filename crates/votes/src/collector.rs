@@ -5,7 +5,7 @@ use dissensus_core::{Keep, TableBuilder, VoteTable};
 use serde::Serialize;
 
 use crate::options::{MultiLabel, ReadOptions};
-use dissensus_io::{Problem, ReadError, shorten};
+use dissensus_io::{Problem, ReadError, ReadOption, shorten};
 
 /// Something that was guessed or decided while reading, to be printed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -47,6 +47,9 @@ pub struct Finding {
     pub column: Option<String>,
     /// What to do about it.
     pub remedy: Option<String>,
+    /// The options of reading that the remedy names.
+    #[serde(skip)]
+    pub options: &'static [ReadOption],
 }
 
 impl Finding {
@@ -61,6 +64,7 @@ impl Finding {
             row: None,
             column: None,
             remedy: None,
+            options: &[],
         }
     }
 
@@ -95,6 +99,7 @@ impl From<&ReadError> for Finding {
             row: error.row,
             column: error.column.clone(),
             remedy: error.problem.remedy().map(str::to_owned),
+            options: error.problem.options(),
         }
     }
 }
@@ -121,7 +126,7 @@ impl Places {
     /// One finding for all of them; none where there are none.
     pub fn find(
         self,
-        intake: &mut Intake<'_>,
+        collector: &mut Collector<'_>,
         severity: Severity,
         code: &str,
         message: &str,
@@ -130,15 +135,15 @@ impl Places {
         if self.count > 0 {
             let (item, row) = self.first.unzip();
             let finding = Finding::new(severity, code, message).times(self.count);
-            intake.finding(finding.at(item.as_deref(), row).remedy(remedy));
+            collector.finding(finding.at(item.as_deref(), row).remedy(remedy));
         }
     }
 
     /// States that they were left out: a note, and a finding.
-    pub fn left_out(self, intake: &mut Intake<'_>, code: &str, what: &str, remedy: &str) {
+    pub fn left_out(self, collector: &mut Collector<'_>, code: &str, what: &str, remedy: &str) {
         if self.count > 0 {
-            intake.note("left out", format!("{what}: {}", self.count));
-            self.find(intake, Severity::Note, code, &format!("{what}: left out"), remedy);
+            collector.note("left out", format!("{what}: {}", self.count));
+            self.find(collector, Severity::Note, code, &format!("{what}: left out"), remedy);
         }
     }
 }
@@ -147,7 +152,7 @@ impl Places {
 const LISTED: usize = 20;
 
 /// Takes what a format's reader finds.
-pub struct Intake<'a> {
+pub struct Collector<'a> {
     /// The file's name, for errors.
     pub file: String,
     /// What the user said.
@@ -166,8 +171,8 @@ pub struct Intake<'a> {
     counted: u64,
 }
 
-impl<'a> Intake<'a> {
-    /// An empty intake for a source of this name.
+impl<'a> Collector<'a> {
+    /// An empty collector for a source of this name.
     pub fn new(file: &str, options: &'a ReadOptions, shards: usize) -> Result<Self, ReadError> {
         let mut builder = TableBuilder::with_shards(options.keep, shards);
         if options.multilabel == MultiLabel::Each {
@@ -262,7 +267,7 @@ impl<'a> Intake<'a> {
         }
     }
 
-    /// Adds a vote for one or several labels, as `--multilabel` says.
+    /// Adds a vote for one or several labels, as the option `multilabel` says.
     pub fn vote_several(
         &mut self,
         item: &str,
@@ -314,7 +319,7 @@ impl<'a> Intake<'a> {
         }
     }
 
-    /// Whether a label means "no vote": an empty one, or one that `--missing` names.
+    /// Whether a label means "no vote": an empty one, or one that the option `missing` names.
     pub fn is_missing(&self, label: &str) -> bool {
         let named = |values: &Vec<String>| values.iter().any(|value| value == label);
         label.trim().is_empty() || self.options.missing.as_ref().is_some_and(named)

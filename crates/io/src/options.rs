@@ -1,0 +1,102 @@
+//! Names of the options of reading, for errors that recommend one, and values that users write.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! options {
+    ($($variant:ident $name:literal $doc:literal),* $(,)?) => {
+        /// An option of reading votes, predictions or inputs. An error that an option avoids carries
+        /// it as data; its name is that of the field in the reader's options, and of a key in a
+        /// file. A front end words it: `--label` on a command line.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub enum ReadOption {
+            $(#[doc = $doc] $variant,)*
+        }
+
+        impl ReadOption {
+            /// All options.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+
+            /// Its name.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)*
+                }
+            }
+        }
+    };
+}
+
+options! {
+    Format "format" "The format of a vote file.",
+    Item "item" "The column of the item.",
+    Annotator "annotator" "The column of the annotator.",
+    Label "label" "The column or question of the label.",
+    Classes "classes" "The classes and their order.",
+    Missing "missing" "Values that mean \"no vote\".",
+    Values "values" "What the numbers of a matrix are.",
+    Multilabel "multilabel" "What a vote for several labels means.",
+    Delimiter "delimiter" "The delimiter of a text table.",
+    Id "id" "The id column of inputs or predictions.",
+    Key "key" "The array or column that holds inputs.",
+    Layout "layout" "Where the channels of an array of images stand.",
+    File "file" "The column of file names in a table of images.",
+    Skip "skip" "Columns that are no features.",
+    Resize "resize" "Height and width to which image files are brought.",
+}
+
+impl fmt::Display for ReadOption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The character between the cells of a text table: one ASCII character, or `tab`.
+///
+/// ```
+/// use dissensus_io::Delimiter;
+/// assert_eq!("tab".parse(), Ok(Delimiter(b'\t')));
+/// assert!("ab".parse::<Delimiter>().is_err());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Delimiter(pub u8);
+
+impl FromStr for Delimiter {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.as_bytes() {
+            b"tab" | b"\\t" => Ok(Self(b'\t')),
+            [byte] if byte.is_ascii() => Ok(Self(*byte)),
+            _ => Err("expected one character, or `tab`".to_owned()),
+        }
+    }
+}
+
+impl TryFrom<String> for Delimiter {
+    type Error = String;
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<Delimiter> for String {
+    fn from(Delimiter(byte): Delimiter) -> Self {
+        if byte == b'\t' { "tab".to_owned() } else { char::from(byte).to_string() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique() {
+        for (i, option) in ReadOption::ALL.iter().enumerate() {
+            assert!(ReadOption::ALL[..i].iter().all(|other| other.name() != option.name()));
+        }
+    }
+}
