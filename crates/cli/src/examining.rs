@@ -1,22 +1,22 @@
 //! What the commands that examine models share: runs by their digits, their data found again, a
 //! device, and bars.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context as _;
 use dissensus_engine::Device;
 use dissensus_examine::{Model, ModelSettings, Progress};
 use dissensus_geometry::curvature::Estimate;
 use dissensus_store::{RunInfo, Store, Which};
-use dissensus_studies::{LoadError, Material, PlanOptions, Study, files};
+use dissensus_studies::{Study, files};
 use dissensus_train::spec::Data;
-use dissensus_train::{DataIdentity, RunSpec, Spec, Task};
+use dissensus_train::{DataIdentity, RunSpec, Task};
 use indicatif::ProgressBar;
 use serde::Serialize;
 
 use crate::commands::runs::StoreArgs;
 use crate::device::DeviceArgs;
-use crate::training::{load, material};
+use crate::training::load;
 use crate::ui::{self, paint, progress};
 
 /// Which models, and where they are computed.
@@ -99,7 +99,7 @@ impl Bench<'_> {
             return Ok(at);
         }
         let found = match &self.models.spec {
-            Some(path) => of_file(path, wanted)?,
+            Some(path) => of_study(&Study::read(path)?, wanted)?,
             None => match of_name(wanted)? {
                 Some(task) => Some(task),
                 None => of_studies(&self.models.store.open()?, wanted)?,
@@ -140,32 +140,16 @@ fn of_name(wanted: &DataIdentity) -> anyhow::Result<Option<Task>> {
     if !known(name) || !on.is_none_or(known) {
         return Ok(None);
     }
-    let on = on.map_or(String::new(), |on| format!("judged_on = {on:?}\n"));
-    let sized = format!("data.items={items}");
+    let first = Some(*items);
     // Of generated data there are as many as one asks for.
-    let tries: &[&[String]] = match name.as_str() {
-        "blends" => &[&[sized]],
-        _ => &[&[], &[sized]],
-    };
-    for sets in tries {
-        let text = format!("[data]\ndataset = {name:?}\n{on}[delivery]\nmethods = 'soft'\n");
-        let spec = Spec::parse(&text, name, sets)?;
-        if let Some(task) = if_same(load(&spec.data)?, wanted) {
+    let tries: &[Option<u64>] = if name == "blends" { &[first] } else { &[None, first] };
+    for &items in tries {
+        let data = Data::of_dataset(name, items, on.map(String::as_str));
+        if let Some(task) = if_same(load(&data)?, wanted) {
             return Ok(Some(task));
         }
     }
     Ok(None)
-}
-
-/// What a spec or a study names.
-fn of_file(path: &Path, wanted: &DataIdentity) -> anyhow::Result<Option<Task>> {
-    let name = path.display().to_string();
-    let text = std::fs::read_to_string(path).with_context(|| format!("reading {name}"))?;
-    let is_study = text.lines().any(|line| line.trim() == "[study]");
-    match is_study {
-        true => of_study(&Study::read(path)?, wanted),
-        false => Ok(if_same(load(&Spec::parse(&text, &name, &[])?.data)?, wanted)),
-    }
 }
 
 /// What one of the studies of a store was run on.
@@ -174,7 +158,7 @@ fn of_studies(store: &Store, wanted: &DataIdentity) -> anyhow::Result<Option<Tas
         let Some(text) = store.study(&name)?.read(files::STUDY)? else { continue };
         let text = String::from_utf8_lossy(&text);
         // One that cannot be read, or whose data are gone, may not be the one.
-        let found = Study::parse(&text, &name).ok().map(|study| of_study(&study, wanted));
+        let found = Study::parse_stored(&text, &name).ok().map(|study| of_study(&study, wanted));
         if let Some(Ok(Some(task))) = found {
             return Ok(Some(task));
         }
@@ -182,18 +166,14 @@ fn of_studies(store: &Store, wanted: &DataIdentity) -> anyhow::Result<Option<Tas
     Ok(None)
 }
 
+/// The data of a training spec or a study.
 fn of_study(study: &Study, wanted: &DataIdentity) -> anyhow::Result<Option<Task>> {
-    let mut found = None;
-    let mut look = |data: &Data| -> Result<Material, LoadError> {
-        let fail = |error: anyhow::Error| -> LoadError { format!("{error:#}").into() };
-        let material = material(data).map_err(fail)?;
-        if found.is_none() && material.task.identity().same_content(wanted) {
-            found = Some(load(data).map_err(fail)?);
+    for data in study.data()? {
+        if let Some(task) = if_same(load(&data)?, wanted) {
+            return Ok(Some(task));
         }
-        Ok(material)
-    };
-    study.plan(&PlanOptions::default(), &mut look)?;
-    Ok(found)
+    }
+    Ok(None)
 }
 
 /// The first digits of a run, as lists show them.

@@ -30,12 +30,12 @@ impl Fetching {
         }
     }
 
-    /// What a spec says of its data: the votes, those that are judged on, the encoder.
+    /// The data of a run: the votes, the dataset for evaluation, the encoder.
     pub(crate) fn data(&self, data: &Data) -> anyhow::Result<()> {
         if let DataSource::Dataset(name) = &data.source {
             self.set(name)?;
         }
-        data.judged_on.iter().try_for_each(|name| self.set(name))?;
+        data.evaluate_on.iter().try_for_each(|name| self.set(name))?;
         let encoder = data.encoder.as_deref().filter(|name| ENCODERS.contains(name));
         encoder.map_or(Ok(()), |name| self.set(name))
     }

@@ -20,19 +20,19 @@ use dissensus_studies::{
 const STAGES: &str = "
 [study]
 name = 'looks'
-[spec.data]
+[data]
 dataset = 'blends'
 items = 90
-[spec.model]
+[model]
 name = 'smallcnn'
 width = 4
-[spec.split]
+[split]
 shares = [0.5, 0.5]
-[spec.training]
+[training]
 epochs = 2
-batch = 32
-rate = 0.05
-[spec.run]
+batch_size = 32
+learning_rate = 0.05
+[run]
 seeds = 3
 [[arm]]
 name = 'soft'

@@ -14,7 +14,7 @@ use dissensus_measure::Direction;
 use serde::{Deserialize, Serialize};
 
 use crate::spec::selectable;
-use crate::{Place, SpecError};
+use crate::{ConfigError, Place};
 
 /// Which way a metric is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,7 +66,7 @@ pub struct Selection {
 
 impl Selection {
     /// A selection by a metric that has a direction; no epoch is seen yet.
-    pub fn new(metric: &str) -> Result<Self, SpecError> {
+    pub fn new(metric: &str) -> Result<Self, ConfigError> {
         let better = selectable(metric, "selection.metric", &Place::Call)?;
         Ok(Self { metric: metric.to_owned(), better, best: None })
     }

@@ -164,7 +164,7 @@ impl<'a> Training<'a> {
             steps: 0,
             stopping: plan.selection.stop.map(|stop| Stopping::new(stop, selection.better())),
             selection,
-            rates: Rates::new(training.schedule, training.rate, training.epochs),
+            rates: Rates::new(training.schedule, training.learning_rate, training.epochs),
             stopped: false,
             seconds: 0.0,
         };
@@ -183,7 +183,7 @@ impl<'a> Training<'a> {
         let state = state.unwrap_or_else(fresh);
         // Parts are judged in batches, too, and small ones would be slow.
         let widest = setup.parts.iter().map(|part| part.rows.len()).max().unwrap_or(1);
-        let batch = (training.batch as usize).min(setup.train.len()).max(widest.min(64));
+        let batch = (training.batch_size as usize).min(setup.train.len()).max(widest.min(64));
         let precision = plan.precision;
         let settings = Settings { precision, batch, optimizer, threads: options.threads };
         let runner = device.runner(&setup.network, &setup.dataset, &settings, state)?;
@@ -326,7 +326,7 @@ impl<'a> Training<'a> {
             None => Ok(logits),
             Some(bad) => Err(format!(
                 "a prediction on {} is {bad} in epoch {number}: the run has diverged; lower \
-                 training.rate",
+                 training.learning_rate",
                 part.name
             )),
         })

@@ -67,7 +67,7 @@ fn stored(store: &Store, args: &Args) -> anyhow::Result<Study> {
             "{path} has no study {name}; run it first: dissensus study run {name} --store {path}"
         );
     };
-    Ok(Study::parse(&String::from_utf8_lossy(&text), &format!("the stored study {name}"))?)
+    Ok(Study::parse_stored(&String::from_utf8_lossy(&text), &format!("the stored study {name}"))?)
 }
 
 /// The name of the study that is asked for, or of the only one.

@@ -42,7 +42,7 @@ pub(crate) struct Args {
     /// run.device]
     #[arg(long, value_name = "DEVICE")]
     device: Option<String>,
-    /// How many runs at a time, or auto for what the device does best [default: the spec's run.lanes]
+    /// How many runs at a time, or auto for what the device does best [default: the spec's run.jobs]
     #[arg(long, value_name = "N|auto")]
     lanes: Option<AtATime>,
     /// Only list the runs, and which of them are done
@@ -142,7 +142,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         runs: &Run::all(&task, &plans),
         store: &store,
         device: args.device.as_ref().unwrap_or(&spec.run.device),
-        lanes: args.lanes.map_or_else(|| size(spec.run.lanes), |lanes| lanes.0),
+        lanes: args.lanes.map_or_else(|| size(spec.run.jobs), |lanes| lanes.0),
         threads: size(spec.run.threads),
         checkpoint: spec.run.checkpoint,
         tensorboard: spec.run.tensorboard,

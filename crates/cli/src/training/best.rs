@@ -34,7 +34,9 @@ pub(super) fn lanes(batch: &Batch<'_>, device: &dyn Device) -> anyhow::Result<us
     let setup = Setup::new(task, plan)?;
     let settings = Settings {
         precision: plan.precision,
-        batch: usize::try_from(plan.training.batch).unwrap_or(usize::MAX).min(setup.train.len()),
+        batch: usize::try_from(plan.training.batch_size)
+            .unwrap_or(usize::MAX)
+            .min(setup.train.len()),
         optimizer: plan.training.optimizer,
         threads: 1,
     };
@@ -55,7 +57,7 @@ pub(super) fn lanes(batch: &Batch<'_>, device: &dyn Device) -> anyhow::Result<us
 /// What the best number depends on.
 fn kind(task: &Task, plan: &RunPlan, device: &dyn Device) -> String {
     let (model, shape) = (plan.model, task.shape());
-    let (size, precision) = (plan.training.batch, plan.precision);
+    let (size, precision) = (plan.training.batch_size, plan.precision);
     let version = env!("CARGO_PKG_VERSION");
     format!("{version}, {}, {model:?}, {shape:?}, batch {size}, {precision:?}", device.describe())
 }

@@ -11,7 +11,7 @@ use dissensus_inputs::{Inputs, Joined, Matched, WITH_PICTURES, from_blends, from
 use dissensus_labels::subset;
 use dissensus_measure::{Matrix, Targets, Truth};
 use dissensus_studies::Material;
-use dissensus_train::spec::{Data, DataSource, EntropyBins, Reading};
+use dissensus_train::spec::{Data, DataSource, EntropyBins, InputReading, Reading};
 use dissensus_train::{Task, Voted};
 use dissensus_votes::ReadOptions;
 
@@ -22,7 +22,7 @@ use crate::ui::{self, paint, text};
 /// What a study takes of the data that a spec names: of generated data also the truth.
 pub(crate) fn material(data: &Data) -> anyhow::Result<Material> {
     if let (DataSource::Dataset(name), None, None, None, None) =
-        (&data.source, &data.judged_on, &data.inputs, &data.encoder, data.subset)
+        (&data.source, &data.evaluate_on, &data.inputs, &data.encoder, data.subset)
         && name == "blends"
     {
         return blends_material(&blends(data)?);
@@ -56,8 +56,8 @@ pub(crate) fn load(data: &Data) -> anyhow::Result<Task> {
 
 /// The same, with the texts or pictures that an encoder was given.
 fn loaded(data: &Data) -> anyhow::Result<Material> {
-    if let Some(other) = &data.judged_on {
-        return Ok(judged_on(data, other)?.into());
+    if let Some(other) = &data.evaluate_on {
+        return Ok(evaluated_on(data, other)?.into());
     }
     let (table, mut texts) = votes(data)?;
     let mut encoded = None;
@@ -111,10 +111,10 @@ fn first(table: VoteTable, data: &Data) -> VoteTable {
     }
 }
 
-/// What a spec names, with another dataset to be judged on.
-fn judged_on(data: &Data, other: &str) -> anyhow::Result<Task> {
+/// The data of a run that is evaluated on another dataset.
+fn evaluated_on(data: &Data, other: &str) -> anyhow::Result<Task> {
     let mut there = data.clone();
-    (there.source, there.judged_on) = (DataSource::Dataset(other.to_owned()), None);
+    (there.source, there.evaluate_on) = (DataSource::Dataset(other.to_owned()), None);
     let read = |data: &Data| -> anyhow::Result<(VoteTable, Inputs)> {
         let table = first(votes(data)?.0, data);
         let inputs = own_inputs(data)?;
@@ -122,7 +122,7 @@ fn judged_on(data: &Data, other: &str) -> anyhow::Result<Task> {
         Ok((table, inputs))
     };
     let (table, inputs) = read(data)?;
-    let (other_table, other_inputs) = read(&there).context("data.judged_on")?;
+    let (other_table, other_inputs) = read(&there).context("data.evaluate_on")?;
     let own = Voted { name: data.name(), table: &table, inputs: &inputs };
     let (task, joined) =
         Task::judged_on(own, Voted { name: other, table: &other_table, inputs: &other_inputs })?;
@@ -158,19 +158,25 @@ fn print_joined(joined: &Joined, table: &VoteTable) {
     }
 }
 
-/// Inputs of a file, a folder, or a dataset of the catalogue.
+/// Inputs of a file, a folder, or a dataset of the catalogue; how a file is read is detected.
 pub(crate) fn read_inputs(path: &Path) -> anyhow::Result<Inputs> {
+    read_inputs_as(path, &InputReading::default())
+}
+
+fn read_inputs_as(path: &Path, how: &InputReading) -> anyhow::Result<Inputs> {
     let name = path.to_string_lossy();
     if !path.exists() && WITH_PICTURES.contains(&&*name) {
         return Ok(from_dataset(&name, &default_cache_dir()?)?);
     }
-    Ok(dissensus_inputs::read(path, &Default::default())?)
+    let InputReading { key, layout, id, resize } = how.clone();
+    let options = dissensus_inputs::ReadOptions { key, layout, id, resize, ..Default::default() };
+    Ok(dissensus_inputs::read(path, &options)?)
 }
 
 /// The inputs that a spec names, or those of its dataset.
 fn own_inputs(data: &Data) -> anyhow::Result<Inputs> {
     match (&data.inputs, &data.source) {
-        (Some(path), _) => read_inputs(path),
+        (Some(path), _) => read_inputs_as(path, &data.inputs_reading),
         (None, DataSource::Dataset(name)) if name == "blends" => Ok(from_blends(&blends(data)?)?),
         (None, DataSource::Dataset(name)) if WITH_PICTURES.contains(&name.as_str()) => {
             Ok(from_dataset(name, &default_cache_dir()?)?)
@@ -201,6 +207,10 @@ fn votes(data: &Data) -> anyhow::Result<(VoteTable, Texts)> {
     }
 }
 
+fn parsed<T: std::str::FromStr<Err = String>>(text: &str) -> anyhow::Result<T> {
+    text.parse().map_err(anyhow::Error::msg)
+}
+
 fn read_votes(path: &Path, how: &Reading) -> anyhow::Result<(VoteTable, Texts)> {
     let options = ReadOptions {
         format: how.format.clone(),
@@ -211,6 +221,11 @@ fn read_votes(path: &Path, how: &Reading) -> anyhow::Result<(VoteTable, Texts)> 
         text: how.text.clone(),
         texts: true,
         classes: how.classes.clone(),
+        delimiter: how.delimiter,
+        header: how.header,
+        missing: how.missing.clone(),
+        multilabel: how.multilabel.as_deref().map_or(Ok(Default::default()), parsed)?,
+        values: how.values.map(parsed).transpose()?,
         keep: Keep::Votes,
         ..ReadOptions::default()
     };

@@ -84,7 +84,7 @@ impl std::str::FromStr for AtATime {
 
 /// The device of this name, and whether it is a card.
 pub(crate) fn open_device(name: &str) -> anyhow::Result<(Box<dyn Device>, bool)> {
-    let (card, alone) = name.strip_suffix("+alone").map_or((name, false), |card| (card, true));
+    let (card, alone) = name.strip_suffix(":exclusive").map_or((name, false), |card| (card, true));
     let number = match card {
         "cpu" if !alone => None,
         "auto" if Cuda::count() == 0 => None,
@@ -92,8 +92,8 @@ pub(crate) fn open_device(name: &str) -> anyhow::Result<(Box<dyn Device>, bool)>
         other => match other.strip_prefix("cuda:").map(str::parse) {
             Some(Ok(number)) => Some(number),
             _ => anyhow::bail!(
-                "there is no device {name:?}; expected auto, cpu, cuda, or one of several cards as \
-                 in cuda:1; and for a card that does one run at a time, as in cuda+alone"
+                "there is no device {name:?}; expected auto, cpu, cuda, or one of several GPUs, as \
+                 in cuda:1; for a GPU that executes one run at a time, cuda:exclusive"
             ),
         },
     };

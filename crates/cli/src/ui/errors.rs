@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use dissensus_studies::StudyError;
+use dissensus_train::{ConfigError, Place};
 use dissensus_votes::ReadError;
 use dissensus_votes::write::WriteError;
 
@@ -42,8 +44,19 @@ fn hint(error: &anyhow::Error) -> Option<String> {
     if let Some(error) = error.downcast_ref::<dissensus_store::StoreError>() {
         return error.remedy();
     }
-    if let Some(error) = error.downcast_ref::<dissensus_studies::StudyError>() {
-        return error.remedy();
+    match error.downcast_ref::<StudyError>() {
+        Some(StudyError::Store(error)) => return error.remedy(),
+        Some(StudyError::Run { id, .. }) => {
+            return Some(format!("`dissensus runs rm {id}` removes it; it then starts anew"));
+        }
+        _ => {}
+    }
+    if let Some(ConfigError::IsStudy { place, .. }) = error.downcast_ref() {
+        let file = match place {
+            Place::File { name, .. } => name.as_str(),
+            _ => "FILE",
+        };
+        return Some(format!("`dissensus study run {file}` runs it"));
     }
     error.downcast_ref::<WriteError>()?.remedy().map(str::to_owned)
 }

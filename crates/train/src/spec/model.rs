@@ -3,9 +3,9 @@
 use dissensus_engine::Model;
 
 use super::read::{Reader, number, whole};
-use crate::SpecError;
+use crate::ConfigError;
 
-pub(super) fn read(reader: &mut Reader<'_>) -> Result<Model, SpecError> {
+pub(super) fn read(reader: &mut Reader<'_>) -> Result<Model, ConfigError> {
     let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
     let name = reader.choose("model", "name")?;
     if name == "mlp" {

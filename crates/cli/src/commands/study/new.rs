@@ -69,7 +69,7 @@ Examples:
   dissensus report runs --study mine --open";
 
 impl Args {
-    /// The keys of `[spec.data]` and their values.
+    /// The keys of `[data]` and their values.
     fn data(&self) -> Vec<(&'static str, String)> {
         let file = Path::new(&self.votes).exists() || self.votes.contains(['.', '/', '\\']);
         let mut keys = vec![(if file { "votes" } else { "dataset" }, self.votes.clone())];
