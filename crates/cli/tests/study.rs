@@ -238,7 +238,7 @@ fn a_study_of_ones_own() {
     new(0, &[&file[..], &["--force"]].concat());
     let run = ["study", "run", "my pictures.toml", "--scale", "quick", "--set", "model.width=2"];
     let ran = show(&ends(0, &folder, &run));
-    assert!(ran.contains("What was asked, and what came out"), "{ran}");
+    assert!(ran.contains("Questions and their answers"), "{ran}");
     let report = show(&ends(0, &folder, &["report", "runs", "--study", "my-pictures"]));
     assert!(report.contains("index.html"), "{report}");
     snapshot("error_new_model", &new(2, &["--model", "resnet"]));

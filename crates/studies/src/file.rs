@@ -123,7 +123,7 @@ pub(crate) fn refuse(layer: Layer, path: &str, place: &Place) -> Result<(), Conf
         (Layer::Arm | Layer::Study | Layer::Grid, "data.votes_per_item", _) => {
             "has its own key in a study: an arm's `votes`"
         }
-        (_, "run.seeds", _) => "has its own key here: `seeds`",
+        (_, "run.seeds", _) => "cannot be set here; use `seeds`",
         (Layer::Study, ..) => return Ok(()),
         (_, _, "run") if !own => "is the same for all runs: set it in [run]",
         (Layer::Grid, _, "data" | "split") => {

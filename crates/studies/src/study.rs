@@ -84,13 +84,23 @@ impl Study {
     /// Reads and checks the file of a study, and the files next to it that it names. A training spec is
     /// a study, too: each of its methods is an arm, and its name is that of the file.
     pub fn read(path: &Path) -> Result<Self, StudyError> {
+        Self::read_as(path, str::to_owned)
+    }
+
+    /// The same for a file that a program wrote: that of a study with its results, by this version or
+    /// an earlier one.
+    pub fn read_stored(path: &Path) -> Result<Self, StudyError> {
+        Self::read_as(path, translate_stored)
+    }
+
+    fn read_as(path: &Path, translate: fn(&str) -> String) -> Result<Self, StudyError> {
         let read = |path: &Path| {
             let fail = |source| StudyError::File { path: path.to_owned(), source };
             std::fs::read_to_string(path).map_err(fail)
         };
         let folder = path.parent().unwrap_or(Path::new("."));
         let open = |file: &str| read(&folder.join(file));
-        Self::with_files(&read(path)?, &path.display().to_string(), &open)
+        Self::with_files(&translate(&read(path)?), &path.display().to_string(), &open)
     }
 
     /// A built-in study; [`BUILTIN`] lists them.

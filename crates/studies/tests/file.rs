@@ -93,7 +93,7 @@ fn values_are_checked_where_they_stand() {
         ("[grid]\n'training.learning_rate' = 0.1\n", "expected a list of values"),
         ("[grid]\n'training.learning_rate' = [0.1, 0.1]\n", "none twice"),
         ("[grid]\n'data.items' = [10, 20]\n", "cannot be compared"),
-        ("[grid]\n'run.seeds' = [1, 2]\n", "its own key here: `seeds`"),
+        ("[grid]\n'run.seeds' = [1, 2]\n", "use `seeds`"),
         ("[[arm]]\nname = 'x'\ndelivery = 'softt'\n", "did you mean \"soft\"?"),
         (
             "[[arm]]\nname = 'x'\ndelivery = 'soft'\nset = { 'training.epochs' = 0 }\n",
@@ -293,7 +293,7 @@ fn what_is_set_for_all_is_over_everything_but_the_grid() {
     let error = study.clone().with_overrides(&["training.epoch=3".into()]).unwrap_err().to_string();
     assert!(error.contains("override training.epoch=3") && error.contains("`epochs`"), "{error}");
     let error = study.with_overrides(&["run.seeds=3".into()]).unwrap_err().to_string();
-    assert!(error.contains("its own key here: `seeds`"), "{error}");
+    assert!(error.contains("use `seeds`"), "{error}");
 }
 
 #[test]

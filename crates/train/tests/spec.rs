@@ -429,6 +429,7 @@ fn an_old_name_is_answered_with_the_present_one() {
         let error = with(&[old]).unwrap_err();
         assert!(error.ends_with(&format!("it is called `{new}` now")), "{error}");
     }
+    assert!(with(&["training.rat=1"]).unwrap_err().contains("did you mean `learning_rate`?"));
     let error = refused("[spec.data]\ndataset = 'blends'\n");
     let wanted = "unknown section [spec] (spec.toml, line 1, column 2); sections are written without \
                   it: [data] instead of [spec.data]";

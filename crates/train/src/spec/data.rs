@@ -98,7 +98,7 @@ pub enum DataSource {
         /// Its path.
         votes: PathBuf,
         /// How it is read.
-        reading: Reading,
+        reading: Box<Reading>,
     },
 }
 
@@ -200,7 +200,7 @@ impl Data {
                                   encoder for the texts of the votes file";
                     return Err(reader.missing("data.inputs", remedy));
                 }
-                DataSource::Files { votes: votes.into(), reading: Reading::read(reader)? }
+                DataSource::Files { votes: votes.into(), reading: Reading::read(reader)?.into() }
             }
             (Some(_), Some(_)) => {
                 let why = "and data.dataset are both given; remove one of them";

@@ -137,7 +137,9 @@ fn unknown(path: &str, place: Place) -> ConfigError {
     let known = if section.is_empty() { top().collect() } else { names(section) };
     let title = if section.is_empty() { "the file".into() } else { format!("[{section}]") };
     let hint = old::hint(path).or_else(|| belongs(name)).unwrap_or_else(|| {
-        let near = nearest(name, known.iter().copied());
+        let old = old::names(section);
+        let near = nearest(name, known.iter().copied().chain(old.iter().map(|(old, _)| *old)));
+        let near = old.iter().find(|(old, _)| *old == near).map_or(near, |(_, new)| *new);
         format!("did you mean `{near}`? {title} has {}", known.join(", "))
     });
     let known = known.iter().map(|&name| name.to_owned()).collect();

@@ -12,6 +12,14 @@ const RENAMED: &[(&str, &str)] = &[
 /// The section that held all others in a study.
 const OUTER: &str = "spec";
 
+/// The old keys of a section with the present ones.
+pub(super) fn names(section: &str) -> Vec<(&'static str, &'static str)> {
+    let name = |(old, new): &(&'static str, &'static str)| {
+        Some((old.strip_prefix(section)?.strip_prefix('.')?, new.rsplit('.').next()?))
+    };
+    RENAMED.iter().filter_map(name).collect()
+}
+
 /// What to write instead of an old key or section.
 pub(super) fn hint(path: &str) -> Option<String> {
     if path.split('.').next() == Some(OUTER) {
