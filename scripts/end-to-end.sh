@@ -63,7 +63,7 @@ width = 4
 methods = ["sls"]
 [training]
 epochs = 4
-batch = 32
+batch_size = 32
 [run]
 seeds = 1
 TOML
@@ -78,7 +78,7 @@ refuses 2 "did you mean \`rate\`?" "$program" train study.toml --set training.ra
 refuses 2 "run.precision is \"f64\"" "$program" train study.toml --set run.precision=f64
 says "best epoch 1" "$program" train study.toml --set training.epochs=1 --store one
 says "1 of 1 epochs" "$program" runs show "$(only one)" --store one
-refuses 1 "failed: 1 of 1 runs" "$program" train study.toml --set training.rate=1e10 --store diverged
+refuses 1 "failed: 1 of 1 runs" "$program" train study.toml --set training.learning_rate=1e10 --store diverged
 says "the loss" "$program" runs list --store diverged
 says "removed" "$program" runs rm --failed --yes --store diverged
 
@@ -111,7 +111,7 @@ for item in $(seq 1 20); do
     printf 'up-%s,a,up\nup-%s,b,up\nflat-%s,a,flat\nflat-%s,b,flat\n' "$item" "$item" "$item" "$item" >> bars.csv
 done
 says "accuracy 1.0000" "$program" train study.toml --set data.votes=bars.csv --set data.inputs=bars \
-    --set training.epochs=10 --set training.batch=4 --store bars-store
+    --set training.epochs=10 --set training.batch_size=4 --store bars-store
 falls bars-store
 says "flat-1,0.9" "$program" predict "$(only bars-store)" bars --store bars-store --weights last
 
@@ -120,16 +120,16 @@ cat > compare.toml <<'TOML'
 [study]
 name = "compare"
 title = "Soft and sampled labels"
-[spec.data]
+[data]
 votes = "first/votes.csv"
 inputs = "first/images.npy"
-[spec.model]
+[model]
 name = "smallcnn"
 width = 4
-[spec.training]
+[training]
 epochs = 3
-batch = 32
-[spec.run]
+batch_size = 32
+[run]
 seeds = 2
 [[arm]]
 name = "soft"
@@ -162,7 +162,7 @@ says "2        –            –       –        2" study status compare.toml 
 says "Which is better?" study run compare.toml --store whole
 [ "$(grep -c "done before" out.txt)" = 2 ] || fail "a study trains again what is done: $(cat out.txt)"; ok
 says "all runs are done" study status compare.toml --store whole
-sed 's/^delivery = "sls"/&\nset = { "training.rate" = 1e10 }/' compare.toml > diverges.toml
+sed 's/^delivery = "sls"/&\nset = { "training.learning_rate" = 1e10 }/' compare.toml > diverges.toml
 refuses 1 "failed: drawn · all votes · seed 1: " study run diverges.toml --store diverges
 grep -q "^soft  [0-9.]* ± [0-9.]*  [0-9.]* ± [0-9.]*$" out.txt || fail "the other arm: $(cat out.txt)"; ok
 
@@ -201,7 +201,7 @@ if [ -d "$mirror" ]; then
     # Three votes an item, judged on fifty.
     if [ -e "$mirror/cifar10/data_batch_5.bin" ]; then
         says cifar10n "$program" data fetch cifar10n --from "$mirror"
-        sed -e 's/^dataset = .*/dataset = "cifar10n"\njudged_on = "cifar10h"/' \
+        sed -e 's/^dataset = .*/dataset = "cifar10n"\nevaluate_on = "cifar10h"/' \
             photographs.toml > sparse.toml
         says "soft NLL" "$program" train sparse.toml --set training.epochs=2 --store sparse
         says "judged on   cifar10h, 500 items" "$program" runs show "$(only sparse)" --store sparse

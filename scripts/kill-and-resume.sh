@@ -24,7 +24,7 @@ methods = ["sls", "mixup"]
 
 [training]
 epochs = 240
-batch = 32
+batch_size = 32
 augment = { crop = 2, flip = true }
 
 [run]

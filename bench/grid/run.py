@@ -68,11 +68,11 @@ def study(dataset, quick):
         name = re.search(r'^name = "(.*)"$', section, re.MULTILINE)
         if head in ("[[dataset]]", "[[arm]]"):
             return name[1] in (dataset, "soft", "hard")
-        return head in ("[study]", "[grid]") or head.startswith("[spec")
+        return head in ("[study]", "[grid]") or re.match(r"\[(data|split|model|training|selection|run)\b", head)
 
     text = "\n".join(filter(keep, sections))
     if quick:
-        text = re.sub(r'("training.(?:rate|epochs)" = )\[([^,]*),.*', r"\1[\2]", text)
+        text = re.sub(r'("training.(?:learning_rate|epochs)" = )\[([^,]*),.*', r"\1[\2]", text)
     path = WORK / f"{dataset}.toml"
     path.write_text(text)
     return path

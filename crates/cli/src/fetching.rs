@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use dissensus::DataError as LoadDataError;
-use dissensus::ENCODERS;
+use dissensus::{DataError as LoadDataError, ENCODERS};
 use dissensus_data::catalogue::Kind;
 use dissensus_data::{
     Dataset, Error as DataError, HUB_PREFIX, HubModel, Options, default_cache_dir, fetch,
@@ -12,7 +11,6 @@ use dissensus_data::{
 use dissensus_inputs::InputError;
 use dissensus_train::spec::{Data, DataSource};
 
-use crate::training::ENCODERS;
 use crate::ui::errors::{causes, words};
 use crate::ui::progress::FetchBars;
 
@@ -40,12 +38,12 @@ impl Fetching {
         }
     }
 
-    /// What a spec says of its data: the votes, those that are judged on, the encoder.
+    /// The data of a run: the votes, the dataset for evaluation, the encoder.
     pub(crate) fn data(&self, data: &Data) -> anyhow::Result<()> {
         if let DataSource::Dataset(name) = &data.source {
             self.set(name)?;
         }
-        data.judged_on.iter().try_for_each(|name| self.set(name))?;
+        data.evaluate_on.iter().try_for_each(|name| self.set(name))?;
         match data.encoder.as_deref() {
             Some(name) if name.starts_with(HUB_PREFIX) => self.model(&name.parse()?),
             Some(name) if ENCODERS.contains(&name) => self.set(name),

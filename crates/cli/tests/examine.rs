@@ -28,7 +28,7 @@ methods = [\"soft\", \"sls\"]
 
 [training]
 epochs = 3
-batch = 16
+batch_size = 16
 
 [run]
 seeds = 2
@@ -352,7 +352,7 @@ fn data_of_ones_own() {
     let rows: String = rows.collect();
     std::fs::write(path.join("vectors.csv"), format!("id,a,b,c\n{rows}")).unwrap();
     let spec = "[data]\nvotes = \"votes.csv\"\ninputs = \"vectors.csv\"\n[model]\nname = \"mlp\"\n\
-                hidden = 4\n[delivery]\nmethods = \"soft\"\n[training]\nepochs = 2\nbatch = 8\n\
+                hidden = 4\n[delivery]\nmethods = \"soft\"\n[training]\nepochs = 2\nbatch_size = 8\n\
                 [run]\nseeds = 1\n";
     std::fs::write(path.join("own.toml"), spec).unwrap();
     let trained = dissensus(path, &["train", "own.toml"]);
@@ -366,9 +366,9 @@ fn data_of_ones_own() {
     let found = dissensus(path, &["geometry", run, "--spec", "own.toml"]);
     assert!(found.status.success(), "{}", show(&found));
     // A study that was run in the same store names its data.
-    let study = "[study]\nname = \"mine\"\ntitle = \"Mine\"\n[spec.data]\nvotes = \"votes.csv\"\n\
-                 inputs = \"vectors.csv\"\n[spec.model]\nname = \"mlp\"\nhidden = 4\n\
-                 [spec.training]\nepochs = 1\nbatch = 8\n[spec.run]\nseeds = 1\n[[arm]]\n\
+    let study = "[study]\nname = \"mine\"\ntitle = \"Mine\"\n[data]\nvotes = \"votes.csv\"\n\
+                 inputs = \"vectors.csv\"\n[model]\nname = \"mlp\"\nhidden = 4\n\
+                 [training]\nepochs = 1\nbatch_size = 8\n[run]\nseeds = 1\n[[arm]]\n\
                  name = \"soft\"\ntitle = \"soft labels\"\ndelivery = \"soft\"\n";
     std::fs::write(path.join("mine.toml"), study).unwrap();
     let ran = dissensus(path, &["study", "run", "mine.toml"]);

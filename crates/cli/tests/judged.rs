@@ -17,7 +17,7 @@ use tempfile::TempDir;
 const SPEC: &str = "\
 [data]
 dataset = \"cifar10n\"
-judged_on = \"cifar10h\"
+evaluate_on = \"cifar10h\"
 items = 100
 
 [split]
@@ -33,7 +33,7 @@ methods = [\"soft\", \"sls\"]
 
 [training]
 epochs = 2
-batch = 16
+batch_size = 16
 
 [run]
 seeds = 1
@@ -63,10 +63,10 @@ fn what_is_missing_or_does_not_fit_is_said() {
     assert!(text.contains("dissensus data fetch cifar10n"), "{text}");
     // The dataset is there, and what it is to be judged on is not.
     let text = refused("data.dataset=blends");
-    assert!(text.contains("data.judged_on: "), "{text}");
+    assert!(text.contains("data.evaluate_on: "), "{text}");
     assert!(text.contains("dissensus data fetch cifar10h"), "{text}");
     let text = refused("split.shares=[0.8, 0.2]");
-    assert!(text.contains("for each part but the last, which is data.judged_on"), "{text}");
+    assert!(text.contains("for each part but the last, which is data.evaluate_on"), "{text}");
 }
 
 #[test]

@@ -115,7 +115,7 @@ fn spec(task: &Task, sets: &[&str]) -> RunSpec {
     let text = "
         data.dataset = 'blends'
         delivery.methods = 'soft'
-        training = { epochs = 3, batch = 32, rate = 0.05 }
+        training = { epochs = 3, batch_size = 32, learning_rate = 0.05 }
         run.seeds = [0]
     ";
     let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
@@ -136,7 +136,7 @@ fn every_kind() -> (Lab, ActiveRun, HashMap<&'static str, String>) {
     let interrupted = lab.train(&task, &small(&task, 1), 2);
     let failed = lab.begin(&small(&task, 2));
     let failed_id = failed.id().clone();
-    failed.fail("the loss is not a number in epoch 1: lower training.rate").unwrap();
+    failed.fail("the loss is not a number in epoch 1: lower training.learning_rate").unwrap();
     let broken = lab.begin(&small(&task, 3));
     let broken_id = broken.id().clone();
     std::fs::write(broken.dir().join("status.json"), "{").unwrap();
@@ -316,7 +316,7 @@ fn pictures_of_a_run_are_predicted_to_the_bit() {
     // A rate that stays so high that it gets worse again.
     let sets = [
         "training.optimizer=adam",
-        "training.rate=0.05",
+        "training.learning_rate=0.05",
         "training.schedule=constant",
         "training.epochs=12",
     ];

@@ -20,20 +20,20 @@ const STUDY: &str = r#"
 name = "small"
 title = "Soft and sampled labels"
 
-[spec.data]
+[data]
 dataset = "blends"
 items = 120
 votes_per_item = 5
 
-[spec.model]
+[model]
 name = "smallcnn"
 width = 2
 
-[spec.training]
+[training]
 epochs = 2
-batch = 32
+batch_size = 32
 
-[spec.run]
+[run]
 seeds = 2
 
 [[arm]]
@@ -238,7 +238,7 @@ fn a_study_of_ones_own() {
     new(0, &[&file[..], &["--force"]].concat());
     let run = ["study", "run", "my pictures.toml", "--scale", "quick", "--set", "model.width=2"];
     let ran = show(&ends(0, &folder, &run));
-    assert!(ran.contains("What was asked, and what came out"), "{ran}");
+    assert!(ran.contains("Questions and their answers"), "{ran}");
     let report = show(&ends(0, &folder, &["report", "runs", "--study", "my-pictures"]));
     assert!(report.contains("index.html"), "{report}");
     snapshot("error_new_model", &new(2, &["--model", "resnet"]));
@@ -359,7 +359,7 @@ fn a_study_is_run_once() {
 #[test]
 fn a_run_that_fails_does_not_stop_the_others() {
     let folder = lab();
-    let wild = "delivery = \"sls\"\nset = { \"training.rate\" = 1e9 }";
+    let wild = "delivery = \"sls\"\nset = { \"training.learning_rate\" = 1e9 }";
     let text = STUDY.replace("delivery = \"sls\"", wild);
     std::fs::write(folder.path().join("small.toml"), text).unwrap();
     snapshot("run_failed", &ends(1, &folder, &["study", "run", "small.toml", "--jobs", "1"]));
@@ -376,13 +376,14 @@ fn a_run_that_fails_does_not_stop_the_others() {
 #[test]
 fn a_grid_is_searched_and_then_run() {
     let folder = lab();
-    let grid = "[grid]\n\"training.rate\" = [0.1, 1e-6]\nselect = \"soft_nll\"\n\n[[slice]]";
+    let grid =
+        "[grid]\n\"training.learning_rate\" = [0.1, 1e-6]\nselect = \"soft_nll\"\n\n[[slice]]";
     std::fs::write(folder.path().join("other.toml"), STUDY.replace("\"small\"", "\"other\""))
         .unwrap();
     let other = show(&ends(0, &folder, &["study", "run", "other.toml", "--seeds", "1"]));
     assert!(other.contains("next: dissensus report runs --open"), "{other}");
-    let text = STUDY.replacen("[[slice]]", grid, 1)
-        + "\n[spec.split]\nparts = \"train/validation/test\"\n";
+    let text =
+        STUDY.replacen("[[slice]]", grid, 1) + "\n[split]\nparts = \"train/validation/test\"\n";
     std::fs::write(folder.path().join("small.toml"), text).unwrap();
     let run = || ends(0, &folder, &["study", "run", "small.toml", "--jobs", "1"]);
     let first = run();

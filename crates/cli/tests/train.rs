@@ -27,7 +27,7 @@ methods = [\"soft\", \"sls\"]
 
 [training]
 epochs = 2
-batch = 16
+batch_size = 16
 
 [run]
 seeds = 1
@@ -147,7 +147,7 @@ fn a_small_training() {
 #[test]
 fn a_run_that_diverges_fails_and_the_others_go_on() {
     let folder = lab();
-    let arguments = ["train", "study.toml", "--set", "training.rate=1e10", "--jobs", "1"];
+    let arguments = ["train", "study.toml", "--set", "training.learning_rate=1e10", "--jobs", "1"];
     let output = dissensus(folder.path(), &arguments);
     assert_eq!(output.status.code(), Some(1), "{}", show(&output));
     let text = show(&output);

@@ -9,7 +9,7 @@ use dissensus_inputs::{Inputs, Joined, Matched, WITH_IMAGES, from_blends, from_d
 use dissensus_labels::subset;
 use dissensus_measure::{Matrix, Targets, Truth};
 use dissensus_studies::Material;
-use dissensus_train::spec::{Data, DataSource, EntropyBins, Reading};
+use dissensus_train::spec::{Data, DataSource, EntropyBins, InputReading, Reading};
 use dissensus_train::{Task, Voted};
 use dissensus_votes::ReadOptions;
 
@@ -20,7 +20,7 @@ use crate::{DataError, LoadContext};
 /// behind them, and the true distributions of generated data.
 pub fn load_material(data: &Data, context: &LoadContext<'_>) -> Result<Material, DataError> {
     if let (DataSource::Dataset(name), None, None, None, None) =
-        (&data.source, &data.judged_on, &data.inputs, &data.encoder, data.subset)
+        (&data.source, &data.evaluate_on, &data.inputs, &data.encoder, data.subset)
         && name == "blends"
     {
         return blends_material(&blends(data)?);
@@ -54,8 +54,8 @@ pub fn load_task(data: &Data, context: &LoadContext<'_>) -> Result<Task, DataErr
 
 /// The same, with the texts or pictures that an encoder was given.
 fn loaded(data: &Data, context: &LoadContext<'_>) -> Result<Material, DataError> {
-    if let Some(other) = &data.judged_on {
-        return Ok(judged_on(data, other, context)?.into());
+    if let Some(other) = &data.evaluate_on {
+        return Ok(evaluated_on(data, other, context)?.into());
     }
     let (table, mut texts) = votes(data, context)?;
     let mut encoded = None;
@@ -108,9 +108,9 @@ fn first(table: VoteTable, data: &Data) -> VoteTable {
 }
 
 /// What a spec names, with another dataset to be judged on.
-fn judged_on(data: &Data, other: &str, context: &LoadContext<'_>) -> Result<Task, DataError> {
+fn evaluated_on(data: &Data, other: &str, context: &LoadContext<'_>) -> Result<Task, DataError> {
     let mut there = data.clone();
-    (there.source, there.judged_on) = (DataSource::Dataset(other.to_owned()), None);
+    (there.source, there.evaluate_on) = (DataSource::Dataset(other.to_owned()), None);
     let read = |data: &Data| -> Result<(VoteTable, Inputs), DataError> {
         let table = first(votes(data, context)?.0, data);
         let inputs = own_inputs(data, context)?;
@@ -155,19 +155,27 @@ fn report_joined(joined: &Joined, table: &VoteTable, context: &LoadContext<'_>) 
 }
 
 /// Inputs of a file, a folder, or a dataset of the catalogue.
-pub fn read_inputs(path: &Path, context: &LoadContext<'_>) -> Result<Inputs, DataError> {
+pub fn read_inputs(
+    path: &Path,
+    options: &dissensus_inputs::ReadOptions,
+    context: &LoadContext<'_>,
+) -> Result<Inputs, DataError> {
     let name = path.to_string_lossy();
     if !path.exists() && WITH_IMAGES.contains(&&*name) {
         return Ok(from_dataset(&name, context.cache()?)?);
     }
-    let bar = ui::progress::ReadingBar::default();
-    Ok(dissensus_inputs::read_with_progress(path, &Default::default(), &bar)?)
+    Ok(dissensus_inputs::read_with_progress(path, options, context.progress)?)
 }
 
 /// The inputs that a spec names, or those of its dataset.
 fn own_inputs(data: &Data, context: &LoadContext<'_>) -> Result<Inputs, DataError> {
     match (&data.inputs, &data.source) {
-        (Some(path), _) => read_inputs(path, context),
+        (Some(path), _) => {
+            let InputReading { key, layout, id, resize } = data.inputs_reading.clone();
+            let options =
+                dissensus_inputs::ReadOptions { key, layout, id, resize, ..Default::default() };
+            read_inputs(path, &options, context)
+        }
         (None, DataSource::Dataset(name)) if name == "blends" => Ok(from_blends(&blends(data)?)?),
         (None, DataSource::Dataset(name)) if WITH_IMAGES.contains(&name.as_str()) => {
             Ok(from_dataset(name, context.cache()?)?)
@@ -189,11 +197,20 @@ fn votes(data: &Data, context: &LoadContext<'_>) -> Result<(VoteTable, Texts), D
         DataSource::Dataset(name) => {
             Ok((dissensus_inputs::votes(name, context.cache()?)?, Vec::new()))
         }
-        DataSource::Files { votes, reading } => read_votes(votes, reading),
+        DataSource::Files { votes, reading } => read_votes(votes, reading, context),
     }
 }
 
-fn read_votes(path: &Path, how: &Reading) -> Result<(VoteTable, Texts), DataError> {
+/// A setting that the spec's reader has checked already.
+fn parsed<T: std::str::FromStr<Err = String>>(text: &str) -> Result<T, DataError> {
+    text.parse().map_err(|reason| DataError::Option { value: text.to_owned(), reason })
+}
+
+fn read_votes(
+    path: &Path,
+    how: &Reading,
+    context: &LoadContext<'_>,
+) -> Result<(VoteTable, Texts), DataError> {
     let options = ReadOptions {
         format: how.format.clone(),
         item: how.item.clone(),
@@ -203,10 +220,15 @@ fn read_votes(path: &Path, how: &Reading) -> Result<(VoteTable, Texts), DataErro
         text: how.text.clone(),
         texts: true,
         classes: how.classes.clone(),
+        delimiter: how.delimiter.map(dissensus_io::Delimiter),
+        header: how.header,
+        missing: how.missing.clone(),
+        multilabel: how.multilabel.as_deref().map_or(Ok(Default::default()), parsed)?,
+        values: how.values.map(parsed).transpose()?,
         keep: Keep::Votes,
         ..ReadOptions::default()
     };
-    let read = dissensus_votes::read(path, &options)?;
+    let read = dissensus_votes::read_with_progress(path, &options, context.progress)?;
     let texts = read.texts.iter().map(|(id, text)| (id.clone(), vec![text.clone()])).collect();
     Ok((read.table, texts))
 }

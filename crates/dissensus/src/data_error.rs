@@ -50,8 +50,16 @@ pub enum DataError {
     )]
     NothingToEncode,
     /// The dataset that runs are evaluated on cannot be loaded.
-    #[error("data.judged_on: {0}")]
+    #[error("data.evaluate_on: {0}")]
     EvaluatedOn(Box<DataError>),
+    /// An option of reading with a value that it does not have.
+    #[error("{value:?} cannot be used: {reason}")]
+    Option {
+        /// What came.
+        value: String,
+        /// What was expected.
+        reason: String,
+    },
     /// A spec or study that cannot be read.
     #[error("reading {}: {source}", path.display())]
     Spec {
@@ -89,7 +97,7 @@ pub enum DataError {
     Train(#[from] dissensus_train::TrainError),
     /// A spec that cannot be used.
     #[error(transparent)]
-    SpecError(#[from] dissensus_train::SpecError),
+    Config(#[from] dissensus_train::ConfigError),
     /// A study that cannot be used.
     #[error(transparent)]
     Study(#[from] dissensus_studies::StudyError),

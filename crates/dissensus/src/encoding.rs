@@ -42,17 +42,6 @@ pub fn open_encoder(name: &str, context: &LoadContext<'_>) -> Result<Box<dyn Enc
 }
 
 /// A model of the hub, named in results by its repository and the start of its commit.
-fn open_hub_model(model: &HubModel) -> anyhow::Result<Box<dyn Encoder>> {
-    let found = locate_model(model, &default_cache_dir()?)?;
-    let name = format!("{}@{}", model.repo(), &found.commit[..12]);
-    if model.commit().is_none() {
-        let pinned = model.at(&found.commit);
-        ui::err(&paint::dim(&format!("note: {model} is not pinned; this is {pinned}\n")));
-    }
-    Ok(open_folder(&found.folder, Some(&name))?)
-}
-
-/// A model of the hub, named in results by its repository and the start of its commit.
 fn open_hub_model(
     model: &HubModel,
     context: &LoadContext<'_>,
@@ -171,6 +160,6 @@ fn picture(images: &Images, place: usize) -> Image<'_> {
         height: images.height(),
         width: images.width(),
         channels: images.channels(),
-        pixels: images.picture(place),
+        pixels: images.image(place),
     }
 }

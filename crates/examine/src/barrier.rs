@@ -82,7 +82,7 @@ pub fn barrier(
         return Err(ExamineError::Few { what, found: 0, least: 1 });
     }
     let trained = common(from.trained_on(), to.trained_on());
-    let batch = from.settings().batch.min(from.spec().run.training.batch as usize);
+    let batch = from.settings().batch.min(from.spec().run.training.batch_size as usize);
     let batch = batch.min(from.dataset().len()).max(1);
     let ends: [Weights; 2] = [from.weights().clone(), to.weights().clone()];
     let runs = [from.id().to_owned(), to.id().to_owned()];

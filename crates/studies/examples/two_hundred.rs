@@ -26,11 +26,11 @@ const EPOCHS: u64 = 200;
 const STUDY: &str = "
 [study]
 name = 'two-hundred'
-[spec.data]
+[data]
 dataset = 'made-up'
-[spec.model]
+[model]
 name = 'smallcnn'
-[spec.run]
+[run]
 seeds = 10
 [[arm]]
 name = 'soft'

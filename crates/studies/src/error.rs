@@ -1,105 +1,25 @@
-//! What can be wrong with a study, in words that name the key, where it stands and what would do.
+//! Errors of studies. Those of a study's file are [`ConfigError`]s, as those of a training spec.
 
 use std::path::PathBuf;
 
 use dissensus_measure::MeasureError;
 use dissensus_store::{RunId, StoreError};
-use dissensus_train::{Place, SpecError, TrainError};
+use dissensus_train::{ConfigError, TrainError};
 use thiserror::Error;
 
-/// Any error of who loads data.
+/// Any error of loading data.
 pub type LoadError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Why a study cannot be used.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum StudyError {
-    /// Text that is not TOML.
-    #[error("cannot read the study ({place}): {message}")]
-    Syntax {
-        /// Where.
-        place: Place,
-        /// What the TOML reader says.
-        message: String,
-    },
-    /// A key or section that there is not.
-    #[error(
-        "unknown key `{name}` in {section} ({place}); did you mean `{nearest}`? There are {known}"
-    )]
-    UnknownKey {
-        /// What came.
-        name: String,
-        /// What it stands in.
-        section: String,
-        /// Where.
-        place: Place,
-        /// The known key nearest to it.
-        nearest: String,
-        /// All of them, joined.
-        known: String,
-    },
-    /// A value of another type, or out of range.
-    #[error("{key} is {found} ({place}); expected {expected}")]
-    Value {
-        /// Section and key.
-        key: String,
-        /// What came.
-        found: String,
-        /// What would do.
-        expected: String,
-        /// Where.
-        place: Place,
-    },
-    /// A name that is not in a list.
-    #[error("{key} names {found:?} ({place}); did you mean `{nearest}`? There are {known}")]
-    UnknownName {
-        /// Section and key.
-        key: String,
-        /// What came.
-        found: String,
-        /// The known name nearest to it.
-        nearest: String,
-        /// All of them, joined.
-        known: String,
-        /// Where.
-        place: Place,
-    },
-    /// Something that is not there.
-    #[error("{study} has no {key}; {remedy}")]
-    Missing {
-        /// What the study's file is called.
-        study: String,
-        /// Section and key.
-        key: String,
-        /// What to write.
-        remedy: String,
-    },
-    /// The same name twice.
-    #[error("{key} names {value:?} twice ({place}); call one of them otherwise")]
-    Twice {
-        /// Section and key.
-        key: String,
-        /// What stands there twice.
-        value: String,
-        /// Where.
-        place: Place,
-    },
-    /// Settings that do not go together, or that have their own place.
-    #[error("{key} ({place}) {why}")]
-    Conflict {
-        /// Section and key.
-        key: String,
-        /// Where.
-        place: Place,
-        /// Why, and what to do.
-        why: String,
-    },
     /// No built-in study of this name.
     #[error("there is no built-in study {name:?}; did you mean `{nearest}`? There are {known}")]
     NoStudy {
-        /// What was asked for.
+        /// The name.
         name: String,
-        /// The nearest.
+        /// The name nearest to it.
         nearest: String,
         /// All of them, joined.
         known: String,
@@ -109,28 +29,28 @@ pub enum StudyError {
     File {
         /// The file.
         path: PathBuf,
-        /// What the operating system says.
+        /// The cause.
         source: std::io::Error,
     },
-    /// A key of a run's spec that cannot be as it is.
+    /// A file, or an override, that cannot be used.
     #[error(transparent)]
-    Spec(#[from] SpecError),
+    Config(#[from] ConfigError),
     /// Data that cannot be loaded.
     #[error("the data of {dataset}: {source}")]
     Load {
-        /// The data set, as the study calls it.
+        /// The name of the dataset.
         dataset: String,
-        /// What the one who loads says.
+        /// The cause.
         source: LoadError,
     },
     /// A model that does not fit the data.
-    #[error("{arm} on {dataset}: {source}; choose another spec.model")]
+    #[error("{arm} on {dataset}: {source}; choose another model.name")]
     Model {
         /// The arm.
         arm: String,
-        /// The data set.
+        /// The dataset.
         dataset: String,
-        /// What the engine says.
+        /// The cause.
         source: TrainError,
     },
     /// A run whose results are not what they should be.
@@ -141,7 +61,7 @@ pub enum StudyError {
         /// What is wrong with it.
         reason: String,
     },
-    /// A table of results that is none.
+    /// A table of results that cannot be read or written.
     #[error("{what}: {reason}")]
     Results {
         /// Which one.
@@ -152,10 +72,10 @@ pub enum StudyError {
     /// A store that cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Predictions that cannot be judged.
+    /// Predictions that cannot be evaluated.
     #[error(transparent)]
     Measure(#[from] MeasureError),
-    /// A model that cannot be looked into.
+    /// A model that cannot be examined.
     #[error(transparent)]
     Examine(#[from] dissensus_examine::ExamineError),
     /// Votes that cannot be drawn or estimated.
@@ -166,17 +86,5 @@ pub enum StudyError {
 impl From<dissensus_geometry::GeometryError> for StudyError {
     fn from(error: dissensus_geometry::GeometryError) -> Self {
         Self::Examine(error.into())
-    }
-}
-
-impl StudyError {
-    /// What the user can do about it, where the message does not say.
-    pub fn remedy(&self) -> Option<String> {
-        match self {
-            Self::Run { id, .. } => {
-                Some(format!("`dissensus runs rm {id}` removes it; it then starts anew"))
-            }
-            _ => None,
-        }
     }
 }

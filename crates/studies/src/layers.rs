@@ -1,30 +1,29 @@
-//! From a study to runs: the spec, and on top of it, in this order, what a data set sets, what an arm
-//! sets, the arm's delivery and votes, what the study (its scale, its user) sets, and a point of the
-//! grid. Each combination is checked as a whole, with the place of whatever does not fit.
+//! From a study to runs: the settings of the file, and over them, in this order, those of a dataset,
+//! those of an arm, the arm's delivery and votes, those of the study (its scale, overrides), and a
+//! point of the grid. Each combination is checked as a whole; errors name the position of the setting.
 
 use dissensus_core::Direction;
 use dissensus_measure::metric;
 use dissensus_train::spec::{Data, Draft, Run, Spec, Votes};
-use dissensus_train::{Place, RunPlan, RunResult, Selection};
+use dissensus_train::{ConfigError, Place, RunPlan, RunResult, Selection};
 use toml::Value;
 
-use crate::StudyError;
 use crate::file::{Arm, DatasetChoice, Setting, VotesChoice};
-use crate::study::{Study, missing, unknown};
+use crate::study::Study;
 
-/// Everything of one arm on one data set with one number of votes: runs that differ in their seeds,
-/// and in the points of a grid.
+/// One arm on one dataset with one number of votes: runs that differ in their seeds, and in the points
+/// of a grid.
 #[derive(Clone, Debug)]
 pub(crate) struct Outline {
     pub(crate) dataset: String,
     pub(crate) arm: String,
     pub(crate) k: Option<u32>,
     pub(crate) seeds: Vec<u64>,
-    /// What to load.
+    /// The data to load.
     pub(crate) data: Data,
-    /// One run a point; a single one without settings where there is no grid.
+    /// One run per point; a single one without settings where there is no grid.
     pub(crate) points: Vec<Point>,
-    /// What selects a point; `None` where there is no grid.
+    /// How a point is selected; `None` where there is no grid.
     pub(crate) search: Option<Search>,
 }
 
@@ -33,7 +32,7 @@ pub(crate) struct Outline {
 pub(crate) struct Point {
     /// Setting and value, as they are written.
     pub(crate) settings: Vec<(String, String)>,
-    /// The run of one seed; others differ in it alone.
+    /// The run of one seed; others differ only in the seed.
     runs: Spec,
 }
 
@@ -55,22 +54,34 @@ impl Point {
     }
 }
 
-/// Which way a metric is better, where it can select.
-pub(crate) fn direction(name: &str, place: &Place) -> Result<Direction, StudyError> {
+/// The direction of a metric that selects.
+pub(crate) fn direction(name: &str, place: &Place) -> Result<Direction, ConfigError> {
     match Selection::new(name) {
         Ok(selection) => Ok(selection.better()),
         Err(_) => {
             let directed = dissensus_measure::METRICS.iter().map(|metric| &metric.about);
             let directed = directed.filter(|about| about.direction.is_directed());
             let known: Vec<&str> = directed.map(|about| about.name).collect();
-            Err(unknown("[grid] select", name, known.into_iter(), place))
+            Err(ConfigError::unknown_name("[grid] select", name, known.into_iter(), place))
         }
     }
 }
 
 impl Study {
+    /// The data of its runs, each once. The numbers of votes are left out: loading does not depend on
+    /// them.
+    pub fn data(&self) -> Result<Vec<Data>, ConfigError> {
+        let mut all: Vec<Data> = Vec::new();
+        for outline in self.outlines(None)? {
+            if !all.contains(&outline.data) {
+                all.push(outline.data);
+            }
+        }
+        Ok(all)
+    }
+
     /// The outlines of these arms (all of them where none is named), in the order of the study.
-    pub(crate) fn outlines(&self, only: Option<&[String]>) -> Result<Vec<Outline>, StudyError> {
+    pub(crate) fn outlines(&self, only: Option<&[String]>) -> Result<Vec<Outline>, ConfigError> {
         let mut outlines = Vec::new();
         let alone = [None];
         let datasets: Vec<Option<&DatasetChoice>> = match self.datasets.is_empty() {
@@ -91,10 +102,11 @@ impl Study {
         Ok(outlines)
     }
 
-    /// How its runs are run, which is the same for all: device, lanes, threads, store, checkpoints.
-    /// The seeds are those of arms that have none of their own.
-    pub fn run_settings(&self) -> Result<Run, StudyError> {
-        let arm = self.arms.first().ok_or_else(|| missing(&self.file, "[[arm]]", "give it one"))?;
+    /// How runs are executed, which is the same for all: device, jobs, threads, store, checkpoints.
+    /// The seeds are those of arms without their own.
+    pub fn run_settings(&self) -> Result<Run, ConfigError> {
+        let none = || ConfigError::missing(&self.file, "[[arm]]", "add one");
+        let arm = self.arms.first().ok_or_else(none)?;
         Ok(self.draft(self.datasets.first(), arm, None, &[])?.check()?.run)
     }
 
@@ -103,7 +115,7 @@ impl Study {
         dataset: Option<&DatasetChoice>,
         arm: &Arm,
         outlines: &mut Vec<Outline>,
-    ) -> Result<(), StudyError> {
+    ) -> Result<(), ConfigError> {
         let entries: Vec<Option<&VotesChoice>> = match &arm.votes {
             Some(votes) => votes.iter().map(Some).collect(),
             None => vec![None],
@@ -143,13 +155,14 @@ impl Study {
         Ok(())
     }
 
-    fn search(&self, spec: &Spec) -> Result<Option<Search>, StudyError> {
+    fn search(&self, spec: &Spec) -> Result<Option<Search>, ConfigError> {
         let Some(grid) = &self.grid else { return Ok(None) };
         let metric = grid.select.clone().unwrap_or_else(|| spec.selection.metric.clone());
         let on = grid.on.clone().unwrap_or_else(|| spec.selection.on.clone());
         let parts = spec.split.parts.get(1..).unwrap_or_default();
         if !parts.contains(&on.as_str()) {
-            return Err(unknown("[grid] on", &on, parts.iter().copied(), &grid.on_place));
+            let known = parts.iter().copied();
+            return Err(ConfigError::unknown_name("[grid] on", &on, known, &grid.on_place));
         }
         let better = direction(&metric, &grid.select_place)?;
         Ok(Some(Search { seed: grid.seed, metric, on, better }))
@@ -161,29 +174,27 @@ impl Study {
         arm: &Arm,
         votes: Option<&VotesChoice>,
         point: &[Setting],
-    ) -> Result<Draft, StudyError> {
+    ) -> Result<Draft, ConfigError> {
         let mut draft = self.base.clone();
-        let mut apply = |set: &[Setting]| {
-            set.iter().try_for_each(|one| draft.set(&one.path, &one.value, &one.place))
+        let own = |path: &str, value: Value, place: &Place| Setting {
+            path: path.to_owned(),
+            value,
+            place: place.clone(),
         };
-        apply(dataset.map_or(&[][..], |dataset| &dataset.set))?;
-        apply(&arm.set)?;
         let delivery = Value::String(arm.delivery.clone());
-        draft.set("delivery.methods", &delivery, &arm.delivery_place)?;
-        if let Some(choice) = votes {
+        let delivery = own("delivery.methods", delivery, &arm.delivery_place);
+        let votes = votes.map(|choice| {
             let k = choice.k.map_or(Value::String("all".into()), |k| Value::Integer(k.into()));
-            draft.set("data.votes_per_item", &k, &arm.votes_place)?;
-        }
-        let mut apply = |set: &[Setting]| {
-            set.iter().try_for_each(|one| draft.set(&one.path, &one.value, &one.place))
-        };
-        apply(&self.set)?;
-        apply(point)?;
+            own("data.votes_per_item", k, &arm.votes_place)
+        });
+        let dataset = dataset.map_or(&[][..], |dataset| &dataset.set);
+        let first = dataset.iter().chain(&arm.set).chain([&delivery]).chain(&votes);
+        first.chain(&self.set).chain(point).try_for_each(|one| draft.set(one))?;
         Ok(draft)
     }
 }
 
-/// A value for people: a text without its quotes.
+/// A value for reports: a text without its quotes.
 fn written(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
@@ -192,4 +203,46 @@ fn written(value: &Value) -> String {
 pub(crate) fn selecting(result: &RunResult, search: &Search) -> Option<f64> {
     metric(&search.metric)?;
     result.part(&search.on)?.best.get(&search.metric)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+mod tests {
+    use serde_json::json;
+
+    use crate::{BUILTIN, Study};
+
+    /// A run is named by what it is, and results of these studies are published under the names of
+    /// their runs: however a study is written, its runs stay the same.
+    #[test]
+    fn built_in_studies_keep_their_runs() {
+        let digest_of = |study: &Study| {
+            let outlines = study.outlines(None).unwrap();
+            let runs = outlines.iter().map(|outline| {
+                let runs = outline.points.iter().map(|point| point.runs(&outline.seeds));
+                json!([outline.dataset, outline.arm, outline.k, runs.collect::<Vec<_>>()])
+            });
+            dissensus_store::digest(&runs.collect())
+        };
+        let mut found = String::new();
+        for builtin in BUILTIN {
+            let study = Study::builtin(builtin.name).unwrap();
+            found += &format!("{} {:.16}", study.name, digest_of(&study));
+            for scale in study.scales.clone() {
+                let scaled = study.clone().scaled(&scale.name).unwrap();
+                found += &format!(" {} {:.16}", scale.name, digest_of(&scaled));
+            }
+            found.push('\n');
+        }
+        assert_eq!(found, RUNS);
+    }
+
+    const RUNS: &str = "\
+        demo 9cf7d4511fe854ad quick 183294ef74fa915f\n\
+        same-target f0f6a9be86c5ab6b quick 2fb5ddfb24c81c5e\n\
+        same-target-cifar10n ecff484487ae84cd quick c9ffeb0d9791834f\n\
+        same-target-further 6a873094046d2548 quick ba32a38039473dbc\n\
+        soft-label 6ae9a5d2ce2372fe quick 209e532fe71020f9\n\
+        soft-label-further 9ad958740b93a185 quick ddcf69d982fb1469\n\
+    ";
 }

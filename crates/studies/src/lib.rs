@@ -1,32 +1,37 @@
-//! Studies: from a commented TOML file to a grid of runs, their results, and all that a report is
-//! made of. Nothing here trains, prints, or builds a path.
+//! Studies: many runs that are compared, their results, and the contents of a report. Nothing here
+//! trains or prints.
 //!
-//! * [`Study`]: a file, read and checked: what all runs have in common (a spec of `train`), data
-//!   sets, arms, a grid, slices, stages, tables, figures, published values. [`BUILTIN`] are those that
-//!   come with the program.
-//! * [`Study::plan`]: with the data, every run of it by name, a [`Plan`] of [`Job`]s. Runs of the
-//!   search ([`Plan::searches`]) come first, then those that it decides on ([`Plan::finals`]). The
-//!   caller trains them: what is in the store already is not trained again.
-//! * [`Plan::status`]: how far it is, and how long it will still take.
-//! * [`Plan::collect`]: the table of results, by the [`stages`], into the study's folder.
-//! * [`Plan::book`]: all that a report is made of.
+//! A study is a TOML file with the sections of a training spec (`[data]`, `[model]`, `[training]`...)
+//! and its own: `[study]`, `[[arm]]`, `[grid]`, `[[table]]`... A training spec is a study, too: each of its
+//! methods is an arm.
+//!
+//! * [`Study`]: a file, read and checked. [`BUILTIN`] lists the built-in studies, and [`template`]
+//!   explains all keys.
+//! * [`Study::plan`]: with the data, a [`Plan`] of [`Job`]s, one per run. Search runs
+//!   ([`Plan::searches`]) come first, then the final runs ([`Plan::finals`]). The caller trains those
+//!   that are not in the store.
+//! * [`Plan::status`]: the progress, and the remaining time.
+//! * [`Plan::collect`]: the table of results, computed by the [`stages`], into the study's folder.
+//! * [`Plan::book`]: the contents of a report.
 //!
 //! ```
 //! use dissensus_studies::Study;
 //! let study = Study::parse("
 //!     [study]
 //!     name = 'rates'
-//!     [spec.data]
+//!     [data]
 //!     dataset = 'blends'
-//!     [spec.model]
+//!     [model]
 //!     name = 'smallcnn'
 //!     [[arm]]
 //!     name = 'soft'
 //!     delivery = 'soft'
 //!     [grid]
-//!     'training.rate' = [0.1, 0.01]
+//!     'training.learning_rate' = [0.1, 0.01]
 //! ", "rates.toml")?;
 //! assert_eq!(study.arms[0].delivery, "soft");
+//! let spec = Study::parse("data.dataset = 'blends'\ndelivery.methods = ['soft', 'sls']", "mine.toml")?;
+//! assert_eq!((spec.name.as_str(), spec.arms.len()), ("mine", 2));
 //! # Ok::<(), dissensus_studies::StudyError>(())
 //! ```
 
@@ -54,7 +59,9 @@ pub use builtin::{BUILTIN, Builtin, template};
 pub use collect::{Collected, files};
 pub use error::{LoadError, StudyError};
 pub use examining::{Examined, Onlooker};
-pub use file::{Arm, Axis, DatasetChoice, Grid, Scale, Setting, SliceBy, SliceRule, VotesChoice};
+pub use file::{
+    Arm, Axis, DatasetChoice, Grid, STUDY_KEYS, Scale, Setting, SliceBy, SliceRule, VotesChoice,
+};
 pub use finished::Finished;
 pub use material::Material;
 pub use own::Own;

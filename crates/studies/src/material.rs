@@ -1,4 +1,4 @@
-//! What a data set gives a study: votes and inputs to train on, and what else is known of the items.
+//! A loaded dataset of a study: votes, inputs, and what else is known of the items.
 
 use std::collections::HashMap;
 
@@ -6,17 +6,16 @@ use dissensus_inputs::Inputs;
 use dissensus_measure::Truth;
 use dissensus_train::Task;
 
-/// A loaded data set.
+/// A loaded dataset.
 pub struct Material {
     /// Votes and inputs.
     pub task: Task,
-    /// The items' texts by id, for people to read; empty where they have none.
+    /// The items' texts by id, for reports; empty where they have none.
     pub texts: HashMap<String, String>,
-    /// The items' pictures, to look at, where the task has something else of them, such as vectors by
-    /// an encoder.
+    /// The items' images, for reports, where the task has other inputs, such as encoded vectors.
     pub pictures: Option<Inputs>,
-    /// The distributions that the votes were drawn from, in the order of the task's items; `None`
-    /// where nobody knows them.
+    /// The distributions that the votes were drawn from, in the order of the task's items; `None` where
+    /// they are not known.
     pub truth: Option<Truth>,
 }
 

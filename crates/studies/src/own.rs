@@ -1,7 +1,7 @@
-//! The file of a study of someone's own votes: which delivery of them makes the best model?
+//! A study of a user's own votes: which delivery of them gives the best model?
 //!
-//! What is chosen here is a beginning for every data set, and not the best for any: it stands in the
-//! file, with a word on why, to be changed there.
+//! The settings are a starting point for any dataset. They are written into the file with comments, to
+//! be changed there.
 
 use dissensus_core::VoteTable;
 use dissensus_engine::network::Shape;
@@ -9,18 +9,18 @@ use dissensus_labels::{DELIVERIES, DeliveryEntry};
 
 use crate::{Study, StudyError};
 
-/// What a study of one's own is written from.
+/// What a study of a user's own votes is written from.
 #[derive(Clone, Debug)]
 pub struct Own<'a> {
     /// The name of the study.
     pub name: &'a str,
-    /// Its file, as commands name it.
+    /// Its file, as in a command.
     pub file: &'a str,
-    /// The keys of `[spec.data]` and what they are set to.
-    pub data: &'a [(&'static str, String)],
+    /// The keys of `[data]` and their values.
+    pub data: &'a [(&'static str, serde_json::Value)],
     /// The votes.
     pub table: &'a VoteTable,
-    /// What an input looks like.
+    /// The shape of an input.
     pub shape: Shape,
     /// The model; `None` for the one that fits the inputs.
     pub model: Option<&'a str>,
@@ -28,22 +28,22 @@ pub struct Own<'a> {
     pub seeds: u64,
 }
 
-/// Steps of training that a small network has enough with.
+/// Training steps that are enough for a small network.
 const STEPS: usize = 4000;
-/// The share of the items that is trained on.
+/// The share of the items for training.
 const TRAINED: f64 = 0.7;
-/// Items of the study at its quick scale.
+/// Items at the quick scale.
 const QUICK: usize = 400;
 
 impl Own<'_> {
-    /// The study, as a file with comments. It has been read back, and is one.
+    /// The study, as a file with comments. It is checked to be valid.
     pub fn text(&self) -> Result<String, StudyError> {
         let text = self.written();
         Study::parse(&text, "the study that was written")?;
         Ok(text)
     }
 
-    /// On how many items people disagree.
+    /// How many items have votes for more than one class.
     pub fn divided(&self) -> usize {
         let all = self.table.distributions();
         all.iter().flatten().filter(|of| of.values().iter().all(|&share| share < 1.0)).count()
@@ -63,9 +63,9 @@ impl Own<'_> {
             votes.get(votes.len() / 2).copied().unwrap_or(0)
         });
         let said = match votes {
-            Some(1) => "1 vote an item (the median)".to_owned(),
-            Some(votes) => format!("{votes} votes an item (the median)"),
-            None => "shares in place of votes".to_owned(),
+            Some(1) => "1 vote per item (median)".to_owned(),
+            Some(votes) => format!("{votes} votes per item (median)"),
+            None => "shares instead of votes".to_owned(),
         };
         let trained = (TRAINED * items as f64).ceil() as usize;
         let batch = match trained {
@@ -76,26 +76,26 @@ impl Own<'_> {
         let epochs = (STEPS / trained.div_ceil(batch).max(1)).clamp(30, 100);
         let cycle = match votes {
             Some(votes) if votes > epochs as u64 => {
-                "   # fewer than the votes of an item: multipass does not come to all"
+                "   # fewer than the votes per item: multipass does not show all of them"
             }
             _ => "",
         };
         let (model, why, training, pictures) = match self.shape {
             Shape::Map { .. } => (
                 "smallcnn",
-                "or \"resnet18\": stronger, and slow without a GPU",
-                "optimizer = \"sgd\"\nrate = 0.1\n\
+                "or \"resnet18\": more accurate, and slow without a GPU",
+                "optimizer = \"sgd\"\nlearning_rate = 0.1\n\
                  # Common for photographs: augment = { crop = 4, flip = true }\n",
                 PICTURES,
             ),
             Shape::Flat { .. } => (
                 "mlp",
                 "one hidden layer on the vectors",
-                "optimizer = \"adam\"\nrate = 0.001\n",
+                "optimizer = \"adam\"\nlearning_rate = 0.001\n",
                 "",
             ),
         };
-        let data = self.data.iter().map(|(key, value)| format!("{key} = {}\n", quoted(value)));
+        let data = self.data.iter().map(|(key, value)| format!("{key} = {value}\n"));
         let arm = |DeliveryEntry { name, title, description, .. }: &&DeliveryEntry| {
             let about = sentence(description);
             format!(
@@ -103,7 +103,11 @@ impl Own<'_> {
                  delivery = \"{name}\"\n\n"
             )
         };
-        let hard = arms.iter().map(|arm| arm.name).filter(|arm| HARD.contains(arm)).map(quoted);
+        let hard = arms
+            .iter()
+            .map(|arm| arm.name)
+            .filter(|arm| HARD.contains(arm))
+            .map(|arm| format!("{arm:?}"));
         let divided = 100.0 * self.divided() as f64 / items.max(1) as f64;
         filled(&[
             ("name", self.name.to_owned()),
@@ -129,10 +133,10 @@ impl Own<'_> {
     }
 }
 
-/// The study, with names in braces where something is to be filled in.
+/// The study, with names in braces where values are inserted.
 const TEMPLATE: &str = include_str!("own.toml");
 
-/// The template with these values. What is filled in is not looked at again.
+/// The template with these values. Inserted values are not searched for names.
 fn filled(values: &[(&str, String)]) -> String {
     let (mut text, mut rest) = (String::new(), TEMPLATE);
     while let Some((before, after)) = rest.split_once('{') {
@@ -145,11 +149,6 @@ fn filled(values: &[(&str, String)]) -> String {
         rest = after;
     }
     text + rest
-}
-
-/// A string of TOML.
-fn quoted(text: &str) -> String {
-    toml::Value::from(text).to_string()
 }
 
 /// A line of a list as a sentence.
@@ -167,7 +166,7 @@ const HARD: [&str; 2] = ["sls", "multipass"];
 const PICTURES: &str = r#"
 [[figure]]
 name = "pictures"
-title = "What divides people, and what each arm makes of it"
+title = "Items with the most disagreement, and the predictions of each arm"
 kind = "pictures"
 count = 8
 "#;
@@ -192,7 +191,7 @@ mod tests {
     }
 
     fn written(table: &VoteTable, shape: Shape) -> String {
-        let data = [("votes", "my \"votes\".csv".to_owned()), ("inputs", "vectors.npz".to_owned())];
+        let data = [("votes", "my \"votes\".csv".into()), ("inputs", "vectors.npz".into())];
         let own = Own {
             name: "mine",
             file: "mine.toml",
@@ -208,14 +207,14 @@ mod tests {
     const VECTORS: Shape = Shape::Flat { width: 8 };
 
     #[test]
-    fn fits_vectors_and_pictures() {
+    fn fits_vectors_and_images() {
         let table = counts(1000, 200);
         let text = written(&table, VECTORS);
         let head =
-            "1000 items, 2 classes, 200 votes an item (the median); people disagree on 25 % of";
+            "1000 items, 2 classes, 200 votes per item (median); annotators disagree on 25 % of";
         assert!(text.contains(head), "{text}");
         assert!(text.contains("name = \"mlp\"") && text.contains("optimizer = \"adam\""), "{text}");
-        assert!(text.contains("multipass does not come to all"), "{text}");
+        assert!(text.contains("multipass does not show all"), "{text}");
         assert!(text.contains("items = 400") && !text.contains("kind = \"pictures\""), "{text}");
         let study = Study::parse(&text, "mine.toml").unwrap();
         assert_eq!((study.arms.len(), study.scales.len(), study.claims.len()), (5, 1, 2));
@@ -224,7 +223,7 @@ mod tests {
             text.contains("name = \"smallcnn\"") && text.contains("kind = \"pictures\""),
             "{text}"
         );
-        assert!(!text.contains("items = 400") && !text.contains("does not come"), "{text}");
+        assert!(!text.contains("items = 400") && !text.contains("does not show"), "{text}");
     }
 
     /// Votes that cannot be shown one by one.
@@ -235,6 +234,6 @@ mod tests {
         let table = VoteTable::from_probabilities(classes(), Ids::positions(10), rows);
         let text = written(&table, VECTORS);
         assert!(!text.contains("multipass") && text.contains("arms = [\"sls\"]"), "{text}");
-        assert!(text.contains("shares in place of votes"), "{text}");
+        assert!(text.contains("shares instead of votes"), "{text}");
     }
 }

@@ -1,46 +1,46 @@
-//! A study with its data: every run of it, by name.
+//! A study with its data: all of its runs, with their ids.
 //!
-//! Where there is a grid, every arm (on a data set, with a number of votes) is first searched with
-//! one seed; the point with the best value of the selecting metric is chosen, of equals the first,
-//! and run with all seeds. A search that failed is not chosen. Until all searches of an arm have
-//! ended it is undecided, and its final runs cannot be named yet.
+//! With a grid, each arm (on a dataset, with a number of votes) is first searched with one seed; the
+//! point with the best value of the selecting metric is selected (the first of equal ones) and run with
+//! all seeds. A search run that failed is not selected. Until all search runs of an arm have ended it is
+//! undecided, and its final runs are not known yet.
 //!
-//! Arms that come to the same run share it: jobs of different arms then have one id.
+//! Arms with equal runs share them: jobs of different arms then have the same id.
 
 use std::collections::BTreeSet;
 
-use dissensus_labels::nearest;
 use dissensus_report::book::Chosen;
 use dissensus_store::{RunId, State, Store};
 use dissensus_train::spec::Data;
-use dissensus_train::{Place, RunPlan, RunResult, RunSpec, Task, TrainError};
+use dissensus_train::{ConfigError, Place, RunPlan, RunResult, RunSpec, Task, TrainError};
 
 use crate::error::LoadError;
 use crate::layers::{Outline, selecting};
+use crate::study::unknown;
 use crate::{Material, Study, StudyError};
 
-/// What of a study is planned.
+/// Which runs of a study are planned.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlanOptions {
-    /// Only these arms; none for all.
+    /// Only these arms; empty for all.
     pub only: Vec<String>,
-    /// Only these numbers of votes (`None`: all); none for any.
+    /// Only these numbers of votes (`None`: all votes); empty for any.
     pub ks: Vec<Option<u32>>,
-    /// At most so many seeds of each.
+    /// The largest number of seeds per arm.
     pub seeds: Option<u64>,
-    /// Only seeds from this one to that, both among them.
+    /// Only seeds in this range, both ends included.
     pub between: Option<(u64, u64)>,
 }
 
-/// A run, and what it is in a study.
+/// A run of a study.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Job {
-    /// The data set.
+    /// The dataset.
     pub dataset: String,
     /// The arm.
     pub arm: String,
-    /// Votes an item in training; `None` for all.
+    /// Votes per item in training; `None` for all.
     pub k: Option<u32>,
     /// The seed.
     pub seed: u64,
@@ -48,16 +48,16 @@ pub struct Job {
     pub point: Option<usize>,
     /// The run.
     pub run: RunPlan,
-    /// Its name in a store.
+    /// Its id in a store.
     pub id: RunId,
     pub(crate) material: usize,
-    /// Whether the study has other data sets, too.
+    /// Whether the study has several datasets.
     several: bool,
 }
 
 impl Job {
-    /// For people: `soft · 5 votes · seed 2`; with the data set where there are several, and with
-    /// the point of a grid, from 1.
+    /// Its label: `soft · 5 votes · seed 2`; with the dataset where there are several, and with the
+    /// point of a grid, from 1.
     pub fn label(&self) -> String {
         let dataset = if self.several { format!("{} · ", self.dataset) } else { String::new() };
         let point = self.point.map_or(String::new(), |at| format!(" · point {}", at + 1));
@@ -65,33 +65,33 @@ impl Job {
     }
 }
 
-/// The final runs of a study, as far as they can be named.
+/// The final runs of a study, as far as they are known.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Finals {
-    /// One for each data set, arm, number of votes and seed.
+    /// One per dataset, arm, number of votes and seed.
     pub jobs: Vec<Job>,
-    /// What the grid chose.
+    /// The selected points of the grid.
     pub chosen: Vec<Chosen>,
-    /// Arms whose search has not ended, or found nothing.
+    /// Arms without a selected point: the search has not ended, or all of its runs failed.
     pub undecided: Vec<Undecided>,
 }
 
-/// An arm that no point of the grid is chosen for.
+/// An arm without a selected point of the grid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Undecided {
-    /// The data set.
+    /// The dataset.
     pub dataset: String,
     /// The arm.
     pub arm: String,
-    /// Votes an item in training; `None` for all.
+    /// Votes per item in training; `None` for all.
     pub k: Option<u32>,
-    /// How many of its searches have not ended.
+    /// How many of its search runs have not ended.
     pub open: usize,
-    /// How many final runs wait for them.
+    /// How many final runs depend on them.
     pub runs: usize,
-    /// How many of these are not runs of the search, too.
+    /// How many of these are not also search runs.
     pub more: usize,
 }
 
@@ -103,8 +103,8 @@ pub struct Plan<'s> {
 }
 
 impl Study {
-    /// Resolves the study and loads its data, each once. `load` gets what the spec says of the data;
-    /// its numbers of votes are not for it.
+    /// Plans the runs and loads their data, each once. `load` gets the settings of `[data]`, without the
+    /// numbers of votes.
     pub fn plan<M: Into<Material>>(
         &self,
         options: &PlanOptions,
@@ -112,14 +112,8 @@ impl Study {
     ) -> Result<Plan<'_>, StudyError> {
         for name in &options.only {
             if !self.arms.iter().any(|arm| arm.name == *name) {
-                let known = || self.arms.iter().map(|arm| arm.name.as_str());
-                return Err(StudyError::UnknownName {
-                    key: "--arms".into(),
-                    found: name.clone(),
-                    nearest: nearest(name, known()).to_owned(),
-                    known: known().collect::<Vec<_>>().join(", "),
-                    place: Place::Call,
-                });
+                let known = self.arms.iter().map(|arm| arm.name.as_str());
+                return Err(unknown("the choice of arms", name, known, &Place::Call));
             }
         }
         let only = Some(&options.only[..]).filter(|only| !only.is_empty());
@@ -133,11 +127,8 @@ impl Study {
             outlines.retain(|outline| !outline.seeds.is_empty());
         }
         if outlines.is_empty() {
-            return Err(StudyError::Missing {
-                study: self.file.clone(),
-                key: "run that was asked for".into(),
-                remedy: "ask for other arms, numbers of votes or seeds".into(),
-            });
+            let remedy = "choose other arms, numbers of votes or seeds";
+            return Err(ConfigError::missing(&self.file, "such runs", remedy).into());
         }
         if let Some(seeds) = options.seeds {
             let most = usize::try_from(seeds).unwrap_or(usize::MAX).max(1);
@@ -164,7 +155,7 @@ impl Study {
         Ok(Plan { study: self, materials, groups })
     }
 
-    /// Names for the classes of a data set must be as many as it has.
+    /// The names of classes must be as many as the dataset has.
     fn named_classes(&self, outline: &Outline, task: &Task) -> Result<(), StudyError> {
         let choice = self.datasets.iter().find(|choice| choice.name == outline.dataset);
         let Some(choice) = choice.filter(|choice| !choice.classes.is_empty()) else {
@@ -176,11 +167,11 @@ impl Study {
         }
         let why = format!("names {named} classes, and the data have {classes}");
         let key = format!("[[dataset]] {} classes", choice.name);
-        Err(StudyError::Conflict { key, place: choice.classes_place.clone(), why })
+        Err(ConfigError::Conflict { key, place: choice.classes_place.clone(), why }.into())
     }
 }
 
-/// A model that does not fit the data fits no run.
+/// The model must fit the data.
 fn fits(outline: &Outline, task: &Task) -> Result<(), StudyError> {
     let classes = task.table().classes().len();
     for run in outline.points.iter().flat_map(|point| point.runs(&[0])) {
@@ -199,7 +190,7 @@ impl<'s> Plan<'s> {
         self.study
     }
 
-    /// What a job is trained on.
+    /// The data of a job.
     pub fn material(&self, job: &Job) -> &Material {
         &self.materials[job.material]
     }
@@ -209,12 +200,12 @@ impl<'s> Plan<'s> {
         &self.material(job).task
     }
 
-    /// All that decides a job's result.
+    /// All that determines a job's result.
     pub fn spec(&self, job: &Job) -> RunSpec {
         job.run.with_data(self.task(job).identity().clone())
     }
 
-    /// The data sets, in order, with the material of the first arm on each.
+    /// The datasets, in order, with the material of the first arm on each.
     pub(crate) fn datasets(&self) -> Vec<(&str, &Material)> {
         let mut all: Vec<(&str, &Material)> = Vec::new();
         for (outline, material) in &self.groups {
@@ -243,7 +234,7 @@ impl<'s> Plan<'s> {
         runs.into_iter().map(job).collect()
     }
 
-    /// The runs of the search, which come first; none where there is no grid.
+    /// The search runs, which come first; none without a grid.
     pub fn searches(&self) -> Vec<Job> {
         self.groups.iter().flat_map(|group| self.searches_of(group)).collect()
     }
@@ -254,7 +245,7 @@ impl<'s> Plan<'s> {
         points.flat_map(|point| self.jobs(group, point, &[search.seed])).collect()
     }
 
-    /// The final runs, as far as the search (in this store) has decided on them.
+    /// The final runs, as far as the search (in this store) has selected points.
     pub fn finals(&self, store: &Store) -> Result<Finals, StudyError> {
         let mut finals = Finals::default();
         for group in &self.groups {
@@ -288,7 +279,7 @@ impl<'s> Plan<'s> {
         Ok(finals)
     }
 
-    /// The point to run with all seeds; the inner error is how many searches have not ended.
+    /// The point to run with all seeds; the inner error is how many search runs have not ended.
     fn choose(
         &self,
         group: &(Outline, usize),
@@ -328,7 +319,7 @@ fn best(values: &[Option<f64>], better: dissensus_core::Direction) -> Option<usi
     best.map(|(at, _)| at)
 }
 
-/// Every run of these jobs once, in order.
+/// Each run of these jobs once, in order.
 pub fn distinct(jobs: &[Job]) -> Vec<&Job> {
     let mut seen = BTreeSet::new();
     jobs.iter().filter(|job| seen.insert(job.id.clone())).collect()
@@ -341,7 +332,7 @@ mod tests {
     use dissensus_core::Direction::{Higher, Lower};
 
     #[test]
-    fn of_equals_the_first_is_chosen() {
+    fn the_first_of_equal_values_is_selected() {
         let values = [None, Some(0.5), Some(0.25), Some(0.25), Some(f64::NAN), Some(0.5)];
         assert_eq!(best(&values, Lower), Some(2));
         assert_eq!(best(&values, Higher), Some(1));

@@ -1,9 +1,9 @@
-//! Items by how much people disagree on them, among those that a run is judged on.
+//! Slices: evaluated items by how much annotators disagree on them.
 
 use crate::StudyError;
 use crate::file::SliceRule;
 
-/// The places of a slice's items, by the annotator entropies of all; ascending.
+/// The indices of a slice's items, given the annotator entropies of all items; ascending.
 pub(crate) fn items(rule: &SliceRule, entropies: &[f64]) -> Result<Vec<usize>, StudyError> {
     Ok(rule.by.slice().places(entropies)?)
 }
@@ -15,7 +15,7 @@ mod tests {
     use crate::file::SliceBy;
 
     #[test]
-    fn equal_entropies_are_never_parted() {
+    fn equal_entropies_stay_together() {
         let entropies = [0.0, 0.7, 0.5, 0.7, 0.5, 0.0, 0.9, 0.5, 0.0, 0.0];
         let of = |by| items(&SliceRule { name: "s".into(), by }, &entropies).unwrap();
         assert_eq!(of(SliceBy::Top(0.1)), [6]);

@@ -100,7 +100,7 @@ pub trait Stage: Send + Sync {
 
 /// Refuses every setting, for stages that have none.
 fn without_settings(section: Option<&Section<'_, '_, '_>>) -> Result<(), StudyError> {
-    section.map_or(Ok(()), |section| section.known(&[]))
+    section.map_or(Ok(()), |section| Ok(section.known(&[])?))
 }
 
 /// The stages of a study.

@@ -1,4 +1,4 @@
-//! A study: what is compared, on what, how often, and what is made of it.
+//! A study: what is compared, on which data, with how many seeds, and the report of it.
 
 mod checks;
 mod write;
@@ -9,14 +9,16 @@ use std::sync::Arc;
 use dissensus_report::book::Reference;
 use dissensus_report::claims::ClaimSpec;
 use dissensus_report::figures::FigureSpec;
-use dissensus_report::tables::{TableSpec, Votes};
-use dissensus_train::Place;
-use dissensus_train::spec::{Draft, setting};
+use dissensus_report::tables::{Dimension, TableSpec, Votes};
+use dissensus_train::spec::{Draft, SECTIONS, overrides, translate_stored};
+use dissensus_train::{ConfigError, Place};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use toml::Value;
 
 use crate::file::{
-    Arm, DatasetChoice, Grid, Layer, Scale, Section, Setting, SliceRule, Text, refuse,
+    Arm, DatasetChoice, Entry, Grid, Layer, Part, Scale, Section, Setting, SliceRule, Text,
+    is_file_name, refuse,
 };
 use crate::stages::{self, Examiner, Stage, Stages};
 use crate::{BUILTIN, StudyError};
@@ -25,36 +27,35 @@ use crate::{BUILTIN, StudyError};
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Study {
-    /// How it is referred to, and the name of its folder in a store.
+    /// Its name, which is also that of its folder in a store.
     pub name: String,
-    /// For people.
+    /// Its title in reports.
     pub title: String,
-    /// What it asks.
+    /// The question it answers.
     pub about: String,
-    /// The scale that was chosen, where one was.
+    /// The chosen scale, if any.
     pub scale: Option<String>,
-    /// What is set for all runs, over everything but the grid.
+    /// Settings of all runs, over all others but the grid.
     pub set: Vec<Setting>,
-    /// The data sets; none where the spec names the only one.
+    /// The datasets; none where `[data]` names the only one.
     pub datasets: Vec<DatasetChoice>,
     /// What is compared.
     pub arms: Vec<Arm>,
-    /// A search over settings, for every arm.
+    /// A search over settings, for each arm.
     pub grid: Option<Grid>,
-    /// Items by how much people disagree on them.
+    /// Items by how much annotators disagree on them.
     pub slices: Vec<SliceRule>,
-    /// What is made of finished runs, by what they left; stages that look into models are beside
-    /// these.
+    /// What is computed from predictions and histories; stages that examine models are separate.
     pub stages: Vec<Arc<dyn Stage>>,
     /// The tables of its report.
     pub tables: Vec<TableSpec>,
     /// The figures of its report.
     pub figures: Vec<FigureSpec>,
-    /// What is claimed to come out.
+    /// The claims that it tests.
     pub claims: Vec<ClaimSpec>,
-    /// Published values to stand beside its own.
+    /// Published values to compare with.
     pub references: Vec<Reference>,
-    /// Named sets of changes, to choose from.
+    /// Named sets of changes to choose from.
     pub scales: Vec<Scale>,
     pub(crate) examiners: Vec<Arc<dyn Examiner>>,
     pub(crate) file: String,
@@ -63,32 +64,43 @@ pub struct Study {
     stage_settings: toml::Table,
 }
 
-/// Who gives the text of a file that a study names.
+/// Gives the text of a file that a study names.
 type Open<'a> = &'a dyn Fn(&str) -> Result<String, StudyError>;
 
 impl Study {
-    /// Reads and checks a study; `name` is what errors call its file. It cannot name other files.
+    /// Reads and checks a study; `name` is the name of its file in errors. It cannot name other files.
     pub fn parse(text: &str, name: &str) -> Result<Self, StudyError> {
         let open = |file: &str| -> Result<String, StudyError> {
             Err(StudyError::File {
                 path: file.into(),
                 source: std::io::Error::other(
-                    "a study that is not read from a file cannot name others beside it",
+                    "a study that is not read from a file cannot name other files",
                 ),
             })
         };
         Self::with_files(text, name, &open)
     }
 
-    /// Reads and checks a study's file, and the files beside it that it names.
+    /// Reads and checks the file of a study, and the files next to it that it names. A training spec is
+    /// a study, too: each of its methods is an arm, and its name is that of the file.
     pub fn read(path: &Path) -> Result<Self, StudyError> {
+        Self::read_as(path, str::to_owned)
+    }
+
+    /// The same for a file that a program wrote: that of a study with its results, by this version or
+    /// an earlier one.
+    pub fn read_stored(path: &Path) -> Result<Self, StudyError> {
+        Self::read_as(path, translate_stored)
+    }
+
+    fn read_as(path: &Path, translate: fn(&str) -> String) -> Result<Self, StudyError> {
         let read = |path: &Path| {
             let fail = |source| StudyError::File { path: path.to_owned(), source };
             std::fs::read_to_string(path).map_err(fail)
         };
         let folder = path.parent().unwrap_or(Path::new("."));
         let open = |file: &str| read(&folder.join(file));
-        Self::with_files(&read(path)?, &path.display().to_string(), &open)
+        Self::with_files(&translate(&read(path)?), &path.display().to_string(), &open)
     }
 
     /// A built-in study; [`BUILTIN`] lists them.
@@ -101,87 +113,78 @@ impl Study {
                 known: known().collect::<Vec<_>>().join(", "),
             });
         };
-        let open = |file: &str| {
-            let text = found.files.iter().find(|(name, _)| *name == file);
-            text.map(|(_, text)| (*text).to_owned()).ok_or_else(|| StudyError::File {
-                path: file.into(),
-                source: std::io::ErrorKind::NotFound.into(),
-            })
-        };
-        Self::with_files(found.text, &format!("the study {name}"), &open)
+        Self::parse(found.text, &format!("the study {name}"))
+    }
+
+    /// Reads and checks a study that is stored with its results, by this version or an earlier one.
+    pub fn parse_stored(text: &str, name: &str) -> Result<Self, StudyError> {
+        Self::parse(&translate_stored(text), name)
     }
 
     fn with_files(text: &str, name: &str, open: Open<'_>) -> Result<Self, StudyError> {
         let text = Text { name, text };
         let parsed = text.parse()?;
         let root = Section::root(text, &parsed);
-        root.known(&[
-            "study",
-            "spec",
-            "dataset",
-            "arm",
-            "grid",
-            "slice",
-            "stages",
-            "table",
-            "figure",
-            "claim",
-            "reference",
-            "scale",
-        ])?;
-        let Some(head) = root.table("study")? else {
-            return Err(missing(name, "[study]", "begin it with [study] and a name"));
+        let base = Draft::of_file(&root)?;
+        let none = Text { name, text: "" }.parse()?;
+        let head = root.table("study")?;
+        let head = head.unwrap_or_else(|| Section::root(text, &none));
+        let part = Part::new(&head, "study")?;
+        let own = match root.node("study") {
+            Some(_) => part.name(is_file_name)?,
+            None => name_of_file(name),
         };
-        head.known(&["name", "title", "about", "references", "scale", "set"])?;
-        let own = head.name("name")?;
-        if !is_file_name(&own) {
-            return Err(head.unexpected("name", FILE_NAME));
+        let mut spec = toml::Table::new();
+        for (section, _, node) in root.entries() {
+            if SECTIONS.contains(&section) {
+                spec.insert(section.to_owned(), text.read(node)?);
+            }
         }
-        let title = head.words("title")?;
-        let mut set = Vec::new();
-        if let Some(node) = head.node("set") {
-            set = crate::file::settings(&Section::new(text, "[study] set", node)?)?;
-            set.iter().try_for_each(|one| refuse(Layer::Study, &one.path, &one.place))?;
+        let mut arms = each(&root, "arm", Arm::read)?;
+        let mut tables: Vec<TableSpec> = each(&root, "table", typed)?;
+        if let Some((methods, place)) = base.get("delivery.methods") {
+            if !arms.is_empty() {
+                refuse(Layer::Study, "delivery.methods", place)?;
+            }
+            // Without arms, each method is one, and there is a table of them.
+            let methods = methods.as_array().map_or(std::slice::from_ref(methods), Vec::as_slice);
+            let methods = methods.iter().filter_map(Value::as_str);
+            arms = methods.map(|method| Arm::of_method(method, place)).collect();
+            if tables.is_empty() {
+                tables.push(default_table());
+            }
+            if let Some(Value::Table(delivery)) = spec.get_mut("delivery") {
+                delivery.remove("methods");
+            }
         }
-        let empty = toml::de::DeTable::default();
-        let spec = root.table("spec")?;
-        let base = Draft::of_table(text.text, name, spec.as_ref().map_or(&empty, Section::de))?;
-        if let Some(place) = base.place("delivery.methods") {
-            refuse(Layer::Base, "delivery.methods", place)?;
-        }
-        let each = |key: &str| root.list(key);
-        let slices = each("slice")?.iter().map(SliceRule::read).collect::<Result<Vec<_>, _>>()?;
-        let stage_nodes = root.table("stages")?;
-        let Stages { stages, examiners } = stages::read(stage_nodes.as_ref(), &slices)?;
-        let mut references: Vec<Reference> = Vec::new();
-        for section in each("reference")? {
-            references.push(typed(&section)?);
-        }
-        if let Some(file) = head.get::<String>("references", "the name of a file")? {
+        let slices = each(&root, "slice", SliceRule::read)?;
+        let Stages { stages, examiners } = stages::read(root.table("stages")?.as_ref(), &slices)?;
+        let mut references = each(&root, "reference", typed)?;
+        if let Some(file) = part.get::<String>("references")? {
             references.extend(read_references(&file, &open(&file)?)?);
         }
-        let table = |key: &str| root.node(key).map(|node| text.read(node)).transpose();
+        let stage_settings = root.node("stages").map(|node| text.read(node)).transpose()?;
         let study = Self {
-            title: if title.is_empty() { own.clone() } else { title },
+            title: part.title(&own)?,
             name: own,
             about: head.words("about")?,
-            scale: head.get("scale", "the name of a scale")?,
-            set,
-            datasets: each("dataset")?.iter().map(DatasetChoice::read).collect::<Result<_, _>>()?,
-            arms: each("arm")?.iter().map(Arm::read).collect::<Result<_, _>>()?,
+            scale: part.get("scale")?,
+            set: part.set(Layer::Study)?,
+            datasets: each(&root, "dataset", DatasetChoice::read)?,
+            arms,
             grid: root.table("grid")?.as_ref().map(Grid::read).transpose()?,
             slices,
             stages,
-            tables: each("table")?.iter().map(typed).collect::<Result<_, _>>()?,
-            figures: each("figure")?.iter().map(typed).collect::<Result<_, _>>()?,
-            claims: each("claim")?.iter().map(typed).collect::<Result<_, _>>()?,
+            tables,
+            figures: each(&root, "figure", typed)?,
+            claims: each(&root, "claim", typed)?,
             references,
             scales: scales(&root)?,
             examiners,
             file: name.to_owned(),
             base,
-            spec: table("spec")?.unwrap_or_default(),
-            stage_settings: table("stages")?.unwrap_or_default(),
+            spec,
+            stage_settings: stage_settings.unwrap_or_default(),
         };
         checks::check(&study, &root)?;
         Ok(study)
@@ -192,7 +195,7 @@ impl Study {
         let Some(scale) = self.scales.iter().find(|scale| scale.name == name).cloned() else {
             let known: Vec<&str> = self.scales.iter().map(|scale| scale.name.as_str()).collect();
             return Err(match known.is_empty() {
-                true => missing(&self.file, "[scale.…]", "use it as it is"),
+                true => ConfigError::missing(&self.file, "scales", "run it without one").into(),
                 false => unknown("the scale", name, known.into_iter(), &Place::Call),
             });
         };
@@ -216,8 +219,8 @@ impl Study {
         }
     }
 
-    /// Leaves only these numbers of votes of arms that name theirs; tables, figures and claims that
-    /// were only about others go.
+    /// Keeps only these numbers of votes of arms that list theirs, and removes tables, figures and
+    /// claims that are only about others.
     fn keep_votes(&mut self, ks: &[Option<u32>]) {
         for votes in self.arms.iter_mut().filter_map(|arm| arm.votes.as_mut()) {
             votes.retain(|choice| ks.contains(&choice.k));
@@ -257,30 +260,28 @@ impl Study {
         self
     }
 
-    /// The same study with keys of the spec set for all runs, as in `training.epochs=20`.
-    pub fn with_overrides(mut self, overrides: &[String]) -> Result<Self, StudyError> {
-        for given in overrides {
-            let (path, value) = setting(given)?;
-            let place = Place::Override(given.clone());
-            refuse(Layer::Study, &path, &place)?;
-            self.set.push(Setting { path, value, place });
+    /// The same study with overrides for all runs, as in `training.epochs=20`.
+    pub fn with_overrides(mut self, given: &[String]) -> Result<Self, StudyError> {
+        for one in given {
+            let set = overrides(one)?;
+            set.iter().try_for_each(|one| refuse(Layer::Study, &one.path, &one.place))?;
+            self.set.extend(set);
         }
         self.checked()
     }
 
-    /// Checks again that every run can be made.
+    /// Checks again that all runs are valid.
     fn checked(self) -> Result<Self, StudyError> {
         self.outlines(None)?;
         Ok(self)
     }
 
-    /// The study as TOML, with all that was set and chosen; it can be read again, and gives the same
-    /// runs.
+    /// The study as TOML, with all that was set and chosen; read again, it gives the same runs.
     pub fn to_toml(&self) -> String {
         write::toml(self, &self.spec, &self.stage_settings)
     }
 
-    /// What the metrics of its results are, and how they are made.
+    /// The metrics of its results, and how they are computed.
     pub fn metrics(&self) -> Vec<dissensus_report::book::Metric> {
         let examined = self.examiners.iter().flat_map(|stage| stage.metrics());
         self.stages.iter().flat_map(|stage| stage.metrics()).chain(examined).collect()
@@ -293,17 +294,26 @@ impl std::fmt::Debug for Study {
     }
 }
 
-const FILE_NAME: &str = "a name of letters, digits, dashes and underscores, at most 60";
-
-/// Whether this can be the name of a study, a table or a figure, which are names of files.
-pub(crate) fn is_file_name(name: &str) -> bool {
-    let sign = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
-    (1..=60).contains(&name.len()) && name.chars().all(sign) && !name.starts_with('-')
+/// The name of a study without `[study]`: that of its file, in letters that a name can have.
+fn name_of_file(file: &str) -> String {
+    let stem = Path::new(file).file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
+    let name: String = stem.chars().map(plain).take(60).collect();
+    match name.trim_matches('-') {
+        "" => "study".to_owned(),
+        name => name.to_owned(),
+    }
 }
 
-pub(crate) fn missing(study: &str, key: &str, remedy: &str) -> StudyError {
-    let (study, key, remedy) = (study.to_owned(), key.to_owned(), remedy.to_owned());
-    StudyError::Missing { study, key, remedy }
+/// The table of a study that has no arms of its own.
+fn default_table() -> TableSpec {
+    TableSpec {
+        name: "main".to_owned(),
+        title: "All deliveries".to_owned(),
+        down: vec![Dimension::K, Dimension::Arm],
+        metrics: ["soft_nll", "kl", "accuracy", "ece_mass"].map(str::to_owned).to_vec(),
+        ..TableSpec::default()
+    }
 }
 
 /// That a name is not in a list.
@@ -313,37 +323,40 @@ pub(crate) fn unknown<'a>(
     known: impl Iterator<Item = &'a str> + Clone,
     place: &Place,
 ) -> StudyError {
-    StudyError::UnknownName {
-        key: key.to_owned(),
-        found: found.to_owned(),
-        nearest: dissensus_labels::nearest(found, known.clone()).to_owned(),
-        known: known.collect::<Vec<_>>().join(", "),
-        place: place.clone(),
-    }
+    ConfigError::unknown_name(key, found, known, place).into()
+}
+
+/// The tables of an array of tables, each read in the same way.
+fn each<T>(
+    root: &Section<'_, '_, '_>,
+    key: &str,
+    read: impl Fn(&Section<'_, '_, '_>) -> Result<T, ConfigError>,
+) -> Result<Vec<T>, ConfigError> {
+    root.list(key)?.iter().map(read).collect()
 }
 
 /// A table that is read as a type of the report. The type's own fields are the known keys.
 fn typed<T: Default + Serialize + DeserializeOwned>(
     section: &Section<'_, '_, '_>,
-) -> Result<T, StudyError> {
+) -> Result<T, ConfigError> {
     let fields = serde_json::to_value(T::default()).unwrap_or_default();
     let keys: Vec<&str> = fields.as_object().into_iter().flatten().map(|(key, _)| &**key).collect();
     section.known(&keys)?;
     section.read()
 }
 
-/// The published values in a file of their own, which holds nothing else.
-fn read_references(name: &str, content: &str) -> Result<Vec<Reference>, StudyError> {
+/// The published values in a separate file, which holds nothing else.
+fn read_references(name: &str, content: &str) -> Result<Vec<Reference>, ConfigError> {
     let text = Text { name, text: content };
     let parsed = text.parse()?;
     let root = Section::root(text, &parsed);
     root.known(&["reference"])?;
-    root.list("reference")?.iter().map(typed).collect()
+    each(&root, "reference", typed)
 }
 
-fn scales(root: &Section<'_, '_, '_>) -> Result<Vec<Scale>, StudyError> {
+fn scales(root: &Section<'_, '_, '_>) -> Result<Vec<Scale>, ConfigError> {
     let Some(section) = root.table("scale")? else { return Ok(Vec::new()) };
-    let each = |(name, _, node): crate::file::Entry<'_, '_>| {
+    let each = |(name, _, node): Entry<'_, '_>| {
         Scale::read(name, &Section::new(root.text, format!("[scale.{name}]"), node)?)
     };
     section.entries().into_iter().map(each).collect()

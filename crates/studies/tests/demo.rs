@@ -23,9 +23,9 @@ methods = ["soft", "multipass", "sls", "majority", "label_smoothing", "mixup"]
 
 [training]
 epochs = 30
-batch = 64
+batch_size = 64
 optimizer = "sgd"
-rate = 0.1
+learning_rate = 0.1
 
 [run]
 seeds = 3

@@ -5,7 +5,8 @@
 mod common;
 
 use common::{plan, small, study};
-use dissensus_studies::{BUILTIN, PlanOptions, SliceBy, Study, StudyError};
+use dissensus_studies::{BUILTIN, PlanOptions, STUDY_KEYS, SliceBy, Study, StudyError};
+use dissensus_train::ConfigError;
 
 /// The error of a study with more TOML behind it.
 fn error(more: &str) -> String {
@@ -21,8 +22,8 @@ fn line() -> usize {
 fn unknown_keys_come_with_the_nearest_and_their_place() {
     let unknown = error("[gird]\nseed = 1\n");
     let place = format!("(s.toml, line {}, column 2)", line() + 1);
-    assert!(unknown.contains("unknown key `gird` in the study"), "{unknown}");
-    assert!(unknown.contains(&place) && unknown.contains("did you mean `grid`?"), "{unknown}");
+    assert!(unknown.contains("unknown section [gird]"), "{unknown}");
+    assert!(unknown.contains(&place) && unknown.contains("did you mean [grid]?"), "{unknown}");
     for (more, named) in [
         ("[[arm]]\nname = 'x'\ndelivry = 'soft'\n", "`delivry` in [[arm]]"),
         ("[[slice]]\nname = 'x'\ntopp = 0.1\n", "did you mean `top`?"),
@@ -32,13 +33,13 @@ fn unknown_keys_come_with_the_nearest_and_their_place() {
         ("[scale.quick]\nitem = 10\n", "did you mean `items`?"),
         ("[stages]\nmesure = {}\n", "did you mean `measure`?"),
         ("[stages.measure]\nwhih = 'best'\n", "did you mean `which`?"),
-        ("[grid]\nsed = 1\n'training.rate' = [0.1]\n", "did you mean `seed`?"),
-        ("[spec.trainig]\nepochs = 1\n", "did you mean [training]?"),
+        ("[grid]\nsed = 1\n'training.learning_rate' = [0.1]\n", "did you mean `seed`?"),
+        ("[trainig]\nepochs = 1\n", "did you mean [training]?"),
     ] {
         let error = error(more);
         assert!(error.contains(named) && error.contains("s.toml, line "), "{more}: {error}");
     }
-    let text = "[study]\nname = 's'\n[spec.data]\ndatset = 'blends'\n";
+    let text = "[study]\nname = 's'\n[data]\ndatset = 'blends'\n";
     let error = Study::parse(text, "s.toml").unwrap_err().to_string();
     assert!(error.contains("unknown key `datset` in [data] (s.toml, line 4, column 1)"), "{error}");
 }
@@ -62,10 +63,19 @@ fn names_must_be_known() {
             "[[reference]] arm names \"hard\"",
         ),
         ("[[arm]]\nname = 'x'\ndelivery = 'soft'\ndatasets = ['y']\n", "datasets names \"y\""),
-        ("[grid]\n'training.rate' = [0.1]\nselect = 'brier_uncertainty'\n", "[grid] select"),
-        ("[grid]\n'training.rate' = [0.1]\non = 'validation'\n", "did you mean `evaluation`?"),
+        (
+            "[grid]\n'training.learning_rate' = [0.1]\nselect = 'brier_uncertainty'\n",
+            "[grid] select",
+        ),
+        (
+            "[grid]\n'training.learning_rate' = [0.1]\non = 'validation'\n",
+            "did you mean `evaluation`?",
+        ),
         ("[stages.measure]\nmetrics = ['kll']\n", "did you mean `kl`?"),
-        ("[grid]\n'training.rate' = [0.1]\n[scale.q]\ngrid = { 'training.batch' = [1] }\n", "q]"),
+        (
+            "[grid]\n'training.learning_rate' = [0.1]\n[scale.q]\ngrid = { 'training.batch_size' = [1] }\n",
+            "q]",
+        ),
     ] {
         let error = error(more);
         assert!(error.contains(named) && error.contains("s.toml, line "), "{more}: {error}");
@@ -76,17 +86,20 @@ fn names_must_be_known() {
 fn values_are_checked_where_they_stand() {
     for (more, named) in [
         ("[grid]\n'training.rat' = [0.1]\n", "unknown key `rat` in [training]"),
-        ("[grid]\n'training.rate' = [0.1, 'fast']\n", "training.rate is \"fast\""),
-        ("[grid]\n'training.rate' = 0.1\n", "expected a list of values"),
-        ("[grid]\n'training.rate' = [0.1, 0.1]\n", "none twice"),
-        ("[grid]\n'data.items' = [10, 20]\n", "could not be compared"),
-        ("[grid]\n'run.seeds' = [1, 2]\n", "write it as `seeds`"),
+        (
+            "[grid]\n'training.learning_rate' = [0.1, 'fast']\n",
+            "training.learning_rate is \"fast\"",
+        ),
+        ("[grid]\n'training.learning_rate' = 0.1\n", "expected a list of values"),
+        ("[grid]\n'training.learning_rate' = [0.1, 0.1]\n", "none twice"),
+        ("[grid]\n'data.items' = [10, 20]\n", "cannot be compared"),
+        ("[grid]\n'run.seeds' = [1, 2]\n", "use `seeds`"),
         ("[[arm]]\nname = 'x'\ndelivery = 'softt'\n", "did you mean \"soft\"?"),
         (
             "[[arm]]\nname = 'x'\ndelivery = 'soft'\nset = { 'training.epochs' = 0 }\n",
             "epochs is 0",
         ),
-        ("[[arm]]\nname = 'x'\ndelivery = 'soft'\nset = { 'run.device' = 'cpu' }\n", "[spec.run]"),
+        ("[[arm]]\nname = 'x'\ndelivery = 'soft'\nset = { 'run.device' = 'cpu' }\n", "[run]"),
         (
             "[[arm]]\nname = 'x'\ndelivery = 'soft'\nset = { delivery.methods = 'sls' }\n",
             "`delivery`",
@@ -95,19 +108,19 @@ fn values_are_checked_where_they_stand() {
         ("[[arm]]\nname = 'x'\ndelivery = 'soft'\nvotes = [0]\n", "[[arm]] votes is [0]"),
         ("[[arm]]\nname = 'x'\ndelivery = 'soft'\nvotes = [5, 5]\n", "none twice"),
         ("[[arm]]\nname = 'x'\ndelivery = 'soft'\nseeds = []\n", "[[arm]] seeds is []"),
-        ("[[arm]]\nname = 'soft'\ndelivery = 'soft'\n", "[[arm]] names \"soft\" twice"),
+        ("[[arm]]\nname = 'soft'\ndelivery = 'soft'\n", "names \"soft\" twice"),
         ("[[arm]]\nname = 'a b'\ndelivery = 'soft'\n", "expected a name of letters"),
         ("[[slice]]\nname = 'x'\ntop = 1.5\n", "expected a share of the items"),
         ("[[slice]]\nname = 'x'\ntop = 0.5\nabove = 0.5\n", "needs one of `top`"),
-        ("[[slice]]\nname = 'all'\ntop = 0.5\n", "`all` is every item"),
+        ("[[slice]]\nname = 'all'\ntop = 0.5\n", "other than `all`"),
         ("[[table]]\nname = 'a b'\n", "expected a name of letters"),
         ("[[table]]\nname = 't'\nshows = 'everything'\n", "unknown variant"),
-        ("[table]\nname = 't'\n", "each beginning with [[table]]"),
-        ("[spec.delivery]\nmethods = 'soft'\n", "an arm's `delivery`"),
+        ("[table]\nname = 't'\n", "as in [[table]]"),
+        ("[delivery]\nmethods = 'soft'\n", "an arm's `delivery`"),
         ("[stages.measure]\nwhich = 'first'\n", "expected \"best\", \"last\" or \"both\""),
         ("[stages.measure]\nbins = 0\n", "from 1 to 1000"),
         ("[scale.quick]\nseeds = 0\n", "expected a whole number, at least 1"),
-        ("x = ", "cannot read the study"),
+        ("x = ", "cannot read the file"),
     ] {
         let error = error(more);
         assert!(error.contains(named) && error.contains("s.toml, line "), "{more}: {error}");
@@ -117,25 +130,28 @@ fn values_are_checked_where_they_stand() {
 #[test]
 fn what_is_missing_is_named() {
     let parse = |text: &str| Study::parse(text, "s.toml").unwrap_err().to_string();
-    assert_eq!(parse(""), "s.toml has no [study]; begin it with [study] and a name");
-    let arms = parse("[study]\nname = 's'\n[spec.data]\ndataset = 'blends'\n");
-    assert!(arms.starts_with("s.toml has no [[arm]]; give it what is compared"), "{arms}");
+    assert!(parse("").starts_with("s.toml has no [[arm]]; add one for each delivery"));
+    assert!(parse("[study]\ntitle = 't'\n").starts_with("[study] of s.toml has no name"));
+    let arms = parse("[study]\nname = 's'\n[data]\ndataset = 'blends'\n");
+    assert!(arms.starts_with("s.toml has no [[arm]]; add one for each delivery"), "{arms}");
     let data = parse("[study]\nname = 's'\n[[arm]]\nname = 'a'\ndelivery = 'soft'\n");
     assert!(data.contains("s.toml has no data.dataset"), "{data}");
     let delivery = error("[[arm]]\nname = 'x'\n");
     assert!(delivery.contains("[[arm]] of s.toml has no delivery"), "{delivery}");
     assert!(error("[grid]\nseed = 1\n").contains("has no axes in [grid]"));
-    let references = "[study]\nname = 's'\nreferences = 'r.toml'\n[spec.data]\ndataset = 'b'\n";
+    let references = "[study]\nname = 's'\nreferences = 'r.toml'\n[data]\ndataset = 'b'\n";
     assert!(parse(references).contains("r.toml"));
 }
 
 #[test]
 fn both_ways_of_writing_a_key_are_one() {
-    let quoted = study("[[arm]]\nname = 'x'\ndelivery = 'soft'\nset = { 'training.rate' = 0.5 }\n");
-    let dotted = study("[[arm]]\nname = 'x'\ndelivery = 'soft'\n[arm.set]\ntraining.rate = 0.5\n");
+    let quoted =
+        study("[[arm]]\nname = 'x'\ndelivery = 'soft'\nset = { 'training.learning_rate' = 0.5 }\n");
+    let dotted =
+        study("[[arm]]\nname = 'x'\ndelivery = 'soft'\n[arm.set]\ntraining.learning_rate = 0.5\n");
     let rates = |study: &Study| {
         let jobs = plan(study).finals(&common::Lab::new().store).unwrap().jobs;
-        jobs.iter().map(|job| (job.arm.clone(), job.run.training.rate)).collect::<Vec<_>>()
+        jobs.iter().map(|job| (job.arm.clone(), job.run.training.learning_rate)).collect::<Vec<_>>()
     };
     assert_eq!(rates(&quoted), rates(&dotted));
     assert_eq!(rates(&quoted).last().unwrap().1, 0.5);
@@ -150,7 +166,7 @@ name = 'other'
 delivery = 'sls:every=5'
 votes = ['all', { k = [5, 10], seeds = [4, 2] }]
 seeds = [7, 1]
-set = { 'training.rate' = 0.5, 'selection.stop.patience' = 3 }
+set = { 'training.learning_rate' = 0.5, 'selection.stop.patience' = 3 }
 [[dataset]]
 name = 'few'
 title = 'Few \"items\"'
@@ -159,7 +175,7 @@ set = { 'data.items' = 60 }
 name = 'more'
 [grid]
 'training.weight_decay' = [0.0, 1e-4]
-'training.batch' = [16, 32]
+'training.batch_size' = [16, 32]
 select = 'kl'
 [[slice]]
 name = 'high'
@@ -195,7 +211,7 @@ about = 'small'
 seeds = 1
 items = 20
 set = { 'training.epochs' = 1 }
-grid = { 'training.batch' = [16] }
+grid = { 'training.batch_size' = [16] }
 ",
     );
     let first = Study::parse(&text, "s.toml").unwrap();
@@ -211,7 +227,7 @@ grid = { 'training.batch' = [16] }
     let axes = |study: &Study| -> Vec<String> {
         study.grid.as_ref().unwrap().axes.iter().map(|axis| axis.path.clone()).collect()
     };
-    assert_eq!(axes(&again), ["training.weight_decay", "training.batch"]);
+    assert_eq!(axes(&again), ["training.weight_decay", "training.batch_size"]);
     let ids = |study: &Study| {
         let plan = plan(study);
         plan.searches().iter().map(|job| job.id.clone()).collect::<Vec<_>>()
@@ -223,7 +239,7 @@ grid = { 'training.batch' = [16] }
     // Three arms with two, two and three numbers of votes, two data sets, two decays, one batch.
     assert_eq!(searches.len(), (2 + 2 + 3) * 2 * 2);
     for job in &searches {
-        assert_eq!((job.run.training.epochs, job.run.training.batch), (1, 16));
+        assert_eq!((job.run.training.epochs, job.run.training.batch_size), (1, 16));
         assert_eq!(planned.task(job).table().len(), 20);
     }
     assert_eq!(searches[0].label(), "few · soft · 3 votes · point 1 · seed 0");
@@ -275,9 +291,9 @@ fn what_is_set_for_all_is_over_everything_but_the_grid() {
     let again = Study::parse(&study.to_toml(), "written").unwrap();
     assert!(again.to_toml().contains("\"training.epochs\" = 3"));
     let error = study.clone().with_overrides(&["training.epoch=3".into()]).unwrap_err().to_string();
-    assert!(error.contains("--set training.epoch=3") && error.contains("`epochs`"), "{error}");
+    assert!(error.contains("override training.epoch=3") && error.contains("`epochs`"), "{error}");
     let error = study.with_overrides(&["run.seeds=3".into()]).unwrap_err().to_string();
-    assert!(error.contains("write it as `seeds`"), "{error}");
+    assert!(error.contains("use `seeds`"), "{error}");
 }
 
 #[test]
@@ -300,7 +316,10 @@ fn seeds_of_arms_and_of_votes() {
     assert_eq!(seeds(&limited, PlanOptions::default()), [all[0], all[3], all[4]]);
     let only = PlanOptions { only: vec!["sotf".into()], ..Default::default() };
     let error = study.plan(&only, &mut common::load).map(|_| ()).unwrap_err().to_string();
-    assert!(error.contains("--arms") && error.contains("did you mean `soft`?"), "{error}");
+    assert!(
+        error.contains("the choice of arms") && error.contains("did you mean `soft`?"),
+        "{error}"
+    );
 }
 
 /// A line of the template that is an example in a comment.
@@ -314,18 +333,21 @@ fn example(line: &str) -> Option<&str> {
 
 /// The template with every example taken out of its comment.
 fn examples() -> String {
-    let lines = dissensus_studies::template().lines();
-    let lines = lines.map(|line| match line {
+    // Run sections are those of a training spec, whose examples exclude each other.
+    let template = dissensus_studies::template();
+    let (runs, study) = template.split_once("\n[study]\n").unwrap();
+    let lines = std::iter::once("[study]").chain(study.lines()).map(|line| match line {
         "# [grid]" => "[grid]",
         "# [stages.ood]" => "[stages.ood]",
         line => line,
     });
-    lines.map(|line| example(line).unwrap_or(line)).collect::<Vec<_>>().join("\n")
+    let study: Vec<&str> = lines.map(|line| example(line).unwrap_or(line)).collect();
+    format!("{runs}\n{}", study.join("\n"))
 }
 
 #[test]
 fn the_template_and_all_examples_in_it_are_studies() {
-    let as_it_is = Study::parse(dissensus_studies::template(), "t.toml").unwrap();
+    let as_it_is = Study::parse(&dissensus_studies::template(), "t.toml").unwrap();
     let lab = common::Lab::new();
     assert_eq!(plan(&as_it_is).finals(&lab.store).unwrap().jobs.len(), 6 + 5 + 3);
     let with_all = Study::parse(&examples(), "t.toml").unwrap();
@@ -387,8 +409,11 @@ fn the_template_has_every_key() {
         let wrong =
             text.replacen(&format!("{section}\n"), &format!("{section}\nnonsense = 1\n"), 1);
         let error = Study::parse(&wrong, "t.toml").unwrap_err();
-        let StudyError::UnknownKey { known, .. } = error else { panic!("{section}: {error}") };
-        let known = known.split(" and ").next().unwrap();
+        let StudyError::Config(ConfigError::UnknownKey { known, .. }) = error else {
+            panic!("{section}: {error}")
+        };
+        let listed = |known: &String| STUDY_KEYS.iter().any(|key| key.name == known);
+        assert!(section.starts_with("[stages") || known.iter().all(listed), "{section}");
         let parts: Vec<&str> = section.trim_matches(['[', ']']).split('.').collect();
         let part = match parts[..] {
             [outer, inner] => &read[outer][inner],
@@ -398,11 +423,26 @@ fn the_template_has_every_key() {
         let once = |key: &str| {
             section.starts_with("[stages") && ["ks", "arms", "seeds", "also"].contains(&key)
         };
-        for key in known.split(", ").filter(|key| !left_out(section, key) && !once(key)) {
+        for key in known.iter().filter(|key| !left_out(section, key) && !once(key)) {
             assert!(has(part, key), "{section} lacks {key}");
         }
     }
     for key in ["arms", "ks", "seeds", "also"] {
         assert!(read["stages"]["geometry"].get(key).is_some(), "{key}");
     }
+}
+
+#[test]
+fn a_training_spec_is_a_study() {
+    let text = "[data]\ndataset = 'blends'\nitems = 80\nvotes_per_item = [3, 'all']\n[model]\n\
+                name = 'smallcnn'\n[delivery]\nmethods = ['soft', 'sls:every=5']\n[run]\nseeds = 2\n";
+    let study = Study::parse(text, "a/my spec.toml").unwrap();
+    assert_eq!((study.name.as_str(), study.tables.len()), ("my-spec", 1));
+    let jobs = plan(&study).finals(&common::Lab::new().store).unwrap().jobs;
+    let runs: Vec<_> = jobs.into_iter().map(|job| job.run).collect();
+    assert_eq!(runs, dissensus_train::Spec::parse(text, "spec", &[]).unwrap().runs());
+    let again = Study::parse(&study.to_toml(), "written").unwrap();
+    assert_eq!(again.to_toml(), study.to_toml());
+    let error = Study::parse(&format!("{text}[[arm]]\nname = 'x'\ndelivery = 'soft'\n"), "s.toml");
+    assert!(error.unwrap_err().to_string().contains("an arm's `delivery`"));
 }

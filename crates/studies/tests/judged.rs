@@ -21,17 +21,17 @@ use serde_json::json;
 const STUDY: &str = "
 [study]
 name = 'sparse'
-[spec.data]
+[data]
 dataset = 'few'
-judged_on = 'many'
-[spec.model]
+evaluate_on = 'many'
+[model]
 name = 'smallcnn'
 width = 4
-[spec.training]
+[training]
 epochs = 2
-batch = 32
-rate = 0.05
-[spec.run]
+batch_size = 32
+learning_rate = 0.05
+[run]
 seeds = 2
 [[arm]]
 name = 'soft'
@@ -55,7 +55,7 @@ fn blends(items: usize, votes: u32, seed: u64) -> Blends {
 }
 
 fn load(data: &Data) -> Result<Material, LoadError> {
-    assert_eq!((data.name(), data.judged_on.as_deref()), ("few", Some("many")));
+    assert_eq!((data.name(), data.evaluate_on.as_deref()), ("few", Some("many")));
     let (own, other) = (blends(60, 3, 0), blends(40, 50, 1));
     let (own_inputs, inputs) = (from_blends(&own)?, from_blends(&other)?);
     let own = Voted { name: "few", table: own.table(), inputs: &own_inputs };

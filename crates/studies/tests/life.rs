@@ -34,7 +34,7 @@ fn finish(lab: &Lab, plan: &Plan<'_>, job: &Job, metric: &str, value: Option<f64
 #[test]
 fn runs_are_never_redone_and_results_are_one_tidy_table() {
     // Steps so long that the last epoch is not always the best.
-    let wild = ["training.rate=1.0".to_owned(), "training.epochs=3".to_owned()];
+    let wild = ["training.learning_rate=1.0".to_owned(), "training.epochs=3".to_owned()];
     let study = study("[[slice]]\nname = 'high'\ntop = 0.25\n[stages]\ntruth = {}\n");
     let study = study.with_overrides(&wild).unwrap();
     let plan = plan(&study);
@@ -173,8 +173,8 @@ fn an_interrupted_and_a_running_run_are_told_apart() {
 
 const GRID: &str = "
 [grid]
-'training.rate' = [0.1, 0.05]
-'training.batch' = [16, 32]
+'training.learning_rate' = [0.1, 0.05]
+'training.batch_size' = [16, 32]
 select = 'kl'
 seed = 1
 ";
@@ -186,7 +186,7 @@ fn the_grid_is_searched_with_one_seed_and_its_winner_run_with_all() {
     let searches = plan.searches();
     // Two arms, two numbers of votes, four points; the last axis runs fastest.
     assert_eq!(searches.len(), 16);
-    let of = |job: &Job| (job.run.training.rate, job.run.training.batch, job.seed);
+    let of = |job: &Job| (job.run.training.learning_rate, job.run.training.batch_size, job.seed);
     let first: Vec<_> = searches[..4].iter().map(of).collect();
     assert_eq!(first, [(0.1, 16, 1), (0.1, 32, 1), (0.05, 16, 1), (0.05, 32, 1)]);
     assert_eq!(searches[2].point, Some(2));
@@ -224,7 +224,7 @@ fn the_grid_is_searched_with_one_seed_and_its_winner_run_with_all() {
     let setting = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     assert_eq!(
         finals.chosen[0].settings,
-        [setting("training.rate", "0.1"), setting("training.batch", "32")]
+        [setting("training.learning_rate", "0.1"), setting("training.batch_size", "32")]
     );
     // Where all searches failed nothing is chosen, and nothing is waited for.
     assert_eq!(finals.undecided.iter().map(|waiting| waiting.open).collect::<Vec<_>>(), [0, 4]);
@@ -240,14 +240,14 @@ fn the_grid_is_searched_with_one_seed_and_its_winner_run_with_all() {
 
 #[test]
 fn a_grid_selects_by_what_selects_an_epoch_where_it_says_nothing_else() {
-    let study = study("[grid]\n'training.rate' = [0.1, 0.05]\n");
+    let study = study("[grid]\n'training.learning_rate' = [0.1, 0.05]\n");
     let (plan, lab) = (plan(&study), Lab::new());
     for (at, job) in plan.searches().iter().enumerate() {
         assert_eq!(job.seed, 0);
         finish(&lab, &plan, job, "soft_nll", Some(1.0 - at as f64 / 100.0));
     }
     let rates = plan.finals(&lab.store).unwrap().jobs;
-    assert!(rates.iter().all(|job| job.run.training.rate == 0.05));
+    assert!(rates.iter().all(|job| job.run.training.learning_rate == 0.05));
 }
 
 #[test]

@@ -14,11 +14,11 @@ use dissensus_train::spec::Data;
 const DELIVERY: &str = "
 [study]
 name = 'delivery'
-[spec.data]
+[data]
 dataset = 'cifar10h'
-[spec.training]
+[training]
 augment = { crop = 4, flip = true }
-[spec.run]
+[run]
 precision = 'bf16'
 [[arm]]
 name = 'soft'
@@ -110,17 +110,17 @@ fn seeds_by_votes_and_shared_runs() {
 const EMBEDDINGS: &str = "
 [study]
 name = 'embeddings'
-[spec.split]
+[split]
 parts = 'train/validation/test'
 shares = [0.7, 0.15, 0.15]
-[spec.model]
+[model]
 name = 'mlp'
-[spec.training]
+[training]
 optimizer = 'adam'
-[spec.selection.stop]
+[selection.stop]
 patience = 5
 minimum = 1e-4
-[spec.run]
+[run]
 seeds = 10
 [[dataset]]
 name = 'chaosnli'
@@ -136,8 +136,8 @@ delivery = 'soft'
 name = 'hard'
 delivery = 'majority'
 [grid]
-'training.rate' = [1e-3, 1e-4, 1e-5]
-'training.batch' = [8, 16, 32]
+'training.learning_rate' = [1e-3, 1e-4, 1e-5]
+'training.batch_size' = [8, 16, 32]
 'training.epochs' = [10, 15, 20]
 'training.weight_decay' = [0.0, 1e-4]
 'training.schedule' = ['constant', 'plateau']
@@ -146,7 +146,7 @@ on = 'validation'
 name = 'chosen'
 shows = 'chosen'
 [scale.quick]
-grid = { 'training.rate' = [1e-3], 'training.batch' = [8], 'training.epochs' = [10] }
+grid = { 'training.learning_rate' = [1e-3], 'training.batch_size' = [8], 'training.epochs' = [10] }
 ";
 
 fn features(data: &Data) -> Result<Task, LoadError> {

@@ -30,7 +30,7 @@ fn the_whole_study_is_165_trainings_of_the_published_settings() {
     assert_eq!(jobs.len(), 50 + 15 + 80 + 15 + 5 + 10);
     for job in &jobs {
         let (training, run) = (&job.run.training, &job.run);
-        assert_eq!((training.epochs, training.batch, training.rate), (200, 128, 0.1));
+        assert_eq!((training.epochs, training.batch_size, training.learning_rate), (200, 128, 0.1));
         assert_eq!(training.augment, Augment { crop: 4, flip: true });
         assert_eq!(run.split.shares, [0.8, 0.2]);
         assert_eq!((run.split.seed, run.split.stratify), (job.seed, true));
@@ -123,7 +123,7 @@ fn the_sparse_study_is_judged_on_another_data_set() {
     let study = Study::builtin("same-target-cifar10n").unwrap();
     let mut asked = Vec::new();
     let mut load = |data: &Data| {
-        asked.push((data.name().to_owned(), data.judged_on.clone()));
+        asked.push((data.name().to_owned(), data.evaluate_on.clone()));
         common::load(data)
     };
     let plan = study.plan(&PlanOptions::default(), &mut load).unwrap();

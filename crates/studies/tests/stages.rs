@@ -19,19 +19,19 @@ use dissensus_studies::{
 const STAGES: &str = "
 [study]
 name = 'looks'
-[spec.data]
+[data]
 dataset = 'blends'
 items = 90
-[spec.model]
+[model]
 name = 'smallcnn'
 width = 4
-[spec.split]
+[split]
 shares = [0.5, 0.5]
-[spec.training]
+[training]
 epochs = 2
-batch = 32
-rate = 0.05
-[spec.run]
+batch_size = 32
+learning_rate = 0.05
+[run]
 seeds = 3
 [[arm]]
 name = 'soft'
@@ -319,8 +319,8 @@ fn settings_of_stages_are_checked() {
     refused("[stages.geometry]\nprobes = 0\n", "[stages.geometry] probes is 0");
     refused("[stages.geometry]\nslices = ['hihg']\n", "names \"hihg\"");
     refused("[stages.geometry]\nprecision = 'f64'\n", "precision is \"f64\"");
-    refused("[stages.variance]\narms = ['sotf']\n", "[stages] arms names \"sotf\"");
-    refused("[stages.variance]\nks = [4]\n", "[stages] ks names \"4\"");
+    refused("[stages.variance]\narms = ['sotf']\n", "[stages.variance] arms names \"sotf\"");
+    refused("[stages.variance]\nks = [4]\n", "[stages.variance] ks names \"4\"");
     refused("[stages.variance]\nseeds = 0\n", "seeds is 0");
     refused("[stages.ood]\nsets = ['svnh']\n", "did you mean `svhn`?");
     let own = "{ name = 'mine', inputs = 'mine.npy' }";

@@ -17,7 +17,7 @@ pub fn divergence(loss: f64, epoch: u64) -> Option<String> {
     };
     Some(format!(
         "the loss is {what} in epoch {epoch}: the run has diverged; lower \
-         training.rate, set run.precision to f32, or look for inputs that are not finite"
+         training.learning_rate, set run.precision to f32, or look for inputs that are not finite"
     ))
 }
 
@@ -38,7 +38,7 @@ mod tests {
         for (loss, what) in cases {
             let text = divergence(loss, 4).unwrap();
             assert!(text.starts_with(&format!("the loss is {what} in epoch 4: ")), "{text}");
-            assert!(text.contains("lower training.rate"), "{text}");
+            assert!(text.contains("lower training.learning_rate"), "{text}");
         }
     }
 }

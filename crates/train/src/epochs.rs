@@ -65,7 +65,8 @@ impl<'a> Epochs<'a> {
     /// The epoch of this number, at this learning rate.
     pub(crate) fn epoch(&mut self, number: u64, rate: f64) -> Result<Epoch<'_>, TrainError> {
         let train = &self.setup.train;
-        let batch = usize::try_from(self.training.batch).unwrap_or(usize::MAX).min(train.len());
+        let batch =
+            usize::try_from(self.training.batch_size).unwrap_or(usize::MAX).min(train.len());
         self.order.clear();
         self.order.extend(0..train.len() as u32);
         Stream::new([self.seed, random::ORDER], [number, 0, 0]).shuffle(&mut self.order);
@@ -162,7 +163,7 @@ mod tests {
     fn plan(method: &str) -> RunPlan {
         let text = format!(
             "data.dataset = 'blends'\nmodel.name = 'mlp'\ndelivery.methods = '{method}'\n\
-             training.batch = 16\ntraining.augment.crop = 3\ntraining.augment.flip = true"
+             training.batch_size = 16\ntraining.augment.crop = 3\ntraining.augment.flip = true"
         );
         Spec::parse(&text, "test", &[]).unwrap().runs().remove(0)
     }

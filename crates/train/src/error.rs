@@ -1,16 +1,17 @@
-//! What can be wrong with a spec, in words that name the key, where it stands and what would do.
+//! Errors of configuration files and of training. An error of a file names the key, its position, and
+//! what is expected there.
 
 use std::fmt;
 
-use dissensus_labels::LabelError;
+use dissensus_labels::{LabelError, nearest};
 use thiserror::Error;
 
-/// Where a setting comes from.
+/// Where a setting is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// A line of the spec.
+    /// A line of the file.
     File {
-        /// What the spec is called.
+        /// The name of the file.
         name: String,
         /// The line, from 1.
         line: usize,
@@ -19,7 +20,7 @@ pub enum Place {
     },
     /// An override, as it was given.
     Override(String),
-    /// No spec: a value that a caller passed.
+    /// A value that a caller passed.
     Call,
 }
 
@@ -40,17 +41,18 @@ impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File { name, line, column } => write!(f, "{name}, line {line}, column {column}"),
-            Self::Override(text) => write!(f, "--set {text}"),
+            Self::Override(text) => write!(f, "override {text}"),
             Self::Call => f.write_str("as given"),
         }
     }
 }
 
-/// Why a spec cannot be used.
+/// Why a configuration file (a training spec or a study) cannot be used.
 #[derive(Clone, Debug, Error, PartialEq)]
-pub enum SpecError {
-    /// Text that is not TOML.
-    #[error("cannot read the spec ({place}): {message}")]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// Text that is not TOML, or a value of the wrong type.
+    #[error("cannot read the file ({place}): {message}")]
     Syntax {
         /// Where.
         place: Place,
@@ -58,104 +60,77 @@ pub enum SpecError {
         message: String,
     },
     /// An override that is not `section.key=value`.
-    #[error("cannot read --set {text}: {why}; write it as in --set training.epochs=20")]
+    #[error(
+        "cannot read the override {text}: {why}; expected SECTION.KEY=VALUE, as in \
+         training.epochs=20"
+    )]
     Override {
-        /// What was given.
+        /// The override.
         text: String,
         /// What is wrong with it.
         why: String,
     },
-    /// A section that there is not.
+    /// An unknown section.
     #[error("unknown section [{name}] ({place}); {hint}")]
     UnknownSection {
-        /// What came.
+        /// Its name.
         name: String,
         /// Where.
         place: Place,
-        /// What may be meant, and what there is.
+        /// The likely correction, and the known sections.
         hint: String,
     },
-    /// A key that its section does not have.
-    #[error("unknown key `{name}` in [{section}] ({place}); {hint}")]
+    /// An unknown key.
+    #[error("unknown key `{name}` in {section} ({place}); {hint}")]
     UnknownKey {
-        /// What came.
+        /// Its name.
         name: String,
-        /// The section it stands in.
+        /// The section, as it is written: `[training]`, `[[arm]]`.
         section: String,
         /// Where.
         place: Place,
-        /// What may be meant, and what there is.
+        /// The likely correction.
         hint: String,
+        /// The keys of the section.
+        known: Vec<String>,
     },
-    /// A value where a section should be.
-    #[error("{section} is {found} ({place}); expected a table with {keys}")]
-    NotATable {
-        /// The section.
-        section: String,
-        /// What came.
-        found: String,
-        /// Where.
-        place: Place,
-        /// The keys it has.
-        keys: String,
-    },
-    /// A value of another type, or out of range.
+    /// A value of the wrong type, or out of range.
     #[error("{key} is {found} ({place}); expected {expected}")]
     Value {
         /// Section and key.
         key: String,
-        /// What came.
+        /// The value.
         found: String,
-        /// What would do.
-        expected: &'static str,
+        /// The values that are accepted.
+        expected: String,
         /// Where.
         place: Place,
     },
     /// A name that is not in a list.
-    #[error("{key} is {found:?} ({place}); did you mean `{nearest}`? There are {known}")]
+    #[error("{key} names {found:?} ({place}); did you mean `{nearest}`? There are {known}")]
     UnknownName {
         /// Section and key.
         key: String,
-        /// What came.
+        /// The unknown name.
         found: String,
         /// The known name nearest to it.
         nearest: String,
-        /// All of them, joined.
+        /// All known names, joined.
         known: String,
         /// Where.
         place: Place,
     },
-    /// A delivery or target that cannot be.
-    #[error("{key} ({place}): {problem}")]
-    Labels {
-        /// Section and key.
-        key: String,
-        /// Where.
-        place: Place,
-        /// What is wrong with it.
-        problem: LabelError,
-    },
-    /// The same thing twice in a list that runs are made of.
-    #[error("{key} names {value} twice ({place}); take one out")]
-    Twice {
-        /// Section and key.
-        key: String,
-        /// What stands there twice.
-        value: String,
-        /// Where.
-        place: Place,
-    },
-    /// Something without a default that is not there.
-    #[error("{spec} has no {key}; {remedy}")]
+    /// A required key or section that is missing.
+    #[error("{file} has no {key}; {remedy}")]
     Missing {
-        /// What the spec is called.
-        spec: String,
+        /// The file.
+        file: String,
         /// Section and key.
         key: String,
         /// What to write.
         remedy: String,
     },
-    /// Settings that do not go together. A setting is never silently left aside.
+    /// Settings that exclude each other. No setting is ignored silently.
     #[error("{key} ({place}) {why}")]
     Conflict {
         /// Section and key.
@@ -165,6 +140,45 @@ pub enum SpecError {
         /// Why, and what to do.
         why: String,
     },
+    /// A study where a training spec is expected.
+    #[error("this is a study, not a training spec: it has {section} ({place})")]
+    IsStudy {
+        /// The first section that only studies have.
+        section: String,
+        /// Where.
+        place: Place,
+    },
+}
+
+impl ConfigError {
+    /// That a name is not in a list.
+    pub fn unknown_name<'a>(
+        key: impl Into<String>,
+        found: &str,
+        known: impl Iterator<Item = &'a str> + Clone,
+        place: &Place,
+    ) -> Self {
+        Self::UnknownName {
+            key: key.into(),
+            found: found.to_owned(),
+            nearest: nearest(found, known.clone()).to_owned(),
+            known: known.collect::<Vec<_>>().join(", "),
+            place: place.clone(),
+        }
+    }
+
+    /// That a value is given where a table is expected; `keys` are those of the table, if known.
+    pub(crate) fn not_a_table(section: String, found: &str, keys: &str, place: Place) -> Self {
+        let with = if keys.is_empty() { "" } else { " with " };
+        let (found, expected) = (format!("of the type {found}"), format!("a table{with}{keys}"));
+        Self::Value { key: section, found, expected, place }
+    }
+
+    /// That a required key or section is missing in a file.
+    pub fn missing(file: &str, key: &str, remedy: &str) -> Self {
+        let (file, key, remedy) = (file.to_owned(), key.to_owned(), remedy.to_owned());
+        Self::Missing { file, key, remedy }
+    }
 }
 
 /// Why a run cannot be trained.
@@ -187,7 +201,7 @@ pub enum TrainError {
     },
     /// A spec that cannot be used.
     #[error(transparent)]
-    Spec(#[from] SpecError),
+    Config(#[from] ConfigError),
     /// Items that cannot be split.
     #[error(transparent)]
     Split(#[from] crate::SplitError),

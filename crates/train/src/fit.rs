@@ -109,7 +109,7 @@ impl<'a, 'o> Fit<'a, 'o> {
             steps: 0,
             stopping: plan.selection.stop.map(|stop| Stopping::new(stop, selection.better())),
             selection,
-            rates: Rates::new(training.schedule, training.rate, training.epochs),
+            rates: Rates::new(training.schedule, training.learning_rate, training.epochs),
             stopped: false,
             seconds: 0.0,
         };
@@ -137,7 +137,7 @@ impl<'a, 'o> Fit<'a, 'o> {
         let state = state.unwrap_or_else(fresh);
         // Parts are evaluated in batches, too, and small ones would be slow.
         let widest = setup.parts.iter().map(|part| part.rows.len()).max().unwrap_or(1);
-        let batch = (training.batch as usize).min(setup.train.len()).max(widest.min(64));
+        let batch = (training.batch_size as usize).min(setup.train.len()).max(widest.min(64));
         let precision = plan.precision;
         let settings = Settings { precision, batch, optimizer, threads: options.threads };
         let runner = device.runner(&setup.network, &setup.dataset, &settings, state)?;
@@ -245,7 +245,7 @@ impl<'a, 'o> Fit<'a, 'o> {
             Some(bad) => Err(TrainError::Failed {
                 reason: format!(
                     "a prediction on {} is {bad} in epoch {number}: the run has diverged; lower \
-                     training.rate",
+                     training.learning_rate",
                     part.name
                 ),
             }),

@@ -1,8 +1,8 @@
 //! Training, from the spec to the last epoch. Devices are the engine's, and files the store's: this
 //! crate knows neither paths nor hardware.
 //!
-//! * [`spec`]: a TOML file, checked and resolved into a [`Spec`]; [`template`] is one with every
-//!   key explained.
+//! * [`spec`]: configuration files. A training spec becomes a [`Spec`]; [`template`] explains all
+//!   keys.
 //! * [`Spec::runs`]: methods × votes × seeds, each a [`RunPlan`]. With the data's digests it is a
 //!   [`RunSpec`]: all that decides the result of a run, and nothing else.
 //! * [`split`]: which items are trained on, and which are held out.
@@ -62,12 +62,12 @@
 //!     [delivery]
 //!     methods = ['soft', 'sls']
 //! ";
-//! let spec = Spec::parse(text, "study.toml", &["training.epochs=20".into()])?;
+//! let spec = Spec::parse(text, "spec.toml", &["training.epochs=20".into()])?;
 //! let runs = spec.runs();
 //! assert_eq!(runs.len(), 2 * 2 * 3);
 //! assert_eq!(runs[0].label(), "soft · 5 votes · seed 0");
 //! assert_eq!(runs[0].training.epochs, 20);
-//! # Ok::<(), dissensus_train::SpecError>(())
+//! # Ok::<(), dissensus_train::ConfigError>(())
 //! ```
 
 mod device;
@@ -92,7 +92,7 @@ mod trained;
 
 pub use device::{DeviceError, OpenDevice};
 pub use divergence::divergence;
-pub use error::{Place, SpecError, TrainError};
+pub use error::{ConfigError, Place, TrainError};
 pub use fit::{FitOptions, fit};
 pub use jobs::{EndedJob, JobOptions, JobOutcome, RunJob, parallel, run_jobs};
 pub use metrics::Metrics;

@@ -1,23 +1,46 @@
-//! The spec of a study's runs: a TOML file, overrides on top of it, checked and resolved.
+//! Configuration files: the settings of runs, in TOML, with overrides.
 //!
-//! Every key is in the list [`KEYS`], with its default and what it takes; [`template`] explains
-//! them. A key that is not in the list is an error, and so is one that does not count with the
-//! others (`momentum` with Adam): nothing is accepted and dropped. Errors name the section and the
-//! key, what came, what was expected, and the line and column or the override.
+//! A training spec has the sections `[data]`, `[split]`, `[model]`, `[delivery]`, `[training]`,
+//! `[selection]` and `[run]`. A study has the same sections, and more of its own (`[study]`, `[[arm]]`,
+//! `[[table]]`...), which the studies crate reads with [`Section`].
 //!
-//! An override is `section.key=value`, where the value is TOML or else text:
+//! [`KEYS`] lists all keys of runs with their defaults and accepted values; [`template`] explains
+//! them. A key that is not in the list is an error, and so is one that does not apply together with
+//! the others (`momentum` with Adam): no setting is ignored silently. Errors name the key, its value,
+//! what is expected, and the line and column or the override.
+//!
+//! An override is `section.key=value`, where the value is TOML or, where it is not valid TOML, text:
 //! `training.epochs=20`, `model.name=mlp`, `delivery.methods=["soft", "sls"]`. Tables are
-//! overridden key by key; the last override of a key counts.
+//! overridden key by key; the last override of a key applies.
+//!
+//! ```
+//! use dissensus_train::Spec;
+//! let text = "
+//!     [data]
+//!     dataset = 'cifar10h'
+//!     [delivery]
+//!     methods = 'soft'
+//!     [training]
+//!     batch = 64
+//! ";
+//! let error = Spec::parse(text, "mine.toml", &[]).unwrap_err();
+//! assert_eq!(
+//!     error.to_string(),
+//!     "unknown key `batch` in [training] (mine.toml, line 7, column 5); it is called `batch_size` now"
+//! );
+//! ```
 
-mod collect;
 mod data;
 mod delivery;
 mod draft;
 mod keys;
 mod model;
+mod old;
 mod read;
 mod run;
+mod section;
 mod selection;
+mod setting;
 mod split;
 mod template;
 mod training;
@@ -25,56 +48,60 @@ mod training;
 use dissensus_engine::Model;
 use serde::Serialize;
 
-pub use collect::setting;
-pub use data::{Data, DataSource, EntropyBins, Pair, Reading, Votes};
+pub use data::{Data, DataSource, EntropyBins, InputReading, Pair, Reading, Votes};
 pub use delivery::DeliveryChoice;
 pub use dissensus_engine::Precision;
 pub use draft::Draft;
-pub use keys::{KEYS, Key, SECTIONS, When, choices};
-pub use run::{Checkpoint, Run};
+pub use keys::{KEYS, Key, SECTIONS, STUDY_SECTIONS, When, choices};
+pub use old::translate_stored;
+pub use run::{Checkpoint, Run, seeds};
+pub use section::{Entry, Node, Section, Text};
 pub use selection::SelectionChoice;
 pub(crate) use selection::selectable;
+pub use setting::{Setting, overrides, settings};
 pub use split::SplitChoice;
 pub use training::Training;
 
-use crate::{RunPlan, SpecError, SplitPlan};
+use crate::{ConfigError, RunPlan, SplitPlan};
 
-/// A checked spec with every setting resolved. Made by [`Spec::parse`] or [`Draft::check`].
+/// A checked training spec with all settings. Made by [`Spec::parse`] or [`Draft::check`].
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Spec {
-    /// What is trained on.
+    /// Votes and inputs.
     pub data: Data,
     /// How items are split.
     pub split: SplitChoice,
-    /// What is trained.
+    /// The model.
     pub model: Model,
-    /// What the loss sees.
+    /// How votes reach the loss.
     pub delivery: DeliveryChoice,
     /// How it is trained.
     pub training: Training,
-    /// Which epoch is kept.
+    /// Which epoch is selected.
     pub selection: SelectionChoice,
-    /// Seeds, and how the runs are run.
+    /// Seeds, and how runs are executed.
     pub run: Run,
 }
 
-/// A spec with every key, explained. It is valid as it is; what is commented out is the default, or
-/// an example where there is none.
+/// A training spec with all keys explained. It is valid; a key in a comment has its default value, or
+/// an example where it has no default.
 pub fn template() -> &'static str {
     &template::TEMPLATE
 }
 
 impl Spec {
-    /// Reads and checks a spec. `name` is what errors call it; overrides are applied in order.
-    pub fn parse(text: &str, name: &str, overrides: &[String]) -> Result<Self, SpecError> {
+    /// Reads and checks a training spec. `name` is its name in errors; overrides are applied in order.
+    pub fn parse(text: &str, name: &str, overrides: &[String]) -> Result<Self, ConfigError> {
         let mut draft = Draft::parse(text, name)?;
-        overrides.iter().try_for_each(|given| draft.override_with(given))?;
+        for given in overrides {
+            setting::overrides(given)?.iter().try_for_each(|setting| draft.set(setting))?;
+        }
         draft.check()
     }
 
-    /// The runs: for every method, in the order of the spec, every number of votes, and for each
-    /// of these every seed.
+    /// The runs: for each method, in the order of the spec, each number of votes, and for each of
+    /// these each seed.
     pub fn runs(&self) -> Vec<RunPlan> {
         let mut runs = Vec::new();
         for delivery in &self.delivery.methods {

@@ -14,7 +14,7 @@ use dissensus_core::Direction;
 use serde::{Deserialize, Serialize};
 
 use crate::spec::selectable;
-use crate::{Place, SpecError};
+use crate::{ConfigError, Place};
 
 /// An epoch and its value.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,7 +37,7 @@ pub struct Selection {
 
 impl Selection {
     /// A selection by a metric that has a direction; no epoch is seen yet.
-    pub fn new(metric: &str) -> Result<Self, SpecError> {
+    pub fn new(metric: &str) -> Result<Self, ConfigError> {
         let better = selectable(metric, "selection.metric", &Place::Call)?;
         Ok(Self { metric: metric.to_owned(), better, best: None })
     }

@@ -46,7 +46,7 @@ fn both() -> &'static Task {
 
 /// A run that is judged on the other data, changed by overrides.
 fn judged(task: &Task, overrides: &[&str]) -> RunSpec {
-    spec(task, &[&["data.judged_on=many"], overrides].concat())
+    spec(task, &[&["data.evaluate_on=many"], overrides].concat())
 }
 
 fn ids(table: &VoteTable, places: impl IntoIterator<Item = usize>) -> Vec<&str> {
@@ -262,5 +262,5 @@ fn what_does_not_go_together_is_named() {
     let wanted = "the split has the parts train, evaluation and the shares [1.0]; expected one for \
                   each part";
     assert_eq!(refused(task(), judged(task(), &[])), wanted);
-    assert_eq!(plan(&["data.judged_on=many"]).split.shares, [1.0]);
+    assert_eq!(plan(&["data.evaluate_on=many"]).split.shares, [1.0]);
 }

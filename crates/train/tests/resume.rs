@@ -40,7 +40,7 @@ const OTHER: &[&str] = &[
     "model.dropout=0.2",
     "delivery.methods=mixup",
     "training.optimizer=adam",
-    "training.rate=0.01",
+    "training.learning_rate=0.01",
     "selection.metric=accuracy",
 ];
 

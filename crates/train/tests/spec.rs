@@ -3,18 +3,19 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use dissensus_engine::{Augment, Model, Optimizer, Schedule};
+use dissensus_inputs::Layout;
 use dissensus_train::spec::{Checkpoint, DataSource, Precision, Votes};
-use dissensus_train::{Spec, Stop};
+use dissensus_train::{ConfigError, Spec, Stop};
 
 const MINIMAL: &str = "[data]\ndataset = \"blends\"\n[delivery]\nmethods = \"soft\"\n";
 
 fn with(overrides: &[&str]) -> Result<Spec, String> {
     let overrides: Vec<String> = overrides.iter().map(|&text| text.to_owned()).collect();
-    Spec::parse(MINIMAL, "study.toml", &overrides).map_err(|error| error.to_string())
+    Spec::parse(MINIMAL, "spec.toml", &overrides).map_err(|error| error.to_string())
 }
 
 fn refused(text: &str) -> String {
-    Spec::parse(text, "study.toml", &[]).unwrap_err().to_string()
+    Spec::parse(text, "spec.toml", &[]).unwrap_err().to_string()
 }
 
 #[test]
@@ -27,7 +28,7 @@ fn a_minimal_spec_has_every_default() {
     assert_eq!((spec.split.shares.as_slice(), spec.split.seed), (&[0.8, 0.2][..], None));
     assert_eq!(spec.model, Model::named("resnet18").unwrap());
     let training = spec.training;
-    assert_eq!((training.epochs, training.batch, training.rate), (200, 128, 0.1));
+    assert_eq!((training.epochs, training.batch_size, training.learning_rate), (200, 128, 0.1));
     let sgd = Optimizer::Sgd { momentum: 0.9, nesterov: false, weight_decay: 5e-4 };
     assert_eq!((training.optimizer, training.schedule), (sgd, Schedule::Cosine));
     assert_eq!(training.augment, Augment { crop: 0, flip: false });
@@ -37,7 +38,7 @@ fn a_minimal_spec_has_every_default() {
     );
     assert_eq!(spec.selection.stop, None);
     assert_eq!((spec.run.seeds.as_slice(), spec.run.precision), (&[0, 1, 2][..], Precision::F32));
-    assert_eq!((spec.run.lanes, spec.run.checkpoint), (None, Checkpoint::Auto));
+    assert_eq!((spec.run.jobs, spec.run.checkpoint), (None, Checkpoint::Auto));
 }
 
 #[test]
@@ -71,10 +72,10 @@ fn a_full_spec_is_read() {
         [run]
         seeds = [7, 3]
         device = "cuda:1"
-        lanes = 2
+        jobs = 2
         checkpoint = "every-epoch"
     "#;
-    let spec = Spec::parse(text, "study.toml", &[]).unwrap();
+    let spec = Spec::parse(text, "spec.toml", &[]).unwrap();
     let DataSource::Files { votes, reading } = &spec.data.source else { panic!("files") };
     assert_eq!(votes.to_str(), Some("a/my votes.csv"));
     assert_eq!(reading.item.as_deref(), Some("picture"));
@@ -84,26 +85,26 @@ fn a_full_spec_is_read() {
     assert_eq!((spec.split.parts.len(), spec.split.seed), (3, Some(11)));
     assert_eq!(spec.model, Model::named("mlp").unwrap().with("dropout", 0.0).unwrap());
     let adam = Optimizer::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay: 0.0 };
-    assert_eq!((spec.training.optimizer, spec.training.rate), (adam, 1e-3));
+    assert_eq!((spec.training.optimizer, spec.training.learning_rate), (adam, 1e-3));
     let plateau = Schedule::Plateau { factor: 0.1, patience: 10, threshold: 1e-4, minimum: 0.0 };
     assert_eq!(spec.training.schedule, plateau);
     assert_eq!(spec.training.augment, Augment { crop: 4, flip: false });
     assert_eq!(spec.selection.on, "validation");
     assert_eq!(spec.selection.stop, Some(Stop { patience: 5, minimum: 0.0 }));
     assert_eq!((spec.run.seeds.as_slice(), spec.run.device.as_str()), (&[7, 3][..], "cuda:1"));
-    assert_eq!((spec.run.lanes, spec.run.checkpoint), (Some(2), Checkpoint::EveryEpoch));
+    assert_eq!((spec.run.jobs, spec.run.checkpoint), (Some(2), Checkpoint::EveryEpoch));
 }
 
 #[test]
 fn unknown_keys_and_sections_name_their_place_and_the_nearest() {
     let error = refused(&format!("{MINIMAL}\n[training]\n  epoch = 3\n"));
-    let start = "unknown key `epoch` in [training] (study.toml, line 7, column 3); did you mean \
-                 `epochs`? [training] has epochs, batch, optimizer";
+    let start = "unknown key `epoch` in [training] (spec.toml, line 7, column 3); did you mean \
+                 `epochs`? [training] has epochs, batch_size, optimizer";
     assert!(error.starts_with(start), "{error}");
     assert!(error.ends_with("plateau, augment"), "{error}");
     let error = refused(&format!("{MINIMAL}[training]\naugment = {{ flipp = true }}\n"));
     assert!(
-        error.contains("`flipp` in [training.augment] (study.toml, line 6, column 13)"),
+        error.contains("`flipp` in [training.augment] (spec.toml, line 6, column 13)"),
         "{error}"
     );
     assert!(error.contains("did you mean `flip`?"), "{error}");
@@ -111,12 +112,13 @@ fn unknown_keys_and_sections_name_their_place_and_the_nearest() {
     assert!(error.ends_with("`epochs` belongs in [training]"), "{error}");
     let error = refused(&format!("{MINIMAL}[trainning]\nepochs = 3\n"));
     assert!(
-        error.starts_with("unknown section [trainning] (study.toml, line 5, column 2)"),
+        error.starts_with("unknown section [trainning] (spec.toml, line 5, column 2)"),
         "{error}"
     );
     assert!(error.contains("did you mean [training]? There are [data], [split]"), "{error}");
     let error = refused(&format!("epochs = 3\n{MINIMAL}"));
-    assert!(error.starts_with("epochs (study.toml, line 1, column 1) stands outside"), "{error}");
+    let start = "unknown key `epochs` in the file (spec.toml, line 1, column 1)";
+    assert!(error.starts_with(start), "{error}");
     assert!(error.ends_with("`epochs` belongs in [training]"), "{error}");
     // The first mistake of a file is the one that is named.
     let error = refused("[training]\nzzz = 1\naaa = 2\n");
@@ -126,16 +128,16 @@ fn unknown_keys_and_sections_name_their_place_and_the_nearest() {
 #[test]
 fn values_name_their_key_what_came_and_what_was_expected() {
     let error = refused(&format!("{MINIMAL}[training]\nepochs = \"many\"\n"));
-    let expected = "training.epochs is \"many\" (study.toml, line 6, column 1); expected a whole \
+    let expected = "training.epochs is \"many\" (spec.toml, line 6, column 1); expected a whole \
                     number from 1 to 1000000";
     assert_eq!(error, expected);
     let bad = [
         "training.epochs=0",
         "training.epochs=2.5",
-        "training.batch=-1",
-        "training.rate=0",
-        "training.rate=inf",
-        "training.rate=nan",
+        "training.batch_size=-1",
+        "training.learning_rate=0",
+        "training.learning_rate=inf",
+        "training.learning_rate=nan",
         "training.momentum=1",
         "training.weight_decay=-0.1",
         "training.nesterov=1",
@@ -158,14 +160,14 @@ fn values_name_their_key_what_came_and_what_was_expected() {
         "run.seeds=[]",
         "run.device=gpu",
         "run.device=cuda:x",
-        "run.lanes=0",
+        "run.jobs=0",
         "run.store=\"\"",
     ];
     for given in bad {
         let error = with(&[given]).unwrap_err();
         let key = given.split('=').next().unwrap();
         assert!(error.starts_with(&format!("{key} is ")), "{error}");
-        assert!(error.contains(&format!("(--set {given}); expected ")), "{error}");
+        assert!(error.contains(&format!("(override {given}); expected ")), "{error}");
     }
     for text in [
         format!("training = 3\n{MINIMAL}"),
@@ -175,7 +177,7 @@ fn values_name_their_key_what_came_and_what_was_expected() {
     ] {
         let error = refused(&text);
         assert!(
-            error.contains(" is of the type ") && error.contains("(study.toml, line "),
+            error.contains(" is of the type ") && error.contains("(spec.toml, line "),
             "{error}"
         );
         assert!(error.contains("; expected a table with "), "{error}");
@@ -198,10 +200,10 @@ fn names_of_lists_come_with_the_nearest() {
     for (given, nearest) in cases {
         let error = with(&[given]).unwrap_err();
         assert!(error.contains(&format!("did you mean `{nearest}`? There are ")), "{error}");
-        assert!(error.contains(&format!("(--set {given})")), "{error}");
+        assert!(error.contains(&format!("(override {given})")), "{error}");
     }
     let error = with(&["delivery.methods=[\"soft\", \"slss\"]"]).unwrap_err();
-    assert!(error.starts_with("delivery.methods (--set "), "{error}");
+    assert!(error.starts_with("delivery.methods (override "), "{error}");
     assert!(error.contains(r#"unknown delivery "slss"; did you mean "sls"?"#), "{error}");
     let error = with(&["delivery.target=dirichle"]).unwrap_err();
     assert!(error.contains(r#"did you mean "dirichlet"?"#), "{error}");
@@ -213,10 +215,10 @@ fn names_of_lists_come_with_the_nearest() {
 
 #[test]
 fn another_dataset_can_be_judged_on() {
-    let judged = "data.judged_on=cifar10h";
-    assert_eq!(with(&[]).unwrap().data.judged_on, None);
+    let judged = "data.evaluate_on=cifar10h";
+    assert_eq!(with(&[]).unwrap().data.evaluate_on, None);
     let spec = with(&[judged]).unwrap();
-    assert_eq!(spec.data.judged_on.as_deref(), Some("cifar10h"));
+    assert_eq!(spec.data.evaluate_on.as_deref(), Some("cifar10h"));
     assert_eq!((spec.data.name(), &spec.split.shares[..]), ("blends", &[1.0][..]));
     assert_eq!(spec.selection.on, "evaluation");
     let three = with(&[judged, "split.parts=train/validation/test"]).unwrap();
@@ -225,8 +227,8 @@ fn another_dataset_can_be_judged_on() {
     assert_eq!(given.unwrap().split.shares, [0.75, 0.25]);
 
     let error = with(&[judged, "split.shares=[0.8, 0.2]"]).unwrap_err();
-    let wanted = "split.shares is [0.8, 0.2] (--set split.shares=[0.8, 0.2]); expected a number \
-                  above 0 for each part but the last, which is data.judged_on, with the sum 1, as in \
+    let wanted = "split.shares is [0.8, 0.2] (override split.shares=[0.8, 0.2]); expected a number \
+                  above 0 for each part but the last, which is data.evaluate_on, with the sum 1, as in \
                   [1.0]";
     assert_eq!(error, wanted);
     assert!(with(&[judged, "split.shares=[0.9]"]).unwrap_err().contains("with the sum 1"));
@@ -234,26 +236,26 @@ fn another_dataset_can_be_judged_on() {
     for (key, value) in [("inputs", "x.npz"), ("encoder", "minilm")] {
         let error = with(&[judged, &format!("data.{key}={value}")]).unwrap_err();
         let wanted = format!(
-            "data.judged_on (--set {judged}) names a dataset to be judged on, by its own pictures, \
-             which goes with data.dataset alone, and data.{key} is given; take one of them out"
+            "data.evaluate_on (override {judged}) needs data.dataset, since both datasets come with \
+             their own images, and data.{key} is given; remove one of them"
         );
         assert_eq!(error, wanted);
     }
-    let own = "[data]\nvotes = 'v.csv'\ninputs = 'x.npz'\njudged_on = 'cifar10h'\n[delivery]\n\
+    let own = "[data]\nvotes = 'v.csv'\ninputs = 'x.npz'\nevaluate_on = 'cifar10h'\n[delivery]\n\
                methods = 'soft'\n";
     let error = refused(own);
-    assert!(error.starts_with("data.judged_on (study.toml, line 4, column "), "{error}");
+    assert!(error.starts_with("data.evaluate_on (spec.toml, line 4, column "), "{error}");
     assert!(error.contains("and data.votes is given"), "{error}");
-    let error = with(&["data.judged_on=blends"]).unwrap_err();
-    assert!(error.contains("is the dataset that is trained on; name another"), "{error}");
+    let error = with(&["data.evaluate_on=blends"]).unwrap_err();
+    assert!(error.contains("is the training dataset; name another"), "{error}");
     let error = with(&[judged, "data.subset=entropy-bins"]).unwrap_err();
-    assert!(error.starts_with("data.subset (--set "), "{error}");
-    assert!(error.contains("data.judged_on names a second, which is judged on whole"), "{error}");
-    assert!(with(&["data.judged_on=3"]).unwrap_err().contains("expected the name of a dataset"));
+    assert!(error.starts_with("data.subset (override "), "{error}");
+    assert!(error.contains("data.evaluate_on names another, which is used as a whole"), "{error}");
+    assert!(with(&["data.evaluate_on=3"]).unwrap_err().contains("expected the name of a dataset"));
 }
 
 #[test]
-fn what_does_not_count_is_not_dropped() {
+fn what_does_not_apply_is_not_dropped() {
     let cases = [
         (
             &["model.name=mlp", "model.width=8"][..],
@@ -267,11 +269,11 @@ fn what_does_not_count_is_not_dropped() {
             &["training.plateau.factor=0.5"],
             "is a setting of plateau, and training.schedule is cosine",
         ),
-        (&["data.format=long"], "goes with data.votes, which is not given"),
+        (&["data.format=long"], "needs data.votes, which is not given"),
         (&["training.nesterov=true", "training.momentum=0"], "needs a momentum"),
         (
             &["training.schedule=plateau", "training.plateau.minimum=1"],
-            "is above training.rate, 0.1",
+            "is above training.learning_rate, 0.1",
         ),
         (
             &["delivery.target=dirichlet", "delivery.methods=multipass"],
@@ -281,7 +283,7 @@ fn what_does_not_count_is_not_dropped() {
     ];
     for (given, why) in cases {
         let error = with(given).unwrap_err();
-        assert!(error.contains(why) && error.contains("(--set "), "{given:?}: {error}");
+        assert!(error.contains(why) && error.contains("(override "), "{given:?}: {error}");
     }
     for (given, twice) in [
         ("delivery.methods=[\"sls\", \"sls:every=1\"]", "names \"sls:every=1\" twice"),
@@ -296,11 +298,11 @@ fn what_does_not_count_is_not_dropped() {
 #[test]
 fn what_is_missing_is_named() {
     let error = refused("[delivery]\nmethods = 'soft'\n");
-    assert!(error.starts_with("study.toml has no data.dataset; name one, as in"), "{error}");
+    assert!(error.starts_with("spec.toml has no data.dataset; name one, as in"), "{error}");
     let error = refused("[data]\ndataset = 'blends'\n");
-    assert!(error.starts_with("study.toml has no delivery.methods"), "{error}");
+    assert!(error.starts_with("spec.toml has no delivery.methods"), "{error}");
     let error = refused("[data]\nvotes = 'v.csv'\n");
-    assert!(error.starts_with("study.toml has no data.inputs"), "{error}");
+    assert!(error.starts_with("spec.toml has no data.inputs"), "{error}");
 }
 
 #[test]
@@ -312,10 +314,7 @@ fn text_that_is_not_toml_names_its_place() {
         ("[data]\nitems = 99999999999999999999\n", "line 2, column 9"),
     ] {
         let error = refused(text);
-        assert!(
-            error.starts_with(&format!("cannot read the spec (study.toml, {place}")),
-            "{error}"
-        );
+        assert!(error.starts_with(&format!("cannot read the file (spec.toml, {place}")), "{error}");
     }
 }
 
@@ -330,7 +329,7 @@ fn overrides_are_toml_or_text_and_the_last_counts() {
         "selection.stop.patience=3",
         "data.votes_per_item={}",
     ]);
-    assert!(spec.unwrap_err().starts_with("data.votes_per_item is {} (--set"));
+    assert!(spec.unwrap_err().starts_with("data.votes_per_item is {} (override"));
     let spec = with(&[
         "training.epochs=20",
         "training.epochs = 30",
@@ -352,20 +351,100 @@ fn overrides_are_toml_or_text_and_the_last_counts() {
 
     for (given, why) in [
         ("epochs", "there is no ="),
-        ("epochs=3", "what is set is not a section and a key"),
-        ("training..epochs=3", "what is set is not a section and a key"),
-        ("training.\"epochs\"=3", "what is set is not a section and a key"),
+        ("epochs=3", "there is no section and key before the ="),
+        ("training..epochs=3", "there is no section and key before the ="),
+        ("training.\"epochs\"=3", "there is no section and key before the ="),
         ("training.epochs=", "there is no value"),
         ("delivery.methods=[soft,sls]", "the value is not TOML"),
     ] {
         let error = with(&[given]).unwrap_err();
-        assert!(error.starts_with(&format!("cannot read --set {given}: {why}")), "{error}");
+        assert!(error.starts_with(&format!("cannot read the override {given}: {why}")), "{error}");
     }
     let error = with(&["training.epoch=3"]).unwrap_err();
     assert!(
-        error.starts_with("unknown key `epoch` in [training] (--set training.epoch=3)"),
+        error.starts_with("unknown key `epoch` in [training] (override training.epoch=3)"),
         "{error}"
     );
     // A line break does not smuggle in another key.
-    assert!(with(&["training.epochs=3\nbatch=4"]).is_err());
+    assert!(with(&["training.epochs=3\nbatch_size=4"]).is_err());
+}
+
+#[test]
+fn reading_options_can_be_set() {
+    let text = r#"
+        [data]
+        votes = "v.csv"
+        inputs = "x.npz"
+        delimiter = "tab"
+        header = false
+        missing = ["", "NA"]
+        multilabel = "only=cat"
+        values = "counts"
+        inputs_key = "vectors"
+        inputs_layout = "nchw"
+        inputs_id = "id"
+        inputs_resize = [32, 48]
+        [delivery]
+        methods = "soft"
+    "#;
+    let spec = Spec::parse(text, "spec.toml", &[]).unwrap();
+    let DataSource::Files { reading, .. } = &spec.data.source else { panic!("files") };
+    assert_eq!((reading.delimiter, reading.header), (Some(b'\t'), Some(false)));
+    assert_eq!(reading.missing.as_deref(), Some(&["".to_owned(), "NA".to_owned()][..]));
+    assert_eq!((reading.multilabel.as_deref(), reading.values), (Some("only=cat"), Some("counts")));
+    let inputs = &spec.data.inputs_reading;
+    assert_eq!((inputs.key.as_deref(), inputs.id.as_deref()), (Some("vectors"), Some("id")));
+    assert_eq!((inputs.layout, inputs.resize), (Some(Layout::Nchw), Some([32, 48])));
+    let with = |more: &str| Spec::parse(text, "spec.toml", &[more.to_owned()]);
+    assert_eq!(with("data.inputs_resize=64").unwrap().data.inputs_reading.resize, Some([64, 64]));
+    // None of them is part of what a run is.
+    assert_eq!(with("data.delimiter=;").unwrap().runs(), spec.runs());
+    for (given, expected) in [
+        ("data.delimiter=,,", "expected one character"),
+        ("data.multilabel=only=", "expected \"error\", \"each\" or \"only=CLASS\""),
+        ("data.values=votes", "There are counts, probabilities, labels"),
+        ("data.inputs_layout=hwc", "did you mean `nhwc`?"),
+        ("data.inputs_resize=[32]", "expected a whole number of pixels, or [height, width]"),
+        ("data.header=1", "expected true or false"),
+    ] {
+        let error = with(given).unwrap_err().to_string();
+        assert!(error.contains(expected) && error.contains(given), "{error}");
+    }
+    for (given, needed) in
+        [("data.header=true", "data.votes"), ("data.inputs_key=x", "data.inputs")]
+    {
+        let error = self::with(&[given]).unwrap_err();
+        assert!(error.contains(&format!("needs {needed}, which is not given")), "{error}");
+    }
+}
+
+#[test]
+fn an_old_name_is_answered_with_the_present_one() {
+    for (old, new) in [
+        ("data.judged_on=cifar10h", "evaluate_on"),
+        ("training.rate=0.1", "learning_rate"),
+        ("training.batch=8", "batch_size"),
+        ("run.lanes=2", "jobs"),
+    ] {
+        let error = with(&[old]).unwrap_err();
+        assert!(error.ends_with(&format!("it is called `{new}` now")), "{error}");
+    }
+    assert!(with(&["training.rat=1"]).unwrap_err().contains("did you mean `learning_rate`?"));
+    let error = refused("[spec.data]\ndataset = 'blends'\n");
+    let wanted = "unknown section [spec] (spec.toml, line 1, column 2); sections are written without \
+                  it: [data] instead of [spec.data]";
+    assert_eq!(error, wanted);
+    assert!(with(&["run.device=cuda+alone"]).unwrap_err().contains("\"cuda:exclusive\""));
+    let exclusive = with(&["run.device=cuda:1:exclusive"]).unwrap();
+    assert_eq!(exclusive.run.device, "cuda:1:exclusive");
+}
+
+#[test]
+fn a_study_is_not_taken_for_a_spec() {
+    let text = format!("{MINIMAL}[[arm]]\nname = 'soft'\ndelivery = 'soft'\n");
+    let error = Spec::parse(&text, "spec.toml", &[]).unwrap_err();
+    assert!(matches!(&error, ConfigError::IsStudy { section, .. } if section == "[[arm]]"));
+    let wanted =
+        "this is a study, not a training spec: it has [[arm]] (spec.toml, line 5, column 3)";
+    assert_eq!(error.to_string(), wanted);
 }

@@ -32,7 +32,7 @@ fn every_delivery_trains() {
     let mut seen = Vec::new();
     for delivery in deliveries {
         let method = format!("delivery.methods={delivery}");
-        let spec = spec(task(), &[&method, "training.epochs=20", "training.rate=0.2"]);
+        let spec = spec(task(), &[&method, "training.epochs=20", "training.learning_rate=0.2"]);
         let ended = lab.finish(task(), &spec, PLAIN);
         let loss = ended.column("loss");
         assert!(loss[19] < loss[0] - 0.3, "{delivery}: {loss:?}");
@@ -71,8 +71,10 @@ fn every_delivery_trains() {
 #[test]
 fn the_best_epoch_is_the_one_with_the_best_value() {
     // A large rate, so that the values go up and down.
-    let spec =
-        spec(task(), &["training.epochs=8", "training.rate=0.5", "training.schedule=constant"]);
+    let spec = spec(
+        task(),
+        &["training.epochs=8", "training.learning_rate=0.5", "training.schedule=constant"],
+    );
     let lab = Lab::new();
     let ended = lab.finish(task(), &spec, PLAIN);
     let values = ended.column("evaluation.soft_nll");
@@ -100,12 +102,12 @@ fn the_best_epoch_is_the_one_with_the_best_value() {
 
 #[test]
 fn a_diverged_run_fails_and_starts_anew() {
-    let spec = spec(task(), &["training.rate=1e10"]);
+    let spec = spec(task(), &["training.learning_rate=1e10"]);
     let lab = Lab::new();
     for _ in 0..2 {
         let outcome = lab.train(task(), &spec, How { tensorboard: true, ..PLAIN });
         let Outcome::Failed { reason } = outcome else { panic!("{outcome:?}") };
-        assert!(reason.contains("the run has diverged; lower training.rate"), "{reason}");
+        assert!(reason.contains("the run has diverged; lower training.learning_rate"), "{reason}");
         let info = lab.info(&spec);
         assert_eq!(info.status.state, Stored::Failed { reason });
         assert_eq!(info.result::<RunResult>().unwrap(), None);
@@ -142,7 +144,7 @@ fn early_stopping_stops_and_the_best_epoch_stays() {
         task(),
         &[
             "training.epochs=40",
-            "training.rate=0.1",
+            "training.learning_rate=0.1",
             "selection.metric=accuracy",
             "selection.stop.patience=3",
             "split.parts=train/validation/test",
@@ -236,7 +238,8 @@ fn features() -> Inputs {
 fn features_train() {
     let (task, joined) = Task::new("blocks", &data().0, &features()).unwrap();
     assert_eq!((joined.items.len(), joined.without_row.count), (200, 0));
-    let mlp = ["model.name=mlp", "model.hidden=16", "training.epochs=20", "training.rate=0.5"];
+    let mlp =
+        ["model.name=mlp", "model.hidden=16", "training.epochs=20", "training.learning_rate=0.5"];
     let ended = Lab::new().finish(&task, &spec(&task, &mlp), PLAIN);
     let loss = ended.column("loss");
     assert!(loss[19] < loss[0] - 0.3, "{loss:?}");

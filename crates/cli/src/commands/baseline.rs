@@ -8,7 +8,7 @@ use clap::builder::PossibleValuesParser;
 use dissensus_core::Keep;
 use dissensus_predictions::{BASELINES, Baseline};
 
-use super::votes::reading::{self, HowArgs};
+use super::votes::reading::{self, ReadingArgs};
 use crate::ui;
 
 /// Write predictions that need no model.
@@ -34,7 +34,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
     #[command(flatten)]
-    how: HowArgs,
+    how: ReadingArgs,
 }
 
 fn names() -> PossibleValuesParser {

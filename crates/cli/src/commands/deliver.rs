@@ -10,7 +10,7 @@ use dissensus_core::Keep;
 use dissensus_io::FileError;
 use dissensus_labels::{DELIVERIES, Delivers, Delivery, TARGETS, Target};
 
-use super::votes::reading::{self, HowArgs};
+use super::votes::reading::{self, ReadingArgs};
 use crate::ui::{self, paint, text};
 
 /// Write the labels that training would see, for any outside training loop.
@@ -48,7 +48,7 @@ pub(crate) struct Args {
     #[arg(long)]
     force: bool,
     #[command(flatten)]
-    how: HowArgs,
+    how: ReadingArgs,
 }
 
 /// The lists of methods and targets, for the help.

@@ -14,7 +14,9 @@ use dissensus_train::spec::Pair;
 use dissensus_votes::ReadOptions;
 
 use super::votes::reading;
-use crate::training::{encode, open_encoder, read_inputs};
+use crate::commands::inputs::InputArgs;
+use crate::commands::votes::reading::ReadingArgs;
+use crate::training::{encode, open_encoder};
 use crate::ui::{self, paint, text};
 
 /// Turn the texts or pictures of voted items into vectors, by a frozen encoder.
@@ -45,6 +47,10 @@ pub(crate) struct Args {
     /// Pictures by item id, where the data have none of their own
     #[arg(long, value_name = "PATH")]
     inputs: Option<PathBuf>,
+    #[command(flatten)]
+    reading: ReadingArgs,
+    #[command(flatten)]
+    reading_inputs: InputArgs,
     /// List the encoders of the catalogue
     #[arg(long)]
     list: bool,
@@ -139,10 +145,9 @@ fn source(args: &Args, data: &str, takes: Takes) -> anyhow::Result<(VoteTable, S
     let (table, texts) = match path.exists() {
         true => {
             let options = ReadOptions {
-                keep: Keep::Counts,
                 text: args.text.clone(),
                 texts: true,
-                ..ReadOptions::default()
+                ..args.reading.options(Keep::Counts)
             };
             let read = reading::read(path, &options)?;
             let texts = read.texts.iter().map(|(id, text)| (id.clone(), vec![text.clone()]));
@@ -155,7 +160,7 @@ fn source(args: &Args, data: &str, takes: Takes) -> anyhow::Result<(VoteTable, S
         (Takes::Text, Some(texts)) => Source::Texts(texts),
         (Takes::Text, None) => Source::Texts(dissensus_inputs::texts(data, &cache)?),
         (Takes::Image, _) => Source::Pictures(match &args.inputs {
-            Some(inputs) => read_inputs(inputs)?,
+            Some(inputs) => args.reading_inputs.read(inputs)?,
             None if WITH_IMAGES.contains(&data) => dissensus_inputs::from_dataset(data, &cache)?,
             None => anyhow::bail!("{data} has no pictures of its own; name them by --inputs"),
         }),

@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use dissensus_examine::{Ood, OodSettings, Outside, ood};
 use dissensus_measure::ood::Row;
 
+use crate::commands::inputs::InputArgs;
 use crate::examining::{Bars, Models};
-use crate::training::read_inputs;
 use crate::ui::table::{Cell, Form, Print as _, Table, csv_cell};
 use crate::ui::{self, files, paint, text};
 
@@ -58,6 +58,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE.csv")]
     raw: Option<PathBuf>,
     #[command(flatten)]
+    reading: InputArgs,
+    #[command(flatten)]
     models: Models,
     /// Print as JSON, with all figures
     #[arg(long, group = "form")]
@@ -87,7 +89,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut model = bench.model(&infos[0])?;
     let mut outside: Vec<Outside> = Vec::new();
     for path in &args.out {
-        let inputs = read_inputs(path)?;
+        let inputs = args.reading.read(path)?;
         for note in inputs.notes() {
             ui::err(&paint::dim(&format!("{}: {note}\n", inputs.name())));
         }

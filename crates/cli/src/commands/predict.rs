@@ -8,10 +8,10 @@ use dissensus_examine::{ModelSettings, StoredModel};
 use dissensus_io::FileError;
 use dissensus_store::{Logits, Which};
 
+use super::inputs::InputArgs;
 use super::runs::StoreArgs;
 use crate::device::DeviceArgs;
 use crate::examining::Bars;
-use crate::training::read_inputs;
 use crate::ui::{self, paint, text};
 
 mod write;
@@ -55,6 +55,8 @@ pub(crate) struct Args {
     #[arg(long)]
     force: bool,
     #[command(flatten)]
+    reading: InputArgs,
+    #[command(flatten)]
     on: DeviceArgs,
     #[command(flatten)]
     store: StoreArgs,
@@ -77,7 +79,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let which = if args.weights == "last" { Which::Last } else { Which::Best };
     let model = StoredModel::read(&info, which)?;
     let (spec, label) = (model.spec().clone(), model.spec().label());
-    let inputs = read_inputs(&args.data)?;
+    let inputs = args.reading.read(&args.data)?;
     for note in inputs.notes() {
         ui::err(&paint::dim(&format!("{}: {note}\n", inputs.name())));
     }

@@ -43,7 +43,7 @@ Exit codes: 0 all is written; 1 a table or figure could not be made; 2 the store
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let store = Store::open(&args.store)?;
     let study = match args.study.as_deref().filter(|study| is_file(study)) {
-        Some(file) => Study::read(Path::new(file))?,
+        Some(file) => Study::read_stored(Path::new(file))?,
         None => stored(&store, args)?,
     };
     let plan = planned(&study, &PlanOptions::default()).map_err(|error| {
@@ -67,7 +67,7 @@ fn stored(store: &Store, args: &Args) -> anyhow::Result<Study> {
             "{path} has no study {name}; run it first: dissensus study run {name} --store {path}"
         );
     };
-    Ok(Study::parse(&String::from_utf8_lossy(&text), &format!("the stored study {name}"))?)
+    Ok(Study::parse_stored(&String::from_utf8_lossy(&text), &format!("the stored study {name}"))?)
 }
 
 /// The name of the study that is asked for, or of the only one.

@@ -132,7 +132,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         runs: &RunJob::all(&task, &plans),
         store: &store,
         device: args.device.as_ref().unwrap_or(&spec.run.device),
-        jobs: args.jobs.map_or_else(|| size(spec.run.lanes), |lanes| lanes.0),
+        jobs: args.jobs.map_or_else(|| size(spec.run.jobs), |jobs| jobs.0),
         threads: size(spec.run.threads),
         checkpoint: spec.run.checkpoint,
         tensorboard: spec.run.tensorboard,

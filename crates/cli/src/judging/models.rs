@@ -7,7 +7,7 @@ use dissensus_core::{Keep, Matched, TieRule, VoteTable};
 use dissensus_measure::Settings;
 use dissensus_predictions::{Kind, Predictions, ReadOptions, read};
 
-use crate::commands::votes::reading::{self, HowArgs};
+use crate::commands::votes::reading::{self, ReadingArgs};
 use crate::ui::{self, paint, text};
 
 /// Votes, and how predictions are read and judged.
@@ -45,7 +45,7 @@ pub(crate) struct JudgeArgs {
     #[arg(long, value_name = "N", default_value_t = 2000)]
     pub(crate) replicates: usize,
     #[command(flatten)]
-    how: HowArgs,
+    how: ReadingArgs,
 }
 
 /// The votes, and the models judged against them.

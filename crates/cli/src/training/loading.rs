@@ -21,10 +21,6 @@ pub(crate) fn material(data: &Data) -> Result<Material, DataError> {
     dissensus::load_material(data, &LoadContext::new(&Terminal::default()))
 }
 
-pub(crate) fn read_inputs(path: &Path) -> Result<Inputs, DataError> {
-    dissensus::read_inputs(path, &LoadContext::new(&Terminal::default()))
-}
-
 pub(crate) fn open_encoder(name: &str) -> Result<Box<dyn Encoder>, DataError> {
     dissensus::open_encoder(name, &LoadContext::new(&Terminal::default()))
 }

@@ -7,5 +7,5 @@ mod summary;
 
 pub(crate) use interrupt::on_interrupt;
 pub(crate) use jobs::{AtATime, Batch, open_device, run_all};
-pub(crate) use loading::{encode, find_data, load, material, open_encoder, read_inputs};
+pub(crate) use loading::{encode, find_data, load, material, open_encoder};
 pub(crate) use summary::{Column, Summary, summarize};

@@ -142,7 +142,7 @@ fn config_hint(error: &ConfigError) -> Option<String> {
 }
 
 /// What can be done about an error of a store.
-fn store_hint(error: &StoreError) -> Option<String> {
+pub(crate) fn store_hint(error: &StoreError) -> Option<String> {
     Some(match error.remedy()? {
         Remedy::RemoveRun(id) => {
             format!("`dissensus runs rm {id}` removes it; it then starts again")

@@ -1,9 +1,6 @@
 //! Progress on standard error: shown only on a terminal, and only for work that takes a while.
 
-use std::fs::File;
-use std::io::Read;
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
 
 use dissensus_core::{Event, Progress};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -61,7 +58,7 @@ impl Drop for StepBar {
 }
 
 /// Files below this size are read before a bar could be seen.
-const LARGE: u64 = 64 << 20;
+pub(super) const LARGE: u64 = 64 << 20;
 
 /// A bar for a file that is read, if it is large.
 #[derive(Default)]

@@ -18,7 +18,9 @@ impl Progress for Terminal {
         let mut shown = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
         match (event, &*shown) {
             (Event::Started { task, total, unit: Unit::Bytes }, _) => {
-                *shown = Some(progress::bytes_bar(total, task));
+                let large = total.is_some_and(|total| total >= progress::LARGE);
+                let message = format!("reading {}", super::text::file_name(task));
+                *shown = large.then(|| progress::bytes_bar(total, &message));
             }
             (Event::Started { task, total, .. }, _) => {
                 let total = total.and_then(|total| usize::try_from(total).ok()).unwrap_or(0);

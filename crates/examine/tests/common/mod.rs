@@ -36,7 +36,7 @@ impl Lab {
             data.dataset = 'blends'
             delivery.methods = 'soft'
             model = { name = 'smallcnn', width = 2 }
-            training = { epochs = 3, batch = 16, rate = 0.05 }
+            training = { epochs = 3, batch_size = 16, learning_rate = 0.05 }
             run.seeds = [0]
         ";
         let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();

@@ -3,7 +3,6 @@
 //! table needs it of every run.
 
 use dissensus_report::tables::Votes;
-use dissensus_train::Place;
 
 use crate::file::Section;
 use crate::{Job, StudyError};
@@ -19,8 +18,6 @@ pub(crate) struct Among {
     pub(crate) seeds: Option<usize>,
     /// And these.
     pub(crate) also: Vec<Among>,
-    pub(crate) arms_place: Option<Place>,
-    pub(crate) ks_place: Option<Place>,
 }
 
 impl Among {
@@ -34,7 +31,7 @@ impl Among {
         let Some(section) = section else { return Ok(Self::default()) };
         let seeds = section.get::<usize>("seeds", SEEDS)?;
         if seeds == Some(0) {
-            return Err(section.unexpected("seeds", SEEDS));
+            return Err(section.unexpected("seeds", SEEDS).into());
         }
         let mut also = Vec::new();
         for more in section.list("also")? {
@@ -46,8 +43,6 @@ impl Among {
             arms: section.get("arms", ARMS)?.unwrap_or_default(),
             ks: section.get("ks", KS)?.unwrap_or_default(),
             seeds,
-            arms_place: Some(section.place("arms")),
-            ks_place: Some(section.place("ks")),
         })
     }
 

@@ -42,15 +42,15 @@ fn read(section: Option<&Section<'_, '_, '_>>, _: &[SliceRule]) -> Result<Made, 
     let mut stage = Between { among, points: 21, precision: Precision::F32 };
     if let Some(section) = section {
         let [from, to] = &stage.among.arms[..] else {
-            return Err(section.unexpected("arms", ARMS));
+            return Err(section.unexpected("arms", ARMS).into());
         };
         if from == to {
-            return Err(section.unexpected("arms", ARMS));
+            return Err(section.unexpected("arms", ARMS).into());
         }
         const POINTS: &str = "a whole number from 3 to 1000";
         stage.points = settings::count(section, "points")?.unwrap_or(stage.points);
         if !(3..=1000).contains(&stage.points) {
-            return Err(section.unexpected("points", POINTS));
+            return Err(section.unexpected("points", POINTS).into());
         }
         stage.precision = precision(section)?;
     }

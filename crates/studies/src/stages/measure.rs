@@ -52,7 +52,7 @@ fn read(section: Option<&Section<'_, '_, '_>>, slices: &[SliceRule]) -> Result<M
     match section.get("metrics", METRICS_EXPECTED)? {
         None => {}
         Some(Names::Word(word)) if word == "all" => {}
-        Some(Names::Word(_)) => return Err(section.unexpected("metrics", METRICS_EXPECTED)),
+        Some(Names::Word(_)) => return Err(section.unexpected("metrics", METRICS_EXPECTED).into()),
         Some(Names::List(names)) => {
             let find = |name: &String| {
                 let known = METRICS.iter().map(|metric| metric.about.name);
@@ -65,7 +65,7 @@ fn read(section: Option<&Section<'_, '_, '_>>, slices: &[SliceRule]) -> Result<M
     stage.which = settings::which(section, stage.which)?;
     if let Some(bins) = section.get::<usize>("bins", BINS)? {
         if !(1..=Settings::MOST_BINS).contains(&bins) {
-            return Err(section.unexpected("bins", BINS));
+            return Err(section.unexpected("bins", BINS).into());
         }
         stage.settings.bins = bins;
     }

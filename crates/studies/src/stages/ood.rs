@@ -102,7 +102,7 @@ fn sets(section: &Section<'_, '_, '_>) -> Result<Option<Vec<ForeignSet>>, StudyE
             }
         };
         if !sound || names.contains(&set.name()) {
-            return Err(section.unexpected("sets", SETS));
+            return Err(section.unexpected("sets", SETS).into());
         }
         names.push(set.name());
     }
@@ -139,7 +139,7 @@ fn read(section: Option<&Section<'_, '_, '_>>, _: &[SliceRule]) -> Result<Made, 
     const EPSILON: &str = "a number, at least 0";
     match section.get::<f64>("epsilon", EPSILON)? {
         Some(epsilon) if epsilon >= 0.0 && epsilon.is_finite() => stage.chosen.epsilon = epsilon,
-        Some(_) => return Err(section.unexpected("epsilon", EPSILON)),
+        Some(_) => return Err(section.unexpected("epsilon", EPSILON).into()),
         None => {}
     }
     stage.precision = precision(section)?;

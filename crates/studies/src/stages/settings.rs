@@ -36,7 +36,7 @@ pub(super) fn which(
         Some("best") => Ok(vec![Which::Best]),
         Some("last") => Ok(vec![Which::Last]),
         Some("both") => Ok(vec![Which::Best, Which::Last]),
-        Some(_) => Err(section.unexpected("which", WHICH)),
+        Some(_) => Err(section.unexpected("which", WHICH).into()),
     }
 }
 
@@ -62,7 +62,7 @@ pub(super) fn count(section: &Section<'_, '_, '_>, key: &str) -> Result<Option<u
     const COUNT: &str = "a whole number from 1 to 1000000";
     match section.get::<usize>(key, COUNT)? {
         Some(number) if (1..=1_000_000).contains(&number) => Ok(Some(number)),
-        Some(_) => Err(section.unexpected(key, COUNT)),
+        Some(_) => Err(section.unexpected(key, COUNT).into()),
         None => Ok(None),
     }
 }
@@ -71,7 +71,7 @@ pub(super) fn share(section: &Section<'_, '_, '_>, key: &str) -> Result<Option<f
     const SHARE: &str = "a number above 0 and below 1";
     match section.get::<f64>(key, SHARE)? {
         Some(share) if share > 0.0 && share < 1.0 => Ok(Some(share)),
-        Some(_) => Err(section.unexpected(key, SHARE)),
+        Some(_) => Err(section.unexpected(key, SHARE).into()),
         None => Ok(None),
     }
 }

@@ -1,23 +1,23 @@
-//! Names that must be known: a study that names an arm, a metric or a column that is not there is
-//! refused before anything is trained.
+//! Checks of names: a study that names an unknown arm, metric or column is refused before anything is
+//! trained.
 
 use std::collections::BTreeSet;
 
 use dissensus_report::claims::{ClaimKind, ClaimSpec};
 use dissensus_report::figures::{FigureSpec, Names as Named};
-use dissensus_report::tables::{TableSpec, Votes};
-use dissensus_train::Place;
+use dissensus_train::{ConfigError, Place};
+use toml::Value;
 
-use super::{FILE_NAME, Study, is_file_name, missing, unknown};
-use crate::StudyError;
+use super::Study;
 use crate::book::item_columns;
-use crate::file::Section;
+use crate::file::{Section, is_file_name};
 use crate::layers::{Outline, direction};
 
-pub(super) fn check(study: &Study, root: &Section<'_, '_, '_>) -> Result<(), StudyError> {
+pub(super) fn check(study: &Study, root: &Section<'_, '_, '_>) -> Result<(), ConfigError> {
     if study.arms.is_empty() {
-        let remedy = "give it what is compared, each as [[arm]] with a name and a delivery";
-        return Err(missing(&study.file, "[[arm]]", remedy));
+        let remedy = "add one for each delivery to compare, with a name and a delivery, or set \
+                      delivery.methods";
+        return Err(ConfigError::missing(&study.file, "[[arm]]", remedy));
     }
     once(root, "arm", study.arms.iter().map(|arm| &arm.name))?;
     once(root, "dataset", study.datasets.iter().map(|dataset| &dataset.name))?;
@@ -32,55 +32,61 @@ pub(super) fn check(study: &Study, root: &Section<'_, '_, '_>) -> Result<(), Stu
     }
     grid(study)?;
     let names = Names::new(study, &study.outlines(None)?);
-    for (table, section) in study.tables.iter().zip(root.list("table")?) {
-        names.table(&section, table)?;
+    for section in root.list("table")? {
+        names.check(&section)?;
+        named(&section, "metrics", &names.metrics)?;
     }
     for (figure, section) in study.figures.iter().zip(root.list("figure")?) {
+        names.check(&section)?;
         names.figure(&section, figure)?;
     }
     for (claim, section) in study.claims.iter().zip(root.list("claim")?) {
-        names.claim(&section, claim, study)?;
+        names.check(&section)?;
+        named(&section, "metrics", &names.metrics)?;
+        complete(&section, claim)?;
     }
-    for among in study.examiners.iter().flat_map(|stage| stage.among().all()) {
-        let place = |place: &Option<Place>| place.clone().unwrap_or(Place::Call);
-        for arm in &among.arms {
-            one("[stages] arms", arm, &names.arms, &place(&among.arms_place))?;
-        }
-        // A scale may have taken numbers of votes away, and what it did not change stays.
-        for k in among.ks.iter().filter(|_| study.scale.is_none()) {
-            one("[stages] ks", &votes(k.0), &names.ks, &place(&among.ks_place))?;
+    if let Some(stages) = root.table("stages")? {
+        for (name, _, node) in stages.entries() {
+            let stage = Section::new(root.text, format!("[stages.{name}]"), node)?;
+            for section in stage.list("also")?.iter().chain([&stage]) {
+                named(section, "arms", &names.arms)?;
+                // A scale may have removed numbers of votes.
+                if study.scale.is_none() {
+                    named(section, "ks", &names.ks)?;
+                }
+            }
         }
     }
     names.references(study, root)
 }
 
-/// Refuses a name that comes twice in a list of tables.
+/// Refuses a name that is used twice in a list of tables.
 fn once<'n>(
     root: &Section<'_, '_, '_>,
     key: &str,
     names: impl Iterator<Item = &'n String>,
-) -> Result<(), StudyError> {
+) -> Result<(), ConfigError> {
     let mut seen = BTreeSet::new();
     for (at, name) in names.enumerate() {
         if !seen.insert(name) {
             let sections = root.list(key)?;
             let place = sections.get(at).map_or(Place::Call, |section| section.place("name"));
-            let (key, value) = (format!("[[{key}]]"), name.clone());
-            return Err(StudyError::Twice { key, value, place });
+            let why = format!("names {name:?} twice; rename one of them");
+            return Err(ConfigError::Conflict { key: format!("[[{key}]]"), place, why });
         }
     }
     Ok(())
 }
 
-fn one(key: &str, name: &str, known: &[String], place: &Place) -> Result<(), StudyError> {
+fn one(key: &str, name: &str, known: &[String], place: &Place) -> Result<(), ConfigError> {
     match known.iter().any(|known| known == name) {
         true => Ok(()),
-        false => Err(unknown(key, name, known.iter().map(String::as_str), place)),
+        false => Err(ConfigError::unknown_name(key, name, known.iter().map(String::as_str), place)),
     }
 }
 
-/// What selects a point must be able to, and scales can only narrow axes that there are.
-fn grid(study: &Study) -> Result<(), StudyError> {
+/// The metric that selects a point must have a direction, and scales can only narrow existing axes.
+fn grid(study: &Study) -> Result<(), ConfigError> {
     let axes: Vec<String> =
         study.grid.iter().flat_map(|grid| &grid.axes).map(|axis| axis.path.clone()).collect();
     for scale in &study.scales {
@@ -89,8 +95,8 @@ fn grid(study: &Study) -> Result<(), StudyError> {
     }
     let Some(grid) = &study.grid else { return Ok(()) };
     if grid.axes.is_empty() {
-        let remedy = "give it axes, as in \"training.rate\" = [0.1, 0.01]";
-        return Err(missing(&study.file, "axes in [grid]", remedy));
+        let remedy = "give it axes, as in \"training.learning_rate\" = [0.1, 0.01]";
+        return Err(ConfigError::missing(&study.file, "axes in [grid]", remedy));
     }
     match &grid.select {
         Some(metric) => direction(metric, &grid.select_place).map(|_| ()),
@@ -98,13 +104,14 @@ fn grid(study: &Study) -> Result<(), StudyError> {
     }
 }
 
-/// Everything that tables and figures can name.
+/// All names that tables and figures can use.
 struct Names {
     arms: Vec<String>,
     datasets: Vec<String>,
     metrics: Vec<String>,
     slices: Vec<String>,
     ks: Vec<String>,
+    tables: Vec<String>,
     /// Columns by item, and lines of runs.
     columns: Vec<String>,
     paths: Vec<String>,
@@ -129,6 +136,7 @@ impl Names {
             metrics: study.metrics().into_iter().map(|metric| metric.name).collect(),
             slices: std::iter::once("all".to_owned()).chain(slices).collect(),
             ks,
+            tables: study.tables.iter().map(|table| table.name.clone()).collect(),
             columns: {
                 let kept = study.examiners.iter().flat_map(|stage| stage.columns());
                 item_columns().chain(kept.copied()).map(str::to_owned).collect()
@@ -140,33 +148,30 @@ impl Names {
         }
     }
 
-    fn table(&self, section: &Section<'_, '_, '_>, table: &TableSpec) -> Result<(), StudyError> {
-        file(section, &table.name)?;
-        all(section, "datasets", &table.datasets, &self.datasets)?;
-        all(section, "arms", &table.arms, &self.arms)?;
-        all(section, "metrics", &table.metrics, &self.metrics)?;
-        all(section, "slices", &table.slices, &self.slices)?;
-        self.votes(section, &table.ks)?;
-        match &table.against {
-            Some(against) => {
-                one("[[table]] against", &against.arm, &self.arms, &section.place("against"))
-            }
-            None => Ok(()),
+    /// Checks the name of a table, figure or claim, and the names that it uses.
+    fn check(&self, section: &Section<'_, '_, '_>) -> Result<(), ConfigError> {
+        let name = section.words("name")?;
+        if !is_file_name(&name) {
+            return Err(section.unexpected("name", crate::file::expected("study", "name")));
         }
+        let known = [
+            ("datasets", &self.datasets),
+            ("arms", &self.arms),
+            ("against", &self.arms),
+            ("than", &self.arms),
+            ("slices", &self.slices),
+            ("slice", &self.slices),
+            ("ks", &self.ks),
+            ("tables", &self.tables),
+        ];
+        known.iter().try_for_each(|(key, known)| named(section, key, known))
     }
 
-    fn votes(&self, section: &Section<'_, '_, '_>, ks: &[Votes]) -> Result<(), StudyError> {
-        let named: Vec<String> = ks.iter().map(|k| votes(k.0)).collect();
-        all(section, "ks", &named, &self.ks)
-    }
-
-    fn figure(&self, section: &Section<'_, '_, '_>, figure: &FigureSpec) -> Result<(), StudyError> {
-        file(section, &figure.name)?;
-        all(section, "datasets", &figure.datasets, &self.datasets)?;
-        all(section, "arms", &figure.arms, &self.arms)?;
-        self.votes(section, &figure.ks)?;
-        all(section, "against", figure.against.as_slice(), &self.arms)?;
-        all(section, "slice", figure.slice.as_slice(), &self.slices)?;
+    fn figure(
+        &self,
+        section: &Section<'_, '_, '_>,
+        figure: &FigureSpec,
+    ) -> Result<(), ConfigError> {
         for setting in figure.kind.settings() {
             let key = setting.key;
             let known = match setting.names {
@@ -189,46 +194,10 @@ impl Names {
         Ok(())
     }
 
-    fn claim(
-        &self,
-        section: &Section<'_, '_, '_>,
-        claim: &ClaimSpec,
-        study: &Study,
-    ) -> Result<(), StudyError> {
-        file(section, &claim.name)?;
-        all(section, "datasets", &claim.datasets, &self.datasets)?;
-        all(section, "arms", &claim.arms, &self.arms)?;
-        all(section, "than", claim.than.as_slice(), &self.arms)?;
-        all(section, "metrics", &claim.metrics, &self.metrics)?;
-        all(section, "slices", &claim.slices, &self.slices)?;
-        self.votes(section, &claim.ks)?;
-        let tables: Vec<String> = study.tables.iter().map(|table| table.name.clone()).collect();
-        all(section, "tables", &claim.tables, &tables)?;
-        let lacks = |what: &str| {
-            let why = format!("needs {what}");
-            let key = format!("[[claim]] {}", claim.name);
-            Err(StudyError::Conflict { key, place: section.place("name"), why })
-        };
-        let (arms, metrics) = (claim.arms.len(), claim.metrics.is_empty());
-        match claim.kind {
-            ClaimKind::ShareWithin if claim.tables.is_empty() => lacks("`tables`"),
-            ClaimKind::ShareWithin => Ok(()),
-            _ if arms == 0 || metrics => lacks("`arms` and `metrics`"),
-            ClaimKind::Below | ClaimKind::Above
-                if claim.than.is_some() == claim.bound.is_some() =>
-            {
-                lacks("one of `than` (an arm) and `bound` (a number)")
-            }
-            ClaimKind::Parity if claim.than.is_none() => lacks("`than`, an arm"),
-            ClaimKind::Ordering | ClaimKind::Monotone if arms < 2 => lacks("at least two arms"),
-            _ => Ok(()),
-        }
-    }
-
-    fn references(&self, study: &Study, root: &Section<'_, '_, '_>) -> Result<(), StudyError> {
+    fn references(&self, study: &Study, root: &Section<'_, '_, '_>) -> Result<(), ConfigError> {
         let sections = root.list("reference")?;
         for (at, reference) in study.references.iter().enumerate() {
-            // Those of a file of their own have no section here.
+            // Those in a separate file have no section here.
             let place = |key: &str| sections.get(at).map_or(Place::Call, |one| one.place(key));
             one("[[reference]] arm", &reference.arm, &self.arms, &place("arm"))?;
             one("[[reference]] metric", &reference.metric, &self.metrics, &place("metric"))?;
@@ -239,7 +208,7 @@ impl Names {
             } else if self.datasets.len() > 1 {
                 let why = "needs a `dataset`, as the study has several".to_owned();
                 let key = format!("[[reference]] of {}", reference.arm);
-                return Err(StudyError::Conflict { key, place: place("arm"), why });
+                return Err(ConfigError::Conflict { key, place: place("arm"), why });
             }
         }
         Ok(())
@@ -250,25 +219,41 @@ fn votes(k: Option<u32>) -> String {
     k.map_or("all".to_owned(), |k| k.to_string())
 }
 
-fn file(section: &Section<'_, '_, '_>, name: &str) -> Result<(), StudyError> {
-    match is_file_name(name) {
-        true => Ok(()),
-        false => Err(section.unexpected("name", FILE_NAME)),
-    }
+/// Checks the names at a key: one, a list of them, or a table with an `arm`.
+fn named(section: &Section<'_, '_, '_>, key: &str, known: &[String]) -> Result<(), ConfigError> {
+    let Some(node) = section.node(key) else { return Ok(()) };
+    let value: Value = section.text.read(node)?;
+    let list = match &value {
+        Value::Array(list) => list.as_slice(),
+        Value::Table(table) => table.get("arm").map_or(&[][..], std::slice::from_ref),
+        one => std::slice::from_ref(one),
+    };
+    list.iter().try_for_each(|name| {
+        let name = name.as_str().map_or_else(|| name.to_string(), str::to_owned);
+        one(&section.key(key), &name, known, &section.place(key))
+    })
 }
 
-fn all(
-    section: &Section<'_, '_, '_>,
-    key: &str,
-    named: &[String],
-    known: &[String],
-) -> Result<(), StudyError> {
-    let place = section.place(key);
-    named.iter().try_for_each(|name| one(&section.key(key), name, known, &place))
+/// Checks that a claim has the keys that its kind needs.
+fn complete(section: &Section<'_, '_, '_>, claim: &ClaimSpec) -> Result<(), ConfigError> {
+    let (arms, metrics) = (claim.arms.len(), claim.metrics.is_empty());
+    let needed = match claim.kind {
+        ClaimKind::ShareWithin if claim.tables.is_empty() => "`tables`",
+        ClaimKind::ShareWithin => return Ok(()),
+        _ if arms == 0 || metrics => "`arms` and `metrics`",
+        ClaimKind::Below | ClaimKind::Above if claim.than.is_some() == claim.bound.is_some() => {
+            "one of `than` (an arm) and `bound` (a number)"
+        }
+        ClaimKind::Parity if claim.than.is_none() => "`than`, an arm",
+        ClaimKind::Ordering | ClaimKind::Monotone if arms < 2 => "at least two arms",
+        _ => return Ok(()),
+    };
+    let (key, place) = (format!("[[claim]] {}", claim.name), section.place("name"));
+    Err(ConfigError::Conflict { key, place, why: format!("needs {needed}") })
 }
 
 /// A column of a history: the loss, the rate, or a metric of a part.
-fn curve(section: &Section<'_, '_, '_>, key: &str, name: &str) -> Result<(), StudyError> {
+fn curve(section: &Section<'_, '_, '_>, key: &str, name: &str) -> Result<(), ConfigError> {
     let judged = name.split_once('.').is_some_and(|(part, metric)| {
         let part = ["evaluation", "validation", "test"].contains(&part);
         part && dissensus_measure::metric(metric).is_some()

@@ -1,4 +1,4 @@
-//! A study as TOML again: everything that decides its runs and its report, in one order.
+//! A study as TOML: all that determines its runs and its report, in a fixed order.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,7 @@ pub(super) fn toml(study: &Study, spec: &toml::Table, stages: &toml::Table) -> S
     page.words("about", &study.about);
     page.words("scale", study.scale.as_deref().unwrap_or_default());
     page.set(&study.set);
-    page.whole("spec", spec);
+    page.sections(spec);
     for dataset in &study.datasets {
         page.head("[[dataset]]");
         page.text("name", &dataset.name);
@@ -45,7 +45,10 @@ pub(super) fn toml(study: &Study, spec: &toml::Table, stages: &toml::Table) -> S
             SliceBy::Above(entropy) => page.line("above", &Value::Float(entropy).to_string()),
         }
     }
-    page.whole("stages", stages);
+    if !stages.is_empty() {
+        let stages = Value::Table(stages.clone());
+        page.sections(&toml::Table::from_iter([("stages".to_owned(), stages)]));
+    }
     study.tables.iter().for_each(|table| page.one_of("table", table));
     study.figures.iter().for_each(|figure| page.one_of("figure", figure));
     study.claims.iter().for_each(|claim| page.one_of("claim", claim));
@@ -114,14 +117,14 @@ impl Page {
         self.line(key, &quoted(text));
     }
 
-    /// A text that is left out where it is empty.
+    /// A text, where it is not empty.
     fn words(&mut self, key: &str, text: &str) {
         if !text.is_empty() {
             self.text(key, text);
         }
     }
 
-    /// Of a key that is set twice the last counts, and TOML has room for one.
+    /// Settings. The last of several for one key applies, and TOML allows only one.
     fn set(&mut self, set: &[Setting]) {
         let last = |at: usize| set[at + 1..].iter().all(|later| later.path != set[at].path);
         let kept = (0..set.len()).filter(|&at| last(at)).map(|at| &set[at]);
@@ -131,16 +134,15 @@ impl Page {
         }
     }
 
-    /// A table with tables in it.
-    fn whole(&mut self, name: &str, table: &toml::Table) {
-        if !table.is_empty() {
-            let outer = toml::Table::from_iter([(name.to_owned(), Value::Table(table.clone()))]);
+    /// Tables with tables in them.
+    fn sections(&mut self, tables: &toml::Table) {
+        if !tables.is_empty() {
             self.0.push('\n');
-            self.0 += &toml::to_string(&outer).unwrap_or_default();
+            self.0 += &toml::to_string(tables).unwrap_or_default();
         }
     }
 
-    /// A table of a list, without what is empty: it is the default.
+    /// A table of an array, without empty values, which are the defaults.
     fn one_of(&mut self, name: &str, value: &impl Serialize) {
         let Ok(mut table) = toml::Table::try_from(value) else { return };
         table.retain(|_, value| match value {

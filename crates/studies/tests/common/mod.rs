@@ -20,17 +20,17 @@ pub(crate) fn small(more: &str) -> String {
 name = 'small'
 title = 'A small study'
 about = 'Two arms.'
-[spec.data]
+[data]
 dataset = 'blends'
 items = 80
-[spec.model]
+[model]
 name = 'smallcnn'
 width = 4
-[spec.training]
+[training]
 epochs = 2
-batch = 32
-rate = 0.05
-[spec.run]
+batch_size = 32
+learning_rate = 0.05
+[run]
 seeds = 2
 [[arm]]
 name = 'soft'

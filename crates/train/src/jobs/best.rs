@@ -40,7 +40,9 @@ pub(super) fn jobs_at_once(
     let setup = Setup::new(task, plan)?;
     let settings = Settings {
         precision: plan.precision,
-        batch: usize::try_from(plan.training.batch).unwrap_or(usize::MAX).min(setup.train.len()),
+        batch: usize::try_from(plan.training.batch_size)
+            .unwrap_or(usize::MAX)
+            .min(setup.train.len()),
         optimizer: plan.training.optimizer,
         threads: 1,
     };
@@ -63,7 +65,7 @@ pub(super) fn jobs_at_once(
 /// What the best number depends on.
 fn kind(task: &Task, plan: &RunPlan, device: &dyn Device) -> String {
     let (model, shape) = (&plan.model, task.shape());
-    let (size, precision) = (plan.training.batch, plan.precision);
+    let (size, precision) = (plan.training.batch_size, plan.precision);
     let version = env!("CARGO_PKG_VERSION");
     format!("{version}, {}, {model:?}, {shape:?}, batch {size}, {precision:?}", device.describe())
 }

@@ -6,7 +6,7 @@ use dissensus_labels::{Delivery, Target};
 
 use super::RunPlan;
 use crate::spec::{Spec, Votes};
-use crate::{SpecError, Stop, TrainError};
+use crate::{ConfigError, Stop, TrainError};
 
 /// What a spec has to say at least; the dataset has no part in a plan.
 const SPEC: &str = "data.dataset = 'any'\ndelivery.methods = 'soft'\nrun.seeds = [0]\n";
@@ -21,7 +21,7 @@ impl RunPlan {
     /// use dissensus_engine::Model;
     /// use dissensus_train::RunPlan;
     /// let plan = RunPlan::new("sls")?
-    ///     .model(Model::Mlp { hidden: 64, dropout: 0.1 })
+    ///     .model(Model::named("mlp")?.with("hidden", 64_u64)?)
     ///     .votes_per_item(5)
     ///     .epochs(30)
     ///     .seed(1);
@@ -33,8 +33,7 @@ impl RunPlan {
         Ok(Self { delivery, ..defaults(&[])? })
     }
 
-    /// The network; a spec's default sizes are 64 channels for `ResNet18`, 16 for `SmallCnn`, and 256
-    /// hidden units with a dropout of 0.1 for `Mlp`.
+    /// The network, such as `Model::named("mlp")?`.
     pub fn model(mut self, model: Model) -> Self {
         self.model = model;
         self
@@ -69,13 +68,13 @@ impl RunPlan {
 
     /// The number of items per step.
     pub fn batch_size(mut self, items: u64) -> Self {
-        self.training.batch = items;
+        self.training.batch_size = items;
         self
     }
 
     /// The learning rate at the start.
     pub fn learning_rate(mut self, rate: f64) -> Self {
-        self.training.rate = rate;
+        self.training.learning_rate = rate;
         self
     }
 
@@ -86,9 +85,10 @@ impl RunPlan {
     }
 
     /// Adam with the defaults of a spec, and its learning rate of 0.001.
-    pub fn adam(mut self) -> Result<Self, SpecError> {
+    pub fn adam(mut self) -> Result<Self, ConfigError> {
         let adam = defaults(&["training.optimizer=adam"])?.training;
-        (self.training.optimizer, self.training.rate) = (adam.optimizer, adam.rate);
+        (self.training.optimizer, self.training.learning_rate) =
+            (adam.optimizer, adam.learning_rate);
         Ok(self)
     }
 
@@ -111,7 +111,7 @@ impl RunPlan {
     }
 }
 
-fn defaults(overrides: &[&str]) -> Result<RunPlan, SpecError> {
+fn defaults(overrides: &[&str]) -> Result<RunPlan, ConfigError> {
     let overrides: Vec<String> = overrides.iter().map(|&text| text.to_owned()).collect();
     Ok(Spec::parse(SPEC, "the defaults", &overrides)?.runs().remove(0))
 }

@@ -1,40 +1,44 @@
-//! `[data]`: what people voted on, how, and how many of the votes training sees.
+//! `[data]`: votes, inputs, and how many of the votes training sees.
 
 use std::path::{Path, PathBuf};
 
+use dissensus_inputs::Layout;
 use serde::{Deserialize, Serialize};
 
-use super::read::{Reader, Refusal, flag, several, text, whole};
-use crate::{Place, SpecError};
+use super::keys::choices;
+use super::read::{Reader, Refusal, flag, one_of, several, text, whole};
+use crate::{ConfigError, Place};
 
-/// What is trained on.
+/// The votes and inputs of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Data {
     /// Where the votes come from.
     pub source: DataSource,
-    /// The dataset that is judged on; `None` for a part of the split.
+    /// The dataset that runs are evaluated on; `None` for a part of the split.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub judged_on: Option<String>,
-    /// Where the inputs lie; `None` for those of the dataset.
+    pub evaluate_on: Option<String>,
+    /// The path of the inputs; `None` for those of the dataset.
     pub inputs: Option<PathBuf>,
-    /// What turns texts or pictures into vectors: a name, or a path; `None` for none.
+    /// How the inputs are read.
+    pub inputs_reading: InputReading,
+    /// The encoder of texts or images, by name or path; `None` for none.
     pub encoder: Option<String>,
-    /// How the vectors of two texts become one.
+    /// How the vectors of two texts are combined.
     pub pair: Pair,
-    /// How many votes an item training sees, one arm each. Evaluation sees all.
+    /// How many votes per item training sees, one arm per number. Evaluation sees all.
     pub votes: Vec<Votes>,
-    /// How many items are used, the first ones, of each dataset; `None` for all.
+    /// Only the first items of each dataset; `None` for all.
     pub items: Option<u64>,
-    /// Which of them, by how far people disagree; `None` for all.
+    /// A subset by how much annotators disagree; `None` for all.
     pub subset: Option<EntropyBins>,
 }
 
-/// How the vectors u and v of two texts become one.
+/// How the vectors u and v of two texts are combined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Pair {
-    /// u, v, |u − v| and u·v, one after the other.
+    /// u, v, |u − v| and u·v, concatenated.
     #[default]
     Combined,
     /// u and v.
@@ -48,14 +52,30 @@ pub enum Pair {
 pub struct EntropyBins {
     /// Bins of equal width.
     pub bins: usize,
-    /// The most items of a bin.
+    /// The largest number of items per bin.
     pub per_bin: usize,
-    /// Decides which of a crowded bin.
+    /// The seed of the selection within a bin.
     pub seed: u64,
 }
 
 impl Data {
-    /// A short name: the dataset's, or that of the file of votes.
+    /// All votes of a dataset of the catalogue: its first `items` items, or all of them; evaluated on
+    /// another dataset, or on a part of the split.
+    pub fn of_dataset(name: &str, items: Option<u64>, evaluate_on: Option<&str>) -> Self {
+        Self {
+            source: DataSource::Dataset(name.to_owned()),
+            evaluate_on: evaluate_on.map(str::to_owned),
+            inputs: None,
+            inputs_reading: InputReading::default(),
+            encoder: None,
+            pair: Pair::default(),
+            votes: vec![Votes::All],
+            items,
+            subset: None,
+        }
+    }
+
+    /// A short name: the dataset's, or that of the votes file.
     pub fn name(&self) -> &str {
         match &self.source {
             DataSource::Dataset(name) => name,
@@ -73,19 +93,20 @@ impl Data {
 pub enum DataSource {
     /// A dataset of the catalogue.
     Dataset(String),
-    /// A file of one's own.
+    /// A votes file.
     Files {
-        /// The file of votes.
+        /// Its path.
         votes: PathBuf,
-        /// How to read it.
-        reading: Reading,
+        /// How it is read.
+        reading: Box<Reading>,
     },
 }
 
-/// What is said about a file of votes; the rest is guessed when it is read.
+/// How a votes file is read; what is not given is detected. Not part of a run's identity, which has
+/// the digest of the votes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Reading {
-    /// Its format.
+    /// The format.
     pub format: Option<String>,
     /// The column of item ids.
     pub item: Option<String>,
@@ -100,9 +121,33 @@ pub struct Reading {
     pub text: Option<String>,
     /// The classes, in order.
     pub classes: Option<Vec<String>>,
+    /// The delimiter of a text table.
+    pub delimiter: Option<u8>,
+    /// Whether the first row of a table is its header.
+    pub header: Option<bool>,
+    /// Values that mean "no vote".
+    pub missing: Option<Vec<String>>,
+    /// What a vote for several labels means: `error`, `each` or `only=CLASS`.
+    pub multilabel: Option<String>,
+    /// What the numbers of a matrix are: `counts`, `probabilities` or `labels`.
+    pub values: Option<&'static str>,
 }
 
-/// How many votes an item training sees.
+/// How inputs are read; what is not given is detected. Not part of a run's identity, which has the
+/// digest of the inputs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct InputReading {
+    /// The array of an npz or safetensors file, or the column of lists of a table.
+    pub key: Option<String>,
+    /// The order of the axes of an array of images.
+    pub layout: Option<Layout>,
+    /// The id column of a table.
+    pub id: Option<String>,
+    /// The height and width that image files are resized to.
+    pub resize: Option<[usize; 2]>,
+}
+
+/// How many votes per item training sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub enum Votes {
@@ -110,7 +155,7 @@ pub enum Votes {
     All,
     /// Some, drawn by the run's seed.
     Drawn {
-        /// How many votes an item.
+        /// How many votes per item.
         per_item: u32,
         /// Whether a vote may be drawn again.
         replacement: bool,
@@ -118,13 +163,17 @@ pub enum Votes {
 }
 
 impl Data {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, SpecError> {
+    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, ConfigError> {
         let dataset = reader.optional("data", "dataset", text)?;
         let votes = reader.optional("data", "votes", text)?;
         let inputs = reader.optional("data", "inputs", text)?.map(PathBuf::from);
+        let inputs_reading = match inputs {
+            Some(_) => InputReading::read(reader)?,
+            None => InputReading::default(),
+        };
         let encoder = reader.optional("data", "encoder", text)?;
-        let judged_on = reader.optional("data", "judged_on", text)?;
-        if judged_on.is_some() {
+        let evaluate_on = reader.optional("data", "evaluate_on", text)?;
+        if evaluate_on.is_some() {
             let given = [
                 ("data.votes", votes.is_some()),
                 ("data.inputs", inputs.is_some()),
@@ -132,30 +181,29 @@ impl Data {
             ];
             if let Some((key, _)) = given.iter().find(|(_, given)| *given) {
                 let why = format!(
-                    "names a dataset to be judged on, by its own pictures, which goes with \
-                     data.dataset alone, and {key} is given; take one of them out"
+                    "needs data.dataset, since both datasets come with their own images, and {key} \
+                     is given; remove one of them"
                 );
-                return Err(reader.conflict("data.judged_on", why));
+                return Err(reader.conflict("data.evaluate_on", why));
             }
-            if dataset == judged_on {
-                let why = "is the dataset that is trained on; name another, or take it out to hold \
-                           out a share of that one";
-                return Err(reader.conflict("data.judged_on", why));
+            if dataset == evaluate_on {
+                let why = "is the training dataset; name another, or remove it to hold out a share of \
+                           the training dataset";
+                return Err(reader.conflict("data.evaluate_on", why));
             }
         }
         let source = match (dataset, votes) {
             (Some(dataset), None) => DataSource::Dataset(dataset),
             (None, Some(votes)) => {
                 if inputs.is_none() && encoder.is_none() {
-                    let remedy = "votes alone train nothing: give inputs by item id, as in \
-                                  inputs = \"pictures.npz\", or an encoder for the texts that come \
-                                  with the votes";
+                    let remedy = "give the inputs by item id, as in inputs = \"images.npz\", or an \
+                                  encoder for the texts of the votes file";
                     return Err(reader.missing("data.inputs", remedy));
                 }
-                DataSource::Files { votes: votes.into(), reading: Reading::read(reader)? }
+                DataSource::Files { votes: votes.into(), reading: Reading::read(reader)?.into() }
             }
             (Some(_), Some(_)) => {
-                let why = "and data.dataset are both given; take one out";
+                let why = "and data.dataset are both given; remove one of them";
                 return Err(reader.conflict("data.votes", why));
             }
             (None, None) => {
@@ -177,7 +225,7 @@ impl Data {
             _ => Pair::Combined,
         };
         if encoder.is_none() && reader.place("data.pair") != Place::Call {
-            return Err(reader.conflict("data.pair", "counts with data.encoder only"));
+            return Err(reader.conflict("data.pair", "needs data.encoder"));
         }
         let subset = match reader.choose("data", "subset")? {
             "entropy-bins" => {
@@ -189,13 +237,22 @@ impl Data {
             }
             _ => None,
         };
-        if subset.is_some() && judged_on.is_some() {
-            let why = "chooses items of one dataset, and data.judged_on names a second, which is \
-                       judged on whole; take one of them out";
+        if subset.is_some() && evaluate_on.is_some() {
+            let why = "selects items of one dataset, and data.evaluate_on names another, which is used \
+                       as a whole; remove one of them";
             return Err(reader.conflict("data.subset", why));
         }
-        let votes = votes.collect();
-        Ok(Self { source, judged_on, inputs, encoder, pair, votes, items, subset })
+        Ok(Self {
+            source,
+            evaluate_on,
+            inputs,
+            inputs_reading,
+            encoder,
+            pair,
+            votes: votes.collect(),
+            items,
+            subset,
+        })
     }
 }
 
@@ -209,14 +266,61 @@ fn votes_per_item(value: &toml::Value) -> Result<Option<u32>, Refusal> {
 }
 
 impl Reading {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, SpecError> {
+    fn read(reader: &mut Reader<'_>) -> Result<Self, ConfigError> {
         let mut column = |name| reader.optional("data", name, text);
-        let (format, item, annotator) = (column("format")?, column("item")?, column("annotator")?);
-        let (label, weight, words) = (column("label")?, column("weight")?, column("text")?);
-        let classes = reader.optional("data", "classes", |value| {
+        let mut reading = Self {
+            format: column("format")?,
+            item: column("item")?,
+            annotator: column("annotator")?,
+            label: column("label")?,
+            weight: column("weight")?,
+            text: column("text")?,
+            ..Self::default()
+        };
+        reading.classes = reader.optional("data", "classes", |value| {
             let classes = value.as_array().map(|_| several(value, text)).transpose()?;
             classes.filter(|classes| classes.len() > 1).ok_or(Refusal::Unexpected)
         })?;
-        Ok(Self { format, item, annotator, label, weight, text: words, classes })
+        reading.delimiter = reader.optional("data", "delimiter", |value| {
+            let text = value.as_str().ok_or(Refusal::Unexpected)?;
+            match text.as_bytes() {
+                b"tab" => Ok(b'\t'),
+                [byte] if byte.is_ascii() => Ok(*byte),
+                _ => Err(Refusal::Unexpected),
+            }
+        })?;
+        reading.header = reader.optional("data", "header", flag)?;
+        reading.missing = reader.optional("data", "missing", |value| {
+            let any = |value: &toml::Value| value.as_str().map(str::to_owned);
+            several(value, |value| any(value).ok_or(Refusal::Unexpected))
+        })?;
+        reading.multilabel = reader.optional("data", "multilabel", |value| {
+            let class =
+                |text: &str| text.strip_prefix("only=").is_some_and(|name| !name.is_empty());
+            let known = |text: &String| ["error", "each"].contains(&text.as_str()) || class(text);
+            text(value).ok().filter(known).ok_or(Refusal::Unexpected)
+        })?;
+        let values = choices("data.values").unwrap_or_default();
+        reading.values = reader.optional("data", "values", |value| one_of(value, values))?;
+        Ok(reading)
+    }
+}
+
+impl InputReading {
+    fn read(reader: &mut Reader<'_>) -> Result<Self, ConfigError> {
+        let key = reader.optional("data", "inputs_key", text)?;
+        let id = reader.optional("data", "inputs_id", text)?;
+        let layouts = choices("data.inputs_layout").unwrap_or_default();
+        let layout = reader.optional("data", "inputs_layout", |value| one_of(value, layouts))?;
+        let layout = layout.and_then(|name| name.parse().ok());
+        let resize = reader.optional("data", "inputs_resize", |value| {
+            let size = |value| whole(1..=65536)(value).map(|n| usize::try_from(n).unwrap_or(1));
+            match value.as_array().map(Vec::as_slice) {
+                None => size(value).map(|size| [size, size]),
+                Some([height, width]) => Ok([size(height)?, size(width)?]),
+                Some(_) => Err(Refusal::Unexpected),
+            }
+        })?;
+        Ok(Self { key, layout, id, resize })
     }
 }

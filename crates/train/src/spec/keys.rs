@@ -1,6 +1,5 @@
-//! Every key of a spec, in one list: where it stands, when it counts, its default as it would be
-//! written, and what it takes. The reader takes defaults from here, and a test holds the template
-//! to it.
+//! The list of keys: section, when a key applies, its default in TOML, and the values it accepts. The
+//! reader takes defaults from here, and a test compares the template with it.
 
 use std::sync::LazyLock;
 
@@ -8,22 +7,22 @@ use dissensus_engine::{MODEL_NAMES, MODELS};
 
 use super::run::{CHECKPOINTS, PRECISIONS};
 
-/// A key of a spec.
+/// A key of a training spec or a study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// The section it stands in; `training.augment` for a table within one.
+    /// Its section; `training.augment` for a table within a section.
     pub section: &'static str,
     /// Its name.
     pub name: &'static str,
-    /// When it counts.
+    /// When it applies.
     pub when: When,
-    /// Its value where none is given, in TOML; `None` where it must be given or may be left out.
+    /// Its default, in TOML; `None` where it must be given or may be omitted.
     pub default: Option<&'static str>,
-    /// What it takes, in words.
+    /// The values it accepts, in words.
     pub expected: &'static str,
 }
 
-/// When a key counts. Where it does not, it is an error: no setting is accepted and dropped.
+/// When a key applies. Elsewhere it is an error: no setting is ignored silently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
     /// Always.
@@ -37,13 +36,13 @@ pub enum When {
 }
 
 impl Key {
-    /// Section and name, as errors and overrides write it.
+    /// Section and name, as in errors and overrides.
     pub fn path(&self) -> String {
         format!("{}.{}", self.section, self.name)
     }
 }
 
-/// The sections, in the order of the template. One with a dot is a table within another.
+/// The sections of a run, in the order of the template. One with a dot is a table within another.
 pub const SECTIONS: &[&str] = &[
     "data",
     "split",
@@ -55,6 +54,21 @@ pub const SECTIONS: &[&str] = &[
     "selection",
     "selection.stop",
     "run",
+];
+
+/// The sections that only studies have: the name, and how it is written.
+pub const STUDY_SECTIONS: &[(&str, &str)] = &[
+    ("study", "[study]"),
+    ("dataset", "[[dataset]]"),
+    ("arm", "[[arm]]"),
+    ("grid", "[grid]"),
+    ("slice", "[[slice]]"),
+    ("stages", "[stages]"),
+    ("table", "[[table]]"),
+    ("claim", "[[claim]]"),
+    ("reference", "[[reference]]"),
+    ("figure", "[[figure]]"),
+    ("scale", "[scale.NAME]"),
 ];
 
 const fn key(
@@ -89,7 +103,8 @@ const THREE: &str = "train/validation/test";
 const OPTIMIZER: &str = "training.optimizer";
 const SCHEDULE: &str = "training.schedule";
 const VOTES: &str = "data.votes";
-const JUDGED: &str = "data.judged_on";
+const EVALUATE_ON: &str = "data.evaluate_on";
+const INPUTS: &str = "data.inputs";
 const SUBSET: &str = "data.subset";
 const ENTROPY_BINS: &str = "entropy-bins";
 
@@ -97,8 +112,8 @@ const TEXT: &str = "text that is not empty";
 const YES_NO: &str = "true or false";
 const COUNT: &str = "a whole number, at least 1";
 const SHARES: &str = "a number above 0 for each part, with the sum 1, as in [0.8, 0.2]";
-const OTHER_SHARES: &str = "a number above 0 for each part but the last, which is data.judged_on, with \
-                            the sum 1, as in [1.0]";
+const OTHER_SHARES: &str = "a number above 0 for each part but the last, which is data.evaluate_on, \
+                            with the sum 1, as in [1.0]";
 const ABOVE_0: &str = "a number above 0";
 const FROM_0: &str = "a number, at least 0";
 const BELOW_1: &str = "a number from 0 to below 1";
@@ -107,7 +122,7 @@ const STOP: &str = "false, true, or a table with patience and minimum";
 const VOTES_PER_ITEM: &str = r#"a whole number of votes, at least 1, or "all"; or a list of them"#;
 const SEED: &str = r#""run" for each run's own seed, or a whole number, at least 0"#;
 const SEEDS: &str = "how many (at least 1), or a list of whole numbers, at least 0";
-const DEVICE: &str = r#""auto", "cpu", "cuda", or a device by its number, as in "cuda:1""#;
+const DEVICE: &str = r#""auto", "cpu", "cuda", or a GPU by its number, as in "cuda:1"; for one run at a time "cuda:exclusive""#;
 
 /// Every key, in the order of the template. A name stands more than once where its default depends
 /// on another key; the first that counts is taken.
@@ -131,11 +146,15 @@ fn model_keys() -> impl Iterator<Item = Key> {
 /// The keys that do not depend on a list of members.
 const FIXED: &[Key] = &[
     bare("data", "dataset", "the name of a dataset"),
-    bare("data", "votes", "the path of a file with votes"),
+    bare("data", "votes", "the path of a votes file"),
     bare("data", "inputs", "the path of a file or folder with inputs"),
+    bare("data", "inputs_key", "the name of an array or a column").with(INPUTS),
+    bare("data", "inputs_layout", TEXT).with(INPUTS),
+    bare("data", "inputs_id", "the name of a column").with(INPUTS),
+    bare("data", "inputs_resize", "a whole number of pixels, or [height, width]").with(INPUTS),
     bare("data", "encoder", "the name of an encoder, or the path of its file or folder"),
     key("data", "pair", r#""combined""#, TEXT).with("data.encoder"),
-    bare("data", "judged_on", "the name of a dataset").with("data.dataset"),
+    bare("data", "evaluate_on", "the name of a dataset").with("data.dataset"),
     bare("data", "format", "the name of a format of votes").with(VOTES),
     bare("data", "item", "the name of a column").with(VOTES),
     bare("data", "annotator", "the name of a column").with(VOTES),
@@ -143,6 +162,11 @@ const FIXED: &[Key] = &[
     bare("data", "weight", "the name of a column").with(VOTES),
     bare("data", "text", "the name of a column").with(VOTES),
     bare("data", "classes", "a list of names, at least 2").with(VOTES),
+    bare("data", "delimiter", "one character, or \"tab\"").with(VOTES),
+    bare("data", "header", YES_NO).with(VOTES),
+    bare("data", "missing", "a value, or a list of values").with(VOTES),
+    bare("data", "multilabel", r#""error", "each" or "only=CLASS""#).with(VOTES),
+    bare("data", "values", TEXT).with(VOTES),
     key("data", "votes_per_item", r#""all""#, VOTES_PER_ITEM),
     key("data", "replacement", "true", YES_NO),
     bare("data", "items", COUNT),
@@ -151,8 +175,8 @@ const FIXED: &[Key] = &[
     key("data", "per_bin", "200", COUNT).is(SUBSET, ENTROPY_BINS),
     key("data", "subset_seed", "0", "a whole number, at least 0").is(SUBSET, ENTROPY_BINS),
     key("split", "parts", r#""train/evaluation""#, TEXT),
-    key("split", "shares", "[1.0]", OTHER_SHARES).is_with("split.parts", TWO, JUDGED),
-    key("split", "shares", "[0.9, 0.1]", OTHER_SHARES).is_with("split.parts", THREE, JUDGED),
+    key("split", "shares", "[1.0]", OTHER_SHARES).is_with("split.parts", TWO, EVALUATE_ON),
+    key("split", "shares", "[0.9, 0.1]", OTHER_SHARES).is_with("split.parts", THREE, EVALUATE_ON),
     key("split", "shares", "[0.8, 0.2]", SHARES).is("split.parts", TWO),
     key("split", "shares", "[0.7, 0.1, 0.2]", SHARES).is("split.parts", THREE),
     key("split", "stratify", "true", YES_NO),
@@ -161,13 +185,13 @@ const FIXED: &[Key] = &[
     bare("delivery", "methods", "a method, or a list of methods"),
     key("delivery", "target", r#""frequencies""#, TEXT),
     key("training", "epochs", "200", "a whole number from 1 to 1000000"),
-    key("training", "batch", "128", "a whole number from 1 to 1000000"),
+    key("training", "batch_size", "128", "a whole number from 1 to 1000000"),
     key("training", "optimizer", r#""sgd""#, TEXT),
-    key("training", "rate", "0.1", ABOVE_0).is(OPTIMIZER, "sgd"),
+    key("training", "learning_rate", "0.1", ABOVE_0).is(OPTIMIZER, "sgd"),
     key("training", "momentum", "0.9", BELOW_1).is(OPTIMIZER, "sgd"),
     key("training", "nesterov", "false", YES_NO).is(OPTIMIZER, "sgd"),
     key("training", "weight_decay", "0.0005", FROM_0).is(OPTIMIZER, "sgd"),
-    key("training", "rate", "0.001", ABOVE_0).is(OPTIMIZER, "adam"),
+    key("training", "learning_rate", "0.001", ABOVE_0).is(OPTIMIZER, "adam"),
     key("training", "beta1", "0.9", BELOW_1).is(OPTIMIZER, "adam"),
     key("training", "beta2", "0.999", BELOW_1).is(OPTIMIZER, "adam"),
     key("training", "epsilon", "0.00000001", ABOVE_0).is(OPTIMIZER, "adam"),
@@ -188,17 +212,19 @@ const FIXED: &[Key] = &[
     key("run", "seeds", "3", SEEDS),
     key("run", "precision", r#""f32""#, TEXT),
     key("run", "device", r#""auto""#, DEVICE),
-    key("run", "lanes", r#""auto""#, AUTO_COUNT),
+    key("run", "jobs", r#""auto""#, AUTO_COUNT),
     key("run", "threads", r#""auto""#, AUTO_COUNT),
     key("run", "store", r#""runs""#, TEXT),
     key("run", "checkpoint", r#""auto""#, TEXT),
     key("run", "tensorboard", "false", YES_NO),
 ];
 
-/// The values of keys that take one name of a list, by section and key; `None` for other keys.
+/// The names that a key accepts, by section and key; `None` for keys that accept other values.
 /// Metrics, deliveries and targets have lists of their own.
 pub fn choices(path: &str) -> Option<&'static [&'static str]> {
     Some(match path {
+        "data.inputs_layout" => &["nhwc", "nchw"],
+        "data.values" => &["counts", "probabilities", "labels"],
         "data.pair" => &["combined", "both", "joint"],
         "data.subset" => &["all", ENTROPY_BINS],
         "split.parts" => &[TWO, THREE],
@@ -225,7 +251,7 @@ pub(super) fn names(section: &str) -> Vec<&'static str> {
     names
 }
 
-/// The sections that stand at the top, each once.
+/// The sections that are not within another.
 pub(super) fn top() -> impl Iterator<Item = &'static str> {
     SECTIONS.iter().copied().filter(|section| !section.contains('.'))
 }
@@ -240,7 +266,7 @@ mod tests {
             let path = key.path();
             assert!(SECTIONS.contains(&key.section), "{path}");
             assert!(!key.expected.is_empty(), "{path}");
-            // A name that stands twice has another condition each time.
+            // A name that is listed twice has another condition each time.
             let same = |k: &&Key| (k.section, k.name, k.when) == (key.section, key.name, key.when);
             assert_eq!(KEYS.iter().position(|k| same(&k)), Some(at), "{path}");
             let other = match key.when {

@@ -3,9 +3,9 @@
 use dissensus_engine::{EngineError, Model, SettingValue};
 
 use super::read::{Reader, Refusal, number, whole};
-use crate::SpecError;
+use crate::ConfigError;
 
-pub(super) fn read(reader: &mut Reader<'_>) -> Result<Model, SpecError> {
+pub(super) fn read(reader: &mut Reader<'_>) -> Result<Model, ConfigError> {
     let name = reader.choose("model", "name")?;
     let refused = |error: EngineError, reader: &Reader<'_>| {
         reader.conflict("model.name", format!("is {name}: {error}"))

@@ -1,40 +1,38 @@
-//! Settings as values of their types: each read once by its [`Key`], in range, or its default.
-//! What nobody read in the end does not count, and is an error.
+//! Settings as typed values: each is read once by its [`Key`], in range, or takes its default. A
+//! setting that was never read does not apply, and is an error.
 
 use std::collections::BTreeMap;
 
-use dissensus_labels::{LabelError, nearest};
 use toml::Value;
 
-use super::collect::Nodes;
+use super::draft::Nodes;
 use super::keys::{KEYS, Key, When, choices};
-use crate::{Place, SpecError};
+use super::section::written;
+use crate::{ConfigError, Place};
 
-/// Why a value will not do.
+/// Why a value is refused.
 pub(super) enum Refusal {
     /// It is of another type, or out of range.
     Unexpected,
     /// It is none of these.
     Unknown(String, Vec<&'static str>),
-    /// It is no delivery or target.
-    Labels(LabelError),
-    /// Something stands twice in a list.
-    Twice(String),
+    /// It is wrong in a way that is said here.
+    Conflict(String),
 }
 
 pub(super) struct Reader<'a> {
-    spec: &'a str,
+    file: &'a str,
     nodes: Nodes,
     places: BTreeMap<String, Place>,
     chosen: BTreeMap<String, &'static str>,
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(spec: &'a str, nodes: Nodes) -> Self {
-        Self { spec, nodes, places: BTreeMap::new(), chosen: BTreeMap::new() }
+    pub(super) fn new(file: &'a str, nodes: Nodes) -> Self {
+        Self { file, nodes, places: BTreeMap::new(), chosen: BTreeMap::new() }
     }
 
-    /// The key, as it counts with what has been chosen so far.
+    /// The key, as it applies with what has been chosen so far.
     fn key(&self, section: &str, name: &str) -> Option<&'static Key> {
         let counts = |key: &&Key| match key.when {
             When::Is(other, value) => self.chosen.get(other) == Some(&value),
@@ -52,12 +50,12 @@ impl<'a> Reader<'a> {
         section: &str,
         name: &str,
         convert: impl FnOnce(&Value) -> Result<T, Refusal>,
-    ) -> Result<Option<T>, SpecError> {
+    ) -> Result<Option<T>, ConfigError> {
         let path = format!("{section}.{name}");
         let Some(key) = self.key(section, name) else { return Ok(None) };
         let node = self.nodes.remove(&(section.to_owned(), name.to_owned()));
         let (value, place) = match node {
-            Some(node) => (node.value, node.place),
+            Some(node) => node,
             None => match key.default.and_then(|default| default.parse().ok()) {
                 Some(value) => (value, Place::Call),
                 None => return Ok(None),
@@ -66,15 +64,13 @@ impl<'a> Reader<'a> {
         self.places.insert(path.clone(), place.clone());
         convert(&value).map(Some).map_err(|refusal| match refusal {
             Refusal::Unexpected => {
-                SpecError::Value { key: path, found: found(&value), expected: key.expected, place }
+                let (found, expected) = (written(&value), key.expected.to_owned());
+                ConfigError::Value { key: path, found, expected, place }
             }
             Refusal::Unknown(found, known) => {
-                let near = nearest(&found, known.iter().copied()).to_owned();
-                let known = known.join(", ");
-                SpecError::UnknownName { key: path, found, nearest: near, known, place }
+                ConfigError::unknown_name(path, &found, known.iter().copied(), &place)
             }
-            Refusal::Labels(problem) => SpecError::Labels { key: path, place, problem },
-            Refusal::Twice(value) => SpecError::Twice { key: path, value, place },
+            Refusal::Conflict(why) => ConfigError::Conflict { key: path, place, why },
         })
     }
 
@@ -84,17 +80,20 @@ impl<'a> Reader<'a> {
         section: &str,
         name: &str,
         convert: impl FnOnce(&Value) -> Result<T, Refusal>,
-    ) -> Result<T, SpecError> {
+    ) -> Result<T, ConfigError> {
         let expected = self.key(section, name).map_or("a key of the list", |key| key.expected);
-        self.optional(section, name, convert)?.ok_or_else(|| SpecError::Missing {
-            spec: self.spec.to_owned(),
-            key: format!("{section}.{name}"),
-            remedy: format!("give it {expected}"),
+        let read = self.optional(section, name, convert)?;
+        read.ok_or_else(|| {
+            self.missing(&format!("{section}.{name}"), &format!("give it {expected}"))
         })
     }
 
-    /// One name of the key's list. Keys that depend on it count from here on.
-    pub(super) fn choose(&mut self, section: &str, name: &str) -> Result<&'static str, SpecError> {
+    /// One name of the key's list. Keys that depend on it apply from here on.
+    pub(super) fn choose(
+        &mut self,
+        section: &str,
+        name: &str,
+    ) -> Result<&'static str, ConfigError> {
         let path = format!("{section}.{name}");
         let list = choices(&path).unwrap_or_default();
         let chosen = self.read(section, name, |value| one_of(value, list))?;
@@ -102,25 +101,24 @@ impl<'a> Reader<'a> {
         Ok(chosen)
     }
 
-    /// Where a setting that was read was written.
+    /// Where a setting that was read is written.
     pub(super) fn place(&self, path: &str) -> Place {
         self.places.get(path).cloned().unwrap_or(Place::Call)
     }
 
-    /// That something that was read does not go with the rest.
-    pub(super) fn conflict(&self, path: &str, why: impl Into<String>) -> SpecError {
-        SpecError::Conflict { key: path.to_owned(), place: self.place(path), why: why.into() }
+    /// That a setting that was read conflicts with others.
+    pub(super) fn conflict(&self, path: &str, why: impl Into<String>) -> ConfigError {
+        ConfigError::Conflict { key: path.to_owned(), place: self.place(path), why: why.into() }
     }
 
-    /// That something is not there.
-    pub(super) fn missing(&self, path: &str, remedy: &str) -> SpecError {
-        let (spec, key) = (self.spec.to_owned(), path.to_owned());
-        SpecError::Missing { spec, key, remedy: remedy.to_owned() }
+    /// That a required key is missing.
+    pub(super) fn missing(&self, path: &str, remedy: &str) -> ConfigError {
+        ConfigError::missing(self.file, path, remedy)
     }
 
-    /// Passes where everything that was set has been read.
-    pub(super) fn finish(mut self) -> Result<(), SpecError> {
-        let Some(((section, name), node)) = self.nodes.pop_first() else { return Ok(()) };
+    /// An error where a setting was not read.
+    pub(super) fn finish(mut self) -> Result<(), ConfigError> {
+        let Some(((section, name), (_, place))) = self.nodes.pop_first() else { return Ok(()) };
         let same = || KEYS.iter().filter(|key| key.section == section && key.name == name);
         let whens: Vec<When> = same().map(|key| key.when).collect();
         let why = match whens.as_slice() {
@@ -132,26 +130,16 @@ impl<'a> Reader<'a> {
                 let values: Vec<&str> = whens.iter().map(value).collect();
                 let now = self.chosen.get(*other).copied().unwrap_or_default();
                 format!(
-                    "is a setting of {}, and {other} is {now}; take it out, or change {other}",
+                    "is a setting of {}, and {other} is {now}; remove it, or change {other}",
                     values.join(" and ")
                 )
             }
             [When::With(other), ..] => {
-                format!("goes with {other}, which is not given; take it out")
+                format!("needs {other}, which is not given; remove it, or give {other}")
             }
-            _ => "has no effect here; take it out".to_owned(),
+            _ => "has no effect here; remove it".to_owned(),
         };
-        Err(SpecError::Conflict { key: format!("{section}.{name}"), place: node.place, why })
-    }
-}
-
-/// A value as it would be written, cut where it is long.
-fn found(value: &Value) -> String {
-    const LONGEST: usize = 80;
-    let text = value.to_string();
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
+        Err(ConfigError::Conflict { key: format!("{section}.{name}"), place, why })
     }
 }
 
@@ -200,7 +188,7 @@ pub(super) fn several<T: PartialEq>(
     for value in values {
         let one = each(value)?;
         if all.contains(&one) {
-            return Err(Refusal::Twice(found(value)));
+            return Err(Refusal::Conflict(format!("names {} twice; remove one", written(value))));
         }
         all.push(one);
     }

@@ -1,4 +1,4 @@
-//! `[run]`: the seeds and the precision, which decide a result, and how the runs are run, which
+//! `[run]`: the seeds and the precision, which determine a result, and how runs are executed, which
 //! does not.
 
 use std::path::PathBuf;
@@ -7,60 +7,69 @@ use dissensus_engine::Precision;
 use serde::{Deserialize, Serialize};
 
 use super::read::{Reader, Refusal, flag, several, text, whole};
-use crate::SpecError;
+use crate::ConfigError;
 
-/// The seeds of the runs, and how they are run.
+/// The seeds of the runs, and how they are executed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Run {
-    /// The seeds, one run an arm each.
+    /// The seeds, one run per arm and seed.
     pub seeds: Vec<u64>,
-    /// The numbers that are computed with. Part of what a run is.
+    /// The floating-point format. Part of a run's identity; all keys below are not.
     pub precision: Precision,
-    /// `auto`, `cpu`, `cuda` or `cuda:N`. From here on, nothing is part of what a run is.
+    /// `auto`, `cpu`, `cuda` or `cuda:N`; `:exclusive` behind it for one run at a time.
     pub device: String,
-    /// How many runs share a device; `None` to find out.
-    pub lanes: Option<u64>,
+    /// How many runs share a device; `None` for the fastest number.
+    pub jobs: Option<u64>,
     /// How many threads; `None` for all cores.
     pub threads: Option<u64>,
     /// The folder of runs.
     pub store: PathBuf,
-    /// When a run is saved so that it can be resumed.
+    /// When a run saves a checkpoint, to resume from.
     pub checkpoint: Checkpoint,
-    /// Whether curves are written for TensorBoard, too.
+    /// Whether curves are also written for TensorBoard.
     pub tensorboard: bool,
 }
 
-/// When a run is saved.
+/// When a run saves a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Checkpoint {
-    /// So often that little is lost, and so rarely that it does not slow the run.
+    /// As often as possible without slowing the run down.
     Auto,
     /// After every epoch.
     EveryEpoch,
-    /// Only once it is done.
+    /// Only at the end.
     End,
 }
 
 pub(super) const PRECISIONS: &[&str] = &Precision::NAMES;
 pub(super) const CHECKPOINTS: &[&str] = &["auto", "every-epoch", "end"];
 
-/// Seeds that a number asks for are written out; this many is a slip.
+/// A larger number of seeds is taken for a mistake.
 const MOST_SEEDS: u64 = 10_000;
 
+/// Seeds as they are written: how many, or a list; `None` where it is neither.
+pub fn seeds(value: &toml::Value) -> Option<Vec<u64>> {
+    read_seeds(value).ok()
+}
+
+fn read_seeds(value: &toml::Value) -> Result<Vec<u64>, Refusal> {
+    match value.is_integer() {
+        true => Ok((0..whole(1..=MOST_SEEDS)(value)?).collect()),
+        false => several(value, whole(0..)),
+    }
+}
+
 impl Run {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, SpecError> {
-        let seeds = reader.read("run", "seeds", |value| match value.is_integer() {
-            true => Ok((0..whole(1..=MOST_SEEDS)(value)?).collect()),
-            false => several(value, whole(0..)),
-        })?;
+    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, ConfigError> {
+        let seeds = reader.read("run", "seeds", read_seeds)?;
         let precision = Precision::named(reader.choose("run", "precision")?).unwrap_or_default();
         let device = reader.read("run", "device", |value| {
             let device = text(value)?;
-            let card = device.strip_suffix("+alone").unwrap_or(&device);
-            let numbered = || card.strip_prefix("cuda:").map(str::parse::<u8>);
-            let known = device == "cpu" || ["auto", "cuda"].contains(&card);
+            let gpu = device.strip_suffix(":exclusive").unwrap_or(&device);
+            let numbered = || gpu.strip_prefix("cuda:").map(str::parse::<u8>);
+            let known = device == "cpu" || ["auto", "cuda"].contains(&gpu);
             let known = known || matches!(numbered(), Some(Ok(_)));
             if known { Ok(device) } else { Err(Refusal::Unexpected) }
         })?;
@@ -68,8 +77,8 @@ impl Run {
             Some("auto") => Ok(None),
             _ => whole(1..)(value).map(Some),
         };
-        let (lanes, threads) =
-            (reader.read("run", "lanes", count)?, reader.read("run", "threads", count)?);
+        let jobs = reader.read("run", "jobs", count)?;
+        let threads = reader.read("run", "threads", count)?;
         let store = reader.read("run", "store", text)?.into();
         let checkpoint = match reader.choose("run", "checkpoint")? {
             "every-epoch" => Checkpoint::EveryEpoch,
@@ -77,6 +86,6 @@ impl Run {
             _ => Checkpoint::Auto,
         };
         let tensorboard = reader.read("run", "tensorboard", flag)?;
-        Ok(Self { seeds, precision, device, lanes, threads, store, checkpoint, tensorboard })
+        Ok(Self { seeds, precision, device, jobs, threads, store, checkpoint, tensorboard })
     }
 }

@@ -1,29 +1,31 @@
-//! `[selection]`: which epoch is kept, and whether training may end early.
+//! `[selection]`: which epoch is selected, and early stopping.
 
 use dissensus_core::Direction;
-use dissensus_labels::nearest;
 use dissensus_measure::{METRICS, Metric, metric};
 use serde::{Deserialize, Serialize};
 
 use super::read::{Reader, flag, number, one_of, text, whole};
 use crate::stopping::Stop;
-use crate::{Place, SpecError};
+use crate::{ConfigError, Place};
 
-/// How the epoch that is kept is selected.
+/// How an epoch is selected.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SelectionChoice {
-    /// By which metric.
+    /// The metric.
     pub metric: String,
-    /// On which part of the split.
+    /// The part of the split it is computed on.
     pub on: String,
-    /// When training stops early; `None` for never.
+    /// Early stopping; `None` for none.
     pub stop: Option<Stop>,
 }
 
 impl SelectionChoice {
     /// Selection on one of these parts, the first of which is trained on.
-    pub(super) fn read(reader: &mut Reader<'_>, parts: &[&'static str]) -> Result<Self, SpecError> {
+    pub(super) fn read(
+        reader: &mut Reader<'_>,
+        parts: &[&'static str],
+    ) -> Result<Self, ConfigError> {
         let metric = reader.read("selection", "metric", text)?;
         selectable(&metric, "selection.metric", &reader.place("selection.metric"))?;
         let held_out = parts.get(1..).unwrap_or_default();
@@ -40,24 +42,18 @@ impl SelectionChoice {
 }
 
 /// Which way a metric is better; an error where it is unknown, or where neither way is.
-pub(crate) fn selectable(name: &str, key: &str, place: &Place) -> Result<Direction, SpecError> {
+pub(crate) fn selectable(name: &str, key: &str, place: &Place) -> Result<Direction, ConfigError> {
     let directed = |metric: &&Metric| metric.about.direction.is_directed();
     let names = || METRICS.iter().filter(directed).map(|metric| metric.about.name);
     let known = names().collect::<Vec<_>>().join(", ");
     let (key, place) = (key.to_owned(), place.clone());
     match metric(name).map(|metric| metric.about.direction) {
         Some(direction) if direction.is_directed() => Ok(direction),
-        Some(direction) => Err(SpecError::Conflict {
+        Some(direction) => Err(ConfigError::Conflict {
             key,
             place,
             why: format!("is {name:?}: {direction}, so it selects nothing; use one of {known}"),
         }),
-        None => Err(SpecError::UnknownName {
-            key,
-            found: name.to_owned(),
-            nearest: nearest(name, names()).to_owned(),
-            known,
-            place,
-        }),
+        None => Err(ConfigError::unknown_name(key, name, names(), &place)),
     }
 }

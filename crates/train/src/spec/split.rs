@@ -1,9 +1,9 @@
-//! `[split]`: what is trained on, and what is held out.
+//! `[split]`: which items are for training, and which are held out.
 
 use serde::Serialize;
 
 use super::read::{Reader, Refusal, flag, number, whole};
-use crate::SpecError;
+use crate::ConfigError;
 use crate::split::are_shares;
 
 /// How items are split.
@@ -12,22 +12,22 @@ use crate::split::are_shares;
 pub struct SplitChoice {
     /// The parts, training first.
     pub parts: Vec<&'static str>,
-    /// Each part's share; none for the last where that is another dataset.
+    /// The share of each part; the last has none where it is another dataset.
     pub shares: Vec<f64>,
-    /// Whether every class is split alike.
+    /// Whether the split is stratified by class.
     pub stratify: bool,
-    /// What the split is drawn by; `None` for each run's own seed.
+    /// The seed of the split; `None` for each run's own seed.
     pub seed: Option<u64>,
 }
 
 impl SplitChoice {
-    /// The split of a dataset; where another is judged on, that is the last part.
-    pub(super) fn read(reader: &mut Reader<'_>, judged_on: bool) -> Result<Self, SpecError> {
+    /// The split of a dataset; with `evaluate_on`, the other dataset is the last part.
+    pub(super) fn read(reader: &mut Reader<'_>, evaluate_on: bool) -> Result<Self, ConfigError> {
         let parts: Vec<&str> = reader.choose("split", "parts")?.split('/').collect();
         let shares = reader.read("split", "shares", |value| {
             let shares = value.as_array().ok_or(Refusal::Unexpected)?;
             let shares = shares.iter().map(number(|_| true)).collect::<Result<Vec<_>, _>>()?;
-            let fit = shares.len() + usize::from(judged_on) == parts.len() && are_shares(&shares);
+            let fit = shares.len() + usize::from(evaluate_on) == parts.len() && are_shares(&shares);
             if fit { Ok(shares) } else { Err(Refusal::Unexpected) }
         })?;
         let stratify = reader.read("split", "stratify", flag)?;

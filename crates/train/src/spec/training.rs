@@ -1,44 +1,48 @@
-//! `[training]`: steps, their size, and how it changes.
+//! `[training]`: epochs, batches, the optimizer and the learning rate.
 
 use dissensus_engine::{Augment, Optimizer, Schedule};
 use serde::{Deserialize, Serialize};
 
 use super::read::{Reader, flag, number, whole};
-use crate::SpecError;
+use crate::ConfigError;
 
-/// How a model is trained.
+/// How a model is trained. Names in a stored run are older than those of the fields.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Training {
-    /// How often every item is seen.
+    /// How often each item is seen.
     pub epochs: u64,
-    /// Items a step.
-    pub batch: u64,
-    /// How a step is made of a gradient.
+    /// Items per step.
+    #[serde(rename = "batch")]
+    pub batch_size: u64,
+    /// The optimizer.
     pub optimizer: Optimizer,
-    /// The learning rate at the start.
-    pub rate: f64,
+    /// The initial learning rate.
+    #[serde(rename = "rate")]
+    pub learning_rate: f64,
     /// How the learning rate changes.
     pub schedule: Schedule,
-    /// What is done to pictures at random.
+    /// Random changes of images.
     pub augment: Augment,
 }
 
 impl Training {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, SpecError> {
+    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, ConfigError> {
         let epochs = reader.read("training", "epochs", whole(1..=1_000_000))?;
-        let batch = reader.read("training", "batch", whole(1..=1_000_000))?;
+        let batch_size = reader.read("training", "batch_size", whole(1..=1_000_000))?;
         let optimizer = optimizer(reader)?;
-        let rate = reader.read("training", "rate", number(|x| x > 0.0))?;
+        let learning_rate = reader.read("training", "learning_rate", number(|x| x > 0.0))?;
         let schedule = schedule(reader)?;
-        if matches!(schedule, Schedule::Plateau { minimum, .. } if minimum > rate) {
-            let why = format!("is above training.rate, {rate}; lower it, or raise the rate");
+        if matches!(schedule, Schedule::Plateau { minimum, .. } if minimum > learning_rate) {
+            let why = format!(
+                "is above training.learning_rate, {learning_rate}; lower it, or raise that"
+            );
             return Err(reader.conflict("training.plateau.minimum", why));
         }
         let crop = reader.read("training.augment", "crop", whole(0..=64))?;
         let flip = reader.read("training.augment", "flip", flag)?;
         let augment = Augment { crop: u8::try_from(crop).unwrap_or(u8::MAX), flip };
-        Ok(Self { epochs, batch, optimizer, rate, schedule, augment })
+        Ok(Self { epochs, batch_size, optimizer, learning_rate, schedule, augment })
     }
 }
 
@@ -46,7 +50,7 @@ fn below_1(x: f64) -> bool {
     (0.0..1.0).contains(&x)
 }
 
-fn optimizer(reader: &mut Reader<'_>) -> Result<Optimizer, SpecError> {
+fn optimizer(reader: &mut Reader<'_>) -> Result<Optimizer, ConfigError> {
     let adam = reader.choose("training", "optimizer")? == "adam";
     let weight_decay = reader.read("training", "weight_decay", number(|x| x >= 0.0))?;
     if adam {
@@ -64,7 +68,7 @@ fn optimizer(reader: &mut Reader<'_>) -> Result<Optimizer, SpecError> {
     Ok(Optimizer::Sgd { momentum, nesterov, weight_decay })
 }
 
-fn schedule(reader: &mut Reader<'_>) -> Result<Schedule, SpecError> {
+fn schedule(reader: &mut Reader<'_>) -> Result<Schedule, ConfigError> {
     const SECTION: &str = "training.plateau";
     Ok(match reader.choose("training", "schedule")? {
         "plateau" => Schedule::Plateau {

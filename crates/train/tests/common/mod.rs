@@ -47,8 +47,8 @@ pub(crate) fn plan(overrides: &[&str]) -> RunPlan {
         methods = 'soft'
         [training]
         epochs = 5
-        batch = 32
-        rate = 0.05
+        batch_size = 32
+        learning_rate = 0.05
         [run]
         seeds = [3]
     ";

@@ -250,7 +250,7 @@ fn say_notes(listing: &Listing) {
     }
     for broken in &listing.broken {
         ui::err(&format!("{}\n", paint::warn(&broken.error.to_string())));
-        if let Some(remedy) = ui::errors::store_hint(&broken.error) {
+        if let Some(remedy) = ui::hints::store_hint(&broken.error) {
             ui::err(&format!("{} {remedy}\n", paint::strong("hint:")));
         }
     }

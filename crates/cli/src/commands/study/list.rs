@@ -53,12 +53,12 @@ pub(crate) fn list(args: &ListArgs) -> anyhow::Result<ExitCode> {
 
 pub(crate) fn show(args: &ShowArgs) -> anyhow::Result<ExitCode> {
     let Some(study) = &args.study else {
-        ui::out(template())?;
+        ui::out(&template())?;
         return Ok(ExitCode::SUCCESS);
     };
     let builtin = BUILTIN.iter().find(|builtin| builtin.name == *study);
     match builtin {
-        Some(builtin) if !args.resolved => ui::out(&builtin.whole())?,
+        Some(builtin) if !args.resolved => ui::out(builtin.text)?,
         _ => ui::out(&super::named(study)?.to_toml())?,
     }
     Ok(ExitCode::SUCCESS)

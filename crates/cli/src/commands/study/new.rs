@@ -8,8 +8,11 @@ use dissensus_engine::MODELS;
 use dissensus_io::FileError;
 use dissensus_studies::Own;
 use dissensus_train::Spec;
+use serde_json::Value;
 
 use super::at_least_one;
+use crate::commands::inputs::InputArgs;
+use crate::commands::votes::reading::ReadingArgs;
 use crate::training::load;
 use crate::ui::{self, paint};
 
@@ -38,18 +41,6 @@ pub(crate) struct Args {
     /// survives the correction for four comparisons
     #[arg(long, value_name = "N", default_value = "8", value_parser = at_least_one)]
     seeds: u64,
-    /// Read the votes as this format instead of detecting one
-    #[arg(long, value_name = "NAME")]
-    format: Option<String>,
-    /// Column of the item
-    #[arg(long, value_name = "COLUMN")]
-    item: Option<String>,
-    /// Column of the annotator
-    #[arg(long, value_name = "COLUMN")]
-    annotator: Option<String>,
-    /// Column (or question) of the label
-    #[arg(long, value_name = "COLUMN")]
-    label: Option<String>,
     /// Column of the texts, for an encoder
     #[arg(long, value_name = "COLUMN")]
     text: Option<String>,
@@ -59,6 +50,10 @@ pub(crate) struct Args {
     /// Replace an existing file
     #[arg(long)]
     force: bool,
+    #[command(flatten)]
+    reading: ReadingArgs,
+    #[command(flatten)]
+    reading_inputs: InputArgs,
 }
 
 fn models() -> PossibleValuesParser {
@@ -76,21 +71,17 @@ Examples:
   dissensus report runs --study mine --open";
 
 impl Args {
-    /// The keys of `[spec.data]` and their values.
-    fn data(&self) -> Vec<(&'static str, String)> {
+    /// The keys of `[data]` and their values.
+    fn data(&self) -> Vec<(&'static str, Value)> {
         let file = Path::new(&self.votes).exists() || self.votes.contains(['.', '/', '\\']);
-        let mut keys = vec![(if file { "votes" } else { "dataset" }, self.votes.clone())];
-        let path = |path: &PathBuf| path.display().to_string();
-        let given = [
-            ("format", self.format.clone()),
-            ("item", self.item.clone()),
-            ("annotator", self.annotator.clone()),
-            ("label", self.label.clone()),
-            ("text", self.text.clone()),
-            ("inputs", self.inputs.as_ref().map(path)),
-            ("encoder", self.encoder.clone()),
-        ];
-        keys.extend(given.into_iter().filter_map(|(key, value)| Some((key, value?))));
+        let source = if file { "votes" } else { "dataset" };
+        let inputs = self.inputs.as_ref().map(|path| path.display().to_string());
+        let mut keys = vec![(source, self.votes.clone().into())];
+        keys.extend(self.reading.keys());
+        keys.extend(self.text.clone().map(|text| ("text", text.into())));
+        keys.extend(inputs.map(|path| ("inputs", path.into())));
+        keys.extend(self.reading_inputs.keys());
+        keys.extend(self.encoder.clone().map(|encoder| ("encoder", encoder.into())));
         keys
     }
 
@@ -127,10 +118,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         );
     }
     // As `train` reads it, so that what is wrong with the data is said as it is there.
-    let keys: Vec<String> = data
-        .iter()
-        .map(|(key, value)| format!("data.{key}={}", serde_json::Value::from(value.as_str())))
-        .collect();
+    let keys: Vec<String> = data.iter().map(|(key, value)| format!("data.{key}={value}")).collect();
     let spec = Spec::parse("[delivery]\nmethods = [\"soft\"]\n", "the study", &keys)?;
     let task = load(&spec.data)?;
     if task.table().classes().len() < 2 {

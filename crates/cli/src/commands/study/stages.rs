@@ -9,8 +9,9 @@ use dissensus_store::{Store, Which};
 use dissensus_studies::{Bench, Collected, Examined, LoadError, Onlooker, Plan};
 use indicatif::ProgressBar;
 
+use crate::commands::inputs::InputArgs;
 use crate::fetching::Fetching;
-use crate::training::{on_interrupt, open_device, read_inputs};
+use crate::training::{on_interrupt, open_device};
 use crate::ui::{self, paint, progress, text};
 
 /// That the inputs are there which stages will need when all is trained.
@@ -34,7 +35,7 @@ pub(super) fn examine(plan: &Plan<'_>, store: &Store, device: &str) -> anyhow::R
     }
     let device = open_device(device)?;
     let inputs = |name: &str| -> Result<dissensus_inputs::Inputs, LoadError> {
-        Ok(read_inputs(Path::new(name))?)
+        Ok(InputArgs::default().read(Path::new(name))?)
     };
     let bench = Bench::new(device.device(), !device.is_gpu(), &inputs);
     let mut bars = Bars::default();

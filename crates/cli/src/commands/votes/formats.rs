@@ -7,7 +7,7 @@ use dissensus_io::ReadOption;
 use dissensus_votes::formats::FORMATS;
 use dissensus_votes::write::TARGETS;
 
-use crate::ui::errors::flags;
+use crate::ui::hints::flags;
 use crate::ui::{self, paint};
 
 pub(crate) fn run() -> anyhow::Result<ExitCode> {

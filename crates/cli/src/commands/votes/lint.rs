@@ -79,7 +79,7 @@ fn print_finding(page: &mut String, finding: &Finding) -> std::fmt::Result {
     writeln!(page, "\n{name} {code} {}{place}", text::one_line(&finding.message, 200))?;
     match &finding.remedy {
         Some(remedy) => {
-            let remedy = ui::errors::flags(remedy, finding.options);
+            let remedy = ui::hints::flags(remedy, finding.options);
             writeln!(page, "  {} {remedy}", paint::dim("remedy:"))
         }
         None => Ok(()),

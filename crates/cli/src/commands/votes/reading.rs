@@ -1,12 +1,14 @@
 //! The options that say how to read a vote file, shared by every command that reads one.
 
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use clap::builder::PossibleValuesParser;
 use dissensus_core::Keep;
 use dissensus_io::Delimiter;
 use dissensus_votes::formats::FORMATS;
 use dissensus_votes::{MultiLabel, ReadError, ReadOptions, Values, VoteFile, read_with_progress};
+use serde_json::Value;
 
 use crate::ui::progress::ReadingBar;
 
@@ -16,7 +18,7 @@ pub(crate) struct ReadArgs {
     /// The vote file; `-` is standard input; .gz and .zst are unpacked
     pub(crate) file: PathBuf,
     #[command(flatten)]
-    how: HowArgs,
+    how: ReadingArgs,
 }
 
 impl ReadArgs {
@@ -31,7 +33,7 @@ impl ReadArgs {
 
 /// How to read a vote file.
 #[derive(clap::Args)]
-pub(crate) struct HowArgs {
+pub(crate) struct ReadingArgs {
     /// Read it as this format instead of detecting one
     #[arg(long, value_name = "NAME", value_parser = names(), help_heading = READING, hide_possible_values = true)]
     format: Option<String>,
@@ -54,26 +56,35 @@ pub(crate) struct HowArgs {
     #[arg(long, value_name = "V,…", value_delimiter = ',', allow_hyphen_values = true, help_heading = READING)]
     missing: Option<Vec<String>>,
     /// What the numbers of a matrix are: counts, probabilities, or labels (items × annotators)
-    #[arg(long, value_name = "WHAT", help_heading = READING)]
-    values: Option<Values>,
-    /// What a vote for several labels means: error, each, or only=CLASS
-    #[arg(long, value_name = "RULE", default_value = "error", help_heading = READING)]
-    multilabel: MultiLabel,
+    #[arg(long, value_name = "WHAT", value_parser = checked::<Values>, help_heading = READING)]
+    values: Option<String>,
+    /// What a vote for several labels means: error, each, or only=CLASS [default: error]
+    #[arg(long, value_name = "RULE", value_parser = checked::<MultiLabel>, help_heading = READING)]
+    multilabel: Option<String>,
     /// The delimiter of a text table: one character, or `tab`
-    #[arg(long, value_name = "CHAR", help_heading = READING)]
-    delimiter: Option<Delimiter>,
+    #[arg(long, value_name = "CHAR", value_parser = checked::<Delimiter>, help_heading = READING)]
+    delimiter: Option<String>,
     /// The table has no header row
     #[arg(long, help_heading = READING)]
     no_header: bool,
 }
 
-const READING: &str = "Reading";
+const READING: &str = "Reading votes";
+
+/// The text of an option, where it is one of its values.
+fn checked<T: FromStr<Err = String>>(text: &str) -> Result<String, String> {
+    text.parse::<T>().map(|_| text.to_owned())
+}
+
+fn parsed<T: FromStr>(text: &Option<String>) -> Option<T> {
+    text.as_deref().and_then(|text| text.parse().ok())
+}
 
 fn names() -> PossibleValuesParser {
     PossibleValuesParser::new(FORMATS.iter().map(|format| format.name))
 }
 
-impl HowArgs {
+impl ReadingArgs {
     pub(crate) fn options(&self, keep: Keep) -> ReadOptions {
         ReadOptions {
             format: self.format.clone(),
@@ -84,14 +95,34 @@ impl HowArgs {
             text: None,
             texts: false,
             header: self.no_header.then_some(false),
-            delimiter: self.delimiter,
+            delimiter: parsed(&self.delimiter),
             classes: self.classes.clone(),
             missing: self.missing.clone(),
-            multilabel: self.multilabel.clone(),
-            values: self.values,
+            multilabel: parsed(&self.multilabel).unwrap_or_default(),
+            values: parsed(&self.values),
             keep,
             ..ReadOptions::default()
         }
+    }
+
+    /// The keys of a spec's `[data]` that say the same.
+    pub(crate) fn keys(&self) -> Vec<(&'static str, Value)> {
+        let text = |text: &Option<String>| text.clone().map(Value::from);
+        let list = |list: &Option<Vec<String>>| list.clone().map(Value::from);
+        let given = [
+            ("format", text(&self.format)),
+            ("item", text(&self.item)),
+            ("annotator", text(&self.annotator)),
+            ("label", text(&self.label)),
+            ("weight", text(&self.weight)),
+            ("classes", list(&self.classes)),
+            ("missing", list(&self.missing)),
+            ("values", text(&self.values)),
+            ("multilabel", text(&self.multilabel)),
+            ("delimiter", text(&self.delimiter)),
+            ("header", self.no_header.then(|| Value::from(false))),
+        ];
+        given.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
     }
 }
 
