@@ -16,11 +16,10 @@
 //! use dissensus_store::{RunInfo, Which};
 //! use dissensus_train::Task;
 //!
-//! fn print_sharpness(run: &RunInfo, task: &Task) -> Result<(), dissensus_examine::ExamineError> {
+//! fn sharpness(run: &RunInfo, task: &Task) -> Result<String, dissensus_examine::ExamineError> {
 //!     let mut model = Model::open(run, task, Which::Best, &Cpu, &ModelSettings::default())?;
 //!     let found = curvature(&mut model, &CurvatureSettings::default(), &Observer::silent())?;
-//!     println!("{}: the largest eigenvalue is {:?}", model.label(), found.lambda_max());
-//!     Ok(())
+//!     Ok(format!("{}: the largest eigenvalue is {:?}", model.label(), found.lambda_max()))
 //! }
 //! ```
 //!

@@ -21,9 +21,9 @@ use crate::ui::{self, paint, text};
 ///
 /// The label of an example in an epoch is a pure function of the seed, the epoch and the example's
 /// id: the same here, in dissensus' own training, and in the few lines of numpy that the
-/// documentation of the `labels` crate gives. The list of methods below says what each one writes:
-/// labels are epochs × items (.npy) or a row per epoch and item (.csv), distributions that stay the
-/// same are items × classes, and those that change are epochs × items × classes.
+/// documentation of the `labels` crate gives. Labels are written as epochs × items (.npy) or a row
+/// per epoch and item (.csv), distributions that stay the same as items × classes, and those of each
+/// epoch as epochs × items × classes.
 #[derive(clap::Args)]
 #[command(after_help = methods())]
 pub(crate) struct Args {
@@ -59,16 +59,20 @@ pub(crate) struct Args {
 fn methods() -> String {
     let mut page = String::from("Methods:\n");
     for info in DELIVERIES {
-        let written = match info.delivers {
-            Delivers::Labels => "labels",
-            Delivers::Distributions => "distributions that stay the same",
-            Delivers::EpochDistributions => "distributions that change",
-        };
-        page += &format!("  {:<16} {} [{written}]\n", info.name, info.description);
+        page += &format!("  {:<16} {}\n", info.name, info.description);
         for s in info.settings {
             page += &format!("  {:<16}   {}={}: {}\n", "", s.name, s.default, s.description);
         }
     }
+    let named = |form: Delivers| -> String {
+        let of = DELIVERIES.iter().filter(|info| info.delivers == form).map(|info| info.name);
+        of.collect::<Vec<_>>().join(", ")
+    };
+    page += &format!(
+        "\nDistributions, the same in every epoch: {}\nDistributions of each epoch: {}\n",
+        named(Delivers::Distributions),
+        named(Delivers::EpochDistributions)
+    );
     page += "\nTargets:\n";
     for info in TARGETS {
         page += &format!("  {:<16} {}\n", info.name, info.description);
