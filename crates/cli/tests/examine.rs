@@ -307,7 +307,7 @@ fn ood() {
     assert_eq!(csv.lines().count(), 1 + 5);
 
     let error = lab.error(&["ood", &lab.runs[0], "--out", "small.npy"]);
-    let expected = "expected pictures of 16×16×1, came pictures of 8×8×1";
+    let expected = "expected images of 16×16×1, came images of 8×8×1";
     assert!(error.contains("small.npy does not fit run") && error.contains(expected), "{error}");
     let error = lab.error(&["ood", &lab.runs[0], "--out", "strange.npy", "--scores", "enrgy"]);
     assert!(error.contains("\"enrgy\"; expected one of energy, msp"), "{error}");

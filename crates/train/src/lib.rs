@@ -39,7 +39,8 @@
 //! let inputs = Inputs::new("features", Some(votes.items().clone()), features)?;
 //!
 //! let (task, _) = Task::new("example", &votes, &inputs)?;
-//! let plan = RunPlan::new("soft")?.model(Model::Mlp { hidden: 8, dropout: 0.0 }).epochs(3);
+//! let model = Model::named("mlp")?.with("hidden", 8_u64)?;
+//! let plan = RunPlan::new("soft")?.model(model).epochs(3);
 //! let trained = fit(&task, &plan, &Cpu, &FitOptions::default(), &mut [])?;
 //! assert_eq!(trained.history.len(), 3);
 //! assert!(trained.result.part("evaluation").unwrap().best.get("soft_nll").unwrap() < 1.0);

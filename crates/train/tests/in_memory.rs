@@ -50,7 +50,7 @@ fn a_fit_in_memory_is_that_of_a_store_to_the_bit() {
 
 #[test]
 fn new_inputs_are_predicted() {
-    let wild = ["training.epochs=8", "training.rate=0.5", "training.schedule=constant"];
+    let wild = ["training.epochs=8", "training.learning_rate=0.5", "training.schedule=constant"];
     let trained = fitted(&plan(&wild));
     let held_out = trained.predictions(Which::Best).unwrap();
     let all = task().inputs();
@@ -113,7 +113,7 @@ fn progress_is_reported_and_a_run_can_be_cancelled() {
 #[test]
 fn a_fit_that_diverges_fails() {
     let options = FitOptions::default();
-    let error = fit(task(), &plan(&["training.rate=1e10"]), &Cpu, &options, &mut []).unwrap_err();
+    let error = fit(task(), &plan(&["training.learning_rate=1e10"]), &Cpu, &options, &mut []).unwrap_err();
     assert!(matches!(&error, TrainError::Failed { reason } if reason.contains("diverged")));
 }
 
@@ -154,7 +154,7 @@ fn a_plan_without_a_file_is_that_of_a_spec() {
                 plan.epochs(3).batch_size(16).learning_rate(0.5).votes_per_item(5)
             }),
             "delivery.methods = 'sls:every=2'\nmodel = { name = 'mlp', hidden = 32, dropout = 0.25 }
-             run.seeds = [7]\ntraining = { epochs = 3, batch = 16, rate = 0.5 }
+             run.seeds = [7]\ntraining = { epochs = 3, batch_size = 16, learning_rate = 0.5 }
              data.votes_per_item = 5",
         ),
         (

@@ -13,7 +13,7 @@ use dissensus_train::{JobOptions, JobOutcome, OpenDevice, RunJob, run_jobs};
 fn runs_are_trained_once_and_a_failure_stops_nobody() {
     let plans = [
         plan(&["run.seeds=[1]"]),
-        plan(&["training.rate=1e10"]),
+        plan(&["training.learning_rate=1e10"]),
         plan(&["run.seeds=[2]", "delivery.methods=sls"]),
     ];
     let jobs = RunJob::all(task(), &plans);

@@ -238,7 +238,7 @@ fn what_does_not_go_together_is_named() {
     let small = Images::new("many", 8, 8, 1, vec![0; 60 * 64]).unwrap();
     let small = Inputs::new("many", other().1.ids().cloned(), Kind::Images(small)).unwrap();
     let unlike = error(few(), Voted { inputs: &small, ..many() });
-    let wanted = "few are pictures of 16×16×1, and many pictures of 8×8×1; they must be alike to \
+    let wanted = "few are images of 16×16×1, and many images of 8×8×1; they must be alike to \
                   stand in one set";
     assert_eq!(unlike, wanted);
     let flat = Features::new("many", 3, vec![0.0; 180]).unwrap();

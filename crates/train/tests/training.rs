@@ -251,7 +251,7 @@ fn features_train() {
     let lab = Lab::new();
     let cnn = spec(&task, &[]);
     let error = lab.try_train(&task, &cnn, PLAIN).unwrap_err();
-    assert!(error.contains("needs pictures") && error.contains("take `mlp`"), "{error}");
+    assert!(error.contains("needs images") && error.contains("use `mlp`"), "{error}");
     assert_eq!(lab.info(&cnn).status.state, Stored::Failed { reason: error });
 }
 
