@@ -1,6 +1,6 @@
 //! Where a trained model is computed, and in which numbers.
 
-use dissensus_engine::{Device, Precision};
+use dissensus::engine::{Device, Precision};
 
 use crate::training::open_device;
 

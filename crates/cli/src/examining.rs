@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 
 use anyhow::Context as _;
-use dissensus_core::{Cancel, Event, Progress};
-use dissensus_engine::Device;
-use dissensus_examine::{Model, ModelSettings, Observer};
-use dissensus_geometry::curvature::Estimate;
-use dissensus_store::{RunInfo, Which};
-use dissensus_train::{RunSpec, Task};
+use dissensus::core::{Cancel, Event, Progress};
+use dissensus::engine::Device;
+use dissensus::examine::{Model, ModelSettings, Observer};
+use dissensus::geometry::curvature::Estimate;
+use dissensus::store::{RunInfo, Which};
+use dissensus::train::{RunSpec, Task};
 use indicatif::ProgressBar;
 use serde::Serialize;
 

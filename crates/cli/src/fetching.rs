@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use dissensus::{DataError as LoadDataError, ENCODERS};
-use dissensus_data::catalogue::Kind;
-use dissensus_data::{
+use dissensus::data::catalogue::Kind;
+use dissensus::data::{
     Dataset, Error as DataError, HUB_PREFIX, HubModel, Options, default_cache_dir, fetch,
     fetch_model, find, find_votes,
 };
-use dissensus_inputs::InputError;
-use dissensus_train::spec::{Data, DataSource};
+use dissensus::inputs::InputError;
+use dissensus::train::spec::{Data, DataSource};
+use dissensus::{DataError as LoadDataError, ENCODERS};
 
 use crate::ui::errors::{causes, words};
 use crate::ui::progress::FetchBars;

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use dissensus_core::VoteTable;
-use dissensus_data::blends::{Blends, SIDE};
-use dissensus_io::{FileError, npy};
-use dissensus_votes::write::{target_of, write_file};
+use dissensus::core::VoteTable;
+use dissensus::data::blends::{Blends, SIDE};
+use dissensus::io::{FileError, npy};
+use dissensus::votes::write::{target_of, write_file};
 
 use crate::ui::files;
 

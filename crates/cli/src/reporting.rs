@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::Context as _;
+use dissensus::report::tables::{self, Table as Prepared};
+use dissensus::store::Store;
+use dissensus::studies::Plan;
 use dissensus::{WrittenReport, write_report};
-use dissensus_report::tables::{self, Table as Prepared};
-use dissensus_store::Store;
-use dissensus_studies::Plan;
 
 use crate::ui::table::STYLE;
 use crate::ui::{self, paint};

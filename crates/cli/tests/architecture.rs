@@ -65,6 +65,17 @@ fn no_crate_knows_more_than_the_table_allows() {
     }
 }
 
+/// A program is thin: everything that it does, others can do with the library.
+#[test]
+fn programs_depend_on_the_library_alone() {
+    let folders = allowed();
+    for program in ["cli", "python"] {
+        let Some(may) = folders.get(program) else { continue };
+        let ours: Vec<&String> = may.iter().filter(|name| folders.contains_key(*name)).collect();
+        assert_eq!(ours, ["dissensus"], "{program}");
+    }
+}
+
 #[test]
 fn judging_never_depends_on_training() {
     let allowed = allowed();

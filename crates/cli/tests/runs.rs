@@ -8,13 +8,13 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use dissensus_core::Cancel;
-use dissensus_data::blends::{Blends, Settings};
-use dissensus_engine::Cpu;
-use dissensus_inputs::{Features, Inputs, Kind, from_blends};
-use dissensus_io::npy;
-use dissensus_store::{ActiveRun, Begun, RunId, Store, Which};
-use dissensus_train::{
+use dissensus::core::Cancel;
+use dissensus::data::blends::{Blends, Settings};
+use dissensus::engine::Cpu;
+use dissensus::inputs::{Features, Inputs, Kind, from_blends};
+use dissensus::io::npy;
+use dissensus::store::{ActiveRun, Begun, RunId, Store, Which};
+use dissensus::train::{
     EpochRow, FitOptions, Observer, RunResult, RunSpec, Saving, Spec, Task, TrainError, fit_stored,
 };
 use serde_json::{Value, json};
@@ -284,8 +284,8 @@ fn bits(logits: &[f32], ids: &[String]) -> HashMap<String, Vec<u32>> {
 
 /// Logits of an .npz by id, as bits.
 fn written(path: &Path) -> HashMap<String, Vec<u32>> {
-    let found = dissensus_predictions::read(path, &Default::default()).unwrap().remove(0);
-    assert_eq!(found.kind, dissensus_predictions::Kind::Logits);
+    let found = dissensus::predictions::read(path, &Default::default()).unwrap().remove(0);
+    assert_eq!(found.kind, dissensus::predictions::Kind::Logits);
     let logits: Vec<f32> = found.values.iter().map(|&value| value as f32).collect();
     bits(&logits, &found.ids.unwrap())
 }
@@ -343,10 +343,10 @@ fn features_are_what_the_last_layer_sees() {
     let output = lab.run(&[&["predict", id.as_str(), "blends"], &both[..]].concat());
     assert!(output.status.success() && output.stdout.is_empty(), "{}", show(&output));
     let path = lab.folder.path().join("features.npz");
-    let inputs = dissensus_inputs::read(&path, &Default::default()).unwrap();
+    let inputs = dissensus::inputs::read(&path, &Default::default()).unwrap();
     let Kind::Features(features) = inputs.kind() else { panic!("features") };
     let found =
-        dissensus_predictions::read(&lab.folder.path().join("logits.npz"), &Default::default());
+        dissensus::predictions::read(&lab.folder.path().join("logits.npz"), &Default::default());
     let found = found.unwrap().remove(0);
     assert!(inputs.ids().unwrap().iter().eq(found.ids.as_ref().unwrap()));
     let weights = lab.store.run(&id).unwrap().weights(Which::Best).unwrap().unwrap();
@@ -393,7 +393,7 @@ fn feature_vectors_of_a_run_are_predicted_to_the_bit() {
     same_bits(&lab, &id, "features.csv", Which::Best);
 
     let values = |file: &str| {
-        let read = dissensus_predictions::read(&lab.folder.path().join(file), &Default::default());
+        let read = dissensus::predictions::read(&lab.folder.path().join(file), &Default::default());
         read.unwrap().remove(0).values
     };
     let warm = ["predict", id.as_str(), "features.csv", "--out", "warm.npz", "--temperature"];

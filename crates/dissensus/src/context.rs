@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use dissensus_core::{Cancel, Event, Progress};
+use dissensus_core::{Cancel, Event, Progress, Silent};
 
 use crate::DataError;
 
@@ -15,6 +15,13 @@ pub struct LoadContext<'a> {
     pub progress: &'a dyn Progress,
     /// Stops encoding.
     pub cancel: Cancel,
+}
+
+impl Default for LoadContext<'_> {
+    /// With the default cache folder, and without reports.
+    fn default() -> Self {
+        Self::new(&Silent)
+    }
 }
 
 impl<'a> LoadContext<'a> {

@@ -13,7 +13,9 @@ use dissensus_labels::{
 };
 use dissensus_votes::write::WriteError;
 
-use crate::{Error, csv_cell};
+use dissensus_report::csv::field as csv_cell;
+
+use crate::Error;
 
 /// How labels are made of votes, beside the delivery method.
 #[derive(Clone, Debug, Default)]
@@ -137,7 +139,7 @@ impl Delivered {
 
     /// Writes some epochs as CSV.
     pub fn write_csv(&self, epochs: &Range<u64>, out: &mut dyn Write) -> io::Result<()> {
-        let names: Vec<String> = self.classes.names().iter().map(|n| csv_cell(n)).collect();
+        let names: Vec<_> = self.classes.names().iter().map(|name| csv_cell(name)).collect();
         let names = names.join(",");
         let table = |before: &str, rows: &[f64], out: &mut dyn Write| {
             for (id, row) in self.items.iter().zip(rows.chunks(self.classes.len())) {

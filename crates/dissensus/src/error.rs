@@ -20,6 +20,15 @@ pub enum Error {
     /// Predictions do not fit the votes.
     #[error(transparent)]
     Score(#[from] crate::ScoreError),
+    /// Votes and inputs of a spec could not be loaded.
+    #[error(transparent)]
+    Load(#[from] crate::DataError),
+    /// Training was cancelled, diverged, or could not begin.
+    #[error(transparent)]
+    Train(#[from] dissensus_train::TrainError),
+    /// A trained model could not be examined.
+    #[error(transparent)]
+    Examine(#[from] dissensus_examine::ExamineError),
     /// A store or a run in it is damaged, missing or in use.
     #[error(transparent)]
     Store(#[from] dissensus_store::StoreError),

@@ -1,24 +1,73 @@
 //! Train and judge classifiers on how people actually voted.
+//!
+//! ```standalone_crate
+//! use dissensus::engine::{Cpu, Model};
+//! use dissensus::{FitOptions, RunPlan, ScoreOptions, fit, read_inputs, read_votes, score};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # std::env::set_current_dir(folder.path())?;
+//! # let mut votes = String::from("item,annotator,label\n");
+//! # let mut features = String::from("id,x,y\n");
+//! # for item in 0..20 {
+//! #     for who in 0..5 {
+//! #         let label = if (item + usize::from(who == 0)) % 2 == 0 { "cat" } else { "dog" };
+//! #         votes += &format!("{item},{who},{label}\n");
+//! #     }
+//! #     features += &format!("{item},{}.0,0.5\n", item % 2);
+//! # }
+//! # std::fs::write("votes.csv", votes)?;
+//! # std::fs::write("features.csv", features)?;
+//! let votes = read_votes("votes.csv".as_ref(), &Default::default())?; // item, annotator, label
+//! let inputs = read_inputs("features.csv".as_ref(), &Default::default(), &Default::default())?;
+//!
+//! let plan = RunPlan::new("sls")?.model(Model::named("mlp")?).epochs(20);
+//! let trained = fit(&votes, &inputs, &plan, &Cpu, &FitOptions::default())?;
+//!
+//! let predictions = trained.predict(&Cpu, &inputs)?.to_predictions("sls");
+//! let scores = score(&votes, &predictions, &ScoreOptions::default())?;
+//! println!("soft NLL {:?}", scores.metric("soft_nll"));
+//! # assert!(scores.metric("soft_nll").and_then(|score| score.value).is_some_and(|nll| nll < 0.7));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The verbs: [`read_votes`], [`read_inputs`], [`data::fetch`] (datasets and encoders), [`encode`],
+//! [`deliver`], [`fit`] and [`fit_stored`], [`Trained::predict`], [`score`], [`compare_items`] and
+//! [`compare_seeds`], [`examine`] (curvature, barriers, CKA, Grad-CAM, out-of-distribution
+//! detection), [`Study::plan`](studies::Study::plan) with [`run_jobs`], and [`write_report`].
+//!
+//! Long work takes a [`Progress`] and a [`Cancel`]; every failure is an [`Error`] that carries data.
+//! The crates below are re-exported as modules of the same names, for everything that is not a verb.
 
 mod compare;
 mod context;
-mod data;
 mod data_error;
 mod deliver;
 mod encoding;
 mod error;
 mod evaluate;
+mod load;
 mod open;
-mod report;
+mod reporting;
 mod score;
+mod verbs;
 
-pub use dissensus_core as core;
+#[rustfmt::skip]
+pub use {
+    dissensus_core as core, dissensus_data as data, dissensus_embed as embed,
+    dissensus_engine as engine, dissensus_examine as examine, dissensus_geometry as geometry,
+    dissensus_inputs as inputs, dissensus_io as io, dissensus_labels as labels,
+    dissensus_measure as measure, dissensus_predictions as predictions, dissensus_report as report,
+    dissensus_stats as stats, dissensus_store as store, dissensus_studies as studies,
+    dissensus_train as train, dissensus_votes as votes,
+};
+
+pub use dissensus_core::{Cancel, Event, Progress, Silent, VoteTable};
+pub use dissensus_train::{FitOptions, RunPlan, Task, TrainError, Trained, fit_stored, run_jobs};
 
 pub use compare::{
     Difference, ItemComparison, SeedComparison, SeedTest, compare_items, compare_seeds,
 };
 pub use context::LoadContext;
-pub use data::{blends_material, load_material, load_task, read_inputs};
 pub use data_error::DataError;
 pub use deliver::{DeliverOptions, Delivered, LabelFile, SparseDraw, deliver};
 pub use encoding::{ENCODERS, Source as EncoderSource, encode, open_encoder};
@@ -27,26 +76,8 @@ pub use evaluate::{
     DEFAULT_METRICS, Evaluated, LabelProblem, ScoreError, ScoreOptions, evaluate, evaluate_common,
     metrics,
 };
+pub use load::{blends_material, load_material, load_task, read_inputs};
 pub use open::find_data;
-pub use report::{WrittenReport, report_tables, write_report};
+pub use reporting::{WrittenReport, report_tables, write_report};
 pub use score::{MetricScore, Scores, score};
-
-/// The version of this library, with the commit that it was built from where that is known.
-pub const VERSION: &str = env!("DISSENSUS_VERSION");
-
-/// The code and the machine, as they are recorded with results.
-pub fn environment() -> serde_json::Value {
-    serde_json::json!({
-        "version": VERSION,
-        "system": format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
-        "cores": std::thread::available_parallelism().map_or(1, usize::from),
-    })
-}
-
-/// A cell of CSV, quoted where it must be.
-fn csv_cell(text: &str) -> String {
-    match text.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text.to_owned(),
-    }
-}
+pub use verbs::{VERSION, environment, fit, read_votes};

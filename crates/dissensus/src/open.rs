@@ -9,7 +9,7 @@ use dissensus_studies::{Study, files};
 use dissensus_train::spec::Data;
 use dissensus_train::{DataIdentity, Task};
 
-use crate::data::load_task;
+use crate::load::load_task;
 use crate::{DataError, LoadContext};
 
 /// The data of this identity; `None` where they are not found. With a spec or study they are taken

@@ -52,6 +52,13 @@ pub struct Scores {
     pub metrics: Vec<MetricScore>,
 }
 
+impl Scores {
+    /// A metric by its name, where it was asked for.
+    pub fn metric(&self, name: &str) -> Option<&MetricScore> {
+        self.metrics.iter().find(|score| score.metric == name)
+    }
+}
+
 fn in_words<S: Serializer>(note: &Option<Note>, serializer: S) -> Result<S::Ok, S::Error> {
     note.map(|note| note.to_string()).serialize(serializer)
 }

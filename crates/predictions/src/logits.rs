@@ -9,6 +9,8 @@ use dissensus_io::npz::NpzWriter;
 use dissensus_io::{Archive, npy};
 use thiserror::Error;
 
+use crate::{Kind, Predictions};
+
 /// Why there are no logits.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum LogitsError {
@@ -85,6 +87,19 @@ impl<'a> Logits<'a> {
             row.iter_mut().for_each(|power| *power /= sum);
         }
         all
+    }
+
+    /// The same as predictions of a model of this name.
+    pub fn to_predictions(&self, name: &str) -> Predictions {
+        Predictions {
+            name: name.to_owned(),
+            ids: Some(self.ids.to_vec()),
+            classes: Some(self.classes.to_vec()),
+            values: self.logits.iter().map(|&logit| f64::from(logit)).collect(),
+            width: self.classes.len(),
+            kind: Kind::Logits,
+            kind_detected: false,
+        }
     }
 
     /// Writes them as a `.npz` with the arrays `logits`, `ids` and `classes`.

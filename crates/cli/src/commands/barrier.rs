@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use dissensus_examine::{PathSettings, Paths, barrier};
-use dissensus_geometry::barrier::{Barrier, Statistics};
+use dissensus::examine::{PathSettings, Paths, barrier};
+use dissensus::geometry::barrier::{Barrier, Statistics};
 
 use crate::examining::{Bars, Models, short};
 use crate::judging::number;

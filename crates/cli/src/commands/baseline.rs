@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::builder::PossibleValuesParser;
-use dissensus_core::Keep;
-use dissensus_predictions::{BASELINES, Baseline};
+use dissensus::core::Keep;
+use dissensus::predictions::{BASELINES, Baseline};
 
 use super::votes::reading::{self, ReadingArgs};
 use crate::ui;

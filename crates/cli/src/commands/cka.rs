@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use dissensus_examine::{Cka, CkaSettings, Shared, cka};
+use dissensus::examine::{Cka, CkaSettings, Shared, cka};
 
 use crate::examining::{Bars, Models, short};
 use crate::judging::number;

@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use dissensus_data::blends::Settings;
-use dissensus_data::cache::{Holding, State};
-use dissensus_data::catalogue::Kind;
-use dissensus_data::fetch::Outcome;
-use dissensus_data::{
+use dissensus::data::blends::Settings;
+use dissensus::data::cache::{Holding, State};
+use dissensus::data::catalogue::Kind;
+use dissensus::data::fetch::Outcome;
+use dissensus::data::{
     Dataset, HUB_PREFIX, HubModel, Options, default_cache_dir, fetch, fetch_model, find, status,
 };
 

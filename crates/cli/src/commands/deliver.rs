@@ -5,10 +5,10 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use dissensus::core::Keep;
+use dissensus::io::FileError;
+use dissensus::labels::{DELIVERIES, Delivers, Delivery, TARGETS, Target};
 use dissensus::{DeliverOptions, SparseDraw, deliver};
-use dissensus_core::Keep;
-use dissensus_io::FileError;
-use dissensus_labels::{DELIVERIES, Delivers, Delivery, TARGETS, Target};
 
 use super::votes::reading::{self, ReadingArgs};
 use crate::ui::{self, paint, text};

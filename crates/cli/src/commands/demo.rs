@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use dissensus_data::blends::{Blends, SIDE, Settings, VotesPerItem, class_names};
-use dissensus_votes::summary::summarize;
+use dissensus::data::blends::{Blends, SIDE, Settings, VotesPerItem, class_names};
+use dissensus::votes::summary::summarize;
 
 use super::study::at_least_one;
 use crate::generated;
@@ -96,7 +96,7 @@ fn pictures(blends: &Blends) -> anyhow::Result<String> {
     let mut page = String::new();
     writeln!(page, "\n{}", paint::title("Three pictures, their votes, and the truth behind them"))?;
     let mut order: Vec<usize> = (0..blends.len()).collect();
-    let entropy = |item: usize| dissensus_core::entropy(blends.truth(item));
+    let entropy = |item: usize| dissensus::core::entropy(blends.truth(item));
     order.sort_by(|&a, &b| entropy(a).total_cmp(&entropy(b)));
     let counts = blends.table().counts();
     let names = class_names();

@@ -3,9 +3,9 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-use dissensus_engine::check::{Line, Scope, networks, suite};
-use dissensus_engine::cuda::{Gpu, Library, gpus, libraries};
-use dissensus_engine::{Cpu, Device as _, Precision};
+use dissensus::engine::check::{Line, Scope, networks, suite};
+use dissensus::engine::cuda::{Gpu, Library, gpus, libraries};
+use dissensus::engine::{Cpu, Device as _, Precision};
 use serde::Serialize;
 
 use crate::training::open_device;

@@ -4,14 +4,14 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
+use dissensus::core::{Keep, VoteTable};
+use dissensus::data::default_cache_dir;
+use dissensus::embed::endpoint::{Cap, Settings};
+use dissensus::embed::{Encoder, Endpoint, Kind as Takes};
+use dissensus::inputs::{Inputs, Kind, WITH_IMAGES};
+use dissensus::train::spec::Pair;
+use dissensus::votes::ReadOptions;
 use dissensus::{ENCODERS, EncoderSource as Source};
-use dissensus_core::{Keep, VoteTable};
-use dissensus_data::default_cache_dir;
-use dissensus_embed::endpoint::{Cap, Settings};
-use dissensus_embed::{Encoder, Endpoint, Kind as Takes};
-use dissensus_inputs::{Inputs, Kind, WITH_IMAGES};
-use dissensus_train::spec::Pair;
-use dissensus_votes::ReadOptions;
 
 use super::votes::reading;
 use crate::commands::inputs::InputArgs;
@@ -93,7 +93,7 @@ Examples:
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if args.list {
         for name in ENCODERS {
-            let about = dissensus_data::find(name)?;
+            let about = dissensus::data::find(name)?;
             ui::out(&format!("{} {}\n", paint::strong(&text::pad(name, 20)), about.what))?;
         }
         let hub = paint::strong(&text::pad("hf:OWNER/NAME", 20));
@@ -154,14 +154,14 @@ fn source(args: &Args, data: &str, takes: Takes) -> anyhow::Result<(VoteTable, S
             let texts = texts.collect();
             (read.table, Some(texts))
         }
-        false => (dissensus_inputs::votes(data, &cache)?, None),
+        false => (dissensus::inputs::votes(data, &cache)?, None),
     };
     let source = match (takes, texts) {
         (Takes::Text, Some(texts)) => Source::Texts(texts),
-        (Takes::Text, None) => Source::Texts(dissensus_inputs::texts(data, &cache)?),
+        (Takes::Text, None) => Source::Texts(dissensus::inputs::texts(data, &cache)?),
         (Takes::Image, _) => Source::Pictures(match &args.inputs {
             Some(inputs) => args.reading_inputs.read(inputs)?,
-            None if WITH_IMAGES.contains(&data) => dissensus_inputs::from_dataset(data, &cache)?,
+            None if WITH_IMAGES.contains(&data) => dissensus::inputs::from_dataset(data, &cache)?,
             None => anyhow::bail!("{data} has no pictures of its own; name them by --inputs"),
         }),
     };
@@ -174,8 +174,8 @@ fn write(vectors: &Inputs, out: &std::path::Path) -> anyhow::Result<usize> {
         anyhow::bail!("an encoder gave no vectors");
     };
     let ids: Vec<String> = ids.iter().map(str::to_owned).collect();
-    let fill = |file: &mut dissensus_io::Out| {
-        dissensus_inputs::write_features(file, &ids, features.width(), features.values())
+    let fill = |file: &mut dissensus::io::Out| {
+        dissensus::inputs::write_features(file, &ids, features.width(), features.values())
     };
     ui::files::replace(out, fill).with_context(|| format!("writing {}", out.display()))?;
     Ok(features.width())

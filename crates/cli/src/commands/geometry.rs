@@ -4,13 +4,13 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use dissensus_examine::{
+use dissensus::examine::{
     Curvature, CurvatureSettings, Model, Slice, Variance, VarianceSettings, curvature, variance,
 };
-use dissensus_geometry::curvature::{
+use dissensus::geometry::curvature::{
     DensitySettings, LanczosSettings, PowerSettings, TraceSettings,
 };
-use dissensus_geometry::model::Grouping;
+use dissensus::geometry::model::Grouping;
 use serde::Serialize;
 
 use crate::examining::{Bars, Models, estimated, short, significant};

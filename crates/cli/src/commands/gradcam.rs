@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use dissensus_engine::network::Shape;
-use dissensus_examine::{
+use dissensus::engine::network::Shape;
+use dissensus::examine::{
     CamSettings, Maps, Model, Seeing, Slice, SliceStability, StabilitySettings, gradcam, overlay,
     png, stability,
 };
-use dissensus_io::FileError;
+use dissensus::io::FileError;
 use serde::Serialize;
 
 use crate::examining::{Bars, Models, short};

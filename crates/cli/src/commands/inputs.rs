@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use dissensus::inputs::{Inputs, Layout, ReadOptions, parse_size};
 use dissensus::{DataError, LoadContext};
-use dissensus_inputs::{Inputs, Layout, ReadOptions, parse_size};
 use serde_json::Value;
 
 use crate::ui::terminal::Terminal;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use dissensus_measure::{METRICS, explain, ood};
+use dissensus::measure::{METRICS, explain, ood};
 
 use crate::ui::{self, paint, text};
 

@@ -4,8 +4,8 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use dissensus_examine::{Ood, OodSettings, Outside, ood};
-use dissensus_measure::ood::Row;
+use dissensus::examine::{Ood, OodSettings, Outside, ood};
+use dissensus::measure::ood::Row;
 
 use crate::commands::inputs::InputArgs;
 use crate::examining::{Bars, Models};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use dissensus_store::{PackOptions, Store, pack};
+use dissensus::store::{PackOptions, Store, pack};
 
 use crate::reporting::beside;
 use crate::ui::{self, paint, text};

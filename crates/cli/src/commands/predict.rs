@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use dissensus_core::Ids;
-use dissensus_examine::{ModelSettings, StoredModel};
-use dissensus_io::FileError;
-use dissensus_store::{Logits, Which};
+use dissensus::core::Ids;
+use dissensus::examine::{ModelSettings, StoredModel};
+use dissensus::io::FileError;
+use dissensus::store::{Logits, Which};
 
 use super::inputs::InputArgs;
 use super::runs::StoreArgs;
@@ -109,7 +109,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some((path, features)) = features {
         let width = model.feature_width();
         ui::files::write(path, args.force, |file| {
-            dissensus_inputs::write_features(file, &ids, width, &features)
+            dissensus::inputs::write_features(file, &ids, width, &features)
         })?;
         let items = text::thousands(ids.len() as u64);
         ui::err(&format!("wrote {}: {items} items × {width} features\n", path.display()));

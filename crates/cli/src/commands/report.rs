@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use dissensus_store::Store;
-use dissensus_studies::{PlanOptions, Study, StudyError, files};
+use dissensus::store::Store;
+use dissensus::studies::{PlanOptions, Study, StudyError, files};
 
 use super::study::{is_file, planned};
 use crate::reporting;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use dissensus::Scores;
-use dissensus_measure::{Direction, Metric, Note};
+use dissensus::measure::{Direction, Metric, Note};
 use serde::Serialize;
 
 use crate::judging::{JudgeArgs, number};
@@ -56,7 +56,7 @@ pub(crate) struct Args {
 #[derive(Serialize)]
 struct Report<'a> {
     votes: String,
-    settings: dissensus_measure::Settings,
+    settings: dissensus::measure::Settings,
     replicates: usize,
     seed: u64,
     notes: &'a [String],

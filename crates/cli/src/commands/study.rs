@@ -9,8 +9,8 @@ mod status;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use dissensus_studies::{LoadError, Material, Plan, PlanOptions, Study};
-use dissensus_train::spec::Data;
+use dissensus::studies::{LoadError, Material, Plan, PlanOptions, Study};
+use dissensus::train::spec::Data;
 
 use crate::training::material;
 use crate::ui::errors::Carried;

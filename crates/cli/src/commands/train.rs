@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use dissensus_store::{RunId, Store, Which};
-use dissensus_train::{EndedJob, JobOutcome, RunEnvironment, RunJob, Spec, template};
+use dissensus::store::{RunId, Store, Which};
+use dissensus::train::{EndedJob, JobOutcome, RunEnvironment, RunJob, Spec, template};
 use serde::Serialize;
 
 use super::runs::state_name;
@@ -184,8 +184,8 @@ fn capital(text: &str) -> String {
 
 fn dry_run(
     folder: &std::path::Path,
-    task: &dissensus_train::Task,
-    plans: &[dissensus_train::RunPlan],
+    task: &dissensus::train::Task,
+    plans: &[dissensus::train::RunPlan],
 ) -> anyhow::Result<ExitCode> {
     let store = Store::open(folder).ok();
     let mut page = String::new();

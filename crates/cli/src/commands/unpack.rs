@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use dissensus_store::unpack;
-use dissensus_studies::files;
+use dissensus::store::unpack;
+use dissensus::studies::files;
 
 use crate::ui::{self, paint, text};
 

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
+use dissensus::core::{Keep, Matched, TieRule, VoteTable};
+use dissensus::measure::Settings;
+use dissensus::predictions::{Kind, Predictions, ReadOptions, read};
 use dissensus::{Evaluated, ScoreError, ScoreOptions, evaluate, evaluate_common};
-use dissensus_core::{Keep, Matched, TieRule, VoteTable};
-use dissensus_measure::Settings;
-use dissensus_predictions::{Kind, Predictions, ReadOptions, read};
 
 use crate::commands::votes::reading::{self, ReadingArgs};
 use crate::ui::{self, paint, text};
@@ -60,7 +60,7 @@ impl JudgeArgs {
     pub(crate) fn options(&self) -> anyhow::Result<ScoreOptions> {
         let read = |file: &PathBuf| {
             Ok::<_, anyhow::Error>(
-                reading::read(file, &dissensus_votes::ReadOptions::default())?.table,
+                reading::read(file, &dissensus::votes::ReadOptions::default())?.table,
             )
         };
         Ok(ScoreOptions {

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use dissensus_core::Cancel;
+use dissensus::core::Cancel;
 
 static FIRST: OnceLock<Instant> = OnceLock::new();
 

@@ -6,11 +6,11 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use dissensus_core::{Event, Progress};
-use dissensus_data::default_cache_dir;
-use dissensus_store::Store;
-use dissensus_train::spec::Checkpoint;
-use dissensus_train::{
+use dissensus::core::{Event, Progress};
+use dissensus::data::default_cache_dir;
+use dissensus::store::Store;
+use dissensus::train::spec::Checkpoint;
+use dissensus::train::{
     DeviceError, EndedJob, JobOptions, JobOutcome, OpenDevice, RunJob, RunResult, run_jobs,
 };
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};

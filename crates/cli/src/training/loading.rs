@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
+use dissensus::core::VoteTable;
+use dissensus::embed::Encoder;
+use dissensus::inputs::Inputs;
+use dissensus::store::Store;
+use dissensus::studies::Material;
+use dissensus::train::spec::{Data, Pair};
+use dissensus::train::{DataIdentity, Task};
 use dissensus::{DataError, EncoderSource, LoadContext};
-use dissensus_core::VoteTable;
-use dissensus_embed::Encoder;
-use dissensus_inputs::Inputs;
-use dissensus_store::Store;
-use dissensus_studies::Material;
-use dissensus_train::spec::{Data, Pair};
-use dissensus_train::{DataIdentity, Task};
 
 use crate::ui::terminal::Terminal;
 

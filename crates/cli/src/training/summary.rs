@@ -1,9 +1,9 @@
 //! Runs as a table: a row an arm, mean ± standard deviation over seeds, the best of a column bold.
 
-use dissensus_measure::Direction;
-use dissensus_stats::describe;
-use dissensus_store::Which;
-use dissensus_train::{EndedJob, RunResult};
+use dissensus::measure::Direction;
+use dissensus::stats::describe;
+use dissensus::store::Which;
+use dissensus::train::{EndedJob, RunResult};
 use serde::Serialize;
 
 use crate::ui::table::{Cell, Table};
@@ -51,7 +51,7 @@ pub(crate) struct Column<'a> {
 
 impl<'a> Column<'a> {
     /// A metric of the reported part.
-    pub(crate) fn metric(metric: &'static dissensus_measure::Metric, which: Which) -> Self {
+    pub(crate) fn metric(metric: &'static dissensus::measure::Metric, which: Which) -> Self {
         let name = metric.about.name;
         Self {
             name: name.to_owned(),

@@ -64,8 +64,8 @@ fn hint(error: &anyhow::Error) -> Option<String> {
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
-    use dissensus_data::Error as DataError;
-    use dissensus_inputs::InputError;
+    use dissensus::data::Error as DataError;
+    use dissensus::inputs::InputError;
 
     #[test]
     fn missing_data_come_with_how_to_get_them() {

@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use dissensus_io::{Durability, Existing, FileError, Out, write_file};
+use dissensus::io::{Durability, Existing, FileError, Out, write_file};
 
 /// Replaces a file by what `fill` writes; its folder is made where it is not there.
 pub(crate) fn replace(

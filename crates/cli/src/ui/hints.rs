@@ -3,18 +3,18 @@
 
 use std::error::Error;
 
+use dissensus::data::Error as FetchError;
+use dissensus::embed::EmbedError;
+use dissensus::embed::onnx::{LIBRARY_VARIABLE, RuntimeError};
+use dissensus::examine::ExamineError;
+use dissensus::inputs::InputError;
+use dissensus::io::{FileError, Problem, ReadError, ReadOption};
+use dissensus::predictions::AlignError;
+use dissensus::store::{Remedy, StoreError};
+use dissensus::studies::StudyError;
+use dissensus::train::{ConfigError, Place};
+use dissensus::votes::write::WriteError;
 use dissensus::{DataError, ScoreError};
-use dissensus_data::Error as FetchError;
-use dissensus_embed::EmbedError;
-use dissensus_embed::onnx::{LIBRARY_VARIABLE, RuntimeError};
-use dissensus_examine::ExamineError;
-use dissensus_inputs::InputError;
-use dissensus_io::{FileError, Problem, ReadError, ReadOption};
-use dissensus_predictions::AlignError;
-use dissensus_store::{Remedy, StoreError};
-use dissensus_studies::StudyError;
-use dissensus_train::{ConfigError, Place};
-use dissensus_votes::write::WriteError;
 
 /// The hint for an error, or for the one that it wraps.
 pub(crate) fn hint_of(error: &(dyn Error + 'static)) -> Option<String> {

@@ -5,7 +5,7 @@
 pub(crate) fn install() {
     let default = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
-        if dissensus_io::parquet::is_guarded() {
+        if dissensus::io::parquet::is_guarded() {
             return;
         }
         default(panic);

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use dissensus_core::{Event, Progress};
+use dissensus::core::{Event, Progress};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 const BYTES: &str = "{msg} {bar:30} {bytes}/{total_bytes} {bytes_per_sec} ETA {eta}";

@@ -1,7 +1,7 @@
 //! Tables in the forms that the flags of a command ask for.
 
-use dissensus_report::tables::Style;
-pub(crate) use dissensus_report::tables::{TextCell as Cell, TextTable as Table};
+use dissensus::report::tables::Style;
+pub(crate) use dissensus::report::tables::{TextCell as Cell, TextTable as Table};
 
 use super::paint;
 
@@ -47,5 +47,5 @@ impl Print for Table {
 
 /// A cell of CSV, quoted where it must be.
 pub(crate) fn csv_cell(text: &str) -> String {
-    dissensus_report::csv::field(text).into_owned()
+    dissensus::report::csv::field(text).into_owned()
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use dissensus_core::{Event, Progress, Unit};
+use dissensus::core::{Event, Progress, Unit};
 use indicatif::ProgressBar;
 
 use super::{paint, progress};

@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
+use dissensus::core::VoteTable;
 use dissensus::{ScoreOptions, compare_items};
-use dissensus_core::VoteTable;
 
 use super::Args;
 use crate::judging::number;

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use dissensus::core::VoteTable;
+use dissensus::measure::Score;
+use dissensus::stats::Alternative;
 use dissensus::{ScoreError, ScoreOptions, SeedTest, compare_seeds};
-use dissensus_core::VoteTable;
-use dissensus_measure::Score;
-use dissensus_stats::Alternative;
 
 use super::Args;
 use crate::judging::number;

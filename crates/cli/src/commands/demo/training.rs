@@ -4,14 +4,14 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use dissensus::blends_material;
-use dissensus_data::blends::Blends;
-use dissensus_measure::{
+use dissensus::data::blends::Blends;
+use dissensus::measure::{
     Direction, Judged, Matrix, ModelOutput, Scorer, Settings, Targets, Truth, metric,
 };
-use dissensus_store::{RunId, Store, Which};
-use dissensus_studies::{LoadError, Material, PlanOptions, Study};
-use dissensus_train::EndedJob;
-use dissensus_train::spec::Data;
+use dissensus::store::{RunId, Store, Which};
+use dissensus::studies::{LoadError, Material, PlanOptions, Study};
+use dissensus::train::EndedJob;
+use dissensus::train::spec::Data;
 
 use super::Args;
 use crate::commands::study::{JobArgs, train_all};

@@ -6,8 +6,8 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use dissensus_io::FileError;
-use dissensus_store::Logits;
+use dissensus::io::FileError;
+use dissensus::store::Logits;
 
 use crate::ui::files;
 use crate::ui::table::csv_cell;
@@ -67,7 +67,7 @@ pub(super) fn csv(predictions: &Logits<'_>) -> String {
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
-    use dissensus_predictions::{Kind, ReadOptions, read};
+    use dissensus::predictions::{Kind, ReadOptions, read};
 
     fn predictions() -> Logits<'static> {
         let texts = |list: &[&str]| list.iter().map(|t| (*t).to_owned()).collect::<Vec<_>>();

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use dissensus_store::{Broken, Listing, RunId, RunInfo, State, StoreError};
-use dissensus_train::{RunResult, RunSpec};
+use dissensus::store::{Broken, Listing, RunId, RunInfo, State, StoreError};
+use dissensus::train::{RunResult, RunSpec};
 use serde::Serialize;
 
 use super::store::StoreArgs;

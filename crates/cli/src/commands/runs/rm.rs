@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, IsTerminal as _};
 use std::process::ExitCode;
 
-use dissensus_store::{RunId, State, Store, StoreError};
+use dissensus::store::{RunId, State, Store, StoreError};
 
 use super::show;
 use super::store::StoreArgs;

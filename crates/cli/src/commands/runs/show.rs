@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use dissensus_store::{Continued, RunId, RunInfo, State, Status, Which};
-use dissensus_train::{EpochRow, PartResult, RunResult, RunSpec};
+use dissensus::store::{Continued, RunId, RunInfo, State, Status, Which};
+use dissensus::train::{EpochRow, PartResult, RunResult, RunSpec};
 use serde::Serialize;
 use serde_json::Value;
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use dissensus_store::{RunInfo, Store};
+use dissensus::store::{RunInfo, Store};
 
 /// The folder of runs where nothing else is said; the default of a spec's `run.store`, too.
 const DEFAULT: &str = "runs";

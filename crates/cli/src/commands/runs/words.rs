@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use dissensus_store::State;
+use dissensus::store::State;
 use serde_json::Value;
 
 use crate::ui::text;

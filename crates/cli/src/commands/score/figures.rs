@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use dissensus::Evaluated;
-use dissensus_io::FileError;
-use dissensus_measure::reliability::{Bin, Binning};
-use dissensus_measure::{Against, Scorer, Settings};
-use dissensus_report::figures::{
+use dissensus::io::FileError;
+use dissensus::measure::reliability::{Bin, Binning};
+use dissensus::measure::{Against, Scorer, Settings};
+use dissensus::report::figures::{
     Drawing, Figure, Form, Key, Reliability, ReliabilityBin, ReliabilityCurve, ReliabilityPanel,
     Scatter, ScatterPanel,
 };
@@ -90,10 +90,10 @@ fn reliability(scorer: &Scorer<'_>, name: &str) -> Figure {
 fn scatter(model: &Evaluated) -> anyhow::Result<Figure> {
     let (x, y) = (model.judged.truth().entropy(), model.judged.entropy());
     let step = x.len().div_ceil(POINTS).max(1);
-    let settings = dissensus_stats::correlation::CorrelationSettings::default();
+    let settings = dissensus::stats::correlation::CorrelationSettings::default();
     let spearman = match x.len() {
         0 | 1 => None,
-        _ => dissensus_stats::correlation::spearman(x, y, &settings)?.r,
+        _ => dissensus::stats::correlation::spearman(x, y, &settings)?.r,
     };
     let most = (model.judged.truth().classes() as f64).ln();
     let point = |(x, y): (&f64, &f64)| (String::new(), *x, *y);

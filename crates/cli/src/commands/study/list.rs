@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use dissensus_store::Store;
-use dissensus_studies::{BUILTIN, Study, template};
+use dissensus::store::Store;
+use dissensus::studies::{BUILTIN, Study, template};
 
 use crate::ui::{self, paint, text};
 

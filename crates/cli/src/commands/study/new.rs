@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use dissensus_engine::MODELS;
-use dissensus_io::FileError;
-use dissensus_studies::Own;
-use dissensus_train::Spec;
+use dissensus::engine::MODELS;
+use dissensus::io::FileError;
+use dissensus::studies::Own;
+use dissensus::train::Spec;
 use serde_json::Value;
 
 use super::at_least_one;

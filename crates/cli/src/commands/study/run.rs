@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use dissensus_store::Store;
-use dissensus_studies::{Job, Plan, PlanOptions, distinct};
-use dissensus_train::{EndedJob, JobOutcome, RunJob};
+use dissensus::store::Store;
+use dissensus::studies::{Job, Plan, PlanOptions, distinct};
+use dissensus::train::{EndedJob, JobOutcome, RunJob};
 
 use super::{Choice, planned, planned_after, stages};
 use crate::fetching::Fetching;
@@ -96,12 +96,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (tables, problems) = dissensus::report_tables(&book);
     for table in &tables {
         match args.markdown {
-            true => ui::out(&dissensus_report::tables::markdown(table))?,
+            true => ui::out(&dissensus::report::tables::markdown(table))?,
             false => ui::out(&reporting::terminal(table))?,
         }
         ui::out("\n")?;
     }
-    match (book.scale_note(), dissensus_report::tables::Tally::of(&tables)) {
+    match (book.scale_note(), dissensus::report::tables::Tally::of(&tables)) {
         (Some(note), _) => ui::out(&format!("{note}\n\n"))?,
         (None, Some(tally)) => ui::out(&format!("{}\n\n", tally.sentence()))?,
         (None, None) => {}
@@ -195,7 +195,7 @@ fn train(
         device: &how.device,
         jobs: how.jobs.0,
         threads: None,
-        checkpoint: dissensus_train::spec::Checkpoint::Auto,
+        checkpoint: dissensus::train::spec::Checkpoint::Auto,
         tensorboard: false,
         curves: how.tensorboard.as_deref(),
         lines,

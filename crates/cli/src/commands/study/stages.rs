@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Context as _;
-use dissensus_store::{Store, Which};
-use dissensus_studies::{Bench, Collected, Examined, LoadError, Onlooker, Plan};
+use dissensus::store::{Store, Which};
+use dissensus::studies::{Bench, Collected, Examined, LoadError, Onlooker, Plan};
 use indicatif::ProgressBar;
 
 use crate::commands::inputs::InputArgs;
@@ -16,12 +16,12 @@ use crate::ui::{self, paint, progress, text};
 
 /// That the inputs are there which stages will need when all is trained.
 pub(super) fn check(plan: &Plan<'_>, store: &Store, fetching: &Fetching) -> anyhow::Result<()> {
-    let cache = dissensus_data::default_cache_dir()?;
+    let cache = dissensus::data::default_cache_dir()?;
     for name in plan.needs(store)? {
         fetching.set(name)?;
         let later = || format!("a stage of the study looks at {name} when the models are trained");
-        match dissensus_inputs::WITH_IMAGES.contains(&name) {
-            true => drop(dissensus_data::locate(name, &cache).with_context(later)?),
+        match dissensus::inputs::WITH_IMAGES.contains(&name) {
+            true => drop(dissensus::data::locate(name, &cache).with_context(later)?),
             false => anyhow::ensure!(Path::new(name).exists(), "{}, and it is not there", later()),
         }
     }
@@ -34,7 +34,7 @@ pub(super) fn examine(plan: &Plan<'_>, store: &Store, device: &str) -> anyhow::R
         return Ok(Examined::default());
     }
     let device = open_device(device)?;
-    let inputs = |name: &str| -> Result<dissensus_inputs::Inputs, LoadError> {
+    let inputs = |name: &str| -> Result<dissensus::inputs::Inputs, LoadError> {
         Ok(InputArgs::default().read(Path::new(name))?)
     };
     let bench = Bench::new(device.device(), !device.is_gpu(), &inputs);

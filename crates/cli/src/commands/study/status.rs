@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use dissensus_store::Store;
-use dissensus_studies::{StatusReport, Tally};
+use dissensus::store::Store;
+use dissensus::studies::{StatusReport, Tally};
 use serde_json::json;
 
 use super::{Choice, at_least_one, planned};

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::builder::PossibleValuesParser;
-use dissensus_core::Keep;
-use dissensus_io::FileError;
-use dissensus_votes::write::{TARGETS, Target, WriteError, target_of, write, write_file};
+use dissensus::core::Keep;
+use dissensus::io::FileError;
+use dissensus::votes::write::{TARGETS, Target, WriteError, target_of, write, write_file};
 
 use super::reading::ReadArgs;
 use crate::ui::{self, text};

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use dissensus_io::ReadOption;
-use dissensus_votes::formats::FORMATS;
-use dissensus_votes::write::TARGETS;
+use dissensus::io::ReadOption;
+use dissensus::votes::formats::FORMATS;
+use dissensus::votes::write::TARGETS;
 
 use crate::ui::hints::flags;
 use crate::ui::{self, paint};

@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use dissensus_core::{Keep, normalized_entropy};
-use dissensus_report::figures::{
+use dissensus::core::{Keep, normalized_entropy};
+use dissensus::report::figures::{
     Drawing, Figure, Form, Histogram, HistogramPanel, HistogramSeries, Key,
 };
-use dissensus_votes::Note;
-use dissensus_votes::summary::{BINS, Summary, summarize};
+use dissensus::votes::Note;
+use dissensus::votes::summary::{BINS, Summary, summarize};
 use serde::Serialize;
 
 use super::reading::ReadArgs;

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use dissensus_core::Keep;
-use dissensus_votes::lint::{Report, report};
-use dissensus_votes::{Finding, ReadOptions, Severity};
+use dissensus::core::Keep;
+use dissensus::votes::lint::{Report, report};
+use dissensus::votes::{Finding, ReadOptions, Severity};
 
 use super::reading::ReadArgs;
 use crate::ui::{self, paint, text};

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::builder::PossibleValuesParser;
-use dissensus_core::Keep;
-use dissensus_io::Delimiter;
-use dissensus_votes::formats::FORMATS;
-use dissensus_votes::{MultiLabel, ReadError, ReadOptions, Values, VoteFile, read_with_progress};
+use dissensus::core::Keep;
+use dissensus::io::Delimiter;
+use dissensus::votes::formats::FORMATS;
+use dissensus::votes::{MultiLabel, ReadError, ReadOptions, Values, VoteFile, read_with_progress};
 use serde_json::Value;
 
 use crate::ui::progress::ReadingBar;
