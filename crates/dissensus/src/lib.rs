@@ -30,7 +30,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The verbs: [`read_votes`], [`read_inputs`], [`data::fetch`] (datasets and encoders), [`encode`],
+//! The verbs: [`read_votes`], [`read_inputs`], [`data::fetch()`] (datasets and encoders), [`encode`],
 //! [`deliver`], [`fit`] and [`fit_stored`], [`Trained::predict`], [`score`], [`compare_items`] and
 //! [`compare_seeds`], [`examine`] (curvature, barriers, CKA, Grad-CAM, out-of-distribution
 //! detection), [`Study::plan`](studies::Study::plan) with [`run_jobs`], and [`write_report`].

@@ -38,7 +38,7 @@ pub(crate) struct ListArgs {
 /// hf:OWNER/NAME, with @COMMIT to pin one; HF_ENDPOINT and HF_TOKEN are used where they are set.
 #[derive(clap::Args)]
 pub(crate) struct FetchArgs {
-    /// As `dissensus data list` names them, or models of the hub: hf:OWNER/NAME[@COMMIT]
+    /// As `dissensus data list` names them, or models of the hub: hf:OWNER/NAME or hf:OWNER/NAME@COMMIT
     #[arg(required = true, value_name = "NAME")]
     names: Vec<String>,
     /// Take the files from this folder instead of the network
