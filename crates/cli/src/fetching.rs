@@ -2,14 +2,10 @@
 
 use std::path::PathBuf;
 
-use dissensus::data::catalogue::Kind;
-use dissensus::data::{
-    Dataset, Error as DataError, HUB_PREFIX, HubModel, Options, default_cache_dir, fetch,
-    fetch_model, find, find_votes,
-};
+use dissensus::data::{Error as DataError, Options, default_cache_dir};
 use dissensus::inputs::InputError;
-use dissensus::train::spec::{Data, DataSource};
-use dissensus::{DataError as LoadDataError, ENCODERS};
+use dissensus::train::spec::Data;
+use dissensus::{DataError as LoadDataError, fetch_data, fetch_named};
 
 use crate::ui::errors::{causes, words};
 use crate::ui::progress::FetchBars;
@@ -38,44 +34,24 @@ impl Fetching {
         }
     }
 
-    /// The data of a run: the votes, the dataset for evaluation, the encoder.
+    /// Downloads the data of a run, where asked to.
     pub(crate) fn data(&self, data: &Data) -> anyhow::Result<()> {
-        if let DataSource::Dataset(name) = &data.source {
-            self.set(name)?;
-        }
-        data.evaluate_on.iter().try_for_each(|name| self.set(name))?;
-        match data.encoder.as_deref() {
-            Some(name) if name.starts_with(HUB_PREFIX) => self.model(&name.parse()?),
-            Some(name) if ENCODERS.contains(&name) => self.set(name),
-            _ => Ok(()),
-        }
-    }
-
-    /// A data set or an encoder by its name, or the data set of a set of votes. A name that is none
-    /// of these is left to those who need it.
-    pub(crate) fn set(&self, name: &str) -> anyhow::Result<()> {
-        let found = find(name).or_else(|_| find_votes(name).map(|(dataset, _)| dataset));
-        match found {
-            Ok(dataset) if self.fetch && dataset.kind == Kind::Fetched => self.get(dataset),
-            _ => Ok(()),
-        }
-    }
-
-    /// A model of the hub.
-    fn model(&self, model: &HubModel) -> anyhow::Result<()> {
         if self.fetch {
-            fetch_model(model, &self.options()?, &FetchBars::default())?;
+            fetch_data(data, &self.options()?, &FetchBars::default())?;
+        }
+        Ok(())
+    }
+
+    /// Downloads a dataset by its name, where asked to.
+    pub(crate) fn named(&self, name: &str) -> anyhow::Result<()> {
+        if self.fetch {
+            fetch_named(name, &self.options()?, &FetchBars::default())?;
         }
         Ok(())
     }
 
     fn options(&self) -> anyhow::Result<Options> {
         Ok(Options { from: self.from.clone(), ..Options::new(&default_cache_dir()?) })
-    }
-
-    fn get(&self, dataset: &Dataset) -> anyhow::Result<()> {
-        fetch(dataset, &self.options()?, &FetchBars::default())?;
-        Ok(())
     }
 }
 

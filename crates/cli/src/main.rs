@@ -8,7 +8,6 @@ mod commands;
 mod device;
 mod examining;
 mod fetching;
-mod generated;
 mod judging;
 mod reporting;
 mod training;

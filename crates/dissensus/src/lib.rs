@@ -38,17 +38,22 @@
 //! Long work takes a [`Progress`] and a [`Cancel`]; every failure is an [`Error`] that carries data.
 //! The crates below are re-exported as modules of the same names, for everything that is not a verb.
 
+mod blends_files;
 mod compare;
 mod context;
+mod csv_files;
 mod data_error;
 mod deliver;
 mod encoding;
 mod error;
 mod evaluate;
+mod fetch;
 mod load;
 mod open;
 mod reporting;
 mod score;
+mod score_figures;
+mod summary;
 mod verbs;
 
 #[rustfmt::skip]
@@ -64,10 +69,12 @@ pub use {
 pub use dissensus_core::{Cancel, Event, Progress, Silent, VoteTable};
 pub use dissensus_train::{FitOptions, RunPlan, Task, TrainError, Trained, fit_stored, run_jobs};
 
+pub use blends_files::{BLENDS_FILES, save_blends};
 pub use compare::{
     Difference, ItemComparison, SeedComparison, SeedTest, compare_items, compare_seeds,
 };
 pub use context::LoadContext;
+pub use csv_files::{PredictionFile, baseline_csv, densities_csv, ood_scores_csv, predictions_csv};
 pub use data_error::DataError;
 pub use deliver::{DeliverOptions, Delivered, LabelFile, SparseDraw, deliver};
 pub use encoding::{ENCODERS, Source as EncoderSource, encode, open_encoder};
@@ -76,8 +83,11 @@ pub use evaluate::{
     DEFAULT_METRICS, Evaluated, LabelProblem, ScoreError, ScoreOptions, evaluate, evaluate_common,
     metrics,
 };
+pub use fetch::{fetch_data, fetch_named};
 pub use load::{blends_material, load_material, load_task, read_inputs};
 pub use open::find_data;
 pub use reporting::{WrittenReport, report_tables, write_report};
 pub use score::{MetricScore, Scores, score};
+pub use score_figures::format_number;
+pub use summary::{ArmMetric, ArmSummary, RunSummary, SummaryColumn, ValueOf, summarize_runs};
 pub use verbs::{VERSION, environment, fit, read_votes};

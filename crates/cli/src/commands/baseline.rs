@@ -1,6 +1,5 @@
 //! `dissensus baseline`
 
-use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -46,18 +45,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         anyhow::bail!("there is no baseline {:?}", args.name);
     };
     let table = reading::read(&args.votes, &args.how.options(Keep::Counts))?.table;
-    let mut csv = String::from("id");
-    for class in table.classes().names() {
-        write!(csv, ",{}", ui::table::csv_cell(class))?;
-    }
-    csv.push('\n');
-    for (id, row) in baseline.predict(&table, args.seed) {
-        csv += &ui::table::csv_cell(id);
-        for value in row {
-            write!(csv, ",{value}")?;
-        }
-        csv.push('\n');
-    }
+    let csv = dissensus::baseline_csv(baseline, &table, args.seed);
     match &args.out {
         None => ui::out_bytes(csv.as_bytes())?,
         Some(path) => {

@@ -11,8 +11,8 @@ use dissensus::data::fetch::Outcome;
 use dissensus::data::{
     Dataset, HUB_PREFIX, HubModel, Options, default_cache_dir, fetch, fetch_model, find, status,
 };
+use dissensus::{BLENDS_FILES, save_blends};
 
-use crate::generated;
 use crate::ui::{self, paint, progress::FetchBars, text};
 
 #[derive(clap::Subcommand)]
@@ -87,7 +87,7 @@ fn list(cache: Option<PathBuf>) -> anyhow::Result<ExitCode> {
 fn here(holding: &Holding, cache: &Path) -> String {
     if holding.dataset.kind == Kind::Generated {
         let folder = cache.join(holding.dataset.name);
-        let made = generated::BLENDS_FILES.iter().all(|file| folder.join(file).exists());
+        let made = BLENDS_FILES.iter().all(|file| folder.join(file).exists());
         return if made { "in the cache" } else { "generated, nothing to download" }.to_owned();
     }
     let files = &holding.files;
@@ -167,10 +167,10 @@ fn get_files(dataset: &Dataset, options: &Options) -> anyhow::Result<()> {
 
 fn generate(dataset: &Dataset, cache: &Path, force: bool) -> anyhow::Result<()> {
     let folder = cache.join(dataset.name);
-    let paths = generated::BLENDS_FILES.map(|file| folder.join(file));
+    let paths = BLENDS_FILES.map(|file| folder.join(file));
     if force || !paths.iter().all(|path| path.exists()) {
         let blends = Settings::default().check()?.generate()?;
-        generated::save_blends(&blends, &folder, true)?;
+        save_blends(&blends, &folder, true)?;
     }
     for path in paths {
         ui::out(&format!("{}\n", path.display()))?;

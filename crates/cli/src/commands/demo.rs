@@ -10,7 +10,6 @@ use dissensus::data::blends::{Blends, SIDE, Settings, VotesPerItem, class_names}
 use dissensus::votes::summary::summarize;
 
 use super::study::at_least_one;
-use crate::generated;
 use crate::ui::{self, bars, paint, text};
 
 /// See why delivery matters: train six methods on built-in data, on a plain CPU.
@@ -77,7 +76,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     super::votes::print_summary(&name, &[], &summary)?;
     ui::out(&pictures(&blends)?)?;
     if let Some(folder) = &args.out {
-        for path in generated::save_blends(&blends, folder, args.force)? {
+        for path in dissensus::save_blends(&blends, folder, args.force)? {
             ui::err(&format!("wrote {}\n", path.display()));
         }
         let votes = folder.join("votes.csv");

@@ -121,7 +121,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
     }
     if let Some(path) = &args.density {
-        let csv = densities(&found);
+        let csv = dissensus::densities_csv(&found);
         files::replace(path, |out| out.write_all(csv.as_bytes()))?;
         ui::err(&format!("wrote {}\n", path.display()));
     }
@@ -329,17 +329,4 @@ fn doubts(one: &Curvature) {
     if one.density.as_ref().is_some_and(|density| !density.converged) {
         say(format!("the density on {place} did not converge; --json has its errors"));
     }
-}
-
-fn densities(found: &[Curvature]) -> String {
-    let mut csv = "run,slice,eigenvalue,density,standard_error\n".to_owned();
-    for one in found {
-        let Some(density) = &one.density else { continue };
-        for (at, (value, height)) in density.grid.iter().zip(&density.density).enumerate() {
-            let error = density.error.as_ref().map_or(String::new(), |error| error[at].to_string());
-            let (run, slice) = (&one.run, one.settings.slice);
-            csv += &format!("{run},{slice},{value},{height},{error}\n");
-        }
-    }
-    csv
 }

@@ -9,7 +9,7 @@ use dissensus::measure::ood::Row;
 
 use crate::commands::inputs::InputArgs;
 use crate::examining::{Bars, Models};
-use crate::ui::table::{Cell, Form, Print as _, Table, csv_cell};
+use crate::ui::table::{Cell, Form, Print as _, Table};
 use crate::ui::{self, files, paint, text};
 
 /// How well a run's model tells foreign inputs from those that it is judged on.
@@ -116,7 +116,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut found = ood(&mut model, &outside, &*bench.device, &settings, &bars.observer())?;
     drop(bars);
     if let Some(path) = &args.raw {
-        let csv = raw(&found);
+        let csv = dissensus::ood_scores_csv(&found);
         files::replace(path, |out| out.write_all(csv.as_bytes()))?;
         ui::err(&format!("wrote {}\n", path.display()));
         found.scores.clear();
@@ -183,16 +183,4 @@ fn every(found: &Ood) -> Table {
     let columns = ["run", "out", "score", "figure", "value", "low", "high"];
     let columns = columns.map(str::to_owned).to_vec();
     Table::new(columns, 4, found.rows.iter().map(row).collect())
-}
-
-/// The scores of all inputs; `out` is empty for those inside, `place` counts each set's inputs from 0.
-fn raw(found: &Ood) -> String {
-    let mut csv = "run,score,out,place,value\n".to_owned();
-    for scores in &found.scores {
-        let out = csv_cell(scores.out.as_deref().unwrap_or_default());
-        for (place, value) in scores.values.iter().enumerate() {
-            csv += &format!("{},{},{out},{place},{value}\n", found.run, scores.score);
-        }
-    }
-    csv
 }

@@ -3,18 +3,18 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use anyhow::Context as _;
 use dissensus::core::Ids;
 use dissensus::examine::{ModelSettings, StoredModel};
 use dissensus::io::FileError;
 use dissensus::store::{Logits, Which};
+use dissensus::{PredictionFile, predictions_csv};
 
 use super::inputs::InputArgs;
 use super::runs::StoreArgs;
 use crate::device::DeviceArgs;
 use crate::examining::Bars;
 use crate::ui::{self, paint, text};
-
-mod write;
 
 /// Predict with the model of a run.
 ///
@@ -68,7 +68,19 @@ fn temperature(said: &str) -> Result<f32, String> {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let form = args.out.as_deref().map(write::form_of).transpose()?;
+    let out = match &args.out {
+        None => None,
+        Some(path) => Some((
+            path,
+            PredictionFile::of(path).with_context(|| {
+                format!(
+                    "cannot tell what to write from the name {}; end it in .npz (logits) or .csv \
+                 (probabilities)",
+                    path.display()
+                )
+            })?,
+        )),
+    };
     for path in [&args.out, &args.features].into_iter().flatten() {
         if !args.force && path.exists() {
             return Err(FileError::Exists { path: path.clone() }.into());
@@ -119,10 +131,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         logits.iter_mut().for_each(|logit| *logit /= args.temperature);
     }
     let predictions = Logits::new(logits, ids, model.classes().to_vec())?;
-    match args.out.as_deref().zip(form) {
-        None => ui::out_bytes(write::csv(&predictions).as_bytes())?,
+    match out {
+        None => ui::out_bytes(predictions_csv(&predictions).as_bytes())?,
         Some((path, form)) => {
-            write::file(path, args.force, form, &predictions)?;
+            form.write(path, &predictions, args.force)?;
             let items = text::thousands(predictions.ids().len() as u64);
             let classes = predictions.classes().len();
             let line =

@@ -1,17 +1,17 @@
 //! `dissensus score`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use dissensus::Scores;
-use dissensus::measure::{Direction, Metric, Note};
+use dissensus::io::FileError;
+use dissensus::measure::{Direction, Metric, Note, Settings};
+use dissensus::report::figures::Form as FigureForm;
+use dissensus::{Evaluated, Scores, format_number as number};
 use serde::Serialize;
 
-use crate::judging::{JudgeArgs, number};
+use crate::judging::JudgeArgs;
 use crate::ui::table::{Cell, Form, Print as _, Table};
 use crate::ui::{self, paint, progress, text};
-
-mod figures;
 
 /// Judge predictions against how people voted.
 ///
@@ -56,7 +56,7 @@ pub(crate) struct Args {
 #[derive(Serialize)]
 struct Report<'a> {
     votes: String,
-    settings: dissensus::measure::Settings,
+    settings: Settings,
     replicates: usize,
     seed: u64,
     notes: &'a [String],
@@ -78,7 +78,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
     }
     if let Some(folder) = &args.svg {
-        figures::draw(folder, &judged.models, options.settings, args.force)?;
+        draw(folder, &judged.models, options.settings, args.force)?;
     }
     let form = Form::asked(args.csv, args.markdown, args.latex);
     if args.json {
@@ -169,4 +169,29 @@ fn say_notes(scores: &[Scores]) {
             }
         }
     }
+}
+
+/// Draws the figures of `--svg`.
+fn draw(
+    folder: &Path,
+    models: &[Evaluated],
+    settings: Settings,
+    force: bool,
+) -> anyhow::Result<()> {
+    std::fs::create_dir_all(folder).map_err(|error| FileError::new(folder, error))?;
+    for model in models {
+        for figure in model.figures(settings)? {
+            let path = folder.join(format!("{}-{}.svg", file_name(&model.name), figure.name));
+            ui::files::write_text(&path, force, &figure.svg(FigureForm::File))?;
+            ui::err(&format!("wrote {}\n", path.display()));
+        }
+    }
+    Ok(())
+}
+
+/// A model's name as part of a file name.
+fn file_name(name: &str) -> String {
+    let fine = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };
+    let name: String = name.chars().map(fine).collect();
+    name.trim_matches(['-', '.']).to_owned()
 }

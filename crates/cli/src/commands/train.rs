@@ -6,10 +6,11 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use dissensus::store::{RunId, Store, Which};
 use dissensus::train::{EndedJob, JobOutcome, RunEnvironment, RunJob, Spec, template};
+use dissensus::{RunSummary, SummaryColumn, summarize_runs};
 use serde::Serialize;
 
 use super::runs::state_name;
-use crate::training::{AtATime, Batch, Column, Summary, load, on_interrupt, run_all, summarize};
+use crate::training::{AtATime, Batch, load, on_interrupt, run_all};
 use crate::ui::table::{Form, Print as _};
 use crate::ui::{self, paint};
 
@@ -81,7 +82,7 @@ struct Report<'a> {
     store: String,
     spec: &'a Spec,
     #[serde(flatten)]
-    summary: &'a Summary,
+    summary: &'a RunSummary,
     /// Where each run was trained, by which version, and for how long.
     runs: Vec<Made>,
 }
@@ -140,9 +141,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         lines: true,
     })?;
     let which = if args.last { Which::Last } else { Which::Best };
-    let columns: Vec<Column<'_>> =
-        chosen.into_iter().map(|metric| Column::metric(metric, which)).collect();
-    let summary = summarize(&ended, &columns, which);
+    let column = |metric| SummaryColumn::metric(metric, which);
+    let columns: Vec<SummaryColumn<'_>> = chosen.into_iter().map(column).collect();
+    let summary = summarize_runs(&ended, &columns, which);
     let form = Form::asked(args.csv, args.markdown, args.latex);
     if args.json {
         let report = Report {

@@ -3,9 +3,7 @@
 mod interrupt;
 mod jobs;
 mod loading;
-mod summary;
 
 pub(crate) use interrupt::on_interrupt;
 pub(crate) use jobs::{AtATime, Batch, open_device, run_all};
 pub(crate) use loading::{encode, find_data, load, material, open_encoder};
-pub(crate) use summary::{Column, Summary, summarize};

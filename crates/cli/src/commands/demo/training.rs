@@ -1,22 +1,17 @@
 //! The training half of the demo: a study like any other, a table, what it shows, and its report.
 
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use dissensus::blends_material;
 use dissensus::data::blends::Blends;
-use dissensus::measure::{
-    Direction, Judged, Matrix, ModelOutput, Scorer, Settings, Targets, Truth, metric,
-};
-use dissensus::store::{RunId, Store, Which};
+use dissensus::measure::metric;
+use dissensus::store::{Store, Which};
 use dissensus::studies::{LoadError, Material, PlanOptions, Study};
-use dissensus::train::EndedJob;
 use dissensus::train::spec::Data;
+use dissensus::{RunSummary, SummaryColumn, blends_material, summarize_runs};
 
 use super::Args;
 use crate::commands::study::{JobArgs, train_all};
 use crate::reporting;
-use crate::training::{Column, Summary, summarize};
 use crate::ui::table::{Form, Print as _};
 use crate::ui::{self, paint};
 
@@ -42,7 +37,7 @@ pub(super) fn run(args: &Args, blends: &Blends) -> anyhow::Result<ExitCode> {
         ui::err("\nnot all runs are done; the same command goes on with them\n");
         return Ok(ExitCode::from(130));
     }
-    let summary = summarize(&ended, &columns(&store, blends), Which::Best);
+    let summary = summarize_runs(&ended, &columns(&store, blends), Which::Best);
     let title = "What each delivery makes of the same votes";
     ui::out(&format!("\n{} (best epoch, mean ± sd over seeds)\n", paint::title(title)))?;
     ui::out(&summary.table().print(Form::Terminal))?;
@@ -68,16 +63,14 @@ pub(super) fn run(args: &Args, blends: &Blends) -> anyhow::Result<ExitCode> {
 /// What the last column but few is called.
 const TRUE_KL: &str = "KL to p*";
 
-fn columns<'a>(store: &'a Store, blends: &'a Blends) -> Vec<Column<'a>> {
+fn columns<'a>(store: &'a Store, blends: &'a Blends) -> Vec<SummaryColumn<'a>> {
     let named = |name: &str, title: &str| {
-        metric(name)
-            .map(|metric| Column { name: title.into(), ..Column::metric(metric, Which::Best) })
+        metric(name).map(|metric| SummaryColumn {
+            name: title.into(),
+            ..SummaryColumn::metric(metric, Which::Best)
+        })
     };
-    let truth = Column {
-        name: TRUE_KL.into(),
-        direction: Direction::Lower,
-        value: Box::new(|run, _| true_kl(store, blends, run)),
-    };
+    let truth = SummaryColumn::kl_to_truth(TRUE_KL, store, blends);
     let first = [named("soft_nll", "soft NLL"), named("kl", "KL to votes"), Some(truth)];
     let rest = [
         named("accuracy", "accuracy"),
@@ -87,27 +80,8 @@ fn columns<'a>(store: &'a Store, blends: &'a Blends) -> Vec<Column<'a>> {
     first.into_iter().chain(rest).flatten().collect()
 }
 
-/// KL(p* ‖ q) of a run's best epoch, where p* is the distribution that the votes were drawn from.
-fn true_kl(store: &Store, blends: &Blends, run: &EndedJob) -> Option<f64> {
-    let id: RunId = run.id.parse().ok()?;
-    let predictions = store.run(&id).ok()?.predictions(Which::Best).ok()??;
-    let items = blends.table().items();
-    let rows: Vec<f64> = predictions
-        .ids()
-        .iter()
-        .filter_map(|id| Some(blends.truth(items.position(id)?)))
-        .flatten()
-        .copied()
-        .collect();
-    let classes = predictions.classes().len();
-    let truth = Truth::new(Targets::Probabilities(Matrix::new(&rows[..], classes).ok()?)).ok()?;
-    let logits = ModelOutput::Logits(Matrix::new(predictions.logits(), classes).ok()?);
-    let judged = Judged::new(Arc::new(truth), logits).ok()?;
-    (metric("kl")?.compute)(&Scorer::new(&judged, Settings::default()).ok()?).value
-}
-
 /// Two sentences, from the numbers.
-fn shows(summary: &Summary) -> String {
+fn shows(summary: &RunSummary) -> String {
     let kl = |method: &str, votes: &str| {
         let arm = summary.arms.iter().find(|arm| arm.arm == format!("{method} · {votes}"))?;
         arm.figures.iter().find(|figure| figure.metric == TRUE_KL)?.mean

@@ -8,7 +8,7 @@ mod words;
 
 use std::process::ExitCode;
 
-pub(crate) use store::StoreArgs;
+pub(crate) use store::{StoreArgs, quoted};
 pub(crate) use words::state_name;
 
 /// The runs of a store: what there is, everything about one, and removal.

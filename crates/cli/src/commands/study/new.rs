@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::at_least_one;
 use crate::commands::inputs::InputArgs;
+use crate::commands::runs::quoted;
 use crate::commands::votes::reading::ReadingArgs;
 use crate::training::load;
 use crate::ui::{self, paint};
@@ -96,15 +97,6 @@ impl Args {
     }
 }
 
-/// A path as a shell takes it.
-fn quoted(path: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "._-/\\:+,@".contains(c);
-    match path.chars().all(plain) {
-        true => path.to_owned(),
-        false => format!("'{}'", path.replace('\'', r"'\''")),
-    }
-}
-
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(path) = args.out.as_ref().filter(|path| !args.force && path.exists()) {
         return Err(FileError::Exists { path: path.clone() }.into());
@@ -126,7 +118,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let name = args.name();
     let file = match &args.out {
-        Some(path) => quoted(&path.display().to_string()),
+        Some(path) => quoted(path),
         None => format!("{name}.toml"),
     };
     let own = Own {

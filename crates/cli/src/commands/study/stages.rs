@@ -18,7 +18,7 @@ use crate::ui::{self, paint, progress, text};
 pub(super) fn check(plan: &Plan<'_>, store: &Store, fetching: &Fetching) -> anyhow::Result<()> {
     let cache = dissensus::data::default_cache_dir()?;
     for name in plan.needs(store)? {
-        fetching.set(name)?;
+        fetching.named(name)?;
         let later = || format!("a stage of the study looks at {name} when the models are trained");
         match dissensus::inputs::WITH_IMAGES.contains(&name) {
             true => drop(dissensus::data::locate(name, &cache).with_context(later)?),
