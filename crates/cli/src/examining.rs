@@ -2,22 +2,21 @@
 //! device, and bars.
 
 use std::path::PathBuf;
-use std::sync::Mutex;
 
 use anyhow::Context as _;
-use dissensus::core::{Cancel, Event, Progress};
 use dissensus::engine::Device;
-use dissensus::examine::{Model, ModelSettings, Observer};
+use dissensus::examine::{Model, ModelSettings};
 use dissensus::geometry::curvature::Estimate;
 use dissensus::store::{RunInfo, Which};
 use dissensus::train::{RunSpec, Task};
-use indicatif::ProgressBar;
 use serde::Serialize;
 
 use crate::commands::runs::StoreArgs;
 use crate::device::DeviceArgs;
 use crate::training::find_data;
-use crate::ui::{self, paint, progress};
+use crate::ui::{self, paint};
+
+pub(crate) use crate::ui::progress::Terminal;
 
 /// Which models, and where they are computed.
 #[derive(clap::Args)]
@@ -125,61 +124,6 @@ impl Bench<'_> {
 /// The first digits of a run, as lists show them.
 pub(crate) fn short(id: &str) -> String {
     id.chars().take(8).collect()
-}
-
-/// A bar for each task, one after another.
-#[derive(Default)]
-pub(crate) struct Bars {
-    /// Whose work it is; may be empty.
-    of: String,
-    bar: Mutex<Option<(String, ProgressBar)>>,
-}
-
-impl Bars {
-    /// Bars for the work of something with a name.
-    pub(crate) fn of(name: &str) -> Self {
-        Self { of: name.to_owned(), bar: Mutex::default() }
-    }
-
-    /// What a question is asked with.
-    pub(crate) fn observer(&self) -> Observer<'_> {
-        Observer::new(self, Cancel::new())
-    }
-
-    fn clear(&self) {
-        let bar = self.bar.lock().ok().and_then(|mut bar| bar.take());
-        if let Some((_, bar)) = bar {
-            bar.finish_and_clear();
-        }
-    }
-}
-
-impl Progress for Bars {
-    fn report(&self, event: Event<'_>) {
-        let Event::Advanced { task, done, total, .. } = event else { return };
-        let what = match self.of.as_str() {
-            "" => task.to_owned(),
-            of => format!("{of}: {task}"),
-        };
-        let total = total.unwrap_or(done);
-        if !self.bar.lock().is_ok_and(|bar| bar.as_ref().is_some_and(|(name, _)| *name == what)) {
-            self.clear();
-            if let Ok(mut bar) = self.bar.lock() {
-                let steps = progress::steps(usize::try_from(total).unwrap_or(usize::MAX), &what);
-                *bar = Some((what, steps));
-            }
-        }
-        if let Ok(Some((_, bar))) = self.bar.lock().as_deref() {
-            bar.set_length(total);
-            bar.set_position(done);
-        }
-    }
-}
-
-impl Drop for Bars {
-    fn drop(&mut self) {
-        self.clear();
-    }
 }
 
 /// A number with four significant places.

@@ -8,7 +8,7 @@ use dissensus::train::spec::Data;
 use dissensus::{DataError as LoadDataError, fetch_data, fetch_named};
 
 use crate::ui::errors::{causes, words};
-use crate::ui::progress::FetchBars;
+use crate::ui::progress::Terminal;
 
 /// Whether, and from where.
 #[derive(clap::Args, Clone)]
@@ -37,7 +37,7 @@ impl Fetching {
     /// Downloads the data of a run, where asked to.
     pub(crate) fn data(&self, data: &Data) -> anyhow::Result<()> {
         if self.fetch {
-            fetch_data(data, &self.options()?, &FetchBars::default())?;
+            fetch_data(data, &self.options()?, &Terminal::default())?;
         }
         Ok(())
     }
@@ -45,7 +45,7 @@ impl Fetching {
     /// Downloads a dataset by its name, where asked to.
     pub(crate) fn named(&self, name: &str) -> anyhow::Result<()> {
         if self.fetch {
-            fetch_named(name, &self.options()?, &FetchBars::default())?;
+            fetch_named(name, &self.options()?, &Terminal::default())?;
         }
         Ok(())
     }

@@ -33,7 +33,7 @@
 //! The verbs: [`read_votes`], [`read_inputs`], [`data::fetch`] (datasets and encoders), [`encode`],
 //! [`deliver`], [`fit`] and [`fit_stored`], [`Trained::predict`], [`score`], [`compare_items`] and
 //! [`compare_seeds`], [`examine`] (curvature, barriers, CKA, Grad-CAM, out-of-distribution
-//! detection), [`Study::plan`](studies::Study::plan) with [`run_jobs`], and [`write_report`].
+//! detection), [`Study::plan`](studies::Study::plan) with [`run_study`], and [`write_report`].
 //!
 //! Long work takes a [`Progress`] and a [`Cancel`]; every failure is an [`Error`] that carries data.
 //! The crates below are re-exported as modules of the same names, for everything that is not a verb.
@@ -53,6 +53,7 @@ mod open;
 mod reporting;
 mod score;
 mod score_figures;
+mod study;
 mod summary;
 mod verbs;
 
@@ -89,5 +90,6 @@ pub use open::find_data;
 pub use reporting::{WrittenReport, report_tables, write_report};
 pub use score::{MetricScore, Scores, score};
 pub use score_figures::format_number;
+pub use study::{StudyEvent, StudyOptions, StudyOutcome, drop_weights, run_study, train_study};
 pub use summary::{ArmMetric, ArmSummary, RunSummary, SummaryColumn, ValueOf, summarize_runs};
 pub use verbs::{VERSION, environment, fit, read_votes};

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use dissensus::examine::{PathSettings, Paths, barrier};
 use dissensus::geometry::barrier::{Barrier, Statistics};
 
-use crate::examining::{Bars, Models, short};
+use crate::examining::{Models, Terminal, short};
 use crate::judging::number;
 use crate::ui::table::{Cell, Form, Print as _, Table};
 use crate::ui::{self, bars, paint, text};
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             _ => PathSettings::default().statistics,
         },
     };
-    let bar = Bars::default();
+    let bar = Terminal::default();
     let found = barrier(&mut from, &to, &settings, &bar.observer())?;
     drop(bar);
     if args.json {

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use dissensus::examine::{Cka, CkaSettings, Shared, cka};
 
-use crate::examining::{Bars, Models, short};
+use crate::examining::{Models, Terminal, short};
 use crate::judging::number;
 use crate::ui::table::{Cell, Form, Print as _, Table};
 use crate::ui::{self, paint};
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut models = bench.all(&infos)?;
     let shared = if args.items == "all" { Shared::All } else { Shared::Pairs };
     let settings = CkaSettings { part: args.part.clone(), shared };
-    let bars = Bars::default();
+    let bars = Terminal::default();
     let found = cka(&mut models, &settings, &bars.observer())?;
     drop(bars);
     if args.json {

@@ -13,7 +13,7 @@ use dissensus::data::{
 };
 use dissensus::{BLENDS_FILES, save_blends};
 
-use crate::ui::{self, paint, progress::FetchBars, text};
+use crate::ui::{self, paint, progress::Terminal, text};
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
@@ -142,7 +142,7 @@ fn how(outcome: &Outcome) -> String {
 }
 
 fn get_model(model: &HubModel, options: &Options) -> anyhow::Result<()> {
-    let fetched = fetch_model(model, options, &FetchBars::default())?;
+    let fetched = fetch_model(model, options, &Terminal::default())?;
     for file in &fetched.files {
         let line = format!("{}; sha256 {}…\n", how(&file.outcome), &file.sha256[..12]);
         ui::err(&paint::dim(&line));
@@ -152,7 +152,7 @@ fn get_model(model: &HubModel, options: &Options) -> anyhow::Result<()> {
 }
 
 fn get_files(dataset: &Dataset, options: &Options) -> anyhow::Result<()> {
-    let fetched = fetch(dataset, options, &FetchBars::default())?;
+    let fetched = fetch(dataset, options, &Terminal::default())?;
     for file in &fetched.files {
         let checked = format!("sha256 {}…", &file.variant.sha256[..12]);
         ui::err(&paint::dim(&format!(

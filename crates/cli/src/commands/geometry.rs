@@ -13,7 +13,7 @@ use dissensus::geometry::curvature::{
 use dissensus::geometry::model::Grouping;
 use serde::Serialize;
 
-use crate::examining::{Bars, Models, estimated, short, significant};
+use crate::examining::{Models, Terminal, estimated, short, significant};
 use crate::judging::number;
 use crate::ui::table::{Cell, Form, Print as _, Table};
 use crate::ui::{self, files, paint, text};
@@ -111,13 +111,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let name = short(model.id());
         for &slice in &slices {
             let settings = args.settings(slice);
-            let bars = Bars::of(&format!("{name}, {slice}"));
+            let bars = Terminal::named(&format!("{name}, {slice}"));
             labels.push(model.label());
             found.push(curvature(&mut model, &settings, &bars.observer())?);
         }
         if args.variance {
             let settings = VarianceSettings { part: args.part.clone(), ..Default::default() };
-            variances.push(variance(&mut model, &settings, &Bars::of(&name).observer())?);
+            variances.push(variance(&mut model, &settings, &Terminal::named(&name).observer())?);
         }
     }
     if let Some(path) = &args.density {

@@ -13,7 +13,7 @@ use dissensus::examine::{
 use dissensus::io::FileError;
 use serde::Serialize;
 
-use crate::examining::{Bars, Models, short};
+use crate::examining::{Models, Terminal, short};
 use crate::judging::number;
 use crate::ui::table::{Cell, Form, Print as _, Table};
 use crate::ui::{self, files, text};
@@ -106,7 +106,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(path) = paths.iter().flatten().find(|path| !args.force && path.exists()) {
         return Err(FileError::Exists { path: path.clone() }.into());
     }
-    let bars = Bars::default();
+    let bars = Terminal::default();
     let mut found = Vec::new();
     for (model, paths) in models.iter_mut().zip(&paths) {
         let rows = model.rows(&ids)?;
@@ -126,7 +126,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         1 => Vec::new(),
         _ => {
             let settings = StabilitySettings { part: args.part.clone(), slices, cam: settings };
-            stability(&mut models, &settings, &Bars::of("stability").observer())?
+            stability(&mut models, &settings, &Terminal::named("stability").observer())?
         }
     };
     drop(bars);

@@ -6,7 +6,7 @@ use dissensus::inputs::{Inputs, Layout, ReadOptions, parse_size};
 use dissensus::{DataError, LoadContext};
 use serde_json::Value;
 
-use crate::ui::terminal::Terminal;
+use crate::ui::progress::Terminal;
 
 /// How to read inputs.
 #[derive(clap::Args, Clone, Default)]

@@ -8,7 +8,7 @@ use dissensus::examine::{Ood, OodSettings, Outside, ood};
 use dissensus::measure::ood::Row;
 
 use crate::commands::inputs::InputArgs;
-use crate::examining::{Bars, Models};
+use crate::examining::{Models, Terminal};
 use crate::ui::table::{Cell, Form, Print as _, Table};
 use crate::ui::{self, files, paint, text};
 
@@ -112,7 +112,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     settings.chosen.neighbours = args.neighbours;
     settings.chosen.replicates = args.replicates;
     settings.chosen.seed = args.seed;
-    let bars = Bars::default();
+    let bars = Terminal::default();
     let mut found = ood(&mut model, &outside, &*bench.device, &settings, &bars.observer())?;
     drop(bars);
     if let Some(path) = &args.raw {

@@ -13,7 +13,7 @@ use dissensus::{PredictionFile, predictions_csv};
 use super::inputs::InputArgs;
 use super::runs::StoreArgs;
 use crate::device::DeviceArgs;
-use crate::examining::Bars;
+use crate::examining::Terminal;
 use crate::ui::{self, paint, text};
 
 /// Predict with the model of a run.
@@ -105,7 +105,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let ids: Vec<String> = ids.iter().map(str::to_owned).collect();
     let settings = ModelSettings { precision, ..ModelSettings::default() };
     let mut model = model.on_inputs(&info, which, inputs, &*device, &settings)?;
-    let bars = Bars::default();
+    let bars = Terminal::default();
     let logits = match args.features.is_none() || args.out.is_some() {
         true => Some(model.logits(&bars.observer())?),
         false => None,

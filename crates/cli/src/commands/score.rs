@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let table = args.judge.read_votes()?;
     let judged = args.judge.judge(&table, &args.predictions, &options, false)?;
     judged.print_notes();
-    let bar = progress::StepBar::new("scoring");
+    let bar = progress::Terminal::named("scoring");
     let mut scores = Vec::new();
     for model in &judged.models {
         match args.by {

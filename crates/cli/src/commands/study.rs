@@ -15,7 +15,7 @@ use dissensus::train::spec::Data;
 use crate::training::material;
 use crate::ui::errors::Carried;
 
-pub(crate) use run::{JobArgs, train_all};
+pub(crate) use run::say;
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {

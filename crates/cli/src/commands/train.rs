@@ -5,12 +5,14 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use dissensus::store::{RunId, Store, Which};
-use dissensus::train::{EndedJob, JobOutcome, RunEnvironment, RunJob, Spec, template};
+use dissensus::train::{
+    EndedJob, JobOptions, JobOutcome, RunEnvironment, RunJob, Spec, run_jobs, template,
+};
 use dissensus::{RunSummary, SummaryColumn, summarize_runs};
 use serde::Serialize;
 
 use super::runs::state_name;
-use crate::training::{AtATime, Batch, load, on_interrupt, run_all};
+use crate::training::{AtATime, Bars, load, on_interrupt, open_device};
 use crate::ui::table::{Form, Print as _};
 use crate::ui::{self, paint};
 
@@ -129,17 +131,25 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let store = Store::create_or_open(&folder)?;
     let size = |n: Option<u64>| n.and_then(|n| usize::try_from(n).ok());
-    let ended = run_all(&Batch {
-        runs: &RunJob::all(&task, &plans),
-        store: &store,
-        device: args.device.as_ref().unwrap_or(&spec.run.device),
-        jobs: args.jobs.map_or_else(|| size(spec.run.jobs), |jobs| jobs.0),
-        threads: size(spec.run.threads),
-        checkpoint: spec.run.checkpoint,
-        tensorboard: spec.run.tensorboard,
-        curves: None,
-        lines: true,
-    })?;
+    let device = open_device(args.device.as_ref().unwrap_or(&spec.run.device))?;
+    let (jobs, bars) = (RunJob::all(&task, &plans), Bars::new());
+    bars.begin(&jobs, true);
+    let ended = run_jobs(
+        &jobs,
+        &JobOptions {
+            version: dissensus::VERSION,
+            jobs: args.jobs.map_or_else(|| size(spec.run.jobs), |jobs| jobs.0),
+            threads: size(spec.run.threads),
+            checkpoint: spec.run.checkpoint,
+            tensorboard: spec.run.tensorboard,
+            progress: &bars,
+            cancel: on_interrupt().clone(),
+            on_end: &|job| bars.ended(job),
+            ..JobOptions::new(&store, &device)
+        },
+    );
+    bars.end();
+    let ended = ended?;
     let which = if args.last { Which::Last } else { Which::Best };
     let column = |metric| SummaryColumn::metric(metric, which);
     let columns: Vec<SummaryColumn<'_>> = chosen.into_iter().map(column).collect();

@@ -5,5 +5,5 @@ mod jobs;
 mod loading;
 
 pub(crate) use interrupt::on_interrupt;
-pub(crate) use jobs::{AtATime, Batch, open_device, run_all};
+pub(crate) use jobs::{AtATime, Bars, open_device};
 pub(crate) use loading::{encode, find_data, load, material, open_encoder};

@@ -17,7 +17,7 @@ pub(super) fn run(
 ) -> anyhow::Result<ExitCode> {
     let judged = args.judge.judge(table, &args.predictions, options, true)?;
     judged.print_notes();
-    let found = compare_items(&judged.models, options, &progress::StepBar::new("comparing"))?;
+    let found = compare_items(&judged.models, options, &progress::Terminal::named("comparing"))?;
     if args.json {
         ui::out(&format!("{}\n", serde_json::to_string_pretty(&found)?))?;
         return Ok(ExitCode::SUCCESS);

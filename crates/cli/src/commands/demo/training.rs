@@ -7,11 +7,14 @@ use dissensus::measure::metric;
 use dissensus::store::{Store, Which};
 use dissensus::studies::{LoadError, Material, PlanOptions, Study};
 use dissensus::train::spec::Data;
-use dissensus::{RunSummary, SummaryColumn, blends_material, summarize_runs};
+use dissensus::{
+    RunSummary, StudyOptions, SummaryColumn, blends_material, summarize_runs, train_study,
+};
 
 use super::Args;
-use crate::commands::study::{JobArgs, train_all};
+use crate::commands::study::say;
 use crate::reporting;
+use crate::training::{Bars, on_interrupt, open_device};
 use crate::ui::table::{Form, Print as _};
 use crate::ui::{self, paint};
 
@@ -32,7 +35,16 @@ pub(super) fn run(args: &Args, blends: &Blends) -> anyhow::Result<ExitCode> {
         study.arms.len(),
         args.seeds
     ));
-    let ended = train_all(&plan, &store, &JobArgs::on("cpu"), false)?;
+    let (device, bars) = (open_device("cpu")?, Bars::new());
+    let options = StudyOptions {
+        progress: &bars,
+        cancel: on_interrupt().clone(),
+        on_event: &|event| say(&event, &plan, &bars, false),
+        ..StudyOptions::new(&device)
+    };
+    let ended = train_study(&plan, &store, &options);
+    bars.end();
+    let ended = ended?;
     if ended.iter().any(|run| run.outcome.result().is_none()) {
         ui::err("\nnot all runs are done; the same command goes on with them\n");
         return Ok(ExitCode::from(130));

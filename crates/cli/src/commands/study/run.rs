@@ -4,13 +4,14 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use dissensus::store::Store;
-use dissensus::studies::{Job, Plan, PlanOptions, distinct};
-use dissensus::train::{EndedJob, JobOutcome, RunJob};
+use dissensus::studies::{Finals, Plan, PlanOptions};
+use dissensus::train::{EndedJob, JobOutcome};
+use dissensus::{StudyEvent, StudyOptions, StudyOutcome, run_study};
 
 use super::{Choice, planned, planned_after, stages};
 use crate::fetching::Fetching;
 use crate::reporting;
-use crate::training::{AtATime, Batch, run_all};
+use crate::training::{AtATime, Bars, on_interrupt, open_device};
 use crate::ui::{self, paint, text};
 
 /// Run a study: everything in it that is not done yet.
@@ -43,8 +44,8 @@ pub(crate) struct Args {
 }
 
 /// How runs are run.
-#[derive(clap::Args, Clone)]
-pub(crate) struct JobArgs {
+#[derive(clap::Args)]
+struct JobArgs {
     /// Runs at a time, or auto for what is fastest on the device
     #[arg(long, value_name = "N|auto", default_value = "auto")]
     jobs: AtATime,
@@ -54,16 +55,6 @@ pub(crate) struct JobArgs {
     /// Write curves for TensorBoard into this folder, one below it for each run
     #[arg(long, value_name = "DIR")]
     tensorboard: Option<PathBuf>,
-}
-
-impl JobArgs {
-    fn device(&self) -> &str {
-        &self.device
-    }
-
-    pub(crate) fn on(device: &str) -> Self {
-        Self { jobs: AtATime(None), device: device.to_owned(), tensorboard: None }
-    }
 }
 
 const EXAMPLES: &str = "\
@@ -85,11 +76,24 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let plan = plan.map_err(|error| fetching.hinted(error))?;
     let store = Store::create_or_open(&args.choice.store)?;
     stages::check(&plan, &store, fetching).map_err(|error| fetching.hinted(error))?;
-    let ended = train_all(&plan, &store, &args.on, true)?;
-    let examined = stages::examine(&plan, &store, args.on.device())?;
-    let collected = plan.collect(&store, &dissensus::environment())?;
+    let (device, bars) = (open_device(&args.on.device)?, Bars::new());
+    let options = StudyOptions {
+        jobs: args.on.jobs.0,
+        curves: args.on.tensorboard.as_deref(),
+        progress: &bars,
+        cancel: on_interrupt().clone(),
+        on_event: &|event| say(&event, &plan, &bars, true),
+        ..StudyOptions::new(&device)
+    };
+    let mut stage_bars = stages::Bars::new(&bars);
+    let outcome = run_study(&plan, &store, &options, &mut stage_bars);
+    bars.end();
+    stage_bars.end();
+    let StudyOutcome { ended, examined, collected, .. } = outcome?;
     if args.drop_weights {
-        stages::drop_weights(&plan, &store)?;
+        let (runs, bytes) = dissensus::drop_weights(&plan, &store)?;
+        let (runs, bytes) = (text::count(runs, "run", "runs"), text::size(bytes));
+        ui::err(&paint::dim(&format!("deleted the weights of {runs}, {bytes}\n")));
     }
 
     let book = plan.book(&store)?;
@@ -138,23 +142,24 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// Trains the searches, then what they decide on.
-pub(crate) fn train_all(
-    plan: &Plan<'_>,
-    store: &Store,
-    how: &JobArgs,
-    lines: bool,
-) -> anyhow::Result<Vec<EndedJob>> {
-    let searches = plan.searches();
-    let mut ended = Vec::new();
-    if !searches.is_empty() {
-        ui::err(&paint::dim(&format!(
-            "searching: {} runs\n",
-            text::thousands(distinct(&searches).len() as u64)
-        )));
-        ended.extend(train(plan, &searches, store, how, false)?);
+/// Prints what happens while a study is trained.
+pub(crate) fn say(event: &StudyEvent<'_>, plan: &Plan<'_>, bars: &Bars, lines: bool) {
+    match event {
+        StudyEvent::Searching(runs) => {
+            let runs_in_words = text::thousands(runs.len() as u64);
+            ui::err(&paint::dim(&format!("searching: {runs_in_words} runs\n")));
+            bars.begin(runs, false);
+        }
+        StudyEvent::Selected(finals) => {
+            bars.end();
+            say_selected(finals, plan);
+        }
+        StudyEvent::Training(runs) => bars.begin(runs, lines),
+        StudyEvent::Ended(job) => bars.ended(job),
     }
-    let finals = plan.finals(store)?;
+}
+
+fn say_selected(finals: &Finals, plan: &Plan<'_>) {
     for undecided in &finals.undecided {
         ui::err(&format!(
             "{} the search for {} has {} runs that are not done\n",
@@ -174,32 +179,6 @@ pub(crate) fn train_all(
         };
         ui::err(&format!("chosen for {of}{} · {votes}: {settings}\n", chosen.arm));
     }
-    ended.extend(train(plan, &finals.jobs, store, how, lines)?);
-    Ok(ended)
-}
-
-fn train(
-    plan: &Plan<'_>,
-    jobs: &[Job],
-    store: &Store,
-    how: &JobArgs,
-    lines: bool,
-) -> anyhow::Result<Vec<EndedJob>> {
-    let runs: Vec<RunJob<'_>> = distinct(jobs)
-        .into_iter()
-        .map(|job| RunJob { task: plan.task(job), plan: &job.run, label: job.label() })
-        .collect();
-    run_all(&Batch {
-        runs: &runs,
-        store,
-        device: &how.device,
-        jobs: how.jobs.0,
-        threads: None,
-        checkpoint: dissensus::train::spec::Checkpoint::Auto,
-        tensorboard: false,
-        curves: how.tensorboard.as_deref(),
-        lines,
-    })
 }
 
 /// Says what failed, and how to go on where there is more to do. Whether all is done that can be.

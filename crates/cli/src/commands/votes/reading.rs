@@ -10,7 +10,7 @@ use dissensus::votes::formats::FORMATS;
 use dissensus::votes::{MultiLabel, ReadError, ReadOptions, Values, VoteFile, read_with_progress};
 use serde_json::Value;
 
-use crate::ui::progress::ReadingBar;
+use crate::ui::progress::Terminal;
 
 /// A vote file as the first argument, and how to read it.
 #[derive(clap::Args)]
@@ -128,5 +128,5 @@ impl ReadingArgs {
 
 /// Reads a vote file, with a progress bar where it takes long.
 pub(crate) fn read(path: &Path, options: &ReadOptions) -> Result<VoteFile, ReadError> {
-    read_with_progress(path, options, &ReadingBar::default())
+    read_with_progress(path, options, &Terminal::default())
 }
