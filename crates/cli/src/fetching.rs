@@ -1,4 +1,4 @@
-//! Getting what a study needs, before it is needed.
+//! Downloads what a study needs before it is run.
 
 use std::path::PathBuf;
 
@@ -10,10 +10,10 @@ use dissensus::{DataError as LoadDataError, fetch_data, fetch_named};
 use crate::ui::errors::{causes, words};
 use crate::ui::progress::Terminal;
 
-/// Whether, and from where.
+/// Whether and from where to download.
 #[derive(clap::Args, Clone)]
 pub(crate) struct Fetching {
-    /// Get the data sets and encoders that are not in the cache yet, with checksums
+    /// Download datasets and encoders that are not in the cache
     #[arg(long)]
     fetch: bool,
     /// With --fetch: take the files from this folder instead of the network
@@ -26,8 +26,8 @@ impl Fetching {
     pub(crate) fn hinted(&self, error: anyhow::Error) -> anyhow::Error {
         match missing(&error) {
             Some(name) if !self.fetch => anyhow::anyhow!(
-                "{}; run `dissensus data fetch {name}`, or give --fetch, which gets all that the \
-                 study needs",
+                "{}; run `dissensus data fetch {name}`, or give --fetch, which downloads everything \
+                 that the study needs",
                 words(&error)
             ),
             _ => error,

@@ -12,12 +12,12 @@ use crate::ui;
 
 /// Write predictions that need no model.
 ///
-/// A score means little alone. These stand beside it: `uniform` and `prior` know nothing of the
-/// item, `votes` is the best there is, `tempered` has the right order but is too even, `majority`
-/// ignores disagreement, `random` guesses.
+/// Baselines put the scores of a model in context: `uniform` and `prior` ignore the item, `votes` is
+/// the best possible prediction, `tempered` has the right order but is too even, `majority` ignores
+/// disagreement, `random` guesses.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Which: uniform, prior, votes, tempered, majority or random
+    /// The baseline: uniform, prior, votes, tempered, majority or random
     #[arg(value_parser = names(), hide_possible_values = true)]
     name: String,
     /// The votes

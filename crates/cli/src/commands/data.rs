@@ -17,37 +17,37 @@ use crate::ui::{self, paint, progress::Terminal, text};
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
-    /// List the known datasets: what they are, their licences, and what is here already
+    /// List the known datasets, their licences, and which are in the cache
     List(ListArgs),
-    /// Get datasets and encoders into the cache, with checksums
+    /// Download datasets and encoders into the cache, with checksums
     Fetch(FetchArgs),
 }
 
 #[derive(clap::Args)]
 pub(crate) struct ListArgs {
-    /// Where datasets are kept [default: the user's cache directory, or $DISSENSUS_CACHE]
+    /// The cache folder [default: the user's cache directory, or $DISSENSUS_CACHE]
     #[arg(long, value_name = "DIR")]
     cache: Option<PathBuf>,
 }
 
-/// Get datasets and encoders into the cache.
+/// Download datasets and encoders into the cache.
 ///
-/// Files come from their public sources, or from a local mirror with --from; either way every byte
-/// is checked before a file appears. An interrupted download is resumed when the command is run
-/// again. A file with a wrong checksum is not kept. Models of the Hugging Face hub are named
+/// Files are downloaded from their public sources, or copied from a local mirror with --from; every
+/// file is checked before it is kept. An interrupted download is resumed when the command is run
+/// again. Models of the Hugging Face hub are named
 /// hf:OWNER/NAME, with @COMMIT to pin one; HF_ENDPOINT and HF_TOKEN are used where they are set.
 #[derive(clap::Args)]
 pub(crate) struct FetchArgs {
-    /// As `dissensus data list` names them, or models of the hub: hf:OWNER/NAME[@COMMIT]
+    /// Names of `dissensus data list`, or models of the hub: hf:OWNER/NAME[@COMMIT]
     #[arg(required = true, value_name = "NAME")]
     names: Vec<String>,
     /// Take the files from this folder instead of the network
     #[arg(long, value_name = "DIR", env = "DISSENSUS_MIRROR")]
     from: Option<PathBuf>,
-    /// Where datasets are kept [default: the user's cache directory, or $DISSENSUS_CACHE]
+    /// The cache folder [default: the user's cache directory, or $DISSENSUS_CACHE]
     #[arg(long, value_name = "DIR")]
     cache: Option<PathBuf>,
-    /// Get files again that are here already
+    /// Download files again that are in the cache
     #[arg(long)]
     force: bool,
 }
@@ -132,7 +132,7 @@ enum Wanted {
 /// How a file came into the cache, in words.
 fn how(outcome: &Outcome) -> String {
     match outcome {
-        Outcome::Present => "here already".to_owned(),
+        Outcome::Present => "in the cache already".to_owned(),
         Outcome::Copied { from } => format!("copied from {}", from.display()),
         Outcome::Downloaded { url, resumed_from: None } => format!("from {url}"),
         Outcome::Downloaded { url, resumed_from: Some(bytes) } => {

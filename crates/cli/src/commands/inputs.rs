@@ -1,4 +1,4 @@
-//! The options that say how to read images or feature vectors, shared by every command that does.
+//! Options of reading images or feature vectors, shared by all commands that read them.
 
 use std::path::Path;
 

@@ -18,31 +18,31 @@ use crate::ui::{self, paint, text};
 
 /// Predict with the model of a run.
 ///
-/// The pictures or feature vectors come as they do for training: .npy, .npz, a table with an id
-/// column, safetensors, a folder of PNG or JPEG files, or the name of a dataset with pictures.
-/// Pictures are normalized as the run's training pictures were. The evaluation items of a run get
-/// the numbers that the run has stored for them, bit for bit on a CPU where it was trained on one.
+/// Images or feature vectors are read as for training: .npy, .npz, a table with an id column,
+/// safetensors, a folder of PNG or JPEG files, or the name of a dataset with images. Images are
+/// normalized as the run's training images were. Predictions of a run's evaluation items equal those
+/// stored with the run, bit for bit if both were computed on a CPU.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The run: its id, or the first digits of it; `dissensus runs` lists them
     #[arg(value_name = "RUN")]
     run: String,
-    /// The inputs: a file, a folder of pictures, or cifar10h, cifar10n, cifar100, svhn, blends
+    /// The inputs: a file, a folder of images, or cifar10h, cifar10n, cifar100, svhn, blends
     #[arg(value_name = "DATA")]
     data: PathBuf,
-    /// The weights of the selected epoch (best), or of the last one (last)
+    /// The weights of the selected epoch (best) or of the last epoch (last)
     #[arg(long, value_name = "EPOCH", default_value = "best", value_parser = ["best", "last"])]
     weights: String,
     /// The file to write: .npz with logits, ids and classes, or .csv with probabilities [default:
     /// CSV on standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Write what the last layer sees of the inputs, by id, as .npz: features that a head can be
-    /// trained on. Predictions are then written with --out alone
+    /// Write the inputs of the last layer (features), by id, as .npz. Predictions are then only
+    /// written with --out
     #[arg(long, value_name = "FILE.npz")]
     features: Option<PathBuf>,
-    /// Divide the logits by this, to make predictions less sure (above 1) or surer (below 1).
-    /// `dissensus score --metrics temperature` says which is best for voted items
+    /// Divide the logits by T: above 1 makes predictions less confident, below 1 more.
+    /// `dissensus score --metrics temperature` estimates the best T
     #[arg(
         long,
         value_name = "T",
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             path,
             PredictionFile::of(path).with_context(|| {
                 format!(
-                    "cannot tell what to write from the name {}; end it in .npz (logits) or .csv \
+                    "the name {} has no known extension; use .npz (logits) or .csv \
                  (probabilities)",
                     path.display()
                 )
@@ -116,7 +116,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     drop(bars);
     if unnamed {
-        ui::err("the inputs have no ids: rows are called 0, 1, … by position\n");
+        ui::err("the inputs have no ids: rows are numbered 0, 1, … by position\n");
     }
     if let Some((path, features)) = features {
         let width = model.feature_width();

@@ -20,9 +20,9 @@ use crate::ui::{self, paint};
 ///
 /// A spec is a small TOML file: the data, the split, the model, the delivery methods to compare,
 /// the training, the seeds. Every method, number of votes and seed is a run; runs share the cores,
-/// and the table at the end has the mean and the standard deviation over seeds. A run is named by
-/// what it is: one that is in the store already is not trained again, and one that was interrupted
-/// (Ctrl-C, a crash, a kill) goes on where it stopped and ends with the same numbers.
+/// and the table at the end has the mean and the standard deviation over seeds. The id of a run is
+/// the digest of its settings: a run that is in the store already is not trained again, and one that
+/// was interrupted (Ctrl-C, a crash, a kill) continues and ends with the same numbers.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -32,20 +32,20 @@ pub(crate) struct Args {
     /// Print a spec with every key explained, to copy and change
     #[arg(long)]
     template: bool,
-    /// Set a key over the spec, such as training.epochs=20; may be given again
+    /// Override a key of the spec, such as training.epochs=20; may be repeated
     #[arg(long = "set", value_name = "SECTION.KEY=VALUE")]
     sets: Vec<String>,
     /// The folder of runs [default: the spec's run.store]
     #[arg(long, value_name = "DIR", env = "DISSENSUS_STORE")]
     store: Option<PathBuf>,
-    /// Where to train: auto, cpu, cuda, one of several GPUs as in cuda:1, or cuda:exclusive
+    /// The device: auto, cpu, cuda, one of several GPUs as in cuda:1, or cuda:exclusive
     /// [default: the spec's run.device]
     #[arg(long, value_name = "DEVICE")]
     device: Option<String>,
     /// Runs at a time, or auto for what is fastest on the device [default: the spec's run.jobs]
     #[arg(long, value_name = "N|auto")]
     jobs: Option<AtATime>,
-    /// Only list the runs, and which of them are done
+    /// Only list the runs and their states
     #[arg(long)]
     dry_run: bool,
     /// Metrics of the table, separated by commas; `all` means every one
@@ -54,7 +54,7 @@ pub(crate) struct Args {
     /// Report the last epoch instead of the selected one
     #[arg(long)]
     last: bool,
-    /// Print as JSON, every seed's values included
+    /// Print as JSON, with the values of every seed
     #[arg(long, group = "form")]
     json: bool,
     /// Print as CSV
@@ -166,7 +166,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         ui::out(&format!("{}\n", serde_json::to_string_pretty(&report)?))?;
     } else if !summary.arms.is_empty() {
         if form == Form::Terminal {
-            let title = format!("{} epoch on {}", which.name(), summary.part);
+            let epoch = if args.last { "last" } else { "selected" };
+            let title = format!("{epoch} epoch on {}", summary.part);
             let mut title: String = paint::title(&capital(&title));
             title += ", mean ± sd over seeds\n";
             ui::out(&title)?;
@@ -177,7 +178,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 impl Args {
-    /// The command that goes on with the same runs.
+    /// The command that continues the same runs.
     fn command(&self, path: &std::path::Path) -> String {
         let mut words = vec!["dissensus train".to_owned(), path.display().to_string()];
         for set in &self.sets {
@@ -212,7 +213,7 @@ fn dry_run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// What to say at the end, and the exit code.
+/// Prints the closing lines, and returns the exit code.
 fn closing(ended: &[EndedJob], folder: &std::path::Path, again: &str) -> ExitCode {
     let count =
         |wanted: fn(&JobOutcome) -> bool| ended.iter().filter(|run| wanted(&run.outcome)).count();
@@ -228,7 +229,7 @@ fn closing(ended: &[EndedJob], folder: &std::path::Path, again: &str) -> ExitCod
         }
     }
     if open > 0 {
-        ui::err(&format!("\n{open} runs are not done; go on with them by\n  {again}\n"));
+        ui::err(&format!("\n{open} runs are not done; continue them with\n  {again}\n"));
         return ExitCode::from(130);
     }
     ui::err(&paint::dim(&format!("\nnext: dissensus runs list --store {store}\n")));

@@ -1,7 +1,7 @@
-//! What `score` and `compare` share: votes and predictions read and matched, numbers for tables.
+//! What `score` and `compare` share: reading and matching votes and predictions, numbers for tables.
 
 mod models;
 
-pub(crate) use models::JudgeArgs;
+pub(crate) use models::EvaluateArgs;
 
 pub(crate) use dissensus::format_number as number;

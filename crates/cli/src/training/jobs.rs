@@ -12,7 +12,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget};
 use crate::ui::progress::set_style;
 use crate::ui::{self, paint, text};
 
-/// How many runs at a time, as it is typed; `None` for what the device does best.
+/// Runs at a time, as typed; `None` for what is fastest on the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AtATime(pub(crate) Option<usize>);
 
@@ -145,7 +145,7 @@ fn figures(result: &RunResult) -> String {
     let number = |value: Option<f64>| value.map_or("–".to_owned(), |v| format!("{v:.4}"));
     // People count from 1.
     format!(
-        "soft NLL {}, accuracy {}, best epoch {}",
+        "soft NLL {}, accuracy {}, selected epoch {}",
         number(metric("soft_nll")),
         number(metric("accuracy")),
         result.best_epoch + 1,

@@ -1,4 +1,4 @@
-//! What `train`, `study` and `demo` share: data for a spec, runs with their bars, the final table.
+//! What `train`, `study` and `demo` share: loading of data, progress of runs, interruption.
 
 mod interrupt;
 mod jobs;

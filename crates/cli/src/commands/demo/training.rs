@@ -1,4 +1,4 @@
-//! The training half of the demo: a study like any other, a table, what it shows, and its report.
+//! The training half of the demo: a study, a table, a summary in words, and a report.
 
 use std::process::ExitCode;
 
@@ -18,7 +18,7 @@ use crate::training::{Bars, on_interrupt, open_device};
 use crate::ui::table::{Form, Print as _};
 use crate::ui::{self, paint};
 
-/// The votes an item of the sparse half.
+/// Votes per item in the sparse half.
 const FEW: u64 = 5;
 
 pub(super) fn run(args: &Args, blends: &Blends) -> anyhow::Result<ExitCode> {
@@ -30,7 +30,7 @@ pub(super) fn run(args: &Args, blends: &Blends) -> anyhow::Result<ExitCode> {
     let plan = study.plan(&PlanOptions::default(), &mut load)?;
     let store = Store::create_or_open(&args.store)?;
     ui::err(&format!(
-        "training {} runs of a small network: {} methods, {FEW} votes an item and all, {} seeds\n",
+        "training {} runs of a small network: {} methods, {FEW} votes per item and all votes, {} seeds\n",
         plan.finals(&store)?.jobs.len(),
         study.arms.len(),
         args.seeds
@@ -46,12 +46,12 @@ pub(super) fn run(args: &Args, blends: &Blends) -> anyhow::Result<ExitCode> {
     bars.end();
     let ended = ended?;
     if ended.iter().any(|run| run.outcome.result().is_none()) {
-        ui::err("\nnot all runs are done; the same command goes on with them\n");
+        ui::err("\nnot all runs are done; the same command continues them\n");
         return Ok(ExitCode::from(130));
     }
     let summary = summarize_runs(&ended, &columns(&store, blends), Which::Best);
-    let title = "What each delivery makes of the same votes";
-    ui::out(&format!("\n{} (best epoch, mean ± sd over seeds)\n", paint::title(title)))?;
+    let title = "Delivery methods on the same votes";
+    ui::out(&format!("\n{} (selected epoch, mean ± sd over seeds)\n", paint::title(title)))?;
     ui::out(&summary.table().print(Form::Terminal))?;
     ui::out(&format!("\n{}\n", shows(&summary)))?;
     let out = reporting::beside(&args.store, "-report");
@@ -59,12 +59,12 @@ pub(super) fn run(args: &Args, blends: &Blends) -> anyhow::Result<ExitCode> {
     ui::err(&reporting::words(&written, &out));
     let store = args.store.display();
     ui::out(&format!(
-        "\nreport: {}   figures, and every picture with its votes\n",
+        "\nreport: {}   figures, and every image with its votes\n",
         written.page.display()
     ))?;
     ui::out(&format!("next: dissensus runs list --store {store}\n"))?;
     ui::out(
-        "      dissensus study new votes.csv --inputs pictures   the same with votes of your own\n",
+        "      dissensus study new votes.csv --inputs images   the same with votes of your own\n",
     )?;
     ui::out(
         "      dissensus train --template > spec.toml            only train, with every key explained\n",
@@ -72,7 +72,7 @@ pub(super) fn run(args: &Args, blends: &Blends) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What the last column but few is called.
+/// The title of the column of KL to the true distribution.
 const TRUE_KL: &str = "KL to p*";
 
 fn columns<'a>(store: &'a Store, blends: &'a Blends) -> Vec<SummaryColumn<'a>> {
@@ -110,7 +110,7 @@ fn shows(summary: &RunSummary) -> String {
     };
     let better = |a: f64, b: f64| if a < b { "closer to" } else { "farther from" };
     format!(
-        "With {FEW} votes an item, delivering them one by one (multipass {pass:.3}, sls {sls:.3}) \
+        "With {FEW} votes per item, delivering them one by one (multipass {pass:.3}, sls {sls:.3}) \
          lands {} the truth than their average as a soft target ({soft:.3}),\nand the majority \
          label alone, which throws the disagreement away, {} ({majority:.3}). With all votes, \
          multipass lands {} it than soft ({pass_all:.3} and {soft_all:.3}).",

@@ -16,7 +16,7 @@ use crate::ui::{self, paint, text};
 /// List all runs of a store, the oldest first.
 ///
 /// soft_nll and accuracy are those of the selected epoch on the last part of the split. Runs that
-/// cannot be read come last, and why is said on standard error.
+/// cannot be read come last, with the reason on standard error.
 #[derive(clap::Args)]
 pub(crate) struct ListArgs {
     #[command(flatten)]

@@ -17,9 +17,8 @@ use crate::ui::{self, paint, text};
 
 /// Show everything about a run.
 ///
-/// What it was trained on and how, how far it is, what became of the loss and of the selecting
-/// metric, every metric of the selected and of the last epoch, its files, and what can be done
-/// with them.
+/// Shows its data and settings, its state, curves of the loss and of the selecting metric, all metrics
+/// of the selected and of the last epoch, its files, and commands to use them.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The run: its id, or the first digits of it
@@ -168,14 +167,14 @@ fn print_status(page: &mut String, run: &RunInfo, result: Option<&RunResult>) ->
     }
     if let Some(result) = result {
         let by = text::one_line(&result.selected_by, 60);
-        row(page, "best", &format!("epoch {} by {by}", result.best_epoch + 1))?;
+        row(page, "selected", &format!("epoch {} by {by}", result.best_epoch + 1))?;
         let items = text::thousands(result.train_items as u64);
         row(page, "trained", &format!("on {items} items in {:.1} s", result.seconds))?;
         row(page, "parameters", &text::thousands(result.parameters as u64))?;
     }
     let mut begun = format!("{} ago", words::age(run.created));
     for continued in &run.continued {
-        write!(begun, "; taken up again {} ago", words::age(continued.at))?;
+        write!(begun, "; continued {} ago", words::age(continued.at))?;
     }
     row(page, "begun", &begun)?;
     match &run.about {
@@ -196,7 +195,7 @@ fn print_settings(page: &mut String, run: &RunInfo) -> std::fmt::Result {
     let data = &run.spec["data"];
     row(page, "data", &data_line(data))?;
     if data["judged_on"].is_object() {
-        row(page, "judged on", &data_line(&data["judged_on"]))?;
+        row(page, "evaluate on", &data_line(&data["judged_on"]))?;
     }
     for (key, value) in run.spec["run"].as_object().into_iter().flatten() {
         let text = match value.is_object() && value.get("name").is_none() {
@@ -208,7 +207,7 @@ fn print_settings(page: &mut String, run: &RunInfo) -> std::fmt::Result {
     Ok(())
 }
 
-/// A data set in a line.
+/// A dataset in a line.
 fn data_line(data: &Value) -> String {
     let name = data["name"].as_str().unwrap_or("not named");
     let items = data["items"].as_u64().map_or("–".to_owned(), text::thousands);
@@ -282,10 +281,13 @@ fn next(run: &RunInfo, store: &StoreArgs) -> Vec<String> {
         }
         State::Running => {}
         State::Interrupted => {
-            lines.push(format!("train its spec again{}: it goes on where it stopped", into(&flag)));
+            lines.push(format!(
+                "train its spec again{}: it continues where it stopped",
+                into(&flag)
+            ));
         }
         State::Failed { .. } => {
-            lines.push(format!("train its spec again{}: it starts anew", into(&flag)));
+            lines.push(format!("train its spec again{}: it starts again", into(&flag)));
         }
     }
     if run.status.state != State::Running {

@@ -16,13 +16,12 @@ use crate::ui::{self, paint, text};
 
 /// Run a study: everything in it that is not done yet.
 ///
-/// A study is a commented TOML file: what is compared (arms), on which data, with how many votes and
-/// seeds, a grid to search first where there is one, and the tables and figures that come of it.
-/// What is in the store already is not trained again, and a run that was interrupted goes on where it
-/// stopped; a run that fails does not stop the others. Stages that need the models (curvature,
-/// out-of-distribution detection and the like) follow, and what they find stays in the store when the
-/// weights are gone. Afterwards all results are collected into one table (results.csv and
-/// results.parquet in the store), and the study's tables are printed.
+/// A study is a commented TOML file: the arms to compare, the data, the numbers of votes and seeds, an
+/// optional grid to search first, and the tables and figures. Runs that are in the store already are
+/// not trained again, and interrupted runs continue; a run that fails does not stop the others. Stages
+/// that need the models (curvature, out-of-distribution detection and others) follow; their results
+/// stay in the store when the weights are deleted. Then all results are collected into one table
+/// (results.csv and results.parquet in the store), and the study's tables are printed.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -30,41 +29,41 @@ pub(crate) struct Args {
     choice: Choice,
     #[command(flatten)]
     on: JobArgs,
-    /// Delete the weights of runs when all stages are done with them: they are most of a store
+    /// Delete the weights of runs that no stage needs any more; they take most of the space
     #[arg(long)]
     drop_weights: bool,
     /// Print the tables as Markdown
     #[arg(long)]
     markdown: bool,
-    /// Write the report, too: tables, figures and a page, as `dissensus report` does [default: STORE-report]
+    /// Also write the report, as `dissensus report` does [default: STORE-report]
     #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true)]
     report: Option<Option<PathBuf>>,
     #[command(flatten)]
     fetching: Fetching,
 }
 
-/// How runs are run.
+/// Where and how runs are trained.
 #[derive(clap::Args)]
 struct JobArgs {
     /// Runs at a time, or auto for what is fastest on the device
     #[arg(long, value_name = "N|auto", default_value = "auto")]
     jobs: AtATime,
-    /// Where to train: auto, cpu, cuda, one of several GPUs as in cuda:1, or cuda:exclusive
+    /// The device: auto, cpu, cuda, one of several GPUs as in cuda:1, or cuda:exclusive
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     device: String,
-    /// Write curves for TensorBoard into this folder, one below it for each run
+    /// Write TensorBoard curves into this folder, with one folder per run
     #[arg(long, value_name = "DIR")]
     tensorboard: Option<PathBuf>,
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  dissensus study list                       the studies that come with the program
+  dissensus study list                       the built-in studies
   dissensus study run demo                   one of them
   dissensus study show demo > mine.toml      to copy and change
   dissensus study run mine.toml --arms soft,sls --seeds 2
   dissensus study run mine.toml --arms soft,sls --votes-per-item all --seeds 5-9 --drop-weights
-  dissensus report runs --open               what came out, as a page
+  dissensus report runs --open               the results as a page
   dissensus study run soft-label --fetch --report    a published study, from its data to its page
 
 Exit codes: 0 all runs are done; 1 some failed; 2 the study or the data is wrong; 130 interrupted.";
@@ -177,11 +176,11 @@ fn say_selected(finals: &Finals, plan: &Plan<'_>) {
             0 | 1 => String::new(),
             _ => format!("{} · ", chosen.dataset),
         };
-        ui::err(&format!("chosen for {of}{} · {votes}: {settings}\n", chosen.arm));
+        ui::err(&format!("selected for {of}{} · {votes}: {settings}\n", chosen.arm));
     }
 }
 
-/// Says what failed, and how to go on where there is more to do. Whether all is done that can be.
+/// Prints what failed and how to continue. Returns whether everything was attempted.
 fn closed(args: &Args, ended: &[EndedJob], missing: usize, stopped: bool) -> bool {
     for run in ended {
         if let JobOutcome::Failed(reason) = &run.outcome {
@@ -193,9 +192,11 @@ fn closed(args: &Args, ended: &[EndedJob], missing: usize, stopped: bool) -> boo
         |run: &EndedJob| matches!(run.outcome, JobOutcome::Interrupted | JobOutcome::NotStarted);
     let open = ended.iter().any(is_open);
     if open {
-        ui::err(&format!("{missing} runs are not done; go on by\n  dissensus study run {words}\n"));
+        ui::err(&format!(
+            "{missing} runs are not done; continue with\n  dissensus study run {words}\n"
+        ));
     } else if stopped {
-        ui::err(&format!("stages are not done; go on by\n  dissensus study run {words}\n"));
+        ui::err(&format!("stages are not done; continue with\n  dissensus study run {words}\n"));
     }
     !open && !stopped
 }

@@ -1,5 +1,4 @@
-//! The stages of a study that look into models: run after training, one model at a time, with a bar
-//! for each stage.
+//! The stages of a study that need models: checks before training, and one bar per stage.
 
 use std::path::Path;
 use std::time::Instant;
@@ -12,27 +11,29 @@ use indicatif::ProgressBar;
 use crate::fetching::Fetching;
 use crate::ui::{self, paint, progress, text};
 
-/// That the inputs are there which stages will need when all is trained.
+/// Checks that the inputs which stages need after training exist.
 pub(super) fn check(plan: &Plan<'_>, store: &Store, fetching: &Fetching) -> anyhow::Result<()> {
     let cache = dissensus::data::default_cache_dir()?;
     for name in plan.needs(store)? {
         fetching.named(name)?;
-        let later = || format!("a stage of the study looks at {name} when the models are trained");
+        let later = || format!("a stage of the study needs {name} after training");
         match dissensus::inputs::WITH_IMAGES.contains(&name) {
             true => drop(dissensus::data::locate(name, &cache).with_context(later)?),
-            false => anyhow::ensure!(Path::new(name).exists(), "{}, and it is not there", later()),
+            false => {
+                anyhow::ensure!(Path::new(name).exists(), "{}, and it does not exist", later())
+            }
         }
     }
     Ok(())
 }
 
-/// What is said of stages that could not look at everything, once each.
+/// One note per stage that has no results for some runs.
 pub(super) fn missing(collected: &Collected) -> String {
     let line = |(stage, runs): (&String, &usize)| {
         let runs = text::count(*runs, "finished run has", "finished runs have");
         format!(
-            "{} {runs} no numbers of the stage {stage}: it looks into models where `dissensus study \
-             run` finds their weights\n",
+            "{} {runs} no results of the stage {stage}: `dissensus study run` computes them if the \
+             weights exist\n",
             paint::warn("note:")
         )
     };

@@ -18,7 +18,7 @@ use crate::ui::{self, bars, paint, text};
 /// Show what is in a vote file.
 ///
 /// The format is detected from the content and the columns are guessed from known names; what was
-/// guessed is printed, and every guess can be overruled.
+/// guessed is printed, and options override every guess.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -140,7 +140,7 @@ fn figures(summary: &Summary) -> Vec<(&'static str, String)> {
                 per.median
             )
         }
-        _ => "not known: only probabilities".to_owned(),
+        _ => "unknown: only probabilities".to_owned(),
     };
     let names: Vec<&str> = summary.classes.iter().map(|c| c.name.as_str()).collect();
     let order = summary.class_order.describe();
