@@ -6,9 +6,9 @@
 
 mod commands;
 mod device;
+mod evaluation;
 mod examining;
 mod fetching;
-mod judging;
 mod reporting;
 mod training;
 mod ui;

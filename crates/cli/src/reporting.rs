@@ -47,8 +47,7 @@ pub(crate) fn beside(store: &Path, ending: &str) -> PathBuf {
     place.with_file_name(name + ending)
 }
 
-/// Writes a report into this folder or one beside the store; says what was written, and where the
-/// page is.
+/// Writes a report into this folder or one beside the store, and prints what was written.
 pub(crate) fn write_and_say(
     plan: &Plan<'_>,
     store: &Store,

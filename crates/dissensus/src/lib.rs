@@ -48,11 +48,12 @@ mod encoding;
 mod error;
 mod evaluate;
 mod fetch;
+mod figures;
 mod load;
 mod open;
 mod reporting;
+mod run_list;
 mod score;
-mod score_figures;
 mod study;
 mod summary;
 mod verbs;
@@ -85,11 +86,12 @@ pub use evaluate::{
     metrics,
 };
 pub use fetch::{fetch_data, fetch_named};
+pub use figures::{format_number, votes_figure};
 pub use load::{blends_material, load_material, load_task, read_inputs};
 pub use open::find_data;
 pub use reporting::{WrittenReport, report_tables, write_report};
+pub use run_list::{RunFile, RunRow, run_files, state_name};
 pub use score::{MetricScore, Scores, score};
-pub use score_figures::format_number;
 pub use study::{StudyEvent, StudyOptions, StudyOutcome, drop_weights, run_study, train_study};
 pub use summary::{ArmMetric, ArmSummary, RunSummary, SummaryColumn, ValueOf, summarize_runs};
 pub use verbs::{VERSION, environment, fit, read_votes};

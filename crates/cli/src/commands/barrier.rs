@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use dissensus::examine::{PathSettings, Paths, barrier};
 use dissensus::geometry::barrier::{Barrier, Statistics};
 
+use crate::evaluation::number;
 use crate::examining::{Models, Terminal, short};
-use crate::judging::number;
 use crate::ui::table::{Cell, Form, Print as _, Table};
 use crate::ui::{self, bars, paint, text};
 

@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use dissensus::examine::{Cka, CkaSettings, Shared, cka};
 
+use crate::evaluation::number;
 use crate::examining::{Models, Terminal, short};
-use crate::judging::number;
 use crate::ui::table::{Cell, Form, Print as _, Table};
 use crate::ui::{self, paint};
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::judging::EvaluateArgs;
+use crate::evaluation::EvaluateArgs;
 
 mod items;
 mod seeds;

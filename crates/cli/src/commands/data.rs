@@ -35,7 +35,7 @@ pub(crate) struct ListArgs {
 /// Files are downloaded from their public sources, or copied from a local mirror with --from; every
 /// file is checked before it is kept. An interrupted download is resumed when the command is run
 /// again. Models of the Hugging Face hub are named
-/// hf:OWNER/NAME, with @COMMIT to pin one; HF_ENDPOINT and HF_TOKEN are used where they are set.
+/// hf:OWNER/NAME, with @COMMIT to pin one; HF_ENDPOINT and HF_TOKEN are used if they are set.
 #[derive(clap::Args)]
 pub(crate) struct FetchArgs {
     /// Names of `dissensus data list`, or models of the hub: hf:OWNER/NAME[@COMMIT]
@@ -123,13 +123,13 @@ fn get(args: FetchArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a name stands for.
+/// A dataset or a model by its name.
 enum Wanted {
     Dataset(&'static Dataset),
     Model(HubModel),
 }
 
-/// How a file came into the cache, in words.
+/// The source of a file in the cache, in words.
 fn how(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Present => "in the cache already".to_owned(),

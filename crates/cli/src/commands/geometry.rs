@@ -13,8 +13,8 @@ use dissensus::geometry::curvature::{
 use dissensus::geometry::model::Grouping;
 use serde::Serialize;
 
+use crate::evaluation::number;
 use crate::examining::{Models, Terminal, estimated, short, significant};
-use crate::judging::number;
 use crate::ui::table::{Cell, Form, Print as _, Table};
 use crate::ui::{self, files, paint, text};
 

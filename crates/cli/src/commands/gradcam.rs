@@ -13,8 +13,8 @@ use dissensus::examine::{
 use dissensus::io::FileError;
 use serde::Serialize;
 
+use crate::evaluation::number;
 use crate::examining::{Models, Terminal, short};
-use crate::judging::number;
 use crate::ui::table::{Cell, Form, Print as _, Table};
 use crate::ui::{self, files, text};
 

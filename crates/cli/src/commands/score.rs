@@ -9,7 +9,7 @@ use dissensus::report::figures::Form as FigureForm;
 use dissensus::{Evaluated, Scores, format_number as number};
 use serde::Serialize;
 
-use crate::judging::EvaluateArgs;
+use crate::evaluation::EvaluateArgs;
 use crate::ui::table::{Cell, Form, Print as _, Table};
 use crate::ui::{self, paint, progress, text};
 
@@ -157,7 +157,7 @@ fn is_best(scores: &[Scores], score: &Scores, at: usize, direction: Direction) -
     direction.is_directed() && !rivals.iter().any(|rival| direction.is_better(*rival, value))
 }
 
-/// Says what must be said beside a number.
+/// Prints the notes on numbers.
 fn say_notes(scores: &[Scores]) {
     for score in scores {
         for cell in &score.metrics {

@@ -8,10 +8,9 @@ use dissensus::store::{RunId, Store, Which};
 use dissensus::train::{
     EndedJob, JobOptions, JobOutcome, RunEnvironment, RunJob, Spec, run_jobs, template,
 };
-use dissensus::{RunSummary, SummaryColumn, summarize_runs};
+use dissensus::{RunSummary, SummaryColumn, state_name, summarize_runs};
 use serde::Serialize;
 
-use super::runs::state_name;
 use crate::training::{AtATime, Bars, load, on_interrupt, open_device};
 use crate::ui::table::{Form, Print as _};
 use crate::ui::{self, paint};

@@ -44,7 +44,7 @@ pub(crate) struct Terminal {
 
 struct Task {
     name: String,
-    /// `None` where it ends before a bar could be seen.
+    /// `None` if the task ends before a bar could be seen.
     bar: Option<ProgressBar>,
 }
 

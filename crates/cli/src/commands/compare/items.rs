@@ -6,7 +6,7 @@ use dissensus::core::VoteTable;
 use dissensus::{ScoreOptions, compare_items};
 
 use super::Args;
-use crate::judging::number;
+use crate::evaluation::number;
 use crate::ui::table::{Cell, Form, Print as _, Table};
 use crate::ui::{self, paint, progress};
 

@@ -9,7 +9,7 @@ use dissensus::stats::Alternative;
 use dissensus::{ScoreError, ScoreOptions, SeedTest, compare_seeds};
 
 use super::Args;
-use crate::judging::number;
+use crate::evaluation::number;
 use crate::ui::table::{Cell, Form, Print as _, Table};
 use crate::ui::{self, paint};
 

@@ -9,7 +9,6 @@ mod words;
 use std::process::ExitCode;
 
 pub(crate) use store::{StoreArgs, quoted};
-pub(crate) use words::state_name;
 
 /// List, show and remove the runs of a store.
 ///

@@ -88,7 +88,8 @@ fn choose(store: &Store, args: &Args) -> Result<Vec<Chosen>, StoreError> {
         }
         let broken = listing.broken.iter().find(|run| run.id.as_ref() == Some(&id));
         let folder = known.map(|run| &run.folder).or(broken.map(|broken| &broken.folder));
-        let bytes = folder.map_or(0, |folder| show::files(folder).iter().map(|f| f.bytes).sum());
+        let bytes =
+            folder.map_or(0, |folder| dissensus::run_files(folder).iter().map(|f| f.bytes).sum());
         let label = match known {
             Some(run) => show::label(run).unwrap_or_else(|| "a spec of another version".to_owned()),
             None => "broken".to_owned(),

@@ -1,17 +1,18 @@
 //! `dissensus runs show ID`
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use dissensus::store::{Continued, RunId, RunInfo, State, Status, Which};
 use dissensus::train::{EpochRow, PartResult, RunResult, RunSpec};
+use dissensus::{RunFile, run_files, state_name};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::store::{StoreArgs, quoted};
 use super::words;
-use crate::judging::number;
+use crate::evaluation::number;
 use crate::ui::table::{Cell, Form, Print as _, Table};
 use crate::ui::{self, paint, text};
 
@@ -49,20 +50,13 @@ struct Report<'a> {
     history: &'a [EpochRow],
     folder: &'a Path,
     size_bytes: u64,
-    files: &'a [Held],
-}
-
-/// A file of a run.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub(super) struct Held {
-    pub(super) path: PathBuf,
-    pub(super) bytes: u64,
+    files: &'a [RunFile],
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let run = args.store.find(&args.id)?;
     let (history, result): (Vec<EpochRow>, Option<RunResult>) = (run.history()?, run.result()?);
-    let files = files(&run.folder);
+    let files = run_files(&run.folder);
     let label = label(&run);
     if args.json {
         let report = Report {
@@ -105,35 +99,17 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What people call the run; `None` where its spec is not one of this version.
+/// The label of the run; `None` if its spec is of another version.
 pub(super) fn label(run: &RunInfo) -> Option<String> {
     serde_json::from_value(run.spec.clone()).ok().map(|spec: RunSpec| spec.label())
 }
 
-/// The files of a folder and those in it, sorted; without those that are being written.
-pub(super) fn files(folder: &Path) -> Vec<Held> {
-    let (mut found, mut folders) = (Vec::new(), vec![folder.to_owned()]);
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
-            // What vanishes meanwhile is not there.
-            let Ok(metadata) = entry.path().symlink_metadata() else { continue };
-            match metadata.is_dir() {
-                true => folders.push(entry.path()),
-                false if entry.file_name().to_string_lossy().starts_with('.') => {}
-                false => found.push(Held { path: entry.path(), bytes: metadata.len() }),
-            }
-        }
-    }
-    found.sort();
-    found
-}
-
-fn name(file: &Held, run: &RunInfo) -> String {
+fn name(file: &RunFile, run: &RunInfo) -> String {
     let inside = file.path.strip_prefix(&run.folder).unwrap_or(&file.path);
     text::one_line(&inside.display().to_string(), 60)
 }
 
-/// A name and a text, which goes on below where it is long.
+/// A name and a text, wrapped if it is long.
 fn row(page: &mut String, name: &str, parts: &str) -> std::fmt::Result {
     let mut lines = vec![String::new()];
     for part in parts.split_inclusive("; ") {
@@ -153,7 +129,7 @@ fn row(page: &mut String, name: &str, parts: &str) -> std::fmt::Result {
 
 fn print_status(page: &mut String, run: &RunInfo, result: Option<&RunResult>) -> std::fmt::Result {
     let Status { state, epoch, planned, .. } = &run.status;
-    let name = words::state_name(state);
+    let name = state_name(state);
     let name = match state {
         State::Finished => name.to_owned(),
         State::Running | State::Interrupted => paint::warn(name),

@@ -71,7 +71,7 @@ pub(crate) struct ReadingArgs {
 
 const READING: &str = "Reading votes";
 
-/// The text of an option, where it is one of its values.
+/// The text of an option, if it is one of its values.
 fn checked<T: FromStr<Err = String>>(text: &str) -> Result<String, String> {
     text.parse::<T>().map(|_| text.to_owned())
 }
@@ -126,7 +126,7 @@ impl ReadingArgs {
     }
 }
 
-/// Reads a vote file, with a progress bar where it takes long.
+/// Reads a vote file, with a progress bar if it is large.
 pub(crate) fn read(path: &Path, options: &ReadOptions) -> Result<VoteFile, ReadError> {
     read_with_progress(path, options, &Terminal::default())
 }

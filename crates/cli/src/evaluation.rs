@@ -1,4 +1,4 @@
-//! Votes and predictions, read and matched.
+//! What `score` and `compare` share: reading and matching votes and predictions.
 
 use std::path::PathBuf;
 
@@ -9,6 +9,8 @@ use dissensus::{Evaluated, ScoreError, ScoreOptions, evaluate, evaluate_common};
 
 use crate::commands::votes::reading::{self, ReadingArgs};
 use crate::ui::{self, paint, text};
+
+pub(crate) use dissensus::format_number as number;
 
 /// The votes, and how predictions are read and evaluated.
 #[derive(clap::Args)]
@@ -48,8 +50,8 @@ pub(crate) struct EvaluateArgs {
     how: ReadingArgs,
 }
 
-/// Models evaluated against the votes.
-pub(crate) struct Models {
+/// EvaluatedModels evaluated against the votes.
+pub(crate) struct EvaluatedModels {
     pub(crate) models: Vec<Evaluated>,
     /// Notes on matching and detection, to be printed.
     pub(crate) notes: Vec<String>,
@@ -86,7 +88,7 @@ impl EvaluateArgs {
         files: &[PathBuf],
         options: &ScoreOptions,
         common: bool,
-    ) -> anyhow::Result<Models> {
+    ) -> anyhow::Result<EvaluatedModels> {
         let how = ReadOptions { kind: self.kind, id: self.id.clone(), ..Default::default() };
         let mut found: Vec<Predictions> = Vec::new();
         for file in files {
@@ -106,7 +108,7 @@ impl EvaluateArgs {
         })?;
         let both = found.iter().zip(&models);
         let notes = both.map(|(predictions, model)| note(predictions, model, table)).collect();
-        Ok(Models { models, notes })
+        Ok(EvaluatedModels { models, notes })
     }
 }
 
@@ -145,7 +147,7 @@ fn unique_names(found: &[Predictions], files: &[PathBuf]) -> Vec<String> {
         .collect()
 }
 
-impl Models {
+impl EvaluatedModels {
     /// Prints the notes on matching and detection.
     pub(crate) fn print_notes(&self) {
         for line in &self.notes {

@@ -1,12 +1,13 @@
-//! Figures of an evaluated model: reliability diagrams and entropy scatters.
+//! Figures of votes and of evaluated models: entropy, reliability diagrams, entropy scatters.
 
 use dissensus_measure::reliability::{Bin, Binning};
 use dissensus_measure::{Against, Scorer, Settings};
 use dissensus_report::figures::{
-    Drawing, Figure, Key, Reliability, ReliabilityBin, ReliabilityCurve, ReliabilityPanel, Scatter,
-    ScatterPanel,
+    Drawing, Figure, Histogram, HistogramPanel, HistogramSeries, Key, Reliability, ReliabilityBin,
+    ReliabilityCurve, ReliabilityPanel, Scatter, ScatterPanel,
 };
 use dissensus_stats::correlation::{CorrelationSettings, spearman};
+use dissensus_votes::summary::{BINS, Summary};
 
 use crate::{Evaluated, ScoreError};
 
@@ -94,4 +95,30 @@ fn scatter(model: &Evaluated) -> Result<Figure, ScoreError> {
             diagonal: Some(most),
         }),
     })
+}
+
+/// A histogram of how much people disagree on the items of a vote file.
+pub fn votes_figure(file: &str, summary: &Summary) -> Figure {
+    let entropy = summary.entropy.as_ref();
+    let mean = entropy.and_then(|e| e.mean_normalized);
+    let counts = entropy.map_or(vec![0; BINS], |e| e.histogram.clone());
+    let panel = HistogramPanel {
+        from: 0.0,
+        to: 1.0,
+        series: vec![HistogramSeries { key: Key::default(), counts }],
+        mark: mean.map(|mean| (mean, format!("mean {mean:.3}"))),
+        ..HistogramPanel::default()
+    };
+    Figure {
+        name: "entropy".into(),
+        title: format!("How much people disagree: {}", file),
+        note: String::new(),
+        arms: Vec::new(),
+        drawing: Drawing::Histogram(Histogram {
+            panels: vec![panel],
+            x_title: "entropy of an item's votes, divided by its largest value".into(),
+            y_title: "items".into(),
+            counts: true,
+        }),
+    }
 }
