@@ -75,7 +75,7 @@ says "done before" "$program" train study.toml
 says "finished, epoch 4" "$program" train study.toml --dry-run
 refuses 2 "did you mean \`epochs\`?" "$program" train - < <(sed 's/epochs/epoch/' study.toml)
 refuses 2 "did you mean \`learning_rate\`?" "$program" train study.toml --set training.rat=1
-refuses 2 "run.precision is \"f64\"" "$program" train study.toml --set run.precision=f64
+refuses 2 "run.precision names \"f64\"" "$program" train study.toml --set run.precision=f64
 says "selected epoch 1" "$program" train study.toml --set training.epochs=1 --store one
 says "1 of 1 epochs" "$program" runs show "$(only one)" --store one
 refuses 1 "failed: 1 of 1 runs" "$program" train study.toml --set training.learning_rate=1e10 --store diverged
@@ -85,7 +85,7 @@ says "removed" "$program" runs rm --failed --yes --store diverged
 # Predictions of a run are what score reads; those that it has stored carry the ids of the votes.
 says "300 items × 10 classes" "$program" predict "$(only runs)" first/images.npy --out own.npz
 refuses 2 "exists already" "$program" predict "$(only runs)" first/images.npy --out own.npz
-refuses 2 "does not fit the model" "$program" predict "$(only runs)" first/truth.npz
+refuses 2 "does not fit run" "$program" predict "$(only runs)" first/truth.npz
 stored=runs/runs/$(only runs)/predictions/best.npz
 says "60 of 300 items matched by id" "$program" score --votes first/votes.csv --predictions "$stored" --replicates 0
 
