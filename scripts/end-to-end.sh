@@ -74,9 +74,9 @@ falls runs
 says "done before" "$program" train study.toml
 says "finished, epoch 4" "$program" train study.toml --dry-run
 refuses 2 "did you mean \`epochs\`?" "$program" train - < <(sed 's/epochs/epoch/' study.toml)
-refuses 2 "did you mean \`rate\`?" "$program" train study.toml --set training.rat=1
-refuses 2 "run.precision is \"f64\"" "$program" train study.toml --set run.precision=f64
-says "best epoch 1" "$program" train study.toml --set training.epochs=1 --store one
+refuses 2 "did you mean \`learning_rate\`?" "$program" train study.toml --set training.rat=1
+refuses 2 "run.precision names \"f64\"" "$program" train study.toml --set run.precision=f64
+says "selected epoch 1" "$program" train study.toml --set training.epochs=1 --store one
 says "1 of 1 epochs" "$program" runs show "$(only one)" --store one
 refuses 1 "failed: 1 of 1 runs" "$program" train study.toml --set training.learning_rate=1e10 --store diverged
 says "the loss" "$program" runs list --store diverged
@@ -85,7 +85,7 @@ says "removed" "$program" runs rm --failed --yes --store diverged
 # Predictions of a run are what score reads; those that it has stored carry the ids of the votes.
 says "300 items × 10 classes" "$program" predict "$(only runs)" first/images.npy --out own.npz
 refuses 2 "exists already" "$program" predict "$(only runs)" first/images.npy --out own.npz
-refuses 2 "does not fit the model" "$program" predict "$(only runs)" first/truth.npz
+refuses 2 "does not fit run" "$program" predict "$(only runs)" first/truth.npz
 stored=runs/runs/$(only runs)/predictions/best.npz
 says "60 of 300 items matched by id" "$program" score --votes first/votes.csv --predictions "$stored" --replicates 0
 
@@ -198,15 +198,15 @@ if [ -d "$mirror" ]; then
     says "soft NLL" "$program" train photographs.toml --set training.epochs=2 --store photographs
     falls photographs
     says "cifar10h, 500 items" "$program" runs show "$(only photographs)" --store photographs
-    # Three votes an item, judged on fifty.
+    # Three votes per item, evaluated on fifty.
     if [ -e "$mirror/cifar10/data_batch_5.bin" ]; then
         says cifar10n "$program" data fetch cifar10n --from "$mirror"
         sed -e 's/^dataset = .*/dataset = "cifar10n"\nevaluate_on = "cifar10h"/' \
             photographs.toml > sparse.toml
         says "soft NLL" "$program" train sparse.toml --set training.epochs=2 --store sparse
-        says "judged on   cifar10h, 500 items" "$program" runs show "$(only sparse)" --store sparse
+        says "evaluate on cifar10h, 500 items" "$program" runs show "$(only sparse)" --store sparse
     else
-        echo "SKIPPED: no pictures of CIFAR-10N at $mirror: nothing was judged on another dataset"
+        echo "SKIPPED: no images of CIFAR-10N at $mirror: nothing was evaluated on another dataset"
     fi
 else
     echo "SKIPPED: no datasets at $mirror (set DISSENSUS_MIRROR): real data was not fetched"

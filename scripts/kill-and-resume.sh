@@ -49,7 +49,7 @@ for wait in 0.4 0.8 1.6 3.2 6.4; do
     timeout --preserve-status -s INT "$wait" \
         "$program" train study.toml --store killed > /dev/null 2> interrupted.txt || code=$?
     case $code in
-        130) if grep -q "go on with them by" interrupted.txt; then polite=yes; break; fi ;;
+        130) if grep -q "continue them with" interrupted.txt; then polite=yes; break; fi ;;
         0) polite=yes; break ;; # it was done before
         *) break ;;
     esac

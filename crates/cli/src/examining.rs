@@ -1,34 +1,32 @@
-//! What the commands that examine models share: runs by their digits, their data found again, a
-//! device, and bars.
+//! What the commands that examine models share: runs by their ids, their data, a device.
 
 use std::path::PathBuf;
-use std::sync::Mutex;
 
 use anyhow::Context as _;
-use dissensus::core::{Cancel, Event, Progress};
 use dissensus::engine::Device;
-use dissensus::examine::{Model, ModelSettings, Observer};
+use dissensus::examine::{Model, ModelSettings};
 use dissensus::geometry::curvature::Estimate;
 use dissensus::store::{RunInfo, Which};
 use dissensus::train::{RunSpec, Task};
-use indicatif::ProgressBar;
 use serde::Serialize;
 
 use crate::commands::runs::StoreArgs;
 use crate::device::DeviceArgs;
 use crate::training::find_data;
-use crate::ui::{self, paint, progress};
+use crate::ui::{self, paint};
 
-/// Which models, and where they are computed.
+pub(crate) use crate::ui::progress::Terminal;
+
+/// The models to examine, and the device.
 #[derive(clap::Args)]
 pub(crate) struct Models {
     #[command(flatten)]
     store: StoreArgs,
-    /// The weights of the selected epoch (best), or of the last one (last)
+    /// The weights of the selected epoch (best) or of the last epoch (last)
     #[arg(long, value_name = "EPOCH", default_value = "best", value_parser = ["best", "last"])]
     weights: String,
-    /// The spec or study that the runs were trained with. It is needed where their data are neither
-    /// a dataset known by its name nor those of a study in the store
+    /// The spec or study that the runs were trained with. It is needed if their data are neither a
+    /// known dataset nor the data of a study in the store
     #[arg(long, value_name = "FILE.toml")]
     spec: Option<PathBuf>,
     #[command(flatten)]
@@ -36,16 +34,16 @@ pub(crate) struct Models {
 }
 
 impl Models {
-    /// The runs of these digits.
+    /// The runs with these ids or prefixes of ids.
     pub(crate) fn find(&self, runs: &[String]) -> anyhow::Result<Vec<RunInfo>> {
         runs.iter().map(|run| self.store.find(run)).collect()
     }
 
-    /// The device, and the data of runs as they are asked for.
-    pub(crate) fn bench(&self) -> anyhow::Result<Bench<'_>> {
+    /// Opens the device; data of runs are loaded when they are needed.
+    pub(crate) fn open(&self) -> anyhow::Result<OpenModels<'_>> {
         let (device, precision) = self.on.open()?;
         let settings = ModelSettings { precision, ..ModelSettings::default() };
-        Ok(Bench { models: self, device, settings, tasks: Vec::new() })
+        Ok(OpenModels { models: self, device, settings, tasks: Vec::new() })
     }
 
     fn which(&self) -> Which {
@@ -53,15 +51,15 @@ impl Models {
     }
 }
 
-/// A device with data.
-pub(crate) struct Bench<'a> {
+/// A device, and the data that were loaded.
+pub(crate) struct OpenModels<'a> {
     models: &'a Models,
     pub(crate) device: Box<dyn Device>,
     settings: ModelSettings,
     tasks: Vec<Task>,
 }
 
-/// What was found, as it is printed in JSON: by which version, on which device.
+/// A result as it is printed in JSON, with the version and the device.
 #[derive(Serialize)]
 struct Printed<'a, T> {
     version: &'static str,
@@ -70,8 +68,8 @@ struct Printed<'a, T> {
     found: &'a T,
 }
 
-impl Bench<'_> {
-    /// Prints what was found as JSON.
+impl OpenModels<'_> {
+    /// Prints a result as JSON.
     pub(crate) fn print<T: Serialize>(&self, found: &T) -> anyhow::Result<()> {
         let (version, device) = (dissensus::VERSION, self.device.describe());
         let printed = Printed { version, device, found };
@@ -104,14 +102,14 @@ impl Bench<'_> {
             let (name, items) = (&wanted.name, wanted.items);
             match &self.models.spec {
                 Some(path) => anyhow::bail!(
-                    "run {} was trained on other data than {} names: on {name}, {items} items\n\
-                     {hint} give the spec or study that it was trained with, and see that its files \
-                     are the same",
+                    "run {} was trained on other data than those of {}: on {name}, {items} items\n\
+                     {hint} give the spec or study that it was trained with, and check that its files \
+                     have not changed",
                     info.id,
                     path.display()
                 ),
                 None => anyhow::bail!(
-                    "the data of run {} are not found again: {name}, {items} items\n{hint} name \
+                    "the data of run {} were not found: {name}, {items} items\n{hint} give \
                      the spec or study that it was trained with, as in --spec study.toml",
                     info.id
                 ),
@@ -127,67 +125,12 @@ pub(crate) fn short(id: &str) -> String {
     id.chars().take(8).collect()
 }
 
-/// A bar for each task, one after another.
-#[derive(Default)]
-pub(crate) struct Bars {
-    /// Whose work it is; may be empty.
-    of: String,
-    bar: Mutex<Option<(String, ProgressBar)>>,
-}
-
-impl Bars {
-    /// Bars for the work of something with a name.
-    pub(crate) fn of(name: &str) -> Self {
-        Self { of: name.to_owned(), bar: Mutex::default() }
-    }
-
-    /// What a question is asked with.
-    pub(crate) fn observer(&self) -> Observer<'_> {
-        Observer::new(self, Cancel::new())
-    }
-
-    fn clear(&self) {
-        let bar = self.bar.lock().ok().and_then(|mut bar| bar.take());
-        if let Some((_, bar)) = bar {
-            bar.finish_and_clear();
-        }
-    }
-}
-
-impl Progress for Bars {
-    fn report(&self, event: Event<'_>) {
-        let Event::Advanced { task, done, total, .. } = event else { return };
-        let what = match self.of.as_str() {
-            "" => task.to_owned(),
-            of => format!("{of}: {task}"),
-        };
-        let total = total.unwrap_or(done);
-        if !self.bar.lock().is_ok_and(|bar| bar.as_ref().is_some_and(|(name, _)| *name == what)) {
-            self.clear();
-            if let Ok(mut bar) = self.bar.lock() {
-                let steps = progress::steps(usize::try_from(total).unwrap_or(usize::MAX), &what);
-                *bar = Some((what, steps));
-            }
-        }
-        if let Ok(Some((_, bar))) = self.bar.lock().as_deref() {
-            bar.set_length(total);
-            bar.set_position(done);
-        }
-    }
-}
-
-impl Drop for Bars {
-    fn drop(&mut self) {
-        self.clear();
-    }
-}
-
-/// A number with four significant places.
+/// A number with four significant digits.
 pub(crate) fn significant(value: f64) -> String {
     rounded(value, 4)
 }
 
-/// A number with so many significant places.
+/// A number with this many significant digits.
 fn rounded(value: f64, places: i32) -> String {
     let size = value.abs();
     match size {

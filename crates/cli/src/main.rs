@@ -1,33 +1,32 @@
-//! `dissensus`: train and judge classifiers on how people actually voted.
+//! `dissensus`: train and evaluate classifiers on how people actually voted.
 //!
-//! This crate is glue: arguments become options, a library does the work, the result is printed.
-//! One file a subcommand in `commands/`; what all of them print with is in `ui/`. Data goes to
-//! standard output, everything else to standard error.
+//! This crate turns arguments into options of the library `dissensus`, which does the work, and prints
+//! the result. `commands/` has one file per subcommand; `ui/` has what all of them print with. Data
+//! goes to standard output, everything else to standard error.
 
 mod commands;
 mod device;
+mod evaluation;
 mod examining;
 mod fetching;
-mod generated;
-mod judging;
 mod reporting;
 mod training;
 mod ui;
 
 use std::process::ExitCode;
 
-/// Large arrays come and go (every bootstrap replicate has its own); the system's allocator gives
-/// each back to the kernel and has it cleared again, which takes a third of the time.
+/// Large arrays are allocated and freed often (one per bootstrap replicate). The system's allocator
+/// returns each to the kernel, which has to clear it again; that takes a third of the time.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 use clap::{Parser, Subcommand};
 
-/// Train and judge classifiers on how people actually voted.
+/// Train and evaluate classifiers on how people actually voted.
 ///
 /// When people label the same example they disagree, and that disagreement is information.
 /// dissensus reads votes from any annotation tool, shows where people disagree, trains models on
-/// the votes in several ways, and judges models against how people actually voted.
+/// the votes in several ways, and evaluates models against the votes.
 #[derive(Parser)]
 #[command(name = "dissensus", version = dissensus::VERSION, after_help = AFTER_HELP)]
 #[command(disable_help_subcommand = true, max_term_width = 100)]
@@ -38,21 +37,21 @@ struct Cli {
 
 const AFTER_HELP: &str = "\
 Examples:
-  dissensus demo                              train on built-in data, in about a minute
+  dissensus demo                              train on generated data, in about a minute
   dissensus votes inspect votes.csv           what is in a vote file
   dissensus votes lint votes.csv              what may be wrong with it
   dissensus votes convert votes.csv out.npz   counts for numpy
-  dissensus train study.toml                  train what a spec asks for
+  dissensus train study.toml                  train the runs of a spec
   dissensus score --votes votes.csv --predictions model.csv
 
 Exit codes: 0 done; 1 the linter found errors, or a run failed; 2 the input or the command line is
 wrong; 130 training was interrupted.";
 
-// What has arguments of its own is described where they are: a comment here would hide that text.
+// Subcommands with arguments are described at their `Args`: a comment here would hide that text.
 #[derive(Subcommand)]
 enum Command {
     Demo(commands::demo::Args),
-    /// Look into vote files, check and convert them
+    /// Inspect, check and convert vote files
     #[command(subcommand)]
     Votes(commands::votes::Command),
     Train(commands::train::Args),
@@ -68,16 +67,16 @@ enum Command {
     Cka(commands::cka::Args),
     Gradcam(commands::gradcam::Args),
     Ood(commands::ood::Args),
-    /// Whole studies: many runs from one file, and what comes out of them
+    /// Run whole studies: many runs from one file, with tables and figures
     #[command(subcommand)]
     Study(commands::study::Command),
     Report(commands::report::Args),
     Pack(commands::pack::Args),
     Unpack(commands::unpack::Args),
-    /// What is measured, and how each number is made
+    /// List and explain the metrics
     #[command(subcommand)]
     Metrics(commands::metrics::Command),
-    /// The datasets that dissensus knows, and where to get them
+    /// List and download the known datasets
     #[command(subcommand)]
     Data(commands::data::Command),
     Doctor(commands::doctor::Args),
@@ -129,7 +128,7 @@ mod tests {
         super::Cli::command().debug_assert();
     }
 
-    /// A comment at a variant would take the place of the text at its arguments.
+    /// A comment at a variant would replace the text at its arguments.
     #[test]
     fn no_long_help_is_hidden() {
         let command = super::Cli::command();

@@ -1,4 +1,4 @@
-//! From a study in a store to files: what `report`, `study run` and `demo` share.
+//! Writing of reports, shared by `report`, `study run` and `demo`.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -30,7 +30,7 @@ pub(crate) fn words(written: &WrittenReport, out: &Path) -> String {
         let stages = written.unexamined.iter().map(one).collect::<Vec<_>>().join(", ");
         let note = paint::warn("note:");
         words += &format!(
-            "{note} no results of {stages}: these stages did not run while the weights were there\n"
+            "{note} no results of {stages}: these stages were not run before the weights were deleted\n"
         );
     }
     words
@@ -47,8 +47,7 @@ pub(crate) fn beside(store: &Path, ending: &str) -> PathBuf {
     place.with_file_name(name + ending)
 }
 
-/// Writes a report into this folder or one beside the store; says what was written, and where the
-/// page is.
+/// Writes a report into this folder or one beside the store, and prints what was written.
 pub(crate) fn write_and_say(
     plan: &Plan<'_>,
     store: &Store,
@@ -71,7 +70,7 @@ pub(crate) fn open(page: &Path) -> anyhow::Result<()> {
     let mut command = Command::new(program);
     command.args(before).arg(page).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.spawn().with_context(|| {
-        format!("{program} is not there to open it; open {} in a browser", page.display())
+        format!("{program} is not installed; open {} in a browser", page.display())
     })?;
     Ok(())
 }

@@ -324,11 +324,11 @@ fn what_cannot_be_asked_is_named() {
     let error = lab.error(&["geometry", run, "--part", "test"]);
     assert!(error.contains("no part `test`; its split has train, evaluation"), "{error}");
     let error = lab.error(&["geometry", run, "--device", "cpu", "--precision", "bf16"]);
-    assert!(error.contains("--precision bf16 is for a card"), "{error}");
+    assert!(error.contains("--precision bf16 needs a GPU"), "{error}");
     let other = SPEC.replace("items = 80", "items = 81");
     std::fs::write(lab.folder.path().join("other.toml"), other).unwrap();
     let error = lab.error(&["geometry", run, "--spec", "other.toml"]);
-    assert!(error.contains("other data than other.toml names"), "{error}");
+    assert!(error.contains("other data than those of other.toml"), "{error}");
     lab.text(&["geometry", run, "--spec", "study.toml"]);
 }
 
@@ -362,7 +362,7 @@ fn data_of_ones_own() {
     let run = listed["runs"][0]["id"].as_str().unwrap();
     let lost = dissensus(path, &["geometry", run]);
     let error = String::from_utf8(lost.stderr).unwrap();
-    assert!(error.contains("are not found again") && error.contains("--spec"), "{error}");
+    assert!(error.contains("were not found") && error.contains("--spec"), "{error}");
     let found = dissensus(path, &["geometry", run, "--spec", "own.toml"]);
     assert!(found.status.success(), "{}", show(&found));
     // A study that was run in the same store names its data.

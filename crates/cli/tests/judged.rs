@@ -94,7 +94,7 @@ fn sparse_votes_judged_on_many() {
     let (soft, sls) = (id("soft"), id("sls"));
     let shown = run(&["runs", "show", &soft]);
     assert!(shown.contains("data        cifar10n, 100 items; "), "{shown}");
-    assert!(shown.contains("judged on   cifar10h, 100 items; "), "{shown}");
+    assert!(shown.contains("evaluate on cifar10h, 100 items; "), "{shown}");
     assert!(shown.contains("on 100 items in"), "{shown}");
 
     // Stored predictions are of CIFAR-10H's items, by their ids, and so are new ones.

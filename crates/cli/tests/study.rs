@@ -115,7 +115,7 @@ const VARIABLE: [(&str, &str); 7] = [
     (r"\b[0-9a-f]{16}\b", "0123456789abcdef"),
     (r"[ −-]\d\.\d{4}\b", " 0.1234"),
     (r"p = \d\.\d{3}", "p = 0.123"),
-    (r"best epoch \d", "best epoch N"),
+    (r"selected epoch \d", "selected epoch N"),
     (r"\b\d+\.\d s\b", "TIME"),
     (r"\b[\d.]+ (B|kB)\b", "SIZE"),
     (r"[+−]?\d\.\d sd\)", "0.1 sd)"),
@@ -263,7 +263,7 @@ fn data_that_a_stage_needs_are_asked_for_first() {
     let output = program.env("DISSENSUS_CACHE", folder.path().join("cache")).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("a stage of the study looks at svhn"), "{said}");
+    assert!(said.contains("a stage of the study needs svhn"), "{said}");
     assert!(said.contains("dissensus data fetch svhn"), "{said}");
     assert!(files(folder.path()).keys().all(|name| !name.contains("spec.json")), "a run was begun");
     // Foreign pictures of one's own, too.
@@ -275,7 +275,7 @@ fn data_that_a_stage_needs_are_asked_for_first() {
     std::fs::write(folder.path().join("small.toml"), study).unwrap();
     let run = ["study", "run", "small.toml"];
     let said = show(&ends(2, &folder, &run));
-    assert!(said.contains("other/images.npy when the models are trained, and it is not"), "{said}");
+    assert!(said.contains("other/images.npy after training, and it does not exist"), "{said}");
     ends(0, &folder, &["demo", "--items", "20", "--seed", "5", "--out", "other"]);
     let ran = show(&ends(0, &folder, &run));
     assert!(ran.contains("mine energy AUROC"), "{ran}");
@@ -548,7 +548,9 @@ fn an_interrupted_study_goes_on() {
     let mut rest = String::new();
     lines.read_to_string(&mut rest).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130), "{rest}");
-    assert!(rest.contains("go on by\n  dissensus study run small.toml --store runs --arms soft\n"));
+    assert!(
+        rest.contains("continue with\n  dissensus study run small.toml --store runs --arms soft\n")
+    );
     let left = status(&folder, &part);
     let done = left["runs"]["done"].as_u64().unwrap();
     assert!((1..12).contains(&done) && left["eta_seconds"].as_f64().unwrap() > 0.0, "{left}");

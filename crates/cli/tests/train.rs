@@ -50,7 +50,7 @@ const VARIABLE: [(&str, &str); 5] = [
     (r"\b[0-9a-f]{16}\b", "0123456789abcdef"),
     (r",-?\d\.\d{4}\b", ",0.1234"),
     (r"[ -]\d\.\d{4}\b", " 0.1234"),
-    (r"best epoch \d", "best epoch N"),
+    (r"selected epoch \d", "selected epoch N"),
     (r"\b\d+\.\d s\b", "TIME"),
 ];
 

@@ -83,6 +83,9 @@ pub enum DataError {
     /// Generated votes that do not make a table.
     #[error(transparent)]
     Table(#[from] dissensus_core::BuildError),
+    /// True distributions of generated data that are none.
+    #[error(transparent)]
+    Distribution(#[from] dissensus_core::DistributionError),
     /// An encoder that cannot be used.
     #[error(transparent)]
     Embed(#[from] dissensus_embed::EmbedError),

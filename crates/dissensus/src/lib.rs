@@ -33,22 +33,29 @@
 //! The verbs: [`read_votes`], [`read_inputs`], [`data::fetch()`] (datasets and encoders), [`encode`],
 //! [`deliver`], [`fit`] and [`fit_stored`], [`Trained::predict`], [`score`], [`compare_items`] and
 //! [`compare_seeds`], [`examine`] (curvature, barriers, CKA, Grad-CAM, out-of-distribution
-//! detection), [`Study::plan`](studies::Study::plan) with [`run_jobs`], and [`write_report`].
+//! detection), [`Study::plan`](studies::Study::plan) with [`run_study`], and [`write_report`].
 //!
 //! Long work takes a [`Progress`] and a [`Cancel`]; every failure is an [`Error`] that carries data.
 //! The crates below are re-exported as modules of the same names, for everything that is not a verb.
 
+mod blends_files;
 mod compare;
 mod context;
+mod csv_files;
 mod data_error;
 mod deliver;
 mod encoding;
 mod error;
 mod evaluate;
+mod fetch;
+mod figures;
 mod load;
 mod open;
 mod reporting;
+mod run_list;
 mod score;
+mod study;
+mod summary;
 mod verbs;
 
 #[rustfmt::skip]
@@ -64,10 +71,12 @@ pub use {
 pub use dissensus_core::{Cancel, Event, Progress, Silent, VoteTable};
 pub use dissensus_train::{FitOptions, RunPlan, Task, TrainError, Trained, fit_stored, run_jobs};
 
+pub use blends_files::{BLENDS_FILES, save_blends};
 pub use compare::{
     Difference, ItemComparison, SeedComparison, SeedTest, compare_items, compare_seeds,
 };
 pub use context::LoadContext;
+pub use csv_files::{PredictionFile, baseline_csv, densities_csv, ood_scores_csv, predictions_csv};
 pub use data_error::DataError;
 pub use deliver::{DeliverOptions, Delivered, LabelFile, SparseDraw, deliver};
 pub use encoding::{ENCODERS, Source as EncoderSource, encode, open_encoder};
@@ -76,8 +85,13 @@ pub use evaluate::{
     DEFAULT_METRICS, Evaluated, LabelProblem, ScoreError, ScoreOptions, evaluate, evaluate_common,
     metrics,
 };
+pub use fetch::{fetch_data, fetch_named};
+pub use figures::{format_number, votes_figure};
 pub use load::{blends_material, load_material, load_task, read_inputs};
 pub use open::find_data;
 pub use reporting::{WrittenReport, report_tables, write_report};
+pub use run_list::{RunFile, RunRow, run_files, state_name};
 pub use score::{MetricScore, Scores, score};
+pub use study::{StudyEvent, StudyOptions, StudyOutcome, drop_weights, run_study, train_study};
+pub use summary::{ArmMetric, ArmSummary, RunSummary, SummaryColumn, ValueOf, summarize_runs};
 pub use verbs::{VERSION, environment, fit, read_votes};

@@ -47,22 +47,34 @@ fn unknown_keys_come_with_the_nearest_and_their_place() {
 #[test]
 fn names_must_be_known() {
     for (more, named) in [
-        ("[[table]]\nname = 't'\narms = ['sotf']\n", "[[table]] arms names \"sotf\""),
+        (
+            "[[table]]\nname = 't'\narms = ['sotf']\n",
+            "[[table]] arms is \"sotf\", which is unknown",
+        ),
         ("[[table]]\nname = 't'\nmetrics = ['soft_nl']\n", "did you mean `soft_nll`?"),
         ("[[table]]\nname = 't'\nmetrics = ['kl.lats']\n", "did you mean `kl.last`?"),
-        ("[[table]]\nname = 't'\nslices = ['high']\n", "[[table]] slices names \"high\""),
-        ("[[table]]\nname = 't'\nks = [4]\n", "[[table]] ks names \"4\""),
+        (
+            "[[table]]\nname = 't'\nslices = ['high']\n",
+            "[[table]] slices is \"high\", which is unknown",
+        ),
+        ("[[table]]\nname = 't'\nks = [4]\n", "[[table]] ks is \"4\", which is unknown"),
         ("[[table]]\nname = 't'\ndatasets = ['blend']\n", "did you mean `blends`?"),
         ("[[table]]\nname = 't'\nagainst = { arm = 'slss' }\n", "did you mean `sls`?"),
         ("[[figure]]\nname = 'f'\nkind = 'scatter'\nx = 'kl'\ny = 'entropy'\n", "[[figure]] y"),
-        ("[[figure]]\nname = 'f'\nkind = 'histogram'\n", "[[figure]] x names \"\""),
+        ("[[figure]]\nname = 'f'\nkind = 'histogram'\n", "[[figure]] x is \"\", which is unknown"),
         ("[[figure]]\nname = 'f'\nkind = 'curves'\nmetrics = ['los']\n", "did you mean `loss`?"),
-        ("[[figure]]\nname = 'f'\nmetrics = ['loss']\n", "[[figure]] metrics names \"loss\""),
+        (
+            "[[figure]]\nname = 'f'\nmetrics = ['loss']\n",
+            "[[figure]] metrics is \"loss\", which is unknown",
+        ),
         (
             "[[reference]]\narm = 'hard'\nmetric = 'kl'\nmean = 1.0\nsource = 'x'\n",
-            "[[reference]] arm names \"hard\"",
+            "[[reference]] arm is \"hard\", which is unknown",
         ),
-        ("[[arm]]\nname = 'x'\ndelivery = 'soft'\ndatasets = ['y']\n", "datasets names \"y\""),
+        (
+            "[[arm]]\nname = 'x'\ndelivery = 'soft'\ndatasets = ['y']\n",
+            "datasets is \"y\", which is unknown",
+        ),
         (
             "[grid]\n'training.learning_rate' = [0.1]\nselect = 'brier_uncertainty'\n",
             "[grid] select",

@@ -317,10 +317,13 @@ fn settings_of_stages_are_checked() {
     refused("[stages.geometry]\nprobe = 3\n", "unknown key `probe` in [stages.geometry]");
     refused("[stages.geometry]\nwhich = 'first'\n", "[stages.geometry] which is \"first\"");
     refused("[stages.geometry]\nprobes = 0\n", "[stages.geometry] probes is 0");
-    refused("[stages.geometry]\nslices = ['hihg']\n", "names \"hihg\"");
+    refused("[stages.geometry]\nslices = ['hihg']\n", "is \"hihg\", which is unknown");
     refused("[stages.geometry]\nprecision = 'f64'\n", "precision is \"f64\"");
-    refused("[stages.variance]\narms = ['sotf']\n", "[stages.variance] arms names \"sotf\"");
-    refused("[stages.variance]\nks = [4]\n", "[stages.variance] ks names \"4\"");
+    refused(
+        "[stages.variance]\narms = ['sotf']\n",
+        "[stages.variance] arms is \"sotf\", which is unknown",
+    );
+    refused("[stages.variance]\nks = [4]\n", "[stages.variance] ks is \"4\", which is unknown");
     refused("[stages.variance]\nseeds = 0\n", "seeds is 0");
     refused("[stages.ood]\nsets = ['svnh']\n", "did you mean `svhn`?");
     let own = "{ name = 'mine', inputs = 'mine.npy' }";
@@ -335,6 +338,6 @@ fn settings_of_stages_are_checked() {
     refused("[stages.barrier]\narms = ['soft', 'sls']\npoints = 2\n", "points is 2");
     refused(
         "[[figure]]\nname = 'f'\nkind = 'scatter'\nx = 'kl'\ny = 'gradient_variance'\n",
-        "y names \"gradient_variance\"",
+        "y is \"gradient_variance\", which is unknown",
     );
 }

@@ -107,7 +107,9 @@ pub enum ConfigError {
         place: Place,
     },
     /// A name that is not in a list.
-    #[error("{key} names {found:?} ({place}); did you mean `{nearest}`? There are {known}")]
+    #[error(
+        "{key} is {found:?}, which is unknown ({place}); did you mean `{nearest}`? There are {known}"
+    )]
     UnknownName {
         /// Section and key.
         key: String,

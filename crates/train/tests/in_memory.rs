@@ -113,7 +113,8 @@ fn progress_is_reported_and_a_run_can_be_cancelled() {
 #[test]
 fn a_fit_that_diverges_fails() {
     let options = FitOptions::default();
-    let error = fit(task(), &plan(&["training.learning_rate=1e10"]), &Cpu, &options, &mut []).unwrap_err();
+    let error =
+        fit(task(), &plan(&["training.learning_rate=1e10"]), &Cpu, &options, &mut []).unwrap_err();
     assert!(matches!(&error, TrainError::Failed { reason } if reason.contains("diverged")));
 }
 

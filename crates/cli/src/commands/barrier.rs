@@ -5,35 +5,35 @@ use std::process::ExitCode;
 use dissensus::examine::{PathSettings, Paths, barrier};
 use dissensus::geometry::barrier::{Barrier, Statistics};
 
-use crate::examining::{Bars, Models, short};
-use crate::judging::number;
+use crate::evaluation::number;
+use crate::examining::{Models, Terminal, short};
 use crate::ui::table::{Cell, Form, Print as _, Table};
 use crate::ui::{self, bars, paint, text};
 
-/// The loss on the straight line between the weights of two runs, and how far it rises.
+/// Compute the loss barrier on the straight line between the weights of two runs.
 ///
 /// At α the weights are (1 − α)·A + α·B. The barrier is the largest excess of the soft NLL there over
-/// the straight line between the losses of both ends: near 0 where the two lie in one basin. The loss
-/// is over the items of the part that both runs have in it. Batch statistics on the path are mixed as
-/// the weights are (interpolated), or measured again at every point on the items that both were
-/// trained on (recomputed); both are shown, since stale statistics alone can make a barrier.
+/// the straight line between the losses of both ends: near 0 if both lie in one basin. The loss is
+/// over the items that both runs have in the part. Batch statistics on the path are interpolated like
+/// the weights, or recomputed at every point on the items that both were trained on; both are shown,
+/// since interpolated statistics alone can cause a barrier.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The run to start from: its id, or the first digits of it
     #[arg(value_name = "A")]
     from: String,
-    /// The run to walk to
+    /// The run at the other end
     #[arg(value_name = "B")]
     to: String,
-    /// Where batch statistics on the path come from
+    /// How batch statistics on the path are computed
     #[arg(long, value_name = "HOW", default_value = "both")]
     #[arg(value_parser = ["interpolated", "recomputed", "both"])]
     statistics: String,
-    /// Points of the path, both ends among them
+    /// Number of points on the path, both ends included
     #[arg(long, value_name = "N", default_value_t = 21)]
     points: usize,
-    /// The part of the split [default: the one that is reported, the last]
+    /// The part of the split [default: the reported part, the last]
     #[arg(long, value_name = "PART")]
     part: Option<String>,
     #[command(flatten)]
@@ -51,14 +51,14 @@ pub(crate) struct Args {
 
 const EXAMPLES: &str = "\
 Examples:
-  dissensus barrier 0f3a 77c1                soft and sls of one seed, say
+  dissensus barrier 0f3a 77c1                for example soft and sls of one seed
   dissensus barrier 0f3a 77c1 --csv > path.csv";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let infos = args.models.find(&[args.from.clone(), args.to.clone()])?;
-    let mut bench = args.models.bench()?;
-    let mut from = bench.model(&infos[0])?;
-    let to = bench.model(&infos[1])?;
+    let mut opened = args.models.open()?;
+    let mut from = opened.model(&infos[0])?;
+    let to = opened.model(&infos[1])?;
     let settings = PathSettings {
         part: args.part.clone(),
         points: args.points,
@@ -68,11 +68,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             _ => PathSettings::default().statistics,
         },
     };
-    let bar = Bars::default();
+    let bar = Terminal::default();
     let found = barrier(&mut from, &to, &settings, &bar.observer())?;
     drop(bar);
     if args.json {
-        bench.print(&found)?;
+        opened.print(&found)?;
         return Ok(ExitCode::SUCCESS);
     }
     let form = Form::asked(args.csv, args.markdown, false);

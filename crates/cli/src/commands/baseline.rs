@@ -1,6 +1,5 @@
 //! `dissensus baseline`
 
-use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -13,12 +12,12 @@ use crate::ui;
 
 /// Write predictions that need no model.
 ///
-/// A score means little alone. These stand beside it: `uniform` and `prior` know nothing of the
-/// item, `votes` is the best there is, `tempered` has the right order but is too even, `majority`
-/// ignores disagreement, `random` guesses.
+/// Baselines put the scores of a model in context: `uniform` and `prior` ignore the item, `votes` is
+/// the best possible prediction, `tempered` has the right order but is too even, `majority` ignores
+/// disagreement, `random` guesses.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Which: uniform, prior, votes, tempered, majority or random
+    /// The baseline: uniform, prior, votes, tempered, majority or random
     #[arg(value_parser = names(), hide_possible_values = true)]
     name: String,
     /// The votes
@@ -46,18 +45,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         anyhow::bail!("there is no baseline {:?}", args.name);
     };
     let table = reading::read(&args.votes, &args.how.options(Keep::Counts))?.table;
-    let mut csv = String::from("id");
-    for class in table.classes().names() {
-        write!(csv, ",{}", ui::table::csv_cell(class))?;
-    }
-    csv.push('\n');
-    for (id, row) in baseline.predict(&table, args.seed) {
-        csv += &ui::table::csv_cell(id);
-        for value in row {
-            write!(csv, ",{value}")?;
-        }
-        csv.push('\n');
-    }
+    let csv = dissensus::baseline_csv(baseline, &table, args.seed);
     match &args.out {
         None => ui::out_bytes(csv.as_bytes())?,
         Some(path) => {

@@ -4,27 +4,27 @@ use std::process::ExitCode;
 
 use dissensus::examine::{Cka, CkaSettings, Shared, cka};
 
-use crate::examining::{Bars, Models, short};
-use crate::judging::number;
+use crate::evaluation::number;
+use crate::examining::{Models, Terminal, short};
 use crate::ui::table::{Cell, Form, Print as _, Table};
 use crate::ui::{self, paint};
 
-/// How alike the features of several runs are, from 0 to 1: linear CKA.
+/// Compare the features of several runs by linear CKA, from 0 to 1.
 ///
-/// Features are what the last layer reads. CKA does not change with rotation or scale, so it compares
-/// what runs of other seeds have learned. Other seeds hold out other items: each pair is compared on
-/// those that both hold out, or, with --items all, on all items of the data. With fewer items than
-/// features, CKA is high even for unrelated ones; the numbers of items are shown.
+/// Features are the inputs of the last layer. CKA is invariant to rotation and scale, so runs of
+/// different seeds can be compared. Runs of different seeds hold out different items: each pair is
+/// compared on the items that both hold out or, with --items all, on all items of the data. With fewer
+/// items than features, CKA is high even for unrelated features; the numbers of items are shown.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The runs, two or more: their ids, or the first digits of them
     #[arg(value_name = "RUN", required = true, num_args = 2..)]
     runs: Vec<String>,
-    /// The items: those of the part that both runs of a pair have in it, or all of the data
+    /// The items: those that both runs of a pair have in the part (pairs), or all of the data (all)
     #[arg(long, value_name = "ITEMS", default_value = "pairs", value_parser = ["pairs", "all"])]
     items: String,
-    /// The part of the split [default: the one that is reported, the last]
+    /// The part of the split [default: the reported part, the last]
     #[arg(long, value_name = "PART")]
     part: Option<String>,
     #[command(flatten)]
@@ -47,15 +47,15 @@ Examples:
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let infos = args.models.find(&args.runs)?;
-    let mut bench = args.models.bench()?;
-    let mut models = bench.all(&infos)?;
+    let mut opened = args.models.open()?;
+    let mut models = opened.all(&infos)?;
     let shared = if args.items == "all" { Shared::All } else { Shared::Pairs };
     let settings = CkaSettings { part: args.part.clone(), shared };
-    let bars = Bars::default();
+    let bars = Terminal::default();
     let found = cka(&mut models, &settings, &bars.observer())?;
     drop(bars);
     if args.json {
-        bench.print(&found)?;
+        opened.print(&found)?;
         return Ok(ExitCode::SUCCESS);
     }
     let form = Form::asked(args.csv, args.markdown, false);
@@ -73,8 +73,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let widest = found.widths.iter().copied().max().unwrap_or(0);
         if fewest < widest {
             ui::err(&format!(
-                "{} {fewest} items for {widest} features: even unrelated ones would look alike; \
-                 --items all takes all items of the data\n",
+                "{} {fewest} items for {widest} features: CKA is high even for unrelated \
+                 features; --items all uses all items of the data\n",
                 paint::warn("note:")
             ));
         }

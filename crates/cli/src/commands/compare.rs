@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::judging::JudgeArgs;
+use crate::evaluation::EvaluateArgs;
 
 mod items;
 mod seeds;
@@ -11,37 +11,37 @@ mod seeds;
 /// Compare models on the same items, or methods over paired seeds.
 ///
 /// Over items: `--predictions A B C` compares B and C with A, item by item, with a bootstrap
-/// interval over the items. It says how sure the difference is for these trained models, not
+/// interval over the items. The interval holds for these trained models; it does not tell
 /// whether the method would win again with other seeds.
 ///
 /// Over seeds: `--a A1 A2 … --b B1 B2 …` pairs the files in order and tests the differences of
 /// each metric exactly (Wilcoxon signed-rank), corrected over the metrics (Holm), with effect
-/// sizes and the smallest p that so many pairs can give.
+/// sizes and the smallest p-value that this number of pairs can reach.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Models to compare: the first is what the others are compared with
+    /// Models to compare: the others are compared with the first
     #[arg(long, value_name = "FILE", num_args = 2.., conflicts_with_all = ["a", "b"])]
     predictions: Vec<PathBuf>,
-    /// The seeds of one method
+    /// Predictions of one method, one file per seed
     #[arg(long, value_name = "FILE", num_args = 1.., requires = "b")]
     a: Vec<PathBuf>,
-    /// The seeds of the other, in the same order
+    /// Predictions of the other method, with the seeds in the same order
     #[arg(long, value_name = "FILE", num_args = 1.., requires = "a")]
     b: Vec<PathBuf>,
-    /// One-sided tests: does `b` have the `less` or the `greater` value? [default: two-sided]
+    /// One-sided tests: `b` is `less` or `greater` than `a` [default: two-sided]
     #[arg(long, value_name = "SIDE", value_parser = ["less", "greater"])]
     alternative: Option<String>,
     /// Print as JSON, with every setting
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    judge: JudgeArgs,
+    evaluation: EvaluateArgs,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let options = args.judge.options()?;
+    let options = args.evaluation.options()?;
     options.chosen()?;
-    let table = args.judge.read_votes()?;
+    let table = args.evaluation.read_votes()?;
     if !args.a.is_empty() {
         return seeds::run(args, &options, &table);
     }

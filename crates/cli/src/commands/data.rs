@@ -11,43 +11,43 @@ use dissensus::data::fetch::Outcome;
 use dissensus::data::{
     Dataset, HUB_PREFIX, HubModel, Options, default_cache_dir, fetch, fetch_model, find, status,
 };
+use dissensus::{BLENDS_FILES, save_blends};
 
-use crate::generated;
-use crate::ui::{self, paint, progress::FetchBars, text};
+use crate::ui::{self, paint, progress::Terminal, text};
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
-    /// List the known datasets: what they are, their licences, and what is here already
+    /// List the known datasets, their licences, and which are in the cache
     List(ListArgs),
-    /// Get datasets and encoders into the cache, with checksums
+    /// Download datasets and encoders into the cache, with checksums
     Fetch(FetchArgs),
 }
 
 #[derive(clap::Args)]
 pub(crate) struct ListArgs {
-    /// Where datasets are kept [default: the user's cache directory, or $DISSENSUS_CACHE]
+    /// The cache folder [default: the user's cache directory, or $DISSENSUS_CACHE]
     #[arg(long, value_name = "DIR")]
     cache: Option<PathBuf>,
 }
 
-/// Get datasets and encoders into the cache.
+/// Download datasets and encoders into the cache.
 ///
-/// Files come from their public sources, or from a local mirror with --from; either way every byte
-/// is checked before a file appears. An interrupted download is resumed when the command is run
-/// again. A file with a wrong checksum is not kept. Models of the Hugging Face hub are named
-/// hf:OWNER/NAME, with @COMMIT to pin one; HF_ENDPOINT and HF_TOKEN are used where they are set.
+/// Files are downloaded from their public sources, or copied from a local mirror with --from; every
+/// file is checked before it is kept. An interrupted download is resumed when the command is run
+/// again. Models of the Hugging Face hub are named
+/// hf:OWNER/NAME, with @COMMIT to pin one; HF_ENDPOINT and HF_TOKEN are used if they are set.
 #[derive(clap::Args)]
 pub(crate) struct FetchArgs {
-    /// As `dissensus data list` names them, or models of the hub: hf:OWNER/NAME or hf:OWNER/NAME@COMMIT
+    /// Names of `dissensus data list`, or models of the hub: hf:OWNER/NAME or hf:OWNER/NAME@COMMIT
     #[arg(required = true, value_name = "NAME")]
     names: Vec<String>,
     /// Take the files from this folder instead of the network
     #[arg(long, value_name = "DIR", env = "DISSENSUS_MIRROR")]
     from: Option<PathBuf>,
-    /// Where datasets are kept [default: the user's cache directory, or $DISSENSUS_CACHE]
+    /// The cache folder [default: the user's cache directory, or $DISSENSUS_CACHE]
     #[arg(long, value_name = "DIR")]
     cache: Option<PathBuf>,
-    /// Get files again that are here already
+    /// Download files again that are in the cache
     #[arg(long)]
     force: bool,
 }
@@ -87,7 +87,7 @@ fn list(cache: Option<PathBuf>) -> anyhow::Result<ExitCode> {
 fn here(holding: &Holding, cache: &Path) -> String {
     if holding.dataset.kind == Kind::Generated {
         let folder = cache.join(holding.dataset.name);
-        let made = generated::BLENDS_FILES.iter().all(|file| folder.join(file).exists());
+        let made = BLENDS_FILES.iter().all(|file| folder.join(file).exists());
         return if made { "in the cache" } else { "generated, nothing to download" }.to_owned();
     }
     let files = &holding.files;
@@ -123,16 +123,16 @@ fn get(args: FetchArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a name stands for.
+/// A dataset or a model by its name.
 enum Wanted {
     Dataset(&'static Dataset),
     Model(HubModel),
 }
 
-/// How a file came into the cache, in words.
+/// The source of a file in the cache, in words.
 fn how(outcome: &Outcome) -> String {
     match outcome {
-        Outcome::Present => "here already".to_owned(),
+        Outcome::Present => "in the cache already".to_owned(),
         Outcome::Copied { from } => format!("copied from {}", from.display()),
         Outcome::Downloaded { url, resumed_from: None } => format!("from {url}"),
         Outcome::Downloaded { url, resumed_from: Some(bytes) } => {
@@ -142,7 +142,7 @@ fn how(outcome: &Outcome) -> String {
 }
 
 fn get_model(model: &HubModel, options: &Options) -> anyhow::Result<()> {
-    let fetched = fetch_model(model, options, &FetchBars::default())?;
+    let fetched = fetch_model(model, options, &Terminal::default())?;
     for file in &fetched.files {
         let line = format!("{}; sha256 {}…\n", how(&file.outcome), &file.sha256[..12]);
         ui::err(&paint::dim(&line));
@@ -152,7 +152,7 @@ fn get_model(model: &HubModel, options: &Options) -> anyhow::Result<()> {
 }
 
 fn get_files(dataset: &Dataset, options: &Options) -> anyhow::Result<()> {
-    let fetched = fetch(dataset, options, &FetchBars::default())?;
+    let fetched = fetch(dataset, options, &Terminal::default())?;
     for file in &fetched.files {
         let checked = format!("sha256 {}…", &file.variant.sha256[..12]);
         ui::err(&paint::dim(&format!(
@@ -167,10 +167,10 @@ fn get_files(dataset: &Dataset, options: &Options) -> anyhow::Result<()> {
 
 fn generate(dataset: &Dataset, cache: &Path, force: bool) -> anyhow::Result<()> {
     let folder = cache.join(dataset.name);
-    let paths = generated::BLENDS_FILES.map(|file| folder.join(file));
+    let paths = BLENDS_FILES.map(|file| folder.join(file));
     if force || !paths.iter().all(|path| path.exists()) {
         let blends = Settings::default().check()?.generate()?;
-        generated::save_blends(&blends, &folder, true)?;
+        save_blends(&blends, &folder, true)?;
     }
     for path in paths {
         ui::out(&format!("{}\n", path.display()))?;

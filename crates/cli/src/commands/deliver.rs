@@ -13,11 +13,11 @@ use dissensus::{DeliverOptions, SparseDraw, deliver};
 use super::votes::reading::{self, ReadingArgs};
 use crate::ui::{self, paint, text};
 
-/// Write the labels that training would see, for any outside training loop.
+/// Write the labels of each epoch, for any training loop.
 ///
 /// The label of an example in an epoch is a pure function of the seed, the epoch and the example's
-/// id: the same here, in dissensus' own training, and in the few lines of numpy that the
-/// documentation of the `labels` crate gives. Labels are written as epochs × items (.npy) or a row
+/// id: the same here, in `dissensus train`, and in the few lines of numpy in the
+/// documentation of the `labels` crate. Labels are written as epochs × items (.npy) or a row
 /// per epoch and item (.csv), distributions that stay the same as items × classes, and those of each
 /// epoch as epochs × items × classes.
 #[derive(clap::Args)]
@@ -29,7 +29,7 @@ pub(crate) struct Args {
     /// The delivery method with its settings, such as sls or sls:every=5
     #[arg(long, value_name = "METHOD")]
     method: Delivery,
-    /// The target behind it, with its settings
+    /// The target distribution of the delivery, with its settings
     #[arg(long, value_name = "TARGET", default_value = "frequencies")]
     target: Target,
     /// The epochs to write: A..B, from A up to but not including B
@@ -38,7 +38,7 @@ pub(crate) struct Args {
     /// Draw K votes per item first: K (with replacement), or K:without (from the real votes)
     #[arg(long, value_name = "K")]
     sparse: Option<SparseDraw>,
-    /// Seed of everything that is random
+    /// The random seed
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
     /// The file to write: .npy or .csv [default: CSV on standard output]

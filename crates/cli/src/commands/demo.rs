@@ -10,16 +10,15 @@ use dissensus::data::blends::{Blends, SIDE, Settings, VotesPerItem, class_names}
 use dissensus::votes::summary::summarize;
 
 use super::study::at_least_one;
-use crate::generated;
 use crate::ui::{self, bars, paint, text};
 
-/// See why delivery matters: train six methods on built-in data, on a plain CPU.
+/// Train six delivery methods on generated data, on a CPU.
 ///
-/// `blends` are small grey pictures, each of two glyphs at once, with the votes of a simulated
-/// population of annotators. The true distribution of the votes is known exactly, which no real
-/// data set can offer. Nothing is downloaded; the same seed gives the same bytes. The same small
-/// network is then trained with every delivery method, with few votes an item and with all, and
-/// judged against the votes and against the truth. Takes about a minute on two cores.
+/// `blends` are small grey images, each a blend of two glyphs, with the votes of a simulated
+/// population of annotators. The true distribution of the votes is known exactly, unlike that of any
+/// real dataset. Nothing is downloaded; the same seed gives the same bytes. One small network is then
+/// trained with every delivery method, with few votes per item and with all votes, and evaluated
+/// against the votes and against the true distribution. This takes about a minute on two cores.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -27,10 +26,10 @@ pub(crate) struct Args {
     /// Only generate and show the data
     #[arg(long)]
     no_train: bool,
-    /// Epochs of every run
+    /// Epochs per run
     #[arg(long, value_name = "N", default_value_t = 30)]
     epochs: u64,
-    /// Seeds of every method
+    /// Seeds per method
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = at_least_one)]
     seeds: u64,
     /// The folder of runs
@@ -39,26 +38,26 @@ pub(crate) struct Args {
     /// Save votes.csv, images.npy and truth.npz into this folder, and do not train
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Replace files that exist there
+    /// Replace existing files
     #[arg(long)]
     force: bool,
 }
 
 #[derive(clap::Args)]
 pub(crate) struct SettingsArgs {
-    /// How many pictures
+    /// Number of images
     #[arg(long, default_value_t = 2000)]
     items: usize,
-    /// Votes on each: a number, or a range such as 3..8
+    /// Votes per image: a number, or a range such as 3..8
     #[arg(long, default_value_t = Settings::default().votes)]
     votes: VotesPerItem,
-    /// Annotators in the population
+    /// Number of annotators in the population
     #[arg(long, default_value_t = Settings::default().annotators)]
     annotators: usize,
-    /// How much the two glyphs of a picture compete, from 0 to 1
+    /// How evenly the two glyphs of an image are blended, from 0 to 1
     #[arg(long, default_value_t = Settings::default().ambiguity)]
     ambiguity: f64,
-    /// Seed of everything that is random
+    /// The random seed
     #[arg(long, default_value_t = Settings::default().seed)]
     seed: u64,
 }
@@ -75,9 +74,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let summary = summarize(blends.table(), &[], 0);
     let name = format!("blends (generated, seed {})", args.settings.seed);
     super::votes::print_summary(&name, &[], &summary)?;
-    ui::out(&pictures(&blends)?)?;
+    ui::out(&images(&blends)?)?;
     if let Some(folder) = &args.out {
-        for path in generated::save_blends(&blends, folder, args.force)? {
+        for path in dissensus::save_blends(&blends, folder, args.force)? {
             ui::err(&format!("wrote {}\n", path.display()));
         }
         let votes = folder.join("votes.csv");
@@ -85,16 +84,18 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if args.no_train {
-        ui::out("\nnext: dissensus demo --out blends   saves votes, pictures and truth\n")?;
+        ui::out(
+            "\nnext: dissensus demo --out blends   saves votes, images and true distributions\n",
+        )?;
         return Ok(ExitCode::SUCCESS);
     }
     training::run(args, &blends)
 }
 
-/// A clear picture, a doubtful one and one that splits people, each with its votes and its truth.
-fn pictures(blends: &Blends) -> anyhow::Result<String> {
+/// A clear image, a doubtful one and one that splits people, each with votes and true distribution.
+fn images(blends: &Blends) -> anyhow::Result<String> {
     let mut page = String::new();
-    writeln!(page, "\n{}", paint::title("Three pictures, their votes, and the truth behind them"))?;
+    writeln!(page, "\n{}", paint::title("Three images, their votes and their true distributions"))?;
     let mut order: Vec<usize> = (0..blends.len()).collect();
     let entropy = |item: usize| dissensus::core::entropy(blends.truth(item));
     order.sort_by(|&a, &b| entropy(a).total_cmp(&entropy(b)));

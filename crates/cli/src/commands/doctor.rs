@@ -11,25 +11,25 @@ use serde::Serialize;
 use crate::training::open_device;
 use crate::ui::{self, paint, text};
 
-/// Say what there is to compute with, what is missing and how to get it, and check that it computes
-/// right.
+/// List the devices and libraries of this machine, and check that they compute correctly.
 ///
-/// Looks for NVIDIA's driver and libraries and for cards, and then runs small networks on the device
-/// that `train` would take, comparing everything with the CPU in double precision: outputs,
-/// gradients, Hessian products, ten steps of training, the labels that it draws. Nothing is changed.
+/// Looks for NVIDIA's driver, libraries and GPUs, and explains how to install what is missing. It then
+/// runs small networks on the device that `train` would use and compares everything with the CPU in
+/// double precision: outputs, gradients, Hessian products, ten steps of training, drawn labels.
+/// Nothing is changed.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// Check every operation and model in every precision, and print each comparison
     #[arg(long)]
     full: bool,
-    /// Check one network only, as `--full` names them
+    /// Check only this network, by its name in `--full`
     #[arg(long, value_name = "NAME", hide = true)]
     network: Option<String>,
-    /// Check with these numbers only
+    /// Check only this precision
     #[arg(long, value_name = "PRECISION", hide = true, value_parser = Precision::NAMES)]
     precision: Option<String>,
-    /// The device to check: auto, cpu, cuda, or one of several, as in cuda:1
+    /// The device to check: auto, cpu, cuda, or one of several GPUs as in cuda:1
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     device: String,
     /// Print as JSON, every comparison included
@@ -39,18 +39,20 @@ pub(crate) struct Args {
 
 const EXAMPLES: &str = "\
 Examples:
-  dissensus doctor                    what is there, and ten seconds of checks
+  dissensus doctor                    what is installed, and ten seconds of checks
   dissensus doctor --full             all checks, about a minute
   dissensus doctor --device cpu
 
-Exit codes: 0 all is well; 1 a comparison is off; 2 the device cannot be opened.";
+Exit codes: 0 all checks pass; 1 a check fails; 2 the device cannot be opened.";
 
 #[derive(Serialize)]
 struct Report<'a> {
     version: &'a str,
     system: String,
     libraries: Vec<Found<'a>>,
-    cards: Vec<String>,
+    /// The name in JSON is of the first versions.
+    #[serde(rename = "cards")]
+    gpus: Vec<String>,
     device: &'a str,
     holds: bool,
     seconds: f64,
@@ -76,10 +78,10 @@ struct Compared<'a> {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let libraries = libraries();
-    let cards = gpus();
-    let shown = cards.as_deref().unwrap_or_default();
+    let gpus = gpus();
+    let shown = gpus.as_deref().unwrap_or_default();
     if !args.json {
-        ui::out(&found(&libraries, shown, cards.as_ref().err()))?;
+        ui::out(&found(&libraries, shown, gpus.as_ref().err()))?;
     }
     let device = open_device(&args.device)?;
     let (on_gpu, device) = (device.is_gpu(), device.into_device());
@@ -118,7 +120,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             version: dissensus::VERSION,
             system: system(),
             libraries: libraries.iter().map(as_found).collect(),
-            cards: shown.iter().map(card).collect(),
+            gpus: shown.iter().map(describe).collect(),
             device: &device_name,
             holds,
             seconds,
@@ -141,8 +143,8 @@ fn gib(bytes: usize) -> String {
     format!("{:.0} GiB", bytes as f64 / (1u64 << 30) as f64)
 }
 
-fn card(card: &Gpu) -> String {
-    let Gpu { name, capability, memory: (all, free), processors } = card;
+fn describe(gpu: &Gpu) -> String {
+    let Gpu { name, capability, memory: (all, free), processors } = gpu;
     format!(
         "{name}, compute capability {capability}, {processors} processors, {} ({} free)",
         gib(*all),
@@ -150,10 +152,10 @@ fn card(card: &Gpu) -> String {
     )
 }
 
-/// The first part of the page: what is there.
-fn found(libraries: &[Library], cards: &[Gpu], problem: Option<&String>) -> String {
+/// The first part of the page: devices and libraries.
+fn found(libraries: &[Library], gpus: &[Gpu], problem: Option<&String>) -> String {
     let mut page = format!("dissensus {}\n\n", dissensus::VERSION);
-    page += &format!("{}\n", paint::title("Here"));
+    page += &format!("{}\n", paint::title("This machine"));
     let line = |name: &str, what: &str| format!("  {} {what}\n", text::pad(name, 28));
     page += &line("system", &system());
     page += &line("CPU", &Cpu.describe());
@@ -164,13 +166,13 @@ fn found(libraries: &[Library], cards: &[Gpu], problem: Option<&String>) -> Stri
         };
     }
     page += &line("cuBLAS", "not needed");
-    for (number, one) in cards.iter().enumerate() {
-        page += &line(&format!("cuda:{number}"), &card(one));
+    for (number, one) in gpus.iter().enumerate() {
+        page += &line(&format!("cuda:{number}"), &describe(one));
     }
     if let Some(problem) = problem {
-        page += &line("cards", &format!("{}: {problem}", paint::warn("cannot be asked")));
-    } else if cards.is_empty() {
-        page += &line("cards", "none: everything runs on the CPU");
+        page += &line("GPUs", &format!("{}: {problem}", paint::warn("cannot be listed")));
+    } else if gpus.is_empty() {
+        page += &line("GPUs", "none: everything runs on the CPU");
     }
     page
 }

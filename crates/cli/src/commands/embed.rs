@@ -19,32 +19,32 @@ use crate::commands::votes::reading::ReadingArgs;
 use crate::training::{encode, open_encoder};
 use crate::ui::{self, paint, text};
 
-/// Turn the texts or pictures of voted items into vectors, by a frozen encoder.
+/// Encode the texts or images of voted items as vectors, with a frozen encoder.
 ///
 /// The encoder is one of the catalogue (`--list`), a model of the Hugging Face hub
-/// (hf:facebook/dinov2-small; both are fetched by `dissensus data fetch`), a folder of BERT-family or
+/// (hf:facebook/dinov2-small; `dissensus data fetch` downloads both), a folder of BERT-family or
 /// DINOv2 weights in safetensors, an ONNX file (run by ONNX Runtime), or an OpenAI-compatible
-/// embeddings endpoint. Vectors are kept by the digests of the encoder and of what was encoded, so nothing is
-/// encoded or paid for twice. A spec's data.encoder does the same without a file in between.
+/// embeddings endpoint. Vectors are cached by the digests of the encoder and of its inputs, so nothing
+/// is encoded or paid for twice. A spec's data.encoder does the same without a file.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// A dataset of the catalogue, or a file of votes that carries texts
+    /// A dataset of the catalogue, or a file of votes with texts
     #[arg(value_name = "DATASET|FILE", required_unless_present = "list")]
     data: Option<String>,
-    /// The encoder: a name of the list, hf:OWNER/NAME, or a path
+    /// The encoder: a name of `--list`, hf:OWNER/NAME, or a path
     #[arg(long, value_name = "NAME|PATH", required_unless_present_any = ["list", "endpoint"])]
     encoder: Option<String>,
-    /// Where to write the vectors, with their ids, as .npz
+    /// The file to write: vectors with their ids, as .npz
     #[arg(long, value_name = "FILE.npz", required_unless_present = "list")]
     out: Option<PathBuf>,
-    /// The column of texts, where the file of votes is a table [default: guessed by its name]
+    /// The column of texts in a table of votes [default: guessed by its name]
     #[arg(long, value_name = "COLUMN")]
     text: Option<String>,
     /// How the vectors u and v of two texts become one: u, v, |u − v|, u·v; u, v; or as one text
     #[arg(long, value_enum, default_value_t = PairArg::Combined)]
     pair: PairArg,
-    /// Pictures by item id, where the data have none of their own
+    /// Images by item id, if the data have none
     #[arg(long, value_name = "PATH")]
     inputs: Option<PathBuf>,
     #[command(flatten)]
@@ -54,7 +54,7 @@ pub(crate) struct Args {
     /// List the encoders of the catalogue
     #[arg(long)]
     list: bool,
-    /// Ask the OpenAI-compatible endpoint at this address
+    /// Encode with the OpenAI-compatible endpoint at this address
     #[arg(long, value_name = "URL", conflicts_with = "encoder", requires = "model")]
     endpoint: Option<String>,
     /// The endpoint's model, such as text-embedding-3-large
@@ -63,10 +63,10 @@ pub(crate) struct Args {
     /// The environment variable that holds the endpoint's key
     #[arg(long, value_name = "VARIABLE", default_value = "OPENAI_API_KEY")]
     key_variable: String,
-    /// What a million tokens cost; needed for the cap
+    /// The price of a million tokens; needed for the cap
     #[arg(long, value_name = "PRICE", requires = "cap")]
     price: Option<f64>,
-    /// The most that may be spent, in the same money
+    /// The most that may be spent, in the same currency
     #[arg(long, value_name = "AMOUNT", requires = "price")]
     cap: Option<f64>,
     /// Spend without a cap
@@ -106,7 +106,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let encoder = match (&args.endpoint, &args.encoder) {
         (Some(url), _) => endpoint(args, url)?,
         (None, Some(name)) => open_encoder(name)?,
-        (None, None) => anyhow::bail!("name an encoder by --encoder; --list lists some"),
+        (None, None) => anyhow::bail!("give an encoder with --encoder; --list lists some"),
     };
     let (table, source) = source(args, data, encoder.kind())?;
     let pair = match args.pair {
@@ -130,7 +130,9 @@ fn endpoint(args: &Args, url: &str) -> anyhow::Result<Box<dyn Encoder>> {
     let cap = match (args.price, args.cap, args.no_cap) {
         (Some(price), Some(most), _) => Some(Cap { price, most }),
         (_, _, true) => None,
-        _ => anyhow::bail!("say what may be spent: --price PER_MILLION --cap AMOUNT, or --no-cap"),
+        _ => {
+            anyhow::bail!("limit the cost with --price PER_MILLION --cap AMOUNT, or give --no-cap")
+        }
     };
     let model = args.model.as_deref().context("an endpoint needs --model")?;
     let mut settings = Settings::new(url, model, cap);
@@ -138,7 +140,7 @@ fn endpoint(args: &Args, url: &str) -> anyhow::Result<Box<dyn Encoder>> {
     Ok(Box::new(Endpoint::new(settings)?))
 }
 
-/// The votes, and what is encoded of them.
+/// The votes, and the texts or images to encode.
 fn source(args: &Args, data: &str, takes: Takes) -> anyhow::Result<(VoteTable, Source)> {
     let path = std::path::Path::new(data);
     let cache = default_cache_dir()?;
@@ -162,13 +164,13 @@ fn source(args: &Args, data: &str, takes: Takes) -> anyhow::Result<(VoteTable, S
         (Takes::Image, _) => Source::Pictures(match &args.inputs {
             Some(inputs) => args.reading_inputs.read(inputs)?,
             None if WITH_IMAGES.contains(&data) => dissensus::inputs::from_dataset(data, &cache)?,
-            None => anyhow::bail!("{data} has no pictures of its own; name them by --inputs"),
+            None => anyhow::bail!("{data} has no images; give them with --inputs"),
         }),
     };
     Ok((table, source))
 }
 
-/// Writes the vectors; how many numbers one has.
+/// Writes the vectors, and returns their width.
 fn write(vectors: &Inputs, out: &std::path::Path) -> anyhow::Result<usize> {
     let (Kind::Features(features), Some(ids)) = (vectors.kind(), vectors.ids()) else {
         anyhow::bail!("an encoder gave no vectors");

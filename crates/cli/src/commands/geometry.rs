@@ -13,21 +13,22 @@ use dissensus::geometry::curvature::{
 use dissensus::geometry::model::Grouping;
 use serde::Serialize;
 
-use crate::examining::{Bars, Models, estimated, short, significant};
-use crate::judging::number;
+use crate::evaluation::number;
+use crate::examining::{Models, Terminal, estimated, short, significant};
 use crate::ui::table::{Cell, Form, Print as _, Table};
 use crate::ui::{self, files, paint, text};
 
-/// How sharply the loss curves around the weights of runs: λ_max and trace of the Hessian.
+/// Estimate the curvature of the loss at the weights of runs: λ_max and trace of the Hessian.
 ///
 /// The loss is the soft NLL against the votes, over a part of each run's split; batch statistics are
-/// frozen. Products with the Hessian are exact. λ_max, the largest eigenvalue, is found by power iteration, which stops when
-/// both its change and its residual are within the tolerance; the trace by Hutchinson's probes, with
-/// its standard error. An estimate that did not converge is marked with a question mark, and what to
-/// do about it is said.
+/// frozen. Products with the Hessian are exact. λ_max, the largest eigenvalue, is estimated by power
+/// iteration, which stops when both its change and its residual are within the tolerance; the trace
+/// is estimated with Hutchinson's probes and has a standard error. An estimate that did not converge
+/// has a question mark, and a note says what to do.
 ///
 /// A slice is some of the items by annotator entropy: all, high (the tenth that people disagree on
-/// most), top:SHARE as in top:0.25, or above:NATS as in above:0.5. Equal entropies are never parted.
+/// most), top:SHARE as in top:0.25, or above:NATS as in above:0.5. Items of equal entropy stay
+/// together.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -37,43 +38,43 @@ pub(crate) struct Args {
     /// The slices of the part, separated by commas: all, high, top:SHARE, above:NATS
     #[arg(long = "slice", value_name = "SLICE,…", value_delimiter = ',', default_value = "all")]
     slices: Vec<String>,
-    /// The part of the split [default: the one that is reported, the last]
+    /// The part of the split [default: the reported part, the last]
     #[arg(long, value_name = "PART")]
     part: Option<String>,
-    /// Find the K largest eigenvalues by Lanczos, too
+    /// Also estimate the K largest eigenvalues by Lanczos
     #[arg(long, value_name = "K")]
     largest: Option<usize>,
-    /// Find the K smallest eigenvalues by Lanczos, too
+    /// Also estimate the K smallest eigenvalues by Lanczos
     #[arg(long, value_name = "K", num_args = 0..=1, default_missing_value = "1")]
     smallest: Option<usize>,
-    /// The traces of the blocks of the network, each one a tensor, a layer or a stage
+    /// Also estimate the trace per tensor, layer or stage of the network
     #[arg(long, value_name = "BLOCK", num_args = 0..=1, default_missing_value = "stage")]
     #[arg(value_parser = ["tensor", "layer", "stage"])]
     blocks: Option<String>,
     /// Write the density of eigenvalues, by stochastic Lanczos quadrature, as CSV
     #[arg(long, value_name = "FILE.csv")]
     density: Option<PathBuf>,
-    /// The variance of the last layer's gradient when labels are drawn, against annotator entropy
+    /// Also correlate the variance of the last layer's gradient under label sampling with entropy
     #[arg(long)]
     variance: bool,
-    /// Probes of the trace, at most; fewer where its error is small enough
+    /// Maximum probes of the trace; fewer are used if its error is small enough
     #[arg(long, value_name = "N", default_value_t = 100)]
     probes: usize,
-    /// How far an eigenvalue may be off, as a share of it
+    /// Relative tolerance of an eigenvalue
     #[arg(long, value_name = "SHARE", default_value_t = 1e-3)]
     tolerance: f64,
-    /// The standard error that the trace may have, as a share of it
+    /// Relative standard error at which the trace has converged
     #[arg(long, value_name = "SHARE", default_value_t = 0.02)]
     trace_tolerance: f64,
-    /// Products for each search of eigenvalues, at most
+    /// Maximum Hessian products per eigenvalue search
     #[arg(long, value_name = "N", default_value_t = 200)]
     max_products: usize,
-    /// The seed of everything random
+    /// The random seed
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
     #[command(flatten)]
     models: Models,
-    /// Print as JSON, with everything that was found
+    /// Print all results as JSON
     #[arg(long, group = "form")]
     json: bool,
     /// Print as CSV
@@ -91,7 +92,7 @@ Examples:
   dissensus geometry 0f3a --largest 5 --smallest --blocks layer
   dissensus geometry 0f3a --density spectrum.csv --json";
 
-/// Products that a density takes for each probe.
+/// Hessian products per probe of a density.
 const STEPS: usize = 60;
 
 #[derive(Serialize)]
@@ -104,29 +105,29 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let slices: Vec<Slice> =
         args.slices.iter().map(|slice| Ok(slice.parse()?)).collect::<anyhow::Result<_>>()?;
     let infos = args.models.find(&args.runs)?;
-    let mut bench = args.models.bench()?;
+    let mut opened = args.models.open()?;
     let (mut labels, mut found, mut variances) = (Vec::new(), Vec::new(), Vec::new());
     for info in &infos {
-        let mut model: Model = bench.model(info)?;
+        let mut model: Model = opened.model(info)?;
         let name = short(model.id());
         for &slice in &slices {
             let settings = args.settings(slice);
-            let bars = Bars::of(&format!("{name}, {slice}"));
+            let bars = Terminal::named(&format!("{name}, {slice}"));
             labels.push(model.label());
             found.push(curvature(&mut model, &settings, &bars.observer())?);
         }
         if args.variance {
             let settings = VarianceSettings { part: args.part.clone(), ..Default::default() };
-            variances.push(variance(&mut model, &settings, &Bars::of(&name).observer())?);
+            variances.push(variance(&mut model, &settings, &Terminal::named(&name).observer())?);
         }
     }
     if let Some(path) = &args.density {
-        let csv = densities(&found);
+        let csv = dissensus::densities_csv(&found);
         files::replace(path, |out| out.write_all(csv.as_bytes()))?;
         ui::err(&format!("wrote {}\n", path.display()));
     }
     if args.json {
-        bench.print(&Report { curvatures: &found, variances: &variances })?;
+        opened.print(&Report { curvatures: &found, variances: &variances })?;
         return Ok(ExitCode::SUCCESS);
     }
     let form = Form::asked(args.csv, args.markdown, false);
@@ -202,7 +203,7 @@ fn table(labels: &[String], found: &[Curvature]) -> Table {
     Table::new(columns.map(str::to_owned).to_vec(), 3, labels.iter().zip(found).map(row).collect())
 }
 
-/// The same with one number a cell.
+/// The same with one number per cell.
 fn plain(labels: &[String], found: &[Curvature]) -> Table {
     let columns = [
         "run",
@@ -249,7 +250,7 @@ fn plain(labels: &[String], found: &[Curvature]) -> Table {
     Table::new(columns.map(str::to_owned).to_vec(), 4, labels.iter().zip(found).map(row).collect())
 }
 
-/// The ends of the spectra, where Lanczos looked for them.
+/// The eigenvalues that Lanczos found.
 fn eigenvalues(found: &[Curvature]) -> Option<Table> {
     let mut rows = Vec::new();
     for one in found {
@@ -303,18 +304,18 @@ fn varying(found: &[Variance]) -> Option<Table> {
     (!found.is_empty()).then(|| Table::new(columns, 1, found.iter().map(row).collect()))
 }
 
-/// What did not converge, and what to do.
+/// Prints which estimates did not converge, and what to do.
 fn doubts(one: &Curvature) {
     let place = format!("{} of {}", one.settings.slice, short(&one.run));
     let say = |text: String| ui::err(&format!("{} {text}\n", paint::warn("note:")));
     match one.lambda_max() {
         None => say(format!(
-            "power iteration on {place} ended at a negative eigenvalue, which is not the largest; \
-             ask for --largest 1"
+            "power iteration on {place} converged to a negative eigenvalue, which is not the largest; \
+             use --largest 1"
         )),
         Some(top) if !top.converged => say(format!(
-            "λ_max on {place} did not converge in {} products; raise --max-products, or ask for \
-             --largest 1, which takes fewer",
+            "λ_max on {place} did not converge in {} products; raise --max-products, or use \
+             --largest 1, which needs fewer",
             top.products
         )),
         Some(_) => {}
@@ -329,17 +330,4 @@ fn doubts(one: &Curvature) {
     if one.density.as_ref().is_some_and(|density| !density.converged) {
         say(format!("the density on {place} did not converge; --json has its errors"));
     }
-}
-
-fn densities(found: &[Curvature]) -> String {
-    let mut csv = "run,slice,eigenvalue,density,standard_error\n".to_owned();
-    for one in found {
-        let Some(density) = &one.density else { continue };
-        for (at, (value, height)) in density.grid.iter().zip(&density.density).enumerate() {
-            let error = density.error.as_ref().map_or(String::new(), |error| error[at].to_string());
-            let (run, slice) = (&one.run, one.settings.slice);
-            csv += &format!("{run},{slice},{value},{height},{error}\n");
-        }
-    }
-    csv
 }

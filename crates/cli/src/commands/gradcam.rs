@@ -13,17 +13,17 @@ use dissensus::examine::{
 use dissensus::io::FileError;
 use serde::Serialize;
 
-use crate::examining::{Bars, Models, short};
-use crate::judging::number;
+use crate::evaluation::number;
+use crate::examining::{Models, Terminal, short};
 use crate::ui::table::{Cell, Form, Print as _, Table};
 use crate::ui::{self, files, text};
 
-/// Where in pictures runs see a class: Grad-CAM maps over them, as PNG files.
+/// Draw Grad-CAM maps over images, as PNG files.
 ///
-/// A map is bright where the last block of convolutions speaks for the class, and dark where nothing
-/// does. With several runs, each gets its maps of the same items, and how alike the maps of all
-/// pictures are that two runs hold out is printed: the mean correlation over pairs of runs, on all of
-/// these items and on those that people disagree on most.
+/// A map is bright where the last convolutional block supports the class. With several runs, maps of
+/// the same items are drawn for each, and the stability of the maps is printed: the mean correlation
+/// over pairs of runs, on all images that both runs hold out and on those that people disagree on
+/// most.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -33,14 +33,14 @@ pub(crate) struct Args {
     /// The items by their ids, separated by commas
     #[arg(long, value_name = "ID,…", value_delimiter = ',', conflicts_with = "top")]
     items: Vec<String>,
-    /// So many items of the part that people disagree on most [default: 8]
+    /// The N items of the part that people disagree on most [default: 8]
     #[arg(long, value_name = "N")]
     top: Option<usize>,
-    /// The class that is looked for: the predicted one, or the one that most people chose
+    /// The class to map: the predicted class, or the majority class of the votes
     #[arg(long, value_name = "CLASS", default_value = "predicted")]
     #[arg(value_parser = ["predicted", "majority"])]
     class: String,
-    /// The slices that stability is taken on, separated by commas: all, high, top:SHARE, above:NATS
+    /// Slices to measure stability on, separated by commas: all, high, top:SHARE, above:NATS
     #[arg(
         long = "slice",
         value_name = "SLICE,…",
@@ -48,16 +48,16 @@ pub(crate) struct Args {
         default_value = "all,high"
     )]
     slices: Vec<String>,
-    /// The part of the split [default: the one that is reported, the last]
+    /// The part of the split [default: the reported part, the last]
     #[arg(long, value_name = "PART")]
     part: Option<String>,
-    /// The folder of the PNG files
+    /// The folder to write PNG files into
     #[arg(long, value_name = "DIR", default_value = "gradcam")]
     out: PathBuf,
-    /// How many times the pictures are enlarged [default: to about 256 pixels]
+    /// Enlarge the images this many times [default: to about 256 pixels]
     #[arg(long, value_name = "TIMES")]
     scale: Option<usize>,
-    /// How much of a pixel is the map, from 0 to 1
+    /// The opacity of the map, from 0 to 1
     #[arg(long, value_name = "SHARE", default_value_t = 0.5)]
     opacity: f32,
     /// Replace existing files
@@ -77,9 +77,9 @@ const EXAMPLES: &str = "\
 Examples:
   dissensus gradcam 0f3a --top 20 --out maps
   dissensus gradcam 0f3a --items 17,204 --class majority
-  dissensus gradcam 0f3a 77c1 b20e --top 4         and how alike their maps are";
+  dissensus gradcam 0f3a 77c1 b20e --top 4         and the stability of their maps";
 
-/// Items where nothing is said.
+/// The default number of items.
 const TOP: usize = 8;
 
 /// About how many pixels a side has.
@@ -97,8 +97,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let slices: Vec<Slice> =
         args.slices.iter().map(|slice| Ok(slice.parse()?)).collect::<anyhow::Result<_>>()?;
     let infos = args.models.find(&args.runs)?;
-    let mut bench = args.models.bench()?;
-    let mut models = bench.all(&infos)?;
+    let mut opened = args.models.open()?;
+    let mut models = opened.all(&infos)?;
     let class = if args.class == "majority" { Seeing::Majority } else { Seeing::Predicted };
     let settings = CamSettings { class };
     let ids = args.ids(&models[0])?;
@@ -106,7 +106,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(path) = paths.iter().flatten().find(|path| !args.force && path.exists()) {
         return Err(FileError::Exists { path: path.clone() }.into());
     }
-    let bars = Bars::default();
+    let bars = Terminal::default();
     let mut found = Vec::new();
     for (model, paths) in models.iter_mut().zip(&paths) {
         let rows = model.rows(&ids)?;
@@ -126,12 +126,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         1 => Vec::new(),
         _ => {
             let settings = StabilitySettings { part: args.part.clone(), slices, cam: settings };
-            stability(&mut models, &settings, &Bars::of("stability").observer())?
+            stability(&mut models, &settings, &Terminal::named("stability").observer())?
         }
     };
     drop(bars);
     if args.json {
-        bench.print(&Report { runs: &found, files: &paths, stability: &stable })?;
+        opened.print(&Report { runs: &found, files: &paths, stability: &stable })?;
         return Ok(ExitCode::SUCCESS);
     }
     let form = Form::asked(args.csv, false, false);
@@ -140,13 +140,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         ui::out(&format!("\n{}", table.print(form)))?;
     }
     let files = paths.iter().map(Vec::len).sum();
-    let files = text::count(files, "picture", "pictures");
+    let files = text::count(files, "image", "images");
     ui::err(&format!("wrote {files} into {}\n", args.out.display()));
     Ok(ExitCode::SUCCESS)
 }
 
 impl Args {
-    /// The items, those of the first run where the most divided are asked for.
+    /// The items: as given, or the most divided ones of the first run.
     fn ids(&self, model: &Model) -> anyhow::Result<Vec<String>> {
         if !self.items.is_empty() {
             return Ok(self.items.clone());
@@ -175,7 +175,7 @@ fn table(found: &[Maps], paths: &[Vec<PathBuf>]) -> Table {
                 short(&maps.run),
                 text::one_line(&item.item, 40),
                 text::one_line(&item.class, 30),
-                path.display().to_string() + if nothing { " (nothing speaks for it)" } else { "" },
+                path.display().to_string() + if nothing { " (empty map)" } else { "" },
                 number(Some(item.probability)),
                 number(Some(item.votes)),
                 number(Some(item.entropy)),

@@ -1,4 +1,4 @@
-//! The options that say how to read images or feature vectors, shared by every command that does.
+//! Options of reading images or feature vectors, shared by all commands that read them.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use dissensus::inputs::{Inputs, Layout, ReadOptions, parse_size};
 use dissensus::{DataError, LoadContext};
 use serde_json::Value;
 
-use crate::ui::terminal::Terminal;
+use crate::ui::progress::Terminal;
 
 /// How to read inputs.
 #[derive(clap::Args, Clone, Default)]

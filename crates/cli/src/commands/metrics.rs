@@ -9,9 +9,9 @@ use crate::ui::{self, paint, text};
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
-    /// List everything that can be measured
+    /// List all metrics
     List,
-    /// Say how a number is made: formula, unit, direction, settings, reference
+    /// Explain a metric: formula, unit, direction, settings, reference
     Explain {
         /// Its name, as `dissensus metrics list` gives it
         name: String,

@@ -1,4 +1,4 @@
-//! One file a subcommand: its arguments, and what it does.
+//! One file per subcommand: its arguments, and what it does.
 
 pub(crate) mod barrier;
 pub(crate) mod baseline;

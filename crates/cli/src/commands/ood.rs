@@ -8,32 +8,32 @@ use dissensus::examine::{Ood, OodSettings, Outside, ood};
 use dissensus::measure::ood::Row;
 
 use crate::commands::inputs::InputArgs;
-use crate::examining::{Bars, Models};
-use crate::ui::table::{Cell, Form, Print as _, Table, csv_cell};
+use crate::examining::{Models, Terminal};
+use crate::ui::table::{Cell, Form, Print as _, Table};
 use crate::ui::{self, files, paint, text};
 
-/// How well a run's model tells foreign inputs from those that it is judged on.
+/// Measure out-of-distribution detection by the model of a run.
 ///
-/// Inside are the items of the part of the run's split that is reported, outside the data sets of
-/// --out. Every score is "higher = more out-of-distribution": energy, msp, odin, entropy, margin, and
-/// knn, the distance to the nearest features of the items that the run was trained on. AUROC is the
-/// chance that a foreign input scores higher than a familiar one, ties half; 0.5 is guessing. Numbers
-/// in brackets are 95 % intervals over items. `dissensus metrics explain NAME` says how each score
-/// and figure is made.
+/// In-distribution inputs are the items of the reported part of the run's split; out-of-distribution
+/// inputs are the datasets of --out. Every score is "higher = more out-of-distribution": energy, msp, odin, entropy, margin, and
+/// knn, the distance to the nearest features of the training items. AUROC is the probability that an
+/// out-of-distribution input scores higher than an in-distribution one (ties count half); 0.5 is
+/// chance. Numbers in brackets are 95 % intervals over items. `dissensus metrics explain NAME`
+/// explains each score and metric.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The run: its id, or the first digits of it; `dissensus runs` lists them
     #[arg(value_name = "RUN")]
     run: String,
-    /// The foreign inputs, separated by commas: datasets by name (cifar100, svhn), files, or folders
-    /// of pictures
+    /// Out-of-distribution inputs, separated by commas: datasets by name (cifar100, svhn), files, or
+    /// folders of images
     #[arg(long, value_name = "DATA,…", value_delimiter = ',', required = true)]
     out: Vec<PathBuf>,
     /// The scores, separated by commas [default: all]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     scores: Vec<String>,
-    /// The part of the split that is inside [default: the one that is reported, the last]
+    /// The in-distribution part of the split [default: the reported part, the last]
     #[arg(long, value_name = "PART")]
     part: Option<String>,
     /// The temperature of the energy
@@ -42,10 +42,10 @@ pub(crate) struct Args {
     /// The temperature of ODIN
     #[arg(long, value_name = "T", default_value_t = 1000.0)]
     odin_temperature: f64,
-    /// How far ODIN moves each number of an input, as the model sees it
+    /// The perturbation of ODIN, in units of normalized inputs
     #[arg(long, value_name = "STEP", default_value_t = 0.0014)]
     epsilon: f64,
-    /// Which nearest training item the distance of knn is to
+    /// The k of knn: the distance to the k-th nearest training item
     #[arg(long, value_name = "K", default_value_t = 50)]
     neighbours: usize,
     /// Bootstrap replicates of the intervals
@@ -64,7 +64,7 @@ pub(crate) struct Args {
     /// Print as JSON, with all figures
     #[arg(long, group = "form")]
     json: bool,
-    /// Print as CSV, with all figures, one a row
+    /// Print as CSV, with all figures, one per row
     #[arg(long, group = "form")]
     csv: bool,
     /// Print as a Markdown table
@@ -78,15 +78,15 @@ pub(crate) struct Args {
 const EXAMPLES: &str = "\
 Examples:
   dissensus ood 0f3a --out cifar100,svhn
-  dissensus ood 0f3a --out holiday-pictures --scores energy,knn --raw scores.csv";
+  dissensus ood 0f3a --out holiday-photos --scores energy,knn --raw scores.csv";
 
 /// The figures of the printed table.
 const SHOWN: [(&str, &str); 3] = [("auroc", "AUROC"), ("aupr_out", "AUPR"), ("fpr95", "FPR95")];
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let infos = args.models.find(std::slice::from_ref(&args.run))?;
-    let mut bench = args.models.bench()?;
-    let mut model = bench.model(&infos[0])?;
+    let mut opened = args.models.open()?;
+    let mut model = opened.model(&infos[0])?;
     let mut outside: Vec<Outside> = Vec::new();
     for path in &args.out {
         let inputs = args.reading.read(path)?;
@@ -96,7 +96,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let name = text::file_name(&path.display().to_string()).to_owned();
         anyhow::ensure!(
             outside.iter().all(|other| other.name != name),
-            "--out names {name} twice; take one out"
+            "--out has {name} twice; remove one"
         );
         outside.push(Outside::named(name, inputs));
     }
@@ -112,17 +112,17 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     settings.chosen.neighbours = args.neighbours;
     settings.chosen.replicates = args.replicates;
     settings.chosen.seed = args.seed;
-    let bars = Bars::default();
-    let mut found = ood(&mut model, &outside, &*bench.device, &settings, &bars.observer())?;
+    let bars = Terminal::default();
+    let mut found = ood(&mut model, &outside, &*opened.device, &settings, &bars.observer())?;
     drop(bars);
     if let Some(path) = &args.raw {
-        let csv = raw(&found);
+        let csv = dissensus::ood_scores_csv(&found);
         files::replace(path, |out| out.write_all(csv.as_bytes()))?;
         ui::err(&format!("wrote {}\n", path.display()));
         found.scores.clear();
     }
     if args.json {
-        bench.print(&found)?;
+        opened.print(&found)?;
         return Ok(ExitCode::SUCCESS);
     }
     let form = Form::asked(args.csv, args.markdown, args.latex);
@@ -140,7 +140,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// By outside set and score, the figures with their intervals.
+/// The figures with their intervals, by out-of-distribution set and score.
 fn table(found: &Ood) -> Table {
     let mut rows = Vec::new();
     for (out, _) in &found.outside {
@@ -183,16 +183,4 @@ fn every(found: &Ood) -> Table {
     let columns = ["run", "out", "score", "figure", "value", "low", "high"];
     let columns = columns.map(str::to_owned).to_vec();
     Table::new(columns, 4, found.rows.iter().map(row).collect())
-}
-
-/// The scores of all inputs; `out` is empty for those inside, `place` counts each set's inputs from 0.
-fn raw(found: &Ood) -> String {
-    let mut csv = "run,score,out,place,value\n".to_owned();
-    for scores in &found.scores {
-        let out = csv_cell(scores.out.as_deref().unwrap_or_default());
-        for (place, value) in scores.values.iter().enumerate() {
-            csv += &format!("{},{},{out},{place},{value}\n", found.run, scores.score);
-        }
-    }
-    csv
 }

@@ -8,10 +8,10 @@ use dissensus::store::{PackOptions, Store, pack};
 use crate::reporting::beside;
 use crate::ui::{self, paint, text};
 
-/// Put a store into one file, to carry it to another machine.
+/// Pack a store into one file, to copy it to another machine.
 ///
-/// Specs, histories, predictions, results and studies go in, of all runs that have ended; checkpoints
-/// and weights, which are most of a store, stay. `dissensus unpack` adds it to a store there.
+/// The pack has specs, histories, predictions, results and studies of all runs that have ended, but no
+/// checkpoints or weights, which take most of the space. `dissensus unpack` adds it to another store.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The folder of runs
@@ -20,7 +20,7 @@ pub(crate) struct Args {
     /// The file to write [default: STORE.pack]
     #[arg(value_name = "FILE")]
     out: Option<PathBuf>,
-    /// The weights of every run's selected epoch, too
+    /// Include the weights of every run's selected epoch
     #[arg(long)]
     weights: bool,
 }

@@ -3,46 +3,46 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use anyhow::Context as _;
 use dissensus::core::Ids;
 use dissensus::examine::{ModelSettings, StoredModel};
 use dissensus::io::FileError;
 use dissensus::store::{Logits, Which};
+use dissensus::{PredictionFile, predictions_csv};
 
 use super::inputs::InputArgs;
 use super::runs::StoreArgs;
 use crate::device::DeviceArgs;
-use crate::examining::Bars;
+use crate::examining::Terminal;
 use crate::ui::{self, paint, text};
-
-mod write;
 
 /// Predict with the model of a run.
 ///
-/// The pictures or feature vectors come as they do for training: .npy, .npz, a table with an id
-/// column, safetensors, a folder of PNG or JPEG files, or the name of a dataset with pictures.
-/// Pictures are normalized as the run's training pictures were. The evaluation items of a run get
-/// the numbers that the run has stored for them, bit for bit on a CPU where it was trained on one.
+/// Images or feature vectors are read as for training: .npy, .npz, a table with an id column,
+/// safetensors, a folder of PNG or JPEG files, or the name of a dataset with images. Images are
+/// normalized as the run's training images were. Predictions of a run's evaluation items equal those
+/// stored with the run, bit for bit if both were computed on a CPU.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The run: its id, or the first digits of it; `dissensus runs` lists them
     #[arg(value_name = "RUN")]
     run: String,
-    /// The inputs: a file, a folder of pictures, or cifar10h, cifar10n, cifar100, svhn, blends
+    /// The inputs: a file, a folder of images, or cifar10h, cifar10n, cifar100, svhn, blends
     #[arg(value_name = "DATA")]
     data: PathBuf,
-    /// The weights of the selected epoch (best), or of the last one (last)
+    /// The weights of the selected epoch (best) or of the last epoch (last)
     #[arg(long, value_name = "EPOCH", default_value = "best", value_parser = ["best", "last"])]
     weights: String,
     /// The file to write: .npz with logits, ids and classes, or .csv with probabilities [default:
     /// CSV on standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Write what the last layer sees of the inputs, by id, as .npz: features that a head can be
-    /// trained on. Predictions are then written with --out alone
+    /// Write the inputs of the last layer (features), by id, as .npz. Predictions are then only
+    /// written with --out
     #[arg(long, value_name = "FILE.npz")]
     features: Option<PathBuf>,
-    /// Divide the logits by this, to make predictions less sure (above 1) or surer (below 1).
-    /// `dissensus score --metrics temperature` says which is best for voted items
+    /// Divide the logits by T: above 1 makes predictions less confident, below 1 more.
+    /// `dissensus score --metrics temperature` estimates the best T
     #[arg(
         long,
         value_name = "T",
@@ -68,7 +68,19 @@ fn temperature(said: &str) -> Result<f32, String> {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let form = args.out.as_deref().map(write::form_of).transpose()?;
+    let out = match &args.out {
+        None => None,
+        Some(path) => Some((
+            path,
+            PredictionFile::of(path).with_context(|| {
+                format!(
+                    "the name {} has no known extension; use .npz (logits) or .csv \
+                 (probabilities)",
+                    path.display()
+                )
+            })?,
+        )),
+    };
     for path in [&args.out, &args.features].into_iter().flatten() {
         if !args.force && path.exists() {
             return Err(FileError::Exists { path: path.clone() }.into());
@@ -93,7 +105,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let ids: Vec<String> = ids.iter().map(str::to_owned).collect();
     let settings = ModelSettings { precision, ..ModelSettings::default() };
     let mut model = model.on_inputs(&info, which, inputs, &*device, &settings)?;
-    let bars = Bars::default();
+    let bars = Terminal::default();
     let logits = match args.features.is_none() || args.out.is_some() {
         true => Some(model.logits(&bars.observer())?),
         false => None,
@@ -104,7 +116,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     drop(bars);
     if unnamed {
-        ui::err("the inputs have no ids: rows are called 0, 1, … by position\n");
+        ui::err("the inputs have no ids: rows are numbered 0, 1, … by position\n");
     }
     if let Some((path, features)) = features {
         let width = model.feature_width();
@@ -119,10 +131,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         logits.iter_mut().for_each(|logit| *logit /= args.temperature);
     }
     let predictions = Logits::new(logits, ids, model.classes().to_vec())?;
-    match args.out.as_deref().zip(form) {
-        None => ui::out_bytes(write::csv(&predictions).as_bytes())?,
+    match out {
+        None => ui::out_bytes(predictions_csv(&predictions).as_bytes())?,
         Some((path, form)) => {
-            write::file(path, args.force, form, &predictions)?;
+            form.write(path, &predictions, args.force)?;
             let items = text::thousands(predictions.ids().len() as u64);
             let classes = predictions.classes().len();
             let line =

@@ -10,7 +10,7 @@ use super::study::{is_file, planned};
 use crate::reporting;
 use crate::ui::paint;
 
-/// Turn a study's results into tables, figures and a page.
+/// Write the tables and figures of a study, and a page.
 ///
 /// Writes a folder with index.html, one self-contained page that opens from disk; every table as
 /// Markdown, LaTeX and CSV; every figure as SVG, PNG and PDF, with its data as CSV; and the results
@@ -21,13 +21,13 @@ pub(crate) struct Args {
     /// The folder of runs
     #[arg(value_name = "STORE", env = "DISSENSUS_STORE")]
     store: PathBuf,
-    /// The study, where the store has several; or a file, to make other tables of the same runs
+    /// The study, if the store has several; or a file, for other tables of the same runs
     #[arg(long, value_name = "NAME|FILE")]
     study: Option<String>,
-    /// Where to write [default: STORE-report]
+    /// The folder to write [default: STORE-report]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Open the page
+    /// Open the page in a browser
     #[arg(long)]
     open: bool,
 }

@@ -1,42 +1,42 @@
 //! `dissensus score`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use dissensus::Scores;
-use dissensus::measure::{Direction, Metric, Note};
+use dissensus::io::FileError;
+use dissensus::measure::{Direction, Metric, Note, Settings};
+use dissensus::report::figures::Form as FigureForm;
+use dissensus::{Evaluated, Scores, format_number as number};
 use serde::Serialize;
 
-use crate::judging::{JudgeArgs, number};
+use crate::evaluation::EvaluateArgs;
 use crate::ui::table::{Cell, Form, Print as _, Table};
 use crate::ui::{self, paint, progress, text};
 
-mod figures;
-
-/// Judge predictions against how people voted.
+/// Evaluate predictions against the votes.
 ///
 /// Predictions come from any model: .npy, .npz, CSV, JSON Lines, Parquet, safetensors, or
-/// ChaosNLI's layout with several models in one file. They are matched with the votes by id;
-/// without ids by position, and that is said. Every number has a 95 % bootstrap interval over the
-/// items, and the best of each column is bold. `dissensus metrics explain NAME` says how a number
-/// is made.
+/// ChaosNLI's layout with several models in one file. They are matched with the votes by id,
+/// or by position if they have no ids, which is then printed. Every number has a 95 % bootstrap
+/// interval over the items, and the best value of each column is bold. `dissensus metrics explain
+/// NAME` explains a metric.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Files of predictions
     #[arg(long, value_name = "FILE", num_args = 1.., required = true)]
     predictions: Vec<PathBuf>,
     #[command(flatten)]
-    judge: JudgeArgs,
-    /// Judge slices of the items apart: `entropy` cuts them by how much people disagree
+    evaluation: EvaluateArgs,
+    /// Also evaluate slices of the items: `entropy` slices them by how much people disagree
     #[arg(long, value_name = "WHAT", value_parser = ["entropy"])]
     by: Option<String>,
-    /// How many slices
+    /// Number of slices
     #[arg(long, value_name = "N", default_value_t = 4, requires = "by")]
     slices: usize,
     /// Print as JSON, with every setting
     #[arg(long, group = "form")]
     json: bool,
-    /// Print as CSV, intervals in columns of their own
+    /// Print as CSV, with separate columns for the intervals
     #[arg(long, group = "form")]
     csv: bool,
     /// Print as a Markdown table
@@ -56,7 +56,7 @@ pub(crate) struct Args {
 #[derive(Serialize)]
 struct Report<'a> {
     votes: String,
-    settings: dissensus::measure::Settings,
+    settings: Settings,
     replicates: usize,
     seed: u64,
     notes: &'a [String],
@@ -64,30 +64,30 @@ struct Report<'a> {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let options = args.judge.options()?;
+    let options = args.evaluation.options()?;
     let chosen = options.chosen()?;
-    let table = args.judge.read_votes()?;
-    let judged = args.judge.judge(&table, &args.predictions, &options, false)?;
-    judged.print_notes();
-    let bar = progress::StepBar::new("scoring");
+    let table = args.evaluation.read_votes()?;
+    let evaluated = args.evaluation.evaluate(&table, &args.predictions, &options, false)?;
+    evaluated.print_notes();
+    let bar = progress::Terminal::named("scoring");
     let mut scores = Vec::new();
-    for model in &judged.models {
+    for model in &evaluated.models {
         match args.by {
             Some(_) => scores.extend(model.score_by_entropy(args.slices, &options, &bar)?),
             None => scores.push(model.score(&options, &bar)?),
         }
     }
     if let Some(folder) = &args.svg {
-        figures::draw(folder, &judged.models, options.settings, args.force)?;
+        draw(folder, &evaluated.models, options.settings, args.force)?;
     }
     let form = Form::asked(args.csv, args.markdown, args.latex);
     if args.json {
         let report = Report {
-            votes: args.judge.votes.display().to_string(),
+            votes: args.evaluation.votes.display().to_string(),
             settings: options.settings,
             replicates: options.replicates,
             seed: options.seed,
-            notes: &judged.notes,
+            notes: &evaluated.notes,
             scores: &scores,
         };
         ui::out(&format!("{}\n", serde_json::to_string_pretty(&report)?))?;
@@ -157,7 +157,7 @@ fn is_best(scores: &[Scores], score: &Scores, at: usize, direction: Direction) -
     direction.is_directed() && !rivals.iter().any(|rival| direction.is_better(*rival, value))
 }
 
-/// Says what must be said beside a number.
+/// Prints the notes on numbers.
 fn say_notes(scores: &[Scores]) {
     for score in scores {
         for cell in &score.metrics {
@@ -169,4 +169,29 @@ fn say_notes(scores: &[Scores]) {
             }
         }
     }
+}
+
+/// Draws the figures of `--svg`.
+fn draw(
+    folder: &Path,
+    models: &[Evaluated],
+    settings: Settings,
+    force: bool,
+) -> anyhow::Result<()> {
+    std::fs::create_dir_all(folder).map_err(|error| FileError::new(folder, error))?;
+    for model in models {
+        for figure in model.figures(settings)? {
+            let path = folder.join(format!("{}-{}.svg", file_name(&model.name), figure.name));
+            ui::files::write_text(&path, force, &figure.svg(FigureForm::File))?;
+            ui::err(&format!("wrote {}\n", path.display()));
+        }
+    }
+    Ok(())
+}
+
+/// A model's name as part of a file name.
+fn file_name(name: &str) -> String {
+    let fine = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };
+    let name: String = name.chars().map(fine).collect();
+    name.trim_matches(['-', '.']).to_owned()
 }

@@ -15,14 +15,14 @@ use dissensus::train::spec::Data;
 use crate::training::material;
 use crate::ui::errors::Carried;
 
-pub(crate) use run::{JobArgs, train_all};
+pub(crate) use run::say;
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
     New(new::Args),
     Run(run::Args),
     Status(status::Args),
-    /// List the studies that come with the program, and those of a store
+    /// List the built-in studies, and those of a store
     List(list::ListArgs),
     Show(list::ShowArgs),
 }
@@ -37,10 +37,10 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// Which study, and how much of it.
+/// The study, and which of its runs.
 #[derive(clap::Args)]
 pub(crate) struct Choice {
-    /// A study that comes with the program (`dissensus study list`), or a file
+    /// A built-in study (`dissensus study list`), or a file
     #[arg(value_name = "NAME|FILE")]
     study: String,
     /// The folder of runs
@@ -82,7 +82,7 @@ impl Choice {
         PlanOptions { only: self.arms.clone(), ks, seeds, between }
     }
 
-    /// The arguments that ask for the same again.
+    /// The arguments of the same choice.
     fn words(&self) -> String {
         let mut words = vec![self.study.clone()];
         words.push(format!("--store {}", self.store.display()));
@@ -139,12 +139,12 @@ pub(crate) fn at_least_one(text: &str) -> Result<u64, String> {
     number.ok_or_else(|| "expected a whole number, at least 1".to_owned())
 }
 
-/// Whether there is a file of this name, or it can only be one.
+/// Whether this is the path of a file rather than the name of a built-in study.
 pub(crate) fn is_file(study: &str) -> bool {
     Path::new(study).is_file() || study.contains(['/', '\\']) || study.ends_with(".toml")
 }
 
-/// A file, or one of ours.
+/// A study by file or by built-in name.
 fn named(study: &str) -> anyhow::Result<Study> {
     Ok(if is_file(study) { Study::read(Path::new(study))? } else { Study::builtin(study)? })
 }
@@ -154,7 +154,7 @@ pub(crate) fn planned<'s>(study: &'s Study, options: &PlanOptions) -> anyhow::Re
     planned_after(study, options, &|_| Ok(()))
 }
 
-/// The same, where something comes before the data are read.
+/// The same, with a step before the data are read.
 fn planned_after<'s>(
     study: &'s Study,
     options: &PlanOptions,

@@ -5,11 +5,13 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use dissensus::store::{RunId, Store, Which};
-use dissensus::train::{EndedJob, JobOutcome, RunEnvironment, RunJob, Spec, template};
+use dissensus::train::{
+    EndedJob, JobOptions, JobOutcome, RunEnvironment, RunJob, Spec, run_jobs, template,
+};
+use dissensus::{RunSummary, SummaryColumn, state_name, summarize_runs};
 use serde::Serialize;
 
-use super::runs::state_name;
-use crate::training::{AtATime, Batch, Column, Summary, load, on_interrupt, run_all, summarize};
+use crate::training::{AtATime, Bars, load, on_interrupt, open_device};
 use crate::ui::table::{Form, Print as _};
 use crate::ui::{self, paint};
 
@@ -17,9 +19,9 @@ use crate::ui::{self, paint};
 ///
 /// A spec is a small TOML file: the data, the split, the model, the delivery methods to compare,
 /// the training, the seeds. Every method, number of votes and seed is a run; runs share the cores,
-/// and the table at the end has the mean and the standard deviation over seeds. A run is named by
-/// what it is: one that is in the store already is not trained again, and one that was interrupted
-/// (Ctrl-C, a crash, a kill) goes on where it stopped and ends with the same numbers.
+/// and the table at the end has the mean and the standard deviation over seeds. The id of a run is
+/// the digest of its settings: a run that is in the store already is not trained again, and one that
+/// was interrupted (Ctrl-C, a crash, a kill) continues and ends with the same numbers.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -29,20 +31,20 @@ pub(crate) struct Args {
     /// Print a spec with every key explained, to copy and change
     #[arg(long)]
     template: bool,
-    /// Set a key over the spec, such as training.epochs=20; may be given again
+    /// Override a key of the spec, such as training.epochs=20; may be repeated
     #[arg(long = "set", value_name = "SECTION.KEY=VALUE")]
     sets: Vec<String>,
     /// The folder of runs [default: the spec's run.store]
     #[arg(long, value_name = "DIR", env = "DISSENSUS_STORE")]
     store: Option<PathBuf>,
-    /// Where to train: auto, cpu, cuda, one of several GPUs as in cuda:1, or cuda:exclusive
+    /// The device: auto, cpu, cuda, one of several GPUs as in cuda:1, or cuda:exclusive
     /// [default: the spec's run.device]
     #[arg(long, value_name = "DEVICE")]
     device: Option<String>,
     /// Runs at a time, or auto for what is fastest on the device [default: the spec's run.jobs]
     #[arg(long, value_name = "N|auto")]
     jobs: Option<AtATime>,
-    /// Only list the runs, and which of them are done
+    /// Only list the runs and their states
     #[arg(long)]
     dry_run: bool,
     /// Metrics of the table, separated by commas; `all` means every one
@@ -51,7 +53,7 @@ pub(crate) struct Args {
     /// Report the last epoch instead of the selected one
     #[arg(long)]
     last: bool,
-    /// Print as JSON, every seed's values included
+    /// Print as JSON, with the values of every seed
     #[arg(long, group = "form")]
     json: bool,
     /// Print as CSV
@@ -81,7 +83,7 @@ struct Report<'a> {
     store: String,
     spec: &'a Spec,
     #[serde(flatten)]
-    summary: &'a Summary,
+    summary: &'a RunSummary,
     /// Where each run was trained, by which version, and for how long.
     runs: Vec<Made>,
 }
@@ -128,21 +130,29 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let store = Store::create_or_open(&folder)?;
     let size = |n: Option<u64>| n.and_then(|n| usize::try_from(n).ok());
-    let ended = run_all(&Batch {
-        runs: &RunJob::all(&task, &plans),
-        store: &store,
-        device: args.device.as_ref().unwrap_or(&spec.run.device),
-        jobs: args.jobs.map_or_else(|| size(spec.run.jobs), |jobs| jobs.0),
-        threads: size(spec.run.threads),
-        checkpoint: spec.run.checkpoint,
-        tensorboard: spec.run.tensorboard,
-        curves: None,
-        lines: true,
-    })?;
+    let device = open_device(args.device.as_ref().unwrap_or(&spec.run.device))?;
+    let (jobs, bars) = (RunJob::all(&task, &plans), Bars::new());
+    bars.begin(&jobs, true);
+    let ended = run_jobs(
+        &jobs,
+        &JobOptions {
+            version: dissensus::VERSION,
+            jobs: args.jobs.map_or_else(|| size(spec.run.jobs), |jobs| jobs.0),
+            threads: size(spec.run.threads),
+            checkpoint: spec.run.checkpoint,
+            tensorboard: spec.run.tensorboard,
+            progress: &bars,
+            cancel: on_interrupt().clone(),
+            on_end: &|job| bars.ended(job),
+            ..JobOptions::new(&store, &device)
+        },
+    );
+    bars.end();
+    let ended = ended?;
     let which = if args.last { Which::Last } else { Which::Best };
-    let columns: Vec<Column<'_>> =
-        chosen.into_iter().map(|metric| Column::metric(metric, which)).collect();
-    let summary = summarize(&ended, &columns, which);
+    let column = |metric| SummaryColumn::metric(metric, which);
+    let columns: Vec<SummaryColumn<'_>> = chosen.into_iter().map(column).collect();
+    let summary = summarize_runs(&ended, &columns, which);
     let form = Form::asked(args.csv, args.markdown, args.latex);
     if args.json {
         let report = Report {
@@ -155,7 +165,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         ui::out(&format!("{}\n", serde_json::to_string_pretty(&report)?))?;
     } else if !summary.arms.is_empty() {
         if form == Form::Terminal {
-            let title = format!("{} epoch on {}", which.name(), summary.part);
+            let epoch = if args.last { "last" } else { "selected" };
+            let title = format!("{epoch} epoch on {}", summary.part);
             let mut title: String = paint::title(&capital(&title));
             title += ", mean ± sd over seeds\n";
             ui::out(&title)?;
@@ -166,7 +177,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 impl Args {
-    /// The command that goes on with the same runs.
+    /// The command that continues the same runs.
     fn command(&self, path: &std::path::Path) -> String {
         let mut words = vec!["dissensus train".to_owned(), path.display().to_string()];
         for set in &self.sets {
@@ -201,7 +212,7 @@ fn dry_run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// What to say at the end, and the exit code.
+/// Prints the closing lines, and returns the exit code.
 fn closing(ended: &[EndedJob], folder: &std::path::Path, again: &str) -> ExitCode {
     let count =
         |wanted: fn(&JobOutcome) -> bool| ended.iter().filter(|run| wanted(&run.outcome)).count();
@@ -217,7 +228,7 @@ fn closing(ended: &[EndedJob], folder: &std::path::Path, again: &str) -> ExitCod
         }
     }
     if open > 0 {
-        ui::err(&format!("\n{open} runs are not done; go on with them by\n  {again}\n"));
+        ui::err(&format!("\n{open} runs are not done; continue them with\n  {again}\n"));
         return ExitCode::from(130);
     }
     ui::err(&paint::dim(&format!("\nnext: dissensus runs list --store {store}\n")));

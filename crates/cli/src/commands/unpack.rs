@@ -9,12 +9,12 @@ use dissensus::studies::files;
 
 use crate::ui::{self, paint, text};
 
-/// Add what is in packs to a store.
+/// Add the runs and studies of packs to a store.
 ///
-/// The packs are taken one after the other. A store that is not there is made. A run that is there
-/// and finished stays as it is; one that is unfinished is replaced by the pack's finished one. Runs
-/// that are finished in both with different predictions are named, and those that were there stay.
-/// Everything in a pack is checked before anything of it is taken.
+/// Packs are added one after the other; the store is created if it does not exist. A finished run of
+/// the store is kept; an unfinished one is replaced by the pack's finished one. Runs that are finished
+/// in both with different predictions are listed, and the store's are kept. The whole pack is checked
+/// before anything is added.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Files that `dissensus pack` wrote

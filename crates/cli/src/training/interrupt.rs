@@ -1,4 +1,4 @@
-//! Ctrl-C: once to end after the epoch, twice to end at once.
+//! Ctrl-C: once to stop after the epoch, twice to stop at once.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -7,8 +7,8 @@ use dissensus::core::Cancel;
 
 static FIRST: OnceLock<Instant> = OnceLock::new();
 
-/// Two that come closer than this are one: `timeout` and some shells send a signal to a process and
-/// then to all of its group.
+/// Two signals within this time count as one: `timeout` and some shells signal a process and then its
+/// whole group.
 const TWICE: Duration = Duration::from_millis(500);
 
 /// Listens from now on: cancelled once Ctrl-C or SIGTERM has come.

@@ -1,39 +1,18 @@
-//! Runs are trained with a bar for every one that is being trained, one for all, and a line for each
-//! that ends.
+//! Bars and lines of runs that are being trained.
 
 use std::collections::HashMap;
-use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use dissensus::core::{Event, Progress};
 use dissensus::data::default_cache_dir;
-use dissensus::store::Store;
-use dissensus::train::spec::Checkpoint;
-use dissensus::train::{
-    DeviceError, EndedJob, JobOptions, JobOutcome, OpenDevice, RunJob, RunResult, run_jobs,
-};
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use dissensus::train::{DeviceError, EndedJob, JobOutcome, OpenDevice, RunJob, RunResult};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget};
 
-use super::on_interrupt;
+use crate::ui::progress::set_style;
 use crate::ui::{self, paint, text};
 
-/// Runs, and how they are trained.
-pub(crate) struct Batch<'a> {
-    pub(crate) runs: &'a [RunJob<'a>],
-    pub(crate) store: &'a Store,
-    pub(crate) device: &'a str,
-    pub(crate) jobs: Option<usize>,
-    pub(crate) threads: Option<usize>,
-    pub(crate) checkpoint: Checkpoint,
-    pub(crate) tensorboard: bool,
-    /// The folder of curves for TensorBoard, where they are not to lie with the runs.
-    pub(crate) curves: Option<&'a Path>,
-    /// Whether a line is printed for every run that ends.
-    pub(crate) lines: bool,
-}
-
-/// How many runs at a time, as it is typed; `None` for what the device does best.
+/// Runs at a time, as typed; `None` for what is fastest on the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AtATime(pub(crate) Option<usize>);
 
@@ -55,35 +34,20 @@ pub(crate) fn open_device(name: &str) -> Result<OpenDevice, DeviceError> {
     OpenDevice::open(name, default_cache_dir().ok().as_deref())
 }
 
-/// Trains all of them, as far as they are not done yet.
-pub(crate) fn run_all(batch: &Batch<'_>) -> anyhow::Result<Vec<EndedJob>> {
-    let device = open_device(batch.device)?;
-    let bars = Bars::new(batch);
-    let ended = run_jobs(
-        batch.runs,
-        &JobOptions {
-            version: dissensus::VERSION,
-            jobs: batch.jobs,
-            threads: batch.threads,
-            checkpoint: batch.checkpoint,
-            tensorboard: batch.tensorboard,
-            curves: batch.curves,
-            progress: &bars,
-            cancel: on_interrupt().clone(),
-            on_end: &|job| bars.ended(job),
-            ..JobOptions::new(batch.store, &device)
-        },
-    );
-    bars.all.finish_and_clear();
-    Ok(ended?)
+/// A bar per run that is being trained, one for all runs, and a line per run that ended.
+pub(crate) struct Bars {
+    multi: MultiProgress,
+    shown: bool,
+    batch: Mutex<Batch>,
 }
 
-struct Bars {
-    multi: MultiProgress,
-    all: ProgressBar,
-    /// Those of the runs that are being trained, by label.
-    runs: Mutex<HashMap<String, ProgressBar>>,
-    shown: bool,
+/// The runs that are being trained.
+#[derive(Default)]
+struct Batch {
+    all: Option<ProgressBar>,
+    /// By label.
+    runs: HashMap<String, ProgressBar>,
+    /// Whether a line is printed for every run that finishes.
     lines: bool,
     width: usize,
 }
@@ -92,37 +56,43 @@ const RUN: &str = "{prefix} {bar:24} {pos:>4}/{len} ETA {eta:>4}  {msg}";
 const ALL: &str = "{prefix} {bar:24} {percent:>3} % of all epochs, ETA {eta}";
 
 impl Bars {
-    fn new(batch: &Batch<'_>) -> Self {
+    pub(crate) fn new() -> Self {
         let multi = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(8));
-        let shown = !multi.is_hidden();
-        let total: u64 = batch.runs.iter().map(|run| run.plan.training.epochs).sum();
-        let width = batch.runs.iter().map(|run| text::width(&run.label)).max().unwrap_or(0);
-        let all = multi.add(ProgressBar::new(total));
-        style(&all, ALL);
+        Self { shown: !multi.is_hidden(), multi, batch: Mutex::default() }
+    }
+
+    /// Begins with these runs. `lines`: a line is printed for every one that finishes.
+    pub(crate) fn begin(&self, runs: &[RunJob<'_>], lines: bool) {
+        let total: u64 = runs.iter().map(|run| run.plan.training.epochs).sum();
+        let width = runs.iter().map(|run| text::width(&run.label)).max().unwrap_or(0);
+        let all = self.multi.add(ProgressBar::new(total));
+        set_style(&all, ALL);
         all.set_prefix(text::pad("all runs", width));
         all.enable_steady_tick(Duration::from_millis(500));
-        Self { multi, all, runs: Mutex::default(), shown, lines: batch.lines, width }
+        self.end();
+        *self.batch() = Batch { all: Some(all), runs: HashMap::new(), lines, width };
     }
 
-    fn start(&self, label: &str, epochs: u64) {
-        let bar = self.multi.insert_before(&self.all, ProgressBar::new(epochs));
-        style(&bar, RUN);
-        bar.set_prefix(text::pad(label, self.width));
-        self.runs.lock().unwrap_or_else(PoisonError::into_inner).insert(label.to_owned(), bar);
+    /// Takes the bars away.
+    pub(crate) fn end(&self) {
+        self.batch().all.take().iter().for_each(ProgressBar::finish_and_clear);
     }
 
-    /// Takes the bar away and says how the run ended.
-    fn ended(&self, job: &EndedJob) {
-        let bar = self.runs.lock().unwrap_or_else(PoisonError::into_inner).remove(&job.label);
+    fn batch(&self) -> MutexGuard<'_, Batch> {
+        self.batch.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the bar of a run away and prints how the run ended.
+    pub(crate) fn ended(&self, job: &EndedJob) {
+        let mut batch = self.batch();
+        let bar = batch.runs.remove(&job.label);
         // Epochs that early stopping saved count as done.
         let done = bar.as_ref().map_or(0, ProgressBar::position);
-        self.all.inc(job.plan.training.epochs.saturating_sub(done));
-        if let Some(bar) = bar {
-            bar.finish_and_clear();
-        }
-        let label = text::pad(&job.label, self.width);
+        batch.all.iter().for_each(|all| all.inc(job.plan.training.epochs.saturating_sub(done)));
+        bar.iter().for_each(ProgressBar::finish_and_clear);
+        let label = text::pad(&job.label, batch.width);
         let line = match &job.outcome {
-            JobOutcome::Finished { .. } if !self.lines => return,
+            JobOutcome::Finished { .. } if !batch.lines => return,
             JobOutcome::Finished { result, known: true } => {
                 format!("{label}  {}", paint::dim(&format!("done before; {}", figures(result))))
             }
@@ -146,12 +116,18 @@ impl Bars {
 
 impl Progress for Bars {
     fn report(&self, event: Event<'_>) {
+        let mut batch = self.batch();
         match event {
-            Event::Started { task, total, .. } => self.start(task, total.unwrap_or(0)),
+            Event::Started { task, total, .. } => {
+                let Some(all) = &batch.all else { return };
+                let bar = self.multi.insert_before(all, ProgressBar::new(total.unwrap_or(0)));
+                set_style(&bar, RUN);
+                bar.set_prefix(text::pad(task, batch.width));
+                batch.runs.insert(task.to_owned(), bar);
+            }
             Event::Advanced { task, done, detail, .. } => {
-                let runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
-                let Some(bar) = runs.get(task) else { return };
-                self.all.inc(done.saturating_sub(bar.position()));
+                let (Some(bar), Some(all)) = (batch.runs.get(task), &batch.all) else { return };
+                all.inc(done.saturating_sub(bar.position()));
                 bar.set_position(done);
                 bar.set_message(detail.to_owned());
             }
@@ -169,15 +145,9 @@ fn figures(result: &RunResult) -> String {
     let number = |value: Option<f64>| value.map_or("–".to_owned(), |v| format!("{v:.4}"));
     // People count from 1.
     format!(
-        "soft NLL {}, accuracy {}, best epoch {}",
+        "soft NLL {}, accuracy {}, selected epoch {}",
         number(metric("soft_nll")),
         number(metric("accuracy")),
         result.best_epoch + 1,
     )
-}
-
-fn style(bar: &ProgressBar, template: &str) {
-    if let Ok(style) = ProgressStyle::with_template(template) {
-        bar.set_style(style.progress_chars("█▌ "));
-    }
 }

@@ -11,7 +11,7 @@ use dissensus::train::spec::{Data, Pair};
 use dissensus::train::{DataIdentity, Task};
 use dissensus::{DataError, EncoderSource, LoadContext};
 
-use crate::ui::terminal::Terminal;
+use crate::ui::progress::Terminal;
 
 pub(crate) fn load(data: &Data) -> Result<Task, DataError> {
     dissensus::load_task(data, &LoadContext::new(&Terminal::default()))

@@ -1,11 +1,9 @@
-//! What `train`, `study` and `demo` share: data for a spec, runs with their bars, the final table.
+//! What `train`, `study` and `demo` share: loading of data, progress of runs, interruption.
 
 mod interrupt;
 mod jobs;
 mod loading;
-mod summary;
 
 pub(crate) use interrupt::on_interrupt;
-pub(crate) use jobs::{AtATime, Batch, open_device, run_all};
+pub(crate) use jobs::{AtATime, Bars, open_device};
 pub(crate) use loading::{encode, find_data, load, material, open_encoder};
-pub(crate) use summary::{Column, Summary, summarize};

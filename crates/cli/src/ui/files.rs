@@ -5,7 +5,7 @@ use std::path::Path;
 
 use dissensus::io::{Durability, Existing, FileError, Out, write_file};
 
-/// Replaces a file by what `fill` writes; its folder is made where it is not there.
+/// Replaces a file by what `fill` writes; its folder is created if needed.
 pub(crate) fn replace(
     path: &Path,
     fill: impl FnOnce(&mut Out) -> io::Result<()>,

@@ -70,6 +70,8 @@ fn library_hint(error: &dissensus::Error) -> Option<String> {
         E::Store(error) => store_hint(error),
         E::Study(error) => study_hint(error),
         E::File(error) => file_hint(error),
+        E::Load(error) => load_hint(error),
+        E::Examine(error) => examine_hint(error),
         _ => None,
     }
 }
@@ -186,7 +188,7 @@ fn write_hint(error: &WriteError) -> Option<String> {
     match error {
         WriteError::File(error) => file_hint(error),
         WriteError::UnknownTarget { .. } => {
-            Some("end it in .csv, .parquet or .npz, or say --to".to_owned())
+            Some("use the extension .csv, .parquet or .npz, or give --to".to_owned())
         }
         WriteError::NoVotes { .. } => Some("write .npz, which holds probabilities".to_owned()),
         _ => None,
@@ -209,8 +211,8 @@ fn examine_hint(error: &ExamineError) -> Option<String> {
 
 /// What to do when data are missing or cannot be downloaded.
 fn fetch_hint(error: &FetchError) -> Option<String> {
-    const BY_HAND: &str = "get the file by hand, put it into a folder that has the layout of the cache, \
-                           and give that folder by --from DIR";
+    const BY_HAND: &str = "download the file by hand, put it into a folder with the layout of the \
+                           cache, and give that folder with --from DIR";
     Some(match error {
         FetchError::NotInCache { name, .. } => format!("run `dissensus data fetch {name}`"),
         FetchError::NoSource { name, file, made_by: Some(script), .. } => format!(
@@ -219,7 +221,9 @@ fn fetch_hint(error: &FetchError) -> Option<String> {
         ),
         FetchError::NoSource { .. } | FetchError::NoMember { .. } => BY_HAND.to_owned(),
         FetchError::Checksum { .. } | FetchError::Size { .. } => {
-            format!("try again; if it stays so, the publisher has changed the file: {BY_HAND}")
+            format!(
+                "try again; if the error persists, the publisher has changed the file: {BY_HAND}"
+            )
         }
         FetchError::BrokeOff { .. } => {
             "run the same command again to resume the download".to_owned()

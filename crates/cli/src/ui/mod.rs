@@ -8,7 +8,6 @@ pub(crate) mod paint;
 pub(crate) mod panics;
 pub(crate) mod progress;
 pub(crate) mod table;
-pub(crate) mod terminal;
 pub(crate) mod text;
 
 use std::io::Write;

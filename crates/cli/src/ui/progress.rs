@@ -1,112 +1,117 @@
-//! Progress on standard error: shown only on a terminal, and only for work that takes a while.
+//! Progress of the library on standard error: bars on a terminal, and notes as lines.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use dissensus::core::{Event, Progress};
+use dissensus::core::{Cancel, Event, Progress, Unit};
+use dissensus::examine::Observer;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::{paint, text};
+
 const BYTES: &str = "{msg} {bar:30} {bytes}/{total_bytes} {bytes_per_sec} ETA {eta}";
-
-/// A bar for `bytes` bytes, drawn a few times a second.
-pub(crate) fn bytes_bar(bytes: Option<u64>, message: &str) -> ProgressBar {
-    let bar = match bytes {
-        Some(bytes) => ProgressBar::new(bytes),
-        None => ProgressBar::no_length(),
-    };
-    bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(8));
-    if let Ok(style) = ProgressStyle::with_template(BYTES) {
-        bar.set_style(style.progress_chars("█▌ "));
-    }
-    bar.set_message(message.to_owned());
-    bar
-}
-
-/// A bar for `steps` steps of work.
-pub(crate) fn steps(steps: usize, message: &str) -> ProgressBar {
-    let bar = ProgressBar::new(steps as u64);
-    bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(8));
-    if let Ok(style) = ProgressStyle::with_template("{msg} {bar:30} {pos}/{len} ETA {eta}") {
-        bar.set_style(style.progress_chars("█▌ "));
-    }
-    bar.set_message(message.to_owned());
-    bar
-}
-
-/// A bar for the steps of library work, task after task.
-pub(crate) struct StepBar(ProgressBar);
-
-impl StepBar {
-    pub(crate) fn new(message: &str) -> Self {
-        Self(steps(0, message))
-    }
-}
-
-impl Progress for StepBar {
-    fn report(&self, event: Event<'_>) {
-        match event {
-            Event::Started { total, .. } => self.0.inc_length(total.unwrap_or(0)),
-            Event::Advanced { .. } => self.0.inc(1),
-            _ => {}
-        }
-    }
-}
-
-impl Drop for StepBar {
-    fn drop(&mut self) {
-        self.0.finish_and_clear();
-    }
-}
+const STEPS: &str = "{msg} {bar:30} {pos}/{len} ETA {eta}";
 
 /// Files below this size are read before a bar could be seen.
-pub(super) const LARGE: u64 = 64 << 20;
+const LARGE: u64 = 64 << 20;
 
-/// A bar for a file that is read, if it is large.
+/// A bar for `steps` steps of work.
+pub(crate) fn steps(steps: u64, message: &str) -> ProgressBar {
+    new_bar(Some(steps), STEPS, message)
+}
+
+fn new_bar(total: Option<u64>, template: &str, message: &str) -> ProgressBar {
+    let bar = total.map_or_else(ProgressBar::no_length, ProgressBar::new);
+    bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(8));
+    set_style(&bar, template);
+    bar.set_message(message.to_owned());
+    bar
+}
+
+/// Draws a bar by this template.
+pub(crate) fn set_style(bar: &ProgressBar, template: &str) {
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style.progress_chars("█▌ "));
+    }
+}
+
+/// Draws one bar at a time, for the latest task.
 #[derive(Default)]
-pub(crate) struct ReadingBar(Mutex<Option<ProgressBar>>);
+pub(crate) struct Terminal {
+    /// The name of what is worked on; may be empty.
+    name: String,
+    current: Mutex<Option<Task>>,
+}
 
-impl Progress for ReadingBar {
+struct Task {
+    name: String,
+    /// `None` if the task ends before a bar could be seen.
+    bar: Option<ProgressBar>,
+}
+
+impl Terminal {
+    /// Bars that begin with the name of what is worked on.
+    pub(crate) fn named(name: &str) -> Self {
+        Self { name: name.to_owned(), current: Mutex::default() }
+    }
+
+    /// The argument of examinations.
+    pub(crate) fn observer(&self) -> Observer<'_> {
+        Observer::new(self, Cancel::new())
+    }
+
+    fn current(&self) -> MutexGuard<'_, Option<Task>> {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn start(&self, task: &str, total: Option<u64>, unit: Unit) -> Task {
+        let bar = match (unit, total) {
+            (Unit::Bytes, None) => Some(new_bar(None, BYTES, text::file_name(task))),
+            (Unit::Bytes, Some(total)) => (total >= LARGE).then(|| {
+                new_bar(Some(total), BYTES, &format!("reading {}", text::file_name(task)))
+            }),
+            _ if self.name.is_empty() => Some(steps(total.unwrap_or(0), &format!("{task}:"))),
+            _ => Some(steps(total.unwrap_or(0), &format!("{}: {task}", self.name))),
+        };
+        Task { name: task.to_owned(), bar }
+    }
+}
+
+impl Progress for Terminal {
     fn report(&self, event: Event<'_>) {
-        let Ok(mut bar) = self.0.lock() else { return };
+        let mut current = self.current();
         match event {
-            Event::Started { task, total: Some(total), .. } if total >= LARGE => {
-                let message = format!("reading {}", super::text::file_name(task));
-                *bar = Some(bytes_bar(Some(total), &message));
+            Event::Started { task, total, unit } => *current = Some(self.start(task, total, unit)),
+            Event::Advanced { task, done, total, .. } => {
+                if current.as_ref().is_none_or(|current| current.name != task) {
+                    *current = Some(self.start(task, total, Unit::Steps));
+                }
+                if let Some(Task { bar: Some(bar), .. }) = &*current {
+                    total.into_iter().for_each(|total| bar.set_length(total));
+                    bar.set_position(done);
+                }
             }
-            Event::Advanced { done, .. } => bar.iter().for_each(|bar| bar.set_position(done)),
-            Event::Finished { .. } => bar.take().iter().for_each(ProgressBar::finish_and_clear),
+            Event::Finished { .. } => *current = None,
+            Event::Note(text) => print(&current, &paint::dim(text)),
+            Event::Warning(text) => {
+                print(&current, &format!("{} {text}", paint::warn("note:")));
+            }
             _ => {}
         }
     }
 }
 
-/// Bars for fetching: one per file, and a line when something is tried again.
-#[derive(Default)]
-pub(crate) struct FetchBars {
-    bar: Mutex<Option<ProgressBar>>,
+impl Drop for Task {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
 }
 
-impl Progress for FetchBars {
-    fn report(&self, event: Event<'_>) {
-        let mut bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
-        match (event, &*bar) {
-            (Event::Started { task, total, .. }, _) => {
-                *bar = Some(bytes_bar(total, super::text::file_name(task)));
-            }
-            (Event::Advanced { done, total, .. }, Some(bar)) => {
-                if let Some(total) = total {
-                    bar.set_length(total);
-                }
-                bar.set_position(done);
-            }
-            (Event::Finished { .. }, Some(shown)) => {
-                shown.finish_and_clear();
-                *bar = None;
-            }
-            (Event::Note(line), shown) | (Event::Warning(line), shown) => match shown {
-                Some(shown) => shown.suspend(|| super::err(&format!("{line}\n"))),
-                None => super::err(&format!("{line}\n")),
-            },
-            _ => {}
-        }
+fn print(current: &Option<Task>, line: &str) {
+    let print = || super::err(&format!("{line}\n"));
+    match current {
+        Some(Task { bar: Some(bar), .. }) => bar.suspend(print),
+        _ => print(),
     }
 }

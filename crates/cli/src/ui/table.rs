@@ -44,8 +44,3 @@ impl Print for Table {
         }
     }
 }
-
-/// A cell of CSV, quoted where it must be.
-pub(crate) fn csv_cell(text: &str) -> String {
-    dissensus::report::csv::field(text).into_owned()
-}

@@ -6,7 +6,7 @@ use dissensus::core::VoteTable;
 use dissensus::{ScoreOptions, compare_items};
 
 use super::Args;
-use crate::judging::number;
+use crate::evaluation::number;
 use crate::ui::table::{Cell, Form, Print as _, Table};
 use crate::ui::{self, paint, progress};
 
@@ -15,9 +15,9 @@ pub(super) fn run(
     options: &ScoreOptions,
     table: &VoteTable,
 ) -> anyhow::Result<ExitCode> {
-    let judged = args.judge.judge(table, &args.predictions, options, true)?;
-    judged.print_notes();
-    let found = compare_items(&judged.models, options, &progress::StepBar::new("comparing"))?;
+    let evaluated = args.evaluation.evaluate(table, &args.predictions, options, true)?;
+    evaluated.print_notes();
+    let found = compare_items(&evaluated.models, options, &progress::Terminal::named("comparing"))?;
     if args.json {
         ui::out(&format!("{}\n", serde_json::to_string_pretty(&found)?))?;
         return Ok(ExitCode::SUCCESS);
@@ -43,7 +43,7 @@ pub(super) fn run(
     ui::out(&page.print(Form::Terminal))?;
     let items = found.items;
     let note = format!(
-        "over {items} common items; bold: the interval excludes 0. It speaks of these trained \
+        "over {items} common items; bold: the interval excludes 0. It holds for these trained \
          models; for methods, compare paired seeds with --a and --b.\n"
     );
     ui::err(&paint::dim(&note));

@@ -9,7 +9,7 @@ use dissensus::stats::Alternative;
 use dissensus::{ScoreError, ScoreOptions, SeedTest, compare_seeds};
 
 use super::Args;
-use crate::judging::number;
+use crate::evaluation::number;
 use crate::ui::table::{Cell, Form, Print as _, Table};
 use crate::ui::{self, paint};
 
@@ -29,9 +29,10 @@ pub(super) fn run(
     };
     // One file after the other: only its metrics are kept.
     let values = |file: &PathBuf| -> anyhow::Result<Vec<Score>> {
-        let judged = args.judge.judge(table, std::slice::from_ref(file), options, false)?;
-        judged.print_notes();
-        let [model] = &judged.models[..] else {
+        let evaluated =
+            args.evaluation.evaluate(table, std::slice::from_ref(file), options, false)?;
+        evaluated.print_notes();
+        let [model] = &evaluated.models[..] else {
             anyhow::bail!("{} holds several models: give one per seed", file.display());
         };
         Ok(model.values(options)?)

@@ -1,26 +1,24 @@
-//! The training half of the demo: a study like any other, a table, what it shows, and its report.
+//! The training half of the demo: a study, a table, a summary in words, and a report.
 
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use dissensus::blends_material;
 use dissensus::data::blends::Blends;
-use dissensus::measure::{
-    Direction, Judged, Matrix, ModelOutput, Scorer, Settings, Targets, Truth, metric,
-};
-use dissensus::store::{RunId, Store, Which};
+use dissensus::measure::metric;
+use dissensus::store::{Store, Which};
 use dissensus::studies::{LoadError, Material, PlanOptions, Study};
-use dissensus::train::EndedJob;
 use dissensus::train::spec::Data;
+use dissensus::{
+    RunSummary, StudyOptions, SummaryColumn, blends_material, summarize_runs, train_study,
+};
 
 use super::Args;
-use crate::commands::study::{JobArgs, train_all};
+use crate::commands::study::say;
 use crate::reporting;
-use crate::training::{Column, Summary, summarize};
+use crate::training::{Bars, on_interrupt, open_device};
 use crate::ui::table::{Form, Print as _};
 use crate::ui::{self, paint};
 
-/// The votes an item of the sparse half.
+/// Votes per item in the sparse half.
 const FEW: u64 = 5;
 
 pub(super) fn run(args: &Args, blends: &Blends) -> anyhow::Result<ExitCode> {
@@ -32,19 +30,28 @@ pub(super) fn run(args: &Args, blends: &Blends) -> anyhow::Result<ExitCode> {
     let plan = study.plan(&PlanOptions::default(), &mut load)?;
     let store = Store::create_or_open(&args.store)?;
     ui::err(&format!(
-        "training {} runs of a small network: {} methods, {FEW} votes an item and all, {} seeds\n",
+        "training {} runs of a small network: {} methods, {FEW} votes per item and all votes, {} seeds\n",
         plan.finals(&store)?.jobs.len(),
         study.arms.len(),
         args.seeds
     ));
-    let ended = train_all(&plan, &store, &JobArgs::on("cpu"), false)?;
+    let (device, bars) = (open_device("cpu")?, Bars::new());
+    let options = StudyOptions {
+        progress: &bars,
+        cancel: on_interrupt().clone(),
+        on_event: &|event| say(&event, &plan, &bars, false),
+        ..StudyOptions::new(&device)
+    };
+    let ended = train_study(&plan, &store, &options);
+    bars.end();
+    let ended = ended?;
     if ended.iter().any(|run| run.outcome.result().is_none()) {
-        ui::err("\nnot all runs are done; the same command goes on with them\n");
+        ui::err("\nnot all runs are done; the same command continues them\n");
         return Ok(ExitCode::from(130));
     }
-    let summary = summarize(&ended, &columns(&store, blends), Which::Best);
-    let title = "What each delivery makes of the same votes";
-    ui::out(&format!("\n{} (best epoch, mean ± sd over seeds)\n", paint::title(title)))?;
+    let summary = summarize_runs(&ended, &columns(&store, blends), Which::Best);
+    let title = "Delivery methods on the same votes";
+    ui::out(&format!("\n{} (selected epoch, mean ± sd over seeds)\n", paint::title(title)))?;
     ui::out(&summary.table().print(Form::Terminal))?;
     ui::out(&format!("\n{}\n", shows(&summary)))?;
     let out = reporting::beside(&args.store, "-report");
@@ -52,12 +59,12 @@ pub(super) fn run(args: &Args, blends: &Blends) -> anyhow::Result<ExitCode> {
     ui::err(&reporting::words(&written, &out));
     let store = args.store.display();
     ui::out(&format!(
-        "\nreport: {}   figures, and every picture with its votes\n",
+        "\nreport: {}   figures, and every image with its votes\n",
         written.page.display()
     ))?;
     ui::out(&format!("next: dissensus runs list --store {store}\n"))?;
     ui::out(
-        "      dissensus study new votes.csv --inputs pictures   the same with votes of your own\n",
+        "      dissensus study new votes.csv --inputs images   the same with votes of your own\n",
     )?;
     ui::out(
         "      dissensus train --template > spec.toml            only train, with every key explained\n",
@@ -65,19 +72,17 @@ pub(super) fn run(args: &Args, blends: &Blends) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What the last column but few is called.
+/// The title of the column of KL to the true distribution.
 const TRUE_KL: &str = "KL to p*";
 
-fn columns<'a>(store: &'a Store, blends: &'a Blends) -> Vec<Column<'a>> {
+fn columns<'a>(store: &'a Store, blends: &'a Blends) -> Vec<SummaryColumn<'a>> {
     let named = |name: &str, title: &str| {
-        metric(name)
-            .map(|metric| Column { name: title.into(), ..Column::metric(metric, Which::Best) })
+        metric(name).map(|metric| SummaryColumn {
+            name: title.into(),
+            ..SummaryColumn::metric(metric, Which::Best)
+        })
     };
-    let truth = Column {
-        name: TRUE_KL.into(),
-        direction: Direction::Lower,
-        value: Box::new(|run, _| true_kl(store, blends, run)),
-    };
+    let truth = SummaryColumn::kl_to_truth(TRUE_KL, store, blends);
     let first = [named("soft_nll", "soft NLL"), named("kl", "KL to votes"), Some(truth)];
     let rest = [
         named("accuracy", "accuracy"),
@@ -87,27 +92,8 @@ fn columns<'a>(store: &'a Store, blends: &'a Blends) -> Vec<Column<'a>> {
     first.into_iter().chain(rest).flatten().collect()
 }
 
-/// KL(p* ‖ q) of a run's best epoch, where p* is the distribution that the votes were drawn from.
-fn true_kl(store: &Store, blends: &Blends, run: &EndedJob) -> Option<f64> {
-    let id: RunId = run.id.parse().ok()?;
-    let predictions = store.run(&id).ok()?.predictions(Which::Best).ok()??;
-    let items = blends.table().items();
-    let rows: Vec<f64> = predictions
-        .ids()
-        .iter()
-        .filter_map(|id| Some(blends.truth(items.position(id)?)))
-        .flatten()
-        .copied()
-        .collect();
-    let classes = predictions.classes().len();
-    let truth = Truth::new(Targets::Probabilities(Matrix::new(&rows[..], classes).ok()?)).ok()?;
-    let logits = ModelOutput::Logits(Matrix::new(predictions.logits(), classes).ok()?);
-    let judged = Judged::new(Arc::new(truth), logits).ok()?;
-    (metric("kl")?.compute)(&Scorer::new(&judged, Settings::default()).ok()?).value
-}
-
 /// Two sentences, from the numbers.
-fn shows(summary: &Summary) -> String {
+fn shows(summary: &RunSummary) -> String {
     let kl = |method: &str, votes: &str| {
         let arm = summary.arms.iter().find(|arm| arm.arm == format!("{method} · {votes}"))?;
         arm.figures.iter().find(|figure| figure.metric == TRUE_KL)?.mean
@@ -124,7 +110,7 @@ fn shows(summary: &Summary) -> String {
     };
     let better = |a: f64, b: f64| if a < b { "closer to" } else { "farther from" };
     format!(
-        "With {FEW} votes an item, delivering them one by one (multipass {pass:.3}, sls {sls:.3}) \
+        "With {FEW} votes per item, delivering them one by one (multipass {pass:.3}, sls {sls:.3}) \
          lands {} the truth than their average as a soft target ({soft:.3}),\nand the majority \
          label alone, which throws the disagreement away, {} ({majority:.3}). With all votes, \
          multipass lands {} it than soft ({pass_all:.3} and {soft_all:.3}).",

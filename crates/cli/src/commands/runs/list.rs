@@ -3,20 +3,21 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use dissensus::store::{Broken, Listing, RunId, RunInfo, State, StoreError};
-use dissensus::train::{RunResult, RunSpec};
+use dissensus::RunRow;
+use dissensus::store::{Broken, Listing, RunId, State};
+use dissensus::train::RunSpec;
 use serde::Serialize;
 
 use super::store::StoreArgs;
 use super::words;
-use crate::judging::number;
+use crate::evaluation::number;
 use crate::ui::table::{Cell, Form, Print as _, Table};
 use crate::ui::{self, paint, text};
 
 /// List all runs of a store, the oldest first.
 ///
 /// soft_nll and accuracy are those of the selected epoch on the last part of the split. Runs that
-/// cannot be read come last, and why is said on standard error.
+/// cannot be read come last, with the reason on standard error.
 #[derive(clap::Args)]
 pub(crate) struct ListArgs {
     #[command(flatten)]
@@ -32,25 +33,7 @@ pub(crate) struct ListArgs {
     markdown: bool,
 }
 
-/// A run in the list. What is not known is `None`.
-#[derive(Debug, Serialize)]
-struct Row {
-    id: RunId,
-    arm: Option<String>,
-    data: Option<String>,
-    seed: Option<u64>,
-    state: &'static str,
-    reason: Option<String>,
-    epoch: u64,
-    planned: u64,
-    soft_nll: Option<f64>,
-    accuracy: Option<f64>,
-    created: u64,
-    size_bytes: u64,
-    folder: PathBuf,
-}
-
-/// Something among the runs that cannot be read.
+/// A run that cannot be read.
 #[derive(Serialize)]
 struct Unread {
     id: Option<RunId>,
@@ -61,7 +44,7 @@ struct Unread {
 #[derive(Serialize)]
 struct Report {
     store: PathBuf,
-    runs: Vec<Row>,
+    runs: Vec<RunRow>,
     broken: Vec<Unread>,
 }
 
@@ -77,7 +60,7 @@ pub(super) fn run(args: &ListArgs) -> anyhow::Result<ExitCode> {
     };
     let mut rows = Vec::new();
     for run in &listing.runs {
-        match Row::new(run) {
+        match RunRow::read(run) {
             Ok(row) => rows.push(row),
             // Removed meanwhile.
             Err(_) if !run.folder.exists() => {}
@@ -111,74 +94,47 @@ pub(super) fn run(args: &ListArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-impl Row {
-    fn new(run: &RunInfo) -> Result<Self, StoreError> {
-        let spec: Option<RunSpec> = serde_json::from_value(run.spec.clone()).ok();
-        let result: RunResult = run.result()?.unwrap_or_default();
-        let best = |metric: &str| result.reported().and_then(|(_, part)| part.best.get(metric));
-        let reason = match &run.status.state {
-            State::Failed { reason } => Some(reason.clone()),
-            _ => None,
-        };
-        Ok(Self {
-            id: run.id.clone(),
-            arm: spec.as_ref().map(RunSpec::arm),
-            data: spec.as_ref().map(|spec| spec.data.name.clone()),
-            seed: spec.as_ref().map(|spec| spec.run.seed),
-            state: words::state_name(&run.status.state),
-            reason,
-            epoch: run.status.epoch,
-            planned: run.status.planned,
-            soft_nll: best("soft_nll"),
-            accuracy: best("accuracy"),
-            created: run.created,
-            size_bytes: run.size_bytes(),
-            folder: run.folder.clone(),
-        })
-    }
-
-    fn cells(&self, digits: usize, form: Form) -> Vec<Cell> {
-        let text = |text: &Option<String>| match text {
-            Some(text) => text::one_line(text, 40),
-            None => "–".to_owned(),
-        };
-        let seed = self.seed.map_or("–".to_owned(), |seed| seed.to_string());
-        let epochs = format!("{}/{}", self.epoch, self.planned);
-        let cells = match form {
-            Form::Csv => {
-                let full = |v: Option<f64>| v.map_or(String::new(), |v| v.to_string());
-                vec![
-                    self.id.to_string(),
-                    self.arm.clone().unwrap_or_default(),
-                    self.data.clone().unwrap_or_default(),
-                    self.state.to_owned(),
-                    self.seed.map_or(String::new(), |seed| seed.to_string()),
-                    self.epoch.to_string(),
-                    self.planned.to_string(),
-                    full(self.soft_nll),
-                    full(self.accuracy),
-                    self.created.to_string(),
-                    self.size_bytes.to_string(),
-                ]
-            }
-            _ => vec![
-                short(&self.id, digits).to_owned(),
-                text(&self.arm),
-                text(&self.data),
-                marked(self.state, form),
-                seed,
-                epochs,
-                number(self.soft_nll),
-                number(self.accuracy),
-                words::age(self.created),
-                text::size(self.size_bytes),
-            ],
-        };
-        cells.into_iter().map(Cell::new).collect()
-    }
+fn cells(run: &RunRow, digits: usize, form: Form) -> Vec<Cell> {
+    let text = |text: &Option<String>| match text {
+        Some(text) => text::one_line(text, 40),
+        None => "–".to_owned(),
+    };
+    let seed = run.seed.map_or("–".to_owned(), |seed| seed.to_string());
+    let epochs = format!("{}/{}", run.epoch, run.planned);
+    let cells = match form {
+        Form::Csv => {
+            let full = |v: Option<f64>| v.map_or(String::new(), |v| v.to_string());
+            vec![
+                run.id.to_string(),
+                run.arm.clone().unwrap_or_default(),
+                run.data.clone().unwrap_or_default(),
+                run.state.to_owned(),
+                run.seed.map_or(String::new(), |seed| seed.to_string()),
+                run.epoch.to_string(),
+                run.planned.to_string(),
+                full(run.soft_nll),
+                full(run.accuracy),
+                run.created.to_string(),
+                run.size_bytes.to_string(),
+            ]
+        }
+        _ => vec![
+            short(&run.id, digits).to_owned(),
+            text(&run.arm),
+            text(&run.data),
+            marked(run.state, form),
+            seed,
+            epochs,
+            number(run.soft_nll),
+            number(run.accuracy),
+            words::age(run.created),
+            text::size(run.size_bytes),
+        ],
+    };
+    cells.into_iter().map(Cell::new).collect()
 }
 
-fn to_table(rows: &[Row], listing: &Listing, form: Form) -> Table {
+fn to_table(rows: &[RunRow], listing: &Listing, form: Form) -> Table {
     let ids = || {
         let broken = listing.broken.iter().filter_map(|broken| broken.id.as_ref());
         rows.iter().map(|row| &row.id).chain(broken)
@@ -189,7 +145,7 @@ fn to_table(rows: &[Row], listing: &Listing, form: Form) -> Table {
         _ => "id arm data state seed epochs soft_nll↓ accuracy↑ age size",
     };
     let columns: Vec<String> = columns.split(' ').map(str::to_owned).collect();
-    let mut table: Vec<Vec<Cell>> = rows.iter().map(|row| row.cells(digits, form)).collect();
+    let mut table: Vec<Vec<Cell>> = rows.iter().map(|row| cells(row, digits, form)).collect();
     for broken in &listing.broken {
         let name = broken.folder.file_name().unwrap_or_default().to_string_lossy();
         let id = match (&broken.id, form) {
@@ -204,7 +160,7 @@ fn to_table(rows: &[Row], listing: &Listing, form: Form) -> Table {
     Table::new(columns, 4, table)
 }
 
-/// So many digits tell all ids apart, at least 8.
+/// The number of digits that distinguishes all ids, at least 8.
 fn unique_digits(mut ids: Vec<&str>) -> usize {
     ids.sort_unstable();
     let shared =
@@ -216,7 +172,7 @@ fn short(id: &RunId, digits: usize) -> &str {
     id.as_str().get(..digits).unwrap_or(id.as_str())
 }
 
-/// Stands around a state until its column has its width: it takes no space, and is in no name.
+/// Marks a state until the columns are aligned: it has no width and occurs in no name.
 const MARK: char = '\u{2060}';
 
 fn marked(state: &str, form: Form) -> String {

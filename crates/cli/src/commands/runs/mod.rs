@@ -8,13 +8,12 @@ mod words;
 
 use std::process::ExitCode;
 
-pub(crate) use store::StoreArgs;
-pub(crate) use words::state_name;
+pub(crate) use store::{StoreArgs, quoted};
 
-/// The runs of a store: what there is, everything about one, and removal.
+/// List, show and remove the runs of a store.
 ///
-/// Without a subcommand, lists them. A run is named by 16 hex digits; the first of them are enough
-/// everywhere, as long as no other run begins with the same.
+/// Without a subcommand, runs are listed. The id of a run has 16 hex digits; the first digits suffice
+/// everywhere if no other run begins with them.
 #[derive(clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {

@@ -11,17 +11,17 @@ use crate::ui::{self, paint, text};
 
 /// Remove runs with all their files.
 ///
-/// A run that is being trained is not removed, and then neither are the others that were named. A
-/// run that was removed is trained anew when it is asked for again.
+/// If one of the runs is being trained, none is removed. A removed run is trained again when a spec
+/// or study contains it.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The runs: their ids, or the first digits of them
     #[arg(value_name = "RUN", required_unless_present = "failed")]
     ids: Vec<String>,
-    /// Remove all runs that failed, too
+    /// Also remove all failed runs
     #[arg(long)]
     failed: bool,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long, short)]
     yes: bool,
     #[command(flatten)]
@@ -39,7 +39,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let store = args.store.open()?;
     let chosen = choose(&store, args)?;
     if chosen.is_empty() {
-        ui::err("no run has failed: there is nothing to remove\n");
+        ui::err("no run has failed, so there is nothing to remove\n");
         return Ok(ExitCode::SUCCESS);
     }
     let runs =
@@ -88,7 +88,8 @@ fn choose(store: &Store, args: &Args) -> Result<Vec<Chosen>, StoreError> {
         }
         let broken = listing.broken.iter().find(|run| run.id.as_ref() == Some(&id));
         let folder = known.map(|run| &run.folder).or(broken.map(|broken| &broken.folder));
-        let bytes = folder.map_or(0, |folder| show::files(folder).iter().map(|f| f.bytes).sum());
+        let bytes =
+            folder.map_or(0, |folder| dissensus::run_files(folder).iter().map(|f| f.bytes).sum());
         let label = match known {
             Some(run) => show::label(run).unwrap_or_else(|| "a spec of another version".to_owned()),
             None => "broken".to_owned(),
@@ -104,7 +105,7 @@ fn confirmed(chosen: &[Chosen], what: &str) -> anyhow::Result<bool> {
     if !input.is_terminal() {
         let hint = paint::strong("hint:");
         anyhow::bail!(
-            "standard input is not a terminal, so nobody can be asked whether to remove {what}\n\
+            "standard input is not a terminal, so removal of {what} cannot be confirmed\n\
              {hint} pass --yes to remove without asking"
         );
     }

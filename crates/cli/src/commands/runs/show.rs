@@ -1,25 +1,25 @@
 //! `dissensus runs show ID`
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use dissensus::store::{Continued, RunId, RunInfo, State, Status, Which};
 use dissensus::train::{EpochRow, PartResult, RunResult, RunSpec};
+use dissensus::{RunFile, run_files, state_name};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::store::{StoreArgs, quoted};
 use super::words;
-use crate::judging::number;
+use crate::evaluation::number;
 use crate::ui::table::{Cell, Form, Print as _, Table};
 use crate::ui::{self, paint, text};
 
 /// Show everything about a run.
 ///
-/// What it was trained on and how, how far it is, what became of the loss and of the selecting
-/// metric, every metric of the selected and of the last epoch, its files, and what can be done
-/// with them.
+/// Shows its data and settings, its state, curves of the loss and of the selecting metric, all metrics
+/// of the selected and of the last epoch, its files, and commands to use them.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The run: its id, or the first digits of it
@@ -50,20 +50,13 @@ struct Report<'a> {
     history: &'a [EpochRow],
     folder: &'a Path,
     size_bytes: u64,
-    files: &'a [Held],
-}
-
-/// A file of a run.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub(super) struct Held {
-    pub(super) path: PathBuf,
-    pub(super) bytes: u64,
+    files: &'a [RunFile],
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let run = args.store.find(&args.id)?;
     let (history, result): (Vec<EpochRow>, Option<RunResult>) = (run.history()?, run.result()?);
-    let files = files(&run.folder);
+    let files = run_files(&run.folder);
     let label = label(&run);
     if args.json {
         let report = Report {
@@ -106,35 +99,17 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What people call the run; `None` where its spec is not one of this version.
+/// The label of the run; `None` if its spec is of another version.
 pub(super) fn label(run: &RunInfo) -> Option<String> {
     serde_json::from_value(run.spec.clone()).ok().map(|spec: RunSpec| spec.label())
 }
 
-/// The files of a folder and those in it, sorted; without those that are being written.
-pub(super) fn files(folder: &Path) -> Vec<Held> {
-    let (mut found, mut folders) = (Vec::new(), vec![folder.to_owned()]);
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
-            // What vanishes meanwhile is not there.
-            let Ok(metadata) = entry.path().symlink_metadata() else { continue };
-            match metadata.is_dir() {
-                true => folders.push(entry.path()),
-                false if entry.file_name().to_string_lossy().starts_with('.') => {}
-                false => found.push(Held { path: entry.path(), bytes: metadata.len() }),
-            }
-        }
-    }
-    found.sort();
-    found
-}
-
-fn name(file: &Held, run: &RunInfo) -> String {
+fn name(file: &RunFile, run: &RunInfo) -> String {
     let inside = file.path.strip_prefix(&run.folder).unwrap_or(&file.path);
     text::one_line(&inside.display().to_string(), 60)
 }
 
-/// A name and a text, which goes on below where it is long.
+/// A name and a text, wrapped if it is long.
 fn row(page: &mut String, name: &str, parts: &str) -> std::fmt::Result {
     let mut lines = vec![String::new()];
     for part in parts.split_inclusive("; ") {
@@ -154,7 +129,7 @@ fn row(page: &mut String, name: &str, parts: &str) -> std::fmt::Result {
 
 fn print_status(page: &mut String, run: &RunInfo, result: Option<&RunResult>) -> std::fmt::Result {
     let Status { state, epoch, planned, .. } = &run.status;
-    let name = words::state_name(state);
+    let name = state_name(state);
     let name = match state {
         State::Finished => name.to_owned(),
         State::Running | State::Interrupted => paint::warn(name),
@@ -168,14 +143,14 @@ fn print_status(page: &mut String, run: &RunInfo, result: Option<&RunResult>) ->
     }
     if let Some(result) = result {
         let by = text::one_line(&result.selected_by, 60);
-        row(page, "best", &format!("epoch {} by {by}", result.best_epoch + 1))?;
+        row(page, "selected", &format!("epoch {} by {by}", result.best_epoch + 1))?;
         let items = text::thousands(result.train_items as u64);
         row(page, "trained", &format!("on {items} items in {:.1} s", result.seconds))?;
         row(page, "parameters", &text::thousands(result.parameters as u64))?;
     }
     let mut begun = format!("{} ago", words::age(run.created));
     for continued in &run.continued {
-        write!(begun, "; taken up again {} ago", words::age(continued.at))?;
+        write!(begun, "; continued {} ago", words::age(continued.at))?;
     }
     row(page, "begun", &begun)?;
     match &run.about {
@@ -196,7 +171,7 @@ fn print_settings(page: &mut String, run: &RunInfo) -> std::fmt::Result {
     let data = &run.spec["data"];
     row(page, "data", &data_line(data))?;
     if data["judged_on"].is_object() {
-        row(page, "judged on", &data_line(&data["judged_on"]))?;
+        row(page, "evaluate on", &data_line(&data["judged_on"]))?;
     }
     for (key, value) in run.spec["run"].as_object().into_iter().flatten() {
         let text = match value.is_object() && value.get("name").is_none() {
@@ -208,7 +183,7 @@ fn print_settings(page: &mut String, run: &RunInfo) -> std::fmt::Result {
     Ok(())
 }
 
-/// A data set in a line.
+/// A dataset in a line.
 fn data_line(data: &Value) -> String {
     let name = data["name"].as_str().unwrap_or("not named");
     let items = data["items"].as_u64().map_or("–".to_owned(), text::thousands);
@@ -282,10 +257,13 @@ fn next(run: &RunInfo, store: &StoreArgs) -> Vec<String> {
         }
         State::Running => {}
         State::Interrupted => {
-            lines.push(format!("train its spec again{}: it goes on where it stopped", into(&flag)));
+            lines.push(format!(
+                "train its spec again{}: it continues where it stopped",
+                into(&flag)
+            ));
         }
         State::Failed { .. } => {
-            lines.push(format!("train its spec again{}: it starts anew", into(&flag)));
+            lines.push(format!("train its spec again{}: it starts again", into(&flag)));
         }
     }
     if run.status.state != State::Running {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use dissensus::store::{RunInfo, Store};
 
-/// The folder of runs where nothing else is said; the default of a spec's `run.store`, too.
+/// The default folder of runs, also of a spec's `run.store`.
 const DEFAULT: &str = "runs";
 
 /// Which store.
@@ -29,7 +29,7 @@ impl StoreArgs {
         &self.store
     }
 
-    /// What a command needs to be about the same store: nothing for the usual one.
+    /// The option that selects the same store; empty for the default.
     pub(crate) fn flag(&self) -> String {
         match self.store == Path::new(DEFAULT) {
             true => String::new(),
@@ -38,7 +38,7 @@ impl StoreArgs {
     }
 }
 
-/// A path as a shell takes it.
+/// A path, quoted for a shell where needed.
 pub(crate) fn quoted(path: &Path) -> String {
     let text = path.display().to_string();
     let plain = |c: char| c.is_alphanumeric() || "/\\._-+:=@,".contains(c);

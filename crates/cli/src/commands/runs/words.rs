@@ -2,20 +2,9 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use dissensus::store::State;
 use serde_json::Value;
 
 use crate::ui::text;
-
-/// A state in a word.
-pub(crate) fn state_name(state: &State) -> &'static str {
-    match state {
-        State::Running => "running",
-        State::Interrupted => "interrupted",
-        State::Finished => "finished",
-        State::Failed { .. } => "failed",
-    }
-}
 
 /// How long ago a time in seconds since 1970 was.
 pub(super) fn age(then: u64) -> String {

@@ -10,29 +10,29 @@ use crate::ui::{self, paint, text};
 
 #[derive(clap::Args)]
 pub(crate) struct ListArgs {
-    /// Also the studies of this store
+    /// Also list the studies of this store
     #[arg(long, value_name = "DIR")]
     store: Option<PathBuf>,
 }
 
 /// Print a study's file, to copy and change.
 ///
-/// A study that comes with the program is printed as it is, comments and published values included.
-/// With --resolved, every setting that was given or chosen is in it, as it is stored beside the results.
+/// A built-in study is printed with its comments and published values. With --resolved, all settings
+/// are printed, as they are stored with the results.
 #[derive(clap::Args)]
 pub(crate) struct ShowArgs {
-    /// A study that comes with the program, or a file
+    /// A built-in study, or a file
     #[arg(value_name = "NAME|FILE", required_unless_present = "template")]
     study: Option<String>,
-    /// A study with every key explained
+    /// Print a study with every key explained
     #[arg(long, conflicts_with_all = ["study", "resolved"])]
     template: bool,
-    /// As it is resolved, without comments
+    /// Print the study with all settings resolved, without comments
     #[arg(long)]
     resolved: bool,
 }
 
-/// Room for a name.
+/// Columns of a name.
 const WIDE: usize = 19;
 
 pub(crate) fn list(args: &ListArgs) -> anyhow::Result<ExitCode> {

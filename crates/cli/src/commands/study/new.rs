@@ -12,33 +12,34 @@ use serde_json::Value;
 
 use super::at_least_one;
 use crate::commands::inputs::InputArgs;
+use crate::commands::runs::quoted;
 use crate::commands::votes::reading::ReadingArgs;
 use crate::training::load;
 use crate::ui::{self, paint};
 
-/// Write a study of your own votes: which delivery of them makes the best model?
+/// Write a study of your own votes: which delivery method gives the best model?
 ///
-/// The votes and the inputs are read and matched, and a study is written that fits them: soft
-/// labels, labels drawn anew in every epoch, votes one by one, the majority label and label
-/// smoothing, each with several seeds, judged on items that neither training nor the choice of the
-/// epoch saw, with exact paired tests, figures and a page. It is a file with comments, to be changed.
+/// Reads and matches the votes and the inputs, and writes a study that fits them: soft labels, labels
+/// drawn in every epoch, votes one by one, the majority label and label smoothing, each with several
+/// seeds, evaluated on items that neither training nor the selection of the epoch used, with exact
+/// paired tests, figures and a page. The file has comments and is meant to be edited.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The file of votes, or a dataset by its name (`dissensus data list`)
     #[arg(value_name = "VOTES|DATASET")]
     votes: String,
-    /// Pictures or feature vectors of the items: a file or a folder. A dataset may have its own
+    /// Images or feature vectors of the items: a file or a folder. Some datasets have images
     #[arg(long, value_name = "PATH")]
     inputs: Option<PathBuf>,
-    /// Make vectors of texts or pictures by this encoder (`dissensus embed --list`)
+    /// Encode texts or images with this encoder (`dissensus embed --list`)
     #[arg(long, value_name = "NAME|PATH")]
     encoder: Option<String>,
     /// The model to train [default: one that fits the inputs]
     #[arg(long, value_name = "NAME", value_parser = models())]
     model: Option<String>,
-    /// How many seeds every delivery is trained with. Eight are the least with which an exact test
-    /// survives the correction for four comparisons
+    /// Seeds per delivery method. With at least eight, an exact test can be significant after
+    /// correction for four comparisons
     #[arg(long, value_name = "N", default_value = "8", value_parser = at_least_one)]
     seeds: u64,
     /// Column of the texts, for an encoder
@@ -64,9 +65,9 @@ fn models() -> PossibleValuesParser {
 
 const EXAMPLES: &str = "\
 Examples:
-  dissensus study new votes.csv --inputs pictures --out mine.toml
+  dissensus study new votes.csv --inputs images --out mine.toml
   dissensus study new answers.jsonl --encoder minilm --label verdict > mine.toml
-  dissensus study run mine.toml --scale quick       to see that all works
+  dissensus study run mine.toml --scale quick       to check that everything works
   dissensus study run mine.toml
   dissensus report runs --study mine --open";
 
@@ -85,7 +86,7 @@ impl Args {
         keys
     }
 
-    /// The study's name: that of the file to write, or of the votes, in letters that a name has.
+    /// The study's name, from the file to write or the votes.
     fn name(&self) -> String {
         let from = self.out.as_deref().unwrap_or(Path::new(&self.votes));
         let stem = from.file_stem().and_then(|stem| stem.to_str()).unwrap_or("mine");
@@ -93,15 +94,6 @@ impl Args {
         let name: String = stem.chars().map(plain).collect();
         let name = name.trim_matches('-');
         if name.is_empty() { "mine".to_owned() } else { name.to_owned() }
-    }
-}
-
-/// A path as a shell takes it.
-fn quoted(path: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "._-/\\:+,@".contains(c);
-    match path.chars().all(plain) {
-        true => path.to_owned(),
-        false => format!("'{}'", path.replace('\'', r"'\''")),
     }
 }
 
@@ -113,20 +105,23 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let alone = args.inputs.is_none() && args.encoder.is_none();
     if let ("votes", true) = (data[0].0, alone) {
         anyhow::bail!(
-            "votes alone train nothing; name the items' pictures or feature vectors by --inputs, or \
-             an encoder for the texts that come with the votes by --encoder"
+            "training needs inputs; give images or feature vectors of the items with --inputs, or an \
+             encoder for the texts of the votes with --encoder"
         );
     }
-    // As `train` reads it, so that what is wrong with the data is said as it is there.
+    // Read as `train` reads it, so that errors are the same.
     let keys: Vec<String> = data.iter().map(|(key, value)| format!("data.{key}={value}")).collect();
     let spec = Spec::parse("[delivery]\nmethods = [\"soft\"]\n", "the study", &keys)?;
     let task = load(&spec.data)?;
     if task.table().classes().len() < 2 {
-        anyhow::bail!("all votes of {} are for one class; there is nothing to learn", args.votes);
+        anyhow::bail!(
+            "all votes of {} are for one class, so there is nothing to learn",
+            args.votes
+        );
     }
     let name = args.name();
     let file = match &args.out {
-        Some(path) => quoted(&path.display().to_string()),
+        Some(path) => quoted(path),
         None => format!("{name}.toml"),
     };
     let own = Own {
@@ -141,7 +136,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let text = own.text()?;
     if own.divided() == 0 {
         ui::err(&format!(
-            "{} people agree on every item: then all deliveries of their votes are the same\n",
+            "{} people agree on every item, so all delivery methods give the same labels\n",
             paint::warn("note:")
         ));
     }
@@ -151,7 +146,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             ui::files::write_text(path, args.force, &text)?;
             ui::out(&format!("wrote {}\n", path.display()))?;
             ui::err(&format!(
-                "next: dissensus study run {file} --scale quick   to see that all works\n"
+                "next: dissensus study run {file} --scale quick   to check that everything works\n"
             ));
         }
     }

@@ -4,24 +4,24 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use dissensus::store::Store;
-use dissensus::studies::{Job, Plan, PlanOptions, distinct};
-use dissensus::train::{EndedJob, JobOutcome, RunJob};
+use dissensus::studies::{Finals, Plan, PlanOptions};
+use dissensus::train::{EndedJob, JobOutcome};
+use dissensus::{StudyEvent, StudyOptions, StudyOutcome, run_study};
 
 use super::{Choice, planned, planned_after, stages};
 use crate::fetching::Fetching;
 use crate::reporting;
-use crate::training::{AtATime, Batch, run_all};
+use crate::training::{AtATime, Bars, on_interrupt, open_device};
 use crate::ui::{self, paint, text};
 
 /// Run a study: everything in it that is not done yet.
 ///
-/// A study is a commented TOML file: what is compared (arms), on which data, with how many votes and
-/// seeds, a grid to search first where there is one, and the tables and figures that come of it.
-/// What is in the store already is not trained again, and a run that was interrupted goes on where it
-/// stopped; a run that fails does not stop the others. Stages that need the models (curvature,
-/// out-of-distribution detection and the like) follow, and what they find stays in the store when the
-/// weights are gone. Afterwards all results are collected into one table (results.csv and
-/// results.parquet in the store), and the study's tables are printed.
+/// A study is a commented TOML file: the arms to compare, the data, the numbers of votes and seeds, an
+/// optional grid to search first, and the tables and figures. Runs that are in the store already are
+/// not trained again, and interrupted runs continue; a run that fails does not stop the others. Stages
+/// that need the models (curvature, out-of-distribution detection and others) follow; their results
+/// stay in the store when the weights are deleted. Then all results are collected into one table
+/// (results.csv and results.parquet in the store), and the study's tables are printed.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -29,51 +29,41 @@ pub(crate) struct Args {
     choice: Choice,
     #[command(flatten)]
     on: JobArgs,
-    /// Delete the weights of runs when all stages are done with them: they are most of a store
+    /// Delete the weights of runs that no stage needs any more; they take most of the space
     #[arg(long)]
     drop_weights: bool,
     /// Print the tables as Markdown
     #[arg(long)]
     markdown: bool,
-    /// Write the report, too: tables, figures and a page, as `dissensus report` does [default: STORE-report]
+    /// Also write the report, as `dissensus report` does [default: STORE-report]
     #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true)]
     report: Option<Option<PathBuf>>,
     #[command(flatten)]
     fetching: Fetching,
 }
 
-/// How runs are run.
-#[derive(clap::Args, Clone)]
-pub(crate) struct JobArgs {
+/// Where and how runs are trained.
+#[derive(clap::Args)]
+struct JobArgs {
     /// Runs at a time, or auto for what is fastest on the device
     #[arg(long, value_name = "N|auto", default_value = "auto")]
     jobs: AtATime,
-    /// Where to train: auto, cpu, cuda, one of several GPUs as in cuda:1, or cuda:exclusive
+    /// The device: auto, cpu, cuda, one of several GPUs as in cuda:1, or cuda:exclusive
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     device: String,
-    /// Write curves for TensorBoard into this folder, one below it for each run
+    /// Write TensorBoard curves into this folder, with one folder per run
     #[arg(long, value_name = "DIR")]
     tensorboard: Option<PathBuf>,
 }
 
-impl JobArgs {
-    fn device(&self) -> &str {
-        &self.device
-    }
-
-    pub(crate) fn on(device: &str) -> Self {
-        Self { jobs: AtATime(None), device: device.to_owned(), tensorboard: None }
-    }
-}
-
 const EXAMPLES: &str = "\
 Examples:
-  dissensus study list                       the studies that come with the program
+  dissensus study list                       the built-in studies
   dissensus study run demo                   one of them
   dissensus study show demo > mine.toml      to copy and change
   dissensus study run mine.toml --arms soft,sls --seeds 2
   dissensus study run mine.toml --arms soft,sls --votes-per-item all --seeds 5-9 --drop-weights
-  dissensus report runs --open               what came out, as a page
+  dissensus report runs --open               the results as a page
   dissensus study run soft-label --fetch --report    a published study, from its data to its page
 
 Exit codes: 0 all runs are done; 1 some failed; 2 the study or the data is wrong; 130 interrupted.";
@@ -85,11 +75,24 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let plan = plan.map_err(|error| fetching.hinted(error))?;
     let store = Store::create_or_open(&args.choice.store)?;
     stages::check(&plan, &store, fetching).map_err(|error| fetching.hinted(error))?;
-    let ended = train_all(&plan, &store, &args.on, true)?;
-    let examined = stages::examine(&plan, &store, args.on.device())?;
-    let collected = plan.collect(&store, &dissensus::environment())?;
+    let (device, bars) = (open_device(&args.on.device)?, Bars::new());
+    let options = StudyOptions {
+        jobs: args.on.jobs.0,
+        curves: args.on.tensorboard.as_deref(),
+        progress: &bars,
+        cancel: on_interrupt().clone(),
+        on_event: &|event| say(&event, &plan, &bars, true),
+        ..StudyOptions::new(&device)
+    };
+    let mut stage_bars = stages::Bars::new(&bars);
+    let outcome = run_study(&plan, &store, &options, &mut stage_bars);
+    bars.end();
+    stage_bars.end();
+    let StudyOutcome { ended, examined, collected, .. } = outcome?;
     if args.drop_weights {
-        stages::drop_weights(&plan, &store)?;
+        let (runs, bytes) = dissensus::drop_weights(&plan, &store)?;
+        let (runs, bytes) = (text::count(runs, "run", "runs"), text::size(bytes));
+        ui::err(&paint::dim(&format!("deleted the weights of {runs}, {bytes}\n")));
     }
 
     let book = plan.book(&store)?;
@@ -138,23 +141,24 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// Trains the searches, then what they decide on.
-pub(crate) fn train_all(
-    plan: &Plan<'_>,
-    store: &Store,
-    how: &JobArgs,
-    lines: bool,
-) -> anyhow::Result<Vec<EndedJob>> {
-    let searches = plan.searches();
-    let mut ended = Vec::new();
-    if !searches.is_empty() {
-        ui::err(&paint::dim(&format!(
-            "searching: {} runs\n",
-            text::thousands(distinct(&searches).len() as u64)
-        )));
-        ended.extend(train(plan, &searches, store, how, false)?);
+/// Prints what happens while a study is trained.
+pub(crate) fn say(event: &StudyEvent<'_>, plan: &Plan<'_>, bars: &Bars, lines: bool) {
+    match event {
+        StudyEvent::Searching(runs) => {
+            let runs_in_words = text::thousands(runs.len() as u64);
+            ui::err(&paint::dim(&format!("searching: {runs_in_words} runs\n")));
+            bars.begin(runs, false);
+        }
+        StudyEvent::Selected(finals) => {
+            bars.end();
+            say_selected(finals, plan);
+        }
+        StudyEvent::Training(runs) => bars.begin(runs, lines),
+        StudyEvent::Ended(job) => bars.ended(job),
     }
-    let finals = plan.finals(store)?;
+}
+
+fn say_selected(finals: &Finals, plan: &Plan<'_>) {
     for undecided in &finals.undecided {
         ui::err(&format!(
             "{} the search for {} has {} runs that are not done\n",
@@ -172,37 +176,11 @@ pub(crate) fn train_all(
             0 | 1 => String::new(),
             _ => format!("{} · ", chosen.dataset),
         };
-        ui::err(&format!("chosen for {of}{} · {votes}: {settings}\n", chosen.arm));
+        ui::err(&format!("selected for {of}{} · {votes}: {settings}\n", chosen.arm));
     }
-    ended.extend(train(plan, &finals.jobs, store, how, lines)?);
-    Ok(ended)
 }
 
-fn train(
-    plan: &Plan<'_>,
-    jobs: &[Job],
-    store: &Store,
-    how: &JobArgs,
-    lines: bool,
-) -> anyhow::Result<Vec<EndedJob>> {
-    let runs: Vec<RunJob<'_>> = distinct(jobs)
-        .into_iter()
-        .map(|job| RunJob { task: plan.task(job), plan: &job.run, label: job.label() })
-        .collect();
-    run_all(&Batch {
-        runs: &runs,
-        store,
-        device: &how.device,
-        jobs: how.jobs.0,
-        threads: None,
-        checkpoint: dissensus::train::spec::Checkpoint::Auto,
-        tensorboard: false,
-        curves: how.tensorboard.as_deref(),
-        lines,
-    })
-}
-
-/// Says what failed, and how to go on where there is more to do. Whether all is done that can be.
+/// Prints what failed and how to continue. Returns whether everything was attempted.
 fn closed(args: &Args, ended: &[EndedJob], missing: usize, stopped: bool) -> bool {
     for run in ended {
         if let JobOutcome::Failed(reason) = &run.outcome {
@@ -214,9 +192,11 @@ fn closed(args: &Args, ended: &[EndedJob], missing: usize, stopped: bool) -> boo
         |run: &EndedJob| matches!(run.outcome, JobOutcome::Interrupted | JobOutcome::NotStarted);
     let open = ended.iter().any(is_open);
     if open {
-        ui::err(&format!("{missing} runs are not done; go on by\n  dissensus study run {words}\n"));
+        ui::err(&format!(
+            "{missing} runs are not done; continue with\n  dissensus study run {words}\n"
+        ));
     } else if stopped {
-        ui::err(&format!("stages are not done; go on by\n  dissensus study run {words}\n"));
+        ui::err(&format!("stages are not done; continue with\n  dissensus study run {words}\n"));
     }
     !open && !stopped
 }

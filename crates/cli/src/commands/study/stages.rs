@@ -1,94 +1,61 @@
-//! The stages of a study that look into models: run after training, one model at a time, with a bar
-//! for each stage.
+//! The stages of a study that need models: checks before training, and one bar per stage.
 
 use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Context as _;
-use dissensus::store::{Store, Which};
-use dissensus::studies::{Bench, Collected, Examined, LoadError, Onlooker, Plan};
+use dissensus::store::Store;
+use dissensus::studies::{Collected, Onlooker, Plan};
 use indicatif::ProgressBar;
 
-use crate::commands::inputs::InputArgs;
 use crate::fetching::Fetching;
-use crate::training::{on_interrupt, open_device};
 use crate::ui::{self, paint, progress, text};
 
-/// That the inputs are there which stages will need when all is trained.
+/// Checks that the inputs which stages need after training exist.
 pub(super) fn check(plan: &Plan<'_>, store: &Store, fetching: &Fetching) -> anyhow::Result<()> {
     let cache = dissensus::data::default_cache_dir()?;
     for name in plan.needs(store)? {
-        fetching.set(name)?;
-        let later = || format!("a stage of the study looks at {name} when the models are trained");
+        fetching.named(name)?;
+        let later = || format!("a stage of the study needs {name} after training");
         match dissensus::inputs::WITH_IMAGES.contains(&name) {
             true => drop(dissensus::data::locate(name, &cache).with_context(later)?),
-            false => anyhow::ensure!(Path::new(name).exists(), "{}, and it is not there", later()),
-        }
-    }
-    Ok(())
-}
-
-/// Looks into what is there to be looked into.
-pub(super) fn examine(plan: &Plan<'_>, store: &Store, device: &str) -> anyhow::Result<Examined> {
-    if !plan.has_examinations() {
-        return Ok(Examined::default());
-    }
-    let device = open_device(device)?;
-    let inputs = |name: &str| -> Result<dissensus::inputs::Inputs, LoadError> {
-        Ok(InputArgs::default().read(Path::new(name))?)
-    };
-    let bench = Bench::new(device.device(), !device.is_gpu(), &inputs);
-    let mut bars = Bars::default();
-    let examined = plan.examine(store, &bench, on_interrupt(), &mut bars)?;
-    bars.end();
-    Ok(examined)
-}
-
-/// Deletes the weights of runs that no stage needs any more, and says how much that was.
-pub(super) fn drop_weights(plan: &Plan<'_>, store: &Store) -> anyhow::Result<()> {
-    let (mut runs, mut bytes) = (0, 0);
-    for id in plan.spent(store)? {
-        let run = store.run(&id)?;
-        for which in [Which::Best, Which::Last] {
-            let path = run.weights_path(which);
-            let size = std::fs::metadata(&path).map_or(0, |about| about.len());
-            match std::fs::remove_file(&path) {
-                Ok(()) => bytes += size,
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-                Err(error) => anyhow::bail!("deleting {}: {error}", path.display()),
+            false => {
+                anyhow::ensure!(Path::new(name).exists(), "{}, and it does not exist", later())
             }
         }
-        runs += 1;
     }
-    let runs = text::count(runs, "run", "runs");
-    ui::err(&paint::dim(&format!("deleted the weights of {runs}, {}\n", text::size(bytes))));
     Ok(())
 }
 
-/// What is said of stages that could not look at everything, once each.
+/// One note per stage that has no results for some runs.
 pub(super) fn missing(collected: &Collected) -> String {
     let line = |(stage, runs): (&String, &usize)| {
         let runs = text::count(*runs, "finished run has", "finished runs have");
         format!(
-            "{} {runs} no numbers of the stage {stage}: it looks into models where `dissensus study \
-             run` finds their weights\n",
+            "{} {runs} no results of the stage {stage}: `dissensus study run` computes them if the \
+             weights exist\n",
             paint::warn("note:")
         )
     };
     collected.unexamined.iter().map(line).collect()
 }
 
-/// A bar for the stage that is under way.
-#[derive(Default)]
-struct Bars {
+/// A bar for the current stage.
+pub(super) struct Bars<'a> {
+    /// Those of training, which is over.
+    training: &'a crate::training::Bars,
     stage: String,
     bar: Option<ProgressBar>,
     begun: Option<Instant>,
     all: usize,
 }
 
-impl Bars {
-    fn end(&mut self) {
+impl<'a> Bars<'a> {
+    pub(super) fn new(training: &'a crate::training::Bars) -> Self {
+        Self { training, stage: String::new(), bar: None, begun: None, all: 0 }
+    }
+
+    pub(super) fn end(&mut self) {
         let Some(bar) = self.bar.take() else { return };
         bar.finish_and_clear();
         let seconds = self.begun.take().map_or(0.0, |begun| begun.elapsed().as_secs_f64());
@@ -98,13 +65,14 @@ impl Bars {
     }
 }
 
-impl Onlooker for Bars {
+impl Onlooker for Bars<'_> {
     fn begun(&mut self, stage: &str, all: usize) {
+        self.training.end();
         self.end();
         stage.clone_into(&mut self.stage);
         self.all = all;
         self.begun = Some(Instant::now());
-        self.bar = Some(progress::steps(all, stage));
+        self.bar = Some(progress::steps(all as u64, stage));
     }
 
     fn looking(&mut self, label: &str, task: &str, done: u64, total: Option<u64>) {

@@ -10,9 +10,9 @@ use super::{Choice, at_least_one, planned};
 use crate::ui::table::{Cell, Form, Print as _, Table};
 use crate::ui::{self, paint, text};
 
-/// Say how far a study is: done, running, failed, missing, and how long it will still take.
+/// Show the progress of a study: runs done, running, failed, missing, and the remaining time.
 ///
-/// Reads the store alone, so it can be asked while another process trains.
+/// Only reads the store, so it can be used while another process trains.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -59,12 +59,12 @@ fn page(title: &str, status: &StatusReport) -> String {
         _ if status.runs.left() == status.runs.failed => {
             "all runs have ended; `dissensus study run` tries those that failed again\n".to_owned()
         }
-        (Some(left), Some(mean)) => format!("{} left, at {} a run\n", time(left), time(mean)),
-        _ => "no run is done yet, so the time that is left is not known\n".to_owned(),
+        (Some(left), Some(mean)) => format!("{} left, at {} per run\n", time(left), time(mean)),
+        _ => "no run is done yet, so the remaining time is not known\n".to_owned(),
     }
 }
 
-/// Seconds for people; of few of them, tenths matter.
+/// Seconds for people, with tenths below ten.
 fn time(seconds: f64) -> String {
     match seconds {
         short if short < 9.95 => format!("{short:.1} s"),

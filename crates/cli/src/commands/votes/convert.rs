@@ -22,7 +22,7 @@ pub(crate) struct Args {
     read: ReadArgs,
     /// The file to write: .csv, .parquet or .npz; `-` is standard output
     out: PathBuf,
-    /// What to write, whatever the file's name
+    /// The format to write, whatever the file's name
     #[arg(long, value_name = "FORM", value_parser = forms())]
     to: Option<String>,
     /// Replace an existing file

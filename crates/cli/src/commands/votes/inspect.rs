@@ -5,11 +5,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use dissensus::core::{Keep, normalized_entropy};
-use dissensus::report::figures::{
-    Drawing, Figure, Form, Histogram, HistogramPanel, HistogramSeries, Key,
-};
+use dissensus::report::figures::Form;
 use dissensus::votes::Note;
-use dissensus::votes::summary::{BINS, Summary, summarize};
+use dissensus::votes::summary::{Summary, summarize};
 use serde::Serialize;
 
 use super::reading::ReadArgs;
@@ -18,7 +16,7 @@ use crate::ui::{self, bars, paint, text};
 /// Show what is in a vote file.
 ///
 /// The format is detected from the content and the columns are guessed from known names; what was
-/// guessed is printed, and every guess can be overruled.
+/// guessed is printed, and options override every guess.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -50,7 +48,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let reading = args.read.read(&args.read.options(Keep::Votes))?;
     let summary = summarize(&reading.table, &reading.texts, args.top);
     if let Some(path) = &args.svg {
-        let svg = entropy_figure(&reading.file, &summary).svg(Form::File);
+        let svg = dissensus::votes_figure(text::file_name(&reading.file), &summary).svg(Form::File);
         ui::files::write_text(path, args.force, &svg)?;
         ui::err(&format!("wrote {}\n", path.display()));
     }
@@ -62,31 +60,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     print_summary(&reading.file, &reading.notes, &summary)?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn entropy_figure(file: &str, summary: &Summary) -> Figure {
-    let entropy = summary.entropy.as_ref();
-    let mean = entropy.and_then(|e| e.mean_normalized);
-    let counts = entropy.map_or(vec![0; BINS], |e| e.histogram.clone());
-    let panel = HistogramPanel {
-        from: 0.0,
-        to: 1.0,
-        series: vec![HistogramSeries { key: Key::default(), counts }],
-        mark: mean.map(|mean| (mean, format!("mean {mean:.3}"))),
-        ..HistogramPanel::default()
-    };
-    Figure {
-        name: "entropy".into(),
-        title: format!("How much people disagree: {}", text::file_name(file)),
-        note: String::new(),
-        arms: Vec::new(),
-        drawing: Drawing::Histogram(Histogram {
-            panels: vec![panel],
-            x_title: "entropy of an item's votes, divided by its largest value".into(),
-            y_title: "items".into(),
-            counts: true,
-        }),
-    }
 }
 
 /// Prints a summary for people.
@@ -140,7 +113,7 @@ fn figures(summary: &Summary) -> Vec<(&'static str, String)> {
                 per.median
             )
         }
-        _ => "not known: only probabilities".to_owned(),
+        _ => "unknown: only probabilities".to_owned(),
     };
     let names: Vec<&str> = summary.classes.iter().map(|c| c.name.as_str()).collect();
     let order = summary.class_order.describe();

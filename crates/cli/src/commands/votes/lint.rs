@@ -12,7 +12,7 @@ use crate::ui::{self, paint, text};
 
 /// Report what may be wrong with a vote file.
 ///
-/// Reads to the end whatever is wrong with single rows. Exit code 0: no errors (there may be
+/// Errors of single rows do not stop the reading. Exit code 0: no errors (there may be
 /// warnings and notes); 1: errors; 2: the command line is wrong.
 #[derive(clap::Args)]
 pub(crate) struct Args {

@@ -16,7 +16,7 @@ pub(crate) enum Command {
     Inspect(inspect::Args),
     /// Report what may be wrong with a vote file; exit code 1 if there are errors
     Lint(lint::Args),
-    /// Write votes in a canonical form: long CSV or Parquet, or counts for numpy
+    /// Convert votes to long CSV or Parquet, or to counts for numpy
     Convert(convert::Args),
     /// List the formats that can be read and written
     Formats,

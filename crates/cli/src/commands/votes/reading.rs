@@ -1,4 +1,4 @@
-//! The options that say how to read a vote file, shared by every command that reads one.
+//! Options of reading vote files, shared by all commands that read them.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use dissensus::votes::formats::FORMATS;
 use dissensus::votes::{MultiLabel, ReadError, ReadOptions, Values, VoteFile, read_with_progress};
 use serde_json::Value;
 
-use crate::ui::progress::ReadingBar;
+use crate::ui::progress::Terminal;
 
 /// A vote file as the first argument, and how to read it.
 #[derive(clap::Args)]
@@ -55,10 +55,10 @@ pub(crate) struct ReadingArgs {
     /// Values that mean "no vote", separated by commas
     #[arg(long, value_name = "V,…", value_delimiter = ',', allow_hyphen_values = true, help_heading = READING)]
     missing: Option<Vec<String>>,
-    /// What the numbers of a matrix are: counts, probabilities, or labels (items × annotators)
+    /// The meaning of the numbers of a matrix: counts, probabilities, or labels (items × annotators)
     #[arg(long, value_name = "WHAT", value_parser = checked::<Values>, help_heading = READING)]
     values: Option<String>,
-    /// What a vote for several labels means: error, each, or only=CLASS [default: error]
+    /// How to count a vote for several labels: error, each, or only=CLASS [default: error]
     #[arg(long, value_name = "RULE", value_parser = checked::<MultiLabel>, help_heading = READING)]
     multilabel: Option<String>,
     /// The delimiter of a text table: one character, or `tab`
@@ -71,7 +71,7 @@ pub(crate) struct ReadingArgs {
 
 const READING: &str = "Reading votes";
 
-/// The text of an option, where it is one of its values.
+/// The text of an option, if it is one of its values.
 fn checked<T: FromStr<Err = String>>(text: &str) -> Result<String, String> {
     text.parse::<T>().map(|_| text.to_owned())
 }
@@ -126,7 +126,7 @@ impl ReadingArgs {
     }
 }
 
-/// Reads a vote file, with a progress bar where it takes long.
+/// Reads a vote file, with a progress bar if it is large.
 pub(crate) fn read(path: &Path, options: &ReadOptions) -> Result<VoteFile, ReadError> {
-    read_with_progress(path, options, &ReadingBar::default())
+    read_with_progress(path, options, &Terminal::default())
 }

@@ -1,4 +1,4 @@
-//! Votes and predictions, read and matched.
+//! What `score` and `compare` share: reading and matching votes and predictions.
 
 use std::path::PathBuf;
 
@@ -10,9 +10,11 @@ use dissensus::{Evaluated, ScoreError, ScoreOptions, evaluate, evaluate_common};
 use crate::commands::votes::reading::{self, ReadingArgs};
 use crate::ui::{self, paint, text};
 
-/// Votes, and how predictions are read and judged.
+pub(crate) use dissensus::format_number as number;
+
+/// The votes, and how predictions are read and evaluated.
 #[derive(clap::Args)]
-pub(crate) struct JudgeArgs {
+pub(crate) struct EvaluateArgs {
     /// The votes: any format that `dissensus votes formats` lists
     #[arg(long, value_name = "FILE")]
     pub(crate) votes: PathBuf,
@@ -22,40 +24,40 @@ pub(crate) struct JudgeArgs {
     /// Column of the item id in the predictions
     #[arg(long, value_name = "COLUMN")]
     id: Option<String>,
-    /// Labels from elsewhere, for `accuracy_given`: a file with an id and a label for each item
+    /// Reference labels for `accuracy_given`: a file with an id and a label per item
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
     /// Metrics to show, separated by commas; `all` shows every one
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) metrics: Vec<String>,
-    /// Bins of calibration errors
+    /// Number of bins of calibration errors
     #[arg(long, value_name = "N", default_value_t = Settings::default().bins)]
     bins: usize,
-    /// Raise predicted probabilities to this in soft NLL and KL, which are infinite where a class
-    /// that got votes was given probability 0
+    /// Raise smaller predicted probabilities to this value in soft NLL and KL, which are otherwise
+    /// infinite if a class with votes has probability 0
     #[arg(long, value_name = "EPSILON")]
     clip: Option<f64>,
-    /// The majority of tied votes: lowest (class), random (seeded), or error
+    /// How ties of the majority are broken: lowest (class), random (seeded), or error
     #[arg(long, value_name = "RULE", default_value = "lowest")]
     ties: TieRule,
-    /// Seed of everything that is random
+    /// The random seed
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
-    /// Bootstrap replicates behind an interval; 0 for no intervals
+    /// Bootstrap replicates per interval; 0 for no intervals
     #[arg(long, value_name = "N", default_value_t = 2000)]
     pub(crate) replicates: usize,
     #[command(flatten)]
     how: ReadingArgs,
 }
 
-/// The votes, and the models judged against them.
-pub(crate) struct Models {
+/// EvaluatedModels evaluated against the votes.
+pub(crate) struct EvaluatedModels {
     pub(crate) models: Vec<Evaluated>,
-    /// What was matched and detected, to be printed.
+    /// Notes on matching and detection, to be printed.
     pub(crate) notes: Vec<String>,
 }
 
-impl JudgeArgs {
+impl EvaluateArgs {
     /// How predictions are evaluated.
     pub(crate) fn options(&self) -> anyhow::Result<ScoreOptions> {
         let read = |file: &PathBuf| {
@@ -78,15 +80,15 @@ impl JudgeArgs {
         Ok(reading::read(&self.votes, &self.how.options(Keep::Counts))?.table)
     }
 
-    /// Reads predictions and judges them. Where `common`, all models are judged on the items that
-    /// every one of them predicts.
-    pub(crate) fn judge(
+    /// Reads predictions and evaluates them. With `common`, all models are evaluated on the items
+    /// that every one of them predicts.
+    pub(crate) fn evaluate(
         &self,
         table: &VoteTable,
         files: &[PathBuf],
         options: &ScoreOptions,
         common: bool,
-    ) -> anyhow::Result<Models> {
+    ) -> anyhow::Result<EvaluatedModels> {
         let how = ReadOptions { kind: self.kind, id: self.id.clone(), ..Default::default() };
         let mut found: Vec<Predictions> = Vec::new();
         for file in files {
@@ -106,7 +108,7 @@ impl JudgeArgs {
         })?;
         let both = found.iter().zip(&models);
         let notes = both.map(|(predictions, model)| note(predictions, model, table)).collect();
-        Ok(Models { models, notes })
+        Ok(EvaluatedModels { models, notes })
     }
 }
 
@@ -133,7 +135,7 @@ fn note(predictions: &Predictions, found: &Evaluated, table: &VoteTable) -> Stri
     line
 }
 
-/// The models' names, told apart by their files where they are the same.
+/// The models' names; equal ones are replaced by their files.
 fn unique_names(found: &[Predictions], files: &[PathBuf]) -> Vec<String> {
     let twice = |name: &str| found.iter().filter(|p| p.name == name).count() > 1;
     let full = |i: usize| {
@@ -145,8 +147,8 @@ fn unique_names(found: &[Predictions], files: &[PathBuf]) -> Vec<String> {
         .collect()
 }
 
-impl Models {
-    /// Says what was matched and detected.
+impl EvaluatedModels {
+    /// Prints the notes on matching and detection.
     pub(crate) fn print_notes(&self) {
         for line in &self.notes {
             ui::err(&format!("{}\n", paint::dim(line)));

@@ -1,57 +1,73 @@
-//! Runs as a table: a row an arm, mean ± standard deviation over seeds, the best of a column bold.
+//! Runs as a table: one row per arm, mean ± standard deviation over seeds, the best value of a
+//! column bold.
 
-use dissensus::measure::Direction;
-use dissensus::stats::describe;
-use dissensus::store::Which;
-use dissensus::train::{EndedJob, RunResult};
+use std::sync::Arc;
+
+use dissensus_data::blends::Blends;
+use dissensus_measure::{
+    Direction, Judged, Matrix, Metric, ModelOutput, Scorer, Settings, Targets, Truth, metric,
+};
+use dissensus_report::tables::{TextCell, TextTable};
+use dissensus_stats::describe;
+use dissensus_store::{RunId, Store, Which};
+use dissensus_train::{EndedJob, RunResult};
 use serde::Serialize;
-
-use crate::ui::table::{Cell, Table};
 
 /// A metric of an arm over its seeds.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Figure {
-    pub(crate) metric: String,
-    pub(crate) values: Vec<Option<f64>>,
-    pub(crate) mean: Option<f64>,
+pub struct ArmMetric {
+    /// Its name.
+    pub metric: String,
+    /// The value of each run.
+    pub values: Vec<Option<f64>>,
+    /// Over seeds; undefined where a run has no value.
+    pub mean: Option<f64>,
     /// Over seeds; undefined for one.
-    pub(crate) sd: Option<f64>,
+    pub sd: Option<f64>,
     #[serde(skip)]
     direction: Direction,
 }
 
 /// An arm: runs that differ in their seeds alone.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Arm {
-    pub(crate) arm: String,
-    pub(crate) seeds: Vec<u64>,
-    pub(crate) runs: Vec<String>,
-    pub(crate) figures: Vec<Figure>,
+pub struct ArmSummary {
+    /// Its name.
+    pub arm: String,
+    /// The seeds of its runs.
+    pub seeds: Vec<u64>,
+    /// The ids of its runs.
+    pub runs: Vec<String>,
+    /// One per column.
+    pub figures: Vec<ArmMetric>,
 }
 
-/// Everything that was run.
+/// The finished runs of a training, by arm.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Summary {
+pub struct RunSummary {
     /// The part that is reported.
-    pub(crate) part: String,
+    pub part: String,
     /// The epoch that is reported.
-    pub(crate) which: &'static str,
-    pub(crate) arms: Vec<Arm>,
+    pub which: &'static str,
+    /// The arms, in the order of their first runs.
+    pub arms: Vec<ArmSummary>,
 }
 
 /// The value of a run in a column.
-type ValueOf<'a> = Box<dyn Fn(&EndedJob, &RunResult) -> Option<f64> + 'a>;
+pub type ValueOf<'a> = Box<dyn Fn(&EndedJob, &RunResult) -> Option<f64> + 'a>;
 
 /// A column: what it is called, whether less or more is better, and its value for a run.
-pub(crate) struct Column<'a> {
-    pub(crate) name: String,
-    pub(crate) direction: Direction,
-    pub(crate) value: ValueOf<'a>,
+pub struct SummaryColumn<'a> {
+    /// Its title.
+    pub name: String,
+    /// Which values are better.
+    pub direction: Direction,
+    /// The value of a run.
+    pub value: ValueOf<'a>,
 }
 
-impl<'a> Column<'a> {
+impl<'a> SummaryColumn<'a> {
     /// A metric of the reported part.
-    pub(crate) fn metric(metric: &'static dissensus::measure::Metric, which: Which) -> Self {
+    pub fn metric(metric: &'static Metric, which: Which) -> Self {
         let name = metric.about.name;
         Self {
             name: name.to_owned(),
@@ -59,11 +75,40 @@ impl<'a> Column<'a> {
             value: Box::new(move |_, result| result.reported()?.1.metrics(which).get(name)),
         }
     }
+
+    /// KL(p* ‖ q) of the selected epoch, where p* is the distribution that the votes of generated
+    /// data were drawn from.
+    pub fn kl_to_truth(name: &str, store: &'a Store, blends: &'a Blends) -> Self {
+        let value: ValueOf<'a> = Box::new(|run, _| true_kl(store, blends, run));
+        Self { name: name.to_owned(), direction: Direction::Lower, value }
+    }
+}
+
+fn true_kl(store: &Store, blends: &Blends, run: &EndedJob) -> Option<f64> {
+    let id: RunId = run.id.parse().ok()?;
+    let predictions = store.run(&id).ok()?.predictions(Which::Best).ok()??;
+    let items = blends.table().items();
+    let rows: Vec<f64> = predictions
+        .ids()
+        .iter()
+        .filter_map(|id| Some(blends.truth(items.position(id)?)))
+        .flatten()
+        .copied()
+        .collect();
+    let classes = predictions.classes().len();
+    let truth = Truth::new(Targets::Probabilities(Matrix::new(&rows[..], classes).ok()?)).ok()?;
+    let logits = ModelOutput::Logits(Matrix::new(predictions.logits(), classes).ok()?);
+    let judged = Judged::new(Arc::new(truth), logits).ok()?;
+    (metric("kl")?.compute)(&Scorer::new(&judged, Settings::default()).ok()?).value
 }
 
 /// Groups finished runs by arm, in the order in which they come.
-pub(crate) fn summarize(ended: &[EndedJob], columns: &[Column<'_>], which: Which) -> Summary {
-    let mut summary = Summary { part: String::new(), which: which.name(), arms: Vec::new() };
+pub fn summarize_runs(
+    ended: &[EndedJob],
+    columns: &[SummaryColumn<'_>],
+    which: Which,
+) -> RunSummary {
+    let mut summary = RunSummary { part: String::new(), which: which.name(), arms: Vec::new() };
     let mut rows: Vec<Vec<Vec<Option<f64>>>> = Vec::new();
     for run in ended {
         let Some(result) = run.outcome.result() else { continue };
@@ -73,7 +118,7 @@ pub(crate) fn summarize(ended: &[EndedJob], columns: &[Column<'_>], which: Which
         let name = run.plan.arm();
         let at = summary.arms.iter().position(|arm| arm.arm == name).unwrap_or_else(|| {
             let (seeds, runs, figures) = (Vec::new(), Vec::new(), Vec::new());
-            summary.arms.push(Arm { arm: name, seeds, runs, figures });
+            summary.arms.push(ArmSummary { arm: name, seeds, runs, figures });
             rows.push(vec![Vec::new(); columns.len()]);
             summary.arms.len() - 1
         });
@@ -84,10 +129,10 @@ pub(crate) fn summarize(ended: &[EndedJob], columns: &[Column<'_>], which: Which
         }
     }
     for (arm, values) in summary.arms.iter_mut().zip(rows) {
-        let figure = |(values, column): (Vec<Option<f64>>, &Column<'_>)| {
+        let figure = |(values, column): (Vec<Option<f64>>, &SummaryColumn<'_>)| {
             let known: Vec<f64> = values.iter().copied().flatten().collect();
             let whole = known.len() == values.len();
-            Figure {
+            ArmMetric {
                 metric: column.name.clone(),
                 mean: describe::mean(&known).ok().filter(|_| whole),
                 sd: describe::sd(&known).ok().flatten().filter(|_| whole),
@@ -100,9 +145,9 @@ pub(crate) fn summarize(ended: &[EndedJob], columns: &[Column<'_>], which: Which
     summary
 }
 
-impl Summary {
-    /// The table.
-    pub(crate) fn table(&self) -> Table {
+impl RunSummary {
+    /// One row per arm, one column per metric.
+    pub fn table(&self) -> TextTable {
         let first = self.arms.first();
         let names = first.map_or(Vec::new(), |arm| {
             arm.figures.iter().map(|figure| figure.metric.clone()).collect()
@@ -110,7 +155,8 @@ impl Summary {
         let several = self.arms.iter().any(|arm| arm.seeds.len() > 1);
         let best: Vec<Option<f64>> = (0..names.len()).map(|column| self.best(column)).collect();
         let rows = self.arms.iter().map(|arm| {
-            let mut row = vec![Cell::new(arm.arm.clone()), Cell::new(arm.seeds.len().to_string())];
+            let mut row =
+                vec![TextCell::new(arm.arm.clone()), TextCell::new(arm.seeds.len().to_string())];
             for (figure, best) in arm.figures.iter().zip(&best) {
                 let text = match (figure.mean, figure.sd) {
                     (None, _) => "–".to_owned(),
@@ -118,15 +164,16 @@ impl Summary {
                     (Some(mean), _) => format!("{mean:.4}"),
                 };
                 let best = figure.mean.is_some() && figure.mean == *best && self.arms.len() > 1;
-                row.push(Cell { bold: best, ..Cell::new(text) });
+                row.push(TextCell { bold: best, ..TextCell::new(text) });
             }
             row
         });
         let mut columns = vec!["arm".to_owned(), "seeds".to_owned()];
         columns.extend(names);
-        Table::new(columns, 1, rows.collect())
+        TextTable::new(columns, 1, rows.collect())
     }
 
+    /// The best mean of a column, where less or more of it is better.
     fn best(&self, column: usize) -> Option<f64> {
         let figures = self.arms.iter().filter_map(|arm| arm.figures.get(column));
         let means = figures.filter_map(|figure| Some((figure.mean?, figure.direction)));

@@ -1,51 +1,35 @@
-//! The figures of `dissensus score --svg DIR`.
+//! Figures of votes and of evaluated models: entropy, reliability diagrams, entropy scatters.
 
-use std::path::Path;
-
-use dissensus::Evaluated;
-use dissensus::io::FileError;
-use dissensus::measure::reliability::{Bin, Binning};
-use dissensus::measure::{Against, Scorer, Settings};
-use dissensus::report::figures::{
-    Drawing, Figure, Form, Key, Reliability, ReliabilityBin, ReliabilityCurve, ReliabilityPanel,
-    Scatter, ScatterPanel,
+use dissensus_measure::reliability::{Bin, Binning};
+use dissensus_measure::{Against, Scorer, Settings};
+use dissensus_report::figures::{
+    Drawing, Figure, Histogram, HistogramPanel, HistogramSeries, Key, Reliability, ReliabilityBin,
+    ReliabilityCurve, ReliabilityPanel, Scatter, ScatterPanel,
 };
+use dissensus_stats::correlation::{CorrelationSettings, spearman};
+use dissensus_votes::summary::{BINS, Summary};
 
-use crate::judging::number;
-use crate::ui;
+use crate::{Evaluated, ScoreError};
 
 /// Points of a scatter; more only make the file large. Every n-th item is drawn beyond.
 const POINTS: usize = 5_000;
 
-pub(super) fn draw(
-    folder: &Path,
-    models: &[Evaluated],
-    settings: Settings,
-    force: bool,
-) -> anyhow::Result<()> {
-    std::fs::create_dir_all(folder).map_err(|error| FileError::new(folder, error))?;
-    for model in models {
-        let scorer = Scorer::new(&model.judged, settings)?;
-        let name = file_name(&model.name);
-        let svg = reliability(&scorer, &model.name).svg(Form::File);
-        save(&folder.join(format!("{name}-reliability.svg")), &svg, force)?;
-        let svg = scatter(model)?.svg(Form::File);
-        save(&folder.join(format!("{name}-entropy.svg")), &svg, force)?;
+/// A number for a table or title: four decimals, `∞`, and `–` where it is undefined.
+pub fn format_number(value: Option<f64>) -> String {
+    match value {
+        None => "–".to_owned(),
+        Some(v) if v.is_infinite() => if v > 0.0 { "∞" } else { "-∞" }.to_owned(),
+        Some(v) if v != 0.0 && v.abs() < 1e-4 => format!("{v:.1e}"),
+        Some(v) => format!("{v:.4}"),
     }
-    Ok(())
 }
 
-fn save(path: &Path, svg: &str, force: bool) -> anyhow::Result<()> {
-    ui::files::write_text(path, force, svg)?;
-    ui::err(&format!("wrote {}\n", path.display()));
-    Ok(())
-}
-
-/// A model's name as part of a file's.
-fn file_name(name: &str) -> String {
-    let fine = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };
-    let name: String = name.chars().map(fine).collect();
-    name.trim_matches(['-', '.']).to_owned()
+impl Evaluated {
+    /// The figures of this model with their names: `reliability` and `entropy`.
+    pub fn figures(&self, settings: Settings) -> Result<[Figure; 2], ScoreError> {
+        let scorer = Scorer::new(&self.judged, settings).map_err(|error| self.failed(error))?;
+        Ok([reliability(&scorer, &self.name), scatter(self)?])
+    }
 }
 
 fn reliability(scorer: &Scorer<'_>, name: &str) -> Figure {
@@ -76,7 +60,7 @@ fn reliability(scorer: &Scorer<'_>, name: &str) -> Figure {
     let panels = vec![ReliabilityPanel { curves, ..ReliabilityPanel::default() }];
     Figure {
         name: "reliability".into(),
-        title: format!("Reliability: {name} (smooth ECE {})", number(error)),
+        title: format!("Reliability: {name} (smooth ECE {})", format_number(error)),
         note: String::new(),
         arms: arms.to_vec(),
         drawing: Drawing::Reliability(Reliability {
@@ -87,13 +71,13 @@ fn reliability(scorer: &Scorer<'_>, name: &str) -> Figure {
     }
 }
 
-fn scatter(model: &Evaluated) -> anyhow::Result<Figure> {
+fn scatter(model: &Evaluated) -> Result<Figure, ScoreError> {
     let (x, y) = (model.judged.truth().entropy(), model.judged.entropy());
     let step = x.len().div_ceil(POINTS).max(1);
-    let settings = dissensus::stats::correlation::CorrelationSettings::default();
-    let spearman = match x.len() {
+    let settings = CorrelationSettings::default();
+    let rank = match x.len() {
         0 | 1 => None,
-        _ => dissensus::stats::correlation::spearman(x, y, &settings)?.r,
+        _ => spearman(x, y, &settings)?.r,
     };
     let most = (model.judged.truth().classes() as f64).ln();
     let point = |(x, y): (&f64, &f64)| (String::new(), *x, *y);
@@ -101,7 +85,7 @@ fn scatter(model: &Evaluated) -> anyhow::Result<Figure> {
     let panel = ScatterPanel { points, items: x.len(), ..ScatterPanel::default() };
     Ok(Figure {
         name: "entropy".into(),
-        title: format!("Entropy: {} (Spearman {})", model.name, number(spearman)),
+        title: format!("Entropy: {} (Spearman {})", model.name, format_number(rank)),
         note: String::new(),
         arms: Vec::new(),
         drawing: Drawing::Scatter(Scatter {
@@ -111,4 +95,30 @@ fn scatter(model: &Evaluated) -> anyhow::Result<Figure> {
             diagonal: Some(most),
         }),
     })
+}
+
+/// A histogram of how much people disagree on the items of a vote file.
+pub fn votes_figure(file: &str, summary: &Summary) -> Figure {
+    let entropy = summary.entropy.as_ref();
+    let mean = entropy.and_then(|e| e.mean_normalized);
+    let counts = entropy.map_or(vec![0; BINS], |e| e.histogram.clone());
+    let panel = HistogramPanel {
+        from: 0.0,
+        to: 1.0,
+        series: vec![HistogramSeries { key: Key::default(), counts }],
+        mark: mean.map(|mean| (mean, format!("mean {mean:.3}"))),
+        ..HistogramPanel::default()
+    };
+    Figure {
+        name: "entropy".into(),
+        title: format!("How much people disagree: {}", file),
+        note: String::new(),
+        arms: Vec::new(),
+        drawing: Drawing::Histogram(Histogram {
+            panels: vec![panel],
+            x_title: "entropy of an item's votes, divided by its largest value".into(),
+            y_title: "items".into(),
+            counts: true,
+        }),
+    }
 }
