@@ -75,7 +75,7 @@ says "done before" "$program" train study.toml
 says "finished, epoch 4" "$program" train study.toml --dry-run
 refuses 2 "did you mean \`epochs\`?" "$program" train - < <(sed 's/epochs/epoch/' study.toml)
 refuses 2 "did you mean \`learning_rate\`?" "$program" train study.toml --set training.rat=1
-refuses 2 "run.precision names \"f64\"" "$program" train study.toml --set run.precision=f64
+refuses 2 "run.precision is \"f64\", which is unknown" "$program" train study.toml --set run.precision=f64
 says "selected epoch 1" "$program" train study.toml --set training.epochs=1 --store one
 says "1 of 1 epochs" "$program" runs show "$(only one)" --store one
 refuses 1 "failed: 1 of 1 runs" "$program" train study.toml --set training.learning_rate=1e10 --store diverged
