@@ -195,14 +195,6 @@ impl Source {
             Source::Member { archive, .. } => archive.url,
         }
     }
-
-    /// The path inside the archive, if it is an archive.
-    pub fn member(&self) -> Option<&'static str> {
-        match self {
-            Source::Direct { .. } => None,
-            Source::Member { member, .. } => Some(member),
-        }
-    }
 }
 
 /// An archive that holds files of a dataset; downloaded once per fetch, then removed.

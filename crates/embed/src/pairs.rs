@@ -36,15 +36,6 @@ impl Pairing {
         Self::Joint { between: "\n".to_owned() }
     }
 
-    /// A short name, for results and digests: `compared`, `concatenated`, `joint`.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Compared => "compared",
-            Self::Concatenated => "concatenated",
-            Self::Joint { .. } => "joint",
-        }
-    }
-
     /// The width of an item's vector, of so many texts whose vectors have the width `single`.
     pub fn width(&self, texts: usize, single: usize) -> usize {
         match self {

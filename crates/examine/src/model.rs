@@ -7,9 +7,8 @@ use dissensus_engine::network::Shape;
 use dissensus_engine::{
     Dataset, Device, Network, Optimizer, Precision, Runner, Settings, State, Weights,
 };
-use dissensus_geometry::model::{Head, head};
-use dissensus_store::{RunInfo, Tensors, Which};
-use dissensus_train::{DataIdentity, Found, Part, RunSpec, Setup, Task};
+use dissensus_store::{RunInfo, Which};
+use dissensus_train::{DataIdentity, Part, RunSpec, Setup, Task};
 use serde::{Deserialize, Serialize};
 
 use crate::{ExamineError, Observer, Slice, StoredModel};
@@ -73,31 +72,7 @@ impl Model {
         device: &dyn Device,
         settings: &ModelSettings,
     ) -> Result<Self, ExamineError> {
-        let (id, spec, weights) = StoredModel::read(info, which)?.into_parts();
-        Self::with_weights(id, spec, task, weights, device, settings)
-    }
-
-    /// The model of a run with these weights, by their names in PyTorch's state dicts.
-    pub fn new(
-        id: &str,
-        spec: &RunSpec,
-        task: &Task,
-        weights: Tensors<'static>,
-        device: &dyn Device,
-        settings: &ModelSettings,
-    ) -> Result<Self, ExamineError> {
-        let (id, spec) = (id.to_owned(), spec.clone());
-        Self::with_weights(id, spec, task, Found::new(weights), device, settings)
-    }
-
-    fn with_weights(
-        id: String,
-        spec: RunSpec,
-        task: &Task,
-        mut weights: Found,
-        device: &dyn Device,
-        settings: &ModelSettings,
-    ) -> Result<Self, ExamineError> {
+        let (id, spec, mut weights) = StoredModel::read(info, which)?.into_parts();
         if !task.identity().same_content(&spec.data) {
             let (expected, found) = (told(&spec.data), told(task.identity()));
             return Err(ExamineError::OtherData { id, expected, found });
@@ -166,11 +141,6 @@ impl Model {
         &self.weights
     }
 
-    /// The last layer.
-    pub fn head(&self) -> Result<Head, ExamineError> {
-        Ok(head(&self.network, &self.weights.parameters)?)
-    }
-
     /// The names of the classes.
     pub fn classes(&self) -> &[String] {
         &self.classes
@@ -189,11 +159,6 @@ impl Model {
     /// How much people disagree, by row, in nats.
     pub fn entropies(&self) -> &[f64] {
         &self.entropies
-    }
-
-    /// All parts of the split, training first; the last is the one that is reported.
-    pub fn parts(&self) -> &[Part] {
-        &self.parts
     }
 
     /// A part by its name, or the one that is reported.

@@ -27,8 +27,6 @@ mod sls;
 mod soft;
 mod soft_noise;
 
-use std::fmt;
-use std::str::FromStr;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -124,45 +122,7 @@ impl Delivery {
     }
 }
 
-impl FromStr for Delivery {
-    type Err = LabelError;
-
-    fn from_str(text: &str) -> Result<Self, LabelError> {
-        text.parse::<Params>()?.check()
-    }
-}
-
-impl TryFrom<String> for Delivery {
-    type Error = LabelError;
-
-    fn try_from(text: String) -> Result<Self, LabelError> {
-        text.parse()
-    }
-}
-
-impl From<Delivery> for String {
-    fn from(delivery: Delivery) -> Self {
-        delivery.text
-    }
-}
-
-impl fmt::Display for Delivery {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
-impl fmt::Debug for Delivery {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Delivery({})", self.text)
-    }
-}
-
-impl PartialEq for Delivery {
-    fn eq(&self, other: &Self) -> bool {
-        self.text == other.text
-    }
-}
+crate::params::written_as_text!(Delivery, check);
 
 #[cfg(test)]
 mod tests {

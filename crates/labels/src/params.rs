@@ -145,6 +145,53 @@ impl Given {
     }
 }
 
+/// What a method with checked settings is as text: its name with all of them, read and checked by
+/// this function of [`Params`].
+macro_rules! written_as_text {
+    ($Method:ident, $check:ident) => {
+        impl std::str::FromStr for $Method {
+            type Err = LabelError;
+
+            fn from_str(text: &str) -> Result<Self, LabelError> {
+                text.parse::<Params>()?.$check()
+            }
+        }
+
+        impl TryFrom<String> for $Method {
+            type Error = LabelError;
+
+            fn try_from(text: String) -> Result<Self, LabelError> {
+                text.parse()
+            }
+        }
+
+        impl From<$Method> for String {
+            fn from(method: $Method) -> Self {
+                method.text
+            }
+        }
+
+        impl std::fmt::Display for $Method {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(&self.text)
+            }
+        }
+
+        impl std::fmt::Debug for $Method {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                write!(f, "{}({})", stringify!($Method), self.text)
+            }
+        }
+
+        impl PartialEq for $Method {
+            fn eq(&self, other: &Self) -> bool {
+                self.text == other.text
+            }
+        }
+    };
+}
+pub(crate) use written_as_text;
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,8 +9,6 @@ pub mod dirichlet;
 mod frequencies;
 
 use std::borrow::Cow;
-use std::fmt;
-use std::str::FromStr;
 use std::sync::Arc;
 
 use dissensus_core::VoteTable;
@@ -87,45 +85,7 @@ fn with_rows(table: &VoteTable, rows: &[f64]) -> Result<VoteTable, LabelError> {
     Ok(VoteTable::from_probabilities(classes.clone(), items.clone(), rows))
 }
 
-impl FromStr for Target {
-    type Err = LabelError;
-
-    fn from_str(text: &str) -> Result<Self, LabelError> {
-        text.parse::<Params>()?.check_target()
-    }
-}
-
-impl TryFrom<String> for Target {
-    type Error = LabelError;
-
-    fn try_from(text: String) -> Result<Self, LabelError> {
-        text.parse()
-    }
-}
-
-impl From<Target> for String {
-    fn from(target: Target) -> Self {
-        target.text
-    }
-}
-
-impl fmt::Display for Target {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
-impl fmt::Debug for Target {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Target({})", self.text)
-    }
-}
-
-impl PartialEq for Target {
-    fn eq(&self, other: &Self) -> bool {
-        self.text == other.text
-    }
-}
+crate::params::written_as_text!(Target, check_target);
 
 #[cfg(test)]
 mod tests {

@@ -145,11 +145,6 @@ impl<'a> Scorer<'a> {
         self.judged
     }
 
-    /// The settings.
-    pub fn settings(&self) -> Settings {
-        self.settings
-    }
-
     /// What the confidences are held against, item by item.
     pub(crate) fn outcome(&self, against: Against) -> &'a [f64] {
         match against {

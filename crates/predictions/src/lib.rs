@@ -28,4 +28,4 @@ pub use baselines::{BASELINES, Baseline};
 pub use dissensus_core::Matched;
 pub use formats::{FORMATS, Format};
 pub use logits::{Logits, LogitsError};
-pub use read::{Kind, Predictions, ReadOptions, read, read_bytes, read_with_progress};
+pub use read::{Kind, Predictions, ReadOptions, read, read_bytes};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use dissensus_core::{Progress, SUM_TOLERANCE};
+use dissensus_core::SUM_TOLERANCE;
 use dissensus_io::{Delimiter, Input, Limits, Problem, ReadError, Source, SourceOptions};
 use serde::{Deserialize, Serialize};
 
@@ -89,15 +89,6 @@ impl Predictions {
 /// Reads a file, or standard input for `-`.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Vec<Predictions>, ReadError> {
     read_input(Input::open(path)?, options)
-}
-
-/// Reads a file, or standard input for `-`, and reports how far it is.
-pub fn read_with_progress(
-    path: &Path,
-    options: &ReadOptions,
-    progress: &dyn Progress,
-) -> Result<Vec<Predictions>, ReadError> {
-    Input::read_with_progress(path, progress, |input| read_input(input, options))
 }
 
 /// Reads bytes in memory under a name for messages.

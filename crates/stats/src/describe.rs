@@ -4,30 +4,7 @@
 //! Quantiles interpolate linearly between order statistics at place q (n − 1): type 7 of Hyndman
 //! and Fan, *Sample quantiles in statistical packages* (1996), numpy's default.
 
-use serde::{Deserialize, Serialize};
-
 use crate::{StatsError, check};
-
-/// A sample in a few numbers.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Summary {
-    /// How many values.
-    pub n: usize,
-    /// Their mean.
-    pub mean: f64,
-    /// Their sample standard deviation; `None` for one value.
-    pub sd: Option<f64>,
-    /// The smallest.
-    pub min: f64,
-    /// The lower quartile.
-    pub lower: f64,
-    /// The median.
-    pub median: f64,
-    /// The upper quartile.
-    pub upper: f64,
-    /// The largest.
-    pub max: f64,
-}
 
 /// The mean.
 pub fn mean(values: &[f64]) -> Result<f64, StatsError> {
@@ -58,16 +35,6 @@ pub fn quantiles(values: &[f64], shares: &[f64]) -> Result<Vec<f64>, StatsError>
     }
     let sorted = sorted(values);
     Ok(shares.iter().map(|&q| quantile_of_sorted(&sorted, q)).collect())
-}
-
-/// The whole summary.
-pub fn summary(values: &[f64]) -> Result<Summary, StatsError> {
-    let quartiles = quantiles(values, &[0.0, 0.25, 0.75, 1.0])?;
-    let moments = moments(values);
-    let sd = finite_sd(&moments)?;
-    let [min, lower, upper, max] = [0, 1, 2, 3].map(|at| quartiles[at]);
-    let median = median(values)?;
-    Ok(Summary { n: values.len(), mean: moments.mean, sd, min, lower, median, upper, max })
 }
 
 fn finite_sd(moments: &Moments) -> Result<Option<f64>, StatsError> {
@@ -181,9 +148,6 @@ mod tests {
         assert_eq!(median(&x).unwrap(), 2.5);
         let ours = quantiles(&x, &[0.0, 0.025, 0.25, 0.6, 0.75, 0.9, 1.0]).unwrap();
         assert_eq!(ours, QUANTILES);
-        let summary = summary(&x).unwrap();
-        assert_eq!((summary.n, summary.min, summary.max), (7, -1.25, 12.0));
-        assert_eq!((summary.lower, summary.upper), (QUANTILES[2], QUANTILES[4]));
     }
 
     #[test]

@@ -33,7 +33,6 @@ pub mod correlation;
 pub mod describe;
 pub mod effect;
 mod error;
-mod family;
 pub mod paired;
 mod ranks;
 pub mod smallest;
@@ -45,5 +44,3 @@ pub const LEVEL: f64 = 0.05;
 
 pub use alternative::Alternative;
 pub use error::{StatsError, Undefined};
-pub use family::Info;
-pub use ranks::midranks;

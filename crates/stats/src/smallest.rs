@@ -64,12 +64,6 @@ impl SmallestP {
         Self::of(test, alternative, differences.len(), n_zero)
     }
 
-    /// The smallest p after Holm's correction over so many tests: even where all of them reach the
-    /// floor, each is multiplied by their number.
-    pub fn after_holm(&self, tests: usize) -> f64 {
-        (self.p * tests.max(1) as f64).min(1.0)
-    }
-
     /// A sentence for the foot of a table.
     pub fn note(&self, alpha: f64) -> String {
         let pairs = if self.n == 1 { "pair" } else { "pairs" };
@@ -91,14 +85,6 @@ impl SmallestP {
             self.alternative.sides()
         )
     }
-}
-
-/// How many pairs that differ it takes for p ≤ `alpha` to be possible at all.
-pub fn pairs_needed(alternative: Alternative, alpha: f64) -> Result<usize, StatsError> {
-    check::level("alpha", alpha)?;
-    let floor = |n: i32| alternative.p(0.5f64.powi(n), 0.5f64.powi(n));
-    // 2⁻¹⁰⁷⁵ rounds to zero, so that the count ends for every alpha.
-    Ok((1..1100).take_while(|&n| floor(n) > alpha).count() + 1)
 }
 
 /// Exactly as long as that is short: 0.0625, 0.000977, 1.9e-6.
@@ -128,7 +114,6 @@ mod tests {
             "5 pairs: the smallest p that this test can give is 0.0625 two-sided; \
              no result can be significant at 0.05"
         );
-        assert_eq!(two_sided.after_holm(4), 0.25);
         let one_sided = floor(PairedTest::Sign, Alternative::Greater, 5, 0);
         assert_eq!(
             one_sided.note(0.05),
@@ -156,15 +141,6 @@ mod tests {
         assert_eq!(of(PairedTest::Wilcoxon, AUTO_EXACT_LIMIT + 1), None);
         assert!(of(PairedTest::Sign, 5000).unwrap().note(0.05).contains("below 1e-300"));
         assert!(SmallestP::of(PairedTest::Sign, Alternative::Less, 1, 2).is_err());
-    }
-
-    #[test]
-    fn pairs_for_a_level() {
-        assert_eq!(pairs_needed(Alternative::Greater, 0.05), Ok(5));
-        assert_eq!(pairs_needed(Alternative::TwoSided, 0.05), Ok(6));
-        assert_eq!(pairs_needed(Alternative::TwoSided, 0.0625), Ok(5));
-        assert!(pairs_needed(Alternative::Less, 5e-324).is_ok());
-        assert!(pairs_needed(Alternative::Less, 0.0).is_err());
     }
 
     /// The floor is what the tests give on the most extreme differences, ties and zeros included.

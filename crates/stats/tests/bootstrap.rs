@@ -132,7 +132,7 @@ fn nested_drawing_sees_the_spread_of_groups() {
 
 #[test]
 fn equal_values_give_a_point_and_say_so() {
-    for method in IntervalMethod::ALL {
+    for method in [IntervalMethod::Bca, IntervalMethod::Percentile] {
         let settings = settings(method, 50, 0);
         let fast = bootstrap_mean(&[0.1; 7], &settings).unwrap();
         let mean = |rows: &[usize]| Some(rows.iter().map(|_| 0.1).sum::<f64>() / rows.len() as f64);

@@ -13,7 +13,7 @@ use dissensus_stats::paired::{
 };
 use dissensus_stats::smallest::SmallestP;
 use dissensus_stats::unpaired::{Sample, welch};
-use dissensus_stats::{Alternative, StatsError, describe, midranks, special};
+use dissensus_stats::{Alternative, StatsError, describe, special};
 use proptest::prelude::*;
 
 fn sound<T: Debug>(result: Result<T, StatsError>) {
@@ -64,13 +64,14 @@ proptest! {
     #[test]
     fn one_sample(x in prop::collection::vec(value(), 0..12), setting in value()) {
         tests_of_one(&x, setting);
-        sound(describe::summary(&x));
+        sound(describe::mean(&x));
+        sound(describe::sd(&x));
+        sound(describe::median(&x));
         sound(describe::quantiles(&x, &[0.3, setting]));
-        sound(midranks(&x));
-        for correction in Correction::ALL {
+        for correction in [Correction::Holm, Correction::BenjaminiHochberg] {
             sound(correction.adjust(&x.iter().map(|v| Some(*v)).collect::<Vec<_>>()));
         }
-        for method in IntervalMethod::ALL {
+        for method in [IntervalMethod::Bca, IntervalMethod::Percentile] {
             let settings = BootstrapSettings { replicates: 20, method, ..Default::default() };
             sound(bootstrap_mean(&x, &settings));
             sound(bootstrap_mean(&x, &BootstrapSettings { confidence: setting, ..settings }));

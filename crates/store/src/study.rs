@@ -14,7 +14,6 @@ use crate::{Durability, Store, StoreError, files};
 /// The folder of a study; it comes into being with its first file.
 #[derive(Clone, Debug)]
 pub struct StudyFolder {
-    name: String,
     folder: PathBuf,
 }
 
@@ -22,7 +21,7 @@ impl Store {
     /// The folder of a study, there or not yet.
     pub fn study(&self, name: &str) -> Result<StudyFolder, StoreError> {
         match is_plain(name) {
-            true => Ok(StudyFolder { name: name.to_owned(), folder: self.layout.study(name) }),
+            true => Ok(StudyFolder { folder: self.layout.study(name) }),
             false => Err(StoreError::BadName { what: "a study", name: name.to_owned() }),
         }
     }
@@ -36,11 +35,6 @@ impl Store {
 }
 
 impl StudyFolder {
-    /// The study's name.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
     /// Where it lies, for people and other programs.
     pub fn path(&self) -> &Path {
         &self.folder

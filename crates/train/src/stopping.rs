@@ -42,11 +42,6 @@ impl Selection {
         Ok(Self { metric: metric.to_owned(), better, best: None })
     }
 
-    /// The metric it looks at.
-    pub fn metric(&self) -> &str {
-        &self.metric
-    }
-
     /// Which way the metric is better.
     pub fn better(&self) -> Direction {
         self.better

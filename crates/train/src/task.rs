@@ -23,7 +23,6 @@ pub use judged::{BothJoined, Voted};
 
 /// Votes and inputs of the same items, sorted by id.
 pub struct Task {
-    name: String,
     table: VoteTable,
     inputs: Inputs,
     keys: Vec<u64>,
@@ -59,13 +58,7 @@ impl Task {
         let dataset = engine_dataset(&inputs, None);
         let keys = table.items().iter().map(example_key).collect();
         let truth = Arc::new(truth);
-        let name = identity.name.clone();
-        Ok(Self { name, table, inputs, keys, truth, identity, dataset, own })
-    }
-
-    /// A short name.
-    pub fn name(&self) -> &str {
-        &self.name
+        Ok(Self { table, inputs, keys, truth, identity, dataset, own })
     }
 
     /// The votes of the items.

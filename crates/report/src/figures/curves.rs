@@ -70,8 +70,6 @@ pub struct CurvePoint {
 }
 
 impl Kind for Curves {
-    const DESCRIPTION: &'static str = "Columns of the training history over epochs: mean and range over seeds, a line for \
-        each arm.";
     const SETTINGS: &'static [Setting] = &[
         Setting::new("metrics", Names::HistoryColumn),
         Setting::plain("x_title"),

@@ -86,9 +86,6 @@ pub struct EffectBin {
 type BySeed<'a> = BTreeMap<u64, HashMap<&'a str, f64>>;
 
 impl Kind for Effect {
-    const DESCRIPTION: &'static str = "Items in bins of equal count by the column `x`. In each bin the mean of the column \
-        `y` with its interval, for each arm; with `against`, the mean difference from that \
-        arm.";
     const SETTINGS: &'static [Setting] = &[
         Setting::new("x", Names::ItemColumn),
         Setting::new("y", Names::ItemColumn),

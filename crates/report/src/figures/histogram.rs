@@ -57,8 +57,6 @@ pub struct HistogramSeries {
 }
 
 impl Kind for Histogram {
-    const DESCRIPTION: &'static str = "Histograms of the column `x`, one outline for each arm; with `people`, the same for \
-        the votes as bars behind them.";
     const SETTINGS: &'static [Setting] = &[
         Setting::new("x", Names::ItemColumn),
         Setting::new("people", Names::ItemColumn),

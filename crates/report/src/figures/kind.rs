@@ -12,8 +12,6 @@ use crate::ReportError;
 
 /// The prepared data of one kind of figure, and everything that is known about the kind.
 pub(super) trait Kind: Sized {
-    /// What it shows, in a sentence or two.
-    const DESCRIPTION: &'static str;
     /// The keys of a [`FigureSpec`](super::FigureSpec) that it reads, besides those of every figure.
     const SETTINGS: &'static [Setting];
 
@@ -102,13 +100,6 @@ macro_rules! kinds {
                 }
             }
 
-            /// What it shows, in a sentence or two.
-            pub fn description(self) -> &'static str {
-                match self {
-                    $(Self::$Data => <super::$file::$Data as Kind>::DESCRIPTION,)+
-                }
-            }
-
             /// The keys of a spec that it reads, besides those of every figure.
             pub fn settings(self) -> &'static [Setting] {
                 match self {
@@ -179,7 +170,6 @@ mod tests {
         for kind in FigureKind::ALL {
             let name = kind.name();
             assert_eq!(serde_json::to_value(kind).unwrap(), name);
-            assert!(kind.description().ends_with('.'), "{name}");
             let read: BTreeSet<&str> = kind.settings().iter().map(|setting| setting.key).collect();
             assert_eq!(read.len(), kind.settings().len(), "{name} lists a key twice");
             for key in read {

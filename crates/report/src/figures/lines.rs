@@ -53,8 +53,6 @@ pub struct Line {
 }
 
 impl Kind for Lines {
-    const DESCRIPTION: &'static str = "A line for each arm over the number of votes per item in training: mean and interval \
-        over seeds, a panel for each metric.";
     const SETTINGS: &'static [Setting] = &[
         Setting::new("metrics", Names::Metric),
         Setting::new("slice", Names::Slice),

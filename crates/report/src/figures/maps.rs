@@ -55,7 +55,6 @@ pub struct MapsItem {
 }
 
 impl Kind for Maps {
-    const DESCRIPTION: &'static str = "Items, and beside each one where the runs of each arm look.";
     const SETTINGS: &'static [Setting] = &[Setting::plain("count")];
 
     fn prepare(scope: &Scope<'_>) -> Result<(Self, String), ReportError> {

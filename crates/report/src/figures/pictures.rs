@@ -67,8 +67,6 @@ pub struct PicturesClass {
 }
 
 impl Kind for Pictures {
-    const DESCRIPTION: &'static str =
-        "Items with their votes and the prediction of each arm as bars.";
     const SETTINGS: &'static [Setting] =
         &[Setting::new("items", Names::Item), Setting::plain("count")];
 

@@ -147,8 +147,6 @@ pub(super) fn seeds(
 }
 
 impl Kind for Points {
-    const DESCRIPTION: &'static str = "A panel for each metric, with a group for each number of votes or data set. Each arm \
-        is a point: the mean over seeds with its interval, and a small dot for each seed.";
     const SETTINGS: &'static [Setting] = &[
         Setting::new("metrics", Names::Metric),
         Setting::new("slice", Names::Slice),

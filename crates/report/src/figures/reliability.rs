@@ -74,8 +74,6 @@ impl ReliabilityBin {
 }
 
 impl Kind for Reliability {
-    const DESCRIPTION: &'static str = "Reliability diagrams: agreement with the votes against confidence, a panel for each \
-        arm.";
     const SETTINGS: &'static [Setting] = &[Setting::plain("x_title"), Setting::plain("y_title")];
 
     fn prepare(scope: &Scope<'_>) -> Result<(Self, String), ReportError> {

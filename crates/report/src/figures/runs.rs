@@ -74,8 +74,6 @@ pub struct Run {
 }
 
 impl Kind for Runs {
-    const DESCRIPTION: &'static str = "A mark for each run: every metric of `metrics` against the metric `x`, a panel each, \
-        with Spearman’s correlation over the runs of each arm.";
     const SETTINGS: &'static [Setting] = &[
         Setting::new("x", Names::Metric),
         Setting::new("metrics", Names::Metric),

@@ -56,8 +56,6 @@ pub struct ScatterPanel {
 }
 
 impl Kind for Scatter {
-    const DESCRIPTION: &'static str = "Column `y` against column `x`, a dot for each item and a panel for each arm, with \
-        Spearman’s correlation.";
     const SETTINGS: &'static [Setting] = &[
         Setting::new("x", Names::ItemColumn),
         Setting::new("y", Names::ItemColumn),

@@ -7,13 +7,7 @@
 //! rate* (1995).
 
 use super::ascending;
-use crate::{Info, StatsError};
-
-pub(super) const INFO: Info = Info {
-    name: "benjamini-hochberg",
-    about: "Benjamini-Hochberg: the expected share of false rejections stays below alpha",
-    citation: "Benjamini and Hochberg, Controlling the false discovery rate, J. R. Stat. Soc. B 57 (1995)",
-};
+use crate::StatsError;
 
 /// Benjamini–Hochberg-adjusted p values, in the order given.
 pub fn benjamini_hochberg(p: &[f64]) -> Result<Vec<f64>, StatsError> {

@@ -6,13 +6,7 @@
 //! S. Holm, *A simple sequentially rejective multiple test procedure* (1979).
 
 use super::ascending;
-use crate::{Info, StatsError};
-
-pub(super) const INFO: Info = Info {
-    name: "holm",
-    about: "Holm: the chance of any false rejection in the family stays below alpha",
-    citation: "Holm, A simple sequentially rejective multiple test procedure, Scand. J. Stat. 6 (1979)",
-};
+use crate::StatsError;
 
 /// Holm-adjusted p values, in the order given.
 pub fn holm(p: &[f64]) -> Result<Vec<f64>, StatsError> {

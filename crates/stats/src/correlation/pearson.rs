@@ -7,13 +7,7 @@ use super::{
     Correlation, CorrelationMethod, CorrelationResult, CorrelationSettings, Found, pairings, result,
 };
 use crate::describe::{Centred, compensated_sum, scale};
-use crate::{Info, StatsError, check};
-
-pub(super) const INFO: Info = Info {
-    name: "pearson",
-    about: "Pearson correlation: how near the pairs lie to a line",
-    citation: "Pearson, Notes on regression and inheritance, Proc. R. Soc. London 58 (1895)",
-};
+use crate::{StatsError, check};
 
 /// Pearson's correlation with its p value.
 pub fn pearson(

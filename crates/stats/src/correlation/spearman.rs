@@ -5,13 +5,7 @@
 use super::{
     Correlation, CorrelationMethod, CorrelationResult, CorrelationSettings, Found, pairings, result,
 };
-use crate::{Info, StatsError, check, ranks};
-
-pub(super) const INFO: Info = Info {
-    name: "spearman",
-    about: "Spearman rank correlation: how monotone the relation of the pairs is",
-    citation: "Spearman, The proof and measurement of association between two things, Am. J. Psychol. 15 (1904)",
-};
+use crate::{StatsError, check, ranks};
 
 /// Spearman's correlation with its p value.
 pub fn spearman(

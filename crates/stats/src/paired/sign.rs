@@ -5,13 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::special::half_binomial_lower;
-use crate::{Alternative, Info, StatsError, Undefined, check};
-
-pub(super) const INFO: Info = Info {
-    name: "sign",
-    about: "sign test: are positive and negative differences equally likely?",
-    citation: "Conover, Practical Nonparametric Statistics (3rd ed. 1999), section 3.4",
-};
+use crate::{Alternative, StatsError, Undefined, check};
 
 /// What the test found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -5,13 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::describe::{Moments, moments};
 use crate::special::t_sf;
-use crate::{Alternative, Info, StatsError, Undefined, check};
-
-pub(super) const INFO: Info = Info {
-    name: "t",
-    about: "paired t test: is the mean difference zero?",
-    citation: "Student, The probable error of a mean, Biometrika 6 (1908)",
-};
+use crate::{Alternative, StatsError, Undefined, check};
 
 /// What the test found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

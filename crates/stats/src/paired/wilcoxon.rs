@@ -15,13 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::signed_ranks::{SignedRanks, ZeroMethod, lower_tail};
 use crate::special::normal_sf;
-use crate::{Alternative, Info, StatsError, Undefined, check};
-
-pub(super) const INFO: Info = Info {
-    name: "wilcoxon",
-    about: "Wilcoxon signed-rank test: are the differences symmetric about zero?",
-    citation: "Wilcoxon, Individual comparisons by ranking methods, Biometrics Bulletin 1 (1945)",
-};
+use crate::{Alternative, StatsError, Undefined, check};
 
 /// Up to so many pairs that differ, [`WilcoxonMethod::Auto`] is exact.
 pub const AUTO_EXACT_LIMIT: usize = 200;
