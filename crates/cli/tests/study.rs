@@ -310,6 +310,20 @@ fn what_is_missing_is_fetched_and_the_report_written() {
     assert!(folder.path().join("elsewhere/index.html").exists());
 }
 
+/// The device of the study's file is used, and the command line overrides it.
+#[test]
+fn the_device_of_the_file_applies() {
+    let folder = lab();
+    let text = STUDY.replace("[run]\n", "[run]\ndevice = \"cuda:250\"\n");
+    std::fs::write(folder.path().join("gpu.toml"), text).unwrap();
+    let some = ["study", "run", "gpu.toml", "--arms", "soft", "--seeds", "1"];
+    let output = dissensus(folder.path(), &some);
+    assert!(!output.status.success(), "{}", show(&output));
+    let runs = folder.path().join("runs/runs");
+    assert!(!runs.exists() || std::fs::read_dir(&runs).unwrap().next().is_none());
+    ends(0, &folder, &[&some[..], &["--device", "cpu"]].concat());
+}
+
 #[test]
 fn a_study_is_run_once() {
     let folder = lab();

@@ -6,9 +6,10 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use dissensus::core::Ids;
 use dissensus::examine::{ModelSettings, StoredModel};
+use dissensus::inputs::Inputs;
 use dissensus::io::FileError;
-use dissensus::store::{Logits, Which};
-use dissensus::{PredictionFile, predictions_csv};
+use dissensus::store::{Logits, RunInfo, Store, Which};
+use dissensus::{LoadContext, PredictionFile, Silent, predictions_csv};
 
 use super::inputs::InputArgs;
 use super::runs::StoreArgs;
@@ -67,6 +68,22 @@ fn temperature(said: &str) -> Result<f32, String> {
     value.ok_or_else(|| "a number above 0 is expected".to_owned())
 }
 
+/// Warns where the run was trained on some of the inputs.
+fn warn_trained(info: &RunInfo, inputs: &Inputs, store: &Store) -> anyhow::Result<()> {
+    let context = LoadContext::new(&Silent);
+    let Some(trained) = dissensus::trained_on(info, store, &context)? else { return Ok(()) };
+    let same = dissensus::count_same(inputs, &trained);
+    if same > 0 {
+        let (same, all) = (text::thousands(same as u64), text::thousands(inputs.len() as u64));
+        ui::err(&format!(
+            "{} {same} of {all} items are in the training part of this run: predictions for them say \
+             nothing of new items\n",
+            paint::warn("warning:")
+        ));
+    }
+    Ok(())
+}
+
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let out = match &args.out {
         None => None,
@@ -95,6 +112,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     for note in inputs.notes() {
         ui::err(&paint::dim(&format!("{}: {note}\n", inputs.name())));
     }
+    warn_trained(&info, &inputs, &args.store.open()?)?;
     if spec.run.precision != precision {
         let (own, now) = (spec.run.precision.name(), precision.name());
         ui::err(&paint::dim(&format!("the run was trained in {own}; predicting in {now}\n")));

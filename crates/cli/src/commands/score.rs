@@ -3,12 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use dissensus::core::VoteTable;
 use dissensus::io::FileError;
 use dissensus::measure::{Direction, Metric, Note, Settings};
 use dissensus::report::figures::Form as FigureForm;
-use dissensus::{Evaluated, Scores, format_number as number};
+use dissensus::{Evaluated, LoadContext, Scores, Silent, format_number as number};
 use serde::Serialize;
 
+use super::runs::StoreArgs;
 use crate::evaluation::EvaluateArgs;
 use crate::ui::table::{Cell, Form, Print as _, Table};
 use crate::ui::{self, paint, progress, text};
@@ -51,6 +53,11 @@ pub(crate) struct Args {
     /// Replace figures that exist
     #[arg(long)]
     force: bool,
+    /// The run whose model made the predictions: warn where items are in its training part
+    #[arg(long, value_name = "RUN")]
+    run: Option<String>,
+    #[command(flatten)]
+    store: StoreArgs,
 }
 
 #[derive(Serialize)]
@@ -69,6 +76,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let table = args.evaluation.read_votes()?;
     let evaluated = args.evaluation.evaluate(&table, &args.predictions, &options, false)?;
     evaluated.print_notes();
+    if let Some(run) = &args.run {
+        warn_trained(run, &args.store, &evaluated.models, &table)?;
+    }
     let bar = progress::Terminal::named("scoring");
     let mut scores = Vec::new();
     for model in &evaluated.models {
@@ -96,6 +106,38 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         say_notes(&scores);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Warns where the run was trained on some of the items.
+fn warn_trained(
+    run: &str,
+    store: &StoreArgs,
+    models: &[Evaluated],
+    table: &VoteTable,
+) -> anyhow::Result<()> {
+    let (store, info) = (store.open()?, store.find(run)?);
+    let Some(trained) = dissensus::trained_on(&info, &store, &LoadContext::new(&Silent))? else {
+        let line = "the data of the run are not found: its training part is not known";
+        ui::err(&format!("{} {line}\n", paint::warn("note:")));
+        return Ok(());
+    };
+    for model in models {
+        let id = |at: &&usize| table.items().name(**at);
+        let is_trained =
+            |at: &&usize| trained.ids().is_some_and(|ids| ids.position(id(at)).is_some());
+        let same = model.items.iter().filter(is_trained).count();
+        if same > 0 {
+            let (same, all) =
+                (text::thousands(same as u64), text::thousands(model.items.len() as u64));
+            ui::err(&format!(
+                "{} {}: {same} of {all} items are in the training part of the run: scores on them say \
+                 nothing of new items\n",
+                paint::warn("warning:"),
+                model.name
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn to_table(scores: &[Scores], chosen: &[&'static Metric], sliced: bool, form: Form) -> Table {

@@ -1,6 +1,7 @@
-//! The summary: which arm has the best mean and whether that is significant, which claims hold,
-//! what is done, what was published.
+//! The summary: which arm is best where the table's own test separates it, which claims hold, what is
+//! done, what was published.
 
+use std::cmp::Ordering::Equal;
 use std::collections::{BTreeMap, BTreeSet};
 
 use dissensus_stats::{Alternative, LEVEL};
@@ -13,13 +14,14 @@ use crate::tables::claims::counted;
 use crate::tables::words::{ours, p, votes_title};
 use crate::tables::{Cell, Number, Table, Tally, Test};
 
-/// Up to so many comparisons are listed one by one; of more, how often each arm has the best mean.
+/// Up to so many comparisons are listed one by one; of more, how often each arm is significantly best.
 const SAID: usize = 6;
 
 /// A list of the arms with the best means and a paragraph of the rest, already markup.
 pub(super) fn summary(book: &Book, tables: &[Table], tally: Option<&Tally>) -> String {
     let first = tables.iter().find(|table| table.numbers().any(|n| n.best));
     let best = first.map_or(String::new(), |table| leading(book, table));
+    let best = book.notes.iter().fold(best, |best, note| format!("{best}<p>{}</p>\n", html(note)));
     if let Some(note) = book.scale_note() {
         return format!("<p>{}</p>\n{best}<p>{}</p>\n", html(&note), runs(book));
     }
@@ -66,7 +68,7 @@ fn runs(book: &Book) -> String {
     text + "."
 }
 
-/// Which arm has the best mean in a table, and whether its tests call the difference significant.
+/// Which arm is best in a table, where its tests separate it, and that none is where they do not.
 fn leading(book: &Book, table: &Table) -> String {
     // What arms are compared within: all but the arm.
     let mut groups: BTreeMap<_, Vec<&Number>> = BTreeMap::new();
@@ -89,22 +91,25 @@ fn leading(book: &Book, table: &Table) -> String {
     };
     if order.len() > SAID {
         let mut wins: BTreeMap<&str, usize> = BTreeMap::new();
-        for number in groups.values().flatten().filter(|number| number.best) {
-            *wins.entry(&number.at.arm).or_default() += 1;
+        let mut tested = 0;
+        for group in groups.values() {
+            let Some(found) = significance(group) else { continue };
+            tested += 1;
+            for number in group.iter().filter(|number| number.best && found.significant) {
+                *wins.entry(&number.at.arm).or_default() += 1;
+            }
         }
         let mut wins: Vec<(&str, usize)> = wins.into_iter().collect();
         wins.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
         let each: Vec<String> =
             wins.iter().map(|(name, count)| format!("{} in {count}", arm(name))).collect();
         let (all, title) = (order.len(), html(&table.title));
-        let tested = groups.values().filter_map(|group| significance(group)).collect::<Vec<_>>();
-        let significant = tested.iter().filter(|found| found.significant).count();
-        let tests = match tested.is_empty() {
-            true => "the table has no test of these differences".to_owned(),
-            false => format!("in {significant} of {all} the difference is significant"),
+        let said = match (tested, each.is_empty()) {
+            (0, _) => "the table has no test of these differences".to_owned(),
+            (_, true) => "no difference is significant".to_owned(),
+            (_, false) => format!("significantly best: {}; no other is", each.join(", ")),
         };
-        let each = each.join(", ");
-        return format!("<p>Best mean of {all} comparisons in “{title}”: {each}; {tests}.</p>\n");
+        return format!("<p>{all} comparisons in “{title}”: {said}.</p>\n");
     }
     let several = |of: fn(&Number) -> String| {
         groups.values().flatten().map(|n| of(n)).collect::<BTreeSet<_>>().len() > 1
@@ -134,13 +139,24 @@ fn leading(book: &Book, table: &Table) -> String {
         let names: Vec<String> = best().map(|n| arm(&n.at.arm)).collect();
         let has = if names.len() == 1 { "has" } else { "have" };
         let value = best().next().map_or(String::new(), |n| format!("{} (n = {})", ours(n), n.n));
-        let tested = significance(group).map_or(String::new(), |found| {
-            let not = if found.significant { "significantly" } else { "not significantly" };
-            let other = arm(&found.other);
-            format!("; {not} different from {other} ({})", html(&p(found.p)))
-        });
-        let names = names.join(" and ");
-        format!("<li>{names} {has} the best mean {of}: {}{tested}</li>\n", html(&value))
+        let (names, value) = (names.join(" and "), html(&value));
+        match significance(group) {
+            Some(found) if found.significant => {
+                let (other, p) = (arm(&found.other), html(&p(found.p)));
+                format!(
+                    "<li>{names} {has} the best mean {of}: {value}; significantly different from \
+                     {other} ({p})</li>\n"
+                )
+            }
+            Some(found) => {
+                let (other, p) = (arm(&found.other), html(&found.words()));
+                format!(
+                    "<li>{of}: no significant difference between {names}, {value}, and {other} \
+                     ({p})</li>\n"
+                )
+            }
+            None => format!("<li>{of}: {names}, {value}; the table has no test of it</li>\n"),
+        }
     });
     format!("<ul>\n{}</ul>\n", sentences.collect::<String>())
 }
@@ -150,6 +166,26 @@ struct Significance {
     other: String,
     p: f64,
     significant: bool,
+    /// The smallest p that the test can give, and the seeds that it compares.
+    smallest: Option<f64>,
+    pairs: usize,
+}
+
+impl Significance {
+    /// p, and the smallest that was possible where that is not significant either.
+    fn words(&self) -> String {
+        match self.smallest {
+            Some(smallest) if smallest >= LEVEL => {
+                format!(
+                    "{}; smallest possible {} with {} seeds",
+                    p(self.p),
+                    p(smallest),
+                    self.pairs
+                )
+            }
+            _ => p(self.p),
+        }
+    }
 }
 
 /// The test between the best arm and the arm that others are tested against; where that arm is
@@ -159,17 +195,71 @@ fn significance(group: &[&Number]) -> Option<Significance> {
     let mut best = group.iter().filter(|number| number.best);
     let (Some(first), None) = (best.next(), best.next()) else { return None };
     let p = |test: &Test| test.corrected.or(test.p);
-    let (other, p) = match &first.test {
-        Some(test) => (test.against.clone(), p(test)?),
+    let (other, test) = match &first.test {
+        Some(test) => (test.against.clone(), test),
         None => {
             let tested = group.iter().filter_map(|number| Some((number, number.test.as_ref()?)));
             let against = tested.filter(|(_, test)| {
                 test.against == first.at.arm && test.side == Alternative::TwoSided
             });
-            let with_p = against.filter_map(|(number, test)| Some((&number.at.arm, p(test)?)));
-            let (other, p) = with_p.max_by(|a, b| a.1.total_cmp(&b.1))?;
-            (other.clone(), p)
+            let with_p = against.filter(|(_, test)| p(test).is_some());
+            let largest = with_p.max_by(|a, b| p(a.1).partial_cmp(&p(b.1)).unwrap_or(Equal))?;
+            (largest.0.at.arm.clone(), largest.1)
         }
     };
-    Some(Significance { other, p, significant: p < LEVEL })
+    let (p, smallest, pairs) = (p(test)?, test.smallest, test.pairs);
+    Some(Significance { other, p, significant: p < LEVEL, smallest, pairs })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::book::{Direction, Metric};
+    use crate::tables::{CellKey, Head, Line, TestKind};
+
+    /// Two arms; the second is better by this p.
+    fn said(p: f64, smallest: f64) -> String {
+        let number = |arm: &str, mean: f64, test: Option<Test>| Number {
+            at: CellKey { arm: arm.into(), metric: "kl".into(), ..CellKey::default() },
+            mean: Some(mean),
+            n: 3,
+            digits: 2,
+            better: Direction::Lower,
+            best: test.is_some(),
+            test,
+            ..Number::default()
+        };
+        let test = Test {
+            against: "soft".into(),
+            test: TestKind::Wilcoxon,
+            side: Alternative::TwoSided,
+            pairs: 3,
+            difference: Some(-0.5),
+            p: Some(p),
+            undefined: None,
+            corrected: None,
+            family: 1,
+            smallest: Some(smallest),
+            exact: true,
+        };
+        let line = |number| Line {
+            heads: vec![Head::default()],
+            cells: vec![Cell::Number(Box::new(number))],
+        };
+        let lines = vec![line(number("soft", 1.0, None)), line(number("sls", 0.5, Some(test)))];
+        let metric = Metric { name: "kl".into(), title: "KL".into(), ..Metric::default() };
+        let book = Book { metrics: vec![metric], ..Book::default() };
+        leading(&book, &Table { lines, ..Table::default() })
+    }
+
+    #[test]
+    fn an_arm_is_best_only_where_the_test_separates_it() {
+        let separated = said(0.01, 0.001);
+        assert!(separated.contains("<strong>sls</strong> has the best mean KL"), "{separated}");
+        let open = said(0.5, 0.25);
+        assert!(!open.contains("best"), "{open}");
+        assert!(open.contains("no significant difference between <strong>sls</strong>"), "{open}");
+        assert!(open.contains("smallest possible p = 0.250 with 3 seeds"), "{open}");
+        assert!(!said(0.5, 0.001).contains("smallest"));
+    }
 }

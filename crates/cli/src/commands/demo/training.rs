@@ -4,12 +4,13 @@ use std::process::ExitCode;
 
 use dissensus::data::blends::Blends;
 use dissensus::measure::metric;
+use dissensus::report::book::Book;
+use dissensus::report::tables::{Number, Test, prepare};
+use dissensus::stats::LEVEL;
 use dissensus::store::{Store, Which};
 use dissensus::studies::{LoadError, Material, PlanOptions, Study};
 use dissensus::train::spec::Data;
-use dissensus::{
-    RunSummary, StudyOptions, SummaryColumn, blends_material, summarize_runs, train_study,
-};
+use dissensus::{StudyOptions, SummaryColumn, blends_material, summarize_runs, train_study};
 
 use super::Args;
 use crate::commands::study::say;
@@ -53,7 +54,7 @@ pub(super) fn run(args: &Args, blends: &Blends) -> anyhow::Result<ExitCode> {
     let title = "Delivery methods on the same votes";
     ui::out(&format!("\n{} (selected epoch, mean ± sd over seeds)\n", paint::title(title)))?;
     ui::out(&summary.table().print(Form::Terminal))?;
-    ui::out(&format!("\n{}\n", shows(&summary)))?;
+    ui::out(&format!("\n{}", shows(&plan.book(&store)?)))?;
     let out = reporting::beside(&args.store, "-report");
     let written = dissensus::write_report(&plan, &store, &out)?;
     ui::err(&reporting::words(&written, &out));
@@ -92,30 +93,38 @@ fn columns<'a>(store: &'a Store, blends: &'a Blends) -> Vec<SummaryColumn<'a>> {
     first.into_iter().chain(rest).flatten().collect()
 }
 
-/// Two sentences, from the numbers.
-fn shows(summary: &RunSummary) -> String {
-    let kl = |method: &str, votes: &str| {
-        let arm = summary.arms.iter().find(|arm| arm.arm == format!("{method} · {votes}"))?;
-        arm.figures.iter().find(|figure| figure.metric == TRUE_KL)?.mean
-    };
-    let few = format!("{FEW} votes");
-    let (Some(soft), Some(pass), Some(sls), Some(majority)) =
-        (kl("soft", &few), kl("multipass", &few), kl("sls", &few), kl("majority", &few))
-    else {
+/// A sentence for few votes and one for all, from the study's main table and its own tests.
+fn shows(book: &Book) -> String {
+    let Some(table) = book.tables.first().and_then(|spec| prepare(spec, book).ok()) else {
         return String::new();
     };
-    let (Some(soft_all), Some(pass_all)) = (kl("soft", "all votes"), kl("multipass", "all votes"))
-    else {
-        return String::new();
+    let title = |name: &str| {
+        let arm = book.arms.iter().find(|arm| arm.name == name);
+        arm.map_or(name, |arm| &arm.title).to_owned()
     };
-    let better = |a: f64, b: f64| if a < b { "closer to" } else { "farther from" };
-    format!(
-        "With {FEW} votes per item, delivering them one by one (multipass {pass:.3}, sls {sls:.3}) \
-         lands {} the truth than their average as a soft target ({soft:.3}),\nand the majority \
-         label alone, which throws the disagreement away, {} ({majority:.3}). With all votes, \
-         multipass lands {} it than soft ({pass_all:.3} and {soft_all:.3}).",
-        better(pass.max(sls), soft),
-        if majority > soft.max(pass).max(sls) { "farthest" } else { "not farthest" },
-        better(pass_all, soft_all),
-    )
+    let few = u32::try_from(FEW).ok();
+    let line = |(k, votes): (Option<u32>, String)| {
+        let of = |number: &&Number| number.at.metric == "true_kl" && number.at.k == k;
+        let numbers: Vec<&Number> = table.numbers().filter(of).collect();
+        let arms = ["soft", "multipass", "sls", "majority"].iter().filter_map(|name| {
+            let number = numbers.iter().find(|number| number.at.arm == *name)?;
+            Some(format!("{} {:.3}", title(name), number.mean?))
+        });
+        let arms = arms.collect::<Vec<_>>().join(", ");
+        let tests = || numbers.iter().filter_map(|n| Some((&n.at.arm, n.test.as_ref()?)));
+        let p = |test: &Test| test.corrected.or(test.p);
+        let apart = tests().filter(|(_, test)| p(test).is_some_and(|p| p < LEVEL));
+        let apart: Vec<String> = apart.map(|(arm, _)| title(arm)).collect();
+        let floor = tests().find_map(|(_, test)| Some((test.smallest?, test.pairs)));
+        let said = match (apart.is_empty(), floor) {
+            (false, _) => format!("significantly different from soft labels: {}", apart.join(", ")),
+            (true, Some((p, seeds))) if p >= LEVEL => {
+                format!("no significant difference (smallest possible p {p} with {seeds} seeds)")
+            }
+            (true, _) => "no significant difference".to_owned(),
+        };
+        format!("With {votes}, the distance to the truth ({TRUE_KL}) is: {arms};\n{said}.\n")
+    };
+    let both = [(few, format!("{FEW} votes per item")), (None, "all votes".to_owned())];
+    both.into_iter().map(line).collect()
 }

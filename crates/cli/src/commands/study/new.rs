@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use dissensus::engine::MODELS;
 use dissensus::io::FileError;
-use dissensus::studies::Own;
+use dissensus::studies::NewStudy;
 use dissensus::train::Spec;
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ use crate::commands::votes::reading::ReadingArgs;
 use crate::training::load;
 use crate::ui::{self, paint};
 
-/// Write a study of your own votes: which delivery method gives the best model?
+/// Write a study of your own votes: does it matter how they are delivered?
 ///
 /// Reads and matches the votes and the inputs, and writes a study that fits them: soft labels, labels
 /// drawn in every epoch, votes one by one, the majority label and label smoothing, each with several
@@ -42,6 +42,10 @@ pub(crate) struct Args {
     /// correction for four comparisons
     #[arg(long, value_name = "N", default_value = "8", value_parser = at_least_one)]
     seeds: u64,
+    /// Column of the votes with the part of each item (train, validation or dev, test), where the data
+    /// come with a split
+    #[arg(long, value_name = "COLUMN")]
+    split_column: Option<String>,
     /// Column of the texts, for an encoder
     #[arg(long, value_name = "COLUMN")]
     text: Option<String>,
@@ -80,6 +84,7 @@ impl Args {
         let mut keys = vec![(source, self.votes.clone().into())];
         keys.extend(self.reading.keys());
         keys.extend(self.text.clone().map(|text| ("text", text.into())));
+        keys.extend(self.split_column.clone().map(|column| ("split_column", column.into())));
         keys.extend(inputs.map(|path| ("inputs", path.into())));
         keys.extend(self.reading_inputs.keys());
         keys.extend(self.encoder.clone().map(|encoder| ("encoder", encoder.into())));
@@ -124,7 +129,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Some(path) => quoted(path),
         None => format!("{name}.toml"),
     };
-    let own = Own {
+    let own = NewStudy {
         name: &name,
         file: &file,
         data: &data,
@@ -132,6 +137,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         shape: task.shape(),
         model: args.model.as_deref(),
         seeds: args.seeds,
+        parts: task.split(),
     };
     let text = own.text()?;
     if own.divided() == 0 {
