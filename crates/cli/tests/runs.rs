@@ -332,8 +332,9 @@ fn pictures_of_a_run_are_predicted_to_the_bit() {
     // The same of a score; held-out predictions have nothing to warn of.
     let votes = lab.folder.path().join("votes.csv");
     let mut text = String::from("item,annotator,label\n");
+    let names = task.table().classes().names();
     for (at, id) in task.table().items().iter().enumerate() {
-        text += &format!("{id},w,{}\n", task.table().classes().names()[at % 2]);
+        text += &format!("{id},w,{}\n", names[at % names.len()]);
     }
     std::fs::write(&votes, text).unwrap();
     std::fs::write(lab.folder.path().join("all.csv"), &best.stdout).unwrap();
