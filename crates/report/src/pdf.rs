@@ -369,7 +369,7 @@ mod tests {
         for hidden in [
             &format!("{gradient}<rect width=\"5\" height=\"5\" fill=\"url(#a)\"/>"),
             "<g opacity=\"0.5\"><rect width=\"5\" height=\"5\"/><rect width=\"3\" height=\"3\"/></g>",
-            "<text y=\"5\" text-decoration=\"underline\">a</text>",
+            "<text y=\"5\" font-family=\"DejaVu Sans\" text-decoration=\"underline\">a</text>",
         ] {
             assert!(matches!(svg(hidden), Err(ReportError::Drawing { .. })), "{hidden}");
         }
