@@ -114,6 +114,43 @@ pub enum Targets<'a> {
     Drawn(&'a Votes, u64),
 }
 
+impl Targets<'_> {
+    /// Checks that these rows, which are some of the examples, have targets of so many classes.
+    pub(crate) fn check(
+        &self,
+        rows: &[u32],
+        examples: usize,
+        classes: usize,
+    ) -> Result<(), EngineError> {
+        let refuse = |text: String| Err(EngineError::Data(text));
+        match *self {
+            Targets::Distributions(table) if table.len() != examples * classes => refuse(format!(
+                "{} numbers as targets of {examples} examples of {classes} classes",
+                table.len()
+            )),
+            Targets::Classes(labels) if labels.len() != examples => {
+                refuse(format!("{} labels for {examples} examples", labels.len()))
+            }
+            Targets::Classes(labels) => {
+                match rows.iter().find(|&&row| usize::from(labels[row as usize]) >= classes) {
+                    Some(row) => refuse(format!("row {row} has a label beyond {classes} classes")),
+                    None => Ok(()),
+                }
+            }
+            Targets::Distributions(_) => Ok(()),
+            Targets::Drawn(votes, _) => votes.check(rows, examples, classes),
+        }
+    }
+}
+
+/// Refuses rows that are not there.
+pub(crate) fn check_rows(rows: &[u32], examples: usize) -> Result<(), EngineError> {
+    match rows.iter().find(|&&row| row as usize >= examples) {
+        Some(row) => Err(EngineError::Data(format!("row {row} of {examples} examples"))),
+        None => Ok(()),
+    }
+}
+
 /// The votes on every row one by one, and how one of them becomes its class in draw d. It stays the
 /// same for a whole run, so a device takes it once.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -387,10 +424,7 @@ pub(crate) fn check_refresh(
         let text = format!("statistics of {} rows of {examples} examples", rows.len());
         return Err(EngineError::Data(text));
     }
-    match rows.iter().find(|&&row| row as usize >= examples) {
-        Some(row) => Err(EngineError::Data(format!("row {row} of {examples} examples"))),
-        None => Ok(()),
-    }
+    check_rows(rows, examples)
 }
 
 /// Where runs happen.

@@ -227,11 +227,10 @@ fn gradients_reach_the_inputs() {
         let logits = runner.all_logits(&[0, 1]).unwrap();
         logits.iter().zip(&weights).map(|(z, w)| z * w).sum()
     };
-    let ours = runner::<f64>(&network, &data(&base), PLAIN, 2, 1)
-        .score_gradient(&[0, 1], &weights)
-        .unwrap();
     // Inputs are stored in f32: a step that f32 has exactly, from numbers that it has exactly.
     let base: Vec<f64> = base.iter().map(|&v| f64::from(v as f32)).collect();
+    let mut runner = runner::<f64>(&network, &data(&base), PLAIN, 2, 1);
+    let ours = runner.probe(&base, &weights, Mode::Eval).unwrap().input_gradient;
     for (at, ours) in ours.iter().enumerate() {
         let step = 1.0 / 1024.0;
         let [up, down] = [step, -step].map(|by| {

@@ -9,6 +9,7 @@ pub use probe::Probe;
 
 use crate::device::{
     Dataset, Epoch, Maps, Mode, Precision, Runner, Settings, Shift, State, Targets, Weights,
+    check_rows,
 };
 use crate::error::EngineError;
 use crate::network::{Network, NodeId};
@@ -95,23 +96,9 @@ impl<F: Real> CpuRunner<F> {
                     (F::of(mixture.lambda[number]), &mixture.partner[first..first + count])
                 });
                 let frame = passes.input_frame();
-                match mixture {
-                    None => examples.fill(team, frame, count, of, None, passes.input()),
-                    Some((lambda, partner)) => {
-                        let other = |place: usize| of(partner[place] as usize);
-                        let mixed = Some((lambda, &other as &(dyn Fn(usize) -> _ + Send + Sync)));
-                        examples.fill(team, frame, count, of, mixed, passes.input());
-                    }
-                }
+                examples.fill(team, frame, count, of, mixture, passes.input());
                 let row = |place: usize| visits[place] as usize;
-                match mixture {
-                    None => targets(epoch.targets, classes, count, row, None, goals),
-                    Some((lambda, partner)) => {
-                        let other = |place: usize| row(partner[place] as usize);
-                        let mixed = Some((lambda, &other as &dyn Fn(usize) -> usize));
-                        targets(epoch.targets, classes, count, row, mixed, goals);
-                    }
-                }
+                targets(epoch.targets, classes, count, row, mixture, goals);
                 let (w, statistics) = (&mut state.parameters, &mut state.statistics);
                 passes.forward(team, count, epoch.mode, moment, w, statistics);
                 total += passes.loss(count, goals, count).wide() * count as f64;
@@ -155,28 +142,8 @@ impl<F: Real> CpuRunner<F> {
     }
 
     fn check_rows(&self, rows: &[u32], targets: Targets<'_>) -> Result<(), EngineError> {
-        let (examples, classes) = (self.examples.len(), self.network.classes());
-        let refuse = |text: String| Err(EngineError::Data(text));
-        if let Some(row) = rows.iter().find(|&&row| row as usize >= examples) {
-            return refuse(format!("row {row} of {examples} examples"));
-        }
-        match targets {
-            Targets::Distributions(table) if table.len() != examples * classes => refuse(format!(
-                "{} numbers as targets of {examples} examples of {classes} classes",
-                table.len()
-            )),
-            Targets::Classes(labels) if labels.len() != examples => {
-                refuse(format!("{} labels for {examples} examples", labels.len()))
-            }
-            Targets::Classes(labels) => {
-                match rows.iter().find(|&&row| usize::from(labels[row as usize]) >= classes) {
-                    Some(row) => refuse(format!("row {row} has a label beyond {classes} classes")),
-                    None => Ok(()),
-                }
-            }
-            Targets::Distributions(_) => Ok(()),
-            Targets::Drawn(votes, _) => votes.check(rows, examples, classes),
-        }
+        check_rows(rows, self.examples.len())?;
+        targets.check(rows, self.examples.len(), self.network.classes())
     }
 
     /// Runs `rows` forward, batch by batch, and calls `with` after each. No mode changes the
@@ -187,10 +154,7 @@ impl<F: Real> CpuRunner<F> {
         mode: Mode,
         mut with: impl FnMut(&mut Passes<F>, &Team, &mut State<F>, &[u32]) + Send,
     ) -> Result<(), EngineError> {
-        if let Some(row) = rows.iter().find(|&&row| row as usize >= self.examples.len()) {
-            let text = format!("row {row} of {} examples", self.examples.len());
-            return Err(EngineError::Data(text));
-        }
+        check_rows(rows, self.examples.len())?;
         let Self { examples, team, state, passes, .. } = self;
         let team = &*team;
         let statistics = state.statistics.clone();
@@ -255,28 +219,6 @@ impl<F: Real> CpuRunner<F> {
             passes.backward(team, rows.len(), Reach::Parameters, w, &mut gradient, None);
         })?;
         Ok((total, gradient))
-    }
-
-    /// The gradient at the examples of Σ logits ⊙ `weights` (rows of classes), in [`Mode::Eval`]:
-    /// the inside of maps, row by row.
-    pub fn score_gradient(&mut self, rows: &[u32], weights: &[F]) -> Result<Vec<F>, EngineError> {
-        let classes = self.network.classes();
-        if weights.len() != rows.len() * classes {
-            let text = format!("{} weights for {} rows of {classes}", weights.len(), rows.len());
-            return Err(EngineError::Data(text));
-        }
-        let frame = self.passes.input_frame();
-        let mut out = Vec::with_capacity(rows.len() * self.network.input().len());
-        let mut unused = vec![F::ZERO; self.network.parameter_count()];
-        let mut done = 0;
-        self.each_batch(rows, Mode::Eval, |passes, team, state, rows| {
-            passes.seed_gradient(&weights[done * classes..][..rows.len() * classes]);
-            done += rows.len();
-            let w = &mut state.parameters;
-            passes.backward(team, rows.len(), Reach::Examples, w, &mut unused, None);
-            inside(frame, passes.input_gradient(rows.len()), &mut out);
-        })?;
-        Ok(out)
     }
 
     /// The Hessian of that mean loss times `direction`.
