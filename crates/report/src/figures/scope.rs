@@ -3,11 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::key::Key;
+use super::key::{Key, present};
 use super::spec::FigureSpec;
 use crate::ReportError;
-use crate::book::{Book, ItemNumbers, Metric, Named, RunKey};
-use crate::tables::Votes;
+use crate::book::{Arm, Book, ItemNumbers, Metric, Named, RunKey};
+pub(super) use crate::tables::words::{votes as k_text, votes_title as votes};
+use crate::tables::{CellKey, Results, Votes};
 
 /// A book seen through a spec.
 pub(super) struct Scope<'a> {
@@ -20,26 +21,12 @@ pub(super) struct Scope<'a> {
 }
 
 /// A data set and a number of votes: what a panel or a group is about.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Cell {
     pub(super) dataset: String,
     pub(super) k: Option<u32>,
     /// What tells it apart from the others; empty where it is the only one.
     pub(super) title: String,
-}
-
-/// A number of votes in words.
-pub(super) fn votes(k: Option<u32>) -> String {
-    match k {
-        None => "all votes".to_owned(),
-        Some(1) => "1 vote".to_owned(),
-        Some(k) => format!("{k} votes"),
-    }
-}
-
-/// A number of votes in a table.
-pub(super) fn k_text(k: Option<u32>) -> String {
-    k.map_or_else(|| "all".to_owned(), |k| k.to_string())
 }
 
 /// The parts that are there, with a dot between them.
@@ -51,18 +38,86 @@ pub(super) fn joined(parts: &[&str]) -> String {
 impl<'a> Scope<'a> {
     pub(super) fn new(spec: &'a FigureSpec, book: &'a Book) -> Result<Self, ReportError> {
         let place = format!("figure {:?}", spec.name);
-        let all: Vec<Key> = book
-            .arms
-            .iter()
-            .enumerate()
-            .map(|(look, arm)| {
-                let title = if arm.title.is_empty() { &arm.name } else { &arm.title };
-                Key { name: arm.name.clone(), title: title.clone(), look }
-            })
-            .collect();
-        let arms = kept(&place, "arm", &spec.arms, &all, |key| &key.name)?;
+        let arms = kept(&place, "arm", &spec.arms, &every_arm(book), |key| &key.name)?;
         let datasets = kept(&place, "dataset", &spec.datasets, &book.datasets, |d| &d.name)?;
         Ok(Self { book, spec, place, arms, datasets })
+    }
+
+    /// Any arm of the book.
+    pub(super) fn arm(&self, name: &str) -> Result<Key, ReportError> {
+        let known = self.book.arms.iter().map(|arm| arm.name.as_str());
+        let found = every_arm(self.book).into_iter().find(|key| key.name == name);
+        found.ok_or_else(|| ReportError::unknown(self.place.clone(), "arm", name, known))
+    }
+
+    /// Those of the arms that appear, in their order.
+    pub(super) fn present<'k>(&self, found: impl Iterator<Item = &'k Key> + Clone) -> Vec<Key> {
+        present(&self.arms, found)
+    }
+
+    /// Which items the results are over.
+    pub(super) fn slice(&self) -> &'a str {
+        self.spec.slice.as_deref().unwrap_or("all")
+    }
+
+    /// Metrics of these names, or all.
+    pub(super) fn metrics(&self, names: &[String]) -> Result<Vec<String>, ReportError> {
+        let mut known: Vec<String> = self.book.metrics.iter().map(|m| m.name.clone()).collect();
+        for row in &self.book.rows {
+            if !known.contains(&row.metric) {
+                known.push(row.metric.clone());
+            }
+        }
+        // Of a book without any results nothing is asked.
+        if known.is_empty() {
+            return Ok(names.to_vec());
+        }
+        kept(&self.place, "metric", names, &known, |name| name)
+    }
+
+    /// A metric's title with the way that is better, and its digits.
+    pub(super) fn titled(&self, name: &str) -> (String, usize) {
+        let Some(metric) = self.metric(name) else { return (name.to_owned(), 4) };
+        let title = if metric.title.is_empty() { &metric.name } else { &metric.title };
+        let way = match metric.better.arrow() {
+            "" => String::new(),
+            arrow => format!("\u{a0}{arrow}"),
+        };
+        (format!("{title}{way}"), metric.digits.min(12))
+    }
+
+    /// What there are results of that the figure shows, on a slice.
+    pub(super) fn results<'r>(
+        &'r self,
+        results: &'r Results,
+        slice: &'r str,
+    ) -> impl Iterator<Item = &'r CellKey> {
+        let fits = move |at: &&CellKey| at.slice == slice && self.keeps(&at.dataset, &at.arm, at.k);
+        results.all().filter(fits)
+    }
+
+    /// The data sets and votes that there are results of in these metrics.
+    pub(super) fn result_cells(&self, results: &Results, metrics: &[String]) -> Vec<Cell> {
+        let found = self.results(results, self.slice()).filter(|at| metrics.contains(&at.metric));
+        self.cells(found.map(|at| (at.dataset.as_str(), at.k)))
+    }
+
+    /// Every seed's finite value of an arm in a cell.
+    pub(super) fn seeds(
+        &self,
+        results: &Results,
+        metric: &str,
+        slice: &str,
+        cell: &Cell,
+        key: &Key,
+    ) -> Vec<(u64, f64)> {
+        let [dataset, arm, metric, slice] =
+            [&cell.dataset, &key.name, metric, slice].map(str::to_owned);
+        let seeds = results.seeds(&CellKey { dataset, arm, k: cell.k, metric, slice });
+        let finite = |(seed, value): (&u64, &Option<f64>)| {
+            Some((*seed, value.filter(|value| value.is_finite())?))
+        };
+        seeds.into_iter().flatten().filter_map(finite).collect()
     }
 
     /// Whether a run is one of those that the figure shows.
@@ -79,7 +134,10 @@ impl<'a> Scope<'a> {
 
     /// The data sets and votes of these runs, all votes last; at least one, so that a figure
     /// without data shows that it has none.
-    pub(super) fn cells(&self, found: impl Iterator<Item = (&'a str, Option<u32>)>) -> Vec<Cell> {
+    pub(super) fn cells<'n>(
+        &self,
+        found: impl Iterator<Item = (&'n str, Option<u32>)>,
+    ) -> Vec<Cell> {
         let order = |k: Option<u32>| k.map_or(u64::MAX, u64::from);
         let found: BTreeSet<(usize, u64)> = found
             .filter_map(|(name, k)| {
@@ -166,6 +224,15 @@ impl<'a> Scope<'a> {
         let known = known.iter().copied();
         Err(ReportError::unknown(self.place.clone(), "column of the items", name, known))
     }
+}
+
+/// The arms of a book, each with its look.
+fn every_arm(book: &Book) -> Vec<Key> {
+    let key = |(look, arm): (usize, &Arm)| {
+        let title = if arm.title.is_empty() { &arm.name } else { &arm.title };
+        Key { name: arm.name.clone(), title: title.clone(), look }
+    };
+    book.arms.iter().enumerate().map(key).collect()
 }
 
 fn title(named: &Named) -> &str {

@@ -28,6 +28,7 @@ pub use latex::latex;
 pub use markdown::markdown;
 pub use prepare::prepare;
 pub use published::{Beside, Comparison};
+pub(crate) use results::Results;
 pub use spec::{Against, Dimension, Family, Shows, Side, TableSpec, TestKind, Votes};
 pub use table::{Cell, CellKey, Head, Line, Number, Published, Table, Test, Verdict};
 pub use tally::{Outside, Tally};
