@@ -130,8 +130,7 @@ fn line(key: &Key, points: &[Point], place: &str, (at, count): (usize, usize)) -
 
 /// A column's name for people, where it is that of a metric, or of a metric on a part of the data.
 fn in_words(book: &Book, column: &str) -> String {
-    let titled =
-        |name: &str| book.metrics.iter().find(|one| one.name == name).map(|one| &one.title);
+    let titled = |name: &str| book.metric(name).map(|one| &one.title);
     match (titled(column), column.split_once('.')) {
         (Some(title), _) => title.clone(),
         (None, Some((part, name))) => {

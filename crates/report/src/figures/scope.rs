@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::key::{Key, present};
 use super::spec::FigureSpec;
 use crate::ReportError;
-use crate::book::{Arm, Book, ItemNumbers, Metric, Named, RunKey};
+use crate::book::{Arm, Book, ItemNumbers, Named, RunKey};
 pub(super) use crate::tables::words::{votes as k_text, votes_title as votes};
 use crate::tables::{CellKey, Results, Votes};
 
@@ -77,8 +77,8 @@ impl<'a> Scope<'a> {
 
     /// A metric's title with the way that is better, and its digits.
     pub(super) fn titled(&self, name: &str) -> (String, usize) {
-        let Some(metric) = self.metric(name) else { return (name.to_owned(), 4) };
-        let title = if metric.title.is_empty() { &metric.name } else { &metric.title };
+        let Some(metric) = self.book.metric(name) else { return (name.to_owned(), 4) };
+        let title = self.book.metric_title(name);
         let way = match metric.better.arrow() {
             "" => String::new(),
             arrow => format!("\u{a0}{arrow}"),
@@ -151,7 +151,7 @@ impl<'a> Scope<'a> {
         let cell = |(place, k): &(usize, u64)| {
             let named = &self.datasets[*place];
             let k = u32::try_from(*k).ok();
-            let dataset = if datasets { title(named) } else { "" };
+            let dataset = if datasets { self.book.dataset_title(&named.name) } else { "" };
             let words = if ks { votes(k) } else { String::new() };
             Cell { dataset: named.name.clone(), k, title: joined(&[dataset, &words]) }
         };
@@ -167,25 +167,18 @@ impl<'a> Scope<'a> {
 
     /// What a data set is called where there are several.
     pub(super) fn dataset_title(&self, name: &str) -> &str {
-        match self.datasets.iter().find(|named| named.name == name) {
-            Some(named) if self.datasets.len() > 1 => title(named),
-            _ => "",
-        }
+        let known = self.datasets.iter().find(|named| named.name == name);
+        let known = known.filter(|_| self.datasets.len() > 1);
+        known.map_or("", |named| self.book.dataset_title(&named.name))
     }
 
     pub(super) fn datasets(&self) -> impl Iterator<Item = &str> {
         self.datasets.iter().map(|named| named.name.as_str())
     }
 
-    /// What a metric is called and how many digits it is written with.
-    pub(super) fn metric(&self, name: &str) -> Option<&'a Metric> {
-        self.book.metrics.iter().find(|metric| metric.name == name)
-    }
-
     /// The title of a column: that of the metric of this name, or the name.
     pub(super) fn column_title(&self, given: Option<&String>, name: &str) -> String {
-        let known = self.metric(name).map(|m| &m.title).filter(|title| !title.is_empty());
-        given.or(known).cloned().unwrap_or_else(|| name.to_owned())
+        given.map_or(self.book.metric_title(name), String::as_str).to_owned()
     }
 
     /// Every seed's numbers by item of an arm in a cell, by seed.
@@ -228,15 +221,12 @@ impl<'a> Scope<'a> {
 
 /// The arms of a book, each with its look.
 fn every_arm(book: &Book) -> Vec<Key> {
-    let key = |(look, arm): (usize, &Arm)| {
-        let title = if arm.title.is_empty() { &arm.name } else { &arm.title };
-        Key { name: arm.name.clone(), title: title.clone(), look }
+    let key = |(look, arm): (usize, &Arm)| Key {
+        name: arm.name.clone(),
+        title: book.arm_title(&arm.name).to_owned(),
+        look,
     };
     book.arms.iter().enumerate().map(key).collect()
-}
-
-fn title(named: &Named) -> &str {
-    if named.title.is_empty() { &named.name } else { &named.title }
 }
 
 /// The column of this name.

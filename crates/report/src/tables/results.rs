@@ -129,7 +129,7 @@ impl Results {
 
     /// Mean and spread over seeds.
     pub(super) fn number(&self, at: CellKey, book: &Book) -> Result<Number, ReportError> {
-        let metric = book.metrics.iter().find(|metric| metric.name == at.metric);
+        let metric = book.metric(&at.metric);
         let seeds: Vec<_> = self.seeds(&at).into_iter().flatten().map(|(s, v)| (*s, *v)).collect();
         let values: Vec<f64> = seeds.iter().filter_map(|(_, value)| *value).collect();
         let (mean, sd) = mean_and_sd(&values)
