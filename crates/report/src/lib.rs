@@ -39,6 +39,7 @@ mod error;
 pub mod figures;
 pub mod page;
 mod pdf;
+pub mod plain;
 pub mod raster;
 mod svg;
 pub mod tables;

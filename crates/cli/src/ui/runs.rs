@@ -2,37 +2,14 @@
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use dissensus::core::{Event, Progress};
-use dissensus::data::default_cache_dir;
-use dissensus::train::{DeviceError, EndedJob, JobOutcome, OpenDevice, RunJob, RunResult};
+use dissensus::train::{EndedJob, JobOutcome, RunJob, RunResult};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget};
 
-use crate::ui::progress::set_style;
+use crate::ui::progress::{set_style, steps};
 use crate::ui::{self, paint, text};
-
-/// Runs at a time, as typed; `None` for what is fastest on the device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct AtATime(pub(crate) Option<usize>);
-
-impl std::str::FromStr for AtATime {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        if text == "auto" {
-            return Ok(Self(None));
-        }
-        let number = text.parse().ok().filter(|number| *number > 0);
-        let number = number.ok_or("expected auto, or a whole number, at least 1")?;
-        Ok(Self(Some(number)))
-    }
-}
-
-/// The device of this name.
-pub(crate) fn open_device(name: &str) -> Result<OpenDevice, DeviceError> {
-    OpenDevice::open(name, default_cache_dir().ok().as_deref())
-}
 
 /// A bar per run that is being trained, one for all runs, and a line per run that ended.
 pub(crate) struct Bars {
@@ -50,6 +27,14 @@ struct Batch {
     /// Whether a line is printed for every run that finishes.
     lines: bool,
     width: usize,
+    stage: Option<Stage>,
+}
+
+/// A stage that examines finished runs.
+struct Stage {
+    name: String,
+    bar: ProgressBar,
+    begun: Instant,
 }
 
 const RUN: &str = "{prefix} {bar:24} {pos:>4}/{len} ETA {eta:>4}  {msg}";
@@ -70,12 +55,46 @@ impl Bars {
         all.set_prefix(text::pad("all runs", width));
         all.enable_steady_tick(Duration::from_millis(500));
         self.end();
-        *self.batch() = Batch { all: Some(all), runs: HashMap::new(), lines, width };
+        *self.batch() = Batch { all: Some(all), lines, width, ..Batch::default() };
     }
 
-    /// Takes the bars away.
+    /// Takes the bars away, and prints how far a stage came.
     pub(crate) fn end(&self) {
-        self.batch().all.take().iter().for_each(ProgressBar::finish_and_clear);
+        let mut batch = self.batch();
+        batch.all.take().iter().for_each(ProgressBar::finish_and_clear);
+        if let Some(Stage { name, bar, begun }) = batch.stage.take() {
+            bar.finish_and_clear();
+            let (done, all) = (bar.position(), bar.length().unwrap_or(0));
+            ui::remark(&format!(
+                "stage {name}: {done} of {all}, {:.1} s",
+                begun.elapsed().as_secs_f64()
+            ));
+        }
+    }
+
+    /// Draws the bar of a stage that examines so many runs.
+    pub(crate) fn begin_stage(&self, name: &str, total: usize) {
+        self.end();
+        let (name, bar) = (name.to_owned(), steps(total as u64, name));
+        self.batch().stage = Some(Stage { name, bar, begun: Instant::now() });
+    }
+
+    /// Says what a stage is doing.
+    pub(crate) fn stage_advanced(&self, detail: &str) {
+        if let Some(stage) = &self.batch().stage {
+            stage.bar.set_message(format!("{}: {detail}", stage.name));
+        }
+    }
+
+    /// Counts a run that a stage is done with, and prints why it failed.
+    pub(crate) fn stage_ended(&self, label: &str, failed: Option<&str>) {
+        let batch = self.batch();
+        let Some(stage) = &batch.stage else { return };
+        stage.bar.inc(1);
+        if let Some(reason) = failed {
+            let line = format!("{} {label}: {reason}\n", paint::bad("failed:"));
+            stage.bar.suspend(|| ui::err(&line));
+        }
     }
 
     fn batch(&self) -> MutexGuard<'_, Batch> {

@@ -1,16 +1,11 @@
 //! Runs as a table: one row per arm, mean ± standard deviation over seeds, the best value of a
 //! column bold.
 
-use std::sync::Arc;
-
-use dissensus_data::blends::Blends;
-use dissensus_measure::{
-    Direction, Judged, Matrix, Metric, ModelOutput, Scorer, Settings, Targets, Truth, metric,
-};
+use dissensus_measure::{Direction, Metric};
 use dissensus_report::tables::{TextCell, TextTable};
 use dissensus_stats::describe;
-use dissensus_store::{RunId, Store, Which};
-use dissensus_train::{EndedJob, RunResult};
+use dissensus_store::{Store, Which};
+use dissensus_train::{EndedJob, RunEnvironment, RunResult};
 use serde::Serialize;
 
 /// A metric of an arm over its seeds.
@@ -75,31 +70,32 @@ impl<'a> SummaryColumn<'a> {
             value: Box::new(move |_, result| result.reported()?.1.metrics(which).get(name)),
         }
     }
-
-    /// KL(p* ‖ q) of the selected epoch, where p* is the distribution that the votes of generated
-    /// data were drawn from.
-    pub fn kl_to_truth(name: &str, store: &'a Store, blends: &'a Blends) -> Self {
-        let value: ValueOf<'a> = Box::new(|run, _| true_kl(store, blends, run));
-        Self { name: name.to_owned(), direction: Direction::Lower, value }
-    }
 }
 
-fn true_kl(store: &Store, blends: &Blends, run: &EndedJob) -> Option<f64> {
-    let id: RunId = run.id.parse().ok()?;
-    let predictions = store.run(&id).ok()?.predictions(Which::Best).ok()??;
-    let items = blends.table().items();
-    let rows: Vec<f64> = predictions
-        .ids()
-        .iter()
-        .filter_map(|id| Some(blends.truth(items.position(id)?)))
-        .flatten()
-        .copied()
-        .collect();
-    let classes = predictions.classes().len();
-    let truth = Truth::new(Targets::Probabilities(Matrix::new(&rows[..], classes).ok()?)).ok()?;
-    let logits = ModelOutput::Logits(Matrix::new(predictions.logits(), classes).ok()?);
-    let judged = Judged::new(Arc::new(truth), logits).ok()?;
-    (metric("kl")?.compute)(&Scorer::new(&judged, Settings::default()).ok()?).value
+/// Where a finished run was trained, by which version, and for how long.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunOrigin {
+    /// The run.
+    pub run: String,
+    /// The version of the program.
+    pub version: String,
+    /// The device.
+    pub device: String,
+    /// How long training took.
+    pub seconds: f64,
+}
+
+impl RunOrigin {
+    /// The origins of the runs that finished.
+    pub fn of(ended: &[EndedJob], store: &Store) -> Vec<Self> {
+        let finished = ended.iter().filter_map(|run| Some((&run.id, run.outcome.result()?)));
+        let origin = finished.filter_map(|(run, result)| {
+            let about = store.find(run).ok()?.about;
+            let RunEnvironment { version, device, .. } = serde_json::from_value(about).ok()?;
+            Some(Self { run: run.clone(), version, device, seconds: result.seconds })
+        });
+        origin.collect()
+    }
 }
 
 /// Groups finished runs by arm, in the order in which they come.

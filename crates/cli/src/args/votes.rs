@@ -8,34 +8,22 @@ use dissensus::core::Keep;
 use dissensus::io::Delimiter;
 use dissensus::votes::formats::FORMATS;
 use dissensus::votes::{MultiLabel, ReadError, ReadOptions, Values, VoteFile, read_with_progress};
-use serde_json::Value;
-
-use crate::ui::progress::Terminal;
+use serde_json::{Map, Value, json};
 
 /// A vote file as the first argument, and how to read it.
 #[derive(clap::Args)]
-pub(crate) struct ReadArgs {
+pub(crate) struct VoteFileArgs {
     /// The vote file; `-` is standard input; .gz and .zst are unpacked
     pub(crate) file: PathBuf,
     #[command(flatten)]
-    how: ReadingArgs,
-}
-
-impl ReadArgs {
-    pub(crate) fn options(&self, keep: Keep) -> ReadOptions {
-        self.how.options(keep)
-    }
-
-    pub(crate) fn read(&self, options: &ReadOptions) -> Result<VoteFile, ReadError> {
-        read(&self.file, options)
-    }
+    pub(crate) reading: VoteArgs,
 }
 
 /// How to read a vote file.
 #[derive(clap::Args)]
-pub(crate) struct ReadingArgs {
+pub(crate) struct VoteArgs {
     /// Read it as this format instead of detecting one
-    #[arg(long, value_name = "NAME", value_parser = names(), help_heading = READING, hide_possible_values = true)]
+    #[arg(long, value_name = "NAME", value_parser = names(), hide_possible_values = true, help_heading = READING)]
     format: Option<String>,
     /// Column of the item: a name, or #2 for the second column
     #[arg(long, value_name = "COLUMN", help_heading = READING)]
@@ -49,6 +37,9 @@ pub(crate) struct ReadingArgs {
     /// Column of a vote weight
     #[arg(long, value_name = "COLUMN", help_heading = READING)]
     weight: Option<String>,
+    /// Column of the items' texts
+    #[arg(long, value_name = "COLUMN", help_heading = READING)]
+    text: Option<String>,
     /// The classes in order, separated by commas; any other label is an error
     #[arg(long, value_name = "A,B,…", value_delimiter = ',', help_heading = READING)]
     classes: Option<Vec<String>>,
@@ -76,57 +67,44 @@ fn checked<T: FromStr<Err = String>>(text: &str) -> Result<String, String> {
     text.parse::<T>().map(|_| text.to_owned())
 }
 
-fn parsed<T: FromStr>(text: &Option<String>) -> Option<T> {
-    text.as_deref().and_then(|text| text.parse().ok())
-}
-
 fn names() -> PossibleValuesParser {
     PossibleValuesParser::new(FORMATS.iter().map(|format| format.name))
 }
 
-impl ReadingArgs {
-    pub(crate) fn options(&self, keep: Keep) -> ReadOptions {
-        ReadOptions {
-            format: self.format.clone(),
-            item: self.item.clone(),
-            annotator: self.annotator.clone(),
-            label: self.label.clone(),
-            weight: self.weight.clone(),
-            text: None,
-            texts: false,
-            header: self.no_header.then_some(false),
-            delimiter: parsed(&self.delimiter),
-            classes: self.classes.clone(),
-            missing: self.missing.clone(),
-            multilabel: parsed(&self.multilabel).unwrap_or_default(),
-            values: parsed(&self.values),
-            keep,
-            ..ReadOptions::default()
-        }
+impl VoteArgs {
+    /// The options that are given, by the names that a spec's `[data]` and the library have for them.
+    pub(crate) fn keys(&self) -> Vec<(&'static str, Value)> {
+        let mut keys = vec![
+            ("format", json!(self.format)),
+            ("item", json!(self.item)),
+            ("annotator", json!(self.annotator)),
+            ("label", json!(self.label)),
+            ("weight", json!(self.weight)),
+            ("text", json!(self.text)),
+            ("classes", json!(self.classes)),
+            ("missing", json!(self.missing)),
+            ("values", json!(self.values)),
+            ("multilabel", json!(self.multilabel)),
+            ("delimiter", json!(self.delimiter)),
+            ("header", json!(self.no_header.then_some(false))),
+        ];
+        keys.retain(|(_, value)| !value.is_null());
+        keys
     }
 
-    /// The keys of a spec's `[data]` that say the same.
-    pub(crate) fn keys(&self) -> Vec<(&'static str, Value)> {
-        let text = |text: &Option<String>| text.clone().map(Value::from);
-        let list = |list: &Option<Vec<String>>| list.clone().map(Value::from);
-        let given = [
-            ("format", text(&self.format)),
-            ("item", text(&self.item)),
-            ("annotator", text(&self.annotator)),
-            ("label", text(&self.label)),
-            ("weight", text(&self.weight)),
-            ("classes", list(&self.classes)),
-            ("missing", list(&self.missing)),
-            ("values", text(&self.values)),
-            ("multilabel", text(&self.multilabel)),
-            ("delimiter", text(&self.delimiter)),
-            ("header", self.no_header.then(|| Value::from(false))),
-        ];
-        given.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
+    pub(crate) fn options(&self, keep: Keep) -> anyhow::Result<ReadOptions> {
+        let keys: Map<_, _> = self.keys().into_iter().map(|(key, v)| (key.to_owned(), v)).collect();
+        let options = serde_json::from_value(keys.into())?;
+        Ok(ReadOptions { keep, texts: self.text.is_some(), ..options })
+    }
+
+    /// Reads a vote file.
+    pub(crate) fn read(&self, path: &Path, keep: Keep) -> anyhow::Result<VoteFile> {
+        Ok(read_votes(path, &self.options(keep)?)?)
     }
 }
 
 /// Reads a vote file, with a progress bar if it is large.
-pub(crate) fn read(path: &Path, options: &ReadOptions) -> Result<VoteFile, ReadError> {
-    read_with_progress(path, options, &Terminal::default())
+pub(crate) fn read_votes(path: &Path, options: &ReadOptions) -> Result<VoteFile, ReadError> {
+    read_with_progress(path, options, super::context().progress)
 }

@@ -4,13 +4,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::Context as _;
-use dissensus::report::tables::{self, Table as Prepared};
 use dissensus::store::Store;
 use dissensus::studies::Plan;
 use dissensus::{WrittenReport, write_report};
 
-use crate::ui::table::STYLE;
-use crate::ui::{self, paint};
+use super::{err, paint};
 
 /// What was written, and what is missing from it.
 pub(crate) fn words(written: &WrittenReport, out: &Path) -> String {
@@ -55,8 +53,8 @@ pub(crate) fn write_and_say(
 ) -> anyhow::Result<WrittenReport> {
     let out = out.map_or_else(|| beside(store.path(), "-report"), Path::to_owned);
     let written = write_report(plan, store, &out)?;
-    ui::err(&words(&written, &out));
-    ui::out(&format!("{}\n", written.page.display()))?;
+    err(&words(&written, &out));
+    super::out(&format!("{}\n", written.page.display()))?;
     Ok(written)
 }
 
@@ -73,9 +71,4 @@ pub(crate) fn open(page: &Path) -> anyhow::Result<()> {
         format!("{program} is not installed; open {} in a browser", page.display())
     })?;
     Ok(())
-}
-
-/// A table for the terminal: its title, its lines, and what is remarked on it.
-pub(crate) fn terminal(table: &Prepared) -> String {
-    tables::terminal(table, &STYLE)
 }

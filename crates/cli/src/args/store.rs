@@ -1,8 +1,8 @@
-//! Where the runs are, and what the store says when something is wrong.
+//! Where the runs are.
 
 use std::path::{Path, PathBuf};
 
-use dissensus::store::{RunInfo, Store};
+use dissensus::store::{Store, StoreError};
 
 /// The default folder of runs, also of a spec's `run.store`.
 const DEFAULT: &str = "runs";
@@ -16,13 +16,8 @@ pub(crate) struct StoreArgs {
 }
 
 impl StoreArgs {
-    pub(crate) fn open(&self) -> anyhow::Result<Store> {
-        Ok(Store::open(&self.store)?)
-    }
-
-    /// The run of these digits.
-    pub(crate) fn find(&self, prefix: &str) -> anyhow::Result<RunInfo> {
-        Ok(self.open()?.find(prefix)?)
+    pub(crate) fn open(&self) -> Result<Store, StoreError> {
+        Store::open(&self.store)
     }
 
     pub(crate) fn path(&self) -> &Path {
