@@ -52,6 +52,13 @@ pub(crate) fn is_artifact(name: &str) -> bool {
         && name.split('/').all(is_plain)
 }
 
+/// The run that a file of a study was computed from: `stages/STAGE/RUN.csv`, or with other runs beside
+/// it `stages/STAGE/RUN-PEERS.json`.
+pub(crate) fn run_of_artifact(name: &str) -> Option<RunId> {
+    let file = name.strip_prefix("stages/")?.rsplit('/').next()?;
+    file.split(['.', '-']).next()?.parse().ok()
+}
+
 const LONGEST: usize = 60;
 /// With it every path of a study fits the head of an archive's entry.
 const LONGEST_ARTIFACT: usize = 90;
@@ -148,6 +155,19 @@ impl RunLayout {
 
     pub(crate) fn lock(&self) -> PathBuf {
         self.folder.join("lock")
+    }
+
+    /// The name of a file in the run's folder, with slashes.
+    pub(crate) fn name_of(&self, path: &Path) -> String {
+        let inside = path.strip_prefix(&self.folder).unwrap_or(path);
+        let parts: Vec<_> = inside.iter().map(|part| part.to_string_lossy()).collect();
+        parts.join("/")
+    }
+
+    /// The files of a run that results are made of.
+    pub(crate) fn of_results(&self) -> [PathBuf; 4] {
+        let [best, last] = [Which::Best, Which::Last].map(|which| self.predictions(which));
+        [self.history(), self.result(), best, last]
     }
 
     /// The files of a run that are carried between machines, by their names in its folder: not the

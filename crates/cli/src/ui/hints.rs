@@ -214,7 +214,9 @@ fn fetch_hint(error: &FetchError) -> Option<String> {
     const BY_HAND: &str = "download the file by hand, put it into a folder with the layout of the \
                            cache, and give that folder with --from DIR";
     Some(match error {
-        FetchError::NotInCache { name, .. } => format!("run `dissensus data fetch {name}`"),
+        FetchError::NotInCache { name, .. } | FetchError::Damaged { name, .. } => {
+            format!("run `dissensus data fetch {name}`")
+        }
         FetchError::NoSource { name, file, made_by: Some(script), .. } => format!(
             "make it with `python3 {script} DIR/{file}` (a script of the source repository), then \
              run `dissensus data fetch {name} --from DIR`"

@@ -38,7 +38,6 @@ mod tests {
         let table = counted(&[vec![1, 3], vec![5, 0]]);
         let prepared = soft.prepare(&Source::new(&table).unwrap(), 0).unwrap();
         assert_eq!(prepared.targets().unwrap(), [0.25, 0.75, 1.0, 0.0]);
-        assert_eq!(prepared.targets_f32().unwrap(), [0.25, 0.75, 1.0, 0.0]);
         let mut buffer = EpochBuffer::default();
         let targets = prepared.targets_at(9, &mut buffer);
         assert_eq!(targets, EpochTargets::Distributions(&[0.25, 0.75, 1.0, 0.0]));

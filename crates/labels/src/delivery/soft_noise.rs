@@ -98,7 +98,6 @@ impl Noise {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use crate::testing::{counted, shares};
     use crate::{Delivery, EpochBuffer, EpochTargets, LabelError, Prepared, Source};
@@ -176,7 +175,7 @@ mod tests {
         let table = counted(&[vec![1, 2]]);
         let noisy = prepared("soft_noise", &Source::new(&table).unwrap(), 3);
         assert_eq!(noisy.delivery().to_string(), "soft_noise:scale=1");
-        assert_eq!((noisy.targets(), noisy.targets_f32(), noisy.mixing()), (None, None, None));
+        assert_eq!((noisy.targets(), noisy.mixing()), (None, None));
         assert_eq!((noisy.draw_of(0), noisy.draw_of(8), noisy.listed()), (0, 8, None));
         let error = LabelError::NotHard { delivery: "soft_noise:scale=1".into() };
         assert_eq!(noisy.label(0, 0), Err(error.clone()));
