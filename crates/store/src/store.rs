@@ -215,19 +215,24 @@ impl Store {
         let Some(held) = lock::take(&run.lock())? else {
             return Err(self.locked(id));
         };
-        let removed = self.aside(id);
+        let (removed, computed) = (self.aside(id), self.computed_from(id)?);
         fs::rename(&run.folder, &removed)
             .map_err(|error| StoreError::io("removing", &run.folder, error))?;
         drop((held, making));
+        computed.iter().try_for_each(|path| files::remove(path))?;
+        files::remove(&removed)
+    }
+
+    /// What studies computed from a run.
+    fn computed_from(&self, id: &RunId) -> Result<Vec<PathBuf>, StoreError> {
+        let mut paths = Vec::new();
         for name in self.studies()? {
             let study = self.study(&name)?;
-            for file in study.files()? {
-                if run_of_artifact(&file).as_ref() == Some(id) {
-                    files::remove(&study.path().join(file))?;
-                }
-            }
+            let mut names = study.files()?;
+            names.retain(|name| run_of_artifact(name).as_ref() == Some(id));
+            paths.extend(names.iter().map(|name| study.path().join(name)));
         }
-        files::remove(&removed)
+        Ok(paths)
     }
 
     /// Where a run is put aside to be removed.
