@@ -3,7 +3,6 @@
 use std::fmt;
 use std::ops::Range;
 
-
 use super::draws::Draws;
 use super::epochs::Epochs;
 use super::listed::ListedVotes;

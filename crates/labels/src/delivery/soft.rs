@@ -3,10 +3,7 @@
 //! Peterson, Battleday, Griffiths and Russakovsky, *Human uncertainty makes classification more
 //! robust* (ICCV 2019).
 
-use std::sync::Arc;
-
-use super::{Delivers, DeliveryEntry, Kind, Method};
-use crate::{LabelError, Source};
+use super::{Delivers, DeliveryEntry, Kind, method};
 
 pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
     name: "soft",
@@ -16,16 +13,8 @@ pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
     delivers: Delivers::Distributions,
     needs_counts: false,
     settings: &[],
-    make: |_| Ok(Arc::new(Soft)),
+    make: |_| Ok(method(|source, _| Ok(Kind::Soft(source.distributions())))),
 };
-
-struct Soft;
-
-impl Method for Soft {
-    fn prepare(&self, source: &Source<'_>, _: u64) -> Result<Kind, LabelError> {
-        Ok(Kind::Soft(source.distributions()))
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -22,8 +22,8 @@ use dissensus_core::philox::Stream;
 use rayon::prelude::*;
 
 use super::prepared::EpochRows;
-use super::{Delivers, DeliveryEntry, Kind, Method};
-use crate::{LabelError, Setting, Source, streams};
+use super::{Delivers, DeliveryEntry, Kind, method};
+use crate::{Setting, streams};
 
 pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
     name: "soft_noise",
@@ -41,25 +41,17 @@ pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
     }],
     make: |given| {
         let scale = given.next(|scale| (0.0..=10.0).contains(scale))?;
-        Ok(Arc::new(SoftNoise { scale }))
+        Ok(method(move |source, seed| {
+            Ok(Kind::Varying(Box::new(Noise {
+                rows: source.distributions(),
+                classes: source.classes().len().max(1),
+                keys: Arc::clone(source.keys()),
+                seed,
+                scale,
+            })))
+        }))
     },
 };
-
-struct SoftNoise {
-    scale: f64,
-}
-
-impl Method for SoftNoise {
-    fn prepare(&self, source: &Source<'_>, seed: u64) -> Result<Kind, LabelError> {
-        Ok(Kind::Varying(Box::new(Noise {
-            rows: source.distributions(),
-            classes: source.classes().len().max(1),
-            keys: Arc::clone(source.keys()),
-            seed,
-            scale: self.scale,
-        })))
-    }
-}
 
 /// Distributions, and the noise that an epoch adds to them.
 struct Noise {
