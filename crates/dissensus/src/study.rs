@@ -7,8 +7,9 @@ use dissensus_inputs::{Inputs, ReadOptions};
 use dissensus_io::FileError;
 use dissensus_store::{Store, Which};
 use dissensus_studies::{
-    Bench, Collected, Examined, Finals, Job, LoadError, Onlooker, Plan, distinct,
+    Collected, Examined, Finals, Job, LoadError, Plan, StageContext, StageProgress, distinct,
 };
+use dissensus_train::spec::{Checkpoint, Run};
 use dissensus_train::{EndedJob, JobOptions, OpenDevice, RunJob, run_jobs};
 
 use crate::{Error, LoadContext, VERSION, environment, read_inputs};
@@ -31,6 +32,12 @@ pub struct StudyOptions<'a> {
     pub device: &'a OpenDevice,
     /// How many runs at once; `None` for what the device does best.
     pub jobs: Option<usize>,
+    /// Threads of all runs together; `None` for all cores.
+    pub threads: Option<usize>,
+    /// When runs save a checkpoint.
+    pub checkpoint: Checkpoint,
+    /// Whether runs write TensorBoard curves into their own folders.
+    pub tensorboard: bool,
     /// A folder for TensorBoard curves, with one folder per run.
     pub curves: Option<&'a Path>,
     /// Receives the progress of every run, in epochs.
@@ -44,8 +51,29 @@ pub struct StudyOptions<'a> {
 impl<'a> StudyOptions<'a> {
     /// The defaults.
     pub fn new(device: &'a OpenDevice) -> Self {
-        let (progress, cancel) = (&Silent, Cancel::new());
-        Self { device, jobs: None, curves: None, progress, cancel, on_event: &|_| {} }
+        Self {
+            device,
+            jobs: None,
+            threads: None,
+            checkpoint: Checkpoint::Auto,
+            tensorboard: false,
+            curves: None,
+            progress: &Silent,
+            cancel: Cancel::new(),
+            on_event: &|_| {},
+        }
+    }
+
+    /// As the study's `[run]` says, on this device.
+    pub fn of(run: &Run, device: &'a OpenDevice) -> Self {
+        let size = |n: Option<u64>| n.and_then(|n| usize::try_from(n).ok());
+        Self {
+            jobs: size(run.jobs),
+            threads: size(run.threads),
+            checkpoint: run.checkpoint,
+            tensorboard: run.tensorboard,
+            ..Self::new(device)
+        }
     }
 }
 
@@ -65,7 +93,7 @@ pub fn run_study(
     plan: &Plan<'_>,
     store: &Store,
     options: &StudyOptions<'_>,
-    onlooker: &mut dyn Onlooker,
+    progress: &mut dyn StageProgress,
 ) -> Result<StudyOutcome, Error> {
     let ended = train_study(plan, store, options)?;
     let inputs = |name: &str| -> Result<Inputs, LoadError> {
@@ -73,8 +101,8 @@ pub fn run_study(
         Ok(read_inputs(Path::new(name), &ReadOptions::default(), &context)?)
     };
     let device = options.device;
-    let bench = Bench::new(device.device(), !device.is_gpu(), &inputs);
-    let examined = plan.examine(store, &bench, &options.cancel, onlooker)?;
+    let context = StageContext::new(device.device(), !device.is_gpu(), &inputs);
+    let examined = plan.examine(store, &context, &options.cancel, progress)?;
     let collected = plan.collect(store, &environment())?;
     Ok(StudyOutcome { ended, examined, collected })
 }
@@ -89,6 +117,9 @@ pub fn train_study(
         let jobs = JobOptions {
             version: VERSION,
             jobs: options.jobs,
+            threads: options.threads,
+            checkpoint: options.checkpoint,
+            tensorboard: options.tensorboard,
             curves: options.curves,
             progress: options.progress,
             cancel: options.cancel.clone(),

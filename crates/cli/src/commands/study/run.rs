@@ -45,12 +45,13 @@ pub(crate) struct Args {
 /// Where and how runs are trained.
 #[derive(clap::Args)]
 struct JobArgs {
-    /// Runs at a time, or auto for what is fastest on the device
-    #[arg(long, value_name = "N|auto", default_value = "auto")]
-    jobs: AtATime,
+    /// Runs at a time, or auto for what is fastest on the device [default: the study's run.jobs]
+    #[arg(long, value_name = "N|auto")]
+    jobs: Option<AtATime>,
     /// The device: auto, cpu, cuda, one of several GPUs as in cuda:1, or cuda:exclusive
-    #[arg(long, value_name = "DEVICE", default_value = "auto")]
-    device: String,
+    /// [default: the study's run.device]
+    #[arg(long, value_name = "DEVICE")]
+    device: Option<String>,
     /// Write TensorBoard curves into this folder, with one folder per run
     #[arg(long, value_name = "DIR")]
     tensorboard: Option<PathBuf>,
@@ -75,14 +76,17 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let plan = plan.map_err(|error| fetching.hinted(error))?;
     let store = Store::create_or_open(&args.choice.store)?;
     stages::check(&plan, &store, fetching).map_err(|error| fetching.hinted(error))?;
-    let (device, bars) = (open_device(&args.on.device)?, Bars::new());
+    let settings = study.run_settings()?;
+    let device = open_device(args.on.device.as_ref().unwrap_or(&settings.device))?;
+    let bars = Bars::new();
+    let of_file = StudyOptions::of(&settings, &device);
     let options = StudyOptions {
-        jobs: args.on.jobs.0,
+        jobs: args.on.jobs.map_or(of_file.jobs, |jobs| jobs.0),
         curves: args.on.tensorboard.as_deref(),
         progress: &bars,
         cancel: on_interrupt().clone(),
         on_event: &|event| say(&event, &plan, &bars, true),
-        ..StudyOptions::new(&device)
+        ..of_file
     };
     let mut stage_bars = stages::Bars::new(&bars);
     let outcome = run_study(&plan, &store, &options, &mut stage_bars);

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 use dissensus::store::Store;
-use dissensus::studies::{Collected, Onlooker, Plan};
+use dissensus::studies::{Collected, Plan, StageProgress};
 use indicatif::ProgressBar;
 
 use crate::fetching::Fetching;
@@ -65,7 +65,7 @@ impl<'a> Bars<'a> {
     }
 }
 
-impl Onlooker for Bars<'_> {
+impl StageProgress for Bars<'_> {
     fn begun(&mut self, stage: &str, all: usize) {
         self.training.end();
         self.end();
