@@ -217,7 +217,10 @@ impl Client {
         }
         let may_see = same_origin(request.url, url) && (local || url.starts_with("https:"));
         if let Some(secret) = request.secret.filter(|_| may_see) {
-            call = call.header(header::AUTHORIZATION, secret.header().ok_or_else(|| bad("authorization"))?);
+            call = call.header(
+                header::AUTHORIZATION,
+                secret.header().ok_or_else(|| bad("authorization"))?,
+            );
         }
         let result = match request.method {
             Method::Post => call.body(request.body).map_err(Into::into).and_then(|r| agent.run(r)),

@@ -177,7 +177,9 @@ fn fetch_hint(error: &FetchError, study: bool) -> Option<String> {
             "run `dissensus data fetch {name}`, or give --fetch to `dissensus study run`, which \
              downloads everything that the study needs"
         ),
-        FetchError::NotInCache { name, .. } => format!("run `dissensus data fetch {name}`"),
+        FetchError::NotInCache { name, .. } | FetchError::Damaged { name, .. } => {
+            format!("run `dissensus data fetch {name}`")
+        }
         FetchError::NoSource { name, file, made_by: Some(script), .. } => format!(
             "make it with `python3 {script} DIR/{file}` (a script of the source repository), then \
              run `dissensus data fetch {name} --from DIR`"
