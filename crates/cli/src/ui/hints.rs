@@ -103,9 +103,7 @@ fn input_hint(error: &InputError) -> Option<String> {
 fn score_hint(error: &ScoreError) -> Option<String> {
     match error {
         ScoreError::Align(error) => Some(flags(error.remedy(), error.options())),
-        ScoreError::UnknownMetric { .. } => {
-            Some("`dissensus metrics list` lists the metrics".to_owned())
-        }
+        ScoreError::UnknownMetric { nearest, .. } => Some(metric_hint(nearest)),
         ScoreError::WithoutVotes { .. } => {
             Some("remove these items from the predictions first".to_owned())
         }
@@ -114,6 +112,11 @@ fn score_hint(error: &ScoreError) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// The metrics nearest to an unknown one, and where all are listed.
+pub(crate) fn metric_hint(nearest: &[String]) -> String {
+    format!("did you mean {}? `dissensus metrics list` lists the metrics", nearest.join(" or "))
 }
 
 fn embed_hint(error: &EmbedError) -> Option<String> {

@@ -12,7 +12,7 @@ mod datasets;
 mod latex;
 mod layout;
 mod markdown;
-mod paired;
+pub(crate) mod paired;
 mod prepare;
 mod published;
 mod results;
