@@ -20,8 +20,16 @@ use dissensus_stats::bootstrap::{
 use crate::thousands;
 
 /// The metrics where none are named.
-pub const DEFAULT_METRICS: [&str; 7] =
-    ["soft_nll", "kl", "soft_brier", "accuracy", "ece_mass", "smooth_ece", "entropy_spearman"];
+pub const DEFAULT_METRICS: [&str; 8] = [
+    "soft_nll",
+    "kl",
+    "soft_brier",
+    "accuracy",
+    "ece_mass",
+    "ece_mass_human",
+    "smooth_ece",
+    "entropy_spearman",
+];
 
 /// Replicates of a metric that is computed again for each of them, at the most.
 const SET_REPLICATES: usize = 200;
@@ -32,7 +40,8 @@ pub fn metrics(names: &[String]) -> Result<Vec<&'static Metric>, ScoreError> {
         return Ok(METRICS.iter().collect());
     }
     let find = |name: &str| {
-        let unknown = || ScoreError::UnknownMetric { name: name.to_owned() };
+        let nearest = || dissensus_measure::nearest_metrics(name);
+        let unknown = || ScoreError::UnknownMetric { name: name.to_owned(), nearest: nearest() };
         dissensus_measure::metric(name).ok_or_else(unknown)
     };
     match names.is_empty() {
@@ -111,6 +120,8 @@ pub enum ScoreError {
     UnknownMetric {
         /// The name.
         name: String,
+        /// The known names nearest to it, nearest first.
+        nearest: Vec<String>,
     },
     /// The predictions do not fit the votes.
     #[error(transparent)]

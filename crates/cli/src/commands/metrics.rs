@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use dissensus::measure::{METRICS, explain, ood};
+use dissensus::measure::{METRICS, explain, nearest_metrics, ood};
 
-use crate::ui::{self, paint, text};
+use crate::ui::{self, hints, paint, text};
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
@@ -23,7 +23,8 @@ pub(crate) fn run(command: Command) -> anyhow::Result<()> {
         Command::Explain { name } => match explain(&name) {
             Some(page) => ui::out(&page)?,
             None => {
-                anyhow::bail!("there is no metric {name:?}; `dissensus metrics list` lists them")
+                let hint = hints::metric_hint(&nearest_metrics(&name));
+                anyhow::bail!("there is no metric {name:?}; {hint}")
             }
         },
     }
