@@ -327,7 +327,7 @@ fn pictures_of_a_run_are_predicted_to_the_bit() {
     assert!(text.starts_with("id,ring,square,") && text.lines().count() == 4_001);
     assert_ne!(best.stdout, last.stdout);
     // Four in five of the run's items were trained on, and they are among those of the same names.
-    let warning = format!("{} of 4,000 items are in the training part of this run", ITEMS * 4 / 5);
+    let warning = format!("{} of 4,000 items are in the training part of the run", ITEMS * 4 / 5);
     assert!(show(&best).contains(&warning), "{warning}: {}", show(&best));
     // The same of a score; held-out predictions have nothing to warn of.
     let votes = lab.folder.path().join("votes.csv");

@@ -3,16 +3,81 @@
 use std::path::Path;
 
 use dissensus_core::{Cancel, Progress, Silent};
-use dissensus_inputs::{Inputs, ReadOptions};
+use dissensus_inputs::{Inputs, ReadOptions, WITH_IMAGES};
 use dissensus_io::FileError;
 use dissensus_store::{Store, Which};
 use dissensus_studies::{
-    Collected, Examined, Finals, Job, LoadError, Plan, StageContext, StageProgress, distinct,
+    Collected, Examined, Finals, Job, LoadError, Material, Plan, PlanOptions, StageContext,
+    StageProgress, Study, distinct, files,
 };
-use dissensus_train::spec::{Checkpoint, Run};
+use dissensus_train::spec::{Checkpoint, Data, Run};
 use dissensus_train::{EndedJob, JobOptions, OpenDevice, RunJob, run_jobs};
 
-use crate::{Error, LoadContext, VERSION, environment, read_inputs};
+use crate::{Error, LoadContext, VERSION, environment, fetch_named, load_material, read_inputs};
+
+/// Whether this is the path of a study's file rather than the name of a study.
+pub fn is_study_file(study: &str) -> bool {
+    Path::new(study).is_file() || study.contains(['/', '\\']) || study.ends_with(".toml")
+}
+
+/// A study by its file, or a built-in one by its name.
+pub fn open_study(study: &str) -> Result<Study, Error> {
+    Ok(match is_study_file(study) {
+        true => Study::read(Path::new(study))?,
+        false => Study::builtin(study)?,
+    })
+}
+
+/// A study as it was run and stored: by its name, or the only one; or another file for the same runs.
+pub fn stored_study(store: &Store, study: Option<&str>) -> Result<Study, Error> {
+    if let Some(file) = study.filter(|study| is_study_file(study)) {
+        return Ok(Study::read_stored(Path::new(file))?);
+    }
+    let (known, path) = (store.studies()?, || store.path().to_owned());
+    let name = match (study, &known[..]) {
+        (Some(name), _) => name.to_owned(),
+        (None, [one]) => one.clone(),
+        (None, _) => return Err(Error::OneStudy { store: path(), known }),
+    };
+    let text = match known.contains(&name) {
+        true => store.study(&name)?.read(files::STUDY)?,
+        false => None,
+    };
+    let Some(text) = text else { return Err(Error::NoStudy { store: path(), name, known }) };
+    Ok(Study::parse_stored(&String::from_utf8_lossy(&text), &format!("the stored study {name}"))?)
+}
+
+/// A study with its data, which are downloaded first where the context says so.
+pub fn plan_study<'s>(
+    study: &'s Study,
+    options: &PlanOptions,
+    context: &LoadContext<'_>,
+) -> Result<Plan<'s>, Error> {
+    let mut load =
+        |data: &Data| -> Result<Material, LoadError> { Ok(load_material(data, context)?) };
+    Ok(study.plan(options, &mut load)?)
+}
+
+/// Checks that the inputs which stages need after training are there, or downloads them.
+pub fn check_stages(
+    plan: &Plan<'_>,
+    store: &Store,
+    context: &LoadContext<'_>,
+) -> Result<(), Error> {
+    for name in plan.needs(store)? {
+        if let Some(options) = &context.fetch {
+            fetch_named(name, options, context.progress)?;
+        }
+        let name = name.to_owned();
+        if WITH_IMAGES.contains(&name.as_str()) {
+            dissensus_data::locate(&name, context.cache()?)
+                .map_err(|source| Error::Stage { name, source })?;
+        } else if !Path::new(&name).exists() {
+            return Err(Error::StagePath { name }.into());
+        }
+    }
+    Ok(())
+}
 
 /// What happens while the runs of a study are trained.
 pub enum StudyEvent<'a> {
@@ -24,6 +89,46 @@ pub enum StudyEvent<'a> {
     Training(&'a [RunJob<'a>]),
     /// A run ended.
     Ended(&'a EndedJob),
+    /// A stage begins to examine so many runs or groups of runs.
+    StageStarted {
+        /// The stage.
+        stage: &'a str,
+        /// How many.
+        total: usize,
+    },
+    /// A stage examines a run.
+    StageAdvanced {
+        /// The run, and what is being done.
+        detail: String,
+    },
+    /// A stage is done with a run; why not, where it failed.
+    StageEnded {
+        /// The run.
+        label: &'a str,
+        /// Why it failed.
+        failed: Option<&'a str>,
+    },
+}
+
+/// Passes on what stages report.
+struct Stages<'a> {
+    on_event: &'a (dyn Fn(StudyEvent<'_>) + Sync),
+}
+
+impl StageProgress for Stages<'_> {
+    fn begun(&mut self, stage: &str, total: usize) {
+        (self.on_event)(StudyEvent::StageStarted { stage, total });
+    }
+
+    fn looking(&mut self, label: &str, task: &str, done: u64, total: Option<u64>) {
+        let total = total.map_or(String::new(), |total| format!("/{total}"));
+        let detail = format!("{label}, {task} {done}{total}");
+        (self.on_event)(StudyEvent::StageAdvanced { detail });
+    }
+
+    fn looked(&mut self, label: &str, failed: Option<&str>) {
+        (self.on_event)(StudyEvent::StageEnded { label, failed });
+    }
 }
 
 /// Where and how a study is run; nothing of it changes a result.
@@ -93,7 +198,6 @@ pub fn run_study(
     plan: &Plan<'_>,
     store: &Store,
     options: &StudyOptions<'_>,
-    progress: &mut dyn StageProgress,
 ) -> Result<StudyOutcome, Error> {
     let ended = train_study(plan, store, options)?;
     let inputs = |name: &str| -> Result<Inputs, LoadError> {
@@ -102,7 +206,8 @@ pub fn run_study(
     };
     let device = options.device;
     let context = StageContext::new(device.device(), !device.is_gpu(), &inputs);
-    let examined = plan.examine(store, &context, &options.cancel, progress)?;
+    let mut stages = Stages { on_event: options.on_event };
+    let examined = plan.examine(store, &context, &options.cancel, &mut stages)?;
     let collected = plan.collect(store, &environment())?;
     Ok(StudyOutcome { ended, examined, collected })
 }

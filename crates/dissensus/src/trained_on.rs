@@ -4,7 +4,8 @@ use dissensus_inputs::{Inputs, Kind};
 use dissensus_store::{RunInfo, Store};
 use dissensus_train::{RunSpec, TrainError, parts};
 
-use crate::{DataError, Error, LoadContext, find_data};
+use crate::open::find_data;
+use crate::{Error, LoadContext};
 
 /// The items of a run's training part, with their ids; `None` where its data are not found.
 pub fn trained_on(
@@ -17,14 +18,14 @@ pub fn trained_on(
     // Data that are not in the cache any more are data that are not found.
     let task = match find_data(&spec.data, None, store, context) {
         Ok(Some(task)) => task,
-        Ok(None) | Err(DataError::Catalogue(_) | DataError::Inputs(_)) => return Ok(None),
-        Err(error) => return Err(error.into()),
+        Ok(None) | Err(Error::Data(_) | Error::Inputs(_)) => return Ok(None),
+        Err(error) => return Err(error),
     };
     let train = parts(&task, &spec.run)?.into_iter().next().unwrap_or_default();
     let kind = task.inputs().select(&train).into_kind();
     let ids = task.table().items().select(train.iter().copied());
     let inputs = Inputs::new(task.inputs().name(), Some(ids), kind);
-    Ok(Some(inputs.map_err(DataError::from)?))
+    Ok(Some(inputs?))
 }
 
 /// How many of these inputs are among others: with the same id and the same content. None where they

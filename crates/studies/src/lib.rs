@@ -48,6 +48,7 @@ mod material;
 mod own;
 mod plan;
 pub mod results;
+mod run_summary;
 pub mod stages;
 mod status;
 mod study;
@@ -66,5 +67,8 @@ pub use material::Material;
 pub use own::NewStudy;
 pub use plan::{Finals, Job, Plan, PlanOptions, Undecided, distinct};
 pub use results::Number;
+pub use run_summary::{
+    ArmMetric, ArmSummary, RunOrigin, RunSummary, SummaryColumn, ValueOf, summarize_runs,
+};
 pub use status::{ArmStatus, Failure, StatusReport, Tally};
 pub use study::Study;

@@ -26,7 +26,7 @@ use dissensus_core::philox::{block, stream};
 use thiserror::Error;
 
 use apportion::apportion;
-pub use given::GivenParts;
+pub use given::{GivenParts, PartPlaces};
 
 /// The stream of splits.
 pub const SPLIT: u64 = stream(b"split");

@@ -17,7 +17,7 @@ use dissensus_inputs::{Inputs, Joined, Kind, join};
 use dissensus_labels::example_key;
 use dissensus_measure::Truth;
 
-use crate::{DataIdentity, GivenParts, Normalization, SplitError, TrainError};
+use crate::{DataIdentity, GivenParts, Normalization, PartPlaces, SplitError, TrainError};
 
 pub use judged::{BothJoined, Voted};
 
@@ -32,7 +32,7 @@ pub struct Task {
     /// How many items come before those of another data set that is judged on; all where none is.
     own: usize,
     /// The places of each part, where the split comes with the data.
-    split: Option<Vec<(String, Vec<usize>)>>,
+    split: Option<PartPlaces>,
 }
 
 impl Task {

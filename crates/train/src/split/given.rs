@@ -14,6 +14,9 @@ const NAMES: [(&str, &[&str]); 3] = [
     ("test", &["test", "evaluation"]),
 ];
 
+/// The names of parts with the places of their items, training first.
+pub type PartPlaces = Vec<(String, Vec<usize>)>;
+
 /// The part of every item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GivenParts(BTreeMap<String, &'static str>);
@@ -47,11 +50,8 @@ impl GivenParts {
     }
 
     /// The places of these items by part, in the order of the parts, and their digest.
-    pub(crate) fn places(
-        &self,
-        items: &Ids,
-    ) -> Result<(Vec<(String, Vec<usize>)>, String), SplitError> {
-        let mut parts: Vec<(String, Vec<usize>)> = Vec::new();
+    pub(crate) fn places(&self, items: &Ids) -> Result<(PartPlaces, String), SplitError> {
+        let mut parts = PartPlaces::new();
         for (name, _) in NAMES.iter().filter(|(name, _)| self.0.values().any(|one| one == name)) {
             let is_in = |at: &usize| self.0.get(items.name(*at)) == Some(name);
             let places: Vec<usize> = (0..items.len()).filter(is_in).collect();
