@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use dissensus_data::blends::Blends;
-use dissensus_measure::{
-    Direction, Judged, Matrix, ModelOutput, Scorer, Settings, Targets, Truth, metric,
-};
+use dissensus_measure::{Judged, Matrix, ModelOutput, Scorer, Settings, Targets, Truth, metric};
 use dissensus_report::book::Book;
 use dissensus_report::tables::{self, Number, Test};
 use dissensus_stats::LEVEL;
@@ -49,7 +47,6 @@ pub fn summarize_demo(ended: &[EndedJob], store: &Store, blends: &Blends) -> Run
     let mut columns: Vec<SummaryColumn<'_>> = first.into_iter().filter_map(named).collect();
     columns.push(SummaryColumn {
         name: TRUE_KL.into(),
-        direction: Direction::Lower,
         value: Box::new(|run, _| true_kl(store, blends, run)),
     });
     columns.extend(rest.into_iter().filter_map(named));

@@ -1,7 +1,6 @@
-//! Runs as a table: one row per arm, mean ± standard deviation over seeds, the best value of a
-//! column bold.
+//! Runs as a table: one row per arm, mean ± standard deviation over seeds.
 
-use dissensus_measure::{Direction, Metric};
+use dissensus_measure::Metric;
 use dissensus_report::tables::{TextCell, TextTable};
 use dissensus_stats::describe;
 use dissensus_store::{Store, Which};
@@ -19,8 +18,6 @@ pub struct ArmMetric {
     pub mean: Option<f64>,
     /// Over seeds; undefined for one.
     pub sd: Option<f64>,
-    #[serde(skip)]
-    direction: Direction,
 }
 
 /// An arm: runs that differ in their seeds alone.
@@ -50,12 +47,10 @@ pub struct RunSummary {
 /// The value of a run in a column.
 pub type ValueOf<'a> = Box<dyn Fn(&EndedJob, &RunResult) -> Option<f64> + 'a>;
 
-/// A column: what it is called, whether less or more is better, and its value for a run.
+/// A column: what it is called, and its value for a run.
 pub struct SummaryColumn<'a> {
     /// Its title.
     pub name: String,
-    /// Which values are better.
-    pub direction: Direction,
     /// The value of a run.
     pub value: ValueOf<'a>,
 }
@@ -66,7 +61,6 @@ impl<'a> SummaryColumn<'a> {
         let name = metric.about.name;
         Self {
             name: name.to_owned(),
-            direction: metric.about.direction,
             value: Box::new(move |_, result| result.reported()?.1.metrics(which).get(name)),
         }
     }
@@ -133,7 +127,6 @@ pub fn summarize_runs(
                 mean: describe::mean(&known).ok().filter(|_| whole),
                 sd: describe::sd(&known).ok().flatten().filter(|_| whole),
                 values,
-                direction: column.direction,
             }
         };
         arm.figures = values.into_iter().zip(columns).map(figure).collect();
@@ -142,40 +135,27 @@ pub fn summarize_runs(
 }
 
 impl RunSummary {
-    /// One row per arm, one column per metric.
+    /// One row per arm, one column per metric. Nothing is bold: there is no test of the differences.
     pub fn table(&self) -> TextTable {
         let first = self.arms.first();
         let names = first.map_or(Vec::new(), |arm| {
             arm.figures.iter().map(|figure| figure.metric.clone()).collect()
         });
         let several = self.arms.iter().any(|arm| arm.seeds.len() > 1);
-        let best: Vec<Option<f64>> = (0..names.len()).map(|column| self.best(column)).collect();
         let rows = self.arms.iter().map(|arm| {
             let mut row =
                 vec![TextCell::new(arm.arm.clone()), TextCell::new(arm.seeds.len().to_string())];
-            for (figure, best) in arm.figures.iter().zip(&best) {
-                let text = match (figure.mean, figure.sd) {
+            row.extend(arm.figures.iter().map(|figure| {
+                TextCell::new(match (figure.mean, figure.sd) {
                     (None, _) => "–".to_owned(),
                     (Some(mean), Some(sd)) if several => format!("{mean:.4} ± {sd:.4}"),
                     (Some(mean), _) => format!("{mean:.4}"),
-                };
-                let best = figure.mean.is_some() && figure.mean == *best && self.arms.len() > 1;
-                row.push(TextCell { bold: best, ..TextCell::new(text) });
-            }
+                })
+            }));
             row
         });
         let mut columns = vec!["arm".to_owned(), "seeds".to_owned()];
         columns.extend(names);
         TextTable::new(columns, 1, rows.collect())
-    }
-
-    /// The best mean of a column, where less or more of it is better.
-    fn best(&self, column: usize) -> Option<f64> {
-        let figures = self.arms.iter().filter_map(|arm| arm.figures.get(column));
-        let means = figures.filter_map(|figure| Some((figure.mean?, figure.direction)));
-        means
-            .reduce(|best, new| if new.1.is_better(new.0, best.0) { new } else { best })
-            .filter(|(_, direction)| direction.is_directed())
-            .map(|(mean, _)| mean)
     }
 }
