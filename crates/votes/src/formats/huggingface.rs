@@ -10,6 +10,7 @@ use super::Format;
 use super::columns::{self, Role};
 use crate::collector::{Collector, Places, Severity};
 use crate::options::{MultiLabel, ReadOptions};
+use dissensus_io::ReadOption as O;
 use dissensus_io::{Problem, ReadError, shorten};
 use dissensus_io::{Source, Table, TableKind, cell_text};
 
@@ -18,6 +19,7 @@ pub(super) const FORMAT: Format = Format {
     title: "Hugging Face: one row an item, annotators and labels nested in a column",
     layout: r#"Parquet or JSON Lines: {"id", "annotators": {"annotator_id": [1, 2], "label": [0, 2]}} or {"annotators": [{"annotator_id": 1, "label": 0}]}"#,
     trap: "labels are numbers whose names stand in the file's features: they are taken from there",
+    options: &[O::Item, O::Annotator, O::Label, O::Text, O::Classes, O::Missing, O::Multilabel],
     detect,
     read,
 };
@@ -66,7 +68,8 @@ fn layout(table: &Table, options: &ReadOptions) -> Option<Layout> {
         Some(said) => columns::named(&table.columns, said),
         None => columns::guess(&table.columns, Role::Item).filter(|&item| item != column),
     };
-    Some(Layout { column, item, annotator, label, text: table.column("text") })
+    let text = columns::own_text(table, options).ok()?;
+    Some(Layout { column, item, annotator, label, text })
 }
 
 fn detect(source: &Source, options: &ReadOptions) -> bool {

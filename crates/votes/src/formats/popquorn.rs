@@ -10,6 +10,7 @@ use super::Format;
 use super::columns::{self, Role};
 use crate::collector::{Collector, Finding, Places, Severity};
 use crate::options::ReadOptions;
+use dissensus_io::ReadOption as O;
 use dissensus_io::{Problem, ReadError, shorten};
 use dissensus_io::{Row, Source, Table, cell_text, python};
 
@@ -18,6 +19,7 @@ pub(super) const FORMAT: Format = Format {
     title: "POPQUORN, one row an item: ratings and raters as lists",
     layout: r#"CSV with the columns instance_id, scores ("[3.0, 4.0]"), users ("['a', 'b']"), label (their mean)"#,
     trap: "the ratings are the classes, and the mean is none of them: it is only compared",
+    options: &[O::Item, O::Text, O::Classes, O::Missing],
     detect,
     read,
 };
@@ -47,7 +49,7 @@ struct Layout {
 
 fn layout(table: &Table, options: &ReadOptions) -> Result<Layout, Problem> {
     let item = match &options.item {
-        Some(_) => columns::find(table, Role::Item, options.item.as_deref())?,
+        Some(_) => columns::find(table, Role::Item, options)?,
         None => table.column("instance_id").or_else(|| columns::guess(&table.columns, Role::Item)),
     };
     Ok(Layout {
@@ -55,7 +57,7 @@ fn layout(table: &Table, options: &ReadOptions) -> Result<Layout, Problem> {
         scores: table.column("scores").ok_or_else(|| columns::no_column(table, Role::Label))?,
         users: table.column("users").ok_or_else(|| columns::no_column(table, Role::Annotator))?,
         mean: table.column("label"),
-        text: table.column("text"),
+        text: columns::own_text(table, options)?,
     })
 }
 

@@ -138,7 +138,8 @@ fn nothing_is_silent(
 
 /// In a long table a row is a vote or a missing one; canonical tables have rows for classes.
 fn every_row_counts(reading: &VoteFile, options: &ReadOptions, bytes: &[u8]) {
-    if reading.format.name != "long" {
+    // A vote for several labels is several votes, or none where no column is marked.
+    if reading.format.name != "long" || options.multilabel != MultiLabel::Error {
         return;
     }
     let input = Input::from_bytes("x", bytes.to_vec());
