@@ -20,6 +20,7 @@ use super::Format;
 use super::columns;
 use crate::collector::{Collector, Places};
 use crate::options::ReadOptions;
+use dissensus_io::Example;
 use dissensus_io::ReadOption as O;
 use dissensus_io::{Problem, ReadError, ReadOption, shorten};
 use dissensus_io::{Row, Source, Table, cell_text, python};
@@ -29,6 +30,39 @@ pub(super) const FORMAT: Format = Format {
     title: "Argilla 1.x and 2.x: records with the responses of several users",
     layout: r#"JSON Lines, Parquet or CSV with the columns id, q.responses, q.responses.users, q.responses.status; JSON: [{"id", "fields", "responses": {"q": [{"value", "user_id"}]}}]"#,
     trap: "drafts and discarded responses stand beside submitted ones: they are left out and counted",
+    examples: &[
+        Example::text(
+            "records.jsonl",
+            r#"{"id": "r1", "text": "A.", "mood.responses": ["pos", "neg"], "mood.responses.users": ["u1", "u2"], "mood.responses.status": ["submitted", "submitted"]}
+{"id": "r2", "text": "B.", "mood.responses": ["pos", "neg"], "mood.responses.users": ["u1", "u2"], "mood.responses.status": ["submitted", "discarded"]}
+"#,
+        ),
+        Example::text(
+            "records.json",
+            r#"[{"id": "r1", "fields": {"text": "A."}, "responses": {"mood": [{"value": "pos", "user_id": "u1"}, {"value": "neg", "user_id": "u2"}]}},
+ {"id": "r2", "fields": {"text": "B."}, "responses": {"mood": [{"value": "pos", "user_id": "u1"}]}}]
+"#,
+        ),
+        Example::text(
+            "feedback.json",
+            r#"[{"external_id": "r1", "fields": {"text": "A."}, "responses": [
+  {"user_id": "u1", "status": "submitted", "values": {"mood": {"value": "pos"}}},
+  {"user_id": "u2", "status": "discarded", "values": {"mood": {"value": "neg"}}}]}]
+"#,
+        ),
+        Example::text(
+            "feedback.jsonl",
+            r#"{"external_id": "r1", "text": "A.", "mood": [{"user_id": "u1", "value": "pos", "status": "submitted"}, {"user_id": "u2", "value": "neg", "status": "submitted"}]}
+{"external_id": "r2", "text": "B.", "mood": [{"user_id": "u1", "value": "pos", "status": "submitted"}]}
+"#,
+        ),
+        Example::text(
+            "classification.jsonl",
+            r#"{"id": "r1", "text": "A.", "annotation": "pos", "annotation_agent": "u1", "status": "Validated"}
+{"id": "r2", "text": "B.", "annotation": "neg", "annotation_agent": "u2", "status": "Validated"}
+"#,
+        ),
+    ],
     options: &[O::Item, O::Label, O::Text, O::Classes, O::Missing, O::Multilabel],
     detect,
     read,

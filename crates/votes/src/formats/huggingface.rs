@@ -10,6 +10,7 @@ use super::Format;
 use super::columns::{self, Role};
 use crate::collector::{Collector, Places, Severity};
 use crate::options::{MultiLabel, ReadOptions};
+use dissensus_io::Example;
 use dissensus_io::ReadOption as O;
 use dissensus_io::{Problem, ReadError, shorten};
 use dissensus_io::{Source, Table, TableKind, cell_text};
@@ -19,6 +20,20 @@ pub(super) const FORMAT: Format = Format {
     title: "Hugging Face: one row an item, annotators and labels nested in a column",
     layout: r#"Parquet or JSON Lines: {"id", "annotators": {"annotator_id": [1, 2], "label": [0, 2]}} or {"annotators": [{"annotator_id": 1, "label": 0}]}"#,
     trap: "labels are numbers whose names stand in the file's features: they are taken from there",
+    examples: &[
+        Example::text(
+            "posts.jsonl",
+            r#"{"post_id": "p1", "text": "A.", "annotators": {"annotator_id": [1, 2], "label": ["hate", "normal"]}}
+{"post_id": "p2", "text": "B.", "annotators": {"annotator_id": [1], "label": ["normal"]}}
+"#,
+        ),
+        Example::text(
+            "items.jsonl",
+            r#"{"id": "p1", "votes": [{"worker": "a", "answer": 3}, {"worker": "b", "answer": 4}]}
+{"id": "p2", "votes": [{"worker": "a", "answer": 4}]}
+"#,
+        ),
+    ],
     options: &[O::Item, O::Annotator, O::Label, O::Text, O::Classes, O::Missing, O::Multilabel],
     detect,
     read,

@@ -19,6 +19,7 @@ use super::{Format, long_text, wide};
 use crate::collector::{Collector, Finding, Severity};
 use crate::options::{MultiLabel, ReadOptions};
 use crate::plausible::{Guesses, separator_of};
+use dissensus_io::Example;
 use dissensus_io::ReadOption as O;
 use dissensus_io::{Problem, ReadError, ReadOption};
 use dissensus_io::{Source, Table, TableKind, cell_text};
@@ -28,6 +29,17 @@ pub(super) const FORMAT: Format = Format {
     title: "Long table: one row a vote (crowd-kit, cleanlab, doccano, POPQUORN raw, our own)",
     layout: "CSV, TSV, JSON Lines or Parquet with columns such as task, worker, label",
     trap: "column names differ: they are guessed from known names, printed, and can be named",
+    examples: &[
+        Example::text("votes.csv", "item,annotator,label\na,ann,cat\na,bob,dog\nb,ann,cat\n"),
+        Example::text("crowd.tsv", "7\t1\t0\n7\t2\t1\n8\t1\t1\n"),
+        Example::text(
+            "votes.jsonl",
+            r#"{"item": "a", "annotator": "ann", "label": ["cat"]}
+{"item": "a", "annotator": "bob", "label": ["dog"]}
+"#,
+        ),
+        Example::text("one_hot.csv", "item,annotator,cat,dog\na,ann,1,0\na,bob,0,1\n"),
+    ],
     options: &[
         O::Item,
         O::Annotator,

@@ -13,6 +13,7 @@ use super::columns::{self, Role};
 use super::long::{Missing, MissingVotes};
 use crate::collector::Collector;
 use crate::options::{ReadOptions, Values};
+use dissensus_io::Example;
 use dissensus_io::ReadOption as O;
 use dissensus_io::npy::{self, Array};
 use dissensus_io::{Archive, Source, Table, cell_text};
@@ -23,6 +24,10 @@ pub(super) const NPY: Format = Format {
     title: "numpy array of counts or probabilities (CIFAR-10H)",
     layout: ".npy, items × classes; or whole numbers with -1, items × annotators",
     trap: "probabilities alone have no counts: what needs counts says so",
+    examples: &[
+        Example::arrays("counts.npy", &[("array", "[[30, 20, 1], [0, 47, 4]]")]),
+        Example::arrays("labels.npy", &[("array", "[[0, 1, -1], [2, -1, 2]]")]),
+    ],
     options: &[O::Values, O::Classes, O::Missing],
     detect: |source, _| matches!(source, Source::Npy(_)),
     read: read_npy,
@@ -33,6 +38,14 @@ pub(super) const NPZ: Format = Format {
     title: "numpy archive: counts or probabilities, with items and classes (our own)",
     layout: ".npz with `counts` or `probabilities`, and optionally `items` and `classes`",
     trap: "without `items` the rows are numbered from 0, which is printed",
+    examples: &[Example::arrays(
+        "votes.npz",
+        &[
+            ("counts", "[[3, 1], [0, 4]]"),
+            ("items", "[\"a\", \"b\"]"),
+            ("classes", "[\"no\", \"yes\"]"),
+        ],
+    )],
     options: &[O::Values, O::Classes, O::Missing],
     detect: detect_npz,
     read: read_npz,
@@ -43,6 +56,10 @@ pub(super) const TABLE: Format = Format {
     title: "Table of counts or probabilities: a row an item, a column a class",
     layout: "CSV, TSV, JSON Lines or Parquet: an id column, then a column of numbers for each class",
     trap: "counts and probabilities look alike: told by whether rows sum to 1, printed, `values` says it",
+    examples: &[
+        Example::text("counts.csv", "id,no,yes\na,3,1\nb,0,4\n"),
+        Example::text("probabilities.csv", "id,no,yes\na,0.75,0.25\nb,0.0,1.0\n"),
+    ],
     options: &[O::Item, O::Counts, O::Ignore, O::Values, O::Classes, O::Missing],
     detect: detect_table,
     read: read_table,

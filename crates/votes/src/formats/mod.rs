@@ -25,7 +25,9 @@ mod wide;
 
 use crate::collector::Collector;
 use crate::options::ReadOptions;
-use dissensus_io::{Problem, ReadError, ReadOption, Source, TableKind, cell_text, shorten};
+use dissensus_io::{
+    Example, Problem, ReadError, ReadOption, Source, TableKind, cell_text, shorten,
+};
 
 /// A way in which votes are stored.
 pub struct Format {
@@ -37,6 +39,8 @@ pub struct Format {
     pub layout: &'static str,
     /// What goes wrong with it elsewhere, and what happens here.
     pub trap: &'static str,
+    /// Small files of it.
+    pub examples: &'static [Example],
     /// The options that its reader uses, but for those of text tables (`delimiter`, `header`). Any
     /// other one is an error.
     pub options: &'static [ReadOption],
@@ -134,6 +138,7 @@ mod tests {
             for text in [format.title, format.layout, format.trap] {
                 assert!(text.len() > 10, "{} has {text:?}", format.name);
             }
+            assert!(!format.examples.is_empty(), "{}", format.name);
         }
     }
 }

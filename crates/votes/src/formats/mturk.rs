@@ -15,6 +15,7 @@ use super::long::Layout;
 use super::long_rows::{self, Labels, Status};
 use crate::collector::Collector;
 use crate::options::ReadOptions;
+use dissensus_io::Example;
 use dissensus_io::ReadOption as O;
 use dissensus_io::{Problem, ReadError, ReadOption, shorten};
 use dissensus_io::{Row, Source, Table, cell_text};
@@ -24,6 +25,12 @@ pub(super) const FORMAT: Format = Format {
     title: "Amazon Mechanical Turk: batch results, a row an assignment",
     layout: "CSV with the columns HITId, WorkerId, AssignmentStatus, Input.…, Answer.…",
     trap: "rejected assignments stand beside approved ones: they are left out and counted",
+    examples: &[Example::text(
+        "Batch_1_batch_results.csv",
+        "HITId,AssignmentId,WorkerId,AssignmentStatus,Input.text,Answer.mood\n\
+         H1,A1,W1,Approved,Good.,pos\n\
+         H1,A2,W2,Submitted,Good.,neg\n",
+    )],
     options: &[O::Item, O::Annotator, O::Label, O::Text, O::Classes, O::Missing, O::Multilabel],
     detect,
     read,

@@ -13,6 +13,7 @@ use super::Format;
 use super::columns::like_person;
 use crate::collector::{Collector, Places};
 use crate::options::ReadOptions;
+use dissensus_io::Example;
 use dissensus_io::ReadOption as O;
 use dissensus_io::{Problem, ReadError, ReadOption, shorten};
 use dissensus_io::{Source, cell_text};
@@ -22,6 +23,10 @@ pub(super) const FORMAT: Format = Format {
     title: "peerannot: answers.json, labels by task and worker",
     layout: r#"JSON: {"0": {"<worker>": 3, "<worker>": 1}, "1": {…}, …}, task by worker or worker by task"#,
     trap: "which level is the task cannot be seen: it is guessed, printed, and said with `item = outer|inner`",
+    examples: &[Example::text(
+        "answers.json",
+        "{\"0\": {\"w1\": 3, \"w2\": 1},\n \"1\": {\"w1\": 0},\n \"2\": {\"w2\": 2}}\n",
+    )],
     options: &[O::Item, O::Classes, O::Missing, O::Multilabel],
     detect,
     read,

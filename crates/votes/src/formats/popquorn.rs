@@ -10,6 +10,7 @@ use super::Format;
 use super::columns::{self, Role};
 use crate::collector::{Collector, Finding, Places, Severity};
 use crate::options::ReadOptions;
+use dissensus_io::Example;
 use dissensus_io::ReadOption as O;
 use dissensus_io::{Problem, ReadError, shorten};
 use dissensus_io::{Row, Source, Table, cell_text, python};
@@ -19,6 +20,12 @@ pub(super) const FORMAT: Format = Format {
     title: "POPQUORN, one row an item: ratings and raters as lists",
     layout: r#"CSV with the columns instance_id, scores ("[3.0, 4.0]"), users ("['a', 'b']"), label (their mean)"#,
     trap: "the ratings are the classes, and the mean is none of them: it is only compared",
+    examples: &[Example::text(
+        "votes.csv",
+        "instance_id,text,scores,users,label\n\
+         1,Thank you!,\"[4.0, 5.0]\",\"['u1', 'u2']\",4.5\n\
+         2,No.,\"[1.0, 2.0]\",\"['u1', 'u3']\",1.5\n",
+    )],
     options: &[O::Item, O::Text, O::Classes, O::Missing],
     detect,
     read,

@@ -7,6 +7,7 @@ use super::long::Layout;
 use super::long_rows::{self, Labels};
 use crate::collector::Collector;
 use crate::options::ReadOptions;
+use dissensus_io::Example;
 use dissensus_io::ReadOption as O;
 use dissensus_io::{Problem, ReadError, ReadOption};
 use dissensus_io::{Row, Source, Table, cell_text};
@@ -16,6 +17,12 @@ pub(super) const FORMAT: Format = Format {
     title: "Potato: annotated instances, a column per label of a question",
     layout: "TSV or CSV with the columns user, instance_id, displayed_text, SCHEMA:::LABEL, …",
     trap: "a label's cell holds its number, its name or true: what is filled was chosen",
+    examples: &[Example::text(
+        "annotated_instances.tsv",
+        "user\tinstance_id\tdisplayed_text\tmood:::pos\tmood:::neg\n\
+         ann\t1\tGood.\t1\t\n\
+         bob\t1\tGood.\t\t2\n",
+    )],
     options: &[O::Item, O::Annotator, O::Label, O::Text, O::Classes, O::Multilabel],
     detect,
     read,

@@ -11,6 +11,7 @@ use super::Format;
 use super::columns::{self, Role};
 use crate::collector::{Collector, Places, Severity};
 use crate::options::{MultiLabel, ReadOptions};
+use dissensus_io::Example;
 use dissensus_io::ReadOption as O;
 use dissensus_io::{Problem, ReadError, ReadOption, shorten};
 use dissensus_io::{Row, Source, Table, TableKind, cell_text};
@@ -20,6 +21,20 @@ pub(super) const FORMAT: Format = Format {
     title: "Prodigy: one answer a line, by choice or by accepting and rejecting a label",
     layout: r#"JSON Lines: {"text", "accept": ["x"], "answer": "accept", "_input_hash", "_annotator_id", "_session_id"}"#,
     trap: "a rejected label is a vote for \"not LABEL\"; ignored answers are none, and are counted",
+    examples: &[
+        Example::text(
+            "choices.jsonl",
+            r#"{"text": "A.", "accept": ["x"], "answer": "accept", "_input_hash": -12, "_annotator_id": "ann"}
+{"text": "A.", "accept": ["y"], "answer": "accept", "_input_hash": -12, "_annotator_id": "bob"}
+"#,
+        ),
+        Example::text(
+            "binary.jsonl",
+            r#"{"text": "A.", "label": "SPORT", "answer": "accept", "_input_hash": 1, "_session_id": "ann"}
+{"text": "A.", "label": "SPORT", "answer": "reject", "_input_hash": 1, "_session_id": "bob"}
+"#,
+        ),
+    ],
     options: &[O::Item, O::Annotator, O::Label, O::Text, O::Classes, O::Missing, O::Multilabel],
     detect,
     read,

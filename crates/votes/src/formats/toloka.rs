@@ -9,6 +9,7 @@ use super::long::Layout;
 use super::long_rows::{self, Labels, Status};
 use crate::collector::Collector;
 use crate::options::ReadOptions;
+use dissensus_io::Example;
 use dissensus_io::ReadOption as O;
 use dissensus_io::{Problem, ReadError, ReadOption};
 use dissensus_io::{Source, Table};
@@ -18,6 +19,12 @@ pub(super) const FORMAT: Format = Format {
     title: "Toloka: assignments, a row an answer",
     layout: "TSV with the columns INPUT:…, OUTPUT:…, ASSIGNMENT:task_id, ASSIGNMENT:worker_id, ASSIGNMENT:status",
     trap: "rejected and unfinished assignments stand beside accepted ones: they are left out and counted",
+    examples: &[Example::text(
+        "assignments.tsv",
+        "INPUT:image\tOUTPUT:result\tASSIGNMENT:task_id\tASSIGNMENT:worker_id\tASSIGNMENT:status\n\
+         a.jpg\tcat\tt1\tw1\tAPPROVED\n\
+         a.jpg\tdog\tt1\tw2\tAPPROVED\n",
+    )],
     options: &[
         O::Item,
         O::Annotator,

@@ -13,6 +13,7 @@ use super::{Format, long_rows};
 use crate::collector::Collector;
 use crate::options::{MultiLabel, ReadOptions, Values};
 use crate::plausible::{Guesses, separator_of};
+use dissensus_io::Example;
 use dissensus_io::ReadOption as O;
 use dissensus_io::{Problem, ReadError, ReadOption, shorten};
 use dissensus_io::{Source, Table, cell_text};
@@ -22,6 +23,10 @@ pub(super) const FORMAT: Format = Format {
     title: "Wide table: a row an item, a column an annotator",
     layout: "CSV, TSV, JSON Lines or Parquet with columns such as rater_1, rater_2, …",
     trap: "missing votes are empty, NaN or -1: what was taken as missing is printed, `missing` says it",
+    examples: &[
+        Example::text("votes.csv", "id,rater_1,rater_2,rater_3\na,yes,no,\nb,no,no,yes\n"),
+        Example::text("votes.txt", " 0  1 -1  0  1\n 1  1 -1 -1  2\n"),
+    ],
     options: &[
         O::Item,
         O::Annotators,

@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use super::Format;
 use crate::collector::Collector;
 use crate::options::ReadOptions;
+use dissensus_io::Example;
 use dissensus_io::ReadOption as O;
 use dissensus_io::{Problem, ReadError};
 use dissensus_io::{Source, Table};
@@ -22,6 +23,27 @@ pub(super) const FORMAT: Format = Format {
     title: "Label Studio: the JSON, JSON-MIN and CSV exports, choices and ratings",
     layout: r#"JSON: [{"id", "data", "annotations": [{"result": [{"type": "choices", "from_name", "value": {"choices": ["x"]}}], "completed_by", "was_cancelled"}]}]"#,
     trap: "cancelled annotations, drafts and predictions are no votes: they are left out and counted",
+    examples: &[
+        Example::text(
+            "project.json",
+            r#"[{"id": 7, "data": {"text": "Good."}, "annotations": [
+  {"completed_by": 1, "was_cancelled": false, "result": [{"type": "choices", "from_name": "mood", "value": {"choices": ["pos"]}}]},
+  {"completed_by": 2, "was_cancelled": false, "result": [{"type": "choices", "from_name": "mood", "value": {"choices": ["neg"]}}]}]}]
+"#,
+        ),
+        Example::text(
+            "project-min.json",
+            r#"[{"text": "Good.", "id": 7, "mood": "pos", "annotator": 1, "annotation_id": 100, "lead_time": 2.1},
+ {"text": "Good.", "id": 7, "mood": "neg", "annotator": 2, "annotation_id": 101, "lead_time": 1.5}]
+"#,
+        ),
+        Example::text(
+            "project.csv",
+            "text,id,mood,annotator,annotation_id,created_at,updated_at,lead_time\n\
+             Good.,7,pos,1,100,2024-05-01,2024-05-01,2.1\n\
+             Good.,7,neg,2,101,2024-05-01,2024-05-01,1.5\n",
+        ),
+    ],
     options: &[O::Item, O::Label, O::Text, O::Classes, O::Missing, O::Multilabel],
     detect,
     read,
