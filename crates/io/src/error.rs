@@ -179,10 +179,10 @@ pub enum Problem {
         /// The format's name.
         format: &'static str,
     },
-    /// Votes that can hardly be meant: a guess was wrong, or the file holds something else.
+    /// Something that could be meant in several ways, or can hardly be meant as it was guessed.
     #[error("{doubt}")]
-    Implausible {
-        /// What is odd, in one sentence.
+    Doubt {
+        /// What is open or odd, in one sentence.
         doubt: String,
         /// The options that say what is meant.
         options: &'static [ReadOption],
@@ -298,7 +298,7 @@ impl Problem {
             Self::NoSuchFormat { .. } => "no-such-format",
             Self::NotThisFormat { .. } => "not-this-format",
             Self::UnusedOption { .. } => "unused-option",
-            Self::Implausible { .. } => "implausible",
+            Self::Doubt { .. } => "doubt",
             Self::NoColumn { .. } => "no-column",
             Self::NoSuchColumn { .. } => "no-such-column",
             Self::DuplicateColumn { .. } => "duplicate-column",
@@ -347,20 +347,8 @@ impl Problem {
                  character between labels; a class that is written so is listed in `classes`"
             }
             Self::UnusedOption { .. } => "leave it out, or name another format with `format`",
-            Self::Implausible { remedy, .. } => remedy,
+            Self::Doubt { remedy, .. } => remedy,
             Self::Choice { option: ReadOption::Item, .. } => "say which with `item`",
-            Self::Choice { option: ReadOption::Values, .. } => {
-                "say which with `values = counts` (items × classes) or `values = labels` (items × \
-                 annotators; `missing` names the value of no vote)"
-            }
-            Self::Choice { option: ReadOption::Annotators, .. } => {
-                "name them with `annotators`: a list, or a pattern such as `rater_*`; `ignore` leaves \
-                 columns out"
-            }
-            Self::Choice { option: ReadOption::OneHot, .. } => {
-                "name them with `one_hot`: a list, or a pattern such as `class_*`; or name the column \
-                 of one label with `label`"
-            }
             Self::Choice { .. } => "name it with `label`",
             Self::UnsafePickle { .. } | Self::Pickle(_) => {
                 "save the arrays from Python with numpy.savez and read the .npz instead"
@@ -375,8 +363,7 @@ impl Problem {
     /// The options that the remedy names.
     pub fn options(&self) -> &'static [ReadOption] {
         use ReadOption::{
-            Annotator, Annotators, Classes, Delimiter, Format, Ignore, Item, Label, Missing,
-            Multilabel, OneHot, Separator, Values,
+            Annotator, Classes, Delimiter, Format, Item, Label, Multilabel, Separator, Values,
         };
         match self {
             Self::Ragged { .. } => &[Delimiter],
@@ -387,11 +374,8 @@ impl Problem {
             Self::Vote(BuildError::UnknownClass { .. }) => &[Classes],
             Self::MultiLabel { .. } => &[Multilabel, Separator, Classes],
             Self::UnusedOption { .. } => &[Format],
-            Self::Implausible { options, .. } => options,
+            Self::Doubt { options, .. } => options,
             Self::Choice { option: Item, .. } => &[Item],
-            Self::Choice { option: Values, .. } => &[Values, Missing],
-            Self::Choice { option: Annotators, .. } => &[Annotators, Ignore],
-            Self::Choice { option: OneHot, .. } => &[OneHot, Label],
             Self::Choice { .. } => &[Label],
             _ => &[],
         }

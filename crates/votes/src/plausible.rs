@@ -118,7 +118,7 @@ fn labels(table: &VoteTable, place: &str, options: &ReadOptions) -> Option<Probl
     } else {
         return None;
     };
-    Some(Problem::Implausible {
+    Some(Problem::Doubt {
         doubt: format!("{what} (taken from {place:?})"),
         options: &[ReadOption::Label],
         remedy: "name the column of labels with `label`; if it is this one, name it too",
@@ -145,11 +145,7 @@ fn items(table: &VoteTable, guesses: &Guesses) -> Option<Problem> {
     };
     let remedy = "name the columns with `item` and `annotator` (a name, or #2 for the second); if it is \
                   as it was read, name them too";
-    Some(Problem::Implausible {
-        doubt,
-        options: &[ReadOption::Item, ReadOption::Annotator],
-        remedy,
-    })
+    Some(Problem::Doubt { doubt, options: &[ReadOption::Item, ReadOption::Annotator], remedy })
 }
 
 /// A first row that reads like a header, or like the sizes of the table.
@@ -167,7 +163,7 @@ fn first_row(table: &VoteTable, guesses: &Guesses) -> Option<Problem> {
         all.filter(|vote| Some(usize::from(vote.class)) == class).count() == 1
     };
     if only_word && table.classes().len() > 2 && once() {
-        return Some(Problem::Implausible {
+        return Some(Problem::Doubt {
             doubt: format!("the first row reads like a header ({:?})", guesses.first_row.join(" ")),
             options: &[ReadOption::Header],
             remedy: "say so with `header = true`",
@@ -185,7 +181,7 @@ fn first_row(table: &VoteTable, guesses: &Guesses) -> Option<Problem> {
     let large =
         guesses.first_row.iter().filter_map(|text| number(text)).any(|v| v >= ENOUGH as f64);
     if alone && large && guesses.first_row.iter().filter(is_size).count() >= 3 {
-        return Some(Problem::Implausible {
+        return Some(Problem::Doubt {
             doubt: format!("the first row reads like sizes ({:?})", guesses.first_row.join(" ")),
             options: &[],
             remedy: "remove it from the file",

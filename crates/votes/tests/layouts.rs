@@ -711,14 +711,14 @@ fn wide_tables() {
             "a column with other values",
             other,
             NONE,
-            "found anna, ben, and source with other values",
+            "the columns anna, ben share labels, source not",
             "`annotators`",
         ),
         refused(
             "ratings by people",
             ratings,
             NONE,
-            "votes per class, or the labels of annotators",
+            "votes per class (items × classes), or the labels of annotators",
             "`values = labels`",
         ),
         read(
@@ -733,7 +733,7 @@ fn wide_tables() {
             "0 and 1 by people",
             binary,
             NONE,
-            "votes per class, or the labels of annotators",
+            "votes per class (items × classes), or the labels of annotators",
             "`values = labels`",
         ),
         read(
@@ -748,7 +748,7 @@ fn wide_tables() {
             "a gold label beside people",
             gold,
             NONE,
-            "the columns anna, ben, label with the same values",
+            "the columns anna, ben, label hold the same labels",
             "`annotators`",
         ),
         read(
@@ -771,7 +771,7 @@ fn wide_tables() {
             "a printed matrix with 0 for no vote",
             zeros.replace('\n', " 1\n"),
             NONE,
-            "votes per class, or the labels of annotators",
+            "votes per class (items × classes), or the labels of annotators",
             "`missing`",
         ),
         read(
@@ -899,7 +899,7 @@ fn matrices() {
             "numpy labels with 0 for no vote",
             npy_file("|u1", &[3, 4], &[1, 0, 2, 0, 0, 2, 2, 1, 2, 2, 2, 2]),
             NONE,
-            "votes per class, or the labels of annotators",
+            "votes per class (items × classes), or the labels of annotators",
             "`values = labels`",
         ),
         read(

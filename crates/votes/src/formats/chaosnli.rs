@@ -16,7 +16,7 @@ use dissensus_io::{Source, Table, cell_text};
 
 pub(super) const FORMAT: Format = Format {
     name: "chaosnli",
-    title: "ChaosNLI: counts of a hundred votes an item, with texts",
+    title: "ChaosNLI: counts of a hundred votes per item, with texts",
     layout: r#"JSON Lines: {"uid", "label_counter": {"e": 30, "n": 70}, "label_count": [30, 70, 0], "example": {…}}"#,
     trap: "its entropy is in bits and its counts are in the order e, n, c; both are checked",
     examples: &[Example::text(

@@ -2,7 +2,7 @@
 //! (`annotators{annotator_id, label}`, as HateXplain) or a list of structs.
 //!
 //! Where labels are numbers and the Parquet file carries the dataset's features, the names of the
-//! classes and their order come from there. A table with one row a vote is a long table.
+//! classes and their order come from there. A table with one row per vote is a long table.
 
 use serde_json::{Map, Value};
 
@@ -17,7 +17,7 @@ use dissensus_io::{Source, Table, TableKind, cell_text};
 
 pub(super) const FORMAT: Format = Format {
     name: "huggingface",
-    title: "Hugging Face: one row an item, annotators and labels nested in a column",
+    title: "Hugging Face: one row per item, annotators and labels nested in a column",
     layout: r#"Parquet or JSON Lines: {"id", "annotators": {"annotator_id": [1, 2], "label": [0, 2]}} or {"annotators": [{"annotator_id": 1, "label": 0}]}"#,
     trap: "labels are numbers whose names stand in the file's features: they are taken from there",
     examples: &[

@@ -1,4 +1,4 @@
-//! Long tables: one row a vote, in columns for the item, the annotator and the label.
+//! Long tables: one row per vote, in columns for the item, the annotator and the label.
 //!
 //! The label may also be spread over columns of 0 and 1, one per class (one-hot), and a vote may be
 //! for several labels: a list in JSON or Parquet, or a text with a separator.
@@ -26,7 +26,7 @@ use dissensus_io::{Source, Table, TableKind, cell_text};
 
 pub(super) const FORMAT: Format = Format {
     name: "long",
-    title: "Long table: one row a vote (crowd-kit, cleanlab, doccano, POPQUORN raw, our own)",
+    title: "Long table: one row per vote (crowd-kit, cleanlab, doccano, POPQUORN raw, our own)",
     layout: "CSV, TSV, JSON Lines or Parquet with columns such as task, worker, label",
     trap: "column names differ: they are guessed from known names, printed, and can be named",
     examples: &[
@@ -265,9 +265,12 @@ fn zeros_and_ones(table: &Table, free: impl Fn(&usize) -> bool) -> Result<Vec<us
         return Ok(found);
     }
     let names: Vec<&str> = found.iter().map(|&c| table.columns[c].as_str()).collect();
-    let found = format!("the columns {} of 0 and 1", names.join(", "));
-    let expected = "a column of labels, or to know that columns are one-hot labels";
-    Err(Problem::Choice { expected, found, option: ReadOption::OneHot })
+    Err(Problem::Doubt {
+        doubt: format!("the columns {} of 0 and 1 may be one-hot labels", names.join(", ")),
+        options: &[ReadOption::OneHot, ReadOption::Label],
+        remedy: "name the one-hot columns with `one_hot` (a list, or a pattern such as `class_*`), or \
+                 the column of one label with `label`",
+    })
 }
 
 fn detect(source: &Source, options: &ReadOptions) -> bool {
@@ -283,7 +286,7 @@ fn detect(source: &Source, options: &ReadOptions) -> bool {
     }
     match layout(table, options) {
         // The columns are those of a long table, and leave something open.
-        Err(Problem::Choice { .. }) => true,
+        Err(Problem::Choice { .. } | Problem::Doubt { .. }) => true,
         Err(_) => false,
         Ok(_) if options.item.is_some() && !wide::names_annotators(table) => true,
         Ok(_) if is_headerless(table) => (2..=4).contains(&table.columns.len()),
@@ -398,9 +401,12 @@ fn other_voters(table: &Table, layout: &Layout, options: &ReadOptions) -> Result
     }
     let mut names: Vec<&str> = others.iter().map(|&c| table.columns[c].as_str()).collect();
     names.push(&table.columns[layout.label]);
-    let found = format!("the columns {} with the same values", names.join(", "));
-    let expected = "one column of labels, or to know that columns are annotators";
-    Err(Problem::Choice { expected, found, option: ReadOption::Annotators })
+    Err(Problem::Doubt {
+        doubt: format!("the columns {} hold the same labels", names.join(", ")),
+        options: &[ReadOption::Annotators, ReadOption::Label],
+        remedy: "if they are annotators, name them with `annotators` (a list, or a pattern such as \
+                 `rater_*`); if one of them is the label, name it with `label`",
+    })
 }
 
 /// The texts of a table's items: of each the first that is not empty.

@@ -1,4 +1,4 @@
-//! Matrices: a row an item, a column a class; counts or probabilities, from `.npy`, `.npz` or a
+//! Matrices: one row per item, one column per class; counts or probabilities, from `.npy`, `.npz` or a
 //! table. A whole-number matrix with −1 in it is items × annotators instead.
 //!
 //! `.npz` files hold `counts` or `probabilities` (or one matrix of any name), and may hold `items`
@@ -53,7 +53,7 @@ pub(super) const NPZ: Format = Format {
 
 pub(super) const TABLE: Format = Format {
     name: "matrix",
-    title: "Table of counts or probabilities: a row an item, a column a class",
+    title: "Table of counts or probabilities: one row per item, one column per class",
     layout: "CSV, TSV, JSON Lines or Parquet: an id column, then a column of numbers for each class",
     trap: "counts and probabilities look alike: told by whether rows sum to 1, printed, `values` says it",
     examples: &[
@@ -129,11 +129,14 @@ impl Matrix {
             return Err(collector.error(Problem::UnusedOption { option, format }));
         }
         if !told && values == Values::Counts && self.may_be_labels() {
-            let expected = "to know what the numbers are";
-            let found = "small whole numbers: votes per class, or the labels of annotators";
-            let option = ReadOption::Values;
-            let found = found.to_owned();
-            return Err(collector.error(Problem::Choice { expected, found, option }));
+            return Err(collector.error(Problem::Doubt {
+                doubt: "small whole numbers: votes per class (items × classes), or the labels of \
+                        annotators (items × annotators)"
+                    .to_owned(),
+                options: &[ReadOption::Values, ReadOption::Missing],
+                remedy: "say which with `values = counts` or `values = labels`; `missing = 0` if 0 is \
+                         no vote",
+            }));
         }
         if collector.options.values.is_none() {
             let text = match values {

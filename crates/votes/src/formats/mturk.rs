@@ -1,4 +1,4 @@
-//! Batch results of Amazon Mechanical Turk: a row an assignment, the answers in columns `Answer.…`.
+//! Batch results of Amazon Mechanical Turk: one row per assignment, the answers in columns `Answer.…`.
 //!
 //! The item is the HIT, the annotator the worker. Rejected assignments are no votes. An answer is a
 //! text; several columns of `true` and `false` that begin alike (`Answer.mood.sad`) are one-hot
@@ -22,7 +22,7 @@ use dissensus_io::{Row, Source, Table, cell_text};
 
 pub(super) const FORMAT: Format = Format {
     name: "mturk",
-    title: "Amazon Mechanical Turk: batch results, a row an assignment",
+    title: "Amazon Mechanical Turk: batch results, one row per assignment",
     layout: "CSV with the columns HITId, WorkerId, AssignmentStatus, Input.…, Answer.…",
     trap: "rejected assignments stand beside approved ones: they are left out and counted",
     examples: &[Example::text(

@@ -1,8 +1,8 @@
-//! POPQUORN (Pei and Jurgens, LAW 2023), one row an item: ratings and raters as Python lists.
+//! POPQUORN (Pei and Jurgens, LAW 2023), one row per item: ratings and raters as Python lists.
 //!
 //! `scores` holds the ratings, `users` who gave them, in the same order; `label` repeats the mean
 //! of the scores and is compared with it. The ratings (1 to 5) are the classes: 3.0 is class `3`.
-//! The same data with one row a vote is a long table.
+//! The same data with one row per vote is a long table.
 
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ use dissensus_io::{Row, Source, Table, cell_text, python};
 
 pub(super) const FORMAT: Format = Format {
     name: "popquorn",
-    title: "POPQUORN, one row an item: ratings and raters as lists",
+    title: "POPQUORN, one row per item: ratings and raters as lists",
     layout: r#"CSV with the columns instance_id, scores ("[3.0, 4.0]"), users ("['a', 'b']"), label (their mean)"#,
     trap: "the ratings are the classes, and the mean is none of them: it is only compared",
     examples: &[Example::text(

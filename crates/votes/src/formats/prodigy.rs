@@ -18,7 +18,7 @@ use dissensus_io::{Row, Source, Table, TableKind, cell_text};
 
 pub(super) const FORMAT: Format = Format {
     name: "prodigy",
-    title: "Prodigy: one answer a line, by choice or by accepting and rejecting a label",
+    title: "Prodigy: one answer per line, by choice or by accepting and rejecting a label",
     layout: r#"JSON Lines: {"text", "accept": ["x"], "answer": "accept", "_input_hash", "_annotator_id", "_session_id"}"#,
     trap: "a rejected label is a vote for \"not LABEL\"; ignored answers are none, and are counted",
     examples: &[

@@ -16,7 +16,7 @@ use dissensus_io::{Source, Table};
 
 pub(super) const FORMAT: Format = Format {
     name: "toloka",
-    title: "Toloka: assignments, a row an answer",
+    title: "Toloka: assignments, one row per answer",
     layout: "TSV with the columns INPUT:…, OUTPUT:…, ASSIGNMENT:task_id, ASSIGNMENT:worker_id, ASSIGNMENT:status",
     trap: "rejected and unfinished assignments stand beside accepted ones: they are left out and counted",
     examples: &[Example::text(

@@ -1,4 +1,4 @@
-//! Wide tables: a row an item, a column an annotator, a cell the class that one chose.
+//! Wide tables: one row per item, one column per annotator, a cell the class that one chose.
 //!
 //! Tables of rater patterns are read too: there a row is a pattern, and a column `n` says how many
 //! items have it.
@@ -20,7 +20,7 @@ use dissensus_io::{Source, Table, cell_text};
 
 pub(super) const FORMAT: Format = Format {
     name: "wide",
-    title: "Wide table: a row an item, a column an annotator",
+    title: "Wide table: one row per item, one column per annotator",
     layout: "CSV, TSV, JSON Lines or Parquet with columns such as rater_1, rater_2, …",
     trap: "missing votes are empty, NaN or -1: what was taken as missing is printed, `missing` says it",
     examples: &[
@@ -199,12 +199,16 @@ fn check_strangers(table: &Table, layout: &Layout, options: &ReadOptions) -> Res
     let apart: HashSet<usize> = strangers.iter().copied().collect();
     let rest: Vec<usize> =
         layout.annotators.iter().copied().filter(|c| !apart.contains(c)).collect();
-    let found = match rest.is_empty() {
-        true => format!("{}, which share no value", names(&strangers)),
-        false => format!("{}, and {} with other values", names(&rest), names(&strangers)),
+    let doubt = match rest.is_empty() {
+        true => format!("the columns {} share no label", names(&strangers)),
+        false => format!("the columns {} share labels, {} not", names(&rest), names(&strangers)),
     };
-    let expected = "columns of annotators with the same labels";
-    Err(Problem::Choice { expected, found, option: ReadOption::Annotators })
+    Err(Problem::Doubt {
+        doubt: format!("{doubt}: not all can be annotators"),
+        options: &[ReadOption::Annotators, ReadOption::Ignore],
+        remedy: "name the annotators with `annotators` (a list, or a pattern such as `rater_*`), or the \
+                 others with `ignore`",
+    })
 }
 
 /// The values that mean "no vote": −1 is one of them unless it may be a class.
