@@ -53,6 +53,18 @@ pub struct Scores {
 }
 
 impl Scores {
+    /// Whether this is the best value of a metric among models on the same items, of which there are
+    /// at least two.
+    pub fn is_best(&self, metric: &Metric, among: &[Self]) -> bool {
+        let name = metric.about.name;
+        let value = |scores: &Self| scores.metric(name).and_then(|score| score.value);
+        let rivals: Vec<f64> =
+            among.iter().filter(|other| other.slice == self.slice).filter_map(value).collect();
+        let direction = metric.about.direction;
+        let is_best = |own| !rivals.iter().any(|rival| direction.is_better(*rival, own));
+        direction.is_directed() && rivals.len() > 1 && value(self).is_some_and(is_best)
+    }
+
     /// A metric by its name, where it was asked for.
     pub fn metric(&self, name: &str) -> Option<&MetricScore> {
         self.metrics.iter().find(|score| score.metric == name)

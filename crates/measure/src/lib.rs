@@ -3,7 +3,7 @@
 //! * [`Truth`]: annotator distributions, their entropies and majority labels, checked.
 //! * [`Judged`]: predictions (logits or probabilities) compared with them, item by item.
 //! * [`metrics`]: the list of metrics; [`Scorer`] computes them and what they share.
-//! * [`reliability`], [`smooth`], [`classwise`]: curves and tables behind the metrics, as data.
+//! * [`reliability`], [`smooth`], [`classwise`]: what is behind the metrics, as data.
 //! * [`slices`]: items by how much people disagree on them.
 //! * [`ood`]: out-of-distribution scores, and how well scores detect.
 //!
@@ -52,7 +52,7 @@ pub use dissensus_core::Direction;
 pub use error::MeasureError;
 pub use judged::{Judged, ModelOutput};
 pub use matrix::{Matrix, Numbers};
-pub use metrics::{METRICS, Metric, PerItem, Score, metric, score_all};
+pub use metrics::{METRICS, Metric, PerItem, Score, metric, nearest_metrics, score_all};
 pub use scorer::{Against, Note, Scorer, Settings, Value};
 pub use temper::Tempered;
 pub use truth::{TIE_KEY, Targets, Truth};

@@ -1,11 +1,10 @@
 //! `dissensus metrics …`
 
 use std::fmt::Write as _;
-use std::process::ExitCode;
 
-use dissensus::measure::{METRICS, explain, ood};
+use dissensus::measure::{METRICS, explain, nearest_metrics, ood};
 
-use crate::ui::{self, paint, text};
+use crate::ui::{self, hints, paint, text};
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
@@ -18,17 +17,18 @@ pub(crate) enum Command {
     },
 }
 
-pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(command: Command) -> anyhow::Result<()> {
     match command {
         Command::List => ui::out(&list()?)?,
         Command::Explain { name } => match explain(&name) {
             Some(page) => ui::out(&page)?,
             None => {
-                anyhow::bail!("there is no metric {name:?}; `dissensus metrics list` lists them")
+                let hint = hints::metric_hint(&nearest_metrics(&name));
+                anyhow::bail!("there is no metric {name:?}; {hint}")
             }
         },
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn list() -> Result<String, std::fmt::Error> {

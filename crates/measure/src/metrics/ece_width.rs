@@ -4,22 +4,19 @@ use super::Metric;
 use crate::reliability::{Binning, calibration_error};
 use crate::{About, Against, Direction, Note, Scorer, Value};
 
-const SETTINGS: &str = "bins (15 by default). Bin b of B holds [b/B, (b+1)/B), the last also 1";
-const REFERENCE: &str = "Guo, Pleiss, Sun and Weinberger, On calibration of modern neural \
-                         networks, ICML 2017; on calibration to votes: Baan et al., Stop \
-                         measuring calibration when humans disagree, EMNLP 2022";
-
 pub(super) const MAJORITY: Metric = Metric {
     about: About {
         name: "ece_width",
-        short: "ECE, equal width",
+        short: "ECE, equal width (majority)",
         title: "expected calibration error, equal-width bins, against the majority label",
         formula: "Σ_b n_b/N |mean f − mean y| over bins b of [0, 1] of equal width by f; f = max \
                   q, y for the predicted class: 1 where it is the majority label, else 0",
         unit: "probability",
         direction: Direction::Lower,
-        settings: SETTINGS,
-        reference: REFERENCE,
+        settings: "bins (15 by default). Bin b of B holds [b/B, (b+1)/B), the last also 1",
+        reference: "Guo, Pleiss, Sun and Weinberger, On calibration of modern neural networks, \
+                    ICML 2017; on calibration to votes: Baan et al., Stop measuring calibration \
+                    when humans disagree, EMNLP 2022",
     },
     compute: |scorer| compute(scorer, Against::Majority),
     per_item: None,
@@ -28,17 +25,14 @@ pub(super) const MAJORITY: Metric = Metric {
 pub(super) const HUMAN: Metric = Metric {
     about: About {
         name: "ece_width_human",
-        short: "ECE, equal width (human)",
-        title: "expected calibration error, equal-width bins, against the human probability",
+        short: "ECE, equal width (votes)",
+        title: "expected calibration error, equal-width bins, against the votes",
         formula: "Σ_b n_b/N |mean f − mean y| over bins b of [0, 1] of equal width by f; f = max \
                   q, y for the predicted class: its share of the votes",
-        unit: "probability",
-        direction: Direction::Lower,
-        settings: SETTINGS,
-        reference: REFERENCE,
+        ..MAJORITY.about
     },
     compute: |scorer| compute(scorer, Against::Human),
-    per_item: None,
+    ..MAJORITY
 };
 
 fn compute(scorer: &Scorer<'_>, against: Against) -> Value {
