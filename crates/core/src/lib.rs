@@ -35,6 +35,7 @@ mod digest;
 mod direction;
 mod distribution;
 mod ids;
+pub mod limits;
 mod matching;
 pub mod philox;
 mod progress;

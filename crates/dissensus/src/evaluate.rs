@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use dissensus_core::{TieRule, VoteTable};
 use dissensus_io::ReadError;
-use dissensus_labels::example_key;
+use dissensus_labels::{example_key, nearest};
 use dissensus_measure::{
     Judged, METRICS, Matrix, MeasureError, Metric, ModelOutput, Score, Scorer, Settings, Truth,
 };
@@ -32,7 +32,8 @@ pub fn metrics(names: &[String]) -> Result<Vec<&'static Metric>, ScoreError> {
         return Ok(METRICS.iter().collect());
     }
     let find = |name: &str| {
-        let unknown = || ScoreError::UnknownMetric { name: name.to_owned() };
+        let nearest = || nearest(name, METRICS.iter().map(|metric| metric.about.name));
+        let unknown = || ScoreError::UnknownMetric { name: name.to_owned(), nearest: nearest() };
         dissensus_measure::metric(name).ok_or_else(unknown)
     };
     match names.is_empty() {
@@ -107,10 +108,12 @@ impl ScoreOptions {
 #[non_exhaustive]
 pub enum ScoreError {
     /// No metric has this name.
-    #[error("there is no metric {name:?}")]
+    #[error("there is no metric {name:?}; did you mean `{nearest}`?")]
     UnknownMetric {
         /// The name.
         name: String,
+        /// The metric with the most similar name.
+        nearest: &'static str,
     },
     /// The predictions do not fit the votes.
     #[error(transparent)]

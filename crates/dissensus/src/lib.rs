@@ -110,7 +110,7 @@ pub use open::ModelOpener;
 pub use pages::{images_page, run_page, votes_page};
 pub use predict::{ItemFeatures, PredictOptions, StoredPredictions, predict_stored};
 pub use reporting::{WrittenReport, report_tables, write_report};
-pub use score::{MetricScore, Scores, score};
+pub use score::{MetricScore, Scores, on_different_items, score};
 pub use study::{
     StudyEvent, StudyOptions, StudyOutcome, check_stages, drop_weights, is_study_file, open_study,
     plan_study, run_study, stored_study, train_study,

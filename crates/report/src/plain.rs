@@ -42,7 +42,7 @@ pub fn width(text: &str) -> usize {
 
 /// A text on one line; what comes from data cannot steer the terminal.
 pub fn clean(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() || is_invisible(c) { ' ' } else { c }).collect()
+    text.chars().map(|c| if is_unsafe(c) { ' ' } else { c }).collect()
 }
 
 /// A text on one line of at most `most` columns.
@@ -61,9 +61,14 @@ pub fn one_line(text: &str, most: usize) -> String {
     out
 }
 
-/// Characters that turn the direction of text or take no space.
-fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+/// Whether a character could steer a terminal: control characters, ends of lines and tabs among them,
+/// and characters that turn the direction of text or cannot be seen.
+pub fn is_unsafe(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// Fills up with spaces.

@@ -8,7 +8,7 @@ use dissensus::core::Keep;
 use dissensus::labels::{DELIVERIES, Delivers, Delivery, TARGETS, Target};
 use dissensus::{DeliverOptions, SparseDraw, deliver};
 
-use crate::args::VoteArgs;
+use crate::args::{VoteArgs, whole};
 use crate::ui::{self, text};
 
 /// Write the labels of each epoch, for any training loop.
@@ -37,7 +37,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "K")]
     sparse: Option<SparseDraw>,
     /// The random seed
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u64>(0..=u64::MAX), allow_negative_numbers = true)]
     seed: u64,
     /// The file to write: .npy or .csv [default: CSV on standard output]
     #[arg(long, value_name = "FILE")]
@@ -74,11 +74,21 @@ fn methods() -> String {
     page
 }
 
-fn epochs(text: &str) -> Result<Range<u64>, String> {
+/// As many epochs as a run can have.
+const MOST_EPOCHS: u64 = 1_000_000;
+
+fn epochs(typed: &str) -> Result<Range<u64>, String> {
     let wrong = || "expected two numbers such as 0..200, the first smaller".to_owned();
-    let (from, to) = text.split_once("..").ok_or_else(wrong)?;
-    let (from, to) = (from.parse().map_err(|_| wrong())?, to.parse().map_err(|_| wrong())?);
-    if from < to { Ok(from..to) } else { Err(wrong()) }
+    let (from, to): (&str, &str) = typed.split_once("..").ok_or_else(wrong)?;
+    let (from, to): (u64, u64) =
+        (from.parse().map_err(|_| wrong())?, to.parse().map_err(|_| wrong())?);
+    match (from < to, to.saturating_sub(from) > MOST_EPOCHS) {
+        (false, _) => Err(wrong()),
+        (_, true) => {
+            Err(format!("expected at most {} epochs", text::thousands(MOST_EPOCHS as usize)))
+        }
+        _ => Ok(from..to),
+    }
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
@@ -89,9 +99,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let delivered = deliver(&votes, &args.method, &options)?;
     match &args.out {
         None => {
-            let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-            let written = delivered.write_csv(&args.epochs, &mut out).and_then(|()| out.flush());
-            ui::ignore_closed_pipe(written)?;
+            let mut out = std::io::BufWriter::new(ui::DataWriter);
+            delivered.write_csv(&args.epochs, &mut out).and_then(|()| out.flush())?;
         }
         Some(path) => {
             delivered.write_file(path, &args.epochs, args.force)?;

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use dissensus::measure::{METRICS, explain, ood};
+use dissensus::labels::nearest;
+use dissensus::measure::{About, METRICS, explain, ood};
 
 use crate::ui::{self, paint, text};
 
@@ -23,21 +24,29 @@ pub(crate) fn run(command: Command) -> anyhow::Result<()> {
         Command::Explain { name } => match explain(&name) {
             Some(page) => ui::out(&page)?,
             None => {
-                anyhow::bail!("there is no metric {name:?}; `dissensus metrics list` lists them")
+                let names = families().into_iter().flat_map(|(_, abouts)| abouts);
+                let nearest = nearest(&name, names.map(|about| about.name));
+                anyhow::bail!(
+                    "there is no metric {name:?}; did you mean `{nearest}`? `dissensus metrics list` \
+                     lists them"
+                )
             }
         },
     }
     Ok(())
 }
 
-fn list() -> Result<String, std::fmt::Error> {
-    let mut page = String::new();
-    let families = [
-        ("Metrics", METRICS.iter().map(|m| m.about).collect::<Vec<_>>()),
+fn families() -> [(&'static str, Vec<About>); 3] {
+    [
+        ("Metrics", METRICS.iter().map(|m| m.about).collect()),
         ("Out-of-distribution scores", ood::SCORES.iter().map(|s| s.about).collect()),
         ("Detection figures", ood::FIGURES.iter().map(|f| f.about).collect()),
-    ];
-    for (i, (title, abouts)) in families.into_iter().enumerate() {
+    ]
+}
+
+fn list() -> Result<String, std::fmt::Error> {
+    let mut page = String::new();
+    for (i, (title, abouts)) in families().into_iter().enumerate() {
         let gap = if i > 0 { "\n" } else { "" };
         writeln!(page, "{gap}{}", paint::title(title))?;
         for about in abouts {

@@ -8,9 +8,10 @@ mod status;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use dissensus::core::limits::{MAX_SEEDS, MAX_VOTES_PER_ITEM};
 use dissensus::studies::{PlanOptions, Study};
 
-use crate::args::at_least_one;
+use crate::args::whole;
 
 pub(crate) use run::say;
 
@@ -110,8 +111,8 @@ fn votes(text: &str) -> Result<Votes, String> {
     if text == "all" {
         return Ok(Votes(None));
     }
-    let number = text.parse().ok().filter(|number| *number > 0);
-    number.map(|k| Votes(Some(k))).ok_or_else(|| "expected a number of votes, or all".to_owned())
+    let number = whole(1..=u64::from(MAX_VOTES_PER_ITEM))(text);
+    number.map(|k| Votes(Some(k))).map_err(|reason| format!("{reason}, or all"))
 }
 
 /// Which seeds.
@@ -123,7 +124,7 @@ enum Seeds {
 
 fn seeds(text: &str) -> Result<Seeds, String> {
     let Some((first, last)) = text.split_once('-') else {
-        return at_least_one(text).map(Seeds::Most);
+        return whole(1..=MAX_SEEDS)(text).map(Seeds::Most);
     };
     match (first.parse(), last.parse()) {
         (Ok(first), Ok(last)) if first <= last => Ok(Seeds::Between(first, last)),

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use dissensus::causes;
 use dissensus::examine::ExamineError;
+use dissensus::report::plain::is_unsafe;
 
 use super::hints::hint_of;
 use super::paint;
@@ -25,6 +26,18 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     super::err(&format!("{} {}\n", paint::bad("error:"), words(error)));
     hint(error).iter().for_each(|hint| super::hint(hint));
     ExitCode::from(2)
+}
+
+/// Prints what is wrong with the command line, or the help that was asked for, and exits. What was
+/// typed cannot steer the terminal.
+pub(crate) fn exit_with_usage(error: &clap::Error) -> ! {
+    let plain = error.render().to_string();
+    let control = |c: char| is_unsafe(c) && c != '\n' && c != '\t';
+    if plain.contains(control) {
+        super::err(&plain);
+        std::process::exit(error.exit_code());
+    }
+    error.exit()
 }
 
 /// An error with its causes. Some messages hold their cause, which is then not repeated.

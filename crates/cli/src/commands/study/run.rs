@@ -15,7 +15,7 @@ use super::Choice;
 use crate::args::{FetchArgs, JobCount, open_device};
 use crate::interrupt;
 use crate::ui::runs::Bars;
-use crate::ui::table::STYLE;
+use crate::ui::table::style;
 use crate::ui::{self, paint, report, text};
 
 /// Run a study: everything in it that is not done yet.
@@ -134,12 +134,12 @@ fn print_tables(plan: &Plan<'_>, store: &Store, markdown: bool) -> anyhow::Resul
     for table in &tables {
         let text = match markdown {
             true => tables::markdown(table),
-            false => tables::terminal(table, &STYLE),
+            false => tables::terminal(table, &style()),
         };
         ui::out(&format!("{text}\n"))?;
     }
     let tally = || Tally::of(&tables).map(|tally| tally.sentence());
-    if let Some(sentence) = book.scale_note().map(Into::into).or_else(tally) {
+    if let Some(sentence) = book.scale_note().or_else(tally) {
         ui::out(&format!("{sentence}\n\n"))?;
     }
     for problem in problems {
