@@ -55,7 +55,6 @@ fn data_cannot_steer_the_terminal() {
         &["votes", "lint", &file],
         &["votes", "inspect", &nothing],
         &["votes", "inspect", "columns.csv"],
-        &["votes", "inspect", "votes.csv", "--item", PAYLOAD],
         &["train", "spec.toml"],
         &["score", "--votes", "votes.csv", "--predictions", &model],
         &["score", "--votes", "votes.csv", "--predictions", "m.csv", "--metrics", PAYLOAD],

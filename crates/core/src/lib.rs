@@ -23,6 +23,7 @@
 //! * [`TieRule`], [`Direction`]: which class wins a tie; which way a number is better.
 //! * [`TableBuilder`]: how readers make a table, one vote at a time or in parallel shards.
 //! * [`match_ids`]: rows of anything matched with items, by id.
+//! * [`nearest`]: the known name that is nearest to what was typed.
 //! * [`Progress`], [`Cancel`]: how long work reports what it does, and how it is asked to stop.
 //! * [`results`]: the tidy table of a study's results.
 //! * [`philox`]: the counter-based generator behind everything that is random here.
@@ -37,6 +38,8 @@ mod distribution;
 mod ids;
 pub mod limits;
 mod matching;
+mod nearest;
+mod numbers;
 pub mod philox;
 mod progress;
 pub mod results;
@@ -54,6 +57,8 @@ pub use distribution::{
 };
 pub use ids::{Ids, IdsBuilder, id_hash};
 pub use matching::{Joined, MatchError, Matched, Missing, match_ids};
+pub use nearest::nearest;
+pub use numbers::thousands;
 pub use progress::{Cancel, Event, Progress, Silent, Unit};
 pub use table::{Ballots, Vote, VoteTable, Votes};
 pub use ties::{TieRule, UnknownTieRule};

@@ -6,15 +6,13 @@ use std::path::{Path, PathBuf};
 use dissensus_io::FileError;
 use dissensus_measure::reliability::{Bin, Binning};
 use dissensus_measure::{Against, Scorer, Settings};
-use dissensus_report::figures::{
-    Drawing, Figure, Form, Histogram, HistogramPanel, HistogramSeries, Key, Reliability,
-    ReliabilityBin, ReliabilityCurve, ReliabilityPanel, Scatter, ScatterPanel,
-};
+use dissensus_report::figures::{Figure, Form, Key, ReliabilityBin, ReliabilityCurve};
+use dissensus_report::plain::format_number;
 use dissensus_stats::correlation::{CorrelationSettings, spearman};
 use dissensus_votes::summary::{BINS, Summary};
 
 use crate::files::{plain_name, write};
-use crate::{Error, Evaluated, ScoreError, format_number};
+use crate::{Error, Evaluated, ScoreError};
 
 /// Points of a scatter; more only make the file large. Every n-th item is drawn beyond.
 const POINTS: usize = 5_000;
@@ -70,18 +68,9 @@ fn reliability(scorer: &Scorer<'_>, name: &str) -> Figure {
         ..ReliabilityCurve::default()
     };
     let curves = vec![curve(0, Against::Majority), curve(1, Against::Human)];
-    let panels = vec![ReliabilityPanel { curves, ..ReliabilityPanel::default() }];
-    Figure {
-        name: "reliability".into(),
-        title: format!("Reliability: {name} (smooth ECE {})", format_number(error)),
-        note: String::new(),
-        arms: arms.to_vec(),
-        drawing: Drawing::Reliability(Reliability {
-            panels,
-            x_title: "confidence of the prediction".into(),
-            y_title: "what came true".into(),
-        }),
-    }
+    let title = format!("Reliability: {name} (smooth ECE {})", format_number(error));
+    let titles = ["confidence of the prediction", "what came true"];
+    Figure::reliability("reliability", title, curves, titles)
 }
 
 fn scatter(model: &Evaluated) -> Result<Figure, ScoreError> {
@@ -93,21 +82,10 @@ fn scatter(model: &Evaluated) -> Result<Figure, ScoreError> {
         _ => spearman(x, y, &settings)?.r,
     };
     let most = (model.judged.truth().classes() as f64).ln();
-    let point = |(x, y): (&f64, &f64)| (String::new(), *x, *y);
-    let points = x.iter().zip(y).step_by(step).map(point).collect();
-    let panel = ScatterPanel { points, items: x.len(), ..ScatterPanel::default() };
-    Ok(Figure {
-        name: "entropy".into(),
-        title: format!("Entropy: {} (Spearman {})", model.name, format_number(rank)),
-        note: String::new(),
-        arms: Vec::new(),
-        drawing: Drawing::Scatter(Scatter {
-            panels: vec![panel],
-            x_title: "entropy of the votes (nats)".into(),
-            y_title: "entropy of the prediction (nats)".into(),
-            diagonal: Some(most),
-        }),
-    })
+    let points = x.iter().copied().zip(y.iter().copied()).step_by(step);
+    let title = format!("Entropy: {} (Spearman {})", model.name, format_number(rank));
+    let titles = ["entropy of the votes (nats)", "entropy of the prediction (nats)"];
+    Ok(Figure::agreement("entropy", title, points, titles, most))
 }
 
 /// A histogram of how much people disagree on the items of a vote file.
@@ -115,23 +93,8 @@ pub fn votes_figure(file: &str, summary: &Summary) -> Figure {
     let entropy = summary.entropy.as_ref();
     let mean = entropy.and_then(|e| e.mean_normalized);
     let counts = entropy.map_or(vec![0; BINS], |e| e.histogram.clone());
-    let panel = HistogramPanel {
-        from: 0.0,
-        to: 1.0,
-        series: vec![HistogramSeries { key: Key::default(), counts }],
-        mark: mean.map(|mean| (mean, format!("mean {mean:.3}"))),
-        ..HistogramPanel::default()
-    };
-    Figure {
-        name: "entropy".into(),
-        title: format!("How much people disagree: {}", file),
-        note: String::new(),
-        arms: Vec::new(),
-        drawing: Drawing::Histogram(Histogram {
-            panels: vec![panel],
-            x_title: "entropy of an item's votes, divided by its largest value".into(),
-            y_title: "items".into(),
-            counts: true,
-        }),
-    }
+    let mark = mean.map(|mean| (mean, format!("mean {mean:.3}")));
+    let title = format!("How much people disagree: {file}");
+    let titles = ["entropy of an item's votes, divided by its largest value", "items"];
+    Figure::counts("entropy", title, counts, mark, titles)
 }

@@ -7,10 +7,10 @@ use dissensus_inputs::{Inputs, ReadOptions, WITH_IMAGES};
 use dissensus_io::FileError;
 use dissensus_store::{Store, Which};
 use dissensus_studies::{
-    Bench, Collected, Examined, Finals, Job, LoadError, Material, Onlooker, Plan, PlanOptions,
-    Study, distinct, files,
+    Collected, Examined, Finals, Job, LoadError, Material, Plan, PlanOptions, StageContext,
+    StageProgress, Study, distinct, files,
 };
-use dissensus_train::spec::Data;
+use dissensus_train::spec::{Checkpoint, Data, Run};
 use dissensus_train::{EndedJob, JobOptions, OpenDevice, RunJob, run_jobs};
 
 use crate::{Error, LoadContext, VERSION, environment, fetch_named, load_material, read_inputs};
@@ -115,7 +115,7 @@ struct Stages<'a> {
     on_event: &'a (dyn Fn(StudyEvent<'_>) + Sync),
 }
 
-impl Onlooker for Stages<'_> {
+impl StageProgress for Stages<'_> {
     fn begun(&mut self, stage: &str, total: usize) {
         (self.on_event)(StudyEvent::StageStarted { stage, total });
     }
@@ -137,6 +137,12 @@ pub struct StudyOptions<'a> {
     pub device: &'a OpenDevice,
     /// How many runs at once; `None` for what the device does best.
     pub jobs: Option<usize>,
+    /// Threads of all runs together; `None` for all cores.
+    pub threads: Option<usize>,
+    /// When runs save a checkpoint.
+    pub checkpoint: Checkpoint,
+    /// Whether runs write TensorBoard curves into their own folders.
+    pub tensorboard: bool,
     /// A folder for TensorBoard curves, with one folder per run.
     pub curves: Option<&'a Path>,
     /// Receives the progress of every run, in epochs.
@@ -150,8 +156,29 @@ pub struct StudyOptions<'a> {
 impl<'a> StudyOptions<'a> {
     /// The defaults.
     pub fn new(device: &'a OpenDevice) -> Self {
-        let (progress, cancel) = (&Silent, Cancel::new());
-        Self { device, jobs: None, curves: None, progress, cancel, on_event: &|_| {} }
+        Self {
+            device,
+            jobs: None,
+            threads: None,
+            checkpoint: Checkpoint::Auto,
+            tensorboard: false,
+            curves: None,
+            progress: &Silent,
+            cancel: Cancel::new(),
+            on_event: &|_| {},
+        }
+    }
+
+    /// As the study's `[run]` says, on this device.
+    pub fn of(run: &Run, device: &'a OpenDevice) -> Self {
+        let size = |n: Option<u64>| n.and_then(|n| usize::try_from(n).ok());
+        Self {
+            jobs: size(run.jobs),
+            threads: size(run.threads),
+            checkpoint: run.checkpoint,
+            tensorboard: run.tensorboard,
+            ..Self::new(device)
+        }
     }
 }
 
@@ -178,9 +205,9 @@ pub fn run_study(
         Ok(read_inputs(Path::new(name), &ReadOptions::default(), &context)?)
     };
     let device = options.device;
-    let bench = Bench::new(device.device(), !device.is_gpu(), &inputs);
+    let context = StageContext::new(device.device(), !device.is_gpu(), &inputs);
     let mut stages = Stages { on_event: options.on_event };
-    let examined = plan.examine(store, &bench, &options.cancel, &mut stages)?;
+    let examined = plan.examine(store, &context, &options.cancel, &mut stages)?;
     let collected = plan.collect(store, &environment())?;
     Ok(StudyOutcome { ended, examined, collected })
 }
@@ -195,6 +222,9 @@ pub fn train_study(
         let jobs = JobOptions {
             version: VERSION,
             jobs: options.jobs,
+            threads: options.threads,
+            checkpoint: options.checkpoint,
+            tensorboard: options.tensorboard,
             curves: options.curves,
             progress: options.progress,
             cancel: options.cancel.clone(),

@@ -3,7 +3,6 @@
 use dissensus_engine::EngineError;
 use dissensus_geometry::GeometryError;
 use dissensus_measure::MeasureError;
-use dissensus_measure::ood::OodError;
 use dissensus_stats::StatsError;
 use dissensus_store::StoreError;
 use dissensus_train::TrainError;
@@ -140,6 +139,9 @@ pub enum ExamineError {
         /// What the encoder says.
         reason: String,
     },
+    /// A file that cannot be written.
+    #[error(transparent)]
+    File(#[from] dissensus_io::FileError),
     /// The engine could not do its part.
     #[error(transparent)]
     Engine(#[from] EngineError),
@@ -150,8 +152,13 @@ pub enum ExamineError {
     #[error(transparent)]
     Measure(#[from] MeasureError),
     /// A set of items that cannot be scored.
-    #[error(transparent)]
-    Ood(#[from] OodError),
+    #[error("{set}: {source}")]
+    Ood {
+        /// The outside set's name, or "inside items".
+        set: String,
+        /// What is wrong with it.
+        source: MeasureError,
+    },
     /// Numbers that cannot be tested.
     #[error(transparent)]
     Stats(#[from] StatsError),

@@ -38,6 +38,7 @@ pub mod csv;
 mod error;
 pub mod figures;
 pub mod page;
+mod pdf;
 pub mod plain;
 pub mod raster;
 mod svg;

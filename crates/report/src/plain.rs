@@ -2,6 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+pub use dissensus_core::thousands;
 use serde_json::Value;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -17,17 +18,38 @@ pub fn format_number(value: Option<f64>) -> String {
     }
 }
 
-/// 1234567 as 1,234,567.
-pub fn thousands(n: usize) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
+/// A number with its interval: `0.5 [0.4, 0.6]`, or alone where it has none.
+pub fn format_interval(value: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
+    match (low, high) {
+        (Some(low), Some(high)) => format!(
+            "{} [{}, {}]",
+            format_number(value),
+            format_number(Some(low)),
+            format_number(Some(high))
+        ),
+        _ => format_number(value),
     }
-    out
+}
+
+/// A mean with its standard deviation: `0.5 ± 0.1`, or alone where it has none.
+pub fn format_spread(mean: f64, sd: Option<f64>) -> String {
+    match sd {
+        Some(_) => format!("{} ± {}", format_number(Some(mean)), format_number(sd)),
+        None => format_number(Some(mean)),
+    }
+}
+
+/// A number with this many significant digits.
+pub fn format_significant(value: f64, digits: usize) -> String {
+    let size = value.abs();
+    match size {
+        0.0 => "0".to_owned(),
+        _ if !(1e-4..1e7).contains(&size) => format!("{value:.*e}", digits - 1),
+        _ => {
+            let behind = digits as i32 - 1 - size.log10().floor() as i32;
+            format!("{value:.*}", behind.max(0) as usize)
+        }
+    }
 }
 
 /// 1 run, 1,234 runs.
@@ -290,5 +312,12 @@ mod tests {
         assert_eq!(setting(&json!(null)), "none");
         assert_eq!(setting(&json!("a\u{1b}[31m")), "a [31m");
         assert_eq!(settings(&json!({ "epochs": 3, "batch": 32 }), "; "), "epochs 3; batch 32");
+    }
+
+    #[test]
+    fn significant_digits() {
+        let all = [0.0, 104.87, 1633.94, 0.0123456, -2.5, 9.0e-6, 3.0e9];
+        let all = all.map(|value| format_significant(value, 4));
+        assert_eq!(all, ["0", "104.9", "1634", "0.01235", "-2.500", "9.000e-6", "3.000e9"]);
     }
 }

@@ -1,8 +1,8 @@
 //! `dissensus barrier`
 
 use dissensus::examine::{Model, PathSettings, barrier};
-use dissensus::format_number;
 use dissensus::geometry::barrier::Statistics;
+use dissensus::report::plain::format_number;
 use dissensus::tables::{barrier_table, statistics_name};
 
 use crate::args::{FormArgs, ModelArgs, ask, whole};

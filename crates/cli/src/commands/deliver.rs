@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use dissensus::core::Keep;
-use dissensus::labels::{DELIVERIES, Delivers, Delivery, TARGETS, Target};
+use dissensus::labels::{Delivers, Delivery, Target, methods_help};
 use dissensus::{DeliverOptions, SparseDraw, deliver};
 
 use crate::args::{VoteArgs, whole};
@@ -19,7 +19,7 @@ use crate::ui::{self, text};
 /// per epoch and item (.csv), distributions that stay the same as items × classes, and those of each
 /// epoch as epochs × items × classes.
 #[derive(clap::Args)]
-#[command(after_help = methods())]
+#[command(after_help = methods_help())]
 pub(crate) struct Args {
     /// The votes
     #[arg(long, value_name = "FILE")]
@@ -47,31 +47,6 @@ pub(crate) struct Args {
     force: bool,
     #[command(flatten)]
     reading: VoteArgs,
-}
-
-/// The lists of methods and targets, for the help.
-fn methods() -> String {
-    let mut page = String::from("Methods:\n");
-    for info in DELIVERIES {
-        page += &format!("  {:<16} {}\n", info.name, info.description);
-        for s in info.settings {
-            page += &format!("  {:<16}   {}={}: {}\n", "", s.name, s.default, s.description);
-        }
-    }
-    let named = |form: Delivers| -> String {
-        let of = DELIVERIES.iter().filter(|info| info.delivers == form).map(|info| info.name);
-        of.collect::<Vec<_>>().join(", ")
-    };
-    page += &format!(
-        "\nDistributions, the same in every epoch: {}\nDistributions of each epoch: {}\n",
-        named(Delivers::Distributions),
-        named(Delivers::EpochDistributions)
-    );
-    page += "\nTargets:\n";
-    for info in TARGETS {
-        page += &format!("  {:<16} {}\n", info.name, info.description);
-    }
-    page
 }
 
 /// As many epochs as a run can have.

@@ -3,11 +3,11 @@
 use std::process::ExitCode;
 
 use dissensus::causes;
-use dissensus::examine::ExamineError;
 use dissensus::report::plain::is_unsafe;
 
 use super::hints::hint_of;
 use super::paint;
+use crate::interrupt;
 
 /// Prints an error and gives the exit code.
 pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
@@ -16,10 +16,7 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     if io.is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe) {
         return ExitCode::SUCCESS;
     }
-    if causes(error.as_ref())
-        .iter()
-        .any(|c| matches!(c.downcast_ref(), Some(ExamineError::Cancelled)))
-    {
+    if interrupt::cancel().is_cancelled() {
         super::err(&format!("{}\n", paint::warn("interrupted")));
         return ExitCode::from(130);
     }

@@ -14,6 +14,8 @@ pub(crate) use dissensus::report::plain as text;
 use std::io::{IsTerminal as _, Write};
 use std::path::Path;
 
+use crate::args::quoted;
+
 /// Prints text for people. A closed pipe (`| head`) is not an error: the reader has seen enough.
 pub(crate) fn out(text: &str) -> std::io::Result<()> {
     let text = paint::rendered(text);
@@ -79,4 +81,10 @@ pub(crate) fn hint(text: &str) {
 pub(crate) fn wrote(path: &Path, what: &str) {
     let between = if what.is_empty() { "" } else { ": " };
     err(&format!("wrote {}{between}{what}\n", path.display()));
+}
+
+/// This command, to be typed again.
+pub(crate) fn same_command() -> String {
+    let arguments = std::env::args_os().skip(1).map(|argument| quoted(Path::new(&argument)));
+    std::iter::once("dissensus".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
 }

@@ -49,12 +49,13 @@ pub(crate) struct Args {
 /// Where and how runs are trained.
 #[derive(clap::Args)]
 struct JobArgs {
-    /// Runs at a time, or auto for what is fastest on the device
-    #[arg(long, value_name = "N|auto", default_value = "auto")]
-    jobs: JobCount,
+    /// Runs at a time, or auto for what is fastest on the device [default: the study's run.jobs]
+    #[arg(long, value_name = "N|auto")]
+    jobs: Option<JobCount>,
     /// The device: auto, cpu, cuda, one of several GPUs as in cuda:1, or cuda:exclusive
-    #[arg(long, value_name = "DEVICE", default_value = "auto")]
-    device: String,
+    /// [default: the study's run.device]
+    #[arg(long, value_name = "DEVICE")]
+    device: Option<String>,
     /// Write TensorBoard curves into this folder, with one folder per run
     #[arg(long, value_name = "DIR")]
     tensorboard: Option<PathBuf>,
@@ -78,14 +79,17 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let store = Store::create_or_open(&args.choice.store)?;
     check_stages(&plan, &store, &context)?;
     interrupt::listen_while_training();
-    let (device, bars) = (open_device(&args.on.device)?, Bars::new());
+    let settings = study.run_settings()?;
+    let device = open_device(args.on.device.as_ref().unwrap_or(&settings.device))?;
+    let bars = Bars::new();
+    let of_file = StudyOptions::of(&settings, &device);
     let options = StudyOptions {
-        jobs: args.on.jobs.0,
+        jobs: args.on.jobs.map_or(of_file.jobs, |jobs| jobs.0),
         curves: args.on.tensorboard.as_deref(),
         progress: &bars,
         cancel: interrupt::cancel().clone(),
         on_event: &|event| say(&event, &plan, &bars, true),
-        ..StudyOptions::new(&device)
+        ..of_file
     };
     let outcome = run_study(&plan, &store, &options);
     bars.end();
@@ -104,7 +108,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         ));
     }
     let failed = collected.failed.len() + examined.failed.len();
-    if !closed(args, &ended, collected.missing, examined.stopped) {
+    if !closed(&ended, collected.missing, examined.stopped) {
         return Ok(ExitCode::from(130));
     }
     let code = u8::from(
@@ -186,22 +190,20 @@ fn say_selected(finals: &Finals, plan: &Plan<'_>) {
 }
 
 /// Prints what failed and how to continue. Returns whether everything was attempted.
-fn closed(args: &Args, ended: &[EndedJob], missing: usize, stopped: bool) -> bool {
+fn closed(ended: &[EndedJob], missing: usize, stopped: bool) -> bool {
     for run in ended {
         if let JobOutcome::Failed(reason) = &run.outcome {
             ui::err(&format!("{} {}: {reason}\n", paint::bad("failed:"), run.label));
         }
     }
-    let words = args.choice.words();
+    let again = ui::same_command();
     let is_open =
         |run: &EndedJob| matches!(run.outcome, JobOutcome::Interrupted | JobOutcome::NotStarted);
     let open = ended.iter().any(is_open);
     if open {
-        ui::err(&format!(
-            "{missing} runs are not done; continue with\n  dissensus study run {words}\n"
-        ));
+        ui::err(&format!("{missing} runs are not done; continue with\n  {again}\n"));
     } else if stopped {
-        ui::err(&format!("stages are not done; continue with\n  dissensus study run {words}\n"));
+        ui::err(&format!("stages are not done; continue with\n  {again}\n"));
     }
     !open && !stopped
 }

@@ -3,9 +3,8 @@
 use dissensus::core::limits::MAX_THREADS;
 use dissensus::plan_study;
 use dissensus::store::Store;
-use dissensus::studies::{StatusReport, Tally};
+use dissensus::studies::StatusReport;
 use dissensus::tables::status_table;
-use serde_json::json;
 
 use super::Choice;
 use crate::args::{context, whole};
@@ -33,7 +32,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let store = Store::open(&args.choice.store)?;
     let status = plan.status(&store, args.jobs)?;
     match args.json {
-        true => ui::json(&as_json(&status)),
+        true => ui::json(&status),
         false => Ok(ui::out(&page(&study.title, &status))?),
     }
 }
@@ -60,24 +59,4 @@ fn time(seconds: f64) -> String {
         short if short < 9.95 => format!("{short:.1} s"),
         long => text::duration(long.round() as u64),
     }
-}
-
-fn as_json(status: &StatusReport) -> serde_json::Value {
-    let tally = |of: &Tally| {
-        json!({
-            "done": of.done, "running": of.running, "interrupted": of.interrupted,
-            "failed": of.failed, "missing": of.missing,
-        })
-    };
-    json!({
-        "runs": tally(&status.runs),
-        "arms": status.arms.iter().map(|arm| json!({
-            "dataset": arm.dataset, "arm": arm.arm, "runs": tally(&arm.runs),
-        })).collect::<Vec<_>>(),
-        "failed": status.failed.iter().map(|failure| json!({
-            "run": failure.id.to_string(), "label": failure.label, "reason": failure.reason,
-        })).collect::<Vec<_>>(),
-        "mean_seconds": status.mean_seconds,
-        "eta_seconds": status.eta_seconds,
-    })
 }

@@ -7,8 +7,10 @@ pub fn nearest<'a>(typed: &str, names: impl Iterator<Item = &'a str>) -> &'a str
     let typed = typed.to_lowercase();
     let letters: Vec<char> = typed.chars().take(64).collect();
     let far = |name: &&str| {
+        let name = name.to_lowercase();
         let begins = !typed.is_empty() && name.starts_with(&typed);
-        (!begins, distance(&letters, &name.chars().collect::<Vec<_>>()))
+        // Names may come from anywhere, and be as long as they like.
+        (!begins, distance(&letters, &name.chars().take(64).collect::<Vec<_>>()))
     };
     names.min_by_key(far).unwrap_or_default()
 }
@@ -42,6 +44,7 @@ mod tests {
             ("majorty", "majority"),
             ("ssl", "sls"),
             ("multi", "multipass"),
+            ("SOFT", "soft"),
         ] {
             assert_eq!(nearest(typed, names()), meant);
         }

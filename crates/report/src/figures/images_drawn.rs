@@ -5,19 +5,19 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::font::Type;
+use super::images::{Class, Images, Shown};
 use super::key::Key;
 use super::look::{Form, Paint};
 use super::panel::{HEAD, TICKS, draw_marker, text};
-use super::pictures::{Pictures, PicturesClass, PicturesItem};
 use super::scale::fixed;
 use super::scope::k_text;
 use super::sheet::{DOUBLE, Frame, Sample};
 use crate::book::Picture;
 use crate::raster;
-use crate::svg::{Svg, px};
+use crate::svg::{Attributes, Svg, px};
 
 const ROW: f64 = 9.5;
-const PICTURE: f64 = 56.0;
+const IMAGE: f64 = 56.0;
 const WORDS: f64 = 120.0;
 const GAP: f64 = 12.0;
 /// Between columns.
@@ -28,7 +28,7 @@ const SMALL: Type = Type::regular(7.5);
 struct Blocks {
     beside: usize,
     width: f64,
-    /// Of the picture or text, of the classes' names, of a column of bars.
+    /// Of the image or text, of the classes' names, of a column of bars.
     look: f64,
     names: f64,
     lane: f64,
@@ -37,7 +37,7 @@ struct Blocks {
     head: f64,
 }
 
-impl Pictures {
+impl Images {
     pub(super) fn draw(&self, title: &str, note: &str, form: Form) -> String {
         let room = DOUBLE - 8.0;
         let blocks = self.blocks(room);
@@ -72,8 +72,8 @@ impl Pictures {
     }
 
     fn blocks(&self, room: f64) -> Blocks {
-        let words = self.items.iter().any(|item| item.picture.is_none() && item.text.is_some());
-        let look = if words { WORDS } else { PICTURE };
+        let words = self.items.iter().any(|item| item.image.is_none() && item.text.is_some());
+        let look = if words { WORDS } else { IMAGE };
         let names = self.items.iter().flat_map(|item| item.classes.iter().map(|c| &c.name));
         let names = names.map(|name| SMALL.width(name)).fold(0.0, f64::max).min(64.0);
         let lanes = self.columns.len() as f64 + 1.0;
@@ -92,7 +92,7 @@ impl Pictures {
         Blocks { beside, width, look, names, lane, heads, head: 9.0 * most as f64 + 2.0 }
     }
 
-    fn block(&self, svg: &mut Svg, blocks: &Blocks, item: &PicturesItem, (x, y): (f64, f64)) {
+    fn block(&self, svg: &mut Svg, blocks: &Blocks, item: &Shown, (x, y): (f64, f64)) {
         let title = HEAD.cut(&item.title, blocks.width);
         text(svg, (x, y + 8.0), "start", HEAD, Paint::Ink, &title);
         let top = y + 12.0;
@@ -138,36 +138,24 @@ impl Pictures {
         }
     }
 
-    fn bars(&self, svg: &mut Svg, blocks: &Blocks, class: &PicturesClass, (first, y): (f64, f64)) {
+    fn bars(&self, svg: &mut Svg, blocks: &Blocks, class: &Class, (first, y): (f64, f64)) {
         let track = svg.paint(Paint::Grid);
         let bar = |svg: &mut Svg, lane: usize, share: Option<f64>, whose: &str| {
             let x = px(first + lane as f64 * (blocks.lane + LANE));
             let (y, high, room) = (px(y + 1.0), px(ROW - 3.0), px(blocks.lane));
+            let rect = |svg: &mut Svg, wide: &String, look: &Attributes<'_>, tip: &str| {
+                let place: &Attributes<'_> =
+                    &[("x", &x), ("y", &y), ("width", wide), ("height", &high)];
+                svg.with_tip("rect", &[place, look].concat(), tip);
+            };
             let Some(share) = share else {
-                let dash: [(&str, &dyn std::fmt::Display); 6] = [
-                    ("x", &x),
-                    ("y", &y),
-                    ("width", &room),
-                    ("height", &high),
-                    ("fill", &"none"),
-                    ("stroke", &track),
-                ];
-                return svg.with_tip("rect", &dash, &format!("{whose}, {}: no data", class.name));
+                let tip = format!("{whose}, {}: no data", class.name);
+                return rect(svg, &room, &[("fill", &"none"), ("stroke", &track)], &tip);
             };
             let tip = format!("{whose}, {}: {}", class.name, fixed(share, 3));
-            let ground: [(&str, &dyn std::fmt::Display); 6] = [
-                ("x", &x),
-                ("y", &y),
-                ("width", &room),
-                ("height", &high),
-                ("fill", &track),
-                ("stroke", &"none"),
-            ];
-            svg.with_tip("rect", &ground, &tip);
+            rect(svg, &room, &[("fill", &track), ("stroke", &"none")], &tip);
             let wide = px(blocks.lane * share.clamp(0.0, 1.0));
-            let filled: [(&str, &dyn std::fmt::Display); 5] =
-                [("x", &x), ("y", &y), ("width", &wide), ("height", &high), ("stroke", &"none")];
-            svg.with_tip("rect", &filled, &tip);
+            rect(svg, &wide, &[("stroke", &"none")], &tip);
         };
         let muted = svg.paint(Paint::Muted);
         svg.open("g", &[("fill", &muted)]);
@@ -175,9 +163,7 @@ impl Pictures {
         svg.close("g");
         for (i, (column, share)) in self.columns.iter().zip(&class.predicted).enumerate() {
             let colour = svg.paint(Paint::Arm(column.key.look));
-            let look: [(&str, &dyn std::fmt::Display); 3] =
-                [("class", &"arm"), ("data-arm", &column.key.name), ("fill", &colour)];
-            svg.open("g", &look);
+            svg.open("g", &[("class", &"arm"), ("data-arm", &column.key.name), ("fill", &colour)]);
             bar(svg, i + 1, *share, &column.title);
             svg.close("g");
         }
@@ -185,49 +171,37 @@ impl Pictures {
 }
 
 impl Blocks {
-    fn height(&self, item: &PicturesItem) -> f64 {
+    fn height(&self, item: &Shown) -> f64 {
         let more = usize::from(item.others > 0);
         let rows = self.head + ROW * (item.classes.len() + more) as f64;
-        let look = match (&item.picture, &item.text) {
+        let look = match (&item.image, &item.text) {
             (None, None) => 0.0,
-            _ => PICTURE,
+            _ => IMAGE,
         };
         12.0 + rows.max(look)
     }
 }
 
-/// A picture, its longer side so long; `tip` is said of it.
-pub(super) fn draw_picture(
-    svg: &mut Svg,
-    picture: &Picture,
-    side: f64,
-    (x, y): (f64, f64),
-    tip: &str,
-) {
-    let Some(png) = raster::picture(picture) else {
+/// An image, its longer side so long; `tip` is said of it.
+pub(super) fn draw_image(svg: &mut Svg, image: &Picture, side: f64, (x, y): (f64, f64), tip: &str) {
+    let Some(png) = raster::picture(image) else {
         return text(svg, (x, y + 8.0), "start", TICKS, Paint::Muted, "no image");
     };
-    let whole = picture.width.max(picture.height) as f64;
-    let (wide, high) = (picture.width as f64 / whole, picture.height as f64 / whole);
+    let whole = image.width.max(image.height) as f64;
+    let (wide, high) = (image.width as f64 / whole, image.height as f64 / whole);
     let (w, h) = (px(side * wide), px(side * high));
     let (x, y) = (px(x), px(y));
     let data = format!("data:image/png;base64,{}", STANDARD.encode(png));
-    let image: [(&str, &dyn std::fmt::Display); 6] = [
-        ("x", &x),
-        ("y", &y),
-        ("width", &w),
-        ("height", &h),
-        // Without smoothing: the pixels are what people saw.
-        ("image-rendering", &"pixelated"),
-        ("href", &data),
-    ];
-    svg.with_tip("image", &image, tip);
+    let place: &Attributes<'_> = &[("x", &x), ("y", &y), ("width", &w), ("height", &h)];
+    // Without smoothing: the pixels are what people saw.
+    let look: &Attributes<'_> = &[("image-rendering", &"pixelated"), ("href", &data)];
+    svg.with_tip("image", &[place, look].concat(), tip);
 }
 
-/// The picture, or the text in so many lines as there is room for.
-fn look(svg: &mut Svg, blocks: &Blocks, item: &PicturesItem, (x, y): (f64, f64)) {
-    if let Some(picture) = &item.picture {
-        return draw_picture(svg, picture, PICTURE, (x, y), &item.id);
+/// The image, or the text in so many lines as there is room for.
+fn look(svg: &mut Svg, blocks: &Blocks, item: &Shown, (x, y): (f64, f64)) {
+    if let Some(image) = &item.image {
+        return draw_image(svg, image, IMAGE, (x, y), &item.id);
     }
     let Some(words) = &item.text else { return };
     let lines = ((blocks.height(item) - 14.0) / 9.0) as usize;
