@@ -57,7 +57,7 @@ pub use distribution::{
 };
 pub use ids::{Ids, IdsBuilder, id_hash};
 pub use matching::{Joined, MatchError, Matched, Missing, match_ids};
-pub use nearest::nearest;
+pub use nearest::{nearest, nearest_names};
 pub use numbers::thousands;
 pub use progress::{Cancel, Event, Progress, Silent, Unit};
 pub use table::{Ballots, Vote, VoteTable, Votes};

@@ -2,17 +2,32 @@
 //! or swapped with a neighbour (the optimal string alignment distance). Beginnings come first, so that
 //! `eps` is `epsilon`.
 
+/// Names that are told to somebody who typed another.
+const TOLD: usize = 3;
+
 /// The nearest of the names; the first of several that are as near. Empty where there are none.
 pub fn nearest<'a>(typed: &str, names: impl Iterator<Item = &'a str>) -> &'a str {
+    nearest_names(typed, names).first().copied().unwrap_or_default()
+}
+
+/// The nearest of the names, nearest first: at most three, those behind the first no farther from it
+/// than half of what was typed. None where there are no names.
+pub fn nearest_names<'a>(typed: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let typed = typed.to_lowercase();
     let letters: Vec<char> = typed.chars().take(64).collect();
-    let far = |name: &&str| {
+    let far = |name: &str| {
         let name = name.to_lowercase();
         let begins = !typed.is_empty() && name.starts_with(&typed);
         // Names may come from anywhere, and be as long as they like.
         (!begins, distance(&letters, &name.chars().take(64).collect::<Vec<_>>()))
     };
-    names.min_by_key(far).unwrap_or_default()
+    let mut found: Vec<_> = names.map(|name| (far(name), name)).collect();
+    found.sort_by_key(|(far, _)| *far);
+    let near = |(place, ((behind, distance), _)): &(usize, ((bool, usize), &str))| {
+        *place == 0 || !behind || 2 * distance <= letters.len()
+    };
+    let near = found.into_iter().enumerate().filter(near);
+    near.map(|(_, (_, name))| name).take(TOLD).collect()
 }
 
 fn distance(a: &[char], b: &[char]) -> usize {
@@ -49,5 +64,10 @@ mod tests {
             assert_eq!(nearest(typed, names()), meant);
         }
         assert_eq!(nearest("x", std::iter::empty()), "");
+        let metrics = ["soft_nll", "hard_nll", "kl", "soft_brier"];
+        let near = |typed| nearest_names(typed, metrics.into_iter());
+        assert_eq!(near("soft"), ["soft_nll", "soft_brier"]);
+        assert_eq!(near("art_nll"), ["hard_nll", "soft_nll"]);
+        assert_eq!(near("x"), ["kl"], "far from all: one, not three");
     }
 }

@@ -27,7 +27,7 @@ macro_rules! file {
                 origin: $crate::catalogue::Origin::$origin,
                 note: $note,
             }],
-            sources: &[$($crate::catalogue::file!(source $source $(, in $archive)?)),*],
+            sources: &[$(file!(source $source $(, in $archive)?)),*],
         }
     };
     (source $url:expr) => {
@@ -37,7 +37,6 @@ macro_rules! file {
         $crate::catalogue::Source::Member { archive: &$archive, member: $member }
     };
 }
-use file;
 
 mod blends;
 mod chaosnli;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use dissensus_core::{TieRule, VoteTable};
 use dissensus_io::ReadError;
-use dissensus_labels::{example_key, nearest};
+use dissensus_labels::example_key;
 use dissensus_measure::{
     Judged, METRICS, Matrix, MeasureError, Metric, ModelOutput, Score, Scorer, Settings, Truth,
 };
@@ -20,8 +20,16 @@ use dissensus_stats::bootstrap::{
 use dissensus_report::plain::thousands;
 
 /// The metrics where none are named.
-pub const DEFAULT_METRICS: [&str; 7] =
-    ["soft_nll", "kl", "soft_brier", "accuracy", "ece_mass", "smooth_ece", "entropy_spearman"];
+pub const DEFAULT_METRICS: [&str; 8] = [
+    "soft_nll",
+    "kl",
+    "soft_brier",
+    "accuracy",
+    "ece_mass",
+    "ece_mass_human",
+    "smooth_ece",
+    "entropy_spearman",
+];
 
 /// Replicates of a metric that is computed again for each of them, at the most.
 const SET_REPLICATES: usize = 200;
@@ -32,7 +40,7 @@ pub fn metrics(names: &[String]) -> Result<Vec<&'static Metric>, ScoreError> {
         return Ok(METRICS.iter().collect());
     }
     let find = |name: &str| {
-        let nearest = || nearest(name, METRICS.iter().map(|metric| metric.about.name));
+        let nearest = || dissensus_measure::nearest_metrics(name);
         let unknown = || ScoreError::UnknownMetric { name: name.to_owned(), nearest: nearest() };
         dissensus_measure::metric(name).ok_or_else(unknown)
     };
@@ -108,12 +116,12 @@ impl ScoreOptions {
 #[non_exhaustive]
 pub enum ScoreError {
     /// No metric has this name.
-    #[error("there is no metric {name:?}; did you mean `{nearest}`?")]
+    #[error("there is no metric {name:?}")]
     UnknownMetric {
         /// The name.
         name: String,
-        /// The metric with the most similar name.
-        nearest: &'static str,
+        /// The known names nearest to it, nearest first.
+        nearest: Vec<String>,
     },
     /// The predictions do not fit the votes.
     #[error(transparent)]

@@ -565,7 +565,6 @@ fn middle(mut all: Vec<f64>) -> f64 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::Cpu;

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde_json::Value;
 
 use crate::error::{Problem, ReadError, shorten};
-use crate::input::Input;
+use crate::input::{HEAD, Input};
 use crate::json::without_bom;
 use crate::source::SourceOptions;
 use crate::table::{Body, Row, Rows};
@@ -40,7 +40,11 @@ pub fn open(input: Input, options: &SourceOptions) -> Result<Table, ReadError> {
     // An incomplete last line would look ragged.
     let complete = match (input.whole, memchr::memrchr(b'\n', body)) {
         (false, Some(end)) => &body[..end],
-        _ => body,
+        (false, None) => {
+            let problem = Problem::TooLarge { what: "the first line", limit: HEAD as u64 };
+            return Err(ReadError::new(name, problem).row(1));
+        }
+        (true, _) => body,
     };
     let delimiter =
         options.delimiter.map_or_else(|| guess_delimiter(complete), |delimiter| delimiter.0);
@@ -345,6 +349,14 @@ mod tests {
         let table = open(latin, &SourceOptions::default()).unwrap();
         let error = table.rows(&Limits::default()).next().unwrap().unwrap_err();
         assert_eq!(error.to_string(), "x, row 2, column \"#2\": not UTF-8 text (byte 0xe9)");
+    }
+
+    #[test]
+    fn a_first_line_without_end_is_named() {
+        let text = format!("{}\n1\n", "column,".repeat(50_000));
+        let input = Input::from_bytes("x", text.into()).unwrap();
+        let error = open(input, &SourceOptions::default()).err().unwrap().to_string();
+        assert_eq!(error, "x, row 1: the first line is larger than 262144 bytes");
     }
 
     #[test]

@@ -37,8 +37,10 @@ pub mod tensors;
 
 pub use archive::Archive;
 pub use error::{Problem, ReadError, shorten};
-pub use files::{Durability, Existing, FileError, Out, TEMPORARY, sync_folder, write_file};
-pub use input::Input;
+pub use files::{
+    Durability, Existing, FileError, Out, TEMPORARY, remove_orphans, sync_folder, write_file,
+};
+pub use input::{Input, MOST_TIMES, most_unpacked};
 pub use lock::Lock;
 pub use options::{Delimiter, ReadOption};
 pub use source::{Limits, Source, SourceOptions};

@@ -87,6 +87,12 @@ pub fn metric(name: &str) -> Option<&'static Metric> {
     METRICS.iter().find(|metric| metric.about.name == name)
 }
 
+/// The metrics whose names are nearest to one that there is none of, nearest first.
+pub fn nearest_metrics(name: &str) -> Vec<String> {
+    let names = METRICS.iter().map(|metric| metric.about.name);
+    dissensus_core::nearest_names(name, names).into_iter().map(str::to_owned).collect()
+}
+
 /// A metric's name and what came out.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Score {

@@ -1,6 +1,6 @@
 //! What can be wrong with what a study asks of its report.
 
-use dissensus_core::nearest;
+use dissensus_core::nearest_names;
 use dissensus_stats::StatsError;
 
 use crate::page::PageError;
@@ -9,7 +9,7 @@ use crate::page::PageError;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ReportError {
     /// A name that the results do not have.
-    #[error("{place}: there is no {what} {name:?}; did you mean {nearest:?}? There are {known}")]
+    #[error("{place}: there is no {what} {name:?}{}There are {known}", suggested(nearest))]
     UnknownName {
         /// Where it stands, such as `table "main"`.
         place: String,
@@ -17,8 +17,8 @@ pub enum ReportError {
         what: &'static str,
         /// The name.
         name: String,
-        /// The known name nearest to it.
-        nearest: String,
+        /// The known names nearest to it, nearest first.
+        nearest: Vec<String>,
         /// All of them, joined.
         known: String,
     },
@@ -110,14 +110,14 @@ pub enum ReportError {
         key: &'static str,
     },
     /// An item that no collection has. Not all are named here: there may be thousands.
-    #[error("{place}: there is no item {item:?}; did you mean {nearest:?}?")]
+    #[error("{place}: there is no item {item:?}{}", suggested(nearest).trim_end())]
     UnknownItem {
         /// Where, such as `figure "looks"`.
         place: String,
         /// The item's id.
         item: String,
-        /// The known id nearest to it.
-        nearest: String,
+        /// The known ids nearest to it, nearest first.
+        nearest: Vec<String>,
     },
     /// A picture that cannot be drawn.
     #[error("a figure cannot be drawn: {reason}")]
@@ -143,9 +143,24 @@ impl ReportError {
         name: &str,
         known: impl Iterator<Item = &'a str> + Clone,
     ) -> Self {
-        let nearest = nearest(name, known.clone()).to_owned();
+        let nearest = owned(nearest_names(name, known.clone()));
         let known = known.collect::<Vec<_>>().join(", ");
         Self::UnknownName { place, what, name: name.to_owned(), nearest, known }
+    }
+}
+
+/// Names as an error carries them.
+pub(crate) fn owned(names: Vec<&str>) -> Vec<String> {
+    names.into_iter().map(str::to_owned).collect()
+}
+
+/// The nearest names as a question, with what stands before and behind it.
+fn suggested(nearest: &[String]) -> String {
+    let quoted: Vec<String> = nearest.iter().map(|name| format!("{name:?}")).collect();
+    match quoted.split_last() {
+        None => ". ".to_owned(),
+        Some((last, [])) => format!("; did you mean {last}? "),
+        Some((last, others)) => format!("; did you mean {} or {last}? ", others.join(", ")),
     }
 }
 

@@ -92,12 +92,15 @@ impl Svg {
                 font::css(),
                 Paint::Paper.written(form),
             ),
-            // A title of the whole would pop up wherever the pointer rests.
+            // A title of the whole would pop up wherever the pointer rests. The page draws it as wide
+            // as its card, and letters at most twice as large as on paper.
             Form::Page => format!(
                 "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"figure\" {view} \
-                 width=\"{}\" height=\"{}\" role=\"img\" aria-label=\"{title}\">\n{body}</svg>\n",
+                 width=\"{}\" height=\"{}\" style=\"max-width:{}px\" role=\"img\" \
+                 aria-label=\"{title}\">\n{body}</svg>\n",
                 px(width * 4.0 / 3.0),
                 px(height * 4.0 / 3.0),
+                px(width * 8.0 / 3.0),
             ),
         }
     }

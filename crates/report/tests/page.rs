@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use dissensus_report::book::{Arm, Book, Collection, Item};
+use dissensus_report::book::{Arm, Book, Collection, Item, Metric};
 use dissensus_report::figures::{self, Figure};
 use dissensus_report::page::render;
 use dissensus_report::tables::{self, Table, Tally};
@@ -96,7 +96,10 @@ fn everything_is_said() {
     let page = page(&page_book::hostile());
     for text in [
         "160 runs are done, <a href=\"#runs\">1 failed</a>, 2 are not done.",
-        "<strong>Sampled labels</strong> has the best mean Accuracy (higher is better) on Pictures",
+        "Accuracy (higher is better) on Pictures: no significant difference between \
+         <strong>Sampled labels</strong>",
+        "(smallest possible p",
+        "More columns: scroll sideways",
         "3 cells have a published mean and sd",
         "the loss is not finite",
         "<dt>version</dt><dd>0.1.0</dd>",
@@ -109,6 +112,23 @@ fn everything_is_said() {
     ] {
         assert!(page.contains(text), "{text:?} is not in the page");
     }
+}
+
+/// What stands between backticks is code; none is left to read.
+#[test]
+fn no_backtick_is_shown() {
+    let arm = Arm { name: "sls".into(), title: "SLS".into(), about: "As `sls` says.".into() };
+    let settings = "as for `kl`".into();
+    let metric = Metric { name: "kl".into(), title: "KL".into(), settings, ..Metric::default() };
+    let about = "What does `sls` do with `5` votes?".into();
+    let book = Book { about, arms: vec![arm], metrics: vec![metric], ..Book::default() };
+    let table =
+        Table { title: "The `main` one".into(), note: "See `kl`.".into(), ..Table::default() };
+    let page = render(&book, &[table], &[], None).unwrap();
+    let main = between(&page, "<main", "</main>");
+    assert!(!main.contains('`'), "{main}");
+    assert!(main.contains("What does <code>sls</code> do with <code>5</code> votes?"), "{main}");
+    assert!(main.contains("<h3>The <code>main</code> one</h3>"), "{main}");
 }
 
 #[test]

@@ -30,7 +30,6 @@ fn arms_go_down_and_metrics_across() {
         table.remarks,
         [
             "Mean ± sample standard deviation over 5 seeds.",
-            "Bold: the best mean.",
             "Undefined values are left out: n = 4 of 5 for majority · Accuracy.",
         ]
     );
@@ -174,7 +173,7 @@ fn unknown_names_come_with_the_nearest() {
     ] {
         match prepare(&spec, &book()).unwrap_err() {
             ReportError::UnknownName { what: of, nearest: near, place, .. } => {
-                assert_eq!((of, near.as_str(), place.as_str()), (what, nearest, "table \"t\""));
+                assert_eq!((of, near[0].as_str(), place.as_str()), (what, nearest, "table \"t\""));
             }
             other => panic!("{other}"),
         }

@@ -141,3 +141,61 @@ fn a_metric_without_a_direction_is_tested_on_both_sides() {
     let remarks = table(&better, &book).remarks.join(" ");
     assert!(remarks.contains("two-sided for a metric that has none"), "{remarks}");
 }
+
+/// Bold is the best mean of a column where the table's own test tells it from the others.
+#[test]
+fn only_what_a_test_separates_is_bold() {
+    let bold = |spec: &TableSpec, book: &Book| -> Vec<bool> {
+        let table = table(spec, book);
+        (0..table.lines.len()).map(|line| number(&table, line, 0).bold).collect()
+    };
+    let remarks = |spec: &TableSpec, book: &Book| table(spec, book).remarks.join(" ");
+    let better = against(TestKind::Wilcoxon, Side::Better, Family::None);
+    let nll = TableSpec { metrics: vec!["nll".into()], ..better };
+    assert_eq!(bold(&nll, &book()), [false, true, false]);
+    assert!(
+        remarks(&nll, &book()).contains("Bold: the best mean, where its test has p below 0.05")
+    );
+    // Two-sided, five pairs cannot give such a p.
+    let two = TableSpec {
+        metrics: nll.metrics.clone(),
+        ..against(TestKind::Wilcoxon, Side::Two, Family::None)
+    };
+    assert_eq!(bold(&two, &book()), [false; 3]);
+    let words = "no significant difference (smallest possible p 0.0625 with 5 seeds).";
+    assert!(remarks(&two, &book()).contains(words), "{}", remarks(&two, &book()));
+    // Nor can Holm's correction over two tests.
+    let family = TableSpec {
+        metrics: nll.metrics.clone(),
+        ..against(TestKind::Wilcoxon, Side::Better, Family::Column)
+    };
+    assert_eq!(bold(&family, &book()), [false; 3]);
+    assert!(remarks(&family, &book()).contains("(smallest possible p 0.0625 with 5 seeds)"));
+    // Without a test nothing is bold, though a mean is the best.
+    let untested = TableSpec { against: None, ..nll.clone() };
+    assert_eq!(bold(&untested, &book()), [false; 3]);
+    assert!(number(&table(&untested, &book()), 1, 0).best);
+    // An arm that lacks a seed has its mean over other runs.
+    let mut fewer = book();
+    fewer.rows.retain(|row| row.arm != "majority" || row.seed != 4);
+    assert_eq!(bold(&nll, &fewer), [false; 3]);
+    let why = "Means over different seeds are not compared, and none of them is bold.";
+    assert!(remarks(&nll, &fewer).contains(why), "{}", remarks(&nll, &fewer));
+}
+
+/// Three seeds: an exact two-sided p is 0.25 or more.
+#[test]
+fn three_seeds_separate_nothing() {
+    let mut book = bare();
+    add(&mut book, "soft", None, "nll", &some(&[0.5, 0.6, 0.7]));
+    add(&mut book, "sls", None, "nll", &some(&[0.1, 0.2, 0.3]));
+    let two = against(TestKind::Wilcoxon, Side::Two, Family::None);
+    let table = table(&two, &book);
+    assert!(number(&table, 1, 0).best && !number(&table, 1, 0).bold);
+    let words = "no significant difference (smallest possible p 0.25 with 3 seeds).";
+    assert!(table.remarks.join(" ").contains(words), "{:?}", table.remarks);
+    let page = dissensus_report::page::render(&book, &[table], &[], None).unwrap();
+    let words = "no significant difference between <strong>SLS</strong>, 0.2000 ± 0.1000 (n = 3), \
+                 and <strong>Soft labels</strong>: p = 0.250 (smallest possible p 0.25 with 3 seeds)";
+    assert!(page.contains(words) && !page.contains("has the best mean"), "{page}");
+}

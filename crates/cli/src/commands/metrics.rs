@@ -2,10 +2,9 @@
 
 use std::fmt::Write as _;
 
-use dissensus::labels::nearest;
-use dissensus::measure::{About, METRICS, explain, ood};
+use dissensus::measure::{About, METRICS, explain, nearest_metrics, ood};
 
-use crate::ui::{self, paint, text};
+use crate::ui::{self, hints, paint, text};
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
@@ -24,12 +23,8 @@ pub(crate) fn run(command: Command) -> anyhow::Result<()> {
         Command::Explain { name } => match explain(&name) {
             Some(page) => ui::out(&page)?,
             None => {
-                let names = families().into_iter().flat_map(|(_, abouts)| abouts);
-                let nearest = nearest(&name, names.map(|about| about.name));
-                anyhow::bail!(
-                    "there is no metric {name:?}; did you mean `{nearest}`? `dissensus metrics list` \
-                     lists them"
-                )
+                let hint = hints::metric_hint(&nearest_metrics(&name));
+                anyhow::bail!("there is no metric {name:?}; {hint}")
             }
         },
     }

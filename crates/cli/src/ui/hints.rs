@@ -89,13 +89,21 @@ fn library_hint(error: &dissensus::Error) -> Option<String> {
 }
 
 fn score_hint(error: &ScoreError) -> Option<String> {
-    let words = match error {
-        ScoreError::UnknownMetric { .. } => "`dissensus metrics list` lists the metrics",
-        ScoreError::WithoutVotes { .. } => "remove these items from the predictions first",
-        ScoreError::NotPaired { .. } => "give --a and --b as many files; they are paired in order",
-        _ => return None,
-    };
-    Some(words.to_owned())
+    match error {
+        ScoreError::UnknownMetric { nearest, .. } => Some(metric_hint(nearest)),
+        ScoreError::WithoutVotes { .. } => {
+            Some("remove these items from the predictions first".to_owned())
+        }
+        ScoreError::NotPaired { .. } => {
+            Some("give --a and --b as many files; they are paired in order".to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// The metrics nearest to an unknown one, and where all are listed.
+pub(crate) fn metric_hint(nearest: &[String]) -> String {
+    format!("did you mean {}? `dissensus metrics list` lists the metrics", nearest.join(" or "))
 }
 
 fn config_hint(error: &ConfigError) -> Option<String> {
@@ -177,7 +185,9 @@ fn fetch_hint(error: &FetchError, study: bool) -> Option<String> {
             "run `dissensus data fetch {name}`, or give --fetch to `dissensus study run`, which \
              downloads everything that the study needs"
         ),
-        FetchError::NotInCache { name, .. } => format!("run `dissensus data fetch {name}`"),
+        FetchError::NotInCache { name, .. } | FetchError::Damaged { name, .. } => {
+            format!("run `dissensus data fetch {name}`")
+        }
         FetchError::NoSource { name, file, made_by: Some(script), .. } => format!(
             "make it with `python3 {script} DIR/{file}` (a script of the source repository), then \
              run `dissensus data fetch {name} --from DIR`"

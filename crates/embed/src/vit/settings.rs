@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use crate::EmbedError;
-use crate::transformer::{Act, Norms, Shape, json, optional};
+use crate::transformer::{Act, Norms, Shape, optional};
 
 /// The part of `config.json` that decides something.
 #[derive(Debug, Deserialize)]

@@ -436,7 +436,6 @@ kernels! {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used)]
 mod tests {
     use std::collections::BTreeMap;
 
@@ -477,6 +476,42 @@ mod tests {
             }
         }
         found
+    }
+
+    /// The driver reads as many bytes of an argument as its type has, from the first on.
+    #[test]
+    fn arguments_begin_with_the_bytes_of_their_types() {
+        let kernel = Dropout {
+            x: 0x1234_5678_9abc,
+            len: 70_000,
+            threshold: 7,
+            seed: 8,
+            stream: u64::MAX - 1,
+            epoch: 16,
+            step: 24,
+            layer: 3,
+            add: true,
+            y: 32,
+        };
+        let found = kernel.arguments();
+        let bytes = |at: usize, size: usize| found[at].to_ne_bytes()[..size].to_vec();
+        assert_eq!(bytes(0, 8), 0x1234_5678_9abc_u64.to_ne_bytes());
+        assert_eq!(bytes(1, 4), 70_000_i32.to_ne_bytes());
+        assert_eq!(bytes(2, 4), 7_u32.to_ne_bytes());
+        assert_eq!(bytes(4, 8), (u64::MAX - 1).to_ne_bytes());
+        assert_eq!(bytes(8, 4), 1_i32.to_ne_bytes());
+        let factors = AdamFactors {
+            steps: 1,
+            rate: 2,
+            beta1: 0.9,
+            beta2: 0.999,
+            epsilon: 1e-8,
+            decay: -0.5,
+            by: 3,
+        };
+        assert_eq!(factors.arguments()[5].to_ne_bytes()[..4], (-0.5_f32).to_ne_bytes());
+        let move_back = Perturb { dx: 0, moves: 0, len: 1 << 33, x: 0 };
+        assert_eq!(move_back.arguments()[2].to_ne_bytes(), (1_i64 << 33).to_ne_bytes());
     }
 
     /// Every kernel of the list is in the sources with these parameters in this order, and every

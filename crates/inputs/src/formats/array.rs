@@ -187,7 +187,6 @@ fn layout(file: &str, shape: [usize; 4], options: &ReadOptions) -> Result<Layout
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
     use crate::read_bytes;

@@ -45,7 +45,6 @@ fn read(origin: &Origin, opened: Opened, options: &ReadOptions) -> Result<Inputs
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::super::npy_bytes;
     use super::*;

@@ -54,7 +54,6 @@ fn json_ids(file: &str, text: &str) -> Result<Vec<String>, InputError> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
     use crate::{Kind, read_bytes};

@@ -86,6 +86,10 @@ fn kind(error: &ureq::Error) -> HttpErrorKind {
             HttpErrorKind::ConnectionRefused
         }
         ureq::Error::Timeout(_) => HttpErrorKind::Timeout,
+        // What rustls says of one, which it will say again.
+        ureq::Error::Io(io) if io.to_string().starts_with("invalid peer certificate") => {
+            HttpErrorKind::Failed(io.to_string())
+        }
         // The reader of a body wraps its own errors.
         ureq::Error::Io(io) => match io.get_ref().and_then(|inner| inner.downcast_ref()) {
             Some(inner @ (ureq::Error::BodyExceedsLimit(_) | ureq::Error::Timeout(_))) => {
@@ -96,5 +100,21 @@ fn kind(error: &ureq::Error) -> HttpErrorKind {
         ureq::Error::Protocol(_) => HttpErrorKind::Protocol(error.to_string()),
         ureq::Error::BodyExceedsLimit(most) => HttpErrorKind::TooLarge(*most),
         _ => HttpErrorKind::Failed(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io;
+
+    #[test]
+    fn a_bad_certificate_is_not_asked_for_again() {
+        let refused = |text: &str| {
+            let error = ureq::Error::Io(io::Error::new(io::ErrorKind::InvalidData, text));
+            HttpError::new("https://a.b", &error).kind
+        };
+        assert!(!refused("invalid peer certificate: UnknownIssuer").is_transient());
+        assert!(refused("received corrupt message").is_transient());
     }
 }

@@ -6,7 +6,7 @@ use crate::{About, Against, Direction, Note, Scorer, Value};
 pub(super) const MAJORITY: Metric = Metric {
     about: About {
         name: "classwise_ece",
-        short: "classwise ECE",
+        short: "classwise ECE (majority)",
         title: "classwise calibration error, against the majority label",
         formula: "mean over classes k of Σ_b n_b/N |mean q_k − share with majority label k| over \
                   bins b by q_k",
@@ -23,8 +23,8 @@ pub(super) const MAJORITY: Metric = Metric {
 pub(super) const HUMAN: Metric = Metric {
     about: About {
         name: "classwise_ece_human",
-        short: "classwise ECE (human)",
-        title: "classwise calibration error, against the human probability",
+        short: "classwise ECE (votes)",
+        title: "classwise calibration error, against the votes",
         formula: "mean over classes k of Σ_b n_b/N |mean q_k − mean p_k| over bins b by q_k",
         ..MAJORITY.about
     },

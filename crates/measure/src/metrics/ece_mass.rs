@@ -7,7 +7,7 @@ use crate::{About, Against, Direction, Note, Scorer, Value};
 pub(super) const MAJORITY: Metric = Metric {
     about: About {
         name: "ece_mass",
-        short: "ECE",
+        short: "ECE (majority)",
         title: "expected calibration error, equal-mass bins, against the majority label",
         formula: "Σ_b n_b/N |mean f − mean y| over bins b of equally many items by f; f = max q, \
                   y for the predicted class: 1 where it is the majority label, else 0",
@@ -26,8 +26,8 @@ pub(super) const MAJORITY: Metric = Metric {
 pub(super) const HUMAN: Metric = Metric {
     about: About {
         name: "ece_mass_human",
-        short: "ECE (human)",
-        title: "expected calibration error, equal-mass bins, against the human probability",
+        short: "ECE (votes)",
+        title: "expected calibration error, equal-mass bins, against the votes",
         formula: "Σ_b n_b/N |mean f − mean y| over bins b of equally many items by f; f = max q, \
                   y for the predicted class: its share of the votes",
         ..MAJORITY.about

@@ -7,7 +7,7 @@ use crate::{About, Against, Direction, Note, Scorer, Value};
 pub(super) const MAJORITY: Metric = Metric {
     about: About {
         name: "ece_width",
-        short: "ECE, equal width",
+        short: "ECE, equal width (majority)",
         title: "expected calibration error, equal-width bins, against the majority label",
         formula: "Σ_b n_b/N |mean f − mean y| over bins b of [0, 1] of equal width by f; f = max \
                   q, y for the predicted class: 1 where it is the majority label, else 0",
@@ -25,8 +25,8 @@ pub(super) const MAJORITY: Metric = Metric {
 pub(super) const HUMAN: Metric = Metric {
     about: About {
         name: "ece_width_human",
-        short: "ECE, equal width (human)",
-        title: "expected calibration error, equal-width bins, against the human probability",
+        short: "ECE, equal width (votes)",
+        title: "expected calibration error, equal-width bins, against the votes",
         formula: "Σ_b n_b/N |mean f − mean y| over bins b of [0, 1] of equal width by f; f = max \
                   q, y for the predicted class: its share of the votes",
         ..MAJORITY.about

@@ -6,7 +6,7 @@ use crate::{About, Against, Direction, Note, Scorer, Value};
 pub(super) const MAJORITY: Metric = Metric {
     about: About {
         name: "smooth_ece",
-        short: "smooth ECE",
+        short: "smooth ECE (majority)",
         title: "smooth calibration error, against the majority label",
         formula: "∫ |Σ_i K(t, f_i)(f_i − y_i)| dt / N, K a Gaussian reflected at 0 and 1 with the \
                   bandwidth that equals the result; f = max q, y for the predicted class: 1 where \
@@ -25,8 +25,8 @@ pub(super) const MAJORITY: Metric = Metric {
 pub(super) const HUMAN: Metric = Metric {
     about: About {
         name: "smooth_ece_human",
-        short: "smooth ECE (human)",
-        title: "smooth calibration error, against the human probability",
+        short: "smooth ECE (votes)",
+        title: "smooth calibration error, against the votes",
         formula: "∫ |Σ_i K(t, f_i)(f_i − y_i)| dt / N, K a Gaussian reflected at 0 and 1 with the \
                   bandwidth that equals the result; f = max q, y for the predicted class: its \
                   share of the votes",

@@ -55,6 +55,22 @@ fn the_list_is_complete() {
     }
     assert!(crate::explain("knn").unwrap().contains("higher = more out-of-distribution"));
     assert_eq!(crate::explain("nothing"), None);
+    assert_eq!(nearest_metrics("soft_nl")[0], "soft_nll");
+}
+
+/// What a calibration error is against stands in its title and at the head of its column.
+#[test]
+fn calibration_errors_name_their_target() {
+    for about in METRICS.iter().map(|metric| metric.about).filter(|a| a.name.contains("ece")) {
+        let votes = about.name.ends_with("_human");
+        let (title, short) = match votes {
+            true => ("against the votes", "(votes)"),
+            false => ("against the majority label", "(majority)"),
+        };
+        assert!(about.title.ends_with(title) && about.short.ends_with(short), "{about:?}");
+        let beside = format!("{}_human", about.name);
+        assert!(votes || metric(&beside).is_some(), "{beside}");
+    }
 }
 
 #[test]

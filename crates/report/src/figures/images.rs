@@ -82,9 +82,10 @@ fn prepare(scope: &Scope<'_>) -> Result<Drawn, ReportError> {
     let all = || collections.iter().flat_map(|&c| c.items.iter().map(move |item| (c, item)));
     for id in &spec.items {
         let Some(found) = all().find(|(_, item)| item.id == *id) else {
-            let nearest = dissensus_core::nearest(id, all().map(|(_, item)| item.id.as_str()));
+            let ids = all().map(|(_, item)| item.id.as_str());
+            let nearest = crate::error::owned(dissensus_core::nearest_names(id, ids));
             let (place, item) = (scope.place.clone(), id.clone());
-            return Err(ReportError::UnknownItem { place, item, nearest: nearest.to_owned() });
+            return Err(ReportError::UnknownItem { place, item, nearest });
         };
         chosen.push(found);
     }

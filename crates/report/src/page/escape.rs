@@ -28,6 +28,19 @@ pub(super) fn html(text: &str) -> String {
     out
 }
 
+/// Sentences for markup: as [`html`], with what stands between two backticks as code.
+pub(super) fn prose(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, (code, after))) =
+        rest.split_once('`').and_then(|(before, after)| Some((before, after.split_once('`')?)))
+    {
+        out.push_str(&format!("{}<code>{}</code>", html(before), html(code)));
+        rest = after;
+    }
+    out + &html(rest)
+}
+
 fn is_noncharacter(c: char) -> bool {
     let code = u32::from(c);
     code & 0xfffe == 0xfffe || (0xfdd0..=0xfdef).contains(&code)
@@ -102,6 +115,13 @@ mod tests {
     fn markup_becomes_text() {
         let text = html("<b onclick=\"x('y')\">&\u{0}\u{ffff}\r\n");
         assert_eq!(text, "&lt;b onclick=&quot;x(&#39;y&#39;)&quot;&gt;&amp;\u{fffd}\u{fffd}\n\n");
+    }
+
+    #[test]
+    fn backticks_become_code() {
+        assert_eq!(prose("see `a<b` and `c`."), "see <code>a&lt;b</code> and <code>c</code>.");
+        assert_eq!(prose("one ` alone & `x`"), "one <code> alone &amp; </code>x`");
+        assert_eq!(prose("none"), "none");
     }
 
     #[test]

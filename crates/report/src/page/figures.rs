@@ -1,6 +1,6 @@
 //! Figures as drawings inside the page, with room for the switches that a script adds.
 
-use super::escape::{anchor, html};
+use super::escape::{anchor, html, prose};
 use super::tables::made_how;
 use crate::book::Book;
 use crate::figures::{Figure, variables};
@@ -15,14 +15,14 @@ pub(super) fn figure(book: &Book, at: usize, figure: &Figure) -> String {
          <span class=\"unseen\"> of {}</span></button></div>\n<div class=\"wide drawing\">\n",
         anchor("figure", at, &figure.name),
         html(&figure.name),
-        html(&figure.title),
-        html(&figure.title)
+        prose(&figure.title),
+        prose(&figure.title)
     );
     // Title and note stand around the drawing as text that can be read, found and copied.
     out.push_str(&figure.bare());
     out.push_str("\n</div>\n");
     if !figure.note.is_empty() {
-        out.push_str(&format!("<p class=\"note\">{}</p>\n", html(&figure.note)));
+        out.push_str(&format!("<p class=\"note\">{}</p>\n", prose(&figure.note)));
     }
     let spec = book.figures.iter().find(|spec| spec.name == figure.name);
     let metrics = spec.into_iter().flat_map(|spec| &spec.metrics).map(String::as_str);

@@ -30,7 +30,7 @@ use crate::ReportError;
 use crate::book::{Book, Metric};
 use crate::figures::{Figure, font_css};
 use crate::tables::{Table, Tally, csv, latex, markdown};
-use escape::{fill, html, json};
+use escape::{fill, html, json, prose};
 
 const TEMPLATE: &str = include_str!("template.html");
 const STYLE: &str = include_str!("style.css");
@@ -73,7 +73,7 @@ pub fn render(
         .split("\n\n")
         .map(str::trim)
         .filter(|paragraph| !paragraph.is_empty())
-        .map(|paragraph| format!("<p>{}</p>\n", html(paragraph)))
+        .map(|paragraph| format!("<p>{}</p>\n", prose(paragraph)))
         .collect();
     let (light, dark) = figures::colours();
     let font = if figures.is_empty() { "" } else { font_css() };

@@ -43,8 +43,8 @@ pub(super) fn tip(book: &Book, number: &Number) -> String {
         let value = value.map_or("undefined".to_owned(), |v| fixed(v, number.digits + 2));
         lines.push(format!("seed {seed}: {value}"));
     }
-    if number.best {
-        lines.push("the best of its column".to_owned());
+    if number.bold {
+        lines.push("the best of its column, by a significant test".to_owned());
     }
     lines.extend(number.test.as_ref().map(|test| tested(book, test, number.digits)));
     if let Some(theirs) = &number.published {
@@ -96,7 +96,7 @@ mod tests {
             sd: Some(0.1414),
             n: 2,
             digits: 2,
-            best: true,
+            bold: true,
             published: Some(Published {
                 mean: 0.5,
                 sd: Some(0.1),
@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(
             tip(&Book::default(), &number),
             "0.60 ± 0.14 (mean ± sd over seeds, n = 2 of 3)\nseed 1: 0.5000\nseed 2: 0.7000\n\
-             seed 3: undefined\nthe best of its column\n\
+             seed 3: undefined\nthe best of its column, by a significant test\n\
              published 0.50 ± 0.10 (+1.0 sd, within 1 sd); Table 2"
         );
         assert_eq!(tip(&Book::default(), &Number::default()), "no run is done");

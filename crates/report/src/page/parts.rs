@@ -1,6 +1,6 @@
 //! The static parts of the page: contents, metrics, runs, settings, provenance.
 
-use super::escape::{anchor, html};
+use super::escape::{anchor, html, prose};
 use super::numbers;
 use crate::book::Book;
 use crate::figures::Figure;
@@ -16,7 +16,7 @@ pub(super) fn contents(book: &Book, tables: &[Table], figures: &[Figure]) -> Str
         out.push_str(&format!("<li><a href=\"#{id}\">{title}</a>\n<ul>\n"));
         for (at, (name, title)) in names.iter().enumerate() {
             let to = anchor(kind, at, name);
-            out.push_str(&format!("<li><a href=\"#{to}\">{}</a></li>\n", html(title)));
+            out.push_str(&format!("<li><a href=\"#{to}\">{}</a></li>\n", prose(title)));
         }
         out.push_str("</ul></li>\n");
     };
@@ -51,7 +51,7 @@ pub(super) fn arms(book: &Book) -> String {
         } else {
             format!(" <code>{}</code>", html(&arm.name))
         };
-        let (title, about) = (html(&arm.title), html(&arm.about));
+        let (title, about) = (prose(&arm.title), prose(&arm.about));
         out.push_str(&format!("<div><dt>{title}{name}</dt><dd>{about}</dd></div>\n"));
     }
     out.push_str("</dl>\n</section>\n");
@@ -80,7 +80,7 @@ pub(super) fn metrics(book: &Book) -> String {
             ("Source: ", &metric.source),
         ];
         for (name, text) in parts.iter().filter(|(_, text)| !text.is_empty()) {
-            out.push_str(&format!("<dd>{name}{}</dd>", html(text)));
+            out.push_str(&format!("<dd>{name}{}</dd>", prose(text)));
         }
         out.push_str("</div>\n");
     }
@@ -121,7 +121,7 @@ pub(super) fn settings(book: &Book) -> String {
     if !book.provenance.is_empty() {
         out.push_str("<dl class=\"card origin\">\n");
         for (name, value) in &book.provenance {
-            let (name, value) = (html(name), html(value));
+            let (name, value) = (html(name), prose(value));
             out.push_str(&format!("<div><dt>{name}</dt><dd>{value}</dd></div>\n"));
         }
         out.push_str("</dl>\n");

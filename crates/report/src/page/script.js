@@ -182,8 +182,21 @@ async function copy(text) {
   }
 }
 
+/** Words below a table that is wider than its card, as long as there is more to the right. */
+function cue(card) {
+  const wide = $('.wide', card);
+  const words = $('[data-cue]', card);
+  const show = () => {
+    const hidden = wide.scrollWidth - wide.clientWidth;
+    words.hidden = hidden < 2 || wide.scrollLeft > hidden - 2;
+  };
+  wide.addEventListener('scroll', show, { passive: true });
+  new ResizeObserver(show).observe(wide);
+}
+
 for (const card of $$('[data-table]')) {
   const table = $('table', card);
+  cue(card);
   sortable(table);
   const roving = rove($$('td[data-tip]', table), besides);
   if (roving) for (const kind of ['focusin', 'keydown']) table.addEventListener(kind, roving[kind]);
@@ -225,7 +238,9 @@ document.addEventListener('click', (event) => {
     ['Direction', better], ['Settings', metric.settings], ['Source', metric.source]];
   const list = make('dl');
   for (const [name, text] of parts.filter((part) => part[1])) {
-    list.append(make('dt', { textContent: name }), make('dd', { textContent: text }));
+    // What stands between two backticks is code.
+    const words = text.split('`').map((part, at) => (at % 2 ? make('code', { textContent: part }) : part));
+    list.append(make('dt', { textContent: name }), make('dd', {}, ...words));
   }
   $('#how-text').replaceChildren(list);
   $('#how').showModal();
@@ -274,6 +289,7 @@ function takeTitles(svg) {
 function asFile(svg) {
   const whole = svg.cloneNode(true);
   for (const hidden of whole.querySelectorAll('.off')) hidden.remove();
+  whole.removeAttribute('style');
   for (const mark of [whole, ...whole.querySelectorAll('[data-tip]')]) {
     const title = document.createElementNS('http://www.w3.org/2000/svg', 'title');
     title.textContent = mark.dataset.tip ?? mark.getAttribute('aria-label') ?? '';

@@ -1,19 +1,18 @@
-//! The summary: which arm has the best mean and whether that is significant, which claims hold,
-//! what is done, what was published.
+//! The summary: which arms have the best means by a significant test, which claims hold, what is
+//! done, what was published.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dissensus_stats::{Alternative, LEVEL};
-
-use super::escape::html;
+use super::escape::{html, prose};
 use super::numbers;
 use crate::book::Book;
 use crate::claims::{Judged, Verdict, judge};
 use crate::tables::claims::counted;
+use crate::tables::paired::Lead;
 use crate::tables::words::{ours, p, votes_title};
-use crate::tables::{Cell, Number, Table, Tally, Test};
+use crate::tables::{Cell, Number, Table, Tally};
 
-/// Up to so many comparisons are listed one by one; of more, how often each arm has the best mean.
+/// Up to so many comparisons are listed one by one; of more, how often each arm is the best.
 const SAID: usize = 6;
 
 /// A list of the arms with the best means and a paragraph of the rest, already markup.
@@ -35,7 +34,7 @@ fn claims(book: &Book) -> String {
     }
     let less = [Verdict::Fails, Verdict::Partly];
     let less = judged.iter().filter(|one| less.contains(&one.verdict));
-    let line = |one: &Judged| format!("<li>{}: {}</li>\n", one.verdict.words(), html(&one.text));
+    let line = |one: &Judged| format!("<li>{}: {}</li>\n", one.verdict.words(), prose(&one.text));
     let mut list: String = less.map(line).collect();
     if !list.is_empty() {
         list = format!("<ul>\n{list}</ul>\n");
@@ -66,7 +65,7 @@ fn runs(book: &Book) -> String {
     text + "."
 }
 
-/// Which arm has the best mean in a table, and whether its tests call the difference significant.
+/// Which arms have the best means of a table, as far as its own tests tell them from the others.
 fn leading(book: &Book, table: &Table) -> String {
     // What arms are compared within: all but the arm.
     let mut groups: BTreeMap<_, Vec<&Number>> = BTreeMap::new();
@@ -76,32 +75,40 @@ fn leading(book: &Book, table: &Table) -> String {
     let cells = (0..columns).flat_map(|at| table.lines.iter().map(move |line| line.cells.get(at)));
     for number in cells.flatten().filter_map(Cell::number) {
         let at = &number.at;
-        groups.entry((&at.metric, &at.dataset, at.k, &at.slice)).or_default().push(number);
         let key = (&at.metric, &at.dataset, at.k, &at.slice);
+        groups.entry(key).or_default().push(number);
         if number.best && !order.contains(&key) {
             order.push(key);
         }
     }
     groups.retain(|key, _| order.contains(key));
+    let (all, title) = (order.len(), html(&table.title));
+    let leads: Vec<_> = order.iter().map(|key| Lead::of(&groups[key])).collect();
+    if leads.iter().all(Option::is_none) {
+        return format!("<p>“{title}” has no test of the differences between arms.</p>\n");
+    }
     let arm = |name: &str| format!("<strong>{}</strong>", html(book.arm_title(name)));
-    if order.len() > SAID {
+    if all > SAID {
         let mut wins: BTreeMap<&str, usize> = BTreeMap::new();
-        for number in groups.values().flatten().filter(|number| number.best) {
+        for number in groups.values().flatten().filter(|number| number.bold) {
             *wins.entry(&number.at.arm).or_default() += 1;
         }
+        let significant: usize = wins.values().sum();
         let mut wins: Vec<(&str, usize)> = wins.into_iter().collect();
         wins.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-        let each: Vec<String> =
-            wins.iter().map(|(name, count)| format!("{} in {count}", arm(name))).collect();
-        let (all, title) = (order.len(), html(&table.title));
-        let tested = groups.values().filter_map(|group| significance(group)).collect::<Vec<_>>();
-        let significant = tested.iter().filter(|found| found.significant).count();
-        let tests = match tested.is_empty() {
-            true => "the table has no test of these differences".to_owned(),
-            false => format!("in {significant} of {all} the difference is significant"),
+        let each = wins.iter().map(|(name, count)| format!("{} in {count}", arm(name)));
+        let each = match significant {
+            0 => String::new(),
+            _ => format!(": {}", each.collect::<Vec<_>>().join(", ")),
         };
-        let each = each.join(", ");
-        return format!("<p>Best mean of {all} comparisons in “{title}”: {each}; {tests}.</p>\n");
+        let rest = match (all - significant, leads.iter().flatten().next()) {
+            (0, _) | (_, None) => String::new(),
+            (rest, Some(lead)) => format!("; in {rest} there is none{}", html(&lead.limit())),
+        };
+        return format!(
+            "<p>The best mean differs significantly in {significant} of {all} comparisons of \
+             “{title}”{each}{rest}.</p>\n"
+        );
     }
     let several = |of: fn(&Number) -> String| {
         groups.values().flatten().map(|n| of(n)).collect::<BTreeSet<_>>().len() > 1
@@ -109,8 +116,7 @@ fn leading(book: &Book, table: &Table) -> String {
     let datasets = several(|n| n.at.dataset.clone());
     let votes = several(|n| format!("{:?}", n.at.k));
     let slices = several(|n| n.at.slice.clone());
-    let sentences = order.iter().map(|key| {
-        let group = &groups[key];
+    let sentences = order.iter().zip(&leads).map(|(key, lead)| {
         let (metric, dataset, k, slice) = *key;
         let mut of = html(book.metric_title(metric));
         if let Some((_, words)) = book.metric(metric).and_then(|m| numbers::direction(m.better)) {
@@ -125,46 +131,23 @@ fn leading(book: &Book, table: &Table) -> String {
         if slices {
             of.push_str(&format!(", {}", html(slice)));
         }
-        let best = || group.iter().filter(|number| number.best);
-        let names: Vec<String> = best().map(|n| arm(&n.at.arm)).collect();
-        let has = if names.len() == 1 { "has" } else { "have" };
-        let value = best().next().map_or(String::new(), |n| format!("{} (n = {})", ours(n), n.n));
-        let tested = significance(group).map_or(String::new(), |found| {
-            let not = if found.significant { "significantly" } else { "not significantly" };
-            let other = arm(&found.other);
-            format!("; {not} different from {other} ({})", html(&p(found.p)))
-        });
-        let names = names.join(" and ");
-        format!("<li>{names} {has} the best mean {of}: {}{tested}</li>\n", html(&value))
+        let best = groups[key].iter().find(|number| number.best);
+        let (Some(lead), Some(best)) = (lead, best) else {
+            return format!("<li>{of}: no test of the best mean</li>\n");
+        };
+        let value = html(&format!("{} (n = {})", ours(best), best.n));
+        let (name, other, p) = (arm(&best.at.arm), arm(lead.other), html(&p(lead.p)));
+        match best.bold {
+            true => format!(
+                "<li>{name} has the best mean {of}: {value}; significantly different from {other} \
+                 ({p})</li>\n"
+            ),
+            false => format!(
+                "<li>{of}: no significant difference between {name}, {value}, and {other}: \
+                 {p}{}</li>\n",
+                html(&lead.limit())
+            ),
+        }
     });
     format!("<ul>\n{}</ul>\n", sentences.collect::<String>())
-}
-
-/// What the tests of a table say about the arm with the best mean.
-struct Significance {
-    other: String,
-    p: f64,
-    significant: bool,
-}
-
-/// The test between the best arm and the arm that others are tested against; where that arm is
-/// itself the best, the two-sided test with the largest p. `None` where there is no such test, or
-/// where several arms are best.
-fn significance(group: &[&Number]) -> Option<Significance> {
-    let mut best = group.iter().filter(|number| number.best);
-    let (Some(first), None) = (best.next(), best.next()) else { return None };
-    let p = |test: &Test| test.corrected.or(test.p);
-    let (other, p) = match &first.test {
-        Some(test) => (test.against.clone(), p(test)?),
-        None => {
-            let tested = group.iter().filter_map(|number| Some((number, number.test.as_ref()?)));
-            let against = tested.filter(|(_, test)| {
-                test.against == first.at.arm && test.side == Alternative::TwoSided
-            });
-            let with_p = against.filter_map(|(number, test)| Some((&number.at.arm, p(test)?)));
-            let (other, p) = with_p.max_by(|a, b| a.1.total_cmp(&b.1))?;
-            (other.clone(), p)
-        }
-    };
-    Some(Significance { other, p, significant: p < LEVEL })
 }

@@ -3,7 +3,7 @@
 //! Row heads are not merged over lines: a line has to stay whole when lines are sorted. A head that
 //! repeats the one above is only shown paler, as long as the lines are in their own order.
 
-use super::escape::{anchor, html};
+use super::escape::{anchor, html, prose};
 use super::numbers;
 use crate::book::{Book, Metric};
 use crate::claims::Verdict;
@@ -17,7 +17,7 @@ pub(super) fn table(book: &Book, at: usize, table: &Table) -> String {
         "<article class=\"card table\" id=\"{}\" data-table=\"{at}\">\n<h3>{}</h3>\n\
          <div class=\"tools\">\n",
         anchor("table", at, &table.name),
-        html(&table.title)
+        prose(&table.title)
     );
     if published {
         out.push_str(
@@ -30,13 +30,13 @@ pub(super) fn table(book: &Book, at: usize, table: &Table) -> String {
         out.push_str(&format!(
             "<button type=\"button\" data-copy=\"{form}\">{title}<span class=\"unseen\"> of {}\
              </span></button>",
-            html(&table.title)
+            prose(&table.title)
         ));
     }
     out.push_str(
         "</span>\n</div>\n<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"",
     );
-    out.push_str(&html(&table.title));
+    out.push_str(&html(&table.title.replace('`', "")));
     out.push_str("\">\n<table class=\"results\">\n<thead>\n");
     heads(book, table, &mut out);
     out.push_str("</thead>\n<tbody>\n");
@@ -45,11 +45,12 @@ pub(super) fn table(book: &Book, at: usize, table: &Table) -> String {
         row(book, line, above, &mut out);
     }
     out.push_str("</tbody>\n</table>\n</div>\n");
+    out.push_str("<p class=\"note cue\" data-cue hidden>More columns: scroll sideways →</p>\n");
     if !table.note.is_empty() {
-        out.push_str(&format!("<p class=\"note\">{}</p>\n", html(&table.note)));
+        out.push_str(&format!("<p class=\"note\">{}</p>\n", prose(&table.note)));
     }
     if !table.remarks.is_empty() {
-        out.push_str(&format!("<p class=\"note\">{}</p>\n", html(&table.remarks.join(" "))));
+        out.push_str(&format!("<p class=\"note\">{}</p>\n", prose(&table.remarks.join(" "))));
     }
     let headed = |name: &str| {
         let of = |head: &Head| head.of == Some(Dimension::Metric) && head.name == name;
@@ -133,7 +134,7 @@ fn sorter(column: usize, title: &str) -> String {
 
 /// A head's words with its direction, and its button.
 fn titled(book: &Book, head: &Head) -> (String, String) {
-    let mut title = html(&head.title);
+    let mut title = prose(&head.title);
     if head.of != Some(Dimension::Metric) {
         return (title, String::new());
     }
@@ -172,7 +173,7 @@ fn row(book: &Book, line: &Line, above: Option<&Line>, out: &mut String) {
                 ];
                 let verdict = verdicts.iter().find(|(verdict, _)| verdict.words() == text);
                 let class = verdict.map_or("", |(_, class)| class);
-                out.push_str(&format!("<td{class}>{}</td>", html(text)));
+                out.push_str(&format!("<td{class}>{}</td>", prose(text)));
             }
             Cell::Number(number) => result(book, number, out),
         }
@@ -181,7 +182,7 @@ fn row(book: &Book, line: &Line, above: Option<&Line>, out: &mut String) {
 }
 
 fn result(book: &Book, number: &Number, out: &mut String) {
-    let class = match (number.best, number.mean) {
+    let class = match (number.bold, number.mean) {
         (true, _) => "number best",
         (false, Some(_)) => "number",
         (false, None) => "number none",

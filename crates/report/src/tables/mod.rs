@@ -13,7 +13,7 @@ mod datasets;
 mod latex;
 mod layout;
 mod markdown;
-mod paired;
+pub(crate) mod paired;
 mod prepare;
 mod published;
 mod results;

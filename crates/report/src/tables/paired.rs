@@ -120,6 +120,58 @@ fn correct(family: Vec<&mut Number>) -> Result<(), ReportError> {
     Ok(())
 }
 
+/// What the tests of a table say about the arm with the best mean.
+pub(crate) struct Lead<'a> {
+    /// The arm that it is compared with.
+    pub(crate) other: &'a str,
+    /// The p value, corrected where the table corrects.
+    pub(crate) p: f64,
+    test: &'a Test,
+}
+
+impl<'a> Lead<'a> {
+    /// The test between the best arm and the arm that others are tested against; where that arm is
+    /// itself the best, the two-sided test with the largest p. `None` where there is no such test,
+    /// or where several arms are best.
+    pub(crate) fn of(group: &[&'a Number]) -> Option<Self> {
+        let mut best = group.iter().filter(|number| number.best);
+        let (Some(first), None) = (best.next(), best.next()) else { return None };
+        let of = |other: &'a str, test: &'a Test| {
+            Some(Self { other, p: test.corrected.or(test.p)?, test })
+        };
+        if let Some(test) = &first.test {
+            return of(&test.against, test);
+        }
+        let tested = group.iter().filter_map(|number| Some((*number, number.test.as_ref()?)));
+        let against = tested
+            .filter(|(_, test)| test.against == first.at.arm && test.side == Alternative::TwoSided);
+        let with_p = against.filter_map(|(number, test)| of(&number.at.arm, test));
+        with_p.max_by(|a, b| a.p.total_cmp(&b.p))
+    }
+
+    /// Whether the test tells the two apart.
+    pub(crate) fn is_significant(&self) -> bool {
+        self.p < LEVEL
+    }
+
+    /// The smallest p that such a test can give: ` (smallest possible p 0.25 with 3 seeds)`; nothing
+    /// for a test that can give any.
+    pub(crate) fn limit(&self) -> String {
+        self.test.attainable().map_or(String::new(), |p| {
+            let (p, seeds) = (words::small(p), self.test.pairs);
+            format!(" (smallest possible p {p} with {seeds} seeds)")
+        })
+    }
+}
+
+impl Test {
+    /// The smallest p that so many pairs can give, after the correction.
+    fn attainable(&self) -> Option<f64> {
+        let factor = if self.corrected.is_some() { self.family.max(1) } else { 1 };
+        self.smallest.map(|p| (p * factor as f64).min(1.0))
+    }
+}
+
 /// What stands below the table: which test, which side, how many pairs, and what p it can reach.
 pub(super) fn remarks(lines: &[Line], against: &Against, title: &str) -> Vec<String> {
     let cells = || lines.iter().flat_map(|line| line.cells.iter().filter_map(Cell::number));
@@ -173,11 +225,7 @@ fn attainable(tests: &[&Test]) -> Option<String> {
         return None;
     }
     let smallest = with_p().filter_map(|test| test.smallest).min_by(f64::total_cmp)?;
-    let after = |test: &&Test| {
-        let factor = if test.corrected.is_some() { test.family.max(1) } else { 1 };
-        test.smallest.map(|p| (p * factor as f64).min(1.0))
-    };
-    let corrected = with_p().filter_map(after).min_by(f64::total_cmp)?;
+    let corrected = with_p().filter_map(|test| test.attainable()).min_by(f64::total_cmp)?;
     let holm = match tests.iter().any(|test| test.corrected.is_some()) {
         true => format!(" ({} after Holm)", words::small(corrected)),
         false => String::new(),

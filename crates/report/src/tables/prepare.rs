@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use dissensus_stats::LEVEL;
+
 use super::layout::{self, Layout};
+use super::paired::Lead;
 use super::results::Results;
 use super::spec::{Shows, TableSpec};
 use super::table::{Cell, CellKey, Line, Number, Table};
@@ -50,7 +53,8 @@ pub fn prepare(spec: &TableSpec, book: &Book) -> Result<Table, ReportError> {
     if let Some(against) = &spec.against {
         paired::test_all(&mut lines, against, &results)?;
     }
-    let mut remarks = seeds_and_best(&lines);
+    let bold = mark_bold(&mut lines);
+    let mut remarks: Vec<String> = std::iter::once(seeds(&lines)).chain(bold).collect();
     if let Some(against) = &spec.against {
         remarks.extend(paired::remarks(&lines, against, book.arm_title(&against.arm)));
     }
@@ -81,9 +85,8 @@ pub(super) fn named(spec: &TableSpec) -> Table {
     }
 }
 
-/// The best arm of each group that is told apart by all but the arm, by the mean as it is, not as
-/// it is rounded. Where there is one arm, nothing is best; of equal ones all are.
-fn mark_best(lines: &mut [Line]) {
+/// The results of several arms that are told apart by the arm alone, and have a better direction.
+fn groups(lines: &mut [Line]) -> impl Iterator<Item = Vec<&mut Number>> {
     let mut groups: BTreeMap<CellKey, Vec<&mut Number>> = BTreeMap::new();
     for cell in lines.iter_mut().flat_map(|line| &mut line.cells) {
         if let Cell::Number(number) = cell
@@ -94,7 +97,12 @@ fn mark_best(lines: &mut [Line]) {
             groups.entry(group).or_default().push(number);
         }
     }
-    for group in groups.values_mut().filter(|group| group.len() > 1) {
+    groups.into_values().filter(|group| group.len() > 1)
+}
+
+/// The best arm of each group, by the mean as it is, not as it is rounded. Of equal ones all are.
+fn mark_best(lines: &mut [Line]) {
+    for mut group in groups(lines) {
         let means = group.iter().filter_map(|number| number.mean);
         let best = match group[0].better {
             Direction::Lower => means.min_by(f64::total_cmp),
@@ -104,22 +112,54 @@ fn mark_best(lines: &mut [Line]) {
     }
 }
 
-/// How many seeds there are, and what bold means.
-fn seeds_and_best(lines: &[Line]) -> Vec<String> {
-    let numbers = || lines.iter().flat_map(|line| line.cells.iter().filter_map(Cell::number));
-    let runs = numbers().map(|number| number.seeds.len()).filter(|seeds| *seeds > 0);
-    let mut remarks = match runs.clone().max() {
-        None => vec!["There are no results yet.".to_owned()],
-        Some(1) => vec!["One seed.".to_owned()],
-        Some(_) => {
-            let seeds = words::range(runs);
-            vec![format!("Mean ± sample standard deviation over {seeds} seeds.")]
-        }
+/// Makes those of the best means bold that the table's own tests tell from the others, and says
+/// what bold means, or why nothing is.
+fn mark_bold(lines: &mut [Line]) -> Vec<String> {
+    let defined = |number: &Number| -> Vec<u64> {
+        number.seeds.iter().filter(|(_, value)| value.is_some()).map(|(seed, _)| *seed).collect()
     };
-    if numbers().any(|number| number.best) {
-        remarks.push("Bold: the best mean.".to_owned());
+    let (mut bold, mut undecided, mut apart) = (0, Vec::new(), 0);
+    for group in groups(lines).filter(|group| group.iter().any(|number| number.best)) {
+        let shared: Vec<&Number> = group.iter().map(|number| &**number).collect();
+        let Some(lead) = Lead::of(&shared) else { continue };
+        if shared.iter().any(|number| defined(number) != defined(shared[0])) {
+            apart += 1;
+            continue;
+        }
+        if !lead.is_significant() {
+            undecided.push(lead.limit());
+            continue;
+        }
+        bold += 1;
+        group.into_iter().for_each(|number| number.bold = number.best);
+    }
+    let mut remarks = Vec::new();
+    if bold > 0 {
+        remarks.push(format!("Bold: the best mean, where its test has p below {LEVEL}."));
+    } else if let Some(limit) = undecided.first() {
+        let same = undecided.iter().all(|other| other == limit);
+        let limit = if same { limit.as_str() } else { "" };
+        remarks.push(format!("No best mean is bold: no significant difference{limit}."));
+    }
+    if apart > 0 {
+        let why = "Means over different seeds are not compared, and none of them is bold.";
+        remarks.push(why.to_owned());
     }
     remarks
+}
+
+/// How many seeds there are.
+fn seeds(lines: &[Line]) -> String {
+    let numbers = || lines.iter().flat_map(|line| line.cells.iter().filter_map(Cell::number));
+    let runs = numbers().map(|number| number.seeds.len()).filter(|seeds| *seeds > 0);
+    match runs.clone().max() {
+        None => "There are no results yet.".to_owned(),
+        Some(1) => "One seed.".to_owned(),
+        Some(_) => {
+            let seeds = words::range(runs);
+            format!("Mean ± sample standard deviation over {seeds} seeds.")
+        }
+    }
 }
 
 /// The cells of which some seeds have no value, by how many.

@@ -144,7 +144,8 @@ pub struct TableSpec {
     pub slices: Vec<String>,
     /// Paired tests.
     pub against: Option<Against>,
-    /// Whether the best of a column (of one metric) is bold. Default: true.
+    /// Whether the best of a column (of one metric) is bold where a test tells it from the others.
+    /// Default: true.
     pub bold: Option<bool>,
     /// Whether published values stand beside ours, where there are any. Default: true.
     pub published: Option<bool>,

@@ -112,6 +112,9 @@ pub struct Number {
     /// Whether it is the best of the arms that stand in the table for this data set, number of
     /// votes, metric and slice.
     pub best: bool,
+    /// Whether that mean is bold: the table's own test tells it from the arm that it is tested
+    /// against, and all arms have the same seeds.
+    pub bold: bool,
     /// The test against another arm, where one was asked for.
     pub test: Option<Test>,
     /// What was published, where something was.

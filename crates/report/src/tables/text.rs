@@ -52,7 +52,7 @@ pub struct TextLine {
 pub struct TextCell {
     /// What it says.
     pub text: String,
-    /// Whether it is bold: the best of its column, say.
+    /// Whether it is bold: the best of its column by a significant test, say.
     pub bold: bool,
     /// What is written small below it, or in brackets.
     pub below: Option<String>,
@@ -234,7 +234,7 @@ fn cell(cell: &Cell) -> TextCell {
         Cell::Text(text) => TextCell::new(text),
         Cell::Number(number) => TextCell {
             text: words::ours(number),
-            bold: number.best,
+            bold: number.bold,
             below: number.test.as_ref().and_then(words::p_of),
         },
     }

@@ -78,8 +78,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let plan = plan_study(&study, &args.choice.options(), &context)?;
     let store = Store::create_or_open(&args.choice.store)?;
     check_stages(&plan, &store, &context)?;
-    interrupt::listen_while_training();
     let settings = study.run_settings()?;
+    interrupt::listen_while_training();
     let device = open_device(args.on.device.as_ref().unwrap_or(&settings.device))?;
     let bars = Bars::new();
     let of_file = StudyOptions::of(&settings, &device);

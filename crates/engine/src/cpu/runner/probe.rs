@@ -170,7 +170,6 @@ fn put<F: Real>(frame: Frame, examples: &[F], buffer: &mut [F]) {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::sync::Arc;
 
