@@ -7,8 +7,8 @@ use dissensus_inputs::{Inputs, ReadOptions, WITH_IMAGES};
 use dissensus_io::FileError;
 use dissensus_store::{Store, Which};
 use dissensus_studies::{
-    Collected, Examined, Finals, Job, LoadError, Material, Plan, PlanOptions, StageContext, StageProgress,
-    Study, distinct, files,
+    Collected, Examined, Finals, Job, LoadError, Material, Plan, PlanOptions, StageContext,
+    StageProgress, Study, distinct, files,
 };
 use dissensus_train::spec::{Checkpoint, Data, Run};
 use dissensus_train::{EndedJob, JobOptions, OpenDevice, RunJob, run_jobs};
@@ -73,7 +73,7 @@ pub fn check_stages(
             dissensus_data::locate(&name, context.cache()?)
                 .map_err(|source| Error::Stage { name, source })?;
         } else if !Path::new(&name).exists() {
-            return Err(Error::StagePath { name }.into());
+            return Err(Error::StagePath { name });
         }
     }
     Ok(())

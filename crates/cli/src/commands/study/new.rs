@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
+use dissensus::core::limits::MAX_SEEDS;
 use dissensus::engine::MODELS;
 use dissensus::studies::Own;
 use dissensus::{data_of_keys, load_task};
 
-use crate::args::{DataArgs, at_least_one, context, quoted};
+use crate::args::{DataArgs, context, quoted, whole};
 use crate::ui;
 
 /// Write a study of your own votes: which delivery method gives the best model?
@@ -30,7 +31,7 @@ pub(crate) struct Args {
     model: Option<String>,
     /// Seeds per delivery method. With at least eight, an exact test can be significant after
     /// correction for four comparisons
-    #[arg(long, value_name = "N", default_value = "8", value_parser = at_least_one)]
+    #[arg(long, value_name = "N", default_value = "8", value_parser = whole::<u64>(1..=MAX_SEEDS), allow_negative_numbers = true)]
     seeds: u64,
     /// The file to write, whose name is the study's [default: standard output]
     #[arg(long, value_name = "FILE.toml")]
