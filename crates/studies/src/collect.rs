@@ -228,7 +228,7 @@ impl Plan<'_> {
         Ok(all)
     }
 
-    fn row(&self, job: &Job, number: &Number) -> Row {
+    pub(crate) fn row(&self, job: &Job, number: &Number) -> Row {
         Row {
             study: self.study().name.clone(),
             dataset: job.dataset.clone(),
