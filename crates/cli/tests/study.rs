@@ -562,9 +562,8 @@ fn an_interrupted_study_goes_on() {
     let mut rest = String::new();
     lines.read_to_string(&mut rest).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130), "{rest}");
-    assert!(
-        rest.contains("continue with\n  dissensus study run small.toml --store runs --arms soft\n")
-    );
+    let again = "continue with\n  dissensus study run small.toml --jobs 1 --arms soft\n";
+    assert!(rest.contains(again), "{rest}");
     let left = status(&folder, &part);
     let done = left["runs"]["done"].as_u64().unwrap();
     assert!((1..12).contains(&done) && left["eta_seconds"].as_f64().unwrap() > 0.0, "{left}");

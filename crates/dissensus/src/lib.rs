@@ -54,9 +54,6 @@ mod fetch;
 mod figures;
 pub mod files;
 mod load;
-mod machine;
-mod maps;
-mod numbers;
 mod open;
 mod pages;
 mod predict;
@@ -104,16 +101,11 @@ pub use evaluate::{
 pub use fetch::{CachedFile, Fetchable, fetch_data, fetch_named};
 pub use figures::votes_figure;
 pub use load::{blends_material, data_of_keys, encode_data, load_material, load_task, read_inputs};
-pub use machine::{DeviceCheck, system};
-pub use maps::{DrawnMaps, MapOptions, draw_maps};
-pub use numbers::{
-    format_estimate, format_interval, format_number, format_significant, format_spread, thousands,
-};
 pub use open::ModelOpener;
 pub use pages::{images_page, run_page, votes_page};
 pub use predict::{ItemFeatures, PredictOptions, StoredPredictions, predict_stored};
 pub use reporting::{WrittenReport, report_tables, write_report};
-pub use score::{MetricScore, Scores, score};
+pub use score::{MetricScore, Scores, on_different_items, score};
 pub use study::{
     StudyEvent, StudyOptions, StudyOutcome, check_stages, drop_weights, is_study_file, open_study,
     plan_study, run_study, stored_study, train_study,

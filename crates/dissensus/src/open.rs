@@ -56,8 +56,7 @@ impl ModelOpener<'_> {
                 return Err(match self.spec.clone() {
                     Some(path) => Error::OtherData { id, path, name, items },
                     None => Error::NotFound { id, name, items },
-                }
-                .into());
+                });
             }
         }
         Ok(self.tasks.len() - 1)

@@ -73,7 +73,7 @@ pub fn check_stages(
             dissensus_data::locate(&name, context.cache()?)
                 .map_err(|source| Error::Stage { name, source })?;
         } else if !Path::new(&name).exists() {
-            return Err(Error::StagePath { name }.into());
+            return Err(Error::StagePath { name });
         }
     }
     Ok(())

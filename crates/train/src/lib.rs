@@ -71,6 +71,7 @@
 //! ```
 
 mod device;
+mod device_check;
 mod divergence;
 mod epochs;
 mod error;
@@ -92,6 +93,7 @@ mod task;
 mod trained;
 
 pub use device::{DeviceError, OpenDevice};
+pub use device_check::{DeviceCheck, system};
 pub use divergence::divergence;
 pub use error::{ConfigError, Place, TrainError};
 pub use fit::{FitOptions, fit};

@@ -117,7 +117,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         ui::wrote(path, &format!("{items} items × {} features", features.width));
     }
     match (out, found.logits) {
-        (None, Some(logits)) => ui::out_bytes(predictions_csv(&logits).as_bytes())?,
+        (None, Some(logits)) => ui::data(predictions_csv(&logits).as_bytes())?,
         (Some((path, form)), Some(logits)) => {
             form.write(path, &logits, args.force)?;
             let (items, classes) = (text::thousands(logits.ids().len()), logits.classes().len());

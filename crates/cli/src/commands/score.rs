@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use dissensus::measure::{Note, Settings};
 use dissensus::tables::scores_table;
-use dissensus::{LoadContext, Scores, Silent, trained_on};
+use dissensus::{LoadContext, Scores, Silent, on_different_items, trained_on};
 use serde::Serialize;
 
 use super::predict::warn_trained;
-use crate::args::{EvaluateArgs, FormArgs, StoreArgs};
+use crate::args::{EvaluateArgs, FormArgs, StoreArgs, whole};
 use crate::ui::{self, paint, progress::Terminal, table};
 
 /// Evaluate predictions against the votes.
@@ -30,6 +30,7 @@ pub(crate) struct Args {
     by: Option<String>,
     /// Number of slices
     #[arg(long, value_name = "N", default_value_t = 4, requires = "by")]
+    #[arg(value_parser = whole::<usize>(1..=1000), allow_negative_numbers = true)]
     slices: usize,
     #[command(flatten)]
     form: FormArgs,
@@ -96,6 +97,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             scores: &scores,
         });
     };
+    if on_different_items(&scores) {
+        ui::note(
+            "the models are scored on different items, so their values are not comparable and none is \
+             marked as the best; `dissensus compare` uses the items that all of them predict",
+        );
+    }
     table::print(&[scores_table(&scores, &options.chosen()?, form)], form)?;
     for (score, cell) in scores.iter().flat_map(|s| s.metrics.iter().map(move |cell| (s, cell))) {
         let Some(note) = cell.note else { continue };

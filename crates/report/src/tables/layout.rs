@@ -280,7 +280,7 @@ fn product(
     all
 }
 
-/// The heads of lines or columns: for each of them one head a level, with a span of 0 where the
+/// The heads of lines or columns: for each of them one head per level, with a span of 0 where the
 /// one before covers it.
 pub(super) fn heads(dimensions: &[Dimension], all: &[Vec<Value>], book: &Book) -> Vec<Vec<Head>> {
     let mut heads: Vec<Vec<Head>> = Vec::new();

@@ -117,7 +117,7 @@ const OTHER_SHARES: &str = "a number above 0 for each part but the last, which i
 const ABOVE_0: &str = "a number above 0";
 const FROM_0: &str = "a number, at least 0";
 const BELOW_1: &str = "a number from 0 to below 1";
-const AUTO_COUNT: &str = r#""auto", or a whole number, at least 1"#;
+const AUTO_COUNT: &str = r#""auto", or a whole number from 1 to 1024"#;
 const SPLIT_FILES: &str = "a table of files with one id per line, as in { train = \"train.txt\", \
                            test = \"test.txt\" }; validation may be a third";
 const STOP: &str = "false, true, or a table with patience and minimum";

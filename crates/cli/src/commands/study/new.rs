@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
+use dissensus::core::limits::MAX_SEEDS;
 use dissensus::engine::MODELS;
 use dissensus::studies::NewStudy;
 use dissensus::{data_of_keys, load_task};
 
-use crate::args::{DataArgs, at_least_one, context, quoted};
+use crate::args::{DataArgs, context, quoted, whole};
 use crate::ui;
 
 /// Write a study of your own votes: does it matter how they are delivered?
@@ -30,7 +31,7 @@ pub(crate) struct Args {
     model: Option<String>,
     /// Seeds per delivery method. With at least eight, an exact test can be significant after
     /// correction for four comparisons
-    #[arg(long, value_name = "N", default_value = "8", value_parser = at_least_one)]
+    #[arg(long, value_name = "N", default_value = "8", value_parser = whole::<u64>(1..=MAX_SEEDS), allow_negative_numbers = true)]
     seeds: u64,
     /// Column of the votes with the part of each item (train, validation or dev, test), where the data
     /// come with a split

@@ -10,7 +10,7 @@ use dissensus::votes_page;
 use serde::Serialize;
 
 use crate::args::VoteFileArgs;
-use crate::ui::{self, table::STYLE, text};
+use crate::ui::{self, table::style, text};
 
 /// Show what is in a vote file.
 ///
@@ -54,6 +54,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let (file, format) = (read.file.as_str(), read.format.name);
     match args.json {
         true => ui::json(&Inspection { file, format, notes: &read.notes, summary: &summary }),
-        false => Ok(ui::out(&votes_page(file, &read.notes, &summary, &STYLE))?),
+        false => Ok(ui::out(&votes_page(file, &read.notes, &summary, &style()))?),
     }
 }
