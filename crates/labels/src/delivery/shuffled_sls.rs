@@ -44,7 +44,7 @@ impl Method for ShuffledSls {
 }
 
 /// The place of the example whose distribution each example gets.
-fn donors(source: &Source<'_>, seed: u64) -> Vec<usize> {
+pub(super) fn donors(source: &Source<'_>, seed: u64) -> Vec<usize> {
     let keys = source.keys();
     let word = |&key: &u64| philox::block([seed, streams::SWAP], [0, key, 0, 0])[0];
     let sorted = |numbers: Vec<u64>| {
