@@ -404,7 +404,8 @@ fn the_template_has_every_key() {
         let answer = answer.split_once("expected").unwrap().1;
         let kinds: Vec<&str> = answer.split('`').skip(1).step_by(2).collect();
         assert!(kinds.len() > 5, "{answer}");
-        for kind in kinds {
+        // An earlier name of `images` is read, and not taught.
+        for kind in kinds.into_iter().filter(|kind| *kind != "pictures") {
             assert!(text.contains(&format!("{before}\"{kind}\"")), "no {kind}");
         }
     }

@@ -14,7 +14,7 @@ pub(crate) use run::say;
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
-    New(new::Args),
+    New(Box<new::Args>),
     Run(run::Args),
     Status(status::Args),
     /// List the built-in studies, and those of a store
