@@ -231,7 +231,6 @@ impl Casting {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
     use crate::{ClassOrder, Keep, TableBuilder};

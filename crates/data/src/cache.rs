@@ -1,14 +1,14 @@
 //! Where the cache is, what is in it, and where a dataset's files lie.
 //!
-//! These look at sizes only, so that a listing is instant; [`fetch`](crate::fetch()) checks
-//! digests, also of files that are there already.
+//! A listing looks at sizes only, so that it is instant. What is used has the digest of the catalogue:
+//! [`locate`] and [`locate_votes`] check it, once for every file that does not change.
 
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy as _;
 
-use crate::Error;
 use crate::catalogue::{DATASETS, Dataset, Kind, RemoteFile, find, find_votes};
+use crate::{Error, verified};
 
 /// The environment variable that overrides the place of the cache.
 pub const CACHE_VARIABLE: &str = "DISSENSUS_CACHE";
@@ -31,10 +31,18 @@ pub struct Holding {
     pub files: Vec<FileHolding>,
 }
 
-impl Holding {
-    /// Whether every file is there; never so for generated data, which has none.
-    pub fn is_complete(&self) -> bool {
-        !self.files.is_empty() && self.files.iter().all(|f| f.state == State::Present)
+impl std::fmt::Display for Holding {
+    /// How many files there are, their size, and how many are in the cache.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let all = self.files.len();
+        let bytes: u64 = self.files.iter().filter_map(|file| file.file.bytes()).sum();
+        let plural = if all == 1 { "" } else { "s" };
+        write!(f, "{all} file{plural}, {:.1} MB; ", bytes as f64 / 1e6)?;
+        match self.files.iter().filter(|file| file.state == State::Present).count() {
+            0 => write!(f, "not in the cache"),
+            n if n == all => write!(f, "in the cache"),
+            n => write!(f, "{n} of {all} in the cache"),
+        }
     }
 }
 
@@ -107,7 +115,14 @@ pub fn locate_votes(name: &str, cache_dir: &Path) -> Result<Vec<PathBuf>, Error>
 fn present(name: &str, file: &RemoteFile, cache_dir: &Path) -> Result<PathBuf, Error> {
     let path = cache_dir.join(file.path);
     let found = match state(cache_dir, file) {
-        State::Present => return Ok(path),
+        State::Present => {
+            let sha256 = verified::sha256(cache_dir, file.path)
+                .map_err(|error| Error::io("reading", &path, error))?;
+            return match file.accepted.iter().any(|variant| variant.sha256 == sha256) {
+                true => Ok(path),
+                false => Err(Error::Damaged { name: name.to_owned(), path, sha256 }),
+            };
+        }
         State::Missing => "nothing there".to_owned(),
         State::Begun { bytes } => format!("{bytes} bytes of a download begun"),
         State::WrongSize { bytes } => format!("a file of {bytes} bytes there"),
@@ -139,7 +154,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let holdings = status(dir.path());
         assert_eq!(holdings.len(), DATASETS.len());
-        assert!(holdings.iter().all(|h| !h.is_complete()));
+        let mut files = holdings.iter().flat_map(|h| &h.files);
+        assert!(files.all(|f| f.state == State::Missing));
 
         let error = locate("svhn", dir.path()).unwrap_err();
         assert!(matches!(&error, Error::NotInCache { name, .. } if name == "svhn"), "{error}");
@@ -150,6 +166,19 @@ mod tests {
         let error = locate_votes("chaosnli-mnli", dir.path()).unwrap_err();
         assert!(matches!(&error, Error::NotInCache { name, .. } if name == "chaosnli"), "{error}");
         assert!(error.to_string().contains("chaosNLI_mnli_m.jsonl"), "{error}");
+    }
+
+    #[test]
+    fn a_flipped_byte_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("cifar10h");
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::write(folder.join("cifar10h-counts.npy"), vec![0; 800_128]).unwrap();
+        let error = locate_votes("cifar10h", dir.path()).unwrap_err();
+        assert!(matches!(&error, Error::Damaged { name, .. } if name == "cifar10h"), "{error}");
+        let message = error.to_string();
+        assert!(message.contains("cifar10h-counts.npy is damaged"), "{message}");
+        assert!(message.contains("fetch the dataset 'cifar10h' again"), "{message}");
     }
 
     #[test]
@@ -169,6 +198,5 @@ mod tests {
             states,
             [State::Present, State::WrongSize { bytes: 5 }, State::Begun { bytes: 4 }]
         );
-        assert!(!cifar10h.is_complete());
     }
 }

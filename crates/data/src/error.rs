@@ -51,6 +51,20 @@ pub enum Error {
         found: String,
     },
 
+    /// A file in the cache that is not the one that was fetched.
+    #[error(
+        "{} is damaged: its SHA-256 is {sha256}, which is none that is known; fetch {} again",
+        path.display(), called(name)
+    )]
+    Damaged {
+        /// The dataset or model.
+        name: String,
+        /// The file.
+        path: PathBuf,
+        /// What it has.
+        sha256: String,
+    },
+
     /// Nobody offers the file for download.
     #[error("no public download of {file} is known; it is described at {homepage}")]
     NoSource {
@@ -314,6 +328,14 @@ impl Error {
                 | Error::NoMember { .. }
                 | Error::TooBig { .. }
         )
+    }
+}
+
+/// A dataset, or a model of the hub.
+fn called(name: &str) -> String {
+    match name.starts_with(crate::hub::PREFIX) {
+        true => format!("the model {name}"),
+        false => format!("the dataset '{name}'"),
     }
 }
 

@@ -14,7 +14,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Error;
+use crate::{Error, verified};
 
 /// What stands before the name of a model.
 pub const PREFIX: &str = "hf:";
@@ -135,7 +135,8 @@ pub struct LocatedModel {
     pub commit: String,
 }
 
-/// Where a model's files are, if all of them are in the cache. Looks at sizes only, and asks nobody.
+/// Where a model's files are, if all of them are in the cache with the digests that they were fetched
+/// with. Asks nobody.
 pub fn locate_model(model: &HubModel, cache_dir: &Path) -> Result<LocatedModel, Error> {
     let missing = |path: PathBuf, found: &str| Error::NotInCache {
         name: model.to_string(),
@@ -155,6 +156,12 @@ pub fn locate_model(model: &HubModel, cache_dir: &Path) -> Result<LocatedModel, 
         if size != Some(file.bytes) {
             let found = size.map_or("nothing there".to_owned(), |n| format!("{n} bytes there"));
             return Err(missing(path, &found));
+        }
+        let inside = format!("{}/{}", model.commit_folder(&commit), file.path);
+        let sha256 = verified::sha256(cache_dir, &inside)
+            .map_err(|error| Error::io("reading", &path, error))?;
+        if sha256 != file.sha256 {
+            return Err(Error::Damaged { name: model.to_string(), path, sha256 });
         }
     }
     Ok(LocatedModel { folder, commit })

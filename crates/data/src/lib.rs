@@ -36,6 +36,7 @@ mod digest;
 mod error;
 pub mod fetch;
 mod hub;
+mod verified;
 
 pub use cache::{default_cache_dir, locate, locate_votes, status};
 pub use catalogue::{DATASETS, Dataset, VoteSet, find, find_votes};

@@ -1,17 +1,23 @@
 //! Predictions beside votes: matched by id, checked, ready to be scored and compared.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use dissensus_core::{TieRule, VoteTable};
+use dissensus_io::ReadError;
 use dissensus_labels::example_key;
 use dissensus_measure::{
     Judged, METRICS, Matrix, MeasureError, Metric, ModelOutput, Score, Scorer, Settings, Truth,
 };
-use dissensus_predictions::{AlignError, Aligned, Kind, Matched, Predictions, align};
+use dissensus_predictions::{
+    AlignError, Aligned, Kind, Matched, Predictions, ReadOptions, align, read,
+};
 use dissensus_stats::StatsError;
 use dissensus_stats::bootstrap::{
     BootstrapResult, BootstrapSettings, IntervalMethod, Plan, bootstrap, bootstrap_mean,
 };
+
+use dissensus_report::plain::thousands;
 
 /// The metrics where none are named.
 pub const DEFAULT_METRICS: [&str; 8] = [
@@ -188,6 +194,26 @@ pub enum LabelProblem {
     },
 }
 
+/// Reads predictions of several files. Where models have equal names, their files are their names.
+pub fn read_predictions(
+    files: &[PathBuf],
+    options: &ReadOptions,
+) -> Result<Vec<Predictions>, ReadError> {
+    let mut found: Vec<(&PathBuf, Predictions)> = Vec::new();
+    for file in files {
+        found.extend(read(file, options)?.into_iter().map(|one| (file, one)));
+    }
+    let names: Vec<String> = found.iter().map(|(_, one)| one.name.clone()).collect();
+    let twice = |name: &String| names.iter().filter(|other| *other == name).count() > 1;
+    for (at, (file, one)) in found.iter_mut().enumerate().filter(|(at, _)| twice(&names[*at])) {
+        one.name = match files.len() == names.len() {
+            true => file.display().to_string(),
+            false => format!("{} ({})", one.name, at + 1),
+        };
+    }
+    Ok(found.into_iter().map(|(_, one)| one).collect())
+}
+
 /// A model's predictions beside the votes, on the items that have both.
 #[derive(Clone, Debug)]
 pub struct Evaluated {
@@ -203,9 +229,33 @@ pub struct Evaluated {
     pub matched_items: usize,
     /// Predictions whose item has no votes.
     pub without_votes: usize,
+    /// What the predictions are.
+    pub kind: Kind,
+    /// Whether that was detected.
+    pub kind_detected: bool,
 }
 
 impl Evaluated {
+    /// What was detected, and how many of so many items were matched.
+    pub fn note(&self, items: usize) -> String {
+        let kind = match self.kind {
+            Kind::Logits => "logits",
+            Kind::Probabilities => "probabilities",
+        };
+        let how = if self.kind_detected { "detected" } else { "as said" };
+        let by = match self.matched {
+            Matched::ById => "by id",
+            Matched::ByPosition => "by position: the predictions have no ids",
+        };
+        let (name, matched) = (&self.name, thousands(self.matched_items));
+        let mut line =
+            format!("{name}: {kind} ({how}), {matched} of {} items matched {by}", thousands(items));
+        if self.without_votes > 0 {
+            line += &format!("; {} predictions have no votes", thousands(self.without_votes));
+        }
+        line
+    }
+
     /// The metrics that are asked for, without intervals.
     pub fn values(&self, options: &ScoreOptions) -> Result<Vec<Score>, ScoreError> {
         let scorer = self.scorer(options)?;
@@ -288,7 +338,18 @@ fn beside(
     };
     let judged = Judged::new(Arc::new(truth), output).map_err(failed)?;
     let Aligned { matched, items, without_votes, .. } = aligned;
-    Ok(Evaluated { name: name.clone(), judged, items, matched, matched_items, without_votes })
+    let Predictions { kind, kind_detected, .. } = *predictions;
+    let name = name.clone();
+    Ok(Evaluated {
+        name,
+        judged,
+        items,
+        matched,
+        matched_items,
+        without_votes,
+        kind,
+        kind_detected,
+    })
 }
 
 /// What can be wrong with what people said.

@@ -1,31 +1,45 @@
 //! Figures of votes and of evaluated models: entropy, reliability diagrams, entropy scatters.
 
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use dissensus_io::FileError;
 use dissensus_measure::reliability::{Bin, Binning};
 use dissensus_measure::{Against, Scorer, Settings};
-use dissensus_report::figures::{Figure, Key, ReliabilityBin, ReliabilityCurve};
+use dissensus_report::figures::{Figure, Form, Key, ReliabilityBin, ReliabilityCurve};
+use dissensus_report::plain::format_number;
 use dissensus_stats::correlation::{CorrelationSettings, spearman};
 use dissensus_votes::summary::{BINS, Summary};
 
-use crate::{Evaluated, ScoreError};
+use crate::files::{plain_name, write};
+use crate::{Error, Evaluated, ScoreError};
 
 /// Points of a scatter; more only make the file large. Every n-th item is drawn beyond.
 const POINTS: usize = 5_000;
-
-/// A number for a table or title: four decimals, `∞`, and `–` where it is undefined.
-pub fn format_number(value: Option<f64>) -> String {
-    match value {
-        None => "–".to_owned(),
-        Some(v) if v.is_infinite() => if v > 0.0 { "∞" } else { "-∞" }.to_owned(),
-        Some(v) if v != 0.0 && v.abs() < 1e-4 => format!("{v:.1e}"),
-        Some(v) => format!("{v:.4}"),
-    }
-}
 
 impl Evaluated {
     /// The figures of this model with their names: `reliability` and `entropy`.
     pub fn figures(&self, settings: Settings) -> Result<[Figure; 2], ScoreError> {
         let scorer = Scorer::new(&self.judged, settings).map_err(|error| self.failed(error))?;
         Ok([reliability(&scorer, &self.name), scatter(self)?])
+    }
+
+    /// Draws the figures into a folder as SVG files, which are named after the model.
+    pub fn write_figures(
+        &self,
+        folder: &Path,
+        settings: Settings,
+        force: bool,
+    ) -> Result<Vec<PathBuf>, Error> {
+        std::fs::create_dir_all(folder).map_err(|error| FileError::new(folder, error))?;
+        let name = plain_name(&self.name, '-');
+        let drawn = self.figures(settings)?.map(|figure| {
+            let path =
+                folder.join(format!("{}-{}.svg", name.trim_matches(['-', '.']), figure.name));
+            let svg = figure.svg(Form::File);
+            write(&path, force, |out| out.write_all(svg.as_bytes())).map(|()| path)
+        });
+        Ok(drawn.into_iter().collect::<Result<_, FileError>>()?)
     }
 }
 

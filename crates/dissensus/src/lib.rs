@@ -20,10 +20,12 @@
 //! let votes = read_votes("votes.csv".as_ref(), &Default::default())?; // item, annotator, label
 //! let inputs = read_inputs("features.csv".as_ref(), &Default::default(), &Default::default())?;
 //!
-//! let plan = RunPlan::new("sls")?.model(Model::named("mlp")?).epochs(20);
+//! // The epoch is selected on the validation part and judged on the test part.
+//! let parts = [("train", 0.7), ("validation", 0.1), ("test", 0.2)];
+//! let plan = RunPlan::new("sls")?.model(Model::named("mlp")?).epochs(20).split(&parts);
 //! let trained = fit(&votes, &inputs, &plan, &Cpu, &FitOptions::default())?;
 //!
-//! let predictions = trained.predict(&Cpu, &inputs)?.to_predictions("sls");
+//! let predictions = trained.test_predictions().to_predictions("sls");
 //! let scores = score(&votes, &predictions, &ScoreOptions::default())?;
 //! println!("soft NLL {:?}", scores.metric("soft_nll"));
 //! # assert!(scores.metric("soft_nll").and_then(|score| score.value).is_some_and(|nll| nll < 0.7));
@@ -39,23 +41,27 @@
 //! The crates below are re-exported as modules of the same names, for everything that is not a verb.
 
 mod blends_files;
+mod causes;
 mod compare;
 mod context;
 mod csv_files;
-mod data_error;
 mod deliver;
+mod demo;
 mod encoding;
 mod error;
 mod evaluate;
 mod fetch;
 mod figures;
+pub mod files;
 mod load;
 mod open;
+mod pages;
+mod predict;
 mod reporting;
-mod run_list;
 mod score;
 mod study;
-mod summary;
+pub mod tables;
+mod trained_on;
 mod verbs;
 
 #[rustfmt::skip]
@@ -69,29 +75,40 @@ pub use {
 };
 
 pub use dissensus_core::{Cancel, Event, Progress, Silent, VoteTable};
-pub use dissensus_train::{FitOptions, RunPlan, Task, TrainError, Trained, fit_stored, run_jobs};
+pub use dissensus_studies::{
+    ArmMetric, ArmSummary, RunOrigin, RunSummary, SummaryColumn, summarize_runs,
+};
+pub use dissensus_train::{
+    FitOptions, Removal, RunDetails, RunFile, RunList, RunPlan, RunRow, Task, TrainError, Trained,
+    fit_stored, run_files, run_jobs, state_name,
+};
 
 pub use blends_files::{BLENDS_FILES, save_blends};
+pub use causes::causes;
 pub use compare::{
     Difference, ItemComparison, SeedComparison, SeedTest, compare_items, compare_seeds,
 };
 pub use context::LoadContext;
 pub use csv_files::{PredictionFile, baseline_csv, densities_csv, ood_scores_csv, predictions_csv};
-pub use data_error::DataError;
 pub use deliver::{DeliverOptions, Delivered, LabelFile, SparseDraw, deliver};
+pub use demo::{DEMO_VOTES, demo_sentences, demo_study, plan_demo, summarize_demo};
 pub use encoding::{ENCODERS, Source as EncoderSource, encode, open_encoder};
 pub use error::Error;
 pub use evaluate::{
     DEFAULT_METRICS, Evaluated, LabelProblem, ScoreError, ScoreOptions, evaluate, evaluate_common,
-    metrics,
+    metrics, read_predictions,
 };
-pub use fetch::{fetch_data, fetch_named};
-pub use figures::{format_number, votes_figure};
-pub use load::{blends_material, load_material, load_task, read_inputs};
-pub use open::find_data;
+pub use fetch::{CachedFile, Fetchable, fetch_data, fetch_named};
+pub use figures::votes_figure;
+pub use load::{blends_material, data_of_keys, encode_data, load_material, load_task, read_inputs};
+pub use open::ModelOpener;
+pub use pages::{images_page, run_page, votes_page};
+pub use predict::{ItemFeatures, PredictOptions, StoredPredictions, predict_stored};
 pub use reporting::{WrittenReport, report_tables, write_report};
-pub use run_list::{RunFile, RunRow, run_files, state_name};
-pub use score::{MetricScore, Scores, score};
-pub use study::{StudyEvent, StudyOptions, StudyOutcome, drop_weights, run_study, train_study};
-pub use summary::{ArmMetric, ArmSummary, RunSummary, SummaryColumn, ValueOf, summarize_runs};
+pub use score::{MetricScore, Scores, on_different_items, score};
+pub use study::{
+    StudyEvent, StudyOptions, StudyOutcome, check_stages, drop_weights, is_study_file, open_study,
+    plan_study, run_study, stored_study, train_study,
+};
+pub use trained_on::{count_same, trained_on};
 pub use verbs::{VERSION, environment, fit, read_votes};

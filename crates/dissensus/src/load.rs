@@ -4,24 +4,25 @@ use std::path::Path;
 
 use dissensus_core::{Keep, VoteTable};
 use dissensus_data::blends::{Blends, Settings};
-use dissensus_embed::Kind as Takes;
+use dissensus_embed::{Encoder, Kind as Takes};
 use dissensus_inputs::{Inputs, Joined, Matched, WITH_IMAGES, from_blends, from_dataset};
 use dissensus_labels::subset;
 use dissensus_measure::{Matrix, Targets, Truth};
 use dissensus_studies::Material;
-use dissensus_train::spec::{Data, DataSource, EntropyBins, InputReading, Reading};
-use dissensus_train::{Task, Voted};
+use dissensus_train::spec::{Data, DataSource, EntropyBins, GivenSplit, InputReading, Reading};
+use dissensus_train::{GivenParts, Spec, Task, TrainError, Voted};
 use dissensus_votes::ReadOptions;
 
 use crate::encoding::{Source, encode, open_encoder};
-use crate::{DataError, LoadContext};
+use crate::{Error, LoadContext, fetch_data};
 
 /// Everything that a study uses of the data that a spec names: votes and inputs, the texts or images
 /// behind them, and the true distributions of generated data.
-pub fn load_material(data: &Data, context: &LoadContext<'_>) -> Result<Material, DataError> {
+pub fn load_material(data: &Data, context: &LoadContext<'_>) -> Result<Material, Error> {
     if let (DataSource::Dataset(name), None, None, None, None) =
         (&data.source, &data.evaluate_on, &data.inputs, &data.encoder, data.subset)
         && name == "blends"
+        && data.split.is_none()
     {
         return blends_material(&blends(data)?);
     }
@@ -29,7 +30,7 @@ pub fn load_material(data: &Data, context: &LoadContext<'_>) -> Result<Material,
 }
 
 /// Generated data with the distributions that the votes were drawn from.
-pub fn blends_material(blends: &Blends) -> Result<Material, DataError> {
+pub fn blends_material(blends: &Blends) -> Result<Material, Error> {
     let (task, _) = Task::new("blends", blends.table(), &from_blends(blends)?)?;
     let known = blends.table().items();
     let rows = task.table().items().iter().filter_map(|id| known.position(id));
@@ -39,7 +40,7 @@ pub fn blends_material(blends: &Blends) -> Result<Material, DataError> {
     Ok(Material { truth: Some(truth), ..task.into() })
 }
 
-fn blends(data: &Data) -> Result<Blends, DataError> {
+fn blends(data: &Data) -> Result<Blends, Error> {
     let mut settings = Settings::default();
     if let Some(items) = data.items {
         settings.items = usize::try_from(items).unwrap_or(usize::MAX);
@@ -48,16 +49,20 @@ fn blends(data: &Data) -> Result<Blends, DataError> {
 }
 
 /// The votes and inputs that a spec names, matched by id. Progress notes say what was left out.
-pub fn load_task(data: &Data, context: &LoadContext<'_>) -> Result<Task, DataError> {
+pub fn load_task(data: &Data, context: &LoadContext<'_>) -> Result<Task, Error> {
     Ok(loaded(data, context)?.task)
 }
 
 /// The same, with the texts or pictures that an encoder was given.
-fn loaded(data: &Data, context: &LoadContext<'_>) -> Result<Material, DataError> {
+fn loaded(data: &Data, context: &LoadContext<'_>) -> Result<Material, Error> {
+    if let Some(options) = &context.fetch {
+        fetch_data(data, options, context.progress)?;
+    }
     if let Some(other) = &data.evaluate_on {
         return Ok(evaluated_on(data, other, context)?.into());
     }
     let (table, mut texts) = votes(data, context)?;
+    let split = given_split(data, &table, context)?;
     let mut encoded = None;
     let table = first(table, data);
     let table = match data.subset {
@@ -72,13 +77,7 @@ fn loaded(data: &Data, context: &LoadContext<'_>) -> Result<Material, DataError>
         Some(encoder) => {
             let encoder = open_encoder(encoder, context)?;
             name = format!("{name} by {}", encoder.identity().name);
-            let source = match encoder.kind() {
-                Takes::Text => Source::Texts(match &data.source {
-                    DataSource::Dataset(name) => dissensus_inputs::texts(name, context.cache()?)?,
-                    DataSource::Files { .. } => std::mem::take(&mut texts),
-                }),
-                Takes::Image => Source::Pictures(own_inputs(data, context)?),
-            };
+            let source = source(data, encoder.kind(), std::mem::take(&mut texts), context)?;
             let vectors = encode(encoder, &source, &table, data.pair, context)?;
             encoded = Some(source);
             vectors
@@ -86,8 +85,11 @@ fn loaded(data: &Data, context: &LoadContext<'_>) -> Result<Material, DataError>
         None => own_inputs(data, context)?,
     };
     report_notes(&inputs, context);
-    let (task, joined) = Task::new(&name, &table, &inputs)?;
+    let (mut task, joined) = Task::new(&name, &table, &inputs)?;
     report_joined(&joined, &table, context);
+    if let Some(split) = split {
+        task = task.with_split(&split).map_err(TrainError::from)?;
+    }
     let mut material = Material::from(task);
     match encoded.unwrap_or(Source::Texts(texts)) {
         Source::Texts(texts) => {
@@ -99,6 +101,39 @@ fn loaded(data: &Data, context: &LoadContext<'_>) -> Result<Material, DataError>
     Ok(material)
 }
 
+/// The vectors of the texts or images of these data, by this encoder instead of the one that they name.
+pub fn encode_data(
+    data: &Data,
+    encoder: Box<dyn Encoder>,
+    context: &LoadContext<'_>,
+) -> Result<Inputs, Error> {
+    let (table, texts) = votes(data, context)?;
+    let source = source(data, encoder.kind(), texts, context)?;
+    encode(encoder, &source, &table, data.pair, context)
+}
+
+/// What an encoder that takes this is given: the texts of the votes or of their dataset, or images.
+fn source(
+    data: &Data,
+    takes: Takes,
+    texts: Texts,
+    context: &LoadContext<'_>,
+) -> Result<Source, Error> {
+    Ok(match (takes, &data.source) {
+        (Takes::Text, DataSource::Dataset(name)) => {
+            Source::Texts(dissensus_inputs::texts(name, context.cache()?)?)
+        }
+        (Takes::Text, DataSource::Files { .. }) => Source::Texts(texts),
+        (Takes::Image, _) => Source::Pictures(own_inputs(data, context)?),
+    })
+}
+
+/// The `[data]` of a spec that has these keys.
+pub fn data_of_keys(keys: &[(&'static str, serde_json::Value)]) -> Result<Data, Error> {
+    let sets: Vec<String> = keys.iter().map(|(key, value)| format!("data.{key}={value}")).collect();
+    Ok(Spec::parse("[delivery]\nmethods = [\"soft\"]\n", "the options", &sets)?.data)
+}
+
 /// The first items, where only so many are wanted. Of generated data there are as many as asked for.
 fn first(table: VoteTable, data: &Data) -> VoteTable {
     match data.items.and_then(|n| usize::try_from(n).ok()) {
@@ -108,10 +143,10 @@ fn first(table: VoteTable, data: &Data) -> VoteTable {
 }
 
 /// What a spec names, with another dataset to be judged on.
-fn evaluated_on(data: &Data, other: &str, context: &LoadContext<'_>) -> Result<Task, DataError> {
+fn evaluated_on(data: &Data, other: &str, context: &LoadContext<'_>) -> Result<Task, Error> {
     let mut there = data.clone();
     (there.source, there.evaluate_on) = (DataSource::Dataset(other.to_owned()), None);
-    let read = |data: &Data| -> Result<(VoteTable, Inputs), DataError> {
+    let read = |data: &Data| -> Result<(VoteTable, Inputs), Error> {
         let table = first(votes(data, context)?.0, data);
         let inputs = own_inputs(data, context)?;
         report_notes(&inputs, context);
@@ -119,7 +154,7 @@ fn evaluated_on(data: &Data, other: &str, context: &LoadContext<'_>) -> Result<T
     };
     let (table, inputs) = read(data)?;
     let (other_table, other_inputs) =
-        read(&there).map_err(|error| DataError::EvaluatedOn(Box::new(error)))?;
+        read(&there).map_err(|error| Error::EvaluatedOn(Box::new(error)))?;
     let own = Voted { name: data.name(), table: &table, inputs: &inputs };
     let (task, joined) =
         Task::judged_on(own, Voted { name: other, table: &other_table, inputs: &other_inputs })?;
@@ -159,7 +194,7 @@ pub fn read_inputs(
     path: &Path,
     options: &dissensus_inputs::ReadOptions,
     context: &LoadContext<'_>,
-) -> Result<Inputs, DataError> {
+) -> Result<Inputs, Error> {
     let name = path.to_string_lossy();
     if !path.exists() && WITH_IMAGES.contains(&&*name) {
         return Ok(from_dataset(&name, context.cache()?)?);
@@ -168,7 +203,7 @@ pub fn read_inputs(
 }
 
 /// The inputs that a spec names, or those of its dataset.
-fn own_inputs(data: &Data, context: &LoadContext<'_>) -> Result<Inputs, DataError> {
+fn own_inputs(data: &Data, context: &LoadContext<'_>) -> Result<Inputs, Error> {
     match (&data.inputs, &data.source) {
         (Some(path), _) => {
             let InputReading { key, layout, id, resize } = data.inputs_reading.clone();
@@ -180,8 +215,8 @@ fn own_inputs(data: &Data, context: &LoadContext<'_>) -> Result<Inputs, DataErro
         (None, DataSource::Dataset(name)) if WITH_IMAGES.contains(&name.as_str()) => {
             Ok(from_dataset(name, context.cache()?)?)
         }
-        (None, DataSource::Dataset(name)) => Err(DataError::NoImages { dataset: name.clone() }),
-        (None, DataSource::Files { .. }) => Err(DataError::NoInputs),
+        (None, DataSource::Dataset(name)) => Err(Error::NoImages { dataset: name.clone() }),
+        (None, DataSource::Files { .. }) => Err(Error::NoInputs),
     }
 }
 
@@ -189,7 +224,7 @@ fn own_inputs(data: &Data, context: &LoadContext<'_>) -> Result<Inputs, DataErro
 type Texts = Vec<(String, Vec<String>)>;
 
 /// The votes, and texts that come along in a file of them.
-fn votes(data: &Data, context: &LoadContext<'_>) -> Result<(VoteTable, Texts), DataError> {
+fn votes(data: &Data, context: &LoadContext<'_>) -> Result<(VoteTable, Texts), Error> {
     match &data.source {
         DataSource::Dataset(name) if name == "blends" => {
             Ok((blends(data)?.table().clone(), Vec::new()))
@@ -201,16 +236,57 @@ fn votes(data: &Data, context: &LoadContext<'_>) -> Result<(VoteTable, Texts), D
     }
 }
 
+/// The split that comes with the data, checked against the votes.
+fn given_split(
+    data: &Data,
+    table: &VoteTable,
+    context: &LoadContext<'_>,
+) -> Result<Option<GivenParts>, Error> {
+    let mut pairs: Vec<(String, String)> = Vec::new();
+    match (&data.split, &data.source) {
+        (Some(GivenSplit::Files(files)), _) => {
+            for (part, path) in files {
+                let fail = |source| Error::Spec { path: path.clone(), source };
+                let text = std::fs::read_to_string(path).map_err(fail)?;
+                let ids = text.lines().map(str::trim).filter(|id| !id.is_empty());
+                pairs.extend(ids.map(|id| (id.to_owned(), part.clone())));
+            }
+        }
+        // Read as votes for parts: an item with votes for two of them is in both.
+        (Some(GivenSplit::Column(column)), DataSource::Files { votes, reading }) => {
+            let how = Reading {
+                label: Some(column.clone()),
+                annotator: None,
+                weight: None,
+                text: None,
+                classes: None,
+                ..(**reading).clone()
+            };
+            let (parts, _) = read_votes(votes, &how, context)?;
+            let names = parts.classes().names();
+            if let Some(counts) = parts.counts() {
+                for (at, id) in parts.items().iter().enumerate() {
+                    let row = counts.row(at, names.len());
+                    let voted = names.iter().zip(row).filter(|(_, count)| *count > 0.0);
+                    pairs.extend(voted.map(|(part, _)| (id.to_owned(), part.clone())));
+                }
+            }
+        }
+        _ => return Ok(None),
+    }
+    Ok(Some(GivenParts::new(&pairs, table.items()).map_err(TrainError::from)?))
+}
+
 /// A setting that the spec's reader has checked already.
-fn parsed<T: std::str::FromStr<Err = String>>(text: &str) -> Result<T, DataError> {
-    text.parse().map_err(|reason| DataError::Option { value: text.to_owned(), reason })
+fn parsed<T: std::str::FromStr<Err = String>>(text: &str) -> Result<T, Error> {
+    text.parse().map_err(|reason| Error::Option { value: text.to_owned(), reason })
 }
 
 fn read_votes(
     path: &Path,
     how: &Reading,
     context: &LoadContext<'_>,
-) -> Result<(VoteTable, Texts), DataError> {
+) -> Result<(VoteTable, Texts), Error> {
     let options = ReadOptions {
         format: how.format.clone(),
         item: how.item.clone(),
@@ -231,4 +307,66 @@ fn read_votes(
     let read = dissensus_votes::read_with_progress(path, &options, context.progress)?;
     let texts = read.texts.iter().map(|(id, text)| (id.clone(), vec![text.clone()])).collect();
     Ok((read.table, texts))
+}
+
+#[cfg(test)]
+mod tests {
+    use dissensus_core::Silent;
+    use dissensus_train::Spec;
+
+    use super::*;
+
+    /// Six items with two votes each; the last two are for testing.
+    fn loaded(split: impl Fn(usize, usize) -> &'static str, more: &str) -> Result<Task, Error> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).display().to_string();
+        let (mut votes, mut inputs) =
+            ("item,annotator,label,part\n".to_owned(), "id,x\n".to_owned());
+        for item in 0..6 {
+            for who in 0..2 {
+                let label = if (item + who) % 2 == 0 { "a" } else { "b" };
+                votes += &format!("i{item},w{who},{label},{}\n", split(item, who));
+            }
+            inputs += &format!("i{item},{item}.0\n");
+        }
+        std::fs::write(path("v.csv"), votes).unwrap();
+        std::fs::write(path("i.csv"), inputs).unwrap();
+        std::fs::write(path("train.txt"), "i0\ni1\ni2\ni3\n").unwrap();
+        std::fs::write(path("test.txt"), "i4\n\ni5\n").unwrap();
+        let text = format!(
+            "delivery.methods = 'soft'\n[data]\nvotes = '{}'\ninputs = '{}'\n{}",
+            path("v.csv"),
+            path("i.csv"),
+            more.replace("DIR", &folder.path().display().to_string())
+        );
+        let spec = Spec::parse(&text, "test", &[]).unwrap();
+        load_task(&spec.data, &LoadContext::new(&Silent))
+    }
+
+    #[test]
+    fn a_split_is_read_from_a_column_and_from_files() {
+        let part = |item: usize, _: usize| if item < 4 { "Train" } else { "test" };
+        let column = loaded(part, "split_column = 'part'").unwrap();
+        let files = "split_files = { train = 'DIR/train.txt', test = 'DIR/test.txt' }";
+        let files = loaded(part, files).unwrap();
+        let wanted = [("train".to_owned(), vec![0, 1, 2, 3]), ("test".to_owned(), vec![4, 5])];
+        assert_eq!(column.split().unwrap(), wanted);
+        assert_eq!(column.split(), files.split());
+        assert_eq!(column.identity(), files.identity());
+        assert!(loaded(part, "").unwrap().split().is_none());
+    }
+
+    #[test]
+    fn a_split_that_contradicts_itself_is_refused_by_name() {
+        // One annotator's row has the item in another part.
+        let part = |item: usize, who: usize| if item + who < 4 { "train" } else { "test" };
+        let error = loaded(part, "split_column = 'part'").err().unwrap().to_string();
+        assert!(error.contains("\"i3\" in two parts"), "{error}");
+        let twice = "split_files = { train = 'DIR/train.txt', test = 'DIR/train.txt' }";
+        let error = loaded(part, twice).err().unwrap().to_string();
+        assert!(error.contains("\"i0\" in two parts"), "{error}");
+        let gone = "split_files = { train = 'DIR/train.txt', test = 'DIR/nowhere.txt' }";
+        let error = loaded(part, gone).err().unwrap().to_string();
+        assert!(error.contains("nowhere.txt"), "{error}");
+    }
 }

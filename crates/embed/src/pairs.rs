@@ -106,7 +106,6 @@ impl Pairing {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
     use crate::{Identity, Kind};

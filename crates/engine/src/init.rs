@@ -23,7 +23,6 @@ pub(crate) fn parameters<F: Real>(network: &Network, seed: u64) -> Vec<F> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::models::Model;

@@ -22,7 +22,6 @@ pub fn join(table: &VoteTable, inputs: &Inputs) -> Result<Joined, InputError> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
     use crate::{ReadOptions, read_bytes};

@@ -2,11 +2,13 @@
 //!
 //! A file is written beside its place under a random name that no other file has, and then renamed.
 //! A process that is killed leaves the old file or the new one, and perhaps a temporary one, whose
-//! name begins with [`TEMPORARY`]; after an error nothing is left.
+//! name begins with [`TEMPORARY`]; after an error nothing is left. A writer locks its temporary file,
+//! so that [`remove_orphans`] knows those that nobody writes any more.
 
-use std::fs::File;
+use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use tempfile::NamedTempFile;
 use thiserror::Error;
@@ -112,7 +114,10 @@ pub fn write_file<E: From<io::Error>>(
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
-    let mut out = BufWriter::with_capacity(1 << 18, builder.tempfile_in(folder)?);
+    let file = builder.tempfile_in(folder)?;
+    // Where there are no locks, age alone tells orphans.
+    let _ = file.as_file().try_lock();
+    let mut out = BufWriter::with_capacity(1 << 18, file);
     write(&mut out)?;
     out.flush()?;
     let file = out.into_inner().map_err(|error| error.into_error())?;
@@ -136,9 +141,74 @@ pub fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
+/// A writer locks its file sooner than this after it made it.
+const MOMENT: Duration = Duration::from_secs(60);
+/// Nothing takes so long to write.
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Removes the temporary files in a folder that nobody writes any more: those whose lock is free, and
+/// where the file system has no locks those of yesterday. What cannot be looked at stays.
+pub fn remove_orphans(folder: &Path) {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(TEMPORARY))
+    {
+        if is_orphan(&entry.path()).unwrap_or(false) {
+            // Another process may have done it.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+fn is_orphan(path: &Path) -> io::Result<bool> {
+    let metadata = path.symlink_metadata()?;
+    let age = SystemTime::now().duration_since(metadata.modified()?).unwrap_or_default();
+    if !metadata.is_file() || age < MOMENT {
+        return Ok(false);
+    }
+    match File::open(path)?.try_lock() {
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(_)) => Ok(age > DAY),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn orphans_go_and_what_is_being_written_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let old = SystemTime::now() - 2 * DAY;
+        let make = |name: &str, when: SystemTime| {
+            let file = File::create(folder.path().join(name)).unwrap();
+            file.set_modified(when).unwrap();
+            file
+        };
+        drop(make(".dissensus-left", old));
+        drop(make(".dissensus-new", SystemTime::now()));
+        drop(make("votes.csv", old));
+        let written = make(".dissensus-written", old);
+        written.try_lock().unwrap();
+        let names = || {
+            remove_orphans(folder.path());
+            let entries = fs::read_dir(folder.path()).unwrap();
+            let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+            names.sort();
+            names
+        };
+        assert_eq!(names(), [".dissensus-new", ".dissensus-written", "votes.csv"]);
+        drop(written);
+        assert_eq!(names(), [".dissensus-new", "votes.csv"]);
+        // A writer's file is locked while it is written.
+        write_file(&folder.path().join("b.csv"), Existing::Keep, Durability::Process, |out| {
+            out.get_ref().as_file().set_modified(old)?;
+            assert_eq!(names().len(), 3);
+            Ok::<(), io::Error>(())
+        })
+        .unwrap();
+        assert_eq!(names(), [".dissensus-new", "b.csv", "votes.csv"]);
+    }
 
     #[test]
     fn a_failure_leaves_nothing_and_an_old_file_stays() {

@@ -151,8 +151,15 @@ struct Unpacked {
     packed: Arc<AtomicU64>,
 }
 
-const MOST_TIMES: u64 = 200;
+/// The most that something packed may unpack to, in its own size.
+pub const MOST_TIMES: u64 = 200;
 const HARMLESS: u64 = 64 << 20;
+
+/// The bytes that an archive of so many may unpack to: [`MOST_TIMES`] as many, or a gigabyte, which
+/// arrays of few different numbers may come to.
+pub fn most_unpacked(packed: u64) -> u64 {
+    packed.saturating_mul(MOST_TIMES).max(1 << 30)
+}
 
 impl Read for Unpacked {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {

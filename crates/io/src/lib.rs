@@ -20,6 +20,7 @@
 pub mod archive;
 pub mod delimited;
 mod error;
+mod example;
 mod files;
 pub mod http;
 pub mod input;
@@ -37,8 +38,11 @@ pub mod tensors;
 
 pub use archive::Archive;
 pub use error::{Problem, ReadError, shorten};
-pub use files::{Durability, Existing, FileError, Out, TEMPORARY, sync_folder, write_file};
-pub use input::Input;
+pub use example::{Content, Example};
+pub use files::{
+    Durability, Existing, FileError, Out, TEMPORARY, remove_orphans, sync_folder, write_file,
+};
+pub use input::{Input, MOST_TIMES, most_unpacked};
 pub use lock::Lock;
 pub use options::{Delimiter, ReadOption};
 pub use source::{Limits, Source, SourceOptions};

@@ -51,9 +51,10 @@ fn bad<T>(message: impl Into<String>) -> Result<T, Problem> {
     Err(Problem::Array(message.into()))
 }
 
-/// Parses a `.npy` file.
-pub fn parse(bytes: &[u8]) -> Result<Array<'_>, Problem> {
-    let Some(rest) = bytes.strip_prefix(b"\x93NUMPY") else {
+/// An array as the header at the start of a file describes it, without values; and the header's end.
+fn described(bytes: &[u8]) -> Result<(Array<'static>, usize), Problem> {
+    const MAGIC: &[u8] = b"\x93NUMPY";
+    let Some(rest) = bytes.strip_prefix(MAGIC) else {
         return bad("it does not begin with \\x93NUMPY");
     };
     let (start, length): (usize, usize) = match rest {
@@ -69,8 +70,23 @@ pub fn parse(bytes: &[u8]) -> Result<Array<'_>, Problem> {
         return bad("the header is not text");
     };
     let header = Header::parse(header)?;
-    let mut array = Array::new(&header.descr, header.shape, header.fortran)?;
-    let data = &rest[start + length..];
+    let array = Array::new(&header.descr, header.shape, header.fortran)?;
+    Ok((array, MAGIC.len() + start + length))
+}
+
+/// Bytes of the array whose file starts so: as they are stored, or as 64-bit numbers if that is more.
+/// `None` where the header is not whole.
+pub(crate) fn announced(start: &[u8]) -> Option<u64> {
+    let (array, _) = described(start).ok()?;
+    let cells = array.cells().unwrap_or(usize::MAX) as u64;
+    Some(cells.saturating_mul(array.element.size().max(8) as u64))
+}
+
+/// Parses a `.npy` file.
+pub fn parse(bytes: &[u8]) -> Result<Array<'_>, Problem> {
+    let (described, end) = described(bytes)?;
+    let mut array: Array<'_> = described;
+    let data = &bytes[end..];
     let cells = array.cells()?;
     if cells > 0 && array.element.size() == 0 {
         return bad("its texts have no room for a character");

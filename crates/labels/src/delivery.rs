@@ -82,12 +82,16 @@ pub struct DeliveryEntry {
     pub needs_counts: bool,
     /// Its settings, in the order in which they are written.
     pub settings: &'static [Setting],
-    make: fn(&mut Given) -> Result<Arc<dyn Method>, LabelError>,
+    make: fn(&mut Given) -> Result<Method, LabelError>,
 }
 
-/// A method with its settings.
-trait Method: Send + Sync {
-    fn prepare(&self, source: &Source<'_>, seed: u64) -> Result<Kind, LabelError>;
+/// A method with its settings: what it prepares for a source and a seed.
+type Method = Arc<dyn Fn(&Source<'_>, u64) -> Result<Kind, LabelError> + Send + Sync>;
+
+fn method(
+    prepare: impl Fn(&Source<'_>, u64) -> Result<Kind, LabelError> + Send + Sync + 'static,
+) -> Method {
+    Arc::new(prepare)
 }
 
 /// A delivery method with checked settings. Prints and serializes as its name with all of them.
@@ -96,7 +100,7 @@ trait Method: Send + Sync {
 pub struct Delivery {
     entry: &'static DeliveryEntry,
     text: String,
-    method: Arc<dyn Method>,
+    method: Method,
 }
 
 impl Params {
@@ -117,7 +121,7 @@ impl Delivery {
 
     /// Makes everything that does not change from epoch to epoch.
     pub fn prepare(&self, source: &Source<'_>, seed: u64) -> Result<Prepared, LabelError> {
-        let kind = self.method.prepare(source, seed)?;
+        let kind = (self.method)(source, seed)?;
         Ok(Prepared::new(self.clone(), seed, source, kind))
     }
 }

@@ -100,7 +100,6 @@ fn bin_of(entropy: f64, low: f64, high: f64, bins: usize) -> Option<usize> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
     use crate::testing::{counted, shares};

@@ -38,12 +38,16 @@ pub struct TargetEntry {
     pub keeps_counts: bool,
     /// Its settings, in the order in which they are written.
     pub settings: &'static [Setting],
-    make: fn(&mut Given) -> Result<Arc<dyn Estimator>, LabelError>,
+    make: fn(&mut Given) -> Result<Estimator, LabelError>,
 }
 
+/// A table of the same items and classes whose distributions are the targets.
+type Estimated<'a> = Result<Cow<'a, VoteTable>, LabelError>;
 /// An estimator with its settings.
-trait Estimator: Send + Sync {
-    fn estimate<'a>(&self, table: &'a VoteTable) -> Result<Cow<'a, VoteTable>, LabelError>;
+type Estimator = Arc<dyn Fn(&VoteTable) -> Estimated<'_> + Send + Sync>;
+
+fn estimator(estimate: impl Fn(&VoteTable) -> Estimated<'_> + Send + Sync + 'static) -> Estimator {
+    Arc::new(estimate)
 }
 
 /// An estimator with checked settings. Prints and serializes as its name with all of them.
@@ -52,7 +56,7 @@ trait Estimator: Send + Sync {
 pub struct Target {
     entry: &'static TargetEntry,
     text: String,
-    estimator: Arc<dyn Estimator>,
+    estimator: Estimator,
 }
 
 impl Params {
@@ -73,7 +77,7 @@ impl Target {
 
     /// A table of the same items and classes whose distributions are the targets.
     pub fn estimate<'a>(&self, table: &'a VoteTable) -> Result<Cow<'a, VoteTable>, LabelError> {
-        self.estimator.estimate(table)
+        (self.estimator)(table)
     }
 }
 

@@ -56,6 +56,11 @@ pub struct Book {
     pub settings: String,
     /// Where the results come from: version, hardware, dates, seconds; name and value.
     pub provenance: Vec<(String, String)>,
+    /// What holds for all results, a sentence each.
+    pub notes: Vec<String>,
+    /// Results of predictions that need no model, on the items that runs are judged on; their arm is
+    /// the name of the baseline.
+    pub baselines: Vec<Row>,
     /// Runs that failed, with the reason.
     pub failed: Vec<(String, String)>,
     /// Runs that are not done.
@@ -79,7 +84,7 @@ impl Book {
     }
 
     /// An arm for people.
-    pub(crate) fn arm_title<'a>(&'a self, name: &'a str) -> &'a str {
+    pub fn arm_title<'a>(&'a self, name: &'a str) -> &'a str {
         titled(name, self.arms.iter().find(|arm| arm.name == name).map(|arm| &arm.title))
     }
 

@@ -10,9 +10,10 @@ use serde_json::Value;
 
 use crate::checkpoint::write_tensors;
 use crate::layout::RunLayout;
+use crate::status::Checksums;
 use crate::{
     Checkpoint, Durability, Logits, RunId, RunInfo, State, Status, StoreError, Tensors, Which,
-    files, weights,
+    files, status, weights,
 };
 
 /// A run that this process holds. Dropped without a word, it counts as interrupted.
@@ -22,7 +23,6 @@ pub struct ActiveRun {
     pub(crate) layout: RunLayout,
     pub(crate) planned: u64,
     pub(crate) epoch: u64,
-    pub(crate) checkpoints: Durability,
     pub(crate) _lock: Lock,
 }
 
@@ -53,7 +53,7 @@ impl ActiveRun {
     /// Where an epoch is also the best one so far, [`save_best`](Self::save_best) comes first: a
     /// run that is killed in between is continued from before both.
     pub fn save_checkpoint(&mut self, checkpoint: &Checkpoint<'_>) -> Result<(), StoreError> {
-        checkpoint.write(&self.layout.checkpoint(), self.checkpoints)?;
+        checkpoint.write(&self.layout.checkpoint())?;
         self.write_history(&checkpoint.history, Durability::Process)?;
         self.epoch = checkpoint.epoch;
         self.write_status(State::Running, Durability::Process)
@@ -108,8 +108,14 @@ impl ActiveRun {
             files::replace(&history, Durability::Power, |out| out.write_all(&bytes))?;
         }
         files::write_json(&self.layout.result(), result, Durability::Power)?;
+        let mut checksums = Checksums::new();
+        for path in self.layout.of_results() {
+            if let Some(bytes) = files::read_if_there(&path)? {
+                checksums.insert(self.layout.name_of(&path), files::sha256(&bytes));
+            }
+        }
         // Only this makes the run finished: all else is on the disk before it.
-        self.write_status(State::Finished, Durability::Power)?;
+        status::write(&self.layout, self.status(State::Finished), checksums, Durability::Power)?;
         files::remove(&self.layout.checkpoint())?;
         RunInfo::read(self.layout.clone(), self.id.clone())
     }
@@ -124,15 +130,17 @@ impl ActiveRun {
         self.write_status(State::Interrupted, Durability::Power)
     }
 
+    fn status(&self, state: State) -> Status {
+        let (epoch, planned, process) = (self.epoch, self.planned, std::process::id());
+        Status { state, epoch, planned, updated: files::now(), process }
+    }
+
     pub(crate) fn write_status(
         &self,
         state: State,
         durability: Durability,
     ) -> Result<(), StoreError> {
-        let (epoch, planned) = (self.epoch, self.planned);
-        let status =
-            Status { state, epoch, planned, updated: files::now(), process: std::process::id() };
-        files::write_json(&self.layout.status(), &status, durability)
+        status::write(&self.layout, self.status(state), Checksums::new(), durability)
     }
 
     /// The history is the checkpoint's; the file is there for whoever only wants to look.

@@ -9,8 +9,8 @@ use crate::layout::{NEW, REMOVED, RunLayout};
 use crate::lock;
 use crate::run::About;
 use crate::{
-    ActiveRun, Continued, Durability, FORMAT, RunId, RunInfo, State, Status, Store, StoreError,
-    Which, canonical, files,
+    ActiveRun, Continued, Durability, FORMAT, RunId, RunInfo, State, Store, StoreError, Which,
+    canonical, files,
 };
 
 /// What came of beginning a run.
@@ -50,7 +50,6 @@ impl Store {
         for name in left.iter().filter(|name| name.starts_with(NEW)) {
             files::remove(&runs.join(name))?;
         }
-        files::sweep(&self.layout.root)?;
         let begun = match self.layout.run(&id).folder.exists() {
             true => self.take_up(id, &digest, about, planned),
             false => self.make(id, digest, spec, about, planned).map(Begun::Run),
@@ -83,8 +82,7 @@ impl Store {
         let (created, about) = (files::now(), about.clone());
         let about = About { format: FORMAT, digest, created, about, continued: Vec::new() };
         files::write_json(&new.about(), &about, Durability::Power)?;
-        let checkpoints = self.checkpoints;
-        let mut run = ActiveRun { id, layout: new, planned, epoch: 0, checkpoints, _lock: lock };
+        let mut run = ActiveRun { id, layout: new, planned, epoch: 0, _lock: lock };
         run.write_status(State::Running, Durability::Power)?;
         fs::rename(&run.layout.folder, &layout.folder)
             .map_err(|e| StoreError::io("making", &layout.folder, e))?;
@@ -113,10 +111,11 @@ impl Store {
             return Err(self.locked(&id));
         };
         // Once more, as it may have ended while the lock was waited for.
-        let status: Status = files::read_json(&layout.status())?;
-        if status.state == State::Finished {
-            return RunInfo::read(layout, id).map(|info| Begun::Finished(Box::new(info)));
+        let info = RunInfo::read(layout.clone(), id.clone())?;
+        if info.status.state == State::Finished {
+            return Ok(Begun::Finished(Box::new(info)));
         }
+        let status = info.status;
         files::sweep(&layout.folder)?;
         files::sweep(&layout.predictions_folder())?;
         let anew = matches!(status.state, State::Failed { .. });
@@ -138,9 +137,9 @@ impl Store {
         }
         files::remove(&layout.result())?;
         files::write_json(&layout.about(), &written, Durability::Power)?;
-        let (epoch, checkpoints) = (if anew { 0 } else { status.epoch }, self.checkpoints);
-        let run = ActiveRun { id, layout, planned, epoch, checkpoints, _lock: lock };
-        run.write_status(State::Running, Durability::Process)?;
+        let epoch = if anew { 0 } else { status.epoch };
+        let run = ActiveRun { id, layout, planned, epoch, _lock: lock };
+        run.write_status(State::Running, Durability::Power)?;
         Ok(Begun::Run(run))
     }
 }

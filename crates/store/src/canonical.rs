@@ -9,9 +9,8 @@ use std::str::FromStr;
 
 use serde::Serialize;
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
 
-use crate::StoreError;
+use crate::{StoreError, files};
 
 /// Hex digits of an id.
 const DIGITS: usize = 16;
@@ -57,8 +56,7 @@ impl FromStr for RunId {
 
 /// The SHA-256 of the canonical form, as 64 hex digits.
 pub fn digest(spec: &Value) -> String {
-    let hash = Sha256::digest(canonical_json(spec));
-    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+    files::sha256(canonical_json(spec).as_bytes())
 }
 
 /// The canonical form: equal values have equal texts.

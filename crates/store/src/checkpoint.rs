@@ -47,11 +47,11 @@ struct NoteIn {
 }
 
 impl Checkpoint<'_> {
-    pub(crate) fn write(&self, path: &Path, durability: Durability) -> Result<(), StoreError> {
+    pub(crate) fn write(&self, path: &Path) -> Result<(), StoreError> {
         let (epoch, state, history) = (self.epoch, &self.state, &self.history[..]);
         let note = serde_json::to_string(&NoteOut { format: FORMAT, epoch, state, history })
             .map_err(|error| StoreError::Json { path: path.to_owned(), error })?;
-        write_tensors(path, &self.tensors, Some(&note), durability)
+        write_tensors(path, &self.tensors, Some(&note), Durability::Process)
     }
 
     /// The checkpoint in a file; `None` where there is none.

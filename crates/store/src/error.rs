@@ -50,6 +50,24 @@ pub enum StoreError {
         /// What was expected, what came, and at which line.
         error: serde_json::Error,
     },
+    /// A file that is not as it was written.
+    #[error("{} is damaged: its SHA-256 is {found}, expected {expected}", .path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What its run's status says.
+        expected: String,
+        /// What it has.
+        found: String,
+    },
+    /// Something that is not a plain file or folder among the files of a store.
+    #[error("{} is {found}; a store holds plain files and folders", .path.display())]
+    NotPlain {
+        /// Where it lies.
+        path: PathBuf,
+        /// What it is.
+        found: &'static str,
+    },
     /// Text that is not an id.
     #[error("{text:?} is not the id of a run; expected 16 hex digits, as in \"0123456789abcdef\"")]
     BadId {
@@ -212,7 +230,10 @@ impl StoreError {
             Self::Digest { id, .. } | Self::Checkpoint { id, .. } => Remedy::RemoveRun(id.clone()),
             Self::Collision { id, .. } => Remedy::KeepOne(id.clone()),
             Self::Pack { .. } => Remedy::Words("pack the store again, and copy the file whole"),
-            Self::Weights { path, .. } | Self::Predictions { path, .. } => return remove(path),
+            Self::Weights { path, .. }
+            | Self::Predictions { path, .. }
+            | Self::Damaged { path, .. } => return remove(path),
+            Self::NotPlain { .. } => Remedy::Words("put the file itself there, or remove it"),
             _ => return None,
         })
     }

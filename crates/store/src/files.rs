@@ -9,6 +9,7 @@ use dissensus_io::{Durability, Existing, Out, TEMPORARY, write_file};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 
 use crate::{FORMAT, StoreError};
 
@@ -20,6 +21,15 @@ pub(crate) fn replace(
 ) -> Result<(), StoreError> {
     write_file(path, Existing::Replace, durability, write)
         .map_err(|error| StoreError::io("writing", path, error))
+}
+
+/// Replaces a file outside of a store, and makes its folder where there is none: for what is kept
+/// beside one.
+pub fn replace_file(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(|error| StoreError::io("making", folder, error))?;
+    }
+    replace(path, Durability::Power, |out| out.write_all(bytes))
 }
 
 /// Makes sure that renames in a folder are on the disk.
@@ -50,6 +60,28 @@ pub(crate) fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, StoreError> 
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(StoreError::io("reading", path, error)),
+    }
+}
+
+/// The SHA-256 of bytes, in hex.
+pub(crate) fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A file's bytes, which must have this checksum where one is known; `None` where it does not exist
+/// and none is known.
+pub(crate) fn read_checked(
+    path: &Path,
+    expected: Option<&String>,
+) -> Result<Option<Vec<u8>>, StoreError> {
+    let Some(expected) = expected else { return read_if_there(path) };
+    let bytes = read(path)?;
+    match sha256(&bytes) {
+        found if found == *expected => Ok(Some(bytes)),
+        found => {
+            let (path, expected) = (path.to_owned(), expected.clone());
+            Err(StoreError::Damaged { path, expected, found })
+        }
     }
 }
 

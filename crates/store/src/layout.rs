@@ -52,10 +52,27 @@ pub(crate) fn is_artifact(name: &str) -> bool {
         && name.split('/').all(is_plain)
 }
 
+/// The run that a file of a study was computed from: `stages/STAGE/RUN.csv`, or with other runs beside
+/// it `stages/STAGE/RUN-PEERS.json`.
+pub(crate) fn run_of_artifact(name: &str) -> Option<RunId> {
+    let file = name.strip_prefix("stages/")?.rsplit('/').next()?;
+    file.split(['.', '-']).next()?.parse().ok()
+}
+
 const LONGEST: usize = 60;
 /// With it every path of a study fits the head of an archive's entry.
 const LONGEST_ARTIFACT: usize = 90;
 const DEEPEST: usize = 3;
+
+/// Files and folders by their names below a folder.
+macro_rules! below {
+    ($folder:ident: $($(#[$doc:meta])* $name:ident = $file:literal),* $(,)?) => {$(
+        $(#[$doc])*
+        pub(crate) fn $name(&self) -> PathBuf {
+            self.$folder.join($file)
+        }
+    )*};
+}
 
 /// The paths of a store.
 #[derive(Clone, Debug)]
@@ -68,25 +85,17 @@ impl StoreLayout {
         Self { root: root.to_owned() }
     }
 
-    pub(crate) fn marker(&self) -> PathBuf {
-        self.root.join("store.json")
-    }
-
-    /// Held for the moment in which runs are made and removed.
-    pub(crate) fn lock(&self) -> PathBuf {
-        self.root.join("lock")
-    }
-
-    pub(crate) fn runs(&self) -> PathBuf {
-        self.root.join("runs")
+    below! {
+        root:
+        marker = "store.json",
+        /// Held for the moment in which runs are made and removed.
+        lock = "lock",
+        runs = "runs",
+        studies = "studies",
     }
 
     pub(crate) fn run(&self, id: &RunId) -> RunLayout {
         RunLayout { folder: self.runs().join(id.as_str()) }
-    }
-
-    pub(crate) fn studies(&self) -> PathBuf {
-        self.root.join("studies")
     }
 
     pub(crate) fn study(&self, name: &str) -> PathBuf {
@@ -106,48 +115,38 @@ pub(crate) struct RunLayout {
 }
 
 impl RunLayout {
-    pub(crate) fn spec(&self) -> PathBuf {
-        self.folder.join("spec.json")
-    }
-
-    pub(crate) fn about(&self) -> PathBuf {
-        self.folder.join("about.json")
-    }
-
-    pub(crate) fn status(&self) -> PathBuf {
-        self.folder.join("status.json")
-    }
-
-    pub(crate) fn history(&self) -> PathBuf {
-        self.folder.join("history.jsonl")
-    }
-
-    pub(crate) fn checkpoint(&self) -> PathBuf {
-        self.folder.join("checkpoint.safetensors")
+    below! {
+        folder:
+        spec = "spec.json",
+        about = "about.json",
+        status = "status.json",
+        history = "history.jsonl",
+        checkpoint = "checkpoint.safetensors",
+        predictions_folder = "predictions",
+        events = "events",
+        result = "result.json",
+        lock = "lock",
     }
 
     pub(crate) fn weights(&self, which: Which) -> PathBuf {
         self.folder.join(format!("{}.safetensors", which.name()))
     }
 
-    pub(crate) fn predictions_folder(&self) -> PathBuf {
-        self.folder.join("predictions")
-    }
-
     pub(crate) fn predictions(&self, which: Which) -> PathBuf {
         self.predictions_folder().join(format!("{}.npz", which.name()))
     }
 
-    pub(crate) fn events(&self) -> PathBuf {
-        self.folder.join("events")
+    /// The name of a file in the run's folder, with slashes.
+    pub(crate) fn name_of(&self, path: &Path) -> String {
+        let inside = path.strip_prefix(&self.folder).unwrap_or(path);
+        let parts: Vec<_> = inside.iter().map(|part| part.to_string_lossy()).collect();
+        parts.join("/")
     }
 
-    pub(crate) fn result(&self) -> PathBuf {
-        self.folder.join("result.json")
-    }
-
-    pub(crate) fn lock(&self) -> PathBuf {
-        self.folder.join("lock")
+    /// The files of a run that results are made of.
+    pub(crate) fn of_results(&self) -> [PathBuf; 4] {
+        let [best, last] = [Which::Best, Which::Last].map(|which| self.predictions(which));
+        [self.history(), self.result(), best, last]
     }
 
     /// The files of a run that are carried between machines, by their names in its folder: not the

@@ -4,7 +4,8 @@
 //! STORE/store.json                       the format, and who made it
 //! STORE/runs/ID/spec.json                the resolved spec; ID is the start of its SHA-256
 //!              /about.json               format, full digest, time, what the caller says of the code
-//!              /status.json              running, interrupted, finished or failed; how far
+//!              /status.json              running, interrupted, finished or failed; how far; when it is
+//!                                        finished, the SHA-256 of history, result and predictions
 //!              /checkpoint.safetensors   what an unfinished run continues from
 //!              /history.jsonl            one line an epoch
 //!              /best.safetensors         weights of the selected epoch, by plain names
@@ -14,6 +15,7 @@
 //!              /result.json              the final figures
 //!              /lock                     held while a process trains the run
 //! STORE/studies/NAME/                    what a study comes to: any files, by plain names
+//!              /stages/STAGE/ID.csv      what was computed from a run, and beside it ID.csv.made: from what
 //! ```
 //!
 //! ```
@@ -64,10 +66,11 @@ pub use checkpoint::Checkpoint;
 pub use dissensus_io::Durability;
 pub use dissensus_predictions::Logits;
 pub use error::{Remedy, StoreError};
+pub use files::replace_file;
 pub use layout::{FORMAT, Which};
 pub use pack::{PackOptions, Packed, StudyMerge, Unpacked, pack, unpack};
 pub use run::{Continued, RunInfo};
 pub use status::{State, Status};
 pub use store::{Broken, Listing, Store};
-pub use study::StudyFolder;
+pub use study::{Made, StudyFolder};
 pub use tensors::{Tensor, Tensors};

@@ -14,10 +14,9 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 use tar::{EntryType, Header};
 
-use crate::layout::RunLayout;
+use crate::layout::{RunLayout, run_of_artifact};
 use crate::study::list;
 use crate::{Durability, FORMAT, RunId, State, Store, StoreError, files};
 
@@ -84,6 +83,7 @@ pub fn pack(store: &Store, out: &Path, options: PackOptions) -> Result<Packed, S
             packed.left_out.push((run.id.to_string(), "it has not ended".to_owned()));
             continue;
         }
+        plain_folder(&run.folder)?;
         let mut names = Vec::new();
         list(&run.folder, "", &mut names)?;
         names.retain(|name| RunLayout::is_carried(name, options.best_weights));
@@ -93,8 +93,12 @@ pub fn pack(store: &Store, out: &Path, options: PackOptions) -> Result<Packed, S
     }
     for name in store.studies()? {
         let study = store.study(&name)?;
+        plain_folder(study.path())?;
+        let mut names = study.files()?;
+        // What was computed from a run goes where the run goes.
+        names.retain(|name| run_of_artifact(name).is_none_or(|run| packed.runs.contains(&run)));
         let file = |file: String| (format!("studies/{name}/{file}"), study.path().join(file));
-        sources.extend(study.files()?.into_iter().map(file));
+        sources.extend(names.into_iter().map(file));
         packed.studies.push(name);
     }
     packed.runs.sort_unstable();
@@ -102,7 +106,11 @@ pub fn pack(store: &Store, out: &Path, options: PackOptions) -> Result<Packed, S
 
     let entries = sources.iter().map(|(name, path)| {
         let bytes = files::read(path)?;
-        Ok(FileEntry { path: name.clone(), bytes: bytes.len() as u64, sha256: sha256(&bytes) })
+        Ok(FileEntry {
+            path: name.clone(),
+            bytes: bytes.len() as u64,
+            sha256: files::sha256(&bytes),
+        })
     });
     let manifest = Manifest {
         format: FORMAT,
@@ -114,6 +122,14 @@ pub fn pack(store: &Store, out: &Path, options: PackOptions) -> Result<Packed, S
     packed.bytes = manifest.files.iter().map(|file| file.bytes).sum();
     write(out, &manifest, &sources)?;
     Ok(packed)
+}
+
+/// Refuses a folder that lies elsewhere.
+fn plain_folder(path: &Path) -> Result<(), StoreError> {
+    match path.is_symlink() {
+        true => Err(StoreError::NotPlain { path: path.to_owned(), found: "a symbolic link" }),
+        false => Ok(()),
+    }
 }
 
 fn write(out: &Path, manifest: &Manifest, sources: &[(String, PathBuf)]) -> Result<(), StoreError> {
@@ -129,7 +145,7 @@ fn write(out: &Path, manifest: &Manifest, sources: &[(String, PathBuf)]) -> Resu
         for (entry, (name, path)) in manifest.files.iter().zip(sources) {
             let mut bytes = Vec::new();
             fs::File::open(path)?.read_to_end(&mut bytes)?;
-            if bytes.len() as u64 != entry.bytes || sha256(&bytes) != entry.sha256 {
+            if bytes.len() as u64 != entry.bytes || files::sha256(&bytes) != entry.sha256 {
                 let changed = format!("{} changed while it was packed", path.display());
                 return Err(std::io::Error::other(changed));
             }
@@ -153,8 +169,4 @@ fn append(
     header.set_mtime(0);
     header.set_cksum();
     tar.append(&header, bytes)
-}
-
-fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -9,7 +9,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::layout::RunLayout;
-use crate::{Logits, RunId, State, Status, StoreError, Tensors, Which, canonical, files, weights};
+use crate::status::Checksums;
+use crate::{
+    Checkpoint, Logits, RunId, State, Status, StoreError, Tensors, Which, canonical, files, status,
+    weights,
+};
 
 /// That a run was taken up again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -56,6 +60,7 @@ pub struct RunInfo {
     /// Where it lies.
     pub folder: PathBuf,
     layout: RunLayout,
+    checksums: Checksums,
 }
 
 impl RunInfo {
@@ -69,35 +74,32 @@ impl RunInfo {
         }
         // The lock is asked first: a run that ends in between has then written how it ended.
         let held = Lock::is_held(&layout.lock());
-        let mut status: Status = files::read_json(&layout.status())?;
+        let (mut status, checksums) = match status::read(&layout) {
+            // The checkpoint knows as much: see `rebuilt`.
+            Err(StoreError::Json { path, error }) => {
+                let damaged = StoreError::Json { path, error };
+                (rebuilt(&layout, &id).ok_or(damaged)?, Checksums::new())
+            }
+            read => read?,
+        };
         if status.state == State::Running && !held {
             status.state = State::Interrupted;
         }
         let folder = layout.folder.clone();
-        Ok(Self { id, spec, about, created, continued, status, folder, layout })
+        Ok(Self { id, spec, about, created, continued, status, folder, layout, checksums })
     }
 
     /// One row per epoch, in order, as the type that the caller wrote.
     pub fn history<R: DeserializeOwned>(&self) -> Result<Vec<R>, StoreError> {
         let path = self.layout.history();
-        let Some(bytes) = files::read_if_there(&path)? else {
+        let Some(bytes) = self.checked(&path)? else {
             return Ok(Vec::new());
         };
         let lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
         lines.map(|line| files::parse(&path, line)).collect()
     }
 
-    /// The weights of the selected epoch; `None` where there are none yet.
-    pub fn best_weights(&self) -> Result<Option<Tensors<'static>>, StoreError> {
-        self.weights(Which::Best)
-    }
-
-    /// The weights at the end; `None` where it has not come.
-    pub fn last_weights(&self) -> Result<Option<Tensors<'static>>, StoreError> {
-        self.weights(Which::Last)
-    }
-
-    /// Either of them.
+    /// The weights of the selected epoch, or at the end; `None` where there are none yet.
     pub fn weights(&self, which: Which) -> Result<Option<Tensors<'static>>, StoreError> {
         weights::read_file(&self.layout.weights(which))
     }
@@ -105,7 +107,7 @@ impl RunInfo {
     /// What the model of the selected epoch, or the last one, predicts; `None` where nothing yet.
     pub fn predictions(&self, which: Which) -> Result<Option<Logits<'static>>, StoreError> {
         let path = self.layout.predictions(which);
-        let Some(bytes) = files::read_if_there(&path)? else {
+        let Some(bytes) = self.checked(&path)? else {
             return Ok(None);
         };
         let wrong =
@@ -113,12 +115,35 @@ impl RunInfo {
         Logits::from_npz(bytes).map(Some).map_err(wrong)
     }
 
+    /// The digest of what the run predicts, at the selected epoch and at the end: what is computed
+    /// from predictions is right as long as this is the same.
+    pub fn predictions_digest(&self) -> Result<String, StoreError> {
+        let mut digests = Vec::new();
+        for which in [Which::Best, Which::Last] {
+            let path = self.layout.predictions(which);
+            digests.push(match self.checksums.get(&self.layout.name_of(&path)) {
+                Some(known) => known.clone(),
+                None => files::sha256(&files::read_if_there(&path)?.unwrap_or_default()),
+            });
+        }
+        Ok(files::sha256(digests.join(" ").as_bytes()))
+    }
+
     /// The result, as the type that the caller wrote; `None` unless the run is finished.
     pub fn result<R: DeserializeOwned>(&self) -> Result<Option<R>, StoreError> {
+        let path = self.layout.result();
         match self.status.state {
-            State::Finished => files::read_json(&self.layout.result()).map(Some),
+            State::Finished => {
+                let bytes = self.checked(&path)?;
+                files::parse(&path, &bytes.unwrap_or_default()).map(Some)
+            }
             _ => Ok(None),
         }
+    }
+
+    /// A file's bytes, checked where the run's status has a checksum.
+    fn checked(&self, path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
+        files::read_checked(path, self.checksums.get(&self.layout.name_of(path)))
     }
 
     /// The file of the weights, for other programs; it may not exist yet.
@@ -135,6 +160,19 @@ impl RunInfo {
     pub fn size_bytes(&self) -> u64 {
         size(&self.folder)
     }
+}
+
+/// What a run comes to whose status is damaged: with a good checkpoint it continues there, and with
+/// neither a checkpoint nor a result it starts anew. `None` for what may have been finished, whose
+/// checksums were in the status.
+fn rebuilt(layout: &RunLayout, id: &RunId) -> Option<Status> {
+    let epoch = match Checkpoint::read(&layout.checkpoint(), id).ok()? {
+        Some(checkpoint) => checkpoint.epoch,
+        None if !layout.result().exists() => 0,
+        None => return None,
+    };
+    let (state, planned) = (State::Running, epoch);
+    Some(Status { state, epoch, planned, updated: files::now(), process: 0 })
 }
 
 fn size(path: &Path) -> u64 {

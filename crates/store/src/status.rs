@@ -1,6 +1,11 @@
 //! How far a run is.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
+
+use crate::layout::RunLayout;
+use crate::{Durability, StoreError, files};
 
 /// What has become of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +38,36 @@ pub struct Status {
     pub updated: u64,
     /// The process that wrote it.
     pub process: u32,
+}
+
+/// The SHA-256 of the files of a finished run that results depend on, by their names in its folder.
+/// They stand in its status, so that the one write that makes it finished makes them known.
+pub(crate) type Checksums = BTreeMap<String, String>;
+
+/// What `status.json` holds.
+#[derive(Serialize, Deserialize)]
+struct StatusFile {
+    #[serde(flatten)]
+    status: Status,
+    /// Runs that were made before there were any have none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    checksums: Checksums,
+}
+
+/// The status of a run.
+pub(crate) fn read(layout: &RunLayout) -> Result<(Status, Checksums), StoreError> {
+    let StatusFile { status, checksums } = files::read_json(&layout.status())?;
+    Ok((status, checksums))
+}
+
+/// Replaces the status of a run.
+pub(crate) fn write(
+    layout: &RunLayout,
+    status: Status,
+    checksums: Checksums,
+    durability: Durability,
+) -> Result<(), StoreError> {
+    files::write_json(&layout.status(), &StatusFile { status, checksums }, durability)
 }
 
 #[cfg(test)]

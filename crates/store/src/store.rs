@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::layout::{REMOVED, StoreLayout};
-use crate::lock;
-use crate::{Durability, FORMAT, RunId, RunInfo, Status, StoreError, files};
+use dissensus_io::remove_orphans;
+
+use crate::layout::{REMOVED, RunLayout, StoreLayout, run_of_artifact};
+use crate::{Durability, FORMAT, RunId, RunInfo, State, StoreError, files, lock, status, study};
 
 /// How many ids are named to who asks for one that is not there.
 const NEAREST: usize = 3;
@@ -16,7 +17,6 @@ const NEAREST: usize = 3;
 #[derive(Clone, Debug)]
 pub struct Store {
     pub(crate) layout: StoreLayout,
-    pub(crate) checkpoints: Durability,
 }
 
 /// What `store.json` holds.
@@ -65,14 +65,16 @@ impl Store {
             });
         }
         let _: Marker = files::read_versioned(&layout.marker())?;
-        Ok(Self { layout, checkpoints: Durability::Process })
+        Ok(Self { layout })
     }
 
     /// Opens a store, or makes one in a folder that is new or empty.
     pub fn create_or_open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         let layout = StoreLayout::new(path.as_ref());
         if layout.marker().exists() {
-            return Self::open(path);
+            let store = Self::open(path)?;
+            store.sweep()?;
+            return Ok(store);
         }
         fs::create_dir_all(&layout.root)
             .map_err(|error| StoreError::io("making the store", &layout.root, error))?;
@@ -91,11 +93,29 @@ impl Store {
         Self::open(path)
     }
 
-    /// What checkpoints survive from now on; without this, the end of the process. Weights,
-    /// predictions and results survive the loss of power in any case.
-    pub fn with_checkpoints(mut self, durability: Durability) -> Self {
-        self.checkpoints = durability;
-        self
+    /// Removes what processes that are no more left behind: temporary files that nobody writes, and the
+    /// checkpoints of finished runs.
+    fn sweep(&self) -> Result<(), StoreError> {
+        remove_orphans(&self.layout.root);
+        for name in self.names()? {
+            let run = RunLayout { folder: self.layout.runs().join(name) };
+            remove_orphans(&run.folder);
+            remove_orphans(&run.predictions_folder());
+            let finished = || status::read(&run).is_ok_and(|(s, _)| s.state == State::Finished);
+            // A process that holds the run is about to do the same.
+            if run.checkpoint().exists()
+                && finished()
+                && let Ok(Some(_held)) = lock::take(&run.lock())
+            {
+                files::remove(&run.checkpoint())?;
+            }
+        }
+        for name in self.studies()? {
+            for folder in study::folders(&self.layout.study(&name))? {
+                remove_orphans(&folder);
+            }
+        }
+        Ok(())
     }
 
     /// Where it lies.
@@ -182,7 +202,7 @@ impl Store {
         StoreError::NoRun { prefix: prefix.to_owned(), nearest: ids }
     }
 
-    /// Removes a run, broken or not, unless a process is training it.
+    /// Removes a run, broken or not, and what studies computed from it, unless a process is training it.
     ///
     /// Its folder is renamed first and emptied then, so that nothing half-removed is ever taken
     /// for a run; what a kill leaves of it goes when the next run begins.
@@ -195,11 +215,24 @@ impl Store {
         let Some(held) = lock::take(&run.lock())? else {
             return Err(self.locked(id));
         };
-        let removed = self.aside(id);
+        let (removed, computed) = (self.aside(id), self.computed_from(id)?);
         fs::rename(&run.folder, &removed)
             .map_err(|error| StoreError::io("removing", &run.folder, error))?;
         drop((held, making));
+        computed.iter().try_for_each(|path| files::remove(path))?;
         files::remove(&removed)
+    }
+
+    /// What studies computed from a run.
+    fn computed_from(&self, id: &RunId) -> Result<Vec<PathBuf>, StoreError> {
+        let mut paths = Vec::new();
+        for name in self.studies()? {
+            let study = self.study(&name)?;
+            let mut names = study.files()?;
+            names.retain(|name| run_of_artifact(name).as_ref() == Some(id));
+            paths.extend(names.iter().map(|name| study.path().join(name)));
+        }
+        Ok(paths)
     }
 
     /// Where a run is put aside to be removed.
@@ -209,8 +242,11 @@ impl Store {
     }
 
     pub(crate) fn locked(&self, id: &RunId) -> StoreError {
-        let status: Result<Status, StoreError> = files::read_json(&self.layout.run(id).status());
-        StoreError::Locked { id: id.clone(), process: status.ok().map(|status| status.process) }
+        let status = status::read(&self.layout.run(id));
+        StoreError::Locked {
+            id: id.clone(),
+            process: status.ok().map(|(status, _)| status.process),
+        }
     }
 }
 

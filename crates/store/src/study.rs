@@ -3,13 +3,38 @@
 //!
 //! A study's folder holds files by plain names, at most three between slashes (`results.csv`,
 //! `stages/measure/0123456789abcdef.csv`). What is in them is the caller's; they are replaced whole.
+//!
+//! What was computed from a run has a record beside it (`….csv.made`): its checksum, how many rows it
+//! has, and of what it was [`Made`]. The record is written second. Killed in between, or damaged later,
+//! it does not fit the file, which is then as good as not there, and is made again.
 
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use crate::layout::{is_artifact, is_plain};
 use crate::{Durability, Store, StoreError, files};
+
+/// What a file was made of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Made {
+    /// How many rows it has.
+    pub rows: usize,
+    /// The digest of the predictions that it was computed from.
+    pub from: String,
+    /// The version of the code that computed it.
+    pub code: String,
+}
+
+/// What a record holds.
+#[derive(Serialize, Deserialize)]
+struct Record {
+    sha256: String,
+    #[serde(flatten)]
+    made: Made,
+}
 
 /// The folder of a study; it comes into being with its first file.
 #[derive(Clone, Debug)]
@@ -53,6 +78,29 @@ impl StudyFolder {
         files::replace(&path, durability, |out| out.write_all(bytes))
     }
 
+    /// Replaces a file and the record of what it was made of.
+    pub fn write_made(
+        &self,
+        name: &str,
+        bytes: &[u8],
+        made: &Made,
+        durability: Durability,
+    ) -> Result<(), StoreError> {
+        self.write(name, bytes, durability)?;
+        let record = Record { sha256: files::sha256(bytes), made: made.clone() };
+        files::write_json(&self.file(&record_of(name))?, &record, durability)
+    }
+
+    /// A file's bytes and what they were made of; `None` where there is none, or where it is not as its
+    /// record says. A file without a record is one of before there were any.
+    pub fn read_made(&self, name: &str) -> Result<Option<(Vec<u8>, Option<Made>)>, StoreError> {
+        let Some(bytes) = self.read(name)? else { return Ok(None) };
+        let Some(record) = self.read(&record_of(name))? else { return Ok(Some((bytes, None))) };
+        let record = serde_json::from_slice::<Record>(&record).ok();
+        let fits = record.filter(|record| record.sha256 == files::sha256(&bytes));
+        Ok(fits.map(|record| (bytes, Some(record.made))))
+    }
+
     /// A file's bytes; `None` where there is none.
     pub fn read(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
         files::read_if_there(&self.file(name)?)
@@ -76,20 +124,43 @@ impl StudyFolder {
     }
 }
 
+fn record_of(name: &str) -> String {
+    format!("{name}.made")
+}
+
 /// All files below a folder, by their names from there; what begins with a dot is being written.
+/// Links are refused, as they may lead out of the store or round in a circle.
 pub(crate) fn list(folder: &Path, before: &str, names: &mut Vec<String>) -> Result<(), StoreError> {
+    let kind = |path: &Path| {
+        let metadata = path.symlink_metadata();
+        metadata.map(|m| m.file_type()).map_err(|error| StoreError::io("listing", path, error))
+    };
+    let not_plain = |path: PathBuf, found| Err(StoreError::NotPlain { path, found });
     for name in files::names(folder)?.into_iter().filter(|name| !name.starts_with('.')) {
         let (path, from_here) = (folder.join(&name), format!("{before}{name}"));
-        match path.is_dir() {
-            true => list(&path, &format!("{from_here}/"), names)?,
-            false => names.push(from_here),
+        match kind(&path)? {
+            kind if kind.is_dir() => list(&path, &format!("{from_here}/"), names)?,
+            kind if kind.is_file() => names.push(from_here),
+            kind if kind.is_symlink() => return not_plain(path, "a symbolic link"),
+            _ => return not_plain(path, "neither a file nor a folder"),
         }
     }
     Ok(())
 }
 
+/// A folder and all folders below it.
+pub(crate) fn folders(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    let mut all = vec![folder.to_owned()];
+    for name in files::names(folder)? {
+        let path = folder.join(name);
+        if path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir()) {
+            all.extend(folders(&path)?);
+        }
+    }
+    Ok(all)
+}
+
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
 
@@ -109,6 +180,30 @@ mod tests {
         assert_eq!(store.studies().unwrap(), ["demo-2"]);
         // A store with a study is still a store.
         Store::create_or_open(folder.path()).unwrap();
+    }
+
+    #[test]
+    fn what_was_made_is_as_it_was_written_or_made_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::create_or_open(folder.path()).unwrap();
+        let study = store.study("s").unwrap();
+        let name = "stages/measure-1/0123456789abcdef.csv";
+        let made = Made { rows: 2, from: "ab".into(), code: "0.1.0".into() };
+        let write = |bytes: &[u8]| study.write_made(name, bytes, &made, Durability::Process);
+        assert_eq!(study.read_made(name).unwrap(), None);
+        write(b"metric,value\nkl,0.5\n").unwrap();
+        let (bytes, found) = study.read_made(name).unwrap().unwrap();
+        assert_eq!((&bytes[..], found), (&b"metric,value\nkl,0.5\n"[..], Some(made.clone())));
+        // A digit for another, and a kill between file and record.
+        for other in [&b"metric,value\nkl,0.4\n"[..], b""] {
+            study.write(name, other, Durability::Process).unwrap();
+            assert_eq!(study.read_made(name).unwrap(), None);
+        }
+        // A record that is damaged, and one that there never was.
+        study.write(&record_of(name), b"{", Durability::Process).unwrap();
+        assert_eq!(study.read_made(name).unwrap(), None);
+        fs::remove_file(study.path().join(record_of(name))).unwrap();
+        assert_eq!(study.read_made(name).unwrap(), Some((Vec::new(), None)));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use common::{about, begin, checkpoint, predictions, spec, weights};
-use dissensus_store::{RunId, State, Store, StoreError};
+use dissensus_store::{RunId, State, Store, StoreError, Which};
 use serde_json::Value;
 
 const STORE: &str = "DISSENSUS_TEST_STORE";
@@ -104,7 +104,8 @@ fn a_kill_at_any_moment_leaves_a_whole_checkpoint_and_a_free_lock() {
         assert!((found.epoch - 1..=found.epoch).contains(&(history.len() as u64)));
         assert_eq!(store.run(&id).unwrap().history::<Value>().unwrap().len() as u64, found.epoch);
         // The best was written before it: at most one epoch ahead.
-        let best = info.best_weights().unwrap().unwrap().get("layer.bias").unwrap().values()[0];
+        let best =
+            info.weights(Which::Best).unwrap().unwrap().get("layer.bias").unwrap().values()[0];
         assert!((found.epoch..=found.epoch + 1).contains(&(-best as u64)), "{best}");
         let left = std::fs::read_dir(run.dir()).unwrap();
         let hidden = |name: &std::ffi::OsStr| name.to_string_lossy().starts_with('.');

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use common::{about, begin, checkpoint, predictions, spec, weights};
-use dissensus_store::{Remedy, RunId, Store, StoreError, Which};
+use dissensus_store::{Remedy, RunId, RunInfo, State, Store, StoreError, Which};
 use serde_json::Value;
 
 /// A store with one interrupted run that has everything, and the run's folder.
@@ -91,14 +91,6 @@ fn newer_formats_are_refused() {
 #[test]
 fn broken_json_is_named_with_its_place() {
     for (name, text, wanted) in [
-        ("status.json", "{\"state\": \"running\"", "EOF while parsing"),
-        (
-            "status.json",
-            "{\"state\": \"lost\", \"epoch\": 1, \"planned\": 2, \"updated\": 3, \"process\": 4}",
-            "unknown variant `lost`",
-        ),
-        ("status.json", "{\"state\": \"running\", \"planned\": 5}", "missing field `epoch`"),
-        ("status.json", "{\"state\": \"finished\", \"epoch\": -1}", "expected u64"),
         ("about.json", "", "EOF while parsing"),
         ("about.json", "{\"format\": 1}", "missing field `digest`"),
         ("about.json", "[]", "invalid length 0"),
@@ -124,6 +116,91 @@ fn broken_json_is_named_with_its_place() {
     let error = store.begin(&spec(1), &about(), 5).unwrap_err();
     assert!(error.to_string().contains("about.json"), "{error}");
     assert_eq!(error.remedy().unwrap(), rm());
+}
+
+/// What a status says of an unfinished run, its checkpoint says as well.
+#[test]
+fn a_damaged_status_is_rebuilt_from_the_checkpoint() {
+    let id = RunId::of(&spec(1));
+    for text in [
+        "",
+        "{\"state\": \"running\"",
+        "{\"state\": \"lost\", \"epoch\": 1, \"planned\": 2, \"updated\": 3, \"process\": 4}",
+        "{\"state\": \"finished\", \"epoch\": -1}",
+    ] {
+        let (_folder, store, dir) = store();
+        fs::write(dir.join("status.json"), text).unwrap();
+        let status = store.run(&id).unwrap().status;
+        assert_eq!((status.state, status.epoch), (State::Interrupted, 2), "{text}");
+        let mut run = begin(&store, 1);
+        assert_eq!(run.checkpoint().unwrap(), Some(checkpoint(2, 100)));
+        run.finish(&Value::Null).unwrap();
+        // Of a finished run nothing else says that it is, nor what its files should be.
+        fs::write(dir.join("status.json"), text).unwrap();
+        for error in [store.run(&id).unwrap_err(), store.begin(&spec(1), &about(), 5).unwrap_err()]
+        {
+            let message = error.to_string();
+            assert!(matches!(error, StoreError::Json { .. }), "{message}");
+            assert!(message.contains("status.json is damaged"), "{message}");
+            assert_eq!(error.remedy().unwrap(), rm());
+        }
+    }
+    // Nothing was trained yet: it starts anew.
+    let (_folder, store, dir) = store();
+    fs::write(dir.join("status.json"), "{").unwrap();
+    fs::remove_file(dir.join("checkpoint.safetensors")).unwrap();
+    assert_eq!(store.run(&id).unwrap().status.epoch, 0);
+    assert_eq!(begin(&store, 1).checkpoint().unwrap(), None);
+    // A checkpoint that is damaged, too, is no help.
+    fs::write(dir.join("status.json"), "{").unwrap();
+    fs::write(dir.join("checkpoint.safetensors"), "{").unwrap();
+    assert!(matches!(store.run(&id).unwrap_err(), StoreError::Json { .. }));
+}
+
+/// Every file of a finished run that results are made of is as it was written, or refused by name.
+#[test]
+fn a_flipped_bit_in_a_finished_run_is_noticed() {
+    let (_folder, store, dir) = store();
+    let mut run = begin(&store, 1);
+    run.checkpoint().unwrap();
+    run.save_last(&weights(2.0), &predictions(2.0)).unwrap();
+    let info = run.finish(&serde_json::json!({"accuracy": 0.9})).unwrap();
+    type Read = fn(&RunInfo) -> Option<StoreError>;
+    let reads: [(&str, Read); 4] = [
+        ("history.jsonl", |info| info.history::<Value>().err()),
+        ("result.json", |info| info.result::<Value>().err()),
+        ("predictions/best.npz", |info| info.predictions(Which::Best).err()),
+        ("predictions/last.npz", |info| info.predictions(Which::Last).err()),
+    ];
+    for (name, read) in reads {
+        assert!(read(&info).is_none(), "{name}");
+        let path = dir.join(name);
+        let bytes = fs::read(&path).unwrap();
+        // A digit of a number for another: what a parser would not notice.
+        let mut flipped = bytes.clone();
+        let at = flipped.iter().rposition(u8::is_ascii_digit).unwrap();
+        flipped[at] ^= 1;
+        fs::write(&path, &flipped).unwrap();
+        let error = read(&info).expect(name);
+        assert!(matches!(error, StoreError::Damaged { .. }), "{name}: {error}");
+        assert!(error.to_string().contains(name), "{error}");
+        assert_eq!(error.remedy().unwrap(), rm());
+        fs::remove_file(&path).unwrap();
+        assert!(read(&info).is_some(), "{name} is gone");
+        fs::write(&path, bytes).unwrap();
+        assert!(read(&info).is_none(), "{name}");
+    }
+    // Runs of before have no checksums, and are read as they are.
+    let status = fs::read_to_string(dir.join("status.json")).unwrap();
+    let mut old: Value = serde_json::from_str(&status).unwrap();
+    assert_eq!(
+        old.as_object_mut().unwrap().remove("checksums").unwrap().as_object().unwrap().len(),
+        4
+    );
+    fs::write(dir.join("status.json"), old.to_string()).unwrap();
+    fs::write(dir.join("result.json"), "{\"accuracy\": 0.8}").unwrap();
+    let info = store.run(&RunId::of(&spec(1))).unwrap();
+    assert_eq!(info.result::<Value>().unwrap().unwrap()["accuracy"], 0.8);
 }
 
 #[test]
@@ -190,14 +267,14 @@ fn damaged_checkpoints_are_named() {
 fn damaged_weights_and_predictions_are_named() {
     let (_folder, store, dir) = store();
     let info = store.run(&RunId::of(&spec(1))).unwrap();
-    assert_eq!(info.last_weights().unwrap(), None);
+    assert_eq!(info.weights(Which::Last).unwrap(), None);
     assert_eq!(info.predictions(Which::Last).unwrap(), None);
     for (name, weights) in [("best.safetensors", true), ("predictions/best.npz", false)] {
         let path = dir.join(name);
         let bytes = fs::read(&path).unwrap();
         fs::write(&path, &bytes[..bytes.len() - 3]).unwrap();
         let error = match weights {
-            true => info.best_weights().unwrap_err(),
+            true => info.weights(Which::Best).unwrap_err(),
             false => info.predictions(Which::Best).unwrap_err(),
         };
         assert!(error.to_string().contains(name), "{error}");

@@ -154,7 +154,7 @@ fn what_is_packed_comes_back() {
     assert_eq!(there.predictions(Which::Best).unwrap().unwrap(), predictions(0.5));
     assert_eq!(there.predictions(Which::Last).unwrap().unwrap(), predictions(1.5));
     assert_eq!((there.about.clone(), there.history::<Value>().unwrap().len()), (about(), 2));
-    assert_eq!(there.best_weights().unwrap(), None);
+    assert_eq!(there.weights(Which::Best).unwrap(), None);
     assert_eq!(to.state(2), Some(State::Failed { reason: "it diverged".into() }));
     assert_eq!(to.state(3), None);
     // Packed again, it is the same file; and unpacked again, nothing changes.
@@ -173,8 +173,8 @@ fn best_weights_come_along_where_they_are_asked_for() {
     pack(&from.store, &file, PackOptions { best_weights: true }).unwrap();
     unpack(&file, to.store.path()).unwrap();
     let there = to.store.run(&id(1)).unwrap();
-    assert_eq!(there.best_weights().unwrap().unwrap(), weights(0.5));
-    assert_eq!(there.last_weights().unwrap(), None);
+    assert_eq!(there.weights(Which::Best).unwrap().unwrap(), weights(0.5));
+    assert_eq!(there.weights(Which::Last).unwrap(), None);
 }
 
 #[test]
@@ -385,4 +385,82 @@ fn what_a_killed_one_left_is_swept_and_a_living_one_is_not() {
     unpack(&from.pack(), to.store.path()).unwrap();
     assert!(!left.exists() && living.exists());
     assert_eq!(to.state(1), Some(State::Finished));
+}
+
+/// A run or a study that lies elsewhere, or a loop of links, is refused by name and not followed.
+#[cfg(unix)]
+#[test]
+fn links_are_not_packed() {
+    use std::os::unix::fs::symlink;
+    let place = Place::new();
+    place.finish(1, 0.5);
+    place.study("demo", "results.csv", "a,b\n");
+    let file = place.folder.path().join("carried.tar.zst");
+    let (runs, secret) = (place.store.path().join("runs"), place.folder.path().join("secret"));
+    fs::create_dir(&secret).unwrap();
+    fs::write(secret.join("key.txt"), "sk-1").unwrap();
+    let own = runs.join(id(1).as_str());
+    let study = place.store.path().join("studies/demo");
+    for (target, link) in [
+        (own.clone(), own.join("events")),
+        (secret.clone(), study.join("stages")),
+        (secret.join("key.txt"), study.join("key.txt")),
+        (secret.clone(), place.store.path().join("studies/elsewhere")),
+    ] {
+        symlink(target, &link).unwrap();
+        let error = pack(&place.store, &file, PackOptions::default()).unwrap_err();
+        assert!(matches!(&error, StoreError::NotPlain { path, .. } if *path == link), "{error}");
+        assert!(error.to_string().contains("is a symbolic link"), "{error}");
+        assert!(!file.exists());
+        fs::remove_file(&link).unwrap();
+    }
+    place.pack();
+}
+
+/// What was computed from a run is carried, and removed, with the run.
+#[test]
+fn stage_results_go_where_their_run_goes() {
+    let place = Place::new();
+    place.finish(1, 0.5);
+    place.interrupt(2);
+    let stage = |seed: u64| format!("stages/measure-0/{}.csv", id(seed));
+    for seed in [1, 2] {
+        place.study("demo", &stage(seed), "a,b\n");
+    }
+    place.study("demo", "results.csv", "a,b\n");
+    let other = Place::new();
+    unpack(&place.pack(), other.store.path()).unwrap();
+    let files = |place: &Place| place.store.study("demo").unwrap().files().unwrap();
+    assert_eq!(files(&other), ["results.csv".to_owned(), stage(1)]);
+    place.store.remove(&id(1)).unwrap();
+    assert_eq!(files(&place), ["results.csv".to_owned(), stage(2)]);
+}
+
+/// Zeros of which a few bytes make many, as the manifest says itself.
+#[test]
+fn a_bomb_is_refused_before_it_is_unpacked() {
+    let place = Place::new();
+    place.finish(1, 0.5);
+    let file = place.pack();
+    let packed = fs::metadata(&file).unwrap().len();
+    let mut text = String::new();
+    let mut archive =
+        tar::Archive::new(zstd::Decoder::new(fs::File::open(&file).unwrap()).unwrap());
+    archive.entries().unwrap().next().unwrap().unwrap().read_to_string(&mut text).unwrap();
+    let mut manifest: Value = serde_json::from_str(&text).unwrap();
+    manifest["files"][0]["bytes"] = json!(3u64 << 30);
+    let bomb = place.folder.path().join("bomb.tar.zst");
+    let mut tar =
+        tar::Builder::new(zstd::Encoder::new(fs::File::create(&bomb).unwrap(), 1).unwrap());
+    let bytes = serde_json::to_vec(&manifest).unwrap();
+    let mut header = tar::Header::new_ustar();
+    header.set_path("manifest.json").unwrap();
+    header.set_size(bytes.len() as u64);
+    header.set_cksum();
+    tar.append(&header, &bytes[..]).unwrap();
+    tar.into_inner().unwrap().finish().unwrap();
+    let other = place.folder.path().join("other");
+    let error = unpack(&bomb, &other).unwrap_err().to_string();
+    assert!(error.contains("unpack to more than 1073741824, 200 times as much"), "{error}");
+    assert!(packed < 1 << 20 && !other.exists());
 }

@@ -5,10 +5,11 @@
 mod common;
 
 use std::fs;
+use std::path::Path;
 
 use common::{about, begin, checkpoint, predictions, spec, weights};
 use dissensus_store::tensorboard::EventWriter;
-use dissensus_store::{Begun, Durability, RunId, State, Store, StoreError, Which};
+use dissensus_store::{Begun, RunId, State, Store, StoreError, Which};
 use serde_json::{Value, json};
 
 fn names(folder: &std::path::Path) -> Vec<String> {
@@ -41,8 +42,8 @@ fn a_run_from_its_beginning_to_its_end() {
     assert_eq!((info.status.state.clone(), info.status.epoch), (State::Finished, 2));
     assert_eq!((&info.spec, &info.about), (&spec(1), &about()));
     assert_eq!(info.history::<Value>().unwrap(), checkpoint(2, 3).history);
-    assert_eq!(info.best_weights().unwrap().unwrap(), weights(2.0));
-    assert_eq!(info.last_weights().unwrap().unwrap(), weights(3.0));
+    assert_eq!(info.weights(Which::Best).unwrap().unwrap(), weights(2.0));
+    assert_eq!(info.weights(Which::Last).unwrap().unwrap(), weights(3.0));
     assert_eq!(info.predictions(Which::Best).unwrap().unwrap(), predictions(2.0));
     assert_eq!(info.predictions(Which::Last).unwrap().unwrap(), predictions(3.0));
     assert_eq!(info.result::<Value>().unwrap(), Some(json!({"kl": 0.25})));
@@ -67,7 +68,7 @@ fn a_run_from_its_beginning_to_its_end() {
 #[test]
 fn an_interrupted_run_is_continued_from_its_checkpoint() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::create_or_open(folder.path()).unwrap().with_checkpoints(Durability::Power);
+    let store = Store::create_or_open(folder.path()).unwrap();
     let mut run = begin(&store, 1);
     run.save_checkpoint(&checkpoint(3, 4)).unwrap();
     let history = run.dir().join("history.jsonl");
@@ -111,7 +112,9 @@ fn a_failed_run_starts_anew() {
     assert_eq!(run.checkpoint().unwrap(), None);
     let info = store.run(&id).unwrap();
     assert_eq!((info.status.state.clone(), info.status.epoch), (State::Running, 0));
-    assert!(info.best_weights().unwrap().is_none() && info.history::<Value>().unwrap().is_empty());
+    assert!(
+        info.weights(Which::Best).unwrap().is_none() && info.history::<Value>().unwrap().is_empty()
+    );
     assert_eq!(info.predictions(Which::Best).unwrap(), None);
 }
 
@@ -147,7 +150,6 @@ fn what_killed_processes_left_is_swept_away() {
     let runs = folder.path().join("runs");
     fs::write(dir.join(".dissensus-abc"), "half").unwrap();
     fs::write(dir.join("predictions/.dissensus-abc"), "half").unwrap();
-    fs::write(folder.path().join(".dissensus-abc"), "half").unwrap();
     fs::create_dir(runs.join(format!(".new-{}", RunId::of(&spec(2))))).unwrap();
     fs::create_dir_all(runs.join(".removed-x/predictions")).unwrap();
     assert_eq!(store.runs().unwrap().runs.len(), 1);
@@ -172,7 +174,7 @@ fn listing_tolerates_broken_runs() {
     let about = fs::read_to_string(dirs[3].join("about.json")).unwrap();
     let created = about.lines().find(|line| line.contains("created")).unwrap();
     fs::write(dirs[3].join("about.json"), about.replace(created, "\"created\": 5,")).unwrap();
-    fs::write(dirs[1].join("status.json"), "{").unwrap();
+    fs::write(dirs[1].join("about.json"), "{").unwrap();
     fs::remove_file(dirs[2].join("spec.json")).unwrap();
     fs::create_dir(folder.path().join("runs/notes")).unwrap();
 
@@ -224,4 +226,39 @@ fn events_lie_in_the_run_and_begin_anew() {
     let second = begin();
     assert!(second.path().starts_with(run.dir()));
     assert_eq!(names(&run.dir().join("events")).len(), 1);
+}
+
+/// What a killed process left goes when the store is opened to be written to; what a live one writes
+/// stays.
+#[test]
+fn orphans_are_swept_when_a_store_is_opened_for_writing() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create_or_open(folder.path()).unwrap();
+    let mut run = begin(&store, 1);
+    run.save_checkpoint(&checkpoint(2, 4)).unwrap();
+    let dir = run.dir().to_owned();
+    let kept = fs::read(dir.join("checkpoint.safetensors")).unwrap();
+    run.finish(&json!({})).unwrap();
+    // As if the kill had come before the checkpoint of the finished run was removed.
+    fs::write(dir.join("checkpoint.safetensors"), &kept).unwrap();
+    let mut other = begin(&store, 2);
+    other.save_checkpoint(&checkpoint(2, 4)).unwrap();
+    let study = folder.path().join("studies/demo/stages");
+    fs::create_dir_all(&study).unwrap();
+    let yesterday = std::time::SystemTime::now() - std::time::Duration::from_secs(2 * 24 * 3600);
+    let temporary = |folder: &Path| {
+        let file = fs::File::create(folder.join(".dissensus-left")).unwrap();
+        file.set_modified(yesterday).unwrap();
+        file
+    };
+    drop([folder.path(), &dir, &study].map(temporary));
+    let written = temporary(other.dir());
+    written.try_lock().unwrap();
+    Store::create_or_open(folder.path()).unwrap();
+    for left in [folder.path(), &dir, &study] {
+        assert!(!left.join(".dissensus-left").exists(), "{}", left.display());
+    }
+    assert!(!dir.join("checkpoint.safetensors").exists());
+    assert!(other.dir().join(".dissensus-left").exists());
+    assert!(other.dir().join("checkpoint.safetensors").exists());
 }

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use dissensus_engine::{Dataset, Network};
-use dissensus_labels::{Prepared, Source, sparse};
+use dissensus_labels::{Prepared, Source};
 use dissensus_measure::Truth;
 
 use crate::scores::check_selects;
-use crate::spec::Votes;
-use crate::{RunPlan, Task, TrainError, split};
+use crate::{RunPlan, SplitError, Task, TrainError, split};
 
 /// A part of the split that is evaluated.
 pub struct Part {
@@ -40,30 +39,14 @@ impl Setup {
     /// Prepares a run.
     pub fn new(task: &Task, plan: &RunPlan) -> Result<Self, TrainError> {
         let classes = task.table().classes().len();
-        let own = task.own();
-        let majority = &task.truth().majority()[own.clone()];
-        let majority: Vec<Option<u32>> = majority.iter().map(|&class| Some(class)).collect();
         let how = &plan.split;
-        check_shares(task, plan)?;
-        let split = split(&majority, &task.keys()[own], &how.shares, how.stratify, how.seed)?;
-        let judged = task.judged().map(Iterator::collect::<Vec<usize>>);
-        let mut parts = split.parts.into_iter().chain(judged);
+        let mut parts = parts(task, plan)?.into_iter();
         let mut train = parts.next().unwrap_or_default();
         let dataset = task.dataset(&train);
         train.sort_unstable_by_key(|&place| (task.keys()[place], place));
 
         let table = task.table().select(&train);
-        let drawn = match plan.votes {
-            Votes::All => None,
-            Votes::Drawn { per_item, replacement } => {
-                let source = Source::new(&table)?;
-                Some(match replacement {
-                    true => sparse::with_replacement(&source, per_item, plan.seed)?,
-                    false => sparse::without_replacement(&source, per_item, plan.seed)?,
-                })
-            }
-        };
-        let estimated = plan.target.estimate(drawn.as_ref().unwrap_or(&table))?;
+        let estimated = plan.estimated(&table)?;
         let labels = plan.delivery.prepare(&Source::new(&estimated)?, plan.seed)?;
 
         let named = how.parts.iter().skip(1).zip(parts);
@@ -89,6 +72,28 @@ impl Setup {
             selecting,
         })
     }
+}
+
+/// The places of the items of each part of a run's split, training first.
+pub fn parts(task: &Task, plan: &RunPlan) -> Result<Vec<Vec<usize>>, TrainError> {
+    let how = &plan.split;
+    if let (Some(given), true) = (task.split(), how.shares.is_empty()) {
+        // With two parts, the test part is called the evaluation part.
+        let known = |name: &String| if name == "evaluation" { "test" } else { name }.to_owned();
+        let wanted: Vec<String> = how.parts.iter().map(known).collect();
+        if !given.iter().map(|(name, _)| name).eq(&wanted) {
+            let names: Vec<&str> = given.iter().map(|(name, _)| name.as_str()).collect();
+            let (given, wanted) = (names.join(", "), how.parts.join("/"));
+            return Err(SplitError::OtherParts { given, wanted }.into());
+        }
+        return Ok(given.iter().map(|(_, places)| places.clone()).collect());
+    }
+    check_shares(task, plan)?;
+    let own = task.own();
+    let majority = &task.truth().majority()[own.clone()];
+    let mut parts = split(majority, &task.keys()[own], &how.shares, how.stratify, how.seed)?;
+    parts.extend(task.judged().map(Iterator::collect::<Vec<usize>>));
+    Ok(parts)
 }
 
 /// A share for each part; none for the last where that is another data set.

@@ -48,7 +48,7 @@ mod training;
 use dissensus_engine::Model;
 use serde::Serialize;
 
-pub use data::{Data, DataSource, EntropyBins, InputReading, Pair, Reading, Votes};
+pub use data::{Data, DataSource, EntropyBins, GivenSplit, InputReading, Pair, Reading, Votes};
 pub use delivery::DeliveryChoice;
 pub use dissensus_engine::Precision;
 pub use draft::Draft;
@@ -56,8 +56,7 @@ pub use keys::{KEYS, Key, SECTIONS, STUDY_SECTIONS, When, choices};
 pub use old::translate_stored;
 pub use run::{Checkpoint, Run, seeds};
 pub use section::{Entry, Node, Section, Text};
-pub use selection::SelectionChoice;
-pub(crate) use selection::selectable;
+pub use selection::{SelectionChoice, selectable};
 pub use setting::{Setting, overrides, settings};
 pub use split::SplitChoice;
 pub use training::Training;

@@ -1,9 +1,8 @@
 //! `dissensus metrics …`
 
 use std::fmt::Write as _;
-use std::process::ExitCode;
 
-use dissensus::measure::{METRICS, explain, nearest_metrics, ood};
+use dissensus::measure::{About, METRICS, explain, nearest_metrics, ood};
 
 use crate::ui::{self, hints, paint, text};
 
@@ -18,7 +17,7 @@ pub(crate) enum Command {
     },
 }
 
-pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(command: Command) -> anyhow::Result<()> {
     match command {
         Command::List => ui::out(&list()?)?,
         Command::Explain { name } => match explain(&name) {
@@ -29,17 +28,20 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
             }
         },
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
+}
+
+fn families() -> [(&'static str, Vec<About>); 3] {
+    [
+        ("Metrics", METRICS.iter().map(|m| m.about).collect()),
+        ("Out-of-distribution scores", ood::SCORES.iter().map(|s| s.about).collect()),
+        ("Detection figures", ood::FIGURES.iter().map(|f| f.about).collect()),
+    ]
 }
 
 fn list() -> Result<String, std::fmt::Error> {
     let mut page = String::new();
-    let families = [
-        ("Metrics", METRICS.iter().map(|m| m.about).collect::<Vec<_>>()),
-        ("Out-of-distribution scores", ood::SCORES.iter().map(|s| s.about).collect()),
-        ("Detection figures", ood::FIGURES.iter().map(|f| f.about).collect()),
-    ];
-    for (i, (title, abouts)) in families.into_iter().enumerate() {
+    for (i, (title, abouts)) in families().into_iter().enumerate() {
         let gap = if i > 0 { "\n" } else { "" };
         writeln!(page, "{gap}{}", paint::title(title))?;
         for about in abouts {

@@ -3,17 +3,12 @@
 mod list;
 mod new;
 mod run;
-mod stages;
 mod status;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use dissensus::studies::{LoadError, Material, Plan, PlanOptions, Study};
-use dissensus::train::spec::Data;
-
-use crate::training::material;
-use crate::ui::errors::Carried;
+use dissensus::studies::{PlanOptions, SeedChoice, Study, VoteChoice};
 
 pub(crate) use run::say;
 
@@ -29,12 +24,13 @@ pub(crate) enum Command {
 
 pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
-        Command::New(args) => new::run(&args),
-        Command::Run(args) => run::run(&args),
-        Command::Status(args) => status::run(&args),
-        Command::List(args) => list::list(&args),
-        Command::Show(args) => list::show(&args),
+        Command::New(args) => new::run(&args)?,
+        Command::Run(args) => return run::run(&args),
+        Command::Status(args) => status::run(&args)?,
+        Command::List(args) => list::list(&args)?,
+        Command::Show(args) => list::show(&args)?,
     }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The study, and which of its runs.
@@ -50,11 +46,11 @@ pub(crate) struct Choice {
     #[arg(long, value_name = "ARM,…", value_delimiter = ',')]
     arms: Vec<String>,
     /// Only these numbers of votes per item, such as 5,all
-    #[arg(long, value_name = "K,…", value_delimiter = ',', value_parser = votes)]
-    votes_per_item: Vec<Votes>,
+    #[arg(long, value_name = "K,…", value_delimiter = ',')]
+    votes_per_item: Vec<VoteChoice>,
     /// At most N seeds per arm; or a range of seeds, such as 5-9
-    #[arg(long, value_name = "N|A-B", value_parser = seeds)]
-    seeds: Option<Seeds>,
+    #[arg(long, value_name = "N|A-B")]
+    seeds: Option<SeedChoice>,
     /// One of the scales that the study defines, such as quick
     #[arg(long, value_name = "SCALE")]
     scale: Option<String>,
@@ -65,7 +61,7 @@ pub(crate) struct Choice {
 
 impl Choice {
     fn study(&self) -> anyhow::Result<Study> {
-        let mut study = named(&self.study)?;
+        let mut study = dissensus::open_study(&self.study)?;
         if let Some(scale) = &self.scale {
             study = study.scaled(scale)?;
         }
@@ -75,94 +71,10 @@ impl Choice {
     fn options(&self) -> PlanOptions {
         let (seeds, between) = match self.seeds {
             None => (None, None),
-            Some(Seeds::Most(most)) => (Some(most), None),
-            Some(Seeds::Between(first, last)) => (None, Some((first, last))),
+            Some(SeedChoice::Most(most)) => (Some(most), None),
+            Some(SeedChoice::Between(first, last)) => (None, Some((first, last))),
         };
         let ks = self.votes_per_item.iter().map(|votes| votes.0).collect();
         PlanOptions { only: self.arms.clone(), ks, seeds, between }
     }
-
-    /// The arguments of the same choice.
-    fn words(&self) -> String {
-        let mut words = vec![self.study.clone()];
-        words.push(format!("--store {}", self.store.display()));
-        if !self.arms.is_empty() {
-            words.push(format!("--arms {}", self.arms.join(",")));
-        }
-        if !self.votes_per_item.is_empty() {
-            let k = |votes: &Votes| votes.0.map_or("all".to_owned(), |k| k.to_string());
-            let ks = self.votes_per_item.iter().map(k).collect::<Vec<_>>();
-            words.push(format!("--votes-per-item {}", ks.join(",")));
-        }
-        words.extend(self.seeds.map(|seeds| match seeds {
-            Seeds::Most(most) => format!("--seeds {most}"),
-            Seeds::Between(first, last) => format!("--seeds {first}-{last}"),
-        }));
-        words.extend(self.scale.iter().map(|scale| format!("--scale {scale}")));
-        words.extend(self.sets.iter().map(|set| format!("--set '{set}'")));
-        words.join(" ")
-    }
-}
-
-/// A number of votes; `None` for all.
-#[derive(Clone, Copy)]
-struct Votes(Option<u32>);
-
-fn votes(text: &str) -> Result<Votes, String> {
-    if text == "all" {
-        return Ok(Votes(None));
-    }
-    let number = text.parse().ok().filter(|number| *number > 0);
-    number.map(|k| Votes(Some(k))).ok_or_else(|| "expected a number of votes, or all".to_owned())
-}
-
-/// Which seeds.
-#[derive(Clone, Copy)]
-enum Seeds {
-    Most(u64),
-    Between(u64, u64),
-}
-
-fn seeds(text: &str) -> Result<Seeds, String> {
-    let Some((first, last)) = text.split_once('-') else {
-        return at_least_one(text).map(Seeds::Most);
-    };
-    match (first.parse(), last.parse()) {
-        (Ok(first), Ok(last)) if first <= last => Ok(Seeds::Between(first, last)),
-        _ => Err("expected two seeds, the smaller first, as in 5-9".to_owned()),
-    }
-}
-
-/// For options that count something.
-pub(crate) fn at_least_one(text: &str) -> Result<u64, String> {
-    let number = text.parse().ok().filter(|number| *number > 0);
-    number.ok_or_else(|| "expected a whole number, at least 1".to_owned())
-}
-
-/// Whether this is the path of a file rather than the name of a built-in study.
-pub(crate) fn is_file(study: &str) -> bool {
-    Path::new(study).is_file() || study.contains(['/', '\\']) || study.ends_with(".toml")
-}
-
-/// A study by file or by built-in name.
-fn named(study: &str) -> anyhow::Result<Study> {
-    Ok(if is_file(study) { Study::read(Path::new(study))? } else { Study::builtin(study)? })
-}
-
-/// A study with its data.
-pub(crate) fn planned<'s>(study: &'s Study, options: &PlanOptions) -> anyhow::Result<Plan<'s>> {
-    planned_after(study, options, &|_| Ok(()))
-}
-
-/// The same, with a step before the data are read.
-fn planned_after<'s>(
-    study: &'s Study,
-    options: &PlanOptions,
-    before: &dyn Fn(&Data) -> anyhow::Result<()>,
-) -> anyhow::Result<Plan<'s>> {
-    let mut load = |data: &Data| -> Result<Material, LoadError> {
-        let read = before(data).and_then(|()| Ok(material(data)?));
-        read.map_err(|error| -> LoadError { Carried(error).into() })
-    };
-    Ok(study.plan(options, &mut load)?)
 }

@@ -2,8 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use dissensus::core::{Cancel, Event, Progress, Unit};
-use dissensus::examine::Observer;
+use dissensus::core::{Event, Progress, Unit};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{paint, text};
@@ -23,7 +22,7 @@ fn new_bar(total: Option<u64>, template: &str, message: &str) -> ProgressBar {
     let bar = total.map_or_else(ProgressBar::no_length, ProgressBar::new);
     bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(8));
     set_style(&bar, template);
-    bar.set_message(message.to_owned());
+    bar.set_message(text::clean(message));
     bar
 }
 
@@ -52,11 +51,6 @@ impl Terminal {
     /// Bars that begin with the name of what is worked on.
     pub(crate) fn named(name: &str) -> Self {
         Self { name: name.to_owned(), current: Mutex::default() }
-    }
-
-    /// The argument of examinations.
-    pub(crate) fn observer(&self) -> Observer<'_> {
-        Observer::new(self, Cancel::new())
     }
 
     fn current(&self) -> MutexGuard<'_, Option<Task>> {

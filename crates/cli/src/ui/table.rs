@@ -1,46 +1,33 @@
-//! Tables in the forms that the flags of a command ask for.
+//! How tables are printed.
 
 use dissensus::report::tables::Style;
-pub(crate) use dissensus::report::tables::{TextCell as Cell, TextTable as Table};
+pub(crate) use dissensus::report::tables::{Columns, TableForm as Form, TextTable as Table};
 
 use super::paint;
 
-/// How tables look in a terminal.
-pub(crate) const STYLE: Style = Style { title: paint::title, dim: paint::dim, bold: paint::strong };
-
-/// How a table is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
-    Terminal,
-    Markdown,
-    Latex,
-    Csv,
-}
-
-impl Form {
-    /// The form that the flags of a command ask for.
-    pub(crate) fn asked(csv: bool, markdown: bool, latex: bool) -> Self {
-        match (csv, markdown, latex) {
-            (true, ..) => Self::Csv,
-            (_, true, _) => Self::Markdown,
-            (_, _, true) => Self::Latex,
-            _ => Self::Terminal,
-        }
+/// How tables look in a terminal, and how wide they may be. Into files and pipes they are written in
+/// full width.
+pub(crate) fn style() -> Style {
+    let terminal = console::Term::stdout();
+    let width = terminal.is_term().then(|| {
+        let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+        said.or_else(|| Some(usize::from(terminal.size_checked()?.1)))
+    });
+    Style {
+        title: paint::title,
+        dim: paint::dim,
+        bold: paint::strong_or_state,
+        width: width.flatten(),
     }
 }
 
-/// Writes a table in one of the forms.
-pub(crate) trait Print {
-    fn print(&self, form: Form) -> String;
-}
-
-impl Print for Table {
-    fn print(&self, form: Form) -> String {
-        match form {
-            Form::Terminal => self.terminal(&STYLE),
-            Form::Markdown => self.markdown(),
-            Form::Latex => self.latex(),
-            Form::Csv => self.csv(),
-        }
+/// Prints tables, with an empty line between them.
+pub(crate) fn print(tables: &[Table], form: Form) -> anyhow::Result<()> {
+    let tables: Vec<String> = tables.iter().map(|table| table.written(form, &style())).collect();
+    let text = tables.join("\n");
+    match form {
+        Form::Csv => super::data(text.as_bytes())?,
+        _ => super::out(&text)?,
     }
+    Ok(())
 }

@@ -5,22 +5,25 @@
 //! the SHA-1 of its git blob. A token is sent to the hub alone, never to where it redirects.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use dissensus_core::{Event, Progress};
 use dissensus_io::http::{Request, Response, Secret, same_origin};
+use dissensus_io::{Durability, Existing, write_file};
 use sha1::{Digest as _, Sha1};
 
 use super::archive::ARCHIVE_LIMIT;
 use super::download::{Downloaded, Wanted, with_retries};
 use super::lock;
-use super::place::{Place, Spill, pour};
+use super::mirror::{Poured, open_plain, pour_into};
+use super::place::Place;
 use super::progress::Transfer;
 use super::request::{Client, Fault, transport};
 use super::source::get_judged;
 use super::{Options, Outcome};
 use crate::Error;
-use crate::digest::{self, Digest, Tally};
+use crate::digest::Digest;
 use crate::hub::{FileList, HubModel, LIST, ListedFile, is_commit, known_commit, locate_model};
 
 /// The files that encoders read. Those after the first two are there for some models only.
@@ -93,14 +96,14 @@ pub fn fetch_model(
     progress: &dyn Progress,
 ) -> Result<FetchedModel, Error> {
     if !options.force
-        && let Some(present) = present(model, &options.cache_dir)?
+        && let Some(present) = present(model, &options.cache_dir)
     {
         return Ok(present);
     }
     let _lock = lock::take(&options.cache_dir, options.lock_wait, progress)?;
     // The process that held the lock may have fetched this very model.
     if !options.force
-        && let Some(present) = present(model, &options.cache_dir)?
+        && let Some(present) = present(model, &options.cache_dir)
     {
         return Ok(present);
     }
@@ -131,20 +134,17 @@ pub fn fetch_model(
     Ok(fetched)
 }
 
-/// The model as it is in the cache, with digests checked.
-fn present(model: &HubModel, cache_dir: &Path) -> Result<Option<FetchedModel>, Error> {
-    let Ok(located) = locate_model(model, cache_dir) else { return Ok(None) };
-    let Some(list) = FileList::read(&located.folder) else { return Ok(None) };
-    let mut files = Vec::new();
-    for file in list.files {
-        let path = located.folder.join(&file.path);
-        let found = digest::of_file(&path).map_err(|e| Error::io("reading", &path, e))?;
-        if found.sha256 != file.sha256 {
-            return Ok(None);
-        }
-        files.push(FetchedModelFile { path, sha256: file.sha256, outcome: Outcome::Present });
-    }
-    Ok(Some(FetchedModel { folder: located.folder, commit: located.commit, files }))
+/// The model as it is in the cache, where every file has its digest.
+fn present(model: &HubModel, cache_dir: &Path) -> Option<FetchedModel> {
+    let located = locate_model(model, cache_dir).ok()?;
+    let list = FileList::read(&located.folder)?;
+    let file = |file: ListedFile| FetchedModelFile {
+        path: located.folder.join(&file.path),
+        sha256: file.sha256,
+        outcome: Outcome::Present,
+    };
+    let files = list.files.into_iter().map(file).collect();
+    Some(FetchedModel { folder: located.folder, commit: located.commit, files })
 }
 
 fn listed(file: &FetchedModelFile, folder: &Path) -> Result<ListedFile, Error> {
@@ -158,10 +158,8 @@ fn listed(file: &FetchedModelFile, folder: &Path) -> Result<ListedFile, Error> {
 fn write(cache_dir: &Path, path: &str, bytes: &[u8]) -> Result<(), Error> {
     let place = Place::new(cache_dir, path);
     place.prepare()?;
-    let mut part = place.create_part()?;
-    std::io::Write::write_all(&mut part, bytes)
-        .map_err(|e| Error::io("writing", &place.part, e))?;
-    place.commit(&part)
+    write_file(&place.dest, Existing::Replace, Durability::Power, |out| out.write_all(bytes))
+        .map_err(|e| Error::io("writing", &place.dest, e))
 }
 
 /// From the cache of another machine.
@@ -182,28 +180,20 @@ fn copy(
         let source = from.join(&file.path);
         let place = Place::new(&options.cache_dir, &format!("{inside}/{}", file.path));
         place.prepare()?;
-        let transfer = Transfer::start(progress, &file.path);
-        transfer.total(file.bytes);
-        let open = fs::File::open(&source).map_err(|_| missing(source.clone()))?;
-        let (mut part, mut tally) = (place.create_part()?, Tally::default());
         let checksum = |got: String| Error::Checksum {
             file: file.path.clone(),
             from: source.display().to_string(),
             expected: file.sha256.clone(),
             got,
         };
-        let poured = pour(open, &mut part, &place, &mut tally, file.bytes, &transfer);
-        let checked = match poured {
-            Err(Spill::Read(e)) => Err(Error::io("reading", &source, e)),
-            Err(Spill::Write(e)) => Err(e),
-            Err(Spill::TooLong) => Err(checksum("that of a longer file".to_owned())),
-            Ok(()) => match tally.finish().sha256 {
-                found if found == file.sha256 => place.commit(&part),
-                found => Err(checksum(found)),
-            },
+        let judge = |poured: Poured| match poured {
+            Poured::TooLong => Err(checksum("that of a longer file".to_owned())),
+            Poured::Whole(digest) if digest.sha256 == file.sha256 => Ok(()),
+            Poured::Whole(digest) => Err(checksum(digest.sha256)),
         };
-        checked.inspect_err(|_| place.discard())?;
-        transfer.finish();
+        let transfer = Transfer::start(progress, &file.path);
+        let open = open_plain(&source).map_err(|_| missing(source.clone()))?;
+        pour_into(open, &source, file.bytes, &place, &transfer, judge)?;
         let outcome = Outcome::Copied { from: source };
         files.push(FetchedModelFile { path: place.dest, sha256: file.sha256, outcome });
     }
@@ -438,7 +428,7 @@ mod tests {
         let path = dir.path().join("hello");
         fs::write(&path, "hello\n").unwrap();
         let expected = Expected::GitBlob("ce013625030ba8dba906f756967f9e9ca394464a".to_owned());
-        let (wanted, found) = expected.of(&path, &digest::of_file(&path).unwrap()).unwrap();
+        let (wanted, found) = expected.of(&path, &crate::digest::of_file(&path).unwrap()).unwrap();
         assert_eq!(wanted, found);
     }
 }

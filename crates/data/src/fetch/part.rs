@@ -5,6 +5,7 @@
 
 use std::fs;
 
+use dissensus_io::{Durability, Existing, write_file};
 use serde::{Deserialize, Serialize};
 
 use super::place::Place;
@@ -38,8 +39,10 @@ impl Note {
                 _ => Ok(()),
             };
         }
-        let text = serde_json::to_string(self).map_err(|e| fail(e.into()))?;
-        fs::write(&place.note, text).map_err(fail)
+        write_file(&place.note, Existing::Replace, Durability::Process, |out| {
+            serde_json::to_writer(out, self).map_err(Into::into)
+        })
+        .map_err(fail)
     }
 }
 
@@ -53,7 +56,8 @@ pub(super) struct Begun {
 impl Begun {
     /// The part at this place, if it is of this address, has a validator and is not too long.
     pub(super) fn find(place: &Place, url: &str) -> Option<Begun> {
-        let bytes = fs::metadata(&place.part).ok()?.len();
+        // A link would lead the download elsewhere.
+        let bytes = fs::symlink_metadata(&place.part).ok().filter(fs::Metadata::is_file)?.len();
         let note: Note = serde_json::from_slice(&fs::read(&place.note).ok()?).ok()?;
         let usable = bytes > 0
             && note.url == url

@@ -1,8 +1,10 @@
 //! The place of one file in the cache, and the steps by which bytes come to it.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+
+use dissensus_io::sync_folder;
 
 use super::progress::Transfer;
 use crate::Error;
@@ -35,14 +37,10 @@ impl Place {
         fs::create_dir_all(parent).map_err(|e| Error::io("creating the directory", parent, e))
     }
 
-    /// A part file with nothing in it.
+    /// A part file with nothing in it, in the place of one that is there; a link is not followed.
     pub(super) fn create_part(&self) -> Result<File, Error> {
-        OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .open(&self.part)
-            .map_err(|e| Error::io("creating", &self.part, e))
+        self.remove(&self.part);
+        File::create_new(&self.part).map_err(|e| Error::io("creating", &self.part, e))
     }
 
     /// Puts the part on the disk and renames it to its destination.
@@ -53,11 +51,7 @@ impl Place {
         self.remove(&self.note);
         // The rename itself must survive a crash. Not every system can sync a directory, and
         // the file is whole in any case, so a failure here is no error.
-        if let Some(parent) = self.dest.parent()
-            && let Ok(directory) = File::open(parent)
-        {
-            let _ = directory.sync_all();
-        }
+        let _ = self.dest.parent().map(sync_folder);
         Ok(())
     }
 

@@ -56,6 +56,39 @@ fn wrong_files_in_a_mirror_leave_nothing_behind() {
     assert_eq!(files_below(cache.path()), NOTHING);
 }
 
+/// Opening a pipe that nobody writes to would wait for ever.
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_a_mirror_is_refused() {
+    let (cache, mirror) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    fs::create_dir(mirror.path().join("a")).unwrap();
+    let pipe = mirror.path().join("a/data.bin");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let options = Options { from: Some(mirror.path().into()), ..options(cache.path(), None) };
+    let error = fetch(&single(b"x"), &options, &Silent).unwrap_err().to_string();
+    assert!(error.contains("data.bin: it is not a plain file"), "{error}");
+    assert_eq!(files_below(cache.path()), NOTHING);
+}
+
+/// A part that is a link is replaced, and what it leads to stays as it was.
+#[cfg(unix)]
+#[test]
+fn a_link_in_the_place_of_a_part_is_not_followed() {
+    let body = content(1000, 2);
+    let (cache, mirror) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    for folder in [cache.path(), mirror.path()] {
+        fs::create_dir(folder.join("a")).unwrap();
+    }
+    fs::write(mirror.path().join("a/data.bin"), &body).unwrap();
+    let victim = mirror.path().join("victim");
+    fs::write(&victim, b"precious").unwrap();
+    std::os::unix::fs::symlink(&victim, cache.path().join("a/data.bin.part")).unwrap();
+    let options = Options { from: Some(mirror.path().into()), ..options(cache.path(), None) };
+    fetch(&single(&body), &options, &Silent).unwrap();
+    assert_eq!(fs::read(cache.path().join("a/data.bin")).unwrap(), body);
+    assert_eq!(fs::read(victim).unwrap(), b"precious");
+}
+
 /// Fetches every dataset that a real mirror holds, and so checks the catalogue against it.
 #[test]
 fn the_catalogue_agrees_with_a_real_mirror() {

@@ -97,7 +97,6 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
 

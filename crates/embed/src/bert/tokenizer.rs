@@ -294,7 +294,6 @@ fn stands_alone(text: &str, at: usize, content: &str) -> bool {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
 

@@ -25,7 +25,6 @@ pub(super) fn of_image(image: &Image<'_>) -> Key {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
 

@@ -95,7 +95,6 @@ pub(super) fn numbers(bytes: &[u8]) -> impl Iterator<Item = f32> + '_ {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
 

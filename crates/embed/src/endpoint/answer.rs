@@ -83,7 +83,6 @@ pub(super) fn read(body: &[u8], texts: usize, width: Option<usize>) -> Result<Ve
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
 

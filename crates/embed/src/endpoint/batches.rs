@@ -29,7 +29,6 @@ pub(super) fn tokens_at_most(texts: &[&str]) -> u64 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
 

@@ -187,7 +187,6 @@ fn identity(settings: &Settings) -> Identity {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
 

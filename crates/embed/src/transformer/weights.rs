@@ -106,7 +106,6 @@ fn half(bits: u16) -> f32 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
     use safetensors::tensor::TensorView;

@@ -94,7 +94,6 @@ impl Places {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::models::Model;

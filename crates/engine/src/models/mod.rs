@@ -211,7 +211,6 @@ impl<'de> Deserialize<'de> for Model {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -11,7 +11,7 @@ use dissensus_core::philox::Stream;
 use dissensus_engine::cpu::CpuRunner;
 use dissensus_engine::device::Targets;
 use dissensus_engine::network::{Builder, Network, Shape};
-use dissensus_engine::{Dataset, Mode, Optimizer, Settings, State};
+use dissensus_engine::{Dataset, Mode, Optimizer, Runner, Settings, State};
 use dissensus_geometry::GeometryError;
 use dissensus_geometry::curvature::Operator;
 
@@ -144,10 +144,10 @@ impl Tiny {
         let state = self.runner.current().clone();
         let mut moved = state.clone();
         moved.parameters[place] += by;
-        self.runner.set(moved).unwrap();
+        self.runner.restore(moved).unwrap();
         let targets = Targets::Distributions(&self.targets);
         let (_, gradient) = self.runner.mean_gradient(&self.rows, targets, Mode::Eval).unwrap();
-        self.runner.set(state).unwrap();
+        self.runner.restore(state).unwrap();
         gradient
     }
 }

@@ -80,7 +80,6 @@ fn default_blends() -> Result<Inputs, InputError> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
 

@@ -89,7 +89,6 @@ fn complete(name: &str, items: &[(String, Vec<String>)]) -> Result<(), InputErro
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
 

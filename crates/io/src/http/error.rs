@@ -69,19 +69,11 @@ impl HttpErrorKind {
 
 impl HttpError {
     pub(super) fn new(url: &str, error: &ureq::Error) -> Self {
-        Self { url: url.to_owned(), kind: kind(error) }
+        Self::of(url, kind(error))
     }
 
-    pub(super) fn bad_url(url: &str) -> Self {
-        Self { url: url.to_owned(), kind: HttpErrorKind::BadUrl }
-    }
-
-    pub(super) fn bad_header(url: &str, name: &str) -> Self {
-        Self { url: url.to_owned(), kind: HttpErrorKind::BadHeader(name.to_owned()) }
-    }
-
-    pub(super) fn too_many_redirects(url: &str, most: u32) -> Self {
-        Self { url: url.to_owned(), kind: HttpErrorKind::TooManyRedirects(most) }
+    pub(super) fn of(url: &str, kind: HttpErrorKind) -> Self {
+        Self { url: url.to_owned(), kind }
     }
 }
 
@@ -94,6 +86,10 @@ fn kind(error: &ureq::Error) -> HttpErrorKind {
             HttpErrorKind::ConnectionRefused
         }
         ureq::Error::Timeout(_) => HttpErrorKind::Timeout,
+        // What rustls says of one, which it will say again.
+        ureq::Error::Io(io) if io.to_string().starts_with("invalid peer certificate") => {
+            HttpErrorKind::Failed(io.to_string())
+        }
         // The reader of a body wraps its own errors.
         ureq::Error::Io(io) => match io.get_ref().and_then(|inner| inner.downcast_ref()) {
             Some(inner @ (ureq::Error::BodyExceedsLimit(_) | ureq::Error::Timeout(_))) => {
@@ -104,5 +100,21 @@ fn kind(error: &ureq::Error) -> HttpErrorKind {
         ureq::Error::Protocol(_) => HttpErrorKind::Protocol(error.to_string()),
         ureq::Error::BodyExceedsLimit(most) => HttpErrorKind::TooLarge(*most),
         _ => HttpErrorKind::Failed(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io;
+
+    #[test]
+    fn a_bad_certificate_is_not_asked_for_again() {
+        let refused = |text: &str| {
+            let error = ureq::Error::Io(io::Error::new(io::ErrorKind::InvalidData, text));
+            HttpError::new("https://a.b", &error).kind
+        };
+        assert!(!refused("invalid peer certificate: UnknownIssuer").is_transient());
+        assert!(refused("received corrupt message").is_transient());
     }
 }

@@ -1,10 +1,7 @@
 //! Multipass under another shuffle seed: the same votes, each once per cycle, in another order. A
 //! control on the order of traversal, not a method to deploy.
 
-use std::sync::Arc;
-
-use super::{Delivers, DeliveryEntry, Kind, Method, multipass};
-use crate::{LabelError, Source};
+use super::{Delivers, DeliveryEntry, method, multipass};
 
 /// What is added to the seed of the shuffle.
 pub const SHUFFLE_OFFSET: u64 = 1000;
@@ -17,16 +14,12 @@ pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
     delivers: Delivers::Labels,
     needs_counts: true,
     settings: &[],
-    make: |_| Ok(Arc::new(Deterministic)),
+    make: |_| {
+        Ok(method(|source, seed| {
+            multipass::shuffled("deterministic", source, seed.wrapping_add(SHUFFLE_OFFSET))
+        }))
+    },
 };
-
-struct Deterministic;
-
-impl Method for Deterministic {
-    fn prepare(&self, source: &Source<'_>, seed: u64) -> Result<Kind, LabelError> {
-        multipass::shuffled(ENTRY.name, source, seed.wrapping_add(SHUFFLE_OFFSET))
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -3,14 +3,11 @@
 //! Szegedy, Vanhoucke, Ioffe, Shlens and Wojna, *Rethinking the Inception architecture for
 //! computer vision* (CVPR 2016).
 
-use std::sync::Arc;
-
-use dissensus_core::TieRule;
 use rayon::prelude::*;
 
 use super::majority::{TIES, majorities};
-use super::{Delivers, DeliveryEntry, Kind, Method};
-use crate::{LabelError, Setting, Source};
+use super::{Delivers, DeliveryEntry, Kind, method};
+use crate::Setting;
 
 pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
     name: "label_smoothing",
@@ -29,29 +26,18 @@ pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
         TIES,
     ],
     make: |given| {
-        let epsilon = given.next(|epsilon| (0.0..=1.0).contains(epsilon))?;
-        Ok(Arc::new(LabelSmoothing { epsilon, ties: given.next(|_| true)? }))
+        let epsilon: f64 = given.next(|epsilon| (0.0..=1.0).contains(epsilon))?;
+        let ties = given.next(|_| true)?;
+        Ok(method(move |source, seed| {
+            let labels = majorities(source, ties, seed)?;
+            let classes = source.classes().len().max(1);
+            let mut rows = vec![epsilon / classes as f64; labels.len() * classes];
+            let each = rows.par_chunks_exact_mut(classes).with_min_len(1024).zip(&labels);
+            each.for_each(|(row, &label)| row[label as usize] += 1.0 - epsilon);
+            Ok(Kind::Soft(rows))
+        }))
     },
 };
-
-struct LabelSmoothing {
-    epsilon: f64,
-    ties: TieRule,
-}
-
-impl Method for LabelSmoothing {
-    fn prepare(&self, source: &Source<'_>, seed: u64) -> Result<Kind, LabelError> {
-        let labels = majorities(source, self.ties, seed)?;
-        let classes = source.classes().len().max(1);
-        let mut rows = vec![self.epsilon / classes as f64; labels.len() * classes];
-        rows.par_chunks_exact_mut(classes).with_min_len(1024).zip(&labels).for_each(
-            |(row, &label)| {
-                row[label as usize] += 1.0 - self.epsilon;
-            },
-        );
-        Ok(Kind::Soft(rows))
-    }
-}
 
 #[cfg(test)]
 mod tests {

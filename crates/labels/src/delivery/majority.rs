@@ -4,13 +4,11 @@
 //! Random: `Stream(seed, ties)` of the example's key, a number below how many are tied; the same
 //! rule that accuracy against the majority uses.
 
-use std::sync::Arc;
-
 use dissensus_core::TieRule;
 use dissensus_core::philox::Stream;
 use rayon::prelude::*;
 
-use super::{Delivers, DeliveryEntry, Kind, Method};
+use super::{Delivers, DeliveryEntry, Kind, method};
 use crate::{LabelError, Named, Setting, Source, streams};
 
 pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
@@ -21,7 +19,12 @@ pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
     delivers: Delivers::Labels,
     needs_counts: false,
     settings: &[TIES],
-    make: |given| Ok(Arc::new(Majority { ties: given.next(|_| true)? })),
+    make: |given| {
+        let ties = given.next(|_| true)?;
+        Ok(method(move |source, seed| {
+            Ok(Kind::Fixed { labels: majorities(source, ties, seed)?, mixing: None })
+        }))
+    },
 };
 
 pub(super) const TIES: Setting = Setting {
@@ -30,16 +33,6 @@ pub(super) const TIES: Setting = Setting {
     default: "lowest",
     expected: "lowest, random or error",
 };
-
-struct Majority {
-    ties: TieRule,
-}
-
-impl Method for Majority {
-    fn prepare(&self, source: &Source<'_>, seed: u64) -> Result<Kind, LabelError> {
-        Ok(Kind::Fixed { labels: majorities(source, self.ties, seed)?, mixing: None })
-    }
-}
 
 /// The majority label of every item.
 pub(super) fn majorities(

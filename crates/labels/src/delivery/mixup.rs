@@ -13,15 +13,13 @@
 //!   an exponential a try.
 
 use std::f64::consts::LN_2;
-use std::sync::Arc;
 
-use dissensus_core::TieRule;
 use dissensus_core::philox::Stream;
 use libm::{exp, log, pow};
 
 use super::majority::{TIES, majorities};
-use super::{Delivers, DeliveryEntry, Kind, Method};
-use crate::{LabelError, Setting, Source, streams};
+use super::{Delivers, DeliveryEntry, Kind, method};
+use crate::{Setting, streams};
 
 pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
     name: "mixup",
@@ -41,21 +39,13 @@ pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
     ],
     make: |given| {
         let alpha = given.next(|alpha| (1e-6..=1e6).contains(alpha))?;
-        Ok(Arc::new(Mixup { alpha, ties: given.next(|_| true)? }))
+        let ties = given.next(|_| true)?;
+        Ok(method(move |source, seed| {
+            let labels = majorities(source, ties, seed)?;
+            Ok(Kind::Fixed { labels, mixing: Some(Mixing { alpha, seed }) })
+        }))
     },
 };
-
-struct Mixup {
-    alpha: f64,
-    ties: TieRule,
-}
-
-impl Method for Mixup {
-    fn prepare(&self, source: &Source<'_>, seed: u64) -> Result<Kind, LabelError> {
-        let labels = majorities(source, self.ties, seed)?;
-        Ok(Kind::Fixed { labels, mixing: Some(Mixing { alpha: self.alpha, seed }) })
-    }
-}
 
 /// How the batches of a run are mixed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -124,6 +114,7 @@ fn cheng(stream: &mut Stream, alpha: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::Delivery;
+    use crate::Source;
     use crate::testing::counted;
 
     /// Beta(α, α) has mean 1/2, variance v = 1 / (4(2α + 1)) and fourth central moment

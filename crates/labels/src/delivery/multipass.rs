@@ -4,14 +4,12 @@
 //! The shuffle is Fisher–Yates from the end, by the example's own words of the stream `pass`.
 //! Memory: 1 byte a vote (2 above 256 classes) and 8 an item.
 
-use std::sync::Arc;
-
 use dissensus_core::philox::Stream;
 use rayon::prelude::*;
 
 use super::draws::Draws;
 use super::listed::{Drawing, ListedVotes};
-use super::{Delivers, DeliveryEntry, Kind, Method};
+use super::{Delivers, DeliveryEntry, Kind, method};
 use crate::pool::{Label, List, Pick};
 use crate::words::RUN;
 use crate::{LabelError, Source, streams};
@@ -24,16 +22,8 @@ pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
     delivers: Delivers::Labels,
     needs_counts: true,
     settings: &[],
-    make: |_| Ok(Arc::new(Multipass)),
+    make: |_| Ok(method(|source, seed| shuffled("multipass", source, seed))),
 };
-
-struct Multipass;
-
-impl Method for Multipass {
-    fn prepare(&self, source: &Source<'_>, seed: u64) -> Result<Kind, LabelError> {
-        shuffled(ENTRY.name, source, seed)
-    }
-}
 
 /// The turns of votes shuffled under this seed.
 pub(super) fn shuffled(

@@ -3,8 +3,6 @@
 use std::fmt;
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::draws::Draws;
 use super::epochs::Epochs;
 use super::listed::ListedVotes;
@@ -95,11 +93,6 @@ impl Prepared {
             Kind::Soft(rows) => Some(rows),
             _ => None,
         }
-    }
-
-    /// The distributions rounded to f32, as training takes them.
-    pub fn targets_f32(&self) -> Option<Vec<f32>> {
-        Some(self.targets()?.par_iter().map(|&p| p as f32).collect())
     }
 
     /// How batches are mixed; only `mixup` does.

@@ -12,13 +12,11 @@
 //! donor[np.argsort(keys)] = np.argsort(words)  # example i gets the distribution of donor[i]
 //! ```
 
-use std::sync::Arc;
-
 use dissensus_core::philox;
 use rayon::prelude::*;
 
-use super::{Delivers, DeliveryEntry, Kind, Method, sls};
-use crate::{LabelError, Source, streams};
+use super::{Delivers, DeliveryEntry, method, sls};
+use crate::{Source, streams};
 
 pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
     name: "shuffled_sls",
@@ -29,19 +27,13 @@ pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
     delivers: Delivers::Labels,
     needs_counts: false,
     settings: &[sls::EVERY],
-    make: |given| Ok(Arc::new(ShuffledSls { every: given.next(|&every| every > 0)? })),
+    make: |given| {
+        let every = given.next(|&every| every > 0)?;
+        Ok(method(move |source, seed| {
+            sls::sampled(&source.with_votes_of(&donors(source, seed))?, seed, every)
+        }))
+    },
 };
-
-struct ShuffledSls {
-    every: u64,
-}
-
-impl Method for ShuffledSls {
-    fn prepare(&self, source: &Source<'_>, seed: u64) -> Result<Kind, LabelError> {
-        let donors = donors(source, seed);
-        sls::sampled(&source.with_votes_of(&donors)?, seed, self.every)
-    }
-}
 
 /// The place of the example whose distribution each example gets.
 fn donors(source: &Source<'_>, seed: u64) -> Vec<usize> {

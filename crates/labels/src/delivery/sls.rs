@@ -16,7 +16,7 @@
 use std::sync::Arc;
 
 use super::draws::Sampled;
-use super::{Delivers, DeliveryEntry, Kind, Method};
+use super::{Delivers, DeliveryEntry, Kind, method};
 use crate::pool::{Cumulative, List, Rows};
 use crate::{LabelError, Setting, Source};
 
@@ -28,7 +28,10 @@ pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
     delivers: Delivers::Labels,
     needs_counts: false,
     settings: &[EVERY],
-    make: |given| Ok(Arc::new(Sls { every: given.next(|&every| every > 0)? })),
+    make: |given| {
+        let every = given.next(|&every| every > 0)?;
+        Ok(method(move |source, seed| sampled(source, seed, every)))
+    },
 };
 
 pub(super) const EVERY: Setting = Setting {
@@ -37,16 +40,6 @@ pub(super) const EVERY: Setting = Setting {
     default: "1",
     expected: "a whole number of epochs, at least 1",
 };
-
-struct Sls {
-    every: u64,
-}
-
-impl Method for Sls {
-    fn prepare(&self, source: &Source<'_>, seed: u64) -> Result<Kind, LabelError> {
-        sampled(source, seed, self.every)
-    }
-}
 
 /// Up to this many votes per item, they are listed one by one, which is fastest.
 const LISTED: u64 = 64;

@@ -3,10 +3,7 @@
 //! Peterson, Battleday, Griffiths and Russakovsky, *Human uncertainty makes classification more
 //! robust* (ICCV 2019).
 
-use std::sync::Arc;
-
-use super::{Delivers, DeliveryEntry, Kind, Method};
-use crate::{LabelError, Source};
+use super::{Delivers, DeliveryEntry, Kind, method};
 
 pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
     name: "soft",
@@ -16,16 +13,8 @@ pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
     delivers: Delivers::Distributions,
     needs_counts: false,
     settings: &[],
-    make: |_| Ok(Arc::new(Soft)),
+    make: |_| Ok(method(|source, _| Ok(Kind::Soft(source.distributions())))),
 };
-
-struct Soft;
-
-impl Method for Soft {
-    fn prepare(&self, source: &Source<'_>, _: u64) -> Result<Kind, LabelError> {
-        Ok(Kind::Soft(source.distributions()))
-    }
-}
 
 #[cfg(test)]
 mod tests {
@@ -38,7 +27,6 @@ mod tests {
         let table = counted(&[vec![1, 3], vec![5, 0]]);
         let prepared = soft.prepare(&Source::new(&table).unwrap(), 0).unwrap();
         assert_eq!(prepared.targets().unwrap(), [0.25, 0.75, 1.0, 0.0]);
-        assert_eq!(prepared.targets_f32().unwrap(), [0.25, 0.75, 1.0, 0.0]);
         let mut buffer = EpochBuffer::default();
         let targets = prepared.targets_at(9, &mut buffer);
         assert_eq!(targets, EpochTargets::Distributions(&[0.25, 0.75, 1.0, 0.0]));

@@ -22,8 +22,8 @@ use dissensus_core::philox::Stream;
 use rayon::prelude::*;
 
 use super::prepared::EpochRows;
-use super::{Delivers, DeliveryEntry, Kind, Method};
-use crate::{LabelError, Setting, Source, streams};
+use super::{Delivers, DeliveryEntry, Kind, method};
+use crate::{Setting, streams};
 
 pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
     name: "soft_noise",
@@ -41,25 +41,17 @@ pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
     }],
     make: |given| {
         let scale = given.next(|scale| (0.0..=10.0).contains(scale))?;
-        Ok(Arc::new(SoftNoise { scale }))
+        Ok(method(move |source, seed| {
+            Ok(Kind::Varying(Box::new(Noise {
+                rows: source.distributions(),
+                classes: source.classes().len().max(1),
+                keys: Arc::clone(source.keys()),
+                seed,
+                scale,
+            })))
+        }))
     },
 };
-
-struct SoftNoise {
-    scale: f64,
-}
-
-impl Method for SoftNoise {
-    fn prepare(&self, source: &Source<'_>, seed: u64) -> Result<Kind, LabelError> {
-        Ok(Kind::Varying(Box::new(Noise {
-            rows: source.distributions(),
-            classes: source.classes().len().max(1),
-            keys: Arc::clone(source.keys()),
-            seed,
-            scale: self.scale,
-        })))
-    }
-}
 
 /// Distributions, and the noise that an epoch adds to them.
 struct Noise {
@@ -98,7 +90,6 @@ impl Noise {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use crate::testing::{counted, shares};
     use crate::{Delivery, EpochBuffer, EpochTargets, LabelError, Prepared, Source};
@@ -176,7 +167,7 @@ mod tests {
         let table = counted(&[vec![1, 2]]);
         let noisy = prepared("soft_noise", &Source::new(&table).unwrap(), 3);
         assert_eq!(noisy.delivery().to_string(), "soft_noise:scale=1");
-        assert_eq!((noisy.targets(), noisy.targets_f32(), noisy.mixing()), (None, None, None));
+        assert_eq!((noisy.targets(), noisy.mixing()), (None, None));
         assert_eq!((noisy.draw_of(0), noisy.draw_of(8), noisy.listed()), (0, 8, None));
         let error = LabelError::NotHard { delivery: "soft_noise:scale=1".into() };
         assert_eq!(noisy.label(0, 0), Err(error.clone()));

@@ -21,13 +21,12 @@ mod exp;
 mod steps;
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use dissensus_core::VoteTable;
 
 use self::ballots::Cast;
 use self::steps::Parameters;
-use super::{Estimator, TargetEntry, with_rows};
+use super::{TargetEntry, estimator, with_rows};
 use crate::{LabelError, Setting};
 
 pub(super) const ENTRY: TargetEntry = TargetEntry {
@@ -55,7 +54,10 @@ pub(super) const ENTRY: TargetEntry = TargetEntry {
     make: |given| {
         let iterations = given.next(|n| (1..=1_000_000).contains(n))?;
         let tolerance = given.next(|t: &f64| *t >= 0.0 && t.is_finite())?;
-        Ok(Arc::new(Settings { iterations, tolerance }))
+        Ok(estimator(move |table| {
+            let fitted = fit(table, Settings { iterations, tolerance })?;
+            Ok(Cow::Owned(with_rows(table, fitted.posteriors())?))
+        }))
     },
 };
 
@@ -71,13 +73,6 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self { iterations: 100, tolerance: 1e-5 }
-    }
-}
-
-impl Estimator for Settings {
-    fn estimate<'a>(&self, table: &'a VoteTable) -> Result<Cow<'a, VoteTable>, LabelError> {
-        let fitted = fit(table, *self)?;
-        Ok(Cow::Owned(with_rows(table, fitted.posteriors())?))
     }
 }
 

@@ -3,11 +3,8 @@
 //! votes, the stronger the pull towards uniform, so that votes have to be counted; weights will do.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
-use dissensus_core::VoteTable;
-
-use super::{Estimator, TargetEntry, with_rows};
+use super::{TargetEntry, estimator, with_rows};
 use crate::{LabelError, Setting, Source};
 
 pub(super) const ENTRY: TargetEntry = TargetEntry {
@@ -25,20 +22,12 @@ pub(super) const ENTRY: TargetEntry = TargetEntry {
     }],
     make: |given| {
         let alpha = given.next(|alpha: &f64| *alpha > 0.0 && alpha.is_finite())?;
-        Ok(Arc::new(Dirichlet { alpha }))
+        Ok(estimator(move |table| {
+            let rows = smoothed(&Source::unkeyed(table)?, alpha)?;
+            Ok(Cow::Owned(with_rows(table, &rows)?))
+        }))
     },
 };
-
-struct Dirichlet {
-    alpha: f64,
-}
-
-impl Estimator for Dirichlet {
-    fn estimate<'a>(&self, table: &'a VoteTable) -> Result<Cow<'a, VoteTable>, LabelError> {
-        let rows = smoothed(&Source::unkeyed(table)?, self.alpha)?;
-        Ok(Cow::Owned(with_rows(table, &rows)?))
-    }
-}
 
 /// The smoothed distributions, row by row.
 pub fn smoothed(source: &Source<'_>, alpha: f64) -> Result<Vec<f64>, LabelError> {

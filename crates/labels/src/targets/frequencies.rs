@@ -1,12 +1,9 @@
 //! The raw frequencies, p_ik = c_ik / m_i.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
-use dissensus_core::VoteTable;
-
-use super::{Estimator, TargetEntry};
-use crate::{LabelError, Source};
+use super::{TargetEntry, estimator};
+use crate::Source;
 
 pub(super) const ENTRY: TargetEntry = TargetEntry {
     name: "frequencies",
@@ -16,17 +13,13 @@ pub(super) const ENTRY: TargetEntry = TargetEntry {
     reference: "the maximum-likelihood estimate",
     keeps_counts: true,
     settings: &[],
-    make: |_| Ok(Arc::new(Frequencies)),
+    make: |_| {
+        Ok(estimator(|table| {
+            Source::unkeyed(table)?;
+            Ok(Cow::Borrowed(table))
+        }))
+    },
 };
-
-struct Frequencies;
-
-impl Estimator for Frequencies {
-    fn estimate<'a>(&self, table: &'a VoteTable) -> Result<Cow<'a, VoteTable>, LabelError> {
-        Source::unkeyed(table)?;
-        Ok(Cow::Borrowed(table))
-    }
-}
 
 #[cfg(test)]
 mod tests {

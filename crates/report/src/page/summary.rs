@@ -19,6 +19,7 @@ const SAID: usize = 6;
 pub(super) fn summary(book: &Book, tables: &[Table], tally: Option<&Tally>) -> String {
     let first = tables.iter().find(|table| table.numbers().any(|n| n.best));
     let best = first.map_or(String::new(), |table| leading(book, table));
+    let best = book.notes.iter().fold(best, |best, note| format!("{best}<p>{}</p>\n", html(note)));
     if let Some(note) = book.scale_note() {
         return format!("<p>{}</p>\n{best}<p>{}</p>\n", html(&note), runs(book));
     }

@@ -7,6 +7,7 @@
 
 mod chosen;
 pub(crate) mod claims;
+mod columns;
 mod csv;
 mod datasets;
 mod latex;
@@ -23,6 +24,7 @@ mod terminal;
 mod text;
 pub(crate) mod words;
 
+pub use columns::{Columns, TableForm};
 pub use csv::csv;
 pub use latex::latex;
 pub use markdown::markdown;

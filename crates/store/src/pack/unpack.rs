@@ -10,7 +10,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
 
-use dissensus_io::Lock;
+use dissensus_io::{Lock, MOST_TIMES, most_unpacked};
 use sha2::{Digest as _, Sha256};
 use tar::{Archive, EntryType};
 
@@ -46,6 +46,13 @@ pub fn unpack(file: &Path, into: &Path) -> Result<Unpacked, StoreError> {
     first.by_ref().take(LONGEST_MANIFEST).read_to_end(&mut text).map_err(cut)?;
     let manifest = manifest(&text, file)?;
     check(&manifest).map_err(pack)?;
+    let packed = fs::metadata(file).map_err(fail)?.len();
+    let (most, bytes) = (most_unpacked(packed), manifest.files.iter().map(|file| file.bytes));
+    if bytes.fold(0, u64::saturating_add) > most {
+        return Err(pack(format!(
+            "its {packed} bytes unpack to more than {most}, {MOST_TIMES} times as much"
+        )));
+    }
 
     let store = Store::create_or_open(into)?;
     let staging = Staging::new(&store)?;

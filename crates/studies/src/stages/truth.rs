@@ -8,33 +8,21 @@ use dissensus_report::book::{Direction, Metric};
 use dissensus_store::Which;
 use serde_json::{Value, json};
 
-use super::{Info, Made, Stage, without_settings};
+use super::Stage;
 use crate::file::{Section, SliceRule};
 use crate::finished::Finished;
-use crate::{Number, StudyError};
-
-pub(super) const INFO: Info = Info {
-    name: "truth",
-    about: "distance to the distributions that the votes were drawn from, where they are known",
-    always: false,
-    read,
-};
+use crate::{Material, Number, StudyError};
 
 /// The metric it gives.
 const TRUE_KL: &str = "true_kl";
 
 struct TrueKl;
 
-fn read(section: Option<&Section<'_, '_, '_>>, _: &[SliceRule]) -> Result<Made, StudyError> {
-    without_settings(section)?;
-    Ok(Made::Stage(Arc::new(TrueKl)))
+pub(super) fn read(_: &Section<'_>, _: &[SliceRule]) -> Result<Arc<dyn Stage>, StudyError> {
+    Ok(Arc::new(TrueKl))
 }
 
 impl Stage for TrueKl {
-    fn name(&self) -> &'static str {
-        INFO.name
-    }
-
     fn settings(&self) -> Value {
         json!({ "format": 1 })
     }
@@ -57,19 +45,26 @@ impl Stage for TrueKl {
     }
 
     fn numbers(&self, run: &Finished<'_>) -> Result<Vec<Number>, StudyError> {
-        let value = match &run.material.truth {
-            None => None,
-            Some(truth) => {
-                let (places, judged) = run.judged(Which::Best)?;
-                let classes = judged.truth().classes();
-                let predictions =
-                    ModelOutput::Probabilities(Matrix::new(judged.predictions(), classes)?);
-                let judged = Judged::new(Arc::new(truth.select(&places)?), predictions)?;
-                let scorer = Scorer::new(&judged, Settings::default())?;
-                metric("kl").and_then(|kl| (kl.compute)(&scorer).value)
-            }
-        };
-        Ok(vec![Number { metric: TRUE_KL.into(), slice: "all".into(), value }])
+        if run.material.truth.is_none() {
+            return Ok(vec![Number::new(TRUE_KL, "all", None)]);
+        }
+        let (places, judged) = run.judged(Which::Best)?;
+        self.of_predictions(run.material, &places, &judged)
+    }
+
+    fn of_predictions(
+        &self,
+        material: &Material,
+        places: &[usize],
+        judged: &Judged,
+    ) -> Result<Vec<Number>, StudyError> {
+        let Some(truth) = &material.truth else { return Ok(Vec::new()) };
+        let classes = judged.truth().classes();
+        let output = ModelOutput::Probabilities(Matrix::new(judged.predictions(), classes)?);
+        let judged = Judged::new(Arc::new(truth.select(places)?), output)?;
+        let scorer = Scorer::new(&judged, Settings::default())?;
+        let value = metric("kl").and_then(|kl| (kl.compute)(&scorer).value);
+        Ok(vec![Number::new(TRUE_KL, "all", value)])
     }
 
     /// Whether the truth is at hand is no part of its settings.

@@ -1,13 +1,14 @@
 //! `dissensus study status`
 
-use std::process::ExitCode;
-
+use dissensus::core::limits::MAX_THREADS;
+use dissensus::plan_study;
 use dissensus::store::Store;
-use dissensus::studies::{StatusReport, Tally};
-use serde_json::json;
+use dissensus::studies::StatusReport;
+use dissensus::tables::status_table;
 
-use super::{Choice, at_least_one, planned};
-use crate::ui::table::{Cell, Form, Print as _, Table};
+use super::Choice;
+use crate::args::{context, whole};
+use crate::ui::table::{Form, style};
 use crate::ui::{self, paint, text};
 
 /// Show the progress of a study: runs done, running, failed, missing, and the remaining time.
@@ -18,39 +19,27 @@ pub(crate) struct Args {
     #[command(flatten)]
     choice: Choice,
     /// Runs at a time, to estimate the remaining time [default: as many as before]
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
-    jobs: Option<u64>,
+    #[arg(long, value_name = "N", value_parser = whole::<usize>(1..=MAX_THREADS as u64), allow_negative_numbers = true)]
+    jobs: Option<usize>,
     /// Print as JSON
     #[arg(long)]
     json: bool,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let study = args.choice.study()?;
-    let plan = planned(&study, &args.choice.options())?;
+    let plan = plan_study(&study, &args.choice.options(), &context())?;
     let store = Store::open(&args.choice.store)?;
-    let status = plan.status(&store, args.jobs.and_then(|jobs| usize::try_from(jobs).ok()))?;
+    let status = plan.status(&store, args.jobs)?;
     match args.json {
-        true => ui::out(&format!("{:#}\n", as_json(&status)))?,
-        false => ui::out(&page(&study.title, &status))?,
+        true => ui::json(&status),
+        false => Ok(ui::out(&page(&study.title, &status))?),
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 fn page(title: &str, status: &StatusReport) -> String {
     let mut page = format!("{}\n", paint::title(title));
-    let row = |dataset: &str, arm: &str, of: &Tally| {
-        let counts = [of.done, of.running, of.interrupted, of.failed, of.missing];
-        let count = |n: usize| Cell::new(if n == 0 { "–".to_owned() } else { n.to_string() });
-        let names = [dataset, arm].map(Cell::new).into_iter();
-        names.chain(counts.map(count)).collect::<Vec<Cell>>()
-    };
-    let mut rows: Vec<Vec<Cell>> =
-        status.arms.iter().map(|arm| row(&arm.dataset, &arm.arm, &arm.runs)).collect();
-    rows.push(row("", "all, each once", &status.runs));
-    let columns = ["data", "arm", "done", "running", "interrupted", "failed", "missing"];
-    let columns = columns.map(str::to_owned).to_vec();
-    page += &Table::new(columns, 2, rows).print(Form::Terminal);
+    page += &status_table(status, Form::Terminal).terminal(&style());
     for failure in &status.failed {
         page += &format!("{} {}: {}\n", paint::bad("failed:"), failure.label, failure.reason);
     }
@@ -70,24 +59,4 @@ fn time(seconds: f64) -> String {
         short if short < 9.95 => format!("{short:.1} s"),
         long => text::duration(long.round() as u64),
     }
-}
-
-fn as_json(status: &StatusReport) -> serde_json::Value {
-    let tally = |of: &Tally| {
-        json!({
-            "done": of.done, "running": of.running, "interrupted": of.interrupted,
-            "failed": of.failed, "missing": of.missing,
-        })
-    };
-    json!({
-        "runs": tally(&status.runs),
-        "arms": status.arms.iter().map(|arm| json!({
-            "dataset": arm.dataset, "arm": arm.arm, "runs": tally(&arm.runs),
-        })).collect::<Vec<_>>(),
-        "failed": status.failed.iter().map(|failure| json!({
-            "run": failure.id.to_string(), "label": failure.label, "reason": failure.reason,
-        })).collect::<Vec<_>>(),
-        "mean_seconds": status.mean_seconds,
-        "eta_seconds": status.eta_seconds,
-    })
 }

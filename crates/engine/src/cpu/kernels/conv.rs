@@ -176,7 +176,6 @@ impl Conv {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::network::Shape;

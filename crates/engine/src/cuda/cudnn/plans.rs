@@ -368,7 +368,6 @@ fn parsed(line: &str) -> Option<(Sorted, Choice)> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
 

@@ -3,8 +3,12 @@
 use std::sync::Arc;
 
 use super::super::launch::Pointer;
-use super::{CudaRunner, NormSource, Work};
-use crate::device::{Epoch, Maps, Mode, Runner, Shift, State, Targets, Weights};
+use super::backward::Reach;
+use super::{CudaRunner, MOMENTUM, NormSource, Work, driver};
+use crate::device::{
+    Epoch, Maps, Mode, Runner, Shift, State, Targets, Weights, check_perturbation, check_refresh,
+    check_rows,
+};
 use crate::error::EngineError;
 use crate::optimizer::Optimizer;
 
@@ -20,7 +24,7 @@ impl Runner for CudaRunner {
                 epoch.batch, self.settings.batch
             )));
         }
-        self.check_rows(epoch.visits)?;
+        check_rows(epoch.visits, self.rows)?;
         if epoch.visits.len() > self.rows {
             let text = format!("{} visits to {} examples", epoch.visits.len(), self.rows);
             return Err(EngineError::Data(text));
@@ -71,7 +75,13 @@ impl Runner for CudaRunner {
     }
 
     fn maps(&mut self, rows: &[u32]) -> Result<Maps, EngineError> {
-        self.map_values(rows)
+        let node = self.network.last_map()?;
+        let values = self.gathered(rows, node, |run, count| {
+            run.examples(Work::Logits, count)?;
+            run.forward(run.steps.len(), count, Mode::Eval)?;
+            Ok(run.value(node))
+        })?;
+        Maps::of(&self.network, values)
     }
 
     fn input_gradient(
@@ -79,7 +89,14 @@ impl Runner for CudaRunner {
         rows: &[u32],
         targets: Targets<'_>,
     ) -> Result<Vec<f32>, EngineError> {
-        self.input_slopes(rows, targets)
+        check_rows(rows, self.rows)?;
+        let (soft, batch) = (self.targets(targets, rows)?, self.settings.batch);
+        // Not a mean: every row has a loss of its own.
+        self.stream.write(self.memory.over, &[1i32])?;
+        self.gathered(rows, 0, |run, count| {
+            run.own_passes(Work::Gradient { soft, batch }, count, Reach::Inputs)?;
+            Ok(run.gradient_of(0))
+        })
     }
 
     fn perturbed(
@@ -88,11 +105,26 @@ impl Runner for CudaRunner {
         temperature: f64,
         epsilon: f64,
     ) -> Result<Vec<f32>, EngineError> {
-        self.perturbed_logits(rows, temperature, epsilon)
+        check_perturbation(temperature, epsilon)?;
+        self.stream.write(self.memory.moves, &[temperature, epsilon].map(|x| x as f32))?;
+        self.collect(Work::Perturbed, rows, self.network.classes())
     }
 
     fn refresh(&mut self, rows: &[u32], batch: usize) -> Result<(), EngineError> {
-        self.new_statistics(rows, batch)
+        check_refresh(rows, self.rows, batch, self.settings.batch)?;
+        self.version += 1;
+        for count in [batch.min(rows.len()), rows.len() % batch] {
+            if count > 0 {
+                self.prepare(count, false)?;
+            }
+        }
+        self.stream.write(self.memory.visits, rows)?;
+        self.stream.write(self.memory.epoch, &[0u64, 0])?;
+        self.stream.write(self.memory.counter, &[0i32])?;
+        let result = self.statistics_of(rows.len(), batch);
+        self.momentum = MOMENTUM;
+        result?;
+        self.stream.stream.synchronize().map_err(driver)
     }
 
     fn gradient(
