@@ -186,7 +186,10 @@ async function copy(text) {
 function cue(card) {
   const wide = $('.wide', card);
   const words = $('[data-cue]', card);
+  const [first, second] = $$('thead .corner', card);
   const show = () => {
+    // The second head of a line stays in view too, beside the first.
+    if (second) wide.style.setProperty('--beside', `${first.offsetWidth}px`);
     const hidden = wide.scrollWidth - wide.clientWidth;
     words.hidden = hidden < 2 || wide.scrollLeft > hidden - 2;
   };
