@@ -9,7 +9,9 @@
 mod merge;
 mod shard;
 
-use hashbrown::{HashMap, HashSet};
+use std::borrow::Cow;
+
+use hashbrown::HashMap;
 use thiserror::Error;
 
 use crate::ids::id_hash;
@@ -64,6 +66,8 @@ pub const HEAVIEST: f64 = 1e100;
 pub struct TableBuilder {
     keep: Keep,
     declared: Option<ClassSet>,
+    /// The places of the declared classes by [`plain_label`].
+    declared_plain: PlainPlaces,
     /// Labels with smaller numbers than this are declared ones.
     declared_labels: usize,
     labels: IdsBuilder,
@@ -82,6 +86,7 @@ impl TableBuilder {
         Self {
             keep,
             declared: None,
+            declared_plain: PlainPlaces::default(),
             declared_labels: 0,
             labels: IdsBuilder::new(),
             annotators: IdsBuilder::new(),
@@ -105,18 +110,41 @@ impl TableBuilder {
 
     /// Fixes the classes and their order; any other label is an error, before and from now on.
     pub fn declare(&mut self, classes: ClassSet) -> Result<(), BuildError> {
-        let names: HashSet<&str> = classes.names().iter().map(String::as_str).collect();
+        let plain = PlainPlaces::of(&classes);
         let mut labels = (0..self.labels.len()).filter_map(|at| self.labels.get(at));
-        if let Some(other) = labels.find(|label| !names.contains(label)) {
+        if let Some(other) = labels.find(|label| plain.place(label).is_none()) {
             return Err(unknown(other, &classes));
         }
-        drop(names);
         for name in classes.names() {
             self.labels.intern(name);
         }
         self.declared_labels = self.labels.len();
+        self.declared_plain = plain;
         self.declared = Some(classes);
         Ok(())
+    }
+
+    /// The classes that are written in more than one way, each with its ways: `1`, `1.0` and `1 `
+    /// are one class.
+    pub fn spellings(&self) -> Vec<(String, Vec<String>)> {
+        let mut groups: HashMap<Cow<'_, str>, Vec<&str>> = HashMap::new();
+        for label in (0..self.labels.len()).filter_map(|at| self.labels.get(at)) {
+            groups.entry(plain_label(label)).or_default().push(label);
+        }
+        let declared = |ways: &[&str]| {
+            let mut own = ways.iter().filter(|way| self.declared_plain.exact(way).is_some());
+            own.next().filter(|_| own.next().is_none()).map(|name| (*name).to_owned())
+        };
+        let named = |(plain, ways): (Cow<'_, str>, Vec<&str>)| {
+            let name = match &self.declared {
+                Some(_) => declared(&ways)?,
+                None => plain.into_owned(),
+            };
+            (ways.len() > 1).then(|| (name, ways.into_iter().map(str::to_owned).collect()))
+        };
+        let mut found: Vec<_> = groups.into_iter().filter_map(named).collect();
+        found.sort();
+        found
     }
 
     /// The classes that were declared.
@@ -129,6 +157,7 @@ impl TableBuilder {
         let (index, _) = self.labels.intern(label).ok_or(BuildError::TooMany { what: "labels" })?;
         if let Some(declared) = &self.declared
             && index as usize >= self.declared_labels
+            && self.declared_plain.place(label).is_none()
         {
             return Err(unknown(label, declared));
         }
@@ -208,7 +237,7 @@ impl TableBuilder {
     }
 
     /// The table. Labels become classes in the declared order, else in a canonical one; labels
-    /// that are the same whole number (`1` and `1.0`) are one class.
+    /// that differ only in how they are written (`1`, `1.0` and `1 `) are one class.
     pub fn finish(self) -> Result<VoteTable, BuildError> {
         let Self { keep, declared, labels, annotators, mut shards, .. } = self;
         let labels = labels.finish();
@@ -242,29 +271,81 @@ fn resolve_classes(
     labels: &Ids,
 ) -> Result<(ClassSet, Vec<u16>), BuildError> {
     if let Some(classes) = declared {
-        let class_of = classes_of(&classes, labels.iter());
+        let plain = PlainPlaces::of(&classes);
+        // 0 for a label that was refused, of which there are no votes.
+        let class_of = labels.iter().map(|label| plain.place(label).unwrap_or(0)).collect();
         return Ok((classes, class_of));
     }
-    let whole = |label: &str| {
-        let value: f64 = label.parse().ok()?;
-        (value.fract() == 0.0 && value.abs() < 1e15).then(|| format!("{}", value as i64))
+    let plain: Vec<Cow<'_, str>> = labels.iter().map(plain_label).collect();
+    let whole = plain.iter().all(|label| is_whole(label));
+    let mut ways: HashMap<&str, usize> = HashMap::new();
+    plain.iter().for_each(|label| *ways.entry(label).or_default() += 1);
+    let name = |(label, plain): (&str, &Cow<'_, str>)| match whole || ways[plain.as_ref()] > 1 {
+        true => plain.as_ref().to_owned(),
+        false => label.to_owned(),
     };
-    let whole: Option<Vec<String>> = labels.iter().map(whole).collect();
-    let names: Vec<String> = whole.unwrap_or_else(|| labels.iter().map(String::from).collect());
+    let names: Vec<String> = labels.iter().zip(&plain).map(name).collect();
     let mut different = names.clone();
     different.sort();
     different.dedup();
     let classes = ClassSet::sorted(different)?;
-    let class_of = classes_of(&classes, names.iter().map(String::as_str));
-    Ok((classes, class_of))
-}
-
-/// The class of each name; 0 for a label that was refused, of which there are no votes.
-fn classes_of<'n>(classes: &ClassSet, names: impl Iterator<Item = &'n str>) -> Vec<u16> {
     // A map, for a column of texts taken for labels has tens of thousands of classes.
     let places: HashMap<&str, u16> =
         classes.names().iter().map(String::as_str).zip(0..=u16::MAX).collect();
-    names.map(|name| places.get(name).copied().unwrap_or(0)).collect()
+    let place = |name: &String| places.get(name.as_str()).copied().unwrap_or(0);
+    let class_of: Vec<u16> = names.iter().map(place).collect();
+    drop(places);
+    Ok((classes, class_of))
+}
+
+fn is_whole(label: &str) -> bool {
+    label.parse::<f64>().is_ok_and(|value| value.fract() == 0.0 && value.abs() < 1e15)
+}
+
+/// A label as it is compared with others: without spaces around it, and a whole number without its
+/// point.
+///
+/// ```
+/// use dissensus_core::plain_label;
+/// assert_eq!(plain_label(" 3.0"), "3");
+/// assert_eq!(plain_label("yes "), "yes");
+/// assert_eq!(plain_label("0.5"), "0.5");
+/// ```
+pub fn plain_label(label: &str) -> Cow<'_, str> {
+    let text = label.trim();
+    match text.parse::<f64>() {
+        Ok(value) if is_whole(text) => Cow::Owned(format!("{}", value as i64)),
+        _ => Cow::Borrowed(text),
+    }
+}
+
+/// Where declared classes stand: by their names, and by their plain forms where these differ.
+#[derive(Default)]
+struct PlainPlaces {
+    exact: HashMap<String, u16>,
+    /// `None` where two classes have one plain form.
+    plain: HashMap<String, Option<u16>>,
+}
+
+impl PlainPlaces {
+    fn of(classes: &ClassSet) -> Self {
+        let mut places = Self::default();
+        for (name, place) in classes.names().iter().zip(0..=u16::MAX) {
+            places.exact.insert(name.clone(), place);
+            let plain = plain_label(name).into_owned();
+            places.plain.entry(plain).and_modify(|known| *known = None).or_insert(Some(place));
+        }
+        places
+    }
+
+    fn exact(&self, label: &str) -> Option<u16> {
+        self.exact.get(label).copied()
+    }
+
+    /// The class of a label.
+    fn place(&self, label: &str) -> Option<u16> {
+        self.exact(label).or_else(|| *self.plain.get(plain_label(label).as_ref())?)
+    }
 }
 
 /// Fixes an order that a file or its format gives.
@@ -308,6 +389,41 @@ mod tests {
             assert_eq!(table.classes().names(), ["1", "2", "10"]);
             assert_eq!(table.counts().unwrap().row(0, 3), [2.0, 2.0, 1.0]);
         }
+    }
+
+    #[test]
+    fn labels_written_in_several_ways_are_one_class() {
+        let table = |declared: Option<&[&str]>, labels: &[&str]| {
+            let mut builder = TableBuilder::new(Keep::Votes);
+            if let Some(names) = declared {
+                let names = names.iter().map(ToString::to_string).collect();
+                builder.declare(ClassSet::new(names, ClassOrder::Declared)?)?;
+            }
+            for (row, label) in labels.iter().enumerate() {
+                builder.vote("a", None, label, 1.0, row as u64)?;
+            }
+            let spellings = builder.spellings();
+            builder.finish().map(|table| (table, spellings))
+        };
+        let (mixed, spellings) = table(None, &["0", "no", "0.0", "0 ", "no ", "1.5"]).unwrap();
+        assert_eq!(mixed.classes().names(), ["0", "1.5", "no"]);
+        assert_eq!(mixed.counts().unwrap().row(0, 3), [3.0, 1.0, 2.0]);
+        let names: Vec<_> =
+            spellings.iter().map(|(name, ways)| (name.as_str(), ways.len())).collect();
+        assert_eq!(names, [("0", 3), ("no", 2)]);
+        // A lone spelling keeps its own name, unless all labels are numbers.
+        let (lone, spellings) = table(None, &["yes ", "1.0"]).unwrap();
+        assert_eq!(
+            (lone.classes().names(), spellings.len()),
+            (&["1.0".into(), "yes ".into()][..], 0)
+        );
+        let (told, spellings) = table(Some(&["1", "0", "x "]), &["0.0", "x", "1 ", "0"]).unwrap();
+        assert_eq!(told.counts().unwrap().row(0, 3), [1.0, 2.0, 1.0]);
+        assert_eq!(spellings.len(), 3);
+        // Where two declared classes differ only so, only their own spellings are theirs.
+        let (both, _) = table(Some(&["1", "1.0"]), &["1.0", "1", "1.0"]).unwrap();
+        assert_eq!(both.counts().unwrap().row(0, 2), [1.0, 2.0]);
+        assert!(table(Some(&["1", "1.0"]), &["1.00"]).is_err());
     }
 
     #[test]

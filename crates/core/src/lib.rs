@@ -47,7 +47,7 @@ mod table;
 mod ties;
 
 pub use append::AppendError;
-pub use builder::{BuildError, HEAVIEST, Keep, Shard, ShardVote, TableBuilder};
+pub use builder::{BuildError, HEAVIEST, Keep, Shard, ShardVote, TableBuilder, plain_label};
 pub use classes::{ClassError, ClassOrder, ClassSet};
 pub use counts::{Counts, Probabilities};
 pub use digest::{ContentHash, Digest};

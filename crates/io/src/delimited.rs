@@ -32,6 +32,11 @@ const SAMPLE: usize = 200;
 /// Opens a table.
 pub fn open(input: Input, options: &SourceOptions) -> Result<Table, ReadError> {
     let name = input.name.clone();
+    let spaced = match options.delimiter {
+        Some(delimiter) => delimiter.0 == b' ',
+        None => is_spaced(without_bom(&input.head), input.whole),
+    };
+    let input = if spaced { one_space(input)? } else { input };
     let body = without_bom(&input.head);
     if memchr::memchr(0, body).is_some() {
         let seen = "binary data that is no numpy, zip or Parquet file".to_owned();
@@ -46,8 +51,11 @@ pub fn open(input: Input, options: &SourceOptions) -> Result<Table, ReadError> {
         }
         (true, _) => body,
     };
-    let delimiter =
-        options.delimiter.map_or_else(|| guess_delimiter(complete), |delimiter| delimiter.0);
+    let delimiter = match options.delimiter {
+        _ if spaced => b' ',
+        Some(delimiter) => delimiter.0,
+        None => guess_delimiter(complete),
+    };
     let first = sample(complete, delimiter);
     let Some(head) = first.first() else {
         return Err(ReadError::new(name, Problem::Empty));
@@ -113,13 +121,109 @@ fn guess_delimiter(body: &[u8]) -> u8 {
     best.1
 }
 
+/// Whether cells stand between runs of spaces, as in matrices that programs print: no delimiter is
+/// there, and every row has the same number of cells, most of them numbers.
+fn is_spaced(body: &[u8], whole: bool) -> bool {
+    if DELIMITERS.into_iter().any(|delimiter| memchr::memchr(delimiter, body).is_some()) {
+        return false;
+    }
+    let Ok(text) = std::str::from_utf8(body) else {
+        return false;
+    };
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
+    let mut rows: Vec<Vec<&str>> = lines
+        .take(SAMPLE + 1)
+        .map(|line| line.split(' ').filter(|c| !c.is_empty()).collect())
+        .collect();
+    if !whole {
+        rows.pop();
+    }
+    let width = rows.last().map_or(0, Vec::len);
+    let number = |cell: &&&str| cell.trim().parse::<f64>().is_ok();
+    // Three short words in every line may be a table without a header; sentences are not.
+    let table = |row: &Vec<&str>| row.len() == width && row.iter().any(|cell| number(&cell));
+    let (first, rest) =
+        rows.split_first().map_or((None, &[][..]), |(first, rest)| (Some(first), rest));
+    width > 1
+        && !rest.is_empty()
+        && rest.iter().all(table)
+        && first.is_some_and(|row| row.len() > 1)
+}
+
+/// The same source with one space where runs of spaces and tabs stood, and none around a row.
+fn one_space(input: Input) -> Result<Input, ReadError> {
+    let name = input.name.clone();
+    let stream =
+        OneSpace { inner: input.into_stream(), state: Gap::Start, buffer: Vec::new(), at: 0 };
+    Input::from_reader(&name, Box::new(stream))
+}
+
+/// Where a stream of cells is.
+enum Gap {
+    /// At the start of a row.
+    Start,
+    /// In a cell.
+    Cell,
+    /// Behind a cell.
+    Behind,
+}
+
+/// A stream with its runs of spaces made one.
+struct OneSpace {
+    inner: Box<dyn Read + Send>,
+    state: Gap,
+    buffer: Vec<u8>,
+    at: usize,
+}
+
+impl Read for OneSpace {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        while self.at == self.buffer.len() {
+            let mut raw = [0; 1 << 14];
+            let n = self.inner.read(&mut raw)?;
+            if n == 0 {
+                return Ok(0);
+            }
+            self.buffer.clear();
+            self.at = 0;
+            for &byte in &raw[..n] {
+                match (byte, &self.state) {
+                    (b' ' | b'\t', Gap::Cell) => self.state = Gap::Behind,
+                    (b' ' | b'\t', _) => {}
+                    (b'\n' | b'\r', _) => {
+                        self.state = Gap::Start;
+                        self.buffer.push(byte);
+                    }
+                    (_, state) => {
+                        if matches!(state, Gap::Behind) {
+                            self.buffer.push(b' ');
+                        }
+                        self.state = Gap::Cell;
+                        self.buffer.push(byte);
+                    }
+                }
+            }
+        }
+        let n = out.len().min(self.buffer.len() - self.at);
+        out[..n].copy_from_slice(&self.buffer[self.at..self.at + n]);
+        self.at += n;
+        Ok(n)
+    }
+}
+
 /// A header has no numbers in it and names everything (a first column of row numbers may be bare).
 fn looks_like_header(cells: &[String]) -> bool {
     let number = |cell: &String| cell.trim().parse::<f64>().is_ok();
     let named = cells.iter().skip(1).all(|cell| !cell.trim().is_empty());
-    // Matrices may have numbered columns; then only the first cell is a word or empty.
+    // Matrices may have numbered columns (0, 1, 2, …); then only the first cell is a word or empty.
     let numbers = cells.iter().filter(|cell| number(cell)).count();
-    named && (numbers == 0 || (numbers == cells.len() - 1 && !number(&cells[0]) && numbers > 1))
+    let whole = |cell: &String| cell.trim().parse::<i64>().ok();
+    let numbered = cells.iter().skip(1).map_while(whole).collect::<Vec<i64>>();
+    let in_order = numbered.len() == cells.len() - 1
+        && numbered.len() > 1
+        && numbered.windows(2).all(|pair| pair[1] == pair[0] + 1)
+        && !cells[0].contains(|c: char| c.is_ascii_digit());
+    named && (numbers == 0 || in_order)
 }
 
 /// Lets through at most `limit` bytes a record: the consumer resets the counter after each.
@@ -316,6 +420,10 @@ mod tests {
             ("1\t2\t3\r\n1\t3\t3\r\n", b'\t', false),
             ("\u{feff}a,b\n1,x\n", b',', true),
             (",0,1,2\nx,3,4,5\n", b',', true),
+            ("1 2 1\n1 3 2\n", b' ', false),
+            ("  0  1 -1\n 12  1  0 \n", b' ', false),
+            ("worker item label\nw1 7 1\nw2 7 0\n", b' ', true),
+            ("a sentence here\nand one more\n", b',', true),
         ];
         for (text, delimiter, header) in cases {
             assert_eq!(
@@ -325,6 +433,9 @@ mod tests {
             );
         }
         assert_eq!(table("\u{feff}a,b\n1,x\n").columns, ["a", "b"]);
+        let rows = table("  0  1 -1\n 12 1  0 \n").rows(&Limits::default());
+        let cells: Vec<_> = rows.map(|row| row.unwrap().cells).collect();
+        assert_eq!(cells, [["0", "1", "-1"], ["12", "1", "0"]]);
     }
 
     #[test]

@@ -171,6 +171,24 @@ pub enum Problem {
         /// What was seen.
         seen: String,
     },
+    /// An option that the format does not use.
+    #[error("`{option}` has no meaning in the format {format}")]
+    UnusedOption {
+        /// The option.
+        option: ReadOption,
+        /// The format's name.
+        format: &'static str,
+    },
+    /// Something that could be meant in several ways, or can hardly be meant as it was guessed.
+    #[error("{doubt}")]
+    Doubt {
+        /// What is open or odd, in one sentence.
+        doubt: String,
+        /// The options that say what is meant.
+        options: &'static [ReadOption],
+        /// What to do, with options in backticks.
+        remedy: &'static str,
+    },
     /// No column for a role.
     #[error("cannot tell which column holds the {role}: the columns are {columns}")]
     NoColumn {
@@ -279,6 +297,8 @@ impl Problem {
             Self::UnknownFormat { .. } => "unknown-format",
             Self::NoSuchFormat { .. } => "no-such-format",
             Self::NotThisFormat { .. } => "not-this-format",
+            Self::UnusedOption { .. } => "unused-option",
+            Self::Doubt { .. } => "doubt",
             Self::NoColumn { .. } => "no-column",
             Self::NoSuchColumn { .. } => "no-such-column",
             Self::DuplicateColumn { .. } => "duplicate-column",
@@ -306,7 +326,8 @@ impl Problem {
             Self::Encoding { .. } => "convert it first, for example: iconv -f latin1 -t utf-8",
             Self::Utf16 { .. } => "convert it first, for example: iconv -f utf-16 -t utf-8",
             Self::Ragged { .. } => {
-                "quote cells that hold the delimiter, or name it with `delimiter`"
+                "quote cells that hold the delimiter, or name it with `delimiter`; a first row of sizes \
+                 is to be removed"
             }
             Self::OpenQuote => "close the quote, or escape a quote inside a field by doubling it",
             Self::UnknownFormat { .. } => {
@@ -321,9 +342,12 @@ impl Problem {
             Self::Vote(BuildError::UnknownClass { .. }) => "add it to `classes`, or mend the label",
             Self::DuplicateItem { .. } => "give every item one row, or an id of its own",
             Self::MultiLabel { .. } => {
-                "choose with `multilabel`: `each` (every label a share of the vote) or `only=CLASS` \
-                 (one class against the rest)"
+                "choose with `multilabel`: `each` (every label a share of the vote), `votes` (every label \
+                 a vote of its own) or `only=CLASS` (one class against the rest); `separator` is the \
+                 character between labels; a class that is written so is listed in `classes`"
             }
+            Self::UnusedOption { .. } => "leave it out, or name another format with `format`",
+            Self::Doubt { remedy, .. } => remedy,
             Self::Choice { option: ReadOption::Item, .. } => "say which with `item`",
             Self::Choice { .. } => "name it with `label`",
             Self::UnsafePickle { .. } | Self::Pickle(_) => {
@@ -338,7 +362,9 @@ impl Problem {
 
     /// The options that the remedy names.
     pub fn options(&self) -> &'static [ReadOption] {
-        use ReadOption::{Annotator, Classes, Delimiter, Format, Item, Label, Multilabel, Values};
+        use ReadOption::{
+            Annotator, Classes, Delimiter, Format, Item, Label, Multilabel, Separator, Values,
+        };
         match self {
             Self::Ragged { .. } => &[Delimiter],
             Self::UnknownFormat { .. } => &[Format, Item, Annotator, Label],
@@ -346,7 +372,9 @@ impl Problem {
             Self::NoColumn { .. } | Self::NoSuchColumn { .. } => &[Item, Annotator, Label],
             Self::NotADistribution(_) | Self::NotACount { .. } => &[Values],
             Self::Vote(BuildError::UnknownClass { .. }) => &[Classes],
-            Self::MultiLabel { .. } => &[Multilabel],
+            Self::MultiLabel { .. } => &[Multilabel, Separator, Classes],
+            Self::UnusedOption { .. } => &[Format],
+            Self::Doubt { options, .. } => options,
             Self::Choice { option: Item, .. } => &[Item],
             Self::Choice { .. } => &[Label],
             _ => &[],

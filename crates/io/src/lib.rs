@@ -20,6 +20,7 @@
 pub mod archive;
 pub mod delimited;
 mod error;
+mod example;
 mod files;
 pub mod http;
 pub mod input;
@@ -37,6 +38,7 @@ pub mod tensors;
 
 pub use archive::Archive;
 pub use error::{Problem, ReadError, shorten};
+pub use example::{Content, Example};
 pub use files::{
     Durability, Existing, FileError, Out, TEMPORARY, remove_orphans, sync_folder, write_file,
 };

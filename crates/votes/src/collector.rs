@@ -1,10 +1,11 @@
 //! What a reader hands its votes to: the table builder, with a place for guesses and findings,
 //! and one rule for bad rows.
 
-use dissensus_core::{Keep, TableBuilder, VoteTable};
+use dissensus_core::{Keep, TableBuilder, VoteTable, plain_label};
 use serde::Serialize;
 
 use crate::options::{MultiLabel, ReadOptions};
+use crate::plausible::Guesses;
 use dissensus_io::{Problem, ReadError, ReadOption, shorten};
 
 /// Something that was guessed or decided while reading, to be printed.
@@ -167,6 +168,8 @@ pub struct Collector<'a> {
     pub findings: Vec<Finding>,
     /// (item, text) where the source carries texts.
     pub texts: Vec<(String, String)>,
+    /// What was guessed, to be checked when all votes are read.
+    pub(crate) guesses: Option<Guesses>,
     /// Votes that counts stood for so far.
     counted: u64,
 }
@@ -190,6 +193,7 @@ impl<'a> Collector<'a> {
             notes: Vec::new(),
             findings: Vec::new(),
             texts: Vec::new(),
+            guesses: None,
             counted: 0,
         })
     }
@@ -204,8 +208,14 @@ impl<'a> Collector<'a> {
         self.notes.push(Note { what: what.into(), value: value.into() });
     }
 
-    /// Adds a finding; beyond the first few of one code it is only counted.
+    /// Adds a finding. One that says the same as another, and those beyond the first few of a code,
+    /// are only counted.
     pub fn finding(&mut self, finding: Finding) {
+        let alike = |f: &&mut Finding| f.code == finding.code && f.message == finding.message;
+        if let Some(known) = self.findings.iter_mut().find(alike) {
+            known.count += finding.count;
+            return;
+        }
         let same: Vec<usize> =
             (0..self.findings.len()).filter(|&i| self.findings[i].code == finding.code).collect();
         match same.last() {
@@ -275,24 +285,39 @@ impl<'a> Collector<'a> {
         labels: &[&str],
         row: u64,
     ) -> Result<(), ReadError> {
+        self.vote_several_weighted(item, annotator, labels, 1.0, row)
+    }
+
+    /// The same for a vote with a weight.
+    pub fn vote_several_weighted(
+        &mut self,
+        item: &str,
+        annotator: Option<&str>,
+        labels: &[&str],
+        weight: f64,
+        row: u64,
+    ) -> Result<(), ReadError> {
         match (&self.options.multilabel, labels) {
             (MultiLabel::Only(class), _) => {
-                let yes = labels.contains(&class.as_str());
+                let yes = labels.iter().any(|label| plain_label(label) == plain_label(class));
                 let label = if yes { class.clone() } else { format!("not {class}") };
-                self.vote(item, annotator, &label, 1.0, row)
+                self.vote(item, annotator, &label, weight, row)
             }
             (_, []) => {
                 let error = self.error(Problem::EmptyCell { role: "label" }).row(row).item(item);
                 self.reject(error)
             }
-            (_, [label]) => self.vote(item, annotator, label, 1.0, row),
+            (_, [label]) => self.vote(item, annotator, label, weight, row),
             (MultiLabel::Error, _) => {
                 let text = shorten(&labels.join(", "));
                 let error = self.error(Problem::MultiLabel { text }).row(row).item(item);
                 self.reject(error)
             }
+            (MultiLabel::Votes, _) => {
+                labels.iter().try_for_each(|label| self.vote(item, None, label, weight, row))
+            }
             (MultiLabel::Each, _) => {
-                let share = 1.0 / labels.len() as f64;
+                let share = weight / labels.len() as f64;
                 labels.iter().try_for_each(|label| self.vote(item, annotator, label, share, row))
             }
         }
@@ -321,8 +346,9 @@ impl<'a> Collector<'a> {
 
     /// Whether a label means "no vote": an empty one, or one that the option `missing` names.
     pub fn is_missing(&self, label: &str) -> bool {
-        let named = |values: &Vec<String>| values.iter().any(|value| value == label);
-        label.trim().is_empty() || self.options.missing.as_ref().is_some_and(named)
+        let label = plain_label(label);
+        let named = |values: &Vec<String>| values.iter().any(|value| plain_label(value) == label);
+        label.is_empty() || self.options.missing.as_ref().is_some_and(named)
     }
 
     /// The labels of one vote without those that mean "no vote".

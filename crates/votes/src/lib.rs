@@ -22,6 +22,7 @@ pub mod collector;
 pub mod formats;
 pub mod lint;
 pub mod options;
+mod plausible;
 mod reading;
 pub mod summary;
 pub mod write;

@@ -11,8 +11,9 @@ use serde::Serialize;
 
 use crate::collector::{Finding, Note, Severity};
 use crate::options::ReadOptions;
+use crate::plausible;
 use crate::reading::{VoteFile, read};
-use dissensus_io::ReadError;
+use dissensus_io::{ReadError, ReadOption};
 
 /// What the linter says of a file.
 #[derive(Debug, Serialize)]
@@ -68,8 +69,7 @@ pub fn report(file: &str, reading: Result<VoteFile, ReadError>) -> Report {
                 votes: counts.as_ref().map(|c| c.total()),
             };
             let mut findings = reading.findings;
-            let view = View { table: &reading.table, counts: counts.as_deref() };
-            findings.extend(CHECKS.iter().filter_map(|check| check(&view)));
+            findings.extend(checks(&reading.table, counts.as_deref()));
             (Some(reading.format.name), Some(size), reading.notes, findings)
         }
     };
@@ -77,9 +77,48 @@ pub fn report(file: &str, reading: Result<VoteFile, ReadError>) -> Report {
     Report { file: file.to_owned(), format, size, notes, findings }
 }
 
+/// The findings of what was read that are more than notes, the worst first: what a summary must not
+/// pass over in silence.
+pub fn warnings(reading: &VoteFile) -> Vec<Finding> {
+    let counts = reading.table.counts();
+    let found = reading.findings.iter().cloned().chain(checks(&reading.table, counts.as_deref()));
+    let mut found: Vec<Finding> = found.filter(|f| f.severity >= Severity::Warning).collect();
+    found.sort_by_key(|f| std::cmp::Reverse(f.severity));
+    found
+}
+
+fn checks(table: &VoteTable, counts: Option<&Counts>) -> Vec<Finding> {
+    let view = View { table, counts };
+    CHECKS.iter().filter_map(|check| check(&view)).collect()
+}
+
 struct View<'a> {
     table: &'a VoteTable,
     counts: Option<&'a Counts>,
+}
+
+impl View<'_> {
+    /// The votes of each class; shares where only these are known.
+    fn class_totals(&self) -> Vec<f64> {
+        let mut totals = vec![0.0; self.table.classes().len()];
+        for item in 0..self.table.len() {
+            match (self.counts, self.table.ballots()) {
+                (Some(counts), _) => {
+                    counts.amounts(item).for_each(|(class, n)| totals[class as usize] += n);
+                }
+                (None, Ballots::Probabilities(rows)) => {
+                    rows.row(item).iter().zip(&mut totals).for_each(|(p, total)| *total += p);
+                }
+                (None, _) => {}
+            }
+        }
+        totals
+    }
+}
+
+/// `1 vote`, `2 votes`.
+fn counted(n: u64, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
 }
 
 /// All checks of a table.
@@ -87,7 +126,14 @@ const CHECKS: &[fn(&View<'_>) -> Option<Finding>] = &[
     empty,
     without_votes,
     duplicates,
+    continuous_classes,
+    many_classes,
+    sentence_classes,
+    one_vote_each,
+    sentinels,
+    padded_classes,
     lookalike_classes,
+    misspelt_classes,
     unused_classes,
     one_class_annotators,
     shares_only,
@@ -173,15 +219,204 @@ fn duplicates(view: &View<'_>) -> Option<Finding> {
     Some(finding.at(Some(view.table.items().name(item)), row).remedy(remedy))
 }
 
+/// A warning about the classes whose remedy names options of reading.
+fn about_classes(
+    (code, message, count): (&str, String, usize),
+    remedy: &str,
+    options: &'static [ReadOption],
+) -> Option<Finding> {
+    let finding = Finding::new(Severity::Warning, code, message).times(count as u64);
+    Some(Finding { options, ..finding.remedy(remedy) })
+}
+
+fn continuous_classes(view: &View<'_>) -> Option<Finding> {
+    let classes = view.table.classes().len();
+    plausible::continuous(view.table).then_some(())?;
+    let message = format!("{classes} classes are numbers with fractions: a continuous scale");
+    let remedy = "round them to a few grades first, or name another column with `label`";
+    about_classes(("continuous-labels", message, classes), remedy, &[ReadOption::Label])
+}
+
+fn many_classes(view: &View<'_>) -> Option<Finding> {
+    let (classes, items) = (view.table.classes().len(), view.table.len());
+    let odd = plausible::as_many_classes_as_items(view.table) && !plausible::continuous(view.table);
+    odd.then_some(())?;
+    let message = format!("as many classes ({classes}) as items ({items})");
+    let remedy = "name the column of labels with `label`";
+    about_classes(("many-classes", message, classes), remedy, &[ReadOption::Label])
+}
+
+fn sentence_classes(view: &View<'_>) -> Option<Finding> {
+    plausible::sentences(view.table).then_some(())?;
+    let message = "classes as long as sentences".to_owned();
+    let remedy = "name the column of labels with `label`";
+    let classes = view.table.classes().len();
+    about_classes(("sentence-labels", message, classes), remedy, &[ReadOption::Label])
+}
+
+fn one_vote_each(view: &View<'_>) -> Option<Finding> {
+    let counts = view.counts?;
+    let items = view.table.len() as u64;
+    let single = items >= 10 && (0..view.table.len()).all(|item| counts.votes(item) == 1);
+    single.then_some(())?;
+    let message = format!("each of the {items} items has one vote: labels rather than votes");
+    let remedy =
+        "name the column of the item with `item` if it is another; else disagreement cannot show";
+    let finding = Finding::new(Severity::Warning, "one-vote-each", message).times(items);
+    Some(Finding { options: &[ReadOption::Item], ..finding.remedy(remedy) })
+}
+
+/// Words that stand for "no answer" in tables of answers.
+const NO_ANSWER: [&str; 20] = [
+    ".",
+    "?",
+    "-",
+    "na",
+    "n/a",
+    "nan",
+    "none",
+    "null",
+    "missing",
+    "unknown",
+    "don't know",
+    "dont know",
+    "dk",
+    "idk",
+    "not sure",
+    "no answer",
+    "skip",
+    "skipped",
+    "refused",
+    "prefer not to say",
+];
+
+fn sentinels(view: &View<'_>) -> Option<Finding> {
+    let names = view.table.classes().names();
+    let number = |name: &str| name.trim().parse::<f64>().ok();
+    let numbers: Vec<f64> = names.iter().filter_map(|name| number(name)).collect();
+    let is_code = |value: f64| {
+        let digits = value.abs().to_string();
+        let repeated = digits.len() >= 2 && digits.bytes().all(|b| b == digits.as_bytes()[0]);
+        let nines = (repeated && matches!(digits.as_bytes()[0], b'7'..=b'9')) || value == -9.0;
+        // The others are a small scale far from it.
+        let near = numbers.iter().any(|other| *other != value && (other - value).abs() <= 5.0);
+        let small = numbers.iter().filter(|other| other.abs() <= 20.0).count();
+        nines && !near && small >= 2
+    };
+    // A scale from 1 on rarely has a 0.
+    let scale = |most: i64| {
+        names.len() as i64 == most + 1 && (0..=most).all(|v| numbers.contains(&(v as f64)))
+    };
+    let zero = numbers.len() == names.len() && (scale(5) || scale(7));
+    let is_sentinel = |name: &&String| {
+        let plain = name.trim().to_lowercase().replace('’', "'");
+        let code = number(name).is_some_and(|value| is_code(value) || (zero && value == 0.0));
+        code || (names.len() > 2 && NO_ANSWER.contains(&plain.as_str()))
+    };
+    let found: Vec<String> =
+        names.iter().filter(is_sentinel).map(|name| format!("{name:?}")).collect();
+    if found.is_empty() {
+        return None;
+    }
+    let (classes, mean) = match found.len() {
+        1 => ("a class", "means"),
+        _ => ("classes", "mean"),
+    };
+    let message = format!("{classes} that often {mean} \"no answer\": {}", found.join(", "));
+    let remedy = "if it is no vote, say so with `missing`";
+    about_classes(("sentinel", message, found.len()), remedy, &[ReadOption::Missing])
+}
+
+fn padded_classes(view: &View<'_>) -> Option<Finding> {
+    let names = view.table.classes().names().iter().filter(|name| name.trim() != name.as_str());
+    let names: Vec<String> = names.map(|name| format!("{name:?}")).collect();
+    if names.is_empty() {
+        return None;
+    }
+    let message = format!(
+        "spaces around the name of {}: {}",
+        if names.len() == 1 { "a class" } else { "classes" },
+        names.join(", ")
+    );
+    about_classes(("padded-class", message, names.len()), "remove the spaces", &[])
+}
+
 fn lookalike_classes(view: &View<'_>) -> Option<Finding> {
-    let plain = |name: &String| name.trim().to_lowercase();
-    let mut seen: HashMap<String, &String> = HashMap::new();
-    let pair = view.table.classes().names().iter().find_map(|name| {
-        let other = seen.insert(plain(name), name)?;
-        Some(format!("{other:?} and {name:?} differ only in case or spaces"))
-    })?;
-    let finding = Finding::new(Severity::Warning, "lookalike-classes", pair);
-    Some(finding.remedy("if they mean the same, spell them the same"))
+    let plain = |name: &String| -> String {
+        let letters = name.chars().filter(|c| !c.is_whitespace() && !matches!(c, '_' | '-'));
+        letters.flat_map(char::to_lowercase).collect()
+    };
+    let mut groups: HashMap<String, Vec<&String>> = HashMap::new();
+    view.table
+        .classes()
+        .names()
+        .iter()
+        .for_each(|name| groups.entry(plain(name)).or_default().push(name));
+    let mut groups: Vec<_> = groups.into_values().filter(|group| group.len() > 1).collect();
+    groups.sort();
+    if groups.is_empty() {
+        return None;
+    }
+    let quoted = |group: &Vec<&String>| {
+        group.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(" and ")
+    };
+    let all: Vec<String> = groups.iter().map(quoted).collect();
+    let message = format!("{} differ only in case, spaces or hyphens", all.join("; "));
+    about_classes(
+        ("lookalike-classes", message, groups.len()),
+        "if they mean the same, spell them the same",
+        &[],
+    )
+}
+
+/// Whether two names differ in one letter: changed, added, left out, or swapped with the next.
+fn one_letter_apart(a: &str, b: &str) -> bool {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let same = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
+    let (a, b) = (&a[same..], &b[same..]);
+    match (a.len(), b.len()) {
+        (n, m) if n == m => {
+            a.get(1..) == b.get(1..) || (n > 1 && a[0] == b[1] && a[1] == b[0] && a[2..] == b[2..])
+        }
+        (n, m) if n == m + 1 => a[1..] == *b,
+        (n, m) if n + 1 == m => b[1..] == *a,
+        _ => false,
+    }
+}
+
+/// Names of this many letters that differ in one are rather one name misspelt.
+const LONG: usize = 5;
+
+fn misspelt_classes(view: &View<'_>) -> Option<Finding> {
+    let names = view.table.classes().names();
+    // Everything is compared with everything else.
+    if names.len() > 500 {
+        return None;
+    }
+    let totals = view.class_totals();
+    let letters = |name: &str| name.chars().filter(|c| c.is_alphabetic()).count() >= LONG;
+    let word = |name: &str| letters(name) && !name.chars().any(|c| c.is_ascii_digit());
+    let mut found = Vec::new();
+    for (i, a) in names.iter().enumerate().filter(|(_, name)| word(name)) {
+        for (j, b) in names.iter().enumerate().skip(i + 1).filter(|(_, name)| word(name)) {
+            let (rare, common) = if totals[i] < totals[j] { (i, j) } else { (j, i) };
+            let (low, high) = (a.to_lowercase(), b.to_lowercase());
+            // A misspelling is rare beside the name that is meant.
+            if low != high && one_letter_apart(&low, &high) && totals[rare] * 5.0 <= totals[common]
+            {
+                found.push(format!("{:?} and {:?}", names[rare], names[common]));
+            }
+        }
+    }
+    if found.is_empty() {
+        return None;
+    }
+    let message = format!("{} differ in one letter, and the first is rare", found.join("; "));
+    about_classes(
+        ("misspelt-class", message, found.len()),
+        "if they mean the same, spell them the same",
+        &[],
+    )
 }
 
 fn unused_classes(view: &View<'_>) -> Option<Finding> {
@@ -195,7 +430,8 @@ fn unused_classes(view: &View<'_>) -> Option<Finding> {
     if names.is_empty() {
         return None;
     }
-    let message = format!("classes that nobody chose: {}", names.join(", "));
+    let classes = if names.len() == 1 { "a class" } else { "classes" };
+    let message = format!("{classes} that nobody chose: {}", names.join(", "));
     let finding = Finding::new(Severity::Warning, "unused-class", message);
     Some(finding.times(names.len() as u64).remedy("check their spelling, or leave them out"))
 }
@@ -216,14 +452,26 @@ fn one_class_annotators(view: &View<'_>) -> Option<Finding> {
             entry.0 += 1;
         }
     }
-    let mut stuck = tally.iter().enumerate().filter(|(_, t)| t.0 >= MANY && !t.2);
-    let (who, &(n, class, _)) = stuck.next()?;
-    let more = stuck.count() as u64;
-    let (who, class) = (view.table.annotators().name(who), view.table.classes().name(class));
+    let stuck: Vec<_> = tally.iter().enumerate().filter(|(_, t)| t.0 >= MANY && !t.2).collect();
+    if stuck.is_empty() || view.table.classes().len() < 2 {
+        return None;
+    }
+    const LISTED: usize = 5;
+    let named = |&(who, &(n, class, _)): &(usize, &(u32, u16, bool))| {
+        let (who, class) = (view.table.annotators().name(who), view.table.classes().name(class));
+        format!("{who:?} {n} × {class:?}")
+    };
+    let listed: Vec<String> = stuck.iter().take(LISTED).map(named).collect();
+    let more = if stuck.len() > LISTED { ", …" } else { "" };
+    let (people, always) =
+        (counted(stuck.len() as u64, "annotator", "annotators"), listed.join(", "));
+    let votes = if stuck.len() == 1 { "votes" } else { "vote" };
     let message = format!(
-        "an annotator with {MANY} votes or more who always votes the same (first: {who:?}, {n} × {class:?})"
+        "{people} of {} with {MANY} votes or more always {votes} the same: {always}{more}",
+        tally.len()
     );
-    let finding = Finding::new(Severity::Warning, "one-class-annotator", message).times(1 + more);
+    let finding = Finding::new(Severity::Warning, "one-class-annotator", message);
+    let finding = finding.times(stuck.len() as u64);
     Some(finding.remedy("look at their votes; annotator weights (Dawid–Skene) discount them"))
 }
 
@@ -285,6 +533,100 @@ mod tests {
                 found("tie", 2, Some(2)),
             ]
         );
+    }
+
+    /// The warnings of a table of single votes: code, count and message.
+    fn warned(labels: &[(&str, usize)], options: &ReadOptions) -> Vec<(String, u64, String)> {
+        let mut text = String::from("item,annotator,label\n");
+        let votes = labels.iter().flat_map(|(label, n)| std::iter::repeat_n(label, *n));
+        for (i, label) in votes.enumerate() {
+            text += &format!("i{},w{},{label}\n", i / 3, i % 3);
+        }
+        let reading = read_bytes("x", text.into(), options).unwrap();
+        warnings(&reading).into_iter().map(|f| (f.code, f.count, f.message)).collect()
+    }
+
+    fn warning(code: &str, count: u64, message: &str) -> (String, u64, String) {
+        (code.to_owned(), count, message.to_owned())
+    }
+
+    #[test]
+    fn sentinels_are_found() {
+        let options = ReadOptions::default();
+        let found = |labels: &[(&str, usize)]| warned(labels, &options);
+        let message = "a class that often means \"no answer\": \"99\"";
+        assert_eq!(found(&[("1", 4), ("2", 4), ("99", 4)]), [warning("sentinel", 1, message)]);
+        let message = "a class that often means \"no answer\": \"0\"";
+        let zero = [("0", 3), ("1", 3), ("2", 3), ("3", 3), ("4", 3), ("5", 3)];
+        assert_eq!(found(&zero), [warning("sentinel", 1, message)]);
+        let message = "classes that often mean \"no answer\": \".\", \"don't know\"";
+        let words = [("yes", 4), ("no", 4), (".", 2), ("don't know", 2)];
+        assert_eq!(found(&words), [warning("sentinel", 2, message)]);
+        // Two classes, one of them unsure; and scales that go on.
+        assert_eq!(found(&[("sure", 6), ("not sure", 6)]), []);
+        assert_eq!(found(&[("95", 4), ("97", 4), ("99", 4)]), []);
+    }
+
+    #[test]
+    fn names_that_are_nearly_the_same_are_found() {
+        let classes = ["Yes", "yes", "on-topic", "on topic", "neutral", "nuetral", "no "];
+        let declared = Some(classes.map(String::from).to_vec());
+        let options = ReadOptions { classes: declared, ..ReadOptions::default() };
+        let votes = [
+            ("Yes", 4),
+            ("yes", 4),
+            ("on-topic", 4),
+            ("on topic", 4),
+            ("neutral", 10),
+            ("nuetral", 1),
+            ("no ", 3),
+        ];
+        assert_eq!(
+            warned(&votes, &options),
+            [
+                warning("padded-class", 1, "spaces around the name of a class: \"no \""),
+                warning(
+                    "lookalike-classes",
+                    2,
+                    "\"Yes\" and \"yes\"; \"on-topic\" and \"on topic\" differ only in case, spaces or hyphens"
+                ),
+                warning(
+                    "misspelt-class",
+                    1,
+                    "\"nuetral\" and \"neutral\" differ in one letter, and the first is rare"
+                ),
+            ]
+        );
+        // Both are common: two classes.
+        assert_eq!(warned(&[("positive", 6), ("positiva", 6)], &ReadOptions::default()), []);
+    }
+
+    #[test]
+    fn continuous_labels_and_single_votes_are_found() {
+        let labels: Vec<String> = (0..40).map(|i| format!("{}", f64::from(i) * 0.37)).collect();
+        let labels: Vec<(&str, usize)> = labels.iter().map(|label| (label.as_str(), 1)).collect();
+        let options = ReadOptions { label: Some("label".into()), ..ReadOptions::default() };
+        let message = "40 classes are numbers with fractions: a continuous scale";
+        assert_eq!(warned(&labels, &options), [warning("continuous-labels", 40, message)]);
+        let rows: String = (0..12).map(|i| format!("i{i},{}\n", ["a", "b"][i % 2])).collect();
+        let text = format!("item,label\n{rows}");
+        let reading = read_bytes("x", text.into(), &ReadOptions::default()).unwrap();
+        let message = "each of the 12 items has one vote: labels rather than votes";
+        let found = &warnings(&reading)[0];
+        assert_eq!((found.code.as_str(), found.message.as_str()), ("one-vote-each", message));
+    }
+
+    #[test]
+    fn all_annotators_who_always_answer_the_same_are_counted() {
+        let mut text = String::from("item,annotator,label\n");
+        for i in 0..12 {
+            text += &format!("i{i},ann,yes\ni{i},ben,no\ni{i},cy,{}\n", ["yes", "no"][i % 2]);
+        }
+        let reading = read_bytes("x", text.into(), &ReadOptions::default()).unwrap();
+        let found: Vec<_> = warnings(&reading).into_iter().map(|f| (f.count, f.message)).collect();
+        let message = "2 annotators of 3 with 10 votes or more always vote the same: \"ann\" 12 × \
+                       \"yes\", \"ben\" 12 × \"no\"";
+        assert_eq!(found, [(2, message.to_owned())]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What the user says about a vote file; everything else is guessed and stated.
 
 use dissensus_core::{ClassError, ClassOrder, ClassSet, Keep};
-use dissensus_io::{Delimiter, Limits, SourceOptions};
+use dissensus_io::{Delimiter, Limits, ReadOption, SourceOptions};
 use serde::{Deserialize, Serialize};
 
 /// How to read a vote file. The default guesses everything.
@@ -37,6 +37,15 @@ pub struct ReadOptions {
     pub weight: Option<String>,
     /// Column of the items' texts.
     pub text: Option<String>,
+    /// Columns of the annotators in a table with one row per item: names, or patterns such as
+    /// `rater_*`.
+    pub annotators: Option<Vec<String>>,
+    /// Columns that hold numbers of votes, one per class: names or patterns.
+    pub counts: Option<Vec<String>>,
+    /// Columns of 0 and 1, one per class, in a table with one row per vote: names or patterns.
+    pub one_hot: Option<Vec<String>>,
+    /// Columns that are left out: names or patterns.
+    pub ignore: Option<Vec<String>>,
     /// Whether texts are kept of a table that has a column of them, named or guessed. They may be much
     /// larger than the votes. Formats that always carry texts give them in any case.
     #[serde(skip)]
@@ -51,6 +60,8 @@ pub struct ReadOptions {
     pub missing: Option<Vec<String>>,
     /// What a vote for several labels means.
     pub multilabel: MultiLabel,
+    /// The character between the labels of one vote in a cell; guessed where `multilabel` is given.
+    pub separator: Option<char>,
     /// What the numbers of a matrix are.
     pub values: Option<Values>,
     /// What to keep of the votes.
@@ -73,12 +84,17 @@ impl Default for ReadOptions {
             label: None,
             weight: None,
             text: None,
+            annotators: None,
+            counts: None,
+            one_hot: None,
+            ignore: None,
             texts: false,
             header: None,
             delimiter: None,
             classes: None,
             missing: None,
             multilabel: MultiLabel::default(),
+            separator: None,
             values: None,
             keep: Keep::Votes,
             collect: false,
@@ -91,6 +107,29 @@ impl ReadOptions {
     /// How the file is opened.
     pub fn source(&self) -> SourceOptions {
         SourceOptions { delimiter: self.delimiter, header: self.header, limits: self.limits }
+    }
+
+    /// The options that were given, but for the format and what only a program decides.
+    pub fn given(&self) -> impl Iterator<Item = ReadOption> {
+        let given = [
+            (ReadOption::Item, self.item.is_some()),
+            (ReadOption::Annotator, self.annotator.is_some()),
+            (ReadOption::Label, self.label.is_some()),
+            (ReadOption::Weight, self.weight.is_some()),
+            (ReadOption::Text, self.text.is_some()),
+            (ReadOption::Annotators, self.annotators.is_some()),
+            (ReadOption::Counts, self.counts.is_some()),
+            (ReadOption::OneHot, self.one_hot.is_some()),
+            (ReadOption::Ignore, self.ignore.is_some()),
+            (ReadOption::Header, self.header.is_some()),
+            (ReadOption::Delimiter, self.delimiter.is_some()),
+            (ReadOption::Classes, self.classes.is_some()),
+            (ReadOption::Missing, self.missing.is_some()),
+            (ReadOption::Multilabel, self.multilabel != MultiLabel::Error),
+            (ReadOption::Separator, self.separator.is_some()),
+            (ReadOption::Values, self.values.is_some()),
+        ];
+        given.into_iter().filter_map(|(option, given)| given.then_some(option))
     }
 
     /// The declared classes as a class set.
@@ -109,6 +148,8 @@ pub enum MultiLabel {
     Error,
     /// Every label gets an equal share of the vote.
     Each,
+    /// The labels are votes of several annotators without names, one each.
+    Votes,
     /// One class against the rest: `CLASS` or `not CLASS`.
     Only(String),
 }
@@ -119,8 +160,9 @@ impl std::str::FromStr for MultiLabel {
         match (text, text.strip_prefix("only=")) {
             ("error", _) => Ok(Self::Error),
             ("each", _) => Ok(Self::Each),
+            ("votes", _) => Ok(Self::Votes),
             (_, Some(class)) if !class.is_empty() => Ok(Self::Only(class.to_owned())),
-            _ => Err("expected `error`, `each` or `only=CLASS`".to_owned()),
+            _ => Err("expected `error`, `each`, `votes` or `only=CLASS`".to_owned()),
         }
     }
 }
@@ -137,6 +179,7 @@ impl From<MultiLabel> for String {
         match rule {
             MultiLabel::Error => "error".to_owned(),
             MultiLabel::Each => "each".to_owned(),
+            MultiLabel::Votes => "votes".to_owned(),
             MultiLabel::Only(class) => format!("only={class}"),
         }
     }

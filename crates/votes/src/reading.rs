@@ -2,14 +2,15 @@
 
 use std::path::Path;
 
-use dissensus_core::{Progress, VoteTable};
+use dissensus_core::{Progress, TableBuilder, VoteTable};
 
 use crate::collector::{Collector, Finding, Note};
 use crate::formats::{self, Format};
 use crate::options::ReadOptions;
+use crate::plausible;
 use dissensus_io::input::Input;
-use dissensus_io::{Problem, ReadError};
-use dissensus_io::{Source, json};
+use dissensus_io::{Problem, ReadError, ReadOption};
+use dissensus_io::{Source, TableKind, json};
 
 /// What was read.
 pub struct VoteFile {
@@ -73,27 +74,71 @@ pub fn read_input(input: Input, options: &ReadOptions) -> Result<VoteFile, ReadE
             Err(value) => Source::Json(value),
         };
     }
+    if let (None, Some(problem)) = (forced_format, formats::refused(&source)) {
+        let error = ReadError::new(&file, problem);
+        return Err(error.row(1));
+    }
     let format = match forced_format {
         Some(format) => format,
         None => formats::detect(&source, options).ok_or_else(|| {
-            ReadError::new(&file, Problem::UnknownFormat { seen: source.describe() })
+            ReadError::new(&file, Problem::UnknownFormat { seen: formats::describe(&source) })
         })?,
     };
+    check_options(format, &source, options).map_err(|problem| ReadError::new(&file, problem))?;
     let threads = rayon::current_num_threads();
     let mut collector = Collector::new(&file, options, threads)?;
     if !forced {
         collector.note("format", format.name);
     }
     (format.read)(source, &mut collector)?;
-    let Collector { builder, table, notes, findings, texts, .. } = collector;
-    let table = match table {
-        Some(table) => table,
-        None => builder.finish().map_err(|e| ReadError::new(&file, e))?,
-    };
+    note_spellings(&mut collector);
+    if collector.table.is_none() {
+        let builder = std::mem::replace(&mut collector.builder, TableBuilder::new(options.keep));
+        collector.table = Some(builder.finish().map_err(|e| ReadError::new(&file, e))?);
+    }
+    if let (Some(table), Some(guesses)) = (&collector.table, &collector.guesses)
+        && let Some(problem) = plausible::check(table, guesses, options)
+    {
+        let error = collector.error(problem);
+        collector.reject(error)?;
+    }
+    let Collector { table, notes, findings, texts, .. } = collector;
+    let table = table.ok_or_else(|| ReadError::new(&file, Problem::NoVotes))?;
     if table.is_empty() && !options.collect {
         return Err(ReadError::new(&file, Problem::NoVotes));
     }
     Ok(VoteFile { file, format, table, notes, findings, texts })
+}
+
+/// An option that the format does not use is an error: it is not silently without effect.
+fn check_options(
+    format: &'static Format,
+    source: &Source,
+    options: &ReadOptions,
+) -> Result<(), Problem> {
+    let is_text =
+        matches!(source, Source::Table(table) if matches!(table.kind, TableKind::Delimited(_)));
+    let used = |option: &ReadOption| match option {
+        ReadOption::Delimiter | ReadOption::Header => is_text,
+        other => format.options.contains(other),
+    };
+    match options.given().find(|option| !used(option)) {
+        Some(option) => Err(Problem::UnusedOption { option, format: format.name }),
+        None => Ok(()),
+    }
+}
+
+/// States which classes are written in more than one way.
+fn note_spellings(collector: &mut Collector<'_>) {
+    const LISTED: usize = 5;
+    let spellings = collector.builder.spellings();
+    for (class, ways) in spellings.iter().take(LISTED) {
+        let ways: Vec<String> = ways.iter().map(|way| format!("{way:?}")).collect();
+        collector.note("one class", format!("{class:?}, written {}", ways.join(" and ")));
+    }
+    if spellings.len() > LISTED {
+        collector.note("one class", format!("{} more like it", spellings.len() - LISTED));
+    }
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@
 //! Channels stand on the one axis that can hold them; where both can, `layout` must say.
 
 use dissensus_core::Ids;
+use dissensus_io::Example;
 use dissensus_io::Problem;
 use dissensus_io::ReadOption;
 use dissensus_io::Source;
@@ -24,6 +25,10 @@ use crate::options::{Layout, ReadOptions};
 pub(super) const FORMAT: Format = Format {
     name: "npy",
     layout: ".npy of images (uint8, items × height × width × channels) or feature vectors (items × width); no ids: matched by position",
+    examples: &[
+        Example::arrays("images.npy", &[("array", "uint8 (2, 8, 8, 3)")]),
+        Example::arrays("features.npy", &[("array", "[[0.5, 1.25, -1.0], [0.0, 2.5, 1.5]]")]),
+    ],
     options: &[ReadOption::Layout],
     detect: |opened, _| matches!(opened, Opened::Source(Source::Npy(_))),
     read,

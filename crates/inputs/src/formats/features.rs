@@ -6,6 +6,7 @@
 //! answer because nobody looked.
 
 use dissensus_core::Ids;
+use dissensus_io::Example;
 use dissensus_io::ReadOption;
 use dissensus_io::shorten;
 use dissensus_io::{Row, Source, Table, cell_text};
@@ -20,6 +21,13 @@ use crate::options::ReadOptions;
 pub(super) const FORMAT: Format = Format {
     name: "features",
     layout: "CSV, TSV, JSON Lines or Parquet: an id column, then a number for each feature, or one list `embedding` or `features`",
+    examples: &[
+        Example::text("features.csv", "id,x1,x2\na,0.5,1.25\nb,0.0,2.5\n"),
+        Example::text(
+            "embeddings.jsonl",
+            "{\"id\": \"a\", \"embedding\": [0.5, 1.25]}\n{\"id\": \"b\", \"embedding\": [0.0, 2.5]}\n",
+        ),
+    ],
     options: &[ReadOption::Id, ReadOption::Key, ReadOption::Skip],
     detect: |opened, _| matches!(opened, Opened::Source(Source::Table(_))),
     read,

@@ -2,6 +2,7 @@
 //! ending.
 
 use dissensus_io::ReadOption;
+use dissensus_io::{Content, Example};
 
 use super::image_files::{self, ImageFile, is_image, stem};
 use super::{Format, Opened, Origin};
@@ -12,6 +13,10 @@ use crate::options::ReadOptions;
 pub(super) const FORMAT: Format = Format {
     name: "folder",
     layout: "a folder of PNG or JPEG files of one size; the ids are their names without the endings",
+    examples: &[Example {
+        file: "images/",
+        content: Content::Images(&["a.png", "b.png", "c.png"]),
+    }],
     options: &[ReadOption::Resize],
     detect: |opened, _| matches!(opened, Opened::Folder),
     read,

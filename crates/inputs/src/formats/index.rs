@@ -1,5 +1,6 @@
 //! A table of images: an id column and a column of file names, relative to the table.
 
+use dissensus_io::Example;
 use dissensus_io::ReadOption;
 use dissensus_io::{Source, Table, cell_text};
 
@@ -12,6 +13,7 @@ use crate::options::ReadOptions;
 pub(super) const FORMAT: Format = Format {
     name: "index",
     layout: "CSV, TSV, JSON Lines or Parquet: an id column and a column `file` of PNG or JPEG files, relative to the table",
+    examples: &[Example::text("images.csv", "id,file\na,one.png\nb,two.png\n")],
     options: &[ReadOption::Id, ReadOption::File, ReadOption::Resize],
     detect: |opened, options| match opened {
         Opened::Source(Source::Table(table)) => detect(table, options),

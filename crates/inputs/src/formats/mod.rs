@@ -12,7 +12,7 @@ mod safetensors;
 
 use std::path::PathBuf;
 
-use dissensus_io::{ReadOption, Source};
+use dissensus_io::{Example, ReadOption, Source};
 
 use crate::error::InputError;
 use crate::inputs::Inputs;
@@ -50,6 +50,8 @@ pub struct Format {
     pub name: &'static str,
     /// What it looks like.
     pub layout: &'static str,
+    /// Small files of it.
+    pub examples: &'static [Example],
     /// The options that mean something for it.
     pub options: &'static [ReadOption],
     pub(crate) detect: fn(&Opened, &ReadOptions) -> bool,

@@ -1,5 +1,6 @@
 //! numpy's `.npz`: an array of images or feature vectors, and optionally one of ids.
 
+use dissensus_io::Example;
 use dissensus_io::ReadOption;
 use dissensus_io::{Archive, Source};
 
@@ -13,6 +14,13 @@ use crate::options::ReadOptions;
 pub(super) const FORMAT: Format = Format {
     name: "npz",
     layout: ".npz with `images`, `features` or `embeddings` (or one array of any name), and optionally `ids` (texts or whole numbers)",
+    examples: &[
+        Example::arrays(
+            "features.npz",
+            &[("features", "[[0.5, 1.25], [0.0, 2.5]]"), ("ids", "[\"a\", \"b\"]")],
+        ),
+        Example::arrays("images.npz", &[("images", "uint8 (2, 8, 8, 3)"), ("ids", "[7, 9]")]),
+    ],
     options: &[ReadOption::Key, ReadOption::Layout],
     detect: |opened, _| matches!(opened, Opened::Source(Source::Archive(_))),
     read,

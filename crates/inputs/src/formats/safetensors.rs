@@ -1,6 +1,7 @@
 //! safetensors: a tensor of images or feature vectors; ids as a JSON list in the metadata under
 //! `ids`, or as a tensor of whole numbers.
 
+use dissensus_io::Example;
 use dissensus_io::ReadOption;
 use dissensus_io::tensors::Tensors;
 use dissensus_io::{Source, cell_text};
@@ -16,6 +17,10 @@ use crate::options::ReadOptions;
 pub(super) const FORMAT: Format = Format {
     name: "safetensors",
     layout: ".safetensors with `images`, `features` or `embeddings` (or one tensor of any name); `ids` as JSON metadata or whole numbers",
+    examples: &[Example::arrays(
+        "features.safetensors",
+        &[("features", "[[0.5, 1.25], [0.0, 2.5]]"), ("ids", "[\"a\", \"b\"]")],
+    )],
     options: &[ReadOption::Key, ReadOption::Layout],
     detect: |opened, _| matches!(opened, Opened::Source(Source::Tensors(_))),
     read,

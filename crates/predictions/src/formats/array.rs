@@ -1,6 +1,7 @@
 //! numpy: `.npy` (items × classes), `.npz` with `logits` or `probabilities` (or one matrix of any
 //! name) and optionally `items` and `classes`.
 
+use dissensus_io::Example;
 use dissensus_io::{Archive, Source, npy};
 use dissensus_io::{Problem, ReadError};
 
@@ -10,6 +11,7 @@ use crate::read::ReadOptions;
 pub(super) const NPY: Format = Format {
     name: "npy",
     layout: ".npy, items × classes; no ids: matched by position",
+    examples: &[Example::arrays("logits.npy", &[("array", "[[1.5, -0.5], [0.25, 2.0]]")])],
     detect: |source, _| matches!(source, Source::Npy(_)),
     read: read_npy,
 };
@@ -17,6 +19,14 @@ pub(super) const NPY: Format = Format {
 pub(super) const NPZ: Format = Format {
     name: "npz",
     layout: ".npz with `logits` or `probabilities`, and optionally `items` and `classes`",
+    examples: &[Example::arrays(
+        "model.npz",
+        &[
+            ("logits", "[[1.5, -0.5], [0.25, 2.0]]"),
+            ("items", "[\"a\", \"b\"]"),
+            ("classes", "[\"no\", \"yes\"]"),
+        ],
+    )],
     detect: |source, _| matches!(source, Source::Archive(_)),
     read: read_npz,
 };

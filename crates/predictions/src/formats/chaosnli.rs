@@ -1,6 +1,7 @@
 //! The layout of ChaosNLI's model predictions: `{model: {uid: {"uid", "predicted_probabilities",
 //! "predicted_label"}}}`, several models in one file; or one model's inner object alone.
 
+use dissensus_io::Example;
 use dissensus_io::Source;
 use dissensus_io::{Problem, ReadError, shorten};
 use serde_json::{Map, Value};
@@ -11,6 +12,12 @@ use crate::read::{Kind, ReadOptions};
 pub(super) const FORMAT: Format = Format {
     name: "chaosnli",
     layout: r#"JSON: {model: {uid: {"predicted_probabilities": […]}}}, several models in one file"#,
+    examples: &[Example::text(
+        "models.json",
+        r#"{"bert": {"a": {"uid": "a", "predicted_probabilities": [0.7, 0.2, 0.1], "predicted_label": "e"},
+          "b": {"uid": "b", "predicted_probabilities": [0.1, 0.1, 0.8], "predicted_label": "c"}}}
+"#,
+    )],
     detect: |source, _| match source {
         Source::Json(Value::Object(map)) => {
             is_model(map) || map.values().any(|v| v.as_object().is_some_and(is_model))

@@ -5,6 +5,7 @@ mod chaosnli;
 mod safetensors;
 mod table;
 
+use dissensus_io::Example;
 use dissensus_io::npy::Array;
 use dissensus_io::{Problem, ReadError, Source};
 
@@ -64,6 +65,8 @@ pub struct Format {
     pub name: &'static str,
     /// What it looks like.
     pub layout: &'static str,
+    /// Small files of it.
+    pub examples: &'static [Example],
     pub(crate) detect: fn(&Source, &ReadOptions) -> bool,
     pub(crate) read: fn(&str, Source, &ReadOptions) -> Result<Vec<RawPredictions>, ReadError>,
 }

@@ -1,6 +1,7 @@
 //! safetensors: a matrix named `logits`, `probabilities` (or the only matrix there is); `ids` and
 //! `classes` as JSON lists in its metadata.
 
+use dissensus_io::Example;
 use dissensus_io::tensors::Tensors;
 use dissensus_io::{Problem, ReadError, Source};
 
@@ -10,6 +11,14 @@ use crate::read::ReadOptions;
 pub(super) const FORMAT: Format = Format {
     name: "safetensors",
     layout: ".safetensors with a matrix `logits` or `probabilities`; `ids` and `classes` as JSON metadata",
+    examples: &[Example::arrays(
+        "model.safetensors",
+        &[
+            ("logits", "[[1.5, -0.5], [0.25, 2.0]]"),
+            ("ids", "[\"a\", \"b\"]"),
+            ("classes", "[\"no\", \"yes\"]"),
+        ],
+    )],
     detect: |source, _| matches!(source, Source::Tensors(_)),
     read,
 };

@@ -1,6 +1,7 @@
 //! Tables (CSV, TSV, JSON Lines, Parquet): an id column, and a column of numbers for each class;
 //! or an id column and one column of lists.
 
+use dissensus_io::Example;
 use dissensus_io::{Problem, ReadError, shorten};
 use dissensus_io::{Source, Table, cell_text};
 use serde_json::Value;
@@ -11,6 +12,13 @@ use crate::read::ReadOptions;
 pub(super) const FORMAT: Format = Format {
     name: "table",
     layout: "CSV, TSV, JSON Lines or Parquet: an id column, then a number for each class, or one list",
+    examples: &[
+        Example::text("model.csv", "id,no,yes\na,0.75,0.25\nb,0.1,0.9\n"),
+        Example::text(
+            "model.jsonl",
+            "{\"id\": \"a\", \"logits\": [1.5, -0.5]}\n{\"id\": \"b\", \"logits\": [0.25, 2.0]}\n",
+        ),
+    ],
     detect: |source, options| match source {
         Source::Table(table) => layout(table, options).is_some(),
         _ => false,

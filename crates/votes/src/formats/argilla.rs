@@ -1,34 +1,143 @@
-//! Argilla's flattened records (`records.to_list(flatten=True)`, `to_datasets()`): for a question
-//! `q` the columns `q.responses`, `q.responses.users` and `q.responses.status`, lists in step.
+//! Argilla's records, in the layouts that it exports:
 //!
-//! Only responses with the status `submitted` are votes. A response is a label, a rating, or a
-//! list of labels (a multi-label question), which goes by the option `multilabel`.
+//! - flattened (2.x, `to_list(flatten=True)`, `to_datasets()`): for a question `q` the columns
+//!   `q.responses`, `q.responses.users` and `q.responses.status`, lists in step;
+//! - nested (2.x, `to_json`): `responses` is an object of questions, each a list of `value`, `user_id`
+//!   (and `status`, where it was added);
+//! - feedback datasets (1.x): `responses` is a list of `values`, `user_id`, `status`; or, as a
+//!   Hugging Face dataset, a column per question with lists of `user_id`, `value`, `status`;
+//! - text classification (1.x): one `annotation` per record, by `annotation_agent`.
+//!
+//! Only submitted responses (`Validated` records of text classification) are votes. A response is a
+//! label, a rating, or a list of labels (a multi-label question), which goes by the option
+//! `multilabel`.
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::Format;
 use super::columns;
 use crate::collector::{Collector, Places};
 use crate::options::ReadOptions;
+use dissensus_io::Example;
+use dissensus_io::ReadOption as O;
 use dissensus_io::{Problem, ReadError, ReadOption, shorten};
 use dissensus_io::{Row, Source, Table, cell_text, python};
 
 pub(super) const FORMAT: Format = Format {
     name: "argilla",
-    title: "Argilla: flattened records, the responses of a question as lists",
-    layout: r#"JSON Lines, Parquet or CSV with the columns id, q.responses, q.responses.users, q.responses.status"#,
+    title: "Argilla 1.x and 2.x: records with the responses of several users",
+    layout: r#"JSON Lines, Parquet or CSV with the columns id, q.responses, q.responses.users, q.responses.status; JSON: [{"id", "fields", "responses": {"q": [{"value", "user_id"}]}}]"#,
     trap: "drafts and discarded responses stand beside submitted ones: they are left out and counted",
+    examples: &[
+        Example::text(
+            "records.jsonl",
+            r#"{"id": "r1", "text": "A.", "mood.responses": ["pos", "neg"], "mood.responses.users": ["u1", "u2"], "mood.responses.status": ["submitted", "submitted"]}
+{"id": "r2", "text": "B.", "mood.responses": ["pos", "neg"], "mood.responses.users": ["u1", "u2"], "mood.responses.status": ["submitted", "discarded"]}
+"#,
+        ),
+        Example::text(
+            "records.json",
+            r#"[{"id": "r1", "fields": {"text": "A."}, "responses": {"mood": [{"value": "pos", "user_id": "u1"}, {"value": "neg", "user_id": "u2"}]}},
+ {"id": "r2", "fields": {"text": "B."}, "responses": {"mood": [{"value": "pos", "user_id": "u1"}]}}]
+"#,
+        ),
+        Example::text(
+            "feedback.json",
+            r#"[{"external_id": "r1", "fields": {"text": "A."}, "responses": [
+  {"user_id": "u1", "status": "submitted", "values": {"mood": {"value": "pos"}}},
+  {"user_id": "u2", "status": "discarded", "values": {"mood": {"value": "neg"}}}]}]
+"#,
+        ),
+        Example::text(
+            "feedback.jsonl",
+            r#"{"external_id": "r1", "text": "A.", "mood": [{"user_id": "u1", "value": "pos", "status": "submitted"}, {"user_id": "u2", "value": "neg", "status": "submitted"}]}
+{"external_id": "r2", "text": "B.", "mood": [{"user_id": "u1", "value": "pos", "status": "submitted"}]}
+"#,
+        ),
+        Example::text(
+            "classification.jsonl",
+            r#"{"id": "r1", "text": "A.", "annotation": "pos", "annotation_agent": "u1", "status": "Validated"}
+{"id": "r2", "text": "B.", "annotation": "neg", "annotation_agent": "u2", "status": "Validated"}
+"#,
+        ),
+    ],
+    options: &[O::Item, O::Label, O::Text, O::Classes, O::Missing, O::Multilabel],
     detect,
     read,
 };
 
 const RESPONSES: &str = ".responses";
 
-/// The questions of a table.
-fn questions(table: &Table) -> Vec<&str> {
-    table.columns.iter().filter_map(|column| column.strip_suffix(RESPONSES)).collect()
+/// Where responses stand.
+enum Style {
+    /// Three columns of lists.
+    Flat { values: usize, users: Option<usize>, status: Option<usize> },
+    /// An object of questions, or a list of users' answers, in one column.
+    Nested { column: usize },
+    /// A column per question, of structs or of lists.
+    Question { column: usize },
+    /// One annotation per record.
+    Record { annotation: usize, agent: usize, status: usize },
+}
+
+/// The questions of a table, and where their responses stand.
+fn questions(table: &Table) -> Vec<(String, Style)> {
+    let column = |name: &str| table.column(name);
+    let flat = table.columns.iter().filter_map(|name| {
+        let question = name.strip_suffix(RESPONSES)?.to_owned();
+        let values = column(name)?;
+        let (users, status) = (column(&format!("{name}.users")), column(&format!("{name}.status")));
+        Some((question, Style::Flat { values, users, status }))
+    });
+    let flat: Vec<_> = flat.collect();
+    if !flat.is_empty() {
+        return flat;
+    }
+    if let (Some(annotation), Some(agent), Some(status)) =
+        (column("annotation"), column("annotation_agent"), column("status"))
+    {
+        return vec![("annotation".to_owned(), Style::Record { annotation, agent, status })];
+    }
+    if let (Some(responses), true) = (column("responses"), column("fields").is_some()) {
+        let mut names = Vec::new();
+        for name in table.sample.iter().flat_map(|row| nested_questions(row.cell(responses))) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        return names.into_iter().map(|q| (q, Style::Nested { column: responses })).collect();
+    }
+    let answers = |c: &usize| {
+        let first = table.sample.iter().map(|row| row.cell(*c));
+        first.into_iter().find_map(answer_keys).is_some_and(|answer| {
+            ["user_id", "value", "status"].iter().all(|key| answer.contains_key(*key))
+        })
+    };
+    let columns = (0..table.columns.len()).filter(answers);
+    columns.map(|c| (table.columns[c].clone(), Style::Question { column: c })).collect()
+}
+
+/// The questions in a cell of nested responses.
+fn nested_questions(cell: &Value) -> Vec<String> {
+    match cell {
+        Value::Object(questions) => questions.keys().cloned().collect(),
+        Value::Array(users) => {
+            let values = users.iter().filter_map(|user| user.get("values")?.as_object());
+            values.flat_map(|values| values.keys().cloned()).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The keys of the answers in a cell: a struct of lists, or a list of structs.
+fn answer_keys(cell: &Value) -> Option<&Map<String, Value>> {
+    match cell {
+        Value::Object(lists) => Some(lists),
+        Value::Array(structs) => structs.first()?.as_object(),
+        _ => None,
+    }
 }
 
 fn detect(source: &Source, _: &ReadOptions) -> bool {
@@ -38,35 +147,39 @@ fn detect(source: &Source, _: &ReadOptions) -> bool {
 /// Which column is what.
 struct Layout {
     question: String,
+    style: Style,
     item: Option<usize>,
-    values: usize,
-    users: Option<usize>,
-    status: Option<usize>,
     text: Option<usize>,
 }
 
 fn layout(table: &Table, options: &ReadOptions) -> Result<Layout, Problem> {
-    let questions = questions(table);
+    let mut questions = questions(table);
     let said = options.label.as_deref().map(|said| said.strip_suffix(RESPONSES).unwrap_or(said));
-    let question = match (said, &questions[..]) {
-        (Some(said), _) if questions.contains(&said) => said.to_owned(),
-        (None, [only]) => (*only).to_owned(),
-        _ => {
-            let (expected, found) = ("one question to read", questions.join(", "));
-            return Err(Problem::Choice { expected, found, option: ReadOption::Label });
-        }
+    let place = match said {
+        Some(said) => questions.iter().position(|(question, _)| question == said),
+        None => (questions.len() == 1).then_some(0),
     };
+    let Some(place) = place else {
+        let names: Vec<String> = questions.into_iter().map(|(question, _)| question).collect();
+        let (expected, found) = ("one question to read", names.join(", "));
+        return Err(Problem::Choice { expected, found, option: ReadOption::Label });
+    };
+    let (question, style) = questions.swap_remove(place);
     let item = match &options.item {
         Some(said) => match columns::named(&table.columns, said) {
             Some(column) => Some(column),
             None => return Err(columns::no_column(table, columns::Role::Item)),
         },
-        None => table.column("id").or_else(|| table.column("_server_id")),
+        None => ["id", "_server_id", "external_id"].iter().find_map(|name| table.column(name)),
     };
-    let column = |end: &str| table.column(&format!("{question}{RESPONSES}{end}"));
-    let values = column("").ok_or_else(|| columns::no_column(table, columns::Role::Label))?;
-    let (users, status) = (column(".users"), column(".status"));
-    Ok(Layout { item, values, users, status, text: table.column("text"), question })
+    // Feedback datasets may have an `external_id` in no record.
+    let filled = |c: &usize| table.sample.iter().any(|row| !row.cell(*c).is_null());
+    let item = item.filter(|c| options.item.is_some() || filled(c));
+    let text = match table.column("fields") {
+        Some(_) => None,
+        None => columns::own_text(table, options)?,
+    };
+    Ok(Layout { item, style, text, question })
 }
 
 fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> {
@@ -76,6 +189,8 @@ fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> 
     };
     let layout = layout(&table, collector.options).map_err(|problem| collector.error(problem))?;
     state(&layout, &table, collector);
+    let fields = table.column("fields");
+    let field = collector.options.text.as_deref().unwrap_or("text");
     let mut without = 0u64;
     let mut left: BTreeMap<String, Places> = BTreeMap::new();
     let mut missing = Places::default();
@@ -118,12 +233,14 @@ fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> 
                     let expected = "a label, a rating or a list of labels";
                     let problem = Problem::Shape { expected, found: shorten(&value.to_string()) };
                     let error = collector.error(problem).row(row.number).item(&id);
-                    collector.reject(error.column(format!("{}{RESPONSES}", layout.question)))?;
+                    collector.reject(error.column(&layout.question))?;
                 }
             }
         }
         if let Some(Value::String(text)) = layout.text.map(|c| row.cell(c)) {
             collector.text(&id, text.clone());
+        } else if let Some(text) = fields.and_then(|c| row.cell(c).get(field)?.as_str()) {
+            collector.text(&id, text);
         }
     }
     if without > 0 {
@@ -147,13 +264,25 @@ fn state(layout: &Layout, table: &Table, collector: &mut Collector<'_>) {
         let name = layout.item.map_or_else(position, |c| table.columns[c].clone());
         collector.note("item column", name);
     }
-    if layout.users.is_none() {
-        collector.note("annotators", "none: there is no column of users");
+    if let Style::Flat { users, status, .. } = layout.style {
+        if users.is_none() {
+            collector.note("annotators", "none: there is no column of users");
+        }
+        if status.is_none() {
+            collector.note("status", NO_STATUS);
+        }
     }
-    if layout.status.is_none() {
-        collector.note("status", "not there: every response is taken for a submitted one");
+    if let Style::Nested { column } = layout.style {
+        let cells = table.sample.iter().map(|row| row.cell(column));
+        let mut responses =
+            cells.flat_map(|cell| nested(cell, &layout.question).unwrap_or_default());
+        if responses.any(|response| response.status.is_none()) {
+            collector.note("status", NO_STATUS);
+        }
     }
 }
+
+const NO_STATUS: &str = "not there: every response is taken for a submitted one";
 
 struct Response {
     value: Value,
@@ -169,17 +298,60 @@ fn responses(
     id: &str,
     collector: &mut Collector<'_>,
 ) -> Result<Option<Vec<Response>>, ReadError> {
-    let name = |end: &str| format!("{}{RESPONSES}{end}", layout.question);
+    let found = match layout.style {
+        Style::Flat { values, users, status } => {
+            let question = &layout.question;
+            let name = |end: &str| format!("{question}{RESPONSES}{end}");
+            flat(
+                row,
+                [(Some(values), name("")), (users, name(".users")), (status, name(".status"))],
+            )
+        }
+        Style::Nested { column } => nested(row.cell(column), &layout.question)
+            .map_err(|problem| (problem, "responses".to_owned())),
+        Style::Question { column } => {
+            answers(row.cell(column)).map_err(|problem| (problem, layout.question.clone()))
+        }
+        Style::Record { annotation, agent, status } => {
+            let value = row.cell(annotation).clone();
+            let state = cell_text(row.cell(status)).unwrap_or_else(|| "none".to_owned());
+            let state = if state == "Validated" { "submitted".to_owned() } else { state };
+            let user = cell_text(row.cell(agent)).filter(|user| !user.is_empty());
+            // A record that nobody annotated has no response.
+            let answered = !value.is_null() || state != "Default";
+            Ok(answered
+                .then(|| Response { value, user, status: Some(state) })
+                .into_iter()
+                .collect())
+        }
+    };
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err((problem, column)) => {
+            let error = collector.error(problem).row(row.number).item(id);
+            let error = if column.is_empty() { error } else { error.column(column) };
+            collector.reject(error)?;
+            Ok(None)
+        }
+    }
+}
+
+type Responses = Result<Vec<Response>, (Problem, String)>;
+
+/// Three columns of lists in step.
+fn flat(row: &Row, columns: [(Option<usize>, String); 3]) -> Responses {
     let mut lists = Vec::new();
-    let columns = [(Some(layout.values), ""), (layout.users, ".users"), (layout.status, ".status")];
-    for (column, end) in columns {
-        match column.map(|column| list(row.cell(column))).transpose() {
-            Ok(list) => lists.push(list),
-            Err(problem) => {
-                let error = collector.error(problem).row(row.number).column(name(end)).item(id);
-                collector.reject(error)?;
-                return Ok(None);
-            }
+    for (column, name) in &columns {
+        let list = column.map(|column| list(row.cell(column))).transpose();
+        lists.push(list.map_err(|problem| (problem, name.clone()))?);
+    }
+    let length = lists[0].as_ref().map_or(0, Vec::len);
+    for (list, (_, name)) in lists.iter().zip(&columns) {
+        if let Some(list) = list.as_ref().filter(|list| list.len() != length) {
+            let (left, right) = (columns[0].1.clone(), name.clone());
+            let (left_len, right_len) = (length, list.len());
+            let problem = Problem::Unequal { left, left_len, right, right_len };
+            return Err((problem, String::new()));
         }
     }
     let mut lists = lists.into_iter().map(|list| list.map(Vec::into_iter));
@@ -188,26 +360,71 @@ fn responses(
         lists.next().flatten(),
         lists.next().flatten(),
     );
-    for (list, end) in [(&users, ".users"), (&status, ".status")] {
-        let Some(list) = list.as_ref().filter(|list| list.len() != values.len()) else {
-            continue;
-        };
-        let (left_len, right_len) = (values.len(), list.len());
-        let problem = Problem::Unequal { left: name(""), left_len, right: name(end), right_len };
-        let error = collector.error(problem).row(row.number).item(id);
-        collector.reject(error)?;
-        return Ok(None);
-    }
     let response = |value: Value| {
         let user = users.as_mut().and_then(Iterator::next);
-        let state = status.as_mut().map(|s| s.next().as_ref().and_then(cell_text));
-        Response {
-            value,
-            user: user.as_ref().and_then(cell_text).filter(|user| !user.is_empty()),
-            status: state.map(|state| state.unwrap_or_else(|| "none".to_owned())),
-        }
+        let status = status.as_mut().map(|s| s.next().unwrap_or_default());
+        Response::new(value, user.as_ref(), status.as_ref())
     };
-    Ok(Some(values.map(response).collect()))
+    Ok(values.map(response).collect())
+}
+
+impl Response {
+    fn new(value: Value, user: Option<&Value>, status: Option<&Value>) -> Self {
+        let status = status.map(|status| cell_text(status).unwrap_or_else(|| "none".to_owned()));
+        Self { value, user: user.and_then(cell_text).filter(|user| !user.is_empty()), status }
+    }
+}
+
+fn wrong(expected: &'static str, found: &Value) -> Problem {
+    Problem::Shape { expected, found: shorten(&found.to_string()) }
+}
+
+/// The responses to a question in an object of questions, or in a list of users' answers.
+fn nested(cell: &Value, question: &str) -> Result<Vec<Response>, Problem> {
+    match cell {
+        Value::Null => Ok(Vec::new()),
+        Value::Object(questions) => answers(questions.get(question).unwrap_or(&Value::Null)),
+        Value::Array(users) => {
+            let answer = |user: &Value| {
+                let value = user.get("values")?.get(question)?;
+                let value = value.get("value").unwrap_or(value).clone();
+                Some(Response::new(value, user.get("user_id"), user.get("status")))
+            };
+            // Who discarded the record may have answered nothing.
+            Ok(users.iter().filter_map(answer).collect())
+        }
+        other => Err(wrong("the responses of a record", other)),
+    }
+}
+
+/// Answers to one question: a list of structs, or a struct of lists.
+fn answers(cell: &Value) -> Result<Vec<Response>, Problem> {
+    let one = |answer: &Value| match answer {
+        Value::Object(keys) => Ok(Response::new(
+            keys.get("value").cloned().unwrap_or_default(),
+            keys.get("user_id"),
+            keys.get("status"),
+        )),
+        other => Err(wrong("a response with a value and a user_id", other)),
+    };
+    match cell {
+        Value::Null => Ok(Vec::new()),
+        Value::Array(list) => list.iter().map(one).collect(),
+        Value::Object(lists) => {
+            let list = |key: &str| lists.get(key).and_then(Value::as_array);
+            let Some(values) = list("value") else {
+                return Err(wrong("lists of values, users and statuses", cell));
+            };
+            let at =
+                |list: Option<&'_ Vec<Value>>, i: usize| list.and_then(|list| list.get(i)).cloned();
+            let (users, statuses) = (list("user_id"), list("status"));
+            let response = |(i, value): (usize, &Value)| {
+                Response::new(value.clone(), at(users, i).as_ref(), at(statuses, i).as_ref())
+            };
+            Ok(values.iter().enumerate().map(response).collect())
+        }
+        other => Err(wrong("a list of responses", other)),
+    }
 }
 
 /// A cell that holds a list; a record without responses holds none.
@@ -322,7 +539,7 @@ mod tests {
                     .replace("\"pos\", \"neg\", null", "{\"rank\": 1}, 2, 3")
                     .replace("discarded", "submitted")
             ),
-            "x, row 2, column \"mood.responses\", item \"r2\": expected a label, a rating or a list of labels, found {\"rank\":1}"
+            "x, row 2, column \"mood\", item \"r2\": expected a label, a rating or a list of labels, found {\"rank\":1}"
         );
         assert_eq!(
             error(&LINES.replace("[\"pos\", \"neg\", null]", "7")),

@@ -9,14 +9,23 @@ use serde_json::Value;
 use super::Format;
 use crate::collector::{Collector, Finding, Severity};
 use crate::options::ReadOptions;
+use dissensus_io::Example;
+use dissensus_io::ReadOption as O;
 use dissensus_io::{Problem, ReadError, shorten};
 use dissensus_io::{Source, Table, cell_text};
 
 pub(super) const FORMAT: Format = Format {
     name: "chaosnli",
-    title: "ChaosNLI: counts of a hundred votes an item, with texts",
+    title: "ChaosNLI: counts of a hundred votes per item, with texts",
     layout: r#"JSON Lines: {"uid", "label_counter": {"e": 30, "n": 70}, "label_count": [30, 70, 0], "example": {…}}"#,
     trap: "its entropy is in bits and its counts are in the order e, n, c; both are checked",
+    examples: &[Example::text(
+        "votes.jsonl",
+        r#"{"uid": "a1", "label_counter": {"e": 30, "n": 70}, "label_count": [30, 70, 0], "example": {"premise": "A dog runs.", "hypothesis": "It is outside."}}
+{"uid": "a2", "label_counter": {"c": 100}, "label_count": [0, 0, 100], "example": {"premise": "A cat sleeps.", "hypothesis": "It runs."}}
+"#,
+    )],
+    options: &[O::Classes],
     detect,
     read,
 };

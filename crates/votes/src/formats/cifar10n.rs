@@ -10,6 +10,8 @@
 use super::Format;
 use crate::collector::Collector;
 use crate::options::ReadOptions;
+use dissensus_io::Example;
+use dissensus_io::ReadOption as O;
 use dissensus_io::pickle::{self, Object};
 use dissensus_io::{Archive, Source, npy};
 use dissensus_io::{Problem, ReadError, shorten};
@@ -19,6 +21,16 @@ pub(super) const FORMAT: Format = Format {
     title: "CIFAR-10N and CIFAR-100N: human labels in a torch archive",
     layout: r#".pt: a zip archive with data.pkl, {"clean_label": array, "random_label1": array, …}"#,
     trap: "a pickle can run code: only arrays are read from it, and anything else is refused",
+    examples: &[Example::arrays(
+        "CIFAR-10_human.pt",
+        &[
+            ("clean_label", "[6, 9]"),
+            ("random_label1", "[6, 9]"),
+            ("random_label2", "[6, 9]"),
+            ("random_label3", "[2, 9]"),
+        ],
+    )],
+    options: &[O::Classes],
     detect,
     read,
 };

@@ -1,10 +1,14 @@
 //! Which column of a table plays which role: named by the user, or guessed from known names.
 
+use std::cmp::Reverse;
+use std::collections::HashSet;
+
+use dissensus_core::plain_label;
 use serde_json::Value;
 
 use crate::options::ReadOptions;
-use dissensus_io::Table;
 use dissensus_io::{Problem, shorten};
+use dissensus_io::{Row, Table, cell_text};
 
 /// What a column can be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +35,18 @@ impl Role {
             Self::Weight => "weight",
             Self::Text => "text",
         }
+    }
+
+    /// What the user says about it.
+    fn said(self, options: &ReadOptions) -> Option<&str> {
+        let said = match self {
+            Self::Item => &options.item,
+            Self::Annotator => &options.annotator,
+            Self::Label => &options.label,
+            Self::Weight => &options.weight,
+            Self::Text => &options.text,
+        };
+        said.as_deref()
     }
 
     /// Names that such a column goes by, the surest first; compared without case, `_`, `-`, space.
@@ -88,6 +104,8 @@ impl Role {
                 "reviewer",
                 "expert",
                 "username",
+                "performer",
+                "performerid",
             ],
             Self::Label => &[
                 "label",
@@ -129,8 +147,13 @@ fn plain(name: &str) -> String {
 
 /// The column of a role by its known names.
 pub(super) fn guess(columns: &[String], role: Role) -> Option<usize> {
+    guess_among(columns, role, &[])
+}
+
+fn guess_among(columns: &[String], role: Role, ignored: &[usize]) -> Option<usize> {
     let plain: Vec<String> = columns.iter().map(|c| plain(c)).collect();
-    role.known().iter().find_map(|known| plain.iter().position(|p| p == known))
+    let fits = |known: &str| (0..plain.len()).find(|c| plain[*c] == known && !ignored.contains(c));
+    role.known().iter().find_map(|known| fits(known))
 }
 
 /// The column that the user named: a name, or `#2` for the second.
@@ -144,18 +167,79 @@ pub(super) fn named(columns: &[String], name: &str) -> Option<usize> {
 pub(super) fn find(
     table: &Table,
     role: Role,
-    said: Option<&str>,
+    options: &ReadOptions,
 ) -> Result<Option<usize>, Problem> {
-    match said {
-        None => Ok(guess(&table.columns, role)),
+    match role.said(options) {
+        None => {
+            // A column that the user gives another role is not guessed to have this one.
+            let roles = [Role::Item, Role::Annotator, Role::Label, Role::Weight];
+            let roles = if role == Role::Text { &[] } else { &roles[..] };
+            let said = roles.iter().filter_map(|role| named(&table.columns, role.said(options)?));
+            let taken: Vec<usize> = ignored(table, options)?.into_iter().chain(said).collect();
+            Ok(guess_among(&table.columns, role, &taken))
+        }
         Some(name) => match named(&table.columns, name) {
             Some(column) => Ok(Some(column)),
-            None => Err(Problem::NoSuchColumn {
-                name: shorten(name),
-                columns: table.columns.join(", "),
-            }),
+            None => Err(no_such_column(table, name)),
         },
     }
+}
+
+fn no_such_column(table: &Table, name: &str) -> Problem {
+    Problem::NoSuchColumn { name: shorten(name), columns: table.columns.join(", ") }
+}
+
+/// The columns that names and patterns mean, in the order of the table. Each must mean one.
+pub(super) fn matching(table: &Table, patterns: &[String]) -> Result<Vec<usize>, Problem> {
+    let mut found = Vec::new();
+    for pattern in patterns {
+        let before = found.len();
+        match named(&table.columns, pattern) {
+            Some(column) => found.push(column),
+            None => {
+                found.extend((0..table.columns.len()).filter(|&c| {
+                    pattern.contains(['*', '?']) && matches(pattern, &table.columns[c])
+                }))
+            }
+        }
+        if found.len() == before {
+            return Err(no_such_column(table, pattern));
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    Ok(found)
+}
+
+/// Whether a text fits a pattern, in which `*` stands for any characters and `?` for one.
+fn matches(pattern: &str, text: &str) -> bool {
+    let (pattern, text): (Vec<char>, Vec<char>) =
+        (pattern.chars().collect(), text.chars().collect());
+    let (mut p, mut t) = (0, 0);
+    // Where the last star stands, and how much of the text it has taken.
+    let mut star: Option<(usize, usize)> = None;
+    while t < text.len() {
+        match pattern.get(p) {
+            Some('*') => {
+                star = Some((p, t));
+                p += 1;
+            }
+            Some(&c) if c == '?' || c == text[t] => (p, t) = (p + 1, t + 1),
+            _ => match &mut star {
+                Some((at, taken)) => {
+                    *taken += 1;
+                    (p, t) = (*at + 1, *taken);
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[p..].iter().all(|c| *c == '*')
+}
+
+/// The columns that the user leaves out.
+pub(super) fn ignored(table: &Table, options: &ReadOptions) -> Result<Vec<usize>, Problem> {
+    options.ignore.as_ref().map_or(Ok(Vec::new()), |patterns| matching(table, patterns))
 }
 
 /// The column of texts, where texts are wanted; none of those that `votes` are in.
@@ -164,16 +248,34 @@ pub(super) fn text(
     options: &ReadOptions,
     votes: &[Option<usize>],
 ) -> Result<Option<usize>, Problem> {
-    if !options.texts {
+    if !options.texts && options.text.is_none() {
         return Ok(None);
     }
-    let found = find(table, Role::Text, options.text.as_deref())?;
+    let found = find(table, Role::Text, options)?;
     Ok(found.filter(|column| !votes.contains(&Some(*column))))
+}
+
+/// The column of texts in a format that always carries them: the one that the user names, or `text`.
+pub(super) fn own_text(table: &Table, options: &ReadOptions) -> Result<Option<usize>, Problem> {
+    match &options.text {
+        Some(_) => find(table, Role::Text, options),
+        None => Ok(table.column("text")),
+    }
 }
 
 /// The error for a role without a column.
 pub(super) fn no_column(table: &Table, role: Role) -> Problem {
     Problem::NoColumn { role: role.name(), columns: table.columns.join(", ") }
+}
+
+/// The same with what the columns may be.
+pub(super) fn no_role(table: &Table, role: Role) -> Problem {
+    let columns = table.columns.join(", ");
+    let columns = match propose(table) {
+        Some(proposal) => format!("{columns}; {proposal}"),
+        None => columns,
+    };
+    Problem::NoColumn { role: role.name(), columns }
 }
 
 /// Whether a cell is a number or the text of one.
@@ -182,6 +284,93 @@ pub(super) fn number(cell: &Value) -> Option<f64> {
         Value::Number(number) => number.as_f64(),
         Value::String(text) => text.trim().parse().ok(),
         _ => None,
+    }
+}
+
+/// The different values of a column in the first rows, as labels are compared; missing ones left
+/// out.
+pub(super) fn values(table: &Table, column: usize) -> HashSet<String> {
+    let text = |row: &Row| cell_text(row.cell(column));
+    let texts = table.sample.iter().filter_map(text);
+    let plain = texts.map(|text| plain_label(&text).into_owned());
+    plain.filter(|text| !text.is_empty() && text != "NaN").collect()
+}
+
+/// Whether a column holds sentences: a text is never a vote.
+pub(super) fn is_text(table: &Table, column: usize) -> bool {
+    let texts: Vec<String> =
+        table.sample.iter().filter_map(|row| cell_text(row.cell(column))).collect();
+    let words: usize = texts.iter().map(|text| text.split_whitespace().count()).sum();
+    let letters: usize = texts.iter().map(|text| text.chars().count()).sum();
+    let different: HashSet<&String> = texts.iter().collect();
+    // A few long names of classes come again and again.
+    !texts.is_empty()
+        && (words > 4 * texts.len() || letters > 40 * texts.len())
+        && different.len() * 2 > texts.len()
+}
+
+/// Whether a name reads like a person's: `w12`, `worker_3`, `Ann1`, or an id of Mechanical Turk.
+pub(super) fn like_person(name: &str) -> bool {
+    const WORDS: [&str; 11] = [
+        "w",
+        "worker",
+        "user",
+        "ann",
+        "annotator",
+        "rater",
+        "labeler",
+        "coder",
+        "participant",
+        "judge",
+        "expert",
+    ];
+    let word = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let word = word.trim_end_matches(['_', '-', ' ']).to_ascii_lowercase();
+    let turk = name.len() >= 12
+        && name.starts_with('A')
+        && name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
+        && name.bytes().any(|b| b.is_ascii_digit());
+    turk || (word.len() < name.len() && WORDS.contains(&word.as_str()))
+}
+
+/// Whether the first rows name people in a column.
+pub(super) fn holds_people(table: &Table, column: usize) -> bool {
+    let values = values(table, column);
+    !values.is_empty() && values.iter().all(|value| like_person(value))
+}
+
+/// What the columns of a table without telling names may be, with the reasons.
+pub(super) fn propose(table: &Table) -> Option<String> {
+    let columns: Vec<(usize, HashSet<String>)> = (0..table.columns.len())
+        .filter(|&c| !is_text(table, c))
+        .map(|c| (c, values(table, c)))
+        .filter(|(_, values)| values.len() > 1)
+        .collect();
+    let fraction = |value: &String| value.parse::<f64>().is_ok_and(|v| v.fract() != 0.0);
+    let labels =
+        columns.iter().filter(|(_, values)| values.len() <= 30 && !values.iter().any(fraction));
+    // The last of several: labels stand behind what they are about.
+    let (label, classes) = labels.min_by_key(|(c, values)| (values.len(), Reverse(*c)))?;
+    let mut rest: Vec<&(usize, HashSet<String>)> =
+        columns.iter().filter(|(c, _)| c != label).collect();
+    // People first, then by how many different values there are: most are items.
+    rest.sort_by_cached_key(|(c, values)| (!holds_people(table, *c), values.len()));
+    let name = |column: usize| &table.columns[column];
+    let label = format!("{:?} the label ({} values)", name(*label), classes.len());
+    match rest.as_slice() {
+        [] => None,
+        [(item, ids)] => Some(format!(
+            "perhaps {:?} is the item ({} values) and {label}",
+            name(*item),
+            ids.len()
+        )),
+        [(who, people), .., (item, ids)] => Some(format!(
+            "perhaps {:?} is the item ({} values), {:?} the annotator ({} values) and {label}",
+            name(*item),
+            ids.len(),
+            name(*who),
+            people.len(),
+        )),
     }
 }
 
@@ -200,5 +389,20 @@ mod tests {
         assert_eq!(named(&columns, "#2"), Some(1));
         assert_eq!(named(&columns, "#9"), None);
         assert_eq!(named(&columns, "id"), Some(2));
+    }
+
+    #[test]
+    fn patterns() {
+        let fits =
+            [("label_*", "label_12"), ("*", ""), ("a?c*", "abcd"), ("*_x", "a_x_x"), ("a", "a")];
+        assert!(fits.iter().all(|(pattern, text)| matches(pattern, text)));
+        let others = [("label_*", "labels"), ("a?", "a"), ("*_x", "a_xy"), ("", "a")];
+        assert!(others.iter().all(|(pattern, text)| !matches(pattern, text)));
+    }
+
+    #[test]
+    fn people_are_told_by_their_names() {
+        assert!(["w12", "Worker_3", "A2KX9PLM41ZT0"].iter().all(|name| like_person(name)));
+        assert!(["12", "img_3", "word", "ABERDEENSHIRE"].iter().all(|name| !like_person(name)));
     }
 }

@@ -2,7 +2,7 @@
 //! (`annotators{annotator_id, label}`, as HateXplain) or a list of structs.
 //!
 //! Where labels are numbers and the Parquet file carries the dataset's features, the names of the
-//! classes and their order come from there. A table with one row a vote is a long table.
+//! classes and their order come from there. A table with one row per vote is a long table.
 
 use serde_json::{Map, Value};
 
@@ -10,14 +10,31 @@ use super::Format;
 use super::columns::{self, Role};
 use crate::collector::{Collector, Places, Severity};
 use crate::options::{MultiLabel, ReadOptions};
+use dissensus_io::Example;
+use dissensus_io::ReadOption as O;
 use dissensus_io::{Problem, ReadError, shorten};
 use dissensus_io::{Source, Table, TableKind, cell_text};
 
 pub(super) const FORMAT: Format = Format {
     name: "huggingface",
-    title: "Hugging Face: one row an item, annotators and labels nested in a column",
+    title: "Hugging Face: one row per item, annotators and labels nested in a column",
     layout: r#"Parquet or JSON Lines: {"id", "annotators": {"annotator_id": [1, 2], "label": [0, 2]}} or {"annotators": [{"annotator_id": 1, "label": 0}]}"#,
     trap: "labels are numbers whose names stand in the file's features: they are taken from there",
+    examples: &[
+        Example::text(
+            "posts.jsonl",
+            r#"{"post_id": "p1", "text": "A.", "annotators": {"annotator_id": [1, 2], "label": ["hate", "normal"]}}
+{"post_id": "p2", "text": "B.", "annotators": {"annotator_id": [1], "label": ["normal"]}}
+"#,
+        ),
+        Example::text(
+            "items.jsonl",
+            r#"{"id": "p1", "votes": [{"worker": "a", "answer": 3}, {"worker": "b", "answer": 4}]}
+{"id": "p2", "votes": [{"worker": "a", "answer": 4}]}
+"#,
+        ),
+    ],
+    options: &[O::Item, O::Annotator, O::Label, O::Text, O::Classes, O::Missing, O::Multilabel],
     detect,
     read,
 };
@@ -66,7 +83,8 @@ fn layout(table: &Table, options: &ReadOptions) -> Option<Layout> {
         Some(said) => columns::named(&table.columns, said),
         None => columns::guess(&table.columns, Role::Item).filter(|&item| item != column),
     };
-    Some(Layout { column, item, annotator, label, text: table.column("text") })
+    let text = columns::own_text(table, options).ok()?;
+    Some(Layout { column, item, annotator, label, text })
 }
 
 fn detect(source: &Source, options: &ReadOptions) -> bool {

@@ -11,13 +11,12 @@
 //! one thread, and steps 2 and 3 go on as before.
 //! Memory is a few blocks and the table.
 
-use std::collections::HashSet;
 use std::io::{Cursor, Read};
 
 use dissensus_core::{BuildError, HEAVIEST, IdsBuilder, ShardVote, TableBuilder, id_hash};
 use rayon::prelude::*;
 
-use super::long::{self, ClassOrderColumn, Layout, Texts};
+use super::long::{ClassOrderColumn, Layout, Missing, MissingVotes, Texts};
 use crate::collector::Collector;
 use dissensus_io::Table;
 use dissensus_io::delimited::{Dialect, Records};
@@ -35,7 +34,7 @@ struct Plan {
     columns: Vec<String>,
     dialect: Dialect,
     layout: Layout,
-    missing: HashSet<String>,
+    missing: Missing,
     limit: u64,
     keep_annotators: bool,
 }
@@ -354,7 +353,7 @@ pub(super) fn read(
         columns: table.columns.clone(),
         dialect,
         layout,
-        missing: long::missing(collector.options, layout.class.is_some()),
+        missing: Missing::new(collector.options, layout.class.is_some()),
         limit: collector.options.limits.line,
         keep_annotators: collector.builder.keep() != dissensus_core::Keep::Counts,
     };
@@ -406,7 +405,7 @@ pub(super) fn read(
             Some(_) => break,
         }
     }
-    long::note_missing(collector, totals.missing, totals.first_missing);
+    totals.missing.note(collector);
     totals.texts.keep(collector);
     totals.places.declare(collector)
 }
@@ -415,8 +414,7 @@ pub(super) fn read(
 #[derive(Default)]
 struct Totals {
     rows: u64,
-    missing: u64,
-    first_missing: Option<(String, u64)>,
+    missing: MissingVotes,
     places: ClassOrderColumn,
     texts: Texts,
 }
@@ -434,10 +432,13 @@ impl Totals {
         for (_, found) in &mut parsed {
             let first_row = self.rows + 1;
             self.rows += found.rows;
-            self.missing += found.missing;
-            if let (None, Some((item, row))) = (&self.first_missing, found.first_missing.take()) {
-                self.first_missing = Some((item, first_row + row));
+            self.missing.count += found.missing;
+            if let (None, Some((item, row))) = (&self.missing.first, found.first_missing.take()) {
+                self.missing.first = Some((item, first_row + row));
             }
+            let labels = found.label_missing.iter().enumerate().filter(|(_, missing)| **missing);
+            let written = labels.filter_map(|(label, _)| found.labels.get(label));
+            self.missing.values.extend(written.map(str::to_owned));
             self.texts.merge(std::mem::take(&mut found.texts));
             let places = std::mem::take(&mut found.places);
             if let Err(problem) = self.places.merge(places) {

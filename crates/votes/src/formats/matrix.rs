@@ -1,4 +1,4 @@
-//! Matrices: a row an item, a column a class; counts or probabilities, from `.npy`, `.npz` or a
+//! Matrices: one row per item, one column per class; counts or probabilities, from `.npy`, `.npz` or a
 //! table. A whole-number matrix with −1 in it is items × annotators instead.
 //!
 //! `.npz` files hold `counts` or `probabilities` (or one matrix of any name), and may hold `items`
@@ -8,19 +8,27 @@ use dissensus_core::{
     BuildError, ClassError, ClassOrder, ClassSet, Counts, HEAVIEST, Ids, Probabilities, VoteTable,
 };
 
+use super::Format;
 use super::columns::{self, Role};
-use super::{Format, long};
+use super::long::{Missing, MissingVotes};
 use crate::collector::Collector;
 use crate::options::{ReadOptions, Values};
+use dissensus_io::Example;
+use dissensus_io::ReadOption as O;
 use dissensus_io::npy::{self, Array};
 use dissensus_io::{Archive, Source, Table, cell_text};
-use dissensus_io::{Problem, ReadError, shorten};
+use dissensus_io::{Problem, ReadError, ReadOption, shorten};
 
 pub(super) const NPY: Format = Format {
     name: "npy",
     title: "numpy array of counts or probabilities (CIFAR-10H)",
     layout: ".npy, items × classes; or whole numbers with -1, items × annotators",
     trap: "probabilities alone have no counts: what needs counts says so",
+    examples: &[
+        Example::arrays("counts.npy", &[("array", "[[30, 20, 1], [0, 47, 4]]")]),
+        Example::arrays("labels.npy", &[("array", "[[0, 1, -1], [2, -1, 2]]")]),
+    ],
+    options: &[O::Values, O::Classes, O::Missing],
     detect: |source, _| matches!(source, Source::Npy(_)),
     read: read_npy,
 };
@@ -30,15 +38,29 @@ pub(super) const NPZ: Format = Format {
     title: "numpy archive: counts or probabilities, with items and classes (our own)",
     layout: ".npz with `counts` or `probabilities`, and optionally `items` and `classes`",
     trap: "without `items` the rows are numbered from 0, which is printed",
+    examples: &[Example::arrays(
+        "votes.npz",
+        &[
+            ("counts", "[[3, 1], [0, 4]]"),
+            ("items", "[\"a\", \"b\"]"),
+            ("classes", "[\"no\", \"yes\"]"),
+        ],
+    )],
+    options: &[O::Values, O::Classes, O::Missing],
     detect: detect_npz,
     read: read_npz,
 };
 
 pub(super) const TABLE: Format = Format {
     name: "matrix",
-    title: "Table of counts or probabilities: a row an item, a column a class",
+    title: "Table of counts or probabilities: one row per item, one column per class",
     layout: "CSV, TSV, JSON Lines or Parquet: an id column, then a column of numbers for each class",
     trap: "counts and probabilities look alike: told by whether rows sum to 1, printed, `values` says it",
+    examples: &[
+        Example::text("counts.csv", "id,no,yes\na,3,1\nb,0,4\n"),
+        Example::text("probabilities.csv", "id,no,yes\na,0.75,0.25\nb,0.0,1.0\n"),
+    ],
+    options: &[O::Item, O::Counts, O::Ignore, O::Values, O::Classes, O::Missing],
     detect: detect_table,
     read: read_table,
 };
@@ -62,23 +84,60 @@ struct Matrix {
 
 impl Matrix {
     /// What the numbers are: by what the user says, or the file; else whole numbers are counts (or
-    /// labels, where −1 marks the missing ones) and others probabilities.
+    /// labels, where −1 or NaN marks the missing ones) and others probabilities.
     fn values(&self, options: &ReadOptions) -> Values {
         if let Some(values) = options.values.or(self.values) {
             return values;
         }
-        let whole = self.cells.iter().all(|v| v.fract() == 0.0);
-        let gap = self.cells.contains(&-1.0) && self.cells.iter().all(|&v| v >= -1.0);
-        match (whole, gap) {
+        let whole = self.cells.iter().all(|v| v.fract() == 0.0 || v.is_nan());
+        let none = |v: &f64| *v == -1.0 || v.is_nan();
+        let gap = self.cells.iter().any(none) && self.cells.iter().all(|v| none(v) || *v >= 0.0);
+        let some = self.cells.iter().any(|v| !v.is_nan());
+        match (whole, gap && some) {
             (true, true) => Values::Labels,
             (true, false) => Values::Counts,
             (false, _) => Values::Probabilities,
         }
     }
 
+    /// Whether small whole numbers may as well be the labels of annotators: counts of votes have
+    /// rows of about the same sum, and zeros.
+    fn may_be_labels(&self) -> bool {
+        const SMALL: f64 = 20.0;
+        let most = self.cells.iter().copied().fold(0.0, f64::max);
+        if self.rows < 2 || self.width < 2 || most > SMALL {
+            return false;
+        }
+        let sums: Vec<f64> = self.cells.chunks(self.width).map(|row| row.iter().sum()).collect();
+        let (least, largest) = sums.iter().fold((f64::MAX, 0.0f64), |(low, high), &sum| {
+            (if sum > 0.0 { low.min(sum) } else { low }, high.max(sum))
+        });
+        if sums.iter().all(|&sum| sum == sums[0]) {
+            return false;
+        }
+        let like_labels = !self.cells.contains(&0.0) || most == 1.0;
+        let named = self.classes.is_some();
+        like_labels || (!named && (most < self.width as f64 || largest > 3.0 * least))
+    }
+
     /// Makes the table.
     fn enter(self, collector: &mut Collector<'_>) -> Result<(), ReadError> {
         let values = self.values(collector.options);
+        let told = collector.options.values.is_some() || self.values.is_some();
+        if values != Values::Labels && collector.options.missing.is_some() {
+            let (option, format) = (ReadOption::Missing, "matrix (counts or probabilities)");
+            return Err(collector.error(Problem::UnusedOption { option, format }));
+        }
+        if !told && values == Values::Counts && self.may_be_labels() {
+            return Err(collector.error(Problem::Doubt {
+                doubt: "small whole numbers: votes per class (items × classes), or the labels of \
+                        annotators (items × annotators)"
+                    .to_owned(),
+                options: &[ReadOption::Values, ReadOption::Missing],
+                remedy: "say which with `values = counts` or `values = labels`; `missing = 0` if 0 is \
+                         no vote",
+            }));
+        }
         if collector.options.values.is_none() {
             let text = match values {
                 Values::Counts => "counts (whole numbers), items × classes",
@@ -200,9 +259,11 @@ impl Matrix {
     }
 
     fn enter_labels(&self, items: &Ids, collector: &mut Collector<'_>) -> Result<(), ReadError> {
-        let missing_values = long::missing(collector.options, false);
-        let minus_one = collector.options.missing.is_none();
-        let mut missing = (0, None);
+        let mut missing_values = Missing::new(collector.options, false);
+        if collector.options.missing.is_none() {
+            missing_values.insert("-1");
+        }
+        let mut missing = MissingVotes::default();
         for (row, cells) in self.cells.chunks(self.width.max(1)).enumerate() {
             let (item, number) = (items.name(row), self.first_row + row as u64);
             if !collector.new_item(item, number)? {
@@ -210,15 +271,14 @@ impl Matrix {
             }
             for (annotator, &value) in cells.iter().enumerate() {
                 let label = format!("{value}");
-                if (minus_one && value == -1.0) || missing_values.contains(&label) {
-                    missing.0 += 1;
-                    missing.1.get_or_insert((item.to_owned(), number));
+                if missing_values.contains(&label) {
+                    missing.add(item, number, &label);
                 } else {
                     collector.vote(item, Some(&annotator.to_string()), &label, 1.0, number)?;
                 }
             }
         }
-        long::note_missing(collector, missing.0, missing.1);
+        missing.note(collector);
         Ok(())
     }
 }
@@ -350,21 +410,30 @@ fn table_layout(
     table: &Table,
     options: &ReadOptions,
 ) -> Result<(Option<usize>, Vec<usize>), Problem> {
-    let mut item = columns::find(table, Role::Item, options.item.as_deref())?;
+    let mut item = columns::find(table, Role::Item, options)?;
+    let ignored = columns::ignored(table, options)?;
     let numeric = |c: usize| table.sample.iter().all(|r| columns::number(r.cell(c)).is_some());
     // pandas writes the index as a first column without a name.
     item = item.or_else(|| {
         let first = table.columns.first()?;
-        (first.is_empty() || !numeric(0)).then_some(0)
+        ((first.is_empty() || !numeric(0)) && !ignored.contains(&0)).then_some(0)
     });
-    let classes = (0..table.columns.len()).filter(|&c| Some(c) != item).collect();
-    Ok((item, classes))
+    let classes = match &options.counts {
+        Some(patterns) => columns::matching(table, patterns)?,
+        None => (0..table.columns.len()).collect(),
+    };
+    item = item.filter(|c| options.counts.is_none() || !classes.contains(c));
+    let free = |c: &usize| Some(*c) != item && !ignored.contains(c);
+    Ok((item, classes.into_iter().filter(free).collect()))
 }
 
 fn detect_table(source: &Source, options: &ReadOptions) -> bool {
     let Source::Table(table) = source else {
         return false;
     };
+    if options.counts.is_some() {
+        return true;
+    }
     let Ok((_, classes)) = table_layout(table, options) else {
         return false;
     };
@@ -388,7 +457,9 @@ fn read_table(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadE
     {
         collector.note("item column", table.columns[item].as_str());
     }
-    collector.note("class columns", names.join(", "));
+    if collector.options.counts.is_none() {
+        collector.note("class columns", names.join(", "));
+    }
     let first_row = table.sample.first().map_or(1, |row| row.number);
     let headed = names.iter().all(|name| !name.starts_with('#'));
     let mut cells = Vec::new();
@@ -422,7 +493,7 @@ fn read_table(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadE
         rows: cells.len() / classes.len(),
         cells,
         width: classes.len(),
-        values: None,
+        values: collector.options.counts.is_some().then_some(Values::Counts),
         items: item.is_some().then_some(items),
         classes: headed.then(|| names.clone()),
         weights: None,

@@ -12,17 +12,22 @@ mod huggingface;
 mod label_studio;
 mod lewidi;
 mod long;
+mod long_rows;
 mod long_text;
 mod matrix;
+mod mturk;
 mod peerannot;
 mod popquorn;
+mod potato;
 mod prodigy;
+mod toloka;
 mod wide;
 
 use crate::collector::Collector;
 use crate::options::ReadOptions;
-use dissensus_io::ReadError;
-use dissensus_io::Source;
+use dissensus_io::{
+    Example, Problem, ReadError, ReadOption, Source, TableKind, cell_text, shorten,
+};
 
 /// A way in which votes are stored.
 pub struct Format {
@@ -34,6 +39,11 @@ pub struct Format {
     pub layout: &'static str,
     /// What goes wrong with it elsewhere, and what happens here.
     pub trap: &'static str,
+    /// Small files of it.
+    pub examples: &'static [Example],
+    /// The options that its reader uses, but for those of text tables (`delimiter`, `header`). Any
+    /// other one is an error.
+    pub options: &'static [ReadOption],
     /// Whether a source looks like it.
     pub detect: fn(&Source, &ReadOptions) -> bool,
     /// Reads a source.
@@ -49,6 +59,9 @@ pub const FORMATS: &[Format] = &[
     label_studio::FORMAT,
     argilla::FORMAT,
     prodigy::FORMAT,
+    mturk::FORMAT,
+    toloka::FORMAT,
+    potato::FORMAT,
     peerannot::FORMAT,
     huggingface::FORMAT,
     cifar10n::FORMAT,
@@ -69,6 +82,49 @@ pub fn detect(source: &Source, options: &ReadOptions) -> Option<&'static Format>
     FORMATS.iter().find(|format| (format.detect)(source, options))
 }
 
+/// What is wrong with a source that is known to hold no votes.
+pub(crate) fn refused(source: &Source) -> Option<Problem> {
+    const PEOPLE: [&str; 7] =
+        ["age", "gender", "sex", "education", "nationality", "ethnicity", "occupation"];
+    let Source::Table(table) = source else {
+        return None;
+    };
+    let expected = "one row per vote or one row per item";
+    if table.columns.first()?.starts_with("#FORMAT=WebAnno") {
+        let found = "a WebAnno TSV file (INCEpTION), which marks spans of text".to_owned();
+        return Some(Problem::Shape { expected, found });
+    }
+    let is_people = |name: &&String| PEOPLE.contains(&name.to_lowercase().as_str());
+    let about: Vec<&str> = table.columns.iter().filter(is_people).map(String::as_str).collect();
+    let nothing = |role| columns::guess(&table.columns, role).is_none();
+    if about.len() >= 2 && nothing(columns::Role::Label) && nothing(columns::Role::Item) {
+        let found = format!("a table that describes annotators ({})", about.join(", "));
+        return Some(Problem::Shape { expected, found });
+    }
+    let mut widths = table.sample.iter().map(|row| row.cells.len());
+    let (first, second) = (widths.next()?, widths.next()?);
+    let headless = matches!(table.kind, TableKind::Delimited(dialect) if !dialect.header);
+    if headless && first != second && table.sample.len() > 2 && widths.all(|width| width == second)
+    {
+        let texts = table.sample.first()?.cells.iter().filter_map(cell_text);
+        let text = shorten(&texts.collect::<Vec<_>>().join(" "));
+        return Some(Problem::Ragged { text, expected: second, found: first });
+    }
+    None
+}
+
+/// A few words on a source that no format recognizes, with what its columns may be.
+pub(crate) fn describe(source: &Source) -> String {
+    let seen = source.describe();
+    match source {
+        Source::Table(table) => match columns::propose(table) {
+            Some(proposal) => format!("{seen}; {proposal}"),
+            None => seen,
+        },
+        _ => seen,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -82,6 +138,7 @@ mod tests {
             for text in [format.title, format.layout, format.trap] {
                 assert!(text.len() > 10, "{} has {text:?}", format.name);
             }
+            assert!(!format.examples.is_empty(), "{}", format.name);
         }
     }
 }

@@ -5,13 +5,16 @@
 //! the names of people and the inner ones do not; what was taken is stated, and `item = outer` or
 //! `item = inner` decides. `metadata.json` beside it holds numbers about the file, and no votes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
 use super::Format;
+use super::columns::like_person;
 use crate::collector::{Collector, Places};
 use crate::options::ReadOptions;
+use dissensus_io::Example;
+use dissensus_io::ReadOption as O;
 use dissensus_io::{Problem, ReadError, ReadOption, shorten};
 use dissensus_io::{Source, cell_text};
 
@@ -20,6 +23,11 @@ pub(super) const FORMAT: Format = Format {
     title: "peerannot: answers.json, labels by task and worker",
     layout: r#"JSON: {"0": {"<worker>": 3, "<worker>": 1}, "1": {…}, …}, task by worker or worker by task"#,
     trap: "which level is the task cannot be seen: it is guessed, printed, and said with `item = outer|inner`",
+    examples: &[Example::text(
+        "answers.json",
+        "{\"0\": {\"w1\": 3, \"w2\": 1},\n \"1\": {\"w1\": 0},\n \"2\": {\"w2\": 2}}\n",
+    )],
+    options: &[O::Item, O::Classes, O::Missing, O::Multilabel],
     detect,
     read,
 };
@@ -54,6 +62,8 @@ fn holds_votes(outer: &Map<String, Value>) -> bool {
                         return false;
                     }
                 }
+                Value::Array(several) if several.iter().all(|l| l.is_string() || l.is_number()) => {
+                }
                 Value::String(text) => {
                     numbers = false;
                     let home = homes.entry(text).or_insert((task, worker));
@@ -67,15 +77,9 @@ fn holds_votes(outer: &Map<String, Value>) -> bool {
     some && (numbers || shared)
 }
 
-/// Whether all keys read like names of people: `w12`, `worker_3`, `Ann1`.
+/// Whether all keys read like names of people.
 fn like_people<'k>(mut keys: impl Iterator<Item = &'k String>) -> bool {
-    const WORDS: [&str; 9] =
-        ["w", "worker", "user", "ann", "annotator", "rater", "labeler", "coder", "participant"];
-    keys.all(|key| {
-        let word = key.trim_end_matches(|c: char| c.is_ascii_digit());
-        let word = word.trim_end_matches(['_', '-', ' ']).to_ascii_lowercase();
-        WORDS.contains(&word.as_str())
-    })
+    keys.all(|key| like_person(key))
 }
 
 fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> {
@@ -118,6 +122,18 @@ fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> 
             let (item, worker) =
                 if inner_items { (inner_key, outer_key) } else { (outer_key, inner_key) };
             match label {
+                Value::Array(several)
+                    if several.iter().all(|l| !l.is_array() && !l.is_object()) =>
+                {
+                    let labels: Vec<String> = several.iter().filter_map(cell_text).collect();
+                    let kept = collector.kept(&labels);
+                    if kept.is_empty() {
+                        collector.name_item(item, row)?;
+                        missing.add(item, row);
+                    } else {
+                        collector.vote_several(item, Some(worker), &kept, row)?;
+                    }
+                }
                 Value::Array(_) | Value::Object(_) => {
                     let (expected, found) = ("a label", shorten(&label.to_string()));
                     let error = collector.error(Problem::Shape { expected, found }).row(row);
@@ -126,7 +142,7 @@ fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> 
                 _ => match cell_text(label)
                     .filter(|l| !collector.is_missing(l) && (l != "-1" || !none))
                 {
-                    Some(label) => collector.vote(item, Some(worker), &label, 1.0, row)?,
+                    Some(label) => collector.vote_several(item, Some(worker), &[&label], row)?,
                     None => {
                         collector.name_item(item, row)?;
                         missing.add(item, row);
@@ -171,7 +187,15 @@ fn item_level(
         None => {}
     }
     let inner = || outer.values().filter_map(Value::as_object).flat_map(Map::keys);
-    let inner_items = like_people(outer.keys()) && !like_people(inner());
+    let people = (like_people(outer.keys()), like_people(inner()));
+    let inner_items = people == (true, false);
+    let different: HashSet<&String> = inner().collect();
+    if people.0 == people.1 && different.len() > outer.len() && different.len() > 10 {
+        let found = format!("{} outer and {} inner keys", outer.len(), different.len());
+        let expected =
+            "the items to be `outer` or `inner` (there are usually more items than workers)";
+        return Err(collector.error(Problem::Choice { expected, found, option: ReadOption::Item }));
+    }
     let value = if inner_items {
         "the inner keys, for the outer ones read like workers (else say `item = outer`)"
     } else {
@@ -257,9 +281,23 @@ mod tests {
         let people =
             r#"{"Ann1": {"gender": "f", "age": "26"}, "Ann2": {"gender": "f", "age": "30"}}"#;
         assert!(error(people).contains("no known vote format fits"));
-        let nested = r#"{"0": {"a": 1}, "1": {"a": [1]}}"#;
+        let nested = r#"{"0": {"a": 1}, "1": {"a": {"b": 1}}}"#;
         let options = ReadOptions { format: Some("peerannot".into()), ..ReadOptions::default() };
         let error = read_bytes("x", nested.into(), &options).err().unwrap().to_string();
-        assert_eq!(error, "x, row 2, column \"a\", item \"1\": expected a label, found [1]");
+        assert_eq!(error, "x, row 2, column \"a\", item \"1\": expected a label, found {\"b\":1}");
+    }
+
+    #[test]
+    fn several_labels_go_by_multilabel_and_a_doubtful_level_is_asked_for() {
+        let several = r#"{"0": {"a": [1, 2], "b": [1]}}"#;
+        assert_eq!(error(several), "x, row 1, item \"0\": several labels in one vote: \"1, 2\"");
+        let each = crate::MultiLabel::Each;
+        let options = ReadOptions { multilabel: each, ..ReadOptions::default() };
+        let table = read_bytes("x", several.into(), &options).unwrap().table;
+        assert_eq!(table.counts().unwrap().row(0, 2), [1.5, 0.5]);
+        let inner: Vec<String> = (0..12).map(|task| format!("\"{task}\": 1")).collect();
+        let upside_down = format!("{{\"0\": {{{0}}}, \"1\": {{{0}}}}}", inner.join(", "));
+        assert!(error(&upside_down).contains("found 2 outer and 12 inner keys"));
+        assert_eq!(said(&upside_down, Some("inner")).table.len(), 12);
     }
 }

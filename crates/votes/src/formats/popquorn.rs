@@ -1,8 +1,8 @@
-//! POPQUORN (Pei and Jurgens, LAW 2023), one row an item: ratings and raters as Python lists.
+//! POPQUORN (Pei and Jurgens, LAW 2023), one row per item: ratings and raters as Python lists.
 //!
 //! `scores` holds the ratings, `users` who gave them, in the same order; `label` repeats the mean
 //! of the scores and is compared with it. The ratings (1 to 5) are the classes: 3.0 is class `3`.
-//! The same data with one row a vote is a long table.
+//! The same data with one row per vote is a long table.
 
 use serde_json::Value;
 
@@ -10,14 +10,23 @@ use super::Format;
 use super::columns::{self, Role};
 use crate::collector::{Collector, Finding, Places, Severity};
 use crate::options::ReadOptions;
+use dissensus_io::Example;
+use dissensus_io::ReadOption as O;
 use dissensus_io::{Problem, ReadError, shorten};
 use dissensus_io::{Row, Source, Table, cell_text, python};
 
 pub(super) const FORMAT: Format = Format {
     name: "popquorn",
-    title: "POPQUORN, one row an item: ratings and raters as lists",
+    title: "POPQUORN, one row per item: ratings and raters as lists",
     layout: r#"CSV with the columns instance_id, scores ("[3.0, 4.0]"), users ("['a', 'b']"), label (their mean)"#,
     trap: "the ratings are the classes, and the mean is none of them: it is only compared",
+    examples: &[Example::text(
+        "votes.csv",
+        "instance_id,text,scores,users,label\n\
+         1,Thank you!,\"[4.0, 5.0]\",\"['u1', 'u2']\",4.5\n\
+         2,No.,\"[1.0, 2.0]\",\"['u1', 'u3']\",1.5\n",
+    )],
+    options: &[O::Item, O::Text, O::Classes, O::Missing],
     detect,
     read,
 };
@@ -47,7 +56,7 @@ struct Layout {
 
 fn layout(table: &Table, options: &ReadOptions) -> Result<Layout, Problem> {
     let item = match &options.item {
-        Some(_) => columns::find(table, Role::Item, options.item.as_deref())?,
+        Some(_) => columns::find(table, Role::Item, options)?,
         None => table.column("instance_id").or_else(|| columns::guess(&table.columns, Role::Item)),
     };
     Ok(Layout {
@@ -55,7 +64,7 @@ fn layout(table: &Table, options: &ReadOptions) -> Result<Layout, Problem> {
         scores: table.column("scores").ok_or_else(|| columns::no_column(table, Role::Label))?,
         users: table.column("users").ok_or_else(|| columns::no_column(table, Role::Annotator))?,
         mean: table.column("label"),
-        text: table.column("text"),
+        text: columns::own_text(table, options)?,
     })
 }
 

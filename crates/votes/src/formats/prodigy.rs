@@ -10,15 +10,32 @@ use serde_json::Value;
 use super::Format;
 use super::columns::{self, Role};
 use crate::collector::{Collector, Places, Severity};
-use crate::options::ReadOptions;
+use crate::options::{MultiLabel, ReadOptions};
+use dissensus_io::Example;
+use dissensus_io::ReadOption as O;
 use dissensus_io::{Problem, ReadError, ReadOption, shorten};
 use dissensus_io::{Row, Source, Table, TableKind, cell_text};
 
 pub(super) const FORMAT: Format = Format {
     name: "prodigy",
-    title: "Prodigy: one answer a line, by choice or by accepting and rejecting a label",
+    title: "Prodigy: one answer per line, by choice or by accepting and rejecting a label",
     layout: r#"JSON Lines: {"text", "accept": ["x"], "answer": "accept", "_input_hash", "_annotator_id", "_session_id"}"#,
     trap: "a rejected label is a vote for \"not LABEL\"; ignored answers are none, and are counted",
+    examples: &[
+        Example::text(
+            "choices.jsonl",
+            r#"{"text": "A.", "accept": ["x"], "answer": "accept", "_input_hash": -12, "_annotator_id": "ann"}
+{"text": "A.", "accept": ["y"], "answer": "accept", "_input_hash": -12, "_annotator_id": "bob"}
+"#,
+        ),
+        Example::text(
+            "binary.jsonl",
+            r#"{"text": "A.", "label": "SPORT", "answer": "accept", "_input_hash": 1, "_session_id": "ann"}
+{"text": "A.", "label": "SPORT", "answer": "reject", "_input_hash": 1, "_session_id": "bob"}
+"#,
+        ),
+    ],
+    options: &[O::Item, O::Annotator, O::Label, O::Text, O::Classes, O::Missing, O::Multilabel],
     detect,
     read,
 };
@@ -69,7 +86,7 @@ fn layout(table: &Table, options: &ReadOptions) -> Result<Layout, Problem> {
         accept,
         label,
         answer: table.column("answer").ok_or_else(|| columns::no_column(table, Role::Label))?,
-        text: table.column("text"),
+        text: columns::own_text(table, options)?,
     })
 }
 
@@ -84,6 +101,8 @@ struct Seen {
     label: Option<String>,
     several: bool,
     any_rejected: bool,
+    /// Whether any answer is a choice, about which the option `label` says nothing.
+    choices: bool,
 }
 
 fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> {
@@ -109,12 +128,16 @@ fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> 
             Err(error) => collector.reject(error)?,
         }
     }
+    if seen.choices && collector.options.label.is_some() {
+        let (option, format) = (ReadOption::Label, "prodigy (answers by choice)");
+        return Err(collector.error(Problem::UnusedOption { option, format }));
+    }
     let ask = "answer them in Prodigy";
     seen.ignored.left_out(collector, "ignored-answer", "ignored answers", ask);
     seen.rejected.left_out(collector, "rejected-answer", "rejected choices", ask);
     let what = "answers about other labels than the one asked for";
     seen.others.left_out(collector, "other-label", what, "read each label by itself");
-    seen.missing.left_out(collector, "missing-value", "empty labels", ask);
+    seen.missing.left_out(collector, "missing-value", "empty answers", ask);
     if !layout.annotators.is_empty() {
         let message = "an answer without a name: a vote of an unknown annotator";
         seen.nameless.find(
@@ -171,6 +194,7 @@ fn read_row(
             return Ok(());
         }
         (Some(Value::Array(chosen)), _) => {
+            seen.choices = true;
             chosen.iter().map(|label| cell_text(label).unwrap_or_default()).collect()
         }
         (Some(other), _) => return bad(collector, "accept", "a list of the labels chosen", other),
@@ -191,7 +215,10 @@ fn read_row(
         }
     };
     let several = collector.kept(&labels);
-    if several.len() < labels.len() {
+    // Whoever accepts none of several choices says "not CLASS" of each.
+    let none_of_them =
+        labels.is_empty() && matches!(collector.options.multilabel, MultiLabel::Only(_));
+    if several.len() < labels.len() || (labels.is_empty() && !none_of_them) {
         seen.missing.add(&id, number);
         if several.is_empty() {
             return Ok(());
@@ -280,7 +307,7 @@ mod tests {
     fn empty_choices_are_counted() {
         let reading = read(&CHOICE.replace("[\"x\"]", "[null]"));
         assert_eq!(reading.table.counts().unwrap().total(), 1);
-        assert_eq!(reading.notes.last().unwrap().value, "empty labels: 1");
+        assert_eq!(reading.notes.last().unwrap().value, "empty answers: 1");
     }
 
     #[test]
@@ -314,10 +341,6 @@ mod tests {
         assert_eq!(
             error(&CHOICE.replace("[\"y\"]", "\"y\"")),
             "x, row 2, column \"accept\", item \"-12\": expected a list of the labels chosen, found \"y\""
-        );
-        assert_eq!(
-            error(&CHOICE.replace("[\"y\"]", "[]")),
-            "x, row 2, item \"-12\": the label is empty"
         );
         assert_eq!(
             error(&BINARY.replace("\"_input_hash\": 1", "\"_input_hash\": null")),

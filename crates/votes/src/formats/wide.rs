@@ -1,31 +1,51 @@
-//! Wide tables: a row an item, a column an annotator, a cell the class that one chose.
+//! Wide tables: one row per item, one column per annotator, a cell the class that one chose.
 //!
 //! Tables of rater patterns are read too: there a row is a pattern, and a column `n` says how many
 //! items have it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
 use super::columns::{self, Role};
-use super::{Format, long};
+use super::long::{Missing, MissingVotes};
+use super::{Format, long_rows};
 use crate::collector::Collector;
-use crate::options::{ReadOptions, Values};
-use dissensus_io::{Problem, ReadError, shorten};
+use crate::options::{MultiLabel, ReadOptions, Values};
+use crate::plausible::{Guesses, separator_of};
+use dissensus_io::Example;
+use dissensus_io::ReadOption as O;
+use dissensus_io::{Problem, ReadError, ReadOption, shorten};
 use dissensus_io::{Source, Table, cell_text};
 
 pub(super) const FORMAT: Format = Format {
     name: "wide",
-    title: "Wide table: a row an item, a column an annotator",
+    title: "Wide table: one row per item, one column per annotator",
     layout: "CSV, TSV, JSON Lines or Parquet with columns such as rater_1, rater_2, …",
     trap: "missing votes are empty, NaN or -1: what was taken as missing is printed, `missing` says it",
+    examples: &[
+        Example::text("votes.csv", "id,rater_1,rater_2,rater_3\na,yes,no,\nb,no,no,yes\n"),
+        Example::text("votes.txt", " 0  1 -1  0  1\n 1  1 -1 -1  2\n"),
+    ],
+    options: &[
+        O::Item,
+        O::Annotators,
+        O::Ignore,
+        O::Text,
+        O::Values,
+        O::Classes,
+        O::Missing,
+        O::Multilabel,
+        O::Separator,
+    ],
     detect,
     read,
 };
 
 /// Beginnings of column names that are annotators.
-const STEMS: [&str; 11] = [
+const STEMS: [&str; 12] = [
     "annotator",
+    "anno",
     "ann",
     "worker",
     "rater",
@@ -50,6 +70,11 @@ fn names_annotator(column: &str) -> bool {
     })
 }
 
+/// Whether two columns or more are named after annotators.
+pub(super) fn names_annotators(table: &Table) -> bool {
+    table.columns.iter().filter(|column| names_annotator(column)).count() >= 2
+}
+
 struct Layout {
     item: Option<usize>,
     annotators: Vec<usize>,
@@ -57,33 +82,59 @@ struct Layout {
 }
 
 fn layout(table: &Table, options: &ReadOptions) -> Result<Layout, Problem> {
-    let mut item = columns::find(table, Role::Item, options.item.as_deref())?;
-    let named: Vec<usize> = (0..table.columns.len())
-        .filter(|&c| names_annotator(&table.columns[c]) && Some(c) != item)
-        .collect();
-    let annotators = if named.len() >= 2 {
-        named
-    } else {
-        // A column whose values are all different can only be the item.
-        item = item.or_else(|| all_different(table, 0).then_some(0));
-        (0..table.columns.len()).filter(|&c| Some(c) != item).collect()
-    };
+    let mut item = columns::find(table, Role::Item, options)?;
+    let ignored = columns::ignored(table, options)?;
+    let free = |c: &usize| Some(*c) != item && !ignored.contains(c);
+    let all = 0..table.columns.len();
     let is_repeats = |c: &usize| REPEATS.contains(&table.columns[*c].to_lowercase().as_str());
-    let free = |c: &usize| Some(*c) != item && !annotators.contains(c);
-    let repeats = (0..table.columns.len()).find(|c| is_repeats(c) && free(c));
+    let annotators: Vec<usize> = match &options.annotators {
+        Some(patterns) => {
+            let mut said = columns::matching(table, patterns)?;
+            said.retain(|c| !ignored.contains(c) && (options.item.is_none() || Some(*c) != item));
+            // A pattern may take in the column that was guessed to be the item.
+            item = item.filter(|c| options.item.is_some() || !said.contains(c));
+            said
+        }
+        None => {
+            let named = all.clone().filter(|c| free(c) && names_annotator(&table.columns[*c]));
+            let named: Vec<usize> = named.collect();
+            if named.len() >= 2 {
+                named
+            } else {
+                item = item
+                    .or_else(|| (names_items(table, &all) && !ignored.contains(&0)).then_some(0));
+                let text = columns::text(table, options, &[])?;
+                let other =
+                    |c: &usize| Some(*c) != item && Some(*c) != text && !ignored.contains(c);
+                all.clone().filter(|c| other(c) && !columns::is_text(table, *c)).collect()
+            }
+        }
+    };
+    let free = |c: &usize| Some(*c) != item && !annotators.contains(c) && !ignored.contains(c);
+    let repeats = all.into_iter().find(|c| is_repeats(c) && free(c));
     Ok(Layout { item, annotators, repeats })
 }
 
-fn all_different(table: &Table, column: usize) -> bool {
-    let mut seen = HashSet::new();
-    table.sample.len() > 1
-        && table.sample.iter().all(|row| seen.insert(row.cell(column).to_string()))
+/// Whether the first column names the items: its values are all different, and are not those of the
+/// other columns.
+fn names_items(table: &Table, all: &std::ops::Range<usize>) -> bool {
+    let mut own = HashSet::new();
+    let different = table.sample.iter().all(|row| own.insert(row.cell(0).to_string()));
+    let others = table.sample.iter().flat_map(|row| all.clone().skip(1).map(|c| row.cell(c)));
+    let others: HashSet<String> = others.map(ToString::to_string).collect();
+    table.sample.len() > 1 && different && !own.is_subset(&others)
 }
 
 fn detect(source: &Source, options: &ReadOptions) -> bool {
     let Source::Table(table) = source else {
         return false;
     };
+    if options.counts.is_some() {
+        return false;
+    }
+    if options.annotators.is_some() {
+        return true;
+    }
     let Ok(layout) = layout(table, options) else {
         return false;
     };
@@ -92,12 +143,12 @@ fn detect(source: &Source, options: &ReadOptions) -> bool {
     }
     let two = layout.annotators.len() >= 2;
     let named = two && layout.annotators.iter().all(|&c| names_annotator(&table.columns[c]));
-    named || (two && cells_are_labels(table, &layout.annotators, &long::missing(options, false)))
+    named || (two && cells_are_labels(table, &layout.annotators, &Missing::new(options, false)))
 }
 
-/// Whether the cells look like labels rather than counts: few different words, or whole numbers
-/// with gaps.
-fn cells_are_labels(table: &Table, annotators: &[usize], missing: &HashSet<String>) -> bool {
+/// Whether the cells look like labels rather than counts (few different words, or whole numbers
+/// with gaps), and two columns or more hold the same ones.
+fn cells_are_labels(table: &Table, annotators: &[usize], missing: &Missing) -> bool {
     let mut labels = HashSet::new();
     let (mut words, mut gaps, mut cells) = (0, 0, 0);
     for row in &table.sample {
@@ -117,12 +168,52 @@ fn cells_are_labels(table: &Table, annotators: &[usize], missing: &HashSet<Strin
         }
     }
     let few = labels.len() <= 30 && labels.len() * 2 <= cells;
-    few && (words == cells || (words == 0 && gaps > 0)) && cells > 0
+    let alike = strangers(table, annotators).len() + 2 <= annotators.len();
+    few && alike && (words == cells || (words == 0 && gaps > 0)) && cells > 0
+}
+
+/// The columns whose values stand in no other one: those of annotators share their labels.
+fn strangers(table: &Table, annotators: &[usize]) -> Vec<usize> {
+    let values: Vec<HashSet<String>> =
+        annotators.iter().map(|&c| columns::values(table, c)).collect();
+    let mut columns_with: HashMap<&String, usize> = HashMap::new();
+    values.iter().flatten().for_each(|value| *columns_with.entry(value).or_default() += 1);
+    let shares =
+        |at: usize| values[at].is_empty() || values[at].iter().any(|value| columns_with[value] > 1);
+    (0..annotators.len()).filter(|&at| !shares(at)).map(|at| annotators[at]).collect()
+}
+
+/// Columns that were guessed to be annotators must hold the same labels.
+fn check_strangers(table: &Table, layout: &Layout, options: &ReadOptions) -> Result<(), Problem> {
+    let named = layout.annotators.iter().all(|&c| names_annotator(&table.columns[c]));
+    if named || options.annotators.is_some() || table.sample.len() < 4 {
+        return Ok(());
+    }
+    let strangers = strangers(table, &layout.annotators);
+    if strangers.is_empty() {
+        return Ok(());
+    }
+    let names = |list: &[usize]| {
+        list.iter().map(|&c| table.columns[c].as_str()).collect::<Vec<_>>().join(", ")
+    };
+    let apart: HashSet<usize> = strangers.iter().copied().collect();
+    let rest: Vec<usize> =
+        layout.annotators.iter().copied().filter(|c| !apart.contains(c)).collect();
+    let doubt = match rest.is_empty() {
+        true => format!("the columns {} share no label", names(&strangers)),
+        false => format!("the columns {} share labels, {} not", names(&rest), names(&strangers)),
+    };
+    Err(Problem::Doubt {
+        doubt: format!("{doubt}: not all can be annotators"),
+        options: &[ReadOption::Annotators, ReadOption::Ignore],
+        remedy: "name the annotators with `annotators` (a list, or a pattern such as `rater_*`), or the \
+                 others with `ignore`",
+    })
 }
 
 /// The values that mean "no vote": −1 is one of them unless it may be a class.
-fn missing(table: &Table, layout: &Layout, options: &ReadOptions) -> HashSet<String> {
-    let mut missing = long::missing(options, false);
+fn missing(table: &Table, layout: &Layout, options: &ReadOptions) -> Missing {
+    let mut missing = Missing::new(options, false);
     if options.missing.is_some() {
         return missing;
     }
@@ -131,10 +222,23 @@ fn missing(table: &Table, layout: &Layout, options: &ReadOptions) -> HashSet<Str
     let negatives = table.sample.iter().any(|row| layout.annotators.iter().any(|&c| below(row, c)));
     let declared = options.classes.iter().flatten().any(|class| class == "-1");
     if !negatives && !declared {
-        missing.insert("-1".to_owned());
-        missing.insert("-1.0".to_owned());
+        missing.insert("-1");
     }
     missing
+}
+
+/// The character between the labels of a cell: as the user says, else guessed where cells may hold
+/// several.
+fn separator(table: &Table, layout: &Layout, collector: &mut Collector<'_>) -> Option<char> {
+    let options = collector.options;
+    if options.separator.is_some() || options.multilabel == MultiLabel::Error {
+        return options.separator;
+    }
+    let values: HashSet<String> =
+        layout.annotators.iter().flat_map(|&c| columns::values(table, c)).collect();
+    let (_, separator) = separator_of(values.iter().map(String::as_str))?;
+    collector.note("separator", format!("{separator:?} between the labels of a vote"));
+    Some(separator)
 }
 
 fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> {
@@ -149,10 +253,14 @@ fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> 
     if layout.annotators.is_empty() {
         return Err(collector.error(columns::no_column(&table, Role::Annotator)));
     }
+    check_strangers(&table, &layout, collector.options).map_err(|p| collector.error(p).row(1))?;
     let missing_values = missing(&table, &layout, collector.options);
     note(&table, &layout, &missing_values, collector);
+    let separator = separator(&table, &layout, collector);
+    let unsplit = collector.options.multilabel != MultiLabel::Error && separator.is_none();
+    let mut labels_seen = HashSet::new();
     let columns = table.columns.clone();
-    let mut missing = (0, None);
+    let mut missing = MissingVotes::default();
     let mut items = 0u64;
     // What patterns may still stand for, in votes: a name takes the memory of several.
     const ITEM: u64 = 16;
@@ -198,19 +306,36 @@ fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> 
                 collector.text(&id, text);
             }
             for &column in &layout.annotators {
-                match cell_text(row.cell(column)).filter(|text| !missing_values.contains(text)) {
-                    Some(label) => {
-                        collector.vote(&id, Some(&columns[column]), &label, 1.0, row.number)?;
+                let labels = match long_rows::cell_labels(row.cell(column), separator) {
+                    Ok(labels) => labels,
+                    Err(problem) => {
+                        let error = collector.error(problem).row(row.number).item(&id);
+                        collector.reject(error.column(&columns[column]))?;
+                        continue;
                     }
-                    None => {
-                        missing.0 += 1;
-                        missing.1.get_or_insert((id.clone(), row.number));
-                    }
+                };
+                let labels: Vec<&str> = labels
+                    .iter()
+                    .map(String::as_str)
+                    .filter(|label| !missing_values.contains(label))
+                    .collect();
+                if labels.is_empty() {
+                    let text = cell_text(row.cell(column)).unwrap_or_default();
+                    missing.add(&id, row.number, &text);
+                    continue;
                 }
+                if unsplit {
+                    labels_seen.extend(labels.iter().map(ToString::to_string));
+                }
+                collector.vote_several(&id, Some(&columns[column]), &labels, row.number)?;
             }
         }
     }
-    long::note_missing(collector, missing.0, missing.1);
+    missing.note(collector);
+    if let Some((label, _)) = separator_of(labels_seen.iter().map(String::as_str)) {
+        let error = collector.error(Problem::MultiLabel { text: shorten(label) });
+        collector.reject(error)?;
+    }
     Ok(())
 }
 
@@ -222,7 +347,7 @@ fn repeats(cell: &Value) -> Result<u64, Problem> {
     }
 }
 
-fn note(table: &Table, layout: &Layout, missing: &HashSet<String>, collector: &mut Collector<'_>) {
+fn note(table: &Table, layout: &Layout, missing: &Missing, collector: &mut Collector<'_>) {
     let item = layout.item.map_or("none: rows are numbered", |c| table.columns[c].as_str());
     if collector.options.item.is_none() {
         collector.note("item column", item);
@@ -232,21 +357,25 @@ fn note(table: &Table, layout: &Layout, missing: &HashSet<String>, collector: &m
         [first, .., last] => format!("{first} … {last} ({})", names.len()),
         _ => names.join(", "),
     };
-    collector.note("annotator columns", shown);
+    collector.note("annotator columns", shown.clone());
     if let Some(column) = layout.repeats {
         let value = format!("each row stands for `{}` items", table.columns[column]);
         collector.note("patterns", value);
     }
-    let used = table.columns.len()
-        - layout.annotators.len()
-        - usize::from(layout.item.is_some())
-        - usize::from(layout.repeats.is_some());
-    if used > 0 {
-        collector.note("other columns", format!("{used} left out"));
+    let mut used: HashSet<usize> = layout.annotators.iter().copied().collect();
+    used.extend(layout.item.iter().chain(&layout.repeats));
+    let others =
+        (0..table.columns.len()).filter(|c| !used.contains(c)).map(|c| table.columns[c].as_str());
+    let others: Vec<&str> = others.collect();
+    if !others.is_empty() {
+        let names = shorten(&others[..others.len().min(20)].join(", "));
+        collector.note("other columns", format!("{} left out: {names}", others.len()));
     }
-    let mut values: Vec<String> = missing.iter().map(|v| format!("{v:?}")).collect();
-    values.sort();
-    collector.note("missing means", values.join(" "));
+    collector.note("missing means", missing.describe());
+    collector.guesses = Some(Guesses {
+        labels: collector.options.annotators.is_none().then_some(shown),
+        ..Guesses::default()
+    });
 }
 
 #[cfg(test)]

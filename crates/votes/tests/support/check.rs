@@ -76,6 +76,12 @@ pub fn options(format: Option<&str>, choice: usize) -> ReadOptions {
         15 => options.item = Some("inner".to_owned()),
         16 => options.label = Some("a".to_owned()),
         17 | 18 => options.keep = Keep::Counts,
+        20 => options.annotators = names(&["*"]),
+        21 => options.counts = names(&["*"]),
+        22 => (options.one_hot, options.multilabel) = (names(&["*"]), MultiLabel::Each),
+        23 => (options.separator, options.multilabel) = (Some(';'), MultiLabel::Votes),
+        24 => options.ignore = names(&["#1"]),
+        25 => options.text = Some("#1".to_owned()),
         _ => {}
     }
     options
@@ -138,7 +144,8 @@ fn nothing_is_silent(
 
 /// In a long table a row is a vote or a missing one; canonical tables have rows for classes.
 fn every_row_counts(reading: &VoteFile, options: &ReadOptions, bytes: &[u8]) {
-    if reading.format.name != "long" {
+    // A vote for several labels is several votes, or none where no column is marked.
+    if reading.format.name != "long" || options.multilabel != MultiLabel::Error {
         return;
     }
     let input = Input::from_bytes("x", bytes.to_vec());

@@ -19,6 +19,7 @@ pub(super) fn read(rows: &[Entry], collector: &mut Collector<'_>) -> Result<(), 
     let asked = rows.iter().flat_map(|(_, entry)| asked(entry));
     let questions = asked.filter(|name| seen.insert(name.as_str())).cloned().collect();
     let question = answer::question(questions, collector)?;
+    let text = collector.options.text.as_deref().unwrap_or("text");
     let (mut unanswered, mut nameless) = (Places::default(), Places::default());
     for (row, entry) in rows {
         let row = *row;
@@ -27,7 +28,7 @@ pub(super) fn read(rows: &[Entry], collector: &mut Collector<'_>) -> Result<(), 
         };
         let first = !collector.builder.has_item(&id);
         collector.name_item(&id, row)?;
-        if let (true, Some(text)) = (first, entry.get("text").and_then(Value::as_str)) {
+        if let (true, Some(text)) = (first, entry.get(text).and_then(Value::as_str)) {
             collector.text(&id, text);
         }
         let given = entry.get(&question).unwrap_or(&Value::Null);

@@ -46,11 +46,21 @@ fn is_vote(result: &Value) -> bool {
 
 pub(super) fn read(tasks: &[Entry], collector: &mut Collector<'_>) -> Result<(), ReadError> {
     let question = question(tasks, collector)?;
+    let nameless = |(_, task): &Entry| task.get("id").is_none_or(Value::is_null);
+    let by_position = collector.options.item.is_none() && tasks.iter().all(nameless);
+    if by_position {
+        collector.note("items", "named by their position, from 0: the tasks have no id");
+    }
+    let text = collector.options.text.as_deref().unwrap_or("text");
     let mut left = LeftOut::default();
     for (row, task) in tasks {
         let row = *row;
         let data = task.get("data").unwrap_or(&Value::Null);
-        let Some(id) = answer::item_id(task, data, row, collector)? else {
+        let id = match by_position {
+            true => Some((row - 1).to_string()),
+            false => answer::item_id(task, data, row, collector)?,
+        };
+        let Some(id) = id else {
             continue;
         };
         if !collector.new_item(&id, row)? {
@@ -63,7 +73,7 @@ pub(super) fn read(tasks: &[Entry], collector: &mut Collector<'_>) -> Result<(),
         }
         list(task, &["drafts"]).iter().for_each(|_| left.drafts.add(&id, row));
         list(task, &["predictions"]).iter().for_each(|_| left.predictions.add(&id, row));
-        if let Some(text) = data["text"].as_str() {
+        if let Some(text) = data[text].as_str() {
             collector.text(&id, text);
         }
     }

@@ -13,6 +13,8 @@ use serde_json::{Map, Value};
 use super::checks::{self, Checks};
 use crate::collector::{Collector, Finding, Places, Severity};
 use crate::formats::Format;
+use dissensus_io::Example;
+use dissensus_io::ReadOption as O;
 use dissensus_io::Source;
 use dissensus_io::{Problem, ReadError};
 
@@ -21,6 +23,13 @@ pub(in crate::formats) const FORMAT: Format = Format {
     title: "Le-Wi-Di 2023: annotations and annotators as texts joined by commas",
     layout: r#"JSON: {"1": {"text", "annotations": "0,0,1", "annotators": "Ann1,Ann2,Ann3", "soft_label": {"0": 0.67, "1": 0.33}, "hard_label": "0"}, …}"#,
     trap: "soft labels are rounded and hard labels on ties were random: the votes are read, the rest compared",
+    examples: &[Example::text(
+        "votes.json",
+        r#"{"1": {"text": "Some text.", "annotations": "0,0,1", "annotators": "Ann1,Ann2,Ann3", "soft_label": {"0": 0.67, "1": 0.33}, "hard_label": "0"},
+ "2": {"text": "Another one.", "annotations": "1,1", "annotators": "Ann1,Ann4", "soft_label": {"0": 0.0, "1": 1.0}, "hard_label": "1"}}
+"#,
+    )],
+    options: &[O::Classes, O::Missing],
     detect: |source, _| checks::detect(source, Value::is_string),
     read,
 };

@@ -13,6 +13,8 @@ use super::checks::{self, Checks};
 use crate::collector::{Collector, Finding, Places, Severity};
 use crate::formats::Format;
 use crate::options::MultiLabel;
+use dissensus_io::Example;
+use dissensus_io::ReadOption as O;
 use dissensus_io::{ReadError, shorten};
 use dissensus_io::{Source, cell_text};
 
@@ -21,6 +23,13 @@ pub(in crate::formats) const FORMAT: Format = Format {
     title: "Le-Wi-Di 2025: annotations as an object of annotator and label",
     layout: r#"JSON: {"17": {"text": {…}, "annotations": {"Ann1": "neutral", "Ann2": "entailment,neutral"}, "soft_label": {…}}, …}"#,
     trap: "one annotator may choose several labels: an error unless `multilabel` says what they mean",
+    examples: &[Example::text(
+        "votes.json",
+        r#"{"17": {"text": {"sentence1": "A.", "sentence2": "B."}, "annotators": "Ann1,Ann2", "annotations": {"Ann1": "neutral", "Ann2": "entailment"}},
+ "18": {"text": {"sentence1": "C.", "sentence2": "D."}, "annotators": "Ann1", "annotations": {"Ann1": "neutral"}}}
+"#,
+    )],
+    options: &[O::Classes, O::Missing, O::Multilabel],
     detect: |source, _| checks::detect(source, Value::is_object),
     read,
 };

@@ -1,0 +1,207 @@
+//! Whether votes can be meant as they were read. A guess that the data speak against stops the
+//! reading; what the user said is read, and the linter reports the same doubts.
+
+use std::collections::HashMap;
+
+use dissensus_core::{Ballots, VoteTable};
+use dissensus_io::{Problem, ReadOption, shorten};
+
+use crate::options::{MultiLabel, ReadOptions};
+
+/// What was guessed of a table, to be checked when it has been read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Guesses {
+    /// The item's column, where it was guessed.
+    pub(crate) item: Option<String>,
+    /// Where labels are, where it was guessed.
+    pub(crate) labels: Option<String>,
+    /// Whether roles were given by the order of the columns alone.
+    pub(crate) nameless: bool,
+    /// The item, annotator and label of the first row of a table without names.
+    pub(crate) first_row: Vec<String>,
+}
+
+/// Classes of which there may be as many as items without a doubt.
+const FEW: usize = 20;
+/// Votes below which nothing can be said.
+const ENOUGH: u64 = 10;
+
+fn votes(table: &VoteTable) -> u64 {
+    match table.ballots() {
+        Ballots::Votes(votes) => votes.len() as u64,
+        Ballots::Counts(counts) => counts.total(),
+        Ballots::Probabilities(_) => 0,
+    }
+}
+
+/// Whether there are as many classes as items.
+pub(crate) fn as_many_classes_as_items(table: &VoteTable) -> bool {
+    let classes = table.classes().len();
+    classes >= FEW && classes >= table.len() && votes(table) < 3 * classes as u64
+}
+
+/// Whether the classes are sentences.
+pub(crate) fn sentences(table: &VoteTable) -> bool {
+    let names = table.classes().names();
+    let letters: usize = names.iter().map(|name| name.chars().count()).sum();
+    names.len() > 2 && letters > 40 * names.len() && votes(table) < 5 * names.len() as u64
+}
+
+/// Whether the classes are values of a continuous scale.
+pub(crate) fn continuous(table: &VoteTable) -> bool {
+    let names = table.classes().names();
+    let numbers: Vec<f64> = names.iter().map_while(|name| name.parse().ok()).collect();
+    let fraction = |value: &f64| value.fract() != 0.0;
+    let fractions = numbers.iter().filter(|value| fraction(value)).count();
+    numbers.len() == names.len()
+        && fractions * 2 > numbers.len()
+        && (numbers.len() > 30 || (numbers.len() > 10 && 2 * numbers.len() as u64 > votes(table)))
+}
+
+/// Whether several annotators voted and no item has two votes.
+pub(crate) fn one_vote_each(table: &VoteTable) -> bool {
+    table.annotators().len() > 1 && votes(table) >= ENOUGH && votes(table) == table.len() as u64
+}
+
+/// A label that is several others with a separator between, and the separator: every part of it
+/// must stand elsewhere too, alone or as a part.
+pub(crate) fn separator_of<'l>(
+    labels: impl Iterator<Item = &'l str> + Clone,
+) -> Option<(&'l str, char)> {
+    [';', '|', ',', '#'].into_iter().find_map(|separator| {
+        let parts = |label: &'l str| label.split(separator).map(str::trim);
+        // Of each part, how many labels have it.
+        let mut known: HashMap<&str, usize> = HashMap::new();
+        for label in labels.clone() {
+            let mut own: Vec<&str> = parts(label).collect();
+            own.sort_unstable();
+            own.dedup();
+            own.into_iter().for_each(|part| *known.entry(part).or_default() += 1);
+        }
+        let joined = |label: &&'l str| {
+            label.contains(separator)
+                && parts(label)
+                    .all(|part| !part.is_empty() && known.get(part).is_some_and(|n| *n > 1))
+        };
+        labels.clone().find(joined).map(|label| (label, separator))
+    })
+}
+
+/// What speaks against the guesses.
+pub(crate) fn check(
+    table: &VoteTable,
+    guesses: &Guesses,
+    options: &ReadOptions,
+) -> Option<Problem> {
+    if options.classes.is_none() && options.multilabel == MultiLabel::Error {
+        let names = table.classes().names().iter().map(String::as_str);
+        if let Some((label, _)) = separator_of(names) {
+            return Some(Problem::MultiLabel { text: shorten(label) });
+        }
+    }
+    first_row(table, guesses)
+        .or_else(|| labels(table, guesses.labels.as_deref()?, options))
+        .or_else(|| items(table, guesses))
+}
+
+fn labels(table: &VoteTable, place: &str, options: &ReadOptions) -> Option<Problem> {
+    if options.classes.is_some() {
+        return None;
+    }
+    let classes = table.classes().len();
+    let what = if continuous(table) {
+        format!("{classes} numbers with fractions are hardly classes")
+    } else if sentences(table) {
+        "labels as long as sentences are hardly classes".to_owned()
+    } else if as_many_classes_as_items(table) {
+        format!("{classes} classes for {} items are hardly classes", table.len())
+    } else {
+        return None;
+    };
+    Some(Problem::Doubt {
+        doubt: format!("{what} (taken from {place:?})"),
+        options: &[ReadOption::Label],
+        remedy: "name the column of labels with `label`; if it is this one, name it too",
+    })
+}
+
+fn items(table: &VoteTable, guesses: &Guesses) -> Option<Problem> {
+    let (items, people) = (table.len(), table.annotators().len());
+    let column = guesses.item.as_ref()?;
+    let untold =
+        guesses.nameless || matches!(column.to_lowercase().as_str(), "id" | "rowid" | "row_id");
+    let doubt = if guesses.nameless && people > items && people as u64 >= ENOUGH {
+        format!(
+            "the columns have no names, and {column:?} was taken for the item: {people} annotators \
+             on {items} items are more likely {people} items by {items} annotators"
+        )
+    } else if untold && one_vote_each(table) {
+        format!(
+            "each of the {items} items has one vote, although there are {people} annotators: {column:?} \
+             may number the rows"
+        )
+    } else {
+        return None;
+    };
+    let remedy = "name the columns with `item` and `annotator` (a name, or #2 for the second); if it is \
+                  as it was read, name them too";
+    Some(Problem::Doubt { doubt, options: &[ReadOption::Item, ReadOption::Annotator], remedy })
+}
+
+/// A first row that reads like a header, or like the sizes of the table.
+fn first_row(table: &VoteTable, guesses: &Guesses) -> Option<Problem> {
+    let label = guesses.first_row.last()?;
+    let Ballots::Votes(votes) = table.ballots() else {
+        return None;
+    };
+    let number = |text: &str| text.trim().parse::<f64>().ok();
+    let mut words = table.classes().names().iter().filter(|name| number(name).is_none());
+    let only_word = words.next().is_some_and(|word| word == label.trim()) && words.next().is_none();
+    let once = || {
+        let class = table.classes().names().iter().position(|name| name == label.trim());
+        let all = (0..table.len()).flat_map(|item| votes.of(item));
+        all.filter(|vote| Some(usize::from(vote.class)) == class).count() == 1
+    };
+    if only_word && table.classes().len() > 2 && once() {
+        return Some(Problem::Doubt {
+            doubt: format!("the first row reads like a header ({:?})", guesses.first_row.join(" ")),
+            options: &[ReadOption::Header],
+            remedy: "say so with `header = true`",
+        });
+    }
+    // The sizes without this row, which may itself name an item, an annotator and a class.
+    let alone = table.items().iter().next() == guesses.first_row.first().map(String::as_str)
+        && votes.of(0).count() == 1;
+    let all = votes.len();
+    let (people, classes) = (table.annotators().len(), table.classes().len());
+    let less = |n: usize| n.saturating_sub(1);
+    let sizes = [less(table.len()), less(people), people, less(classes), classes, less(all)];
+    let is_size =
+        |text: &&String| number(text).is_some_and(|v| sizes.iter().any(|&s| s as f64 == v));
+    let large =
+        guesses.first_row.iter().filter_map(|text| number(text)).any(|v| v >= ENOUGH as f64);
+    if alone && large && guesses.first_row.iter().filter(is_size).count() >= 3 {
+        return Some(Problem::Doubt {
+            doubt: format!("the first row reads like sizes ({:?})", guesses.first_row.join(" ")),
+            options: &[],
+            remedy: "remove it from the file",
+        });
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_of_several_parts() {
+        let found = |labels: &[&'static str]| separator_of(labels.iter().copied());
+        assert_eq!(found(&["a", "b", "a;b"]), Some(("a;b", ';')));
+        assert_eq!(found(&["x|y", "y|z", "z|x"]), Some(("x|y", '|')));
+        assert_eq!(found(&["entailment,neutral", "neutral", "entailment"]).unwrap().1, ',');
+        // A part that stands nowhere else makes it a name.
+        assert_eq!(found(&["Austin, TX", "Dallas, TX", "Boston"]), None);
+        assert_eq!(found(&["yes", "no", "yes;"]), None);
+    }
+}
