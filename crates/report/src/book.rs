@@ -84,7 +84,7 @@ impl Book {
     }
 
     /// An arm for people.
-    pub(crate) fn arm_title<'a>(&'a self, name: &'a str) -> &'a str {
+    pub fn arm_title<'a>(&'a self, name: &'a str) -> &'a str {
         titled(name, self.arms.iter().find(|arm| arm.name == name).map(|arm| &arm.title))
     }
 
