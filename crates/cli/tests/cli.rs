@@ -526,9 +526,63 @@ fn models_on_different_items_have_no_best() {
         show(&common::dissensus(folder.path(), &[&files[..], &["--markdown"]].concat(), b""))
     };
     let (different, same) = (scored("two.csv"), scored("also.csv"));
-    assert!(different.contains("different items") && !different.contains("**"), "{different}");
-    assert!(!same.contains("different items") && same.contains("**"), "{same}");
+    let said = "do not predict the same items";
+    assert!(different.contains(said) && !different.contains("**"), "{different}");
+    assert!(!same.contains(said) && same.contains("**"), "{same}");
     let files = ["compare", "--votes", "votes.csv", "--predictions", "all.csv", "two.csv"];
     let compared = show(&common::dissensus(folder.path(), &files, b""));
-    assert!(compared.contains("compared on the 2 that every one of them predicts"), "{compared}");
+    assert!(compared.contains("1 of its 3 items are left out"), "{compared}");
+}
+
+/// Every command that reads votes has every option of reading them.
+#[test]
+fn options_of_reading_are_the_same_everywhere() {
+    let options = [
+        "--format",
+        "--item",
+        "--annotator",
+        "--label",
+        "--weight",
+        "--text",
+        "--annotators",
+        "--counts",
+        "--one-hot",
+        "--ignore",
+        "--classes",
+        "--missing",
+        "--values",
+        "--multilabel",
+        "--separator",
+        "--delimiter",
+        "--no-header",
+    ];
+    for command in [
+        &["votes", "inspect"][..],
+        &["votes", "lint"],
+        &["votes", "convert"],
+        &["study", "new"],
+        &["score"],
+        &["compare"],
+        &["deliver"],
+        &["baseline"],
+        &["embed"],
+    ] {
+        let help = show(&dissensus(&[command, &["--help"]].concat()));
+        for option in options {
+            assert!(
+                help.contains(&format!(" {option} ")) || help.contains(&format!(" {option}\n")),
+                "{command:?} has no {option}"
+            );
+        }
+    }
+    let keys = show(&dissensus(&["train", "--template"]));
+    for option in options.iter().filter(|option| **option != "--no-header") {
+        let key = option.trim_start_matches('-').replace('-', "_");
+        assert!(keys.contains(&format!("\n# {key} = ")), "data.{key} is not a key");
+    }
+    let wide = "item,rater_1,rater_2,comment\na,cat,dog,x\nb,dog,dog,y\n";
+    let arguments =
+        ["votes", "inspect", "-", "--annotators", "rater_*", "--ignore", "comment", "--json"];
+    let read = show(&with_input(&arguments, wide.as_bytes()));
+    assert!(read.contains("\"votes\": 4") && read.starts_with("exit code: 0"), "{read}");
 }

@@ -40,6 +40,18 @@ pub(crate) struct VoteArgs {
     /// Column of the items' texts
     #[arg(long, value_name = "COLUMN", help_heading = READING)]
     text: Option<String>,
+    /// Columns of the annotators in a table with one row per item: names or patterns such as rater_*
+    #[arg(long, value_name = "GLOB,…", value_delimiter = ',', help_heading = READING)]
+    annotators: Option<Vec<String>>,
+    /// Columns of numbers of votes, one per class: names or patterns
+    #[arg(long, value_name = "GLOB,…", value_delimiter = ',', help_heading = READING)]
+    counts: Option<Vec<String>>,
+    /// Columns of 0 and 1, one per class, in a table with one row per vote: names or patterns
+    #[arg(long, value_name = "GLOB,…", value_delimiter = ',', help_heading = READING)]
+    one_hot: Option<Vec<String>>,
+    /// Columns to leave out: names or patterns
+    #[arg(long, value_name = "GLOB,…", value_delimiter = ',', help_heading = READING)]
+    ignore: Option<Vec<String>>,
     /// The classes in order, separated by commas; any other label is an error
     #[arg(long, value_name = "A,B,…", value_delimiter = ',', help_heading = READING)]
     classes: Option<Vec<String>>,
@@ -52,6 +64,9 @@ pub(crate) struct VoteArgs {
     /// How to count a vote for several labels: error, each, or only=CLASS [default: error]
     #[arg(long, value_name = "RULE", value_parser = checked::<MultiLabel>, help_heading = READING)]
     multilabel: Option<String>,
+    /// The character between the labels of one vote [default: guessed where --multilabel is given]
+    #[arg(long, value_name = "CHAR", help_heading = READING)]
+    separator: Option<char>,
     /// The delimiter of a text table: one character, or `tab`
     #[arg(long, value_name = "CHAR", value_parser = checked::<Delimiter>, help_heading = READING)]
     delimiter: Option<String>,
@@ -81,10 +96,15 @@ impl VoteArgs {
             ("label", json!(self.label)),
             ("weight", json!(self.weight)),
             ("text", json!(self.text)),
+            ("annotators", json!(self.annotators)),
+            ("counts", json!(self.counts)),
+            ("one_hot", json!(self.one_hot)),
+            ("ignore", json!(self.ignore)),
             ("classes", json!(self.classes)),
             ("missing", json!(self.missing)),
             ("values", json!(self.values)),
             ("multilabel", json!(self.multilabel)),
+            ("separator", json!(self.separator)),
             ("delimiter", json!(self.delimiter)),
             ("header", json!(self.no_header.then_some(false))),
         ];

@@ -10,7 +10,7 @@ use dissensus::{ScoreError, ScoreOptions, compare_items, compare_seeds};
 
 use crate::args::EvaluateArgs;
 use crate::ui::table::{Form, print};
-use crate::ui::{self, paint, progress::Terminal};
+use crate::ui::{self, paint, progress::Terminal, text};
 
 /// Compare models on the same items, or methods over paired seeds.
 ///
@@ -59,11 +59,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 /// Models on the same items: differences with bootstrap intervals.
 fn items(args: &Args, options: &ScoreOptions, table: &VoteTable) -> anyhow::Result<()> {
     let models = args.evaluation.evaluate(table, &args.predictions, options, true)?;
-    if let Some(more) = models.iter().find(|model| model.matched_items > model.items.len()) {
-        let (items, name, own) = (models[0].items.len(), &more.name, more.matched_items);
+    for model in models.iter().filter(|model| model.matched_items > model.items.len()) {
+        let left_out = text::thousands(model.matched_items - model.items.len());
         ui::note(&format!(
-            "the models predict different items ({name}: {own}); all are compared on the {items} that \
-             every one of them predicts"
+            "{}: {left_out} of its {} items are left out, because not all models predict them",
+            model.name,
+            text::thousands(model.matched_items)
         ));
     }
     let found = compare_items(&models, options, &Terminal::named("comparing"))?;

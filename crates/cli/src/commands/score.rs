@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::predict::warn_trained;
 use crate::args::{EvaluateArgs, FormArgs, StoreArgs, whole};
-use crate::ui::{self, paint, progress::Terminal, table};
+use crate::ui::{self, paint, progress::Terminal, table, text};
 
 /// Evaluate predictions against the votes.
 ///
@@ -98,10 +98,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         });
     };
     if on_different_items(&scores) {
-        ui::note(
-            "the models are scored on different items, so their values are not comparable and none is \
-             marked as the best; `dissensus compare` uses the items that all of them predict",
-        );
+        let counts =
+            models.iter().map(|m| format!("{} {}", m.name, text::thousands(m.items.len())));
+        let counts = counts.collect::<Vec<_>>().join(", ");
+        ui::note(&format!(
+            "the models do not predict the same items ({counts}), so no value is marked as the best; \
+             `dissensus compare` compares them on the items that all predict"
+        ));
     }
     table::print(&[scores_table(&scores, &options.chosen()?, form)], form)?;
     for (score, cell) in scores.iter().flat_map(|s| s.metrics.iter().map(move |cell| (s, cell))) {

@@ -134,6 +134,18 @@ pub struct Reading {
     /// The column of texts, for an encoder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// The columns of annotators in a table with one row per item: names or patterns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub annotators: Option<Vec<String>>,
+    /// The columns of numbers of votes, one per class: names or patterns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counts: Option<Vec<String>>,
+    /// The columns of 0 and 1, one per class: names or patterns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub one_hot: Option<Vec<String>>,
+    /// The columns that are left out: names or patterns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ignore: Option<Vec<String>>,
     /// The classes, in order.
     pub classes: Option<Vec<String>>,
     /// The delimiter of a text table.
@@ -144,6 +156,9 @@ pub struct Reading {
     pub missing: Option<Vec<String>>,
     /// What a vote for several labels means: `error`, `each` or `only=CLASS`.
     pub multilabel: Option<String>,
+    /// The character between the labels of one vote.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub separator: Option<char>,
     /// What the numbers of a matrix are: `counts`, `probabilities` or `labels`.
     pub values: Option<&'static str>,
 }
@@ -321,6 +336,15 @@ impl Reading {
             text: column("text")?,
             ..Self::default()
         };
+        let mut columns = |name| reader.optional("data", name, |value| several(value, text));
+        reading.annotators = columns("annotators")?;
+        reading.counts = columns("counts")?;
+        reading.one_hot = columns("one_hot")?;
+        reading.ignore = columns("ignore")?;
+        reading.separator = reader.optional("data", "separator", |value| {
+            let mut letters = value.as_str().ok_or(Refusal::Unexpected)?.chars();
+            letters.next().filter(|_| letters.next().is_none()).ok_or(Refusal::Unexpected)
+        })?;
         reading.classes = reader.optional("data", "classes", |value| {
             let classes = value.as_array().map(|_| several(value, text)).transpose()?;
             classes.filter(|classes| classes.len() > 1).ok_or(Refusal::Unexpected)

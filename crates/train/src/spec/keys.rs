@@ -124,6 +124,7 @@ const STOP: &str = "false, true, or a table with patience and minimum";
 const VOTES_PER_ITEM: &str = r#"a whole number of votes, at least 1, or "all"; or a list of them"#;
 const SEED: &str = r#""run" for each run's own seed, or a whole number, at least 0"#;
 const SEEDS: &str = "how many (at least 1), or a list of whole numbers, at least 0";
+const COLUMNS: &str = "a column or pattern such as \"rater_*\", or a list of them";
 const DEVICE: &str = r#""auto", "cpu", "cuda", or a GPU by its number, as in "cuda:1"; for one run at a time "cuda:exclusive""#;
 
 /// Every key, in the order of the template. A name stands more than once where its default depends
@@ -163,11 +164,16 @@ const FIXED: &[Key] = &[
     bare("data", "label", "the name of a column").with(VOTES),
     bare("data", "weight", "the name of a column").with(VOTES),
     bare("data", "text", "the name of a column").with(VOTES),
+    bare("data", "annotators", COLUMNS).with(VOTES),
+    bare("data", "counts", COLUMNS).with(VOTES),
+    bare("data", "one_hot", COLUMNS).with(VOTES),
+    bare("data", "ignore", COLUMNS).with(VOTES),
     bare("data", "classes", "a list of names, at least 2").with(VOTES),
     bare("data", "delimiter", "one character, or \"tab\"").with(VOTES),
     bare("data", "header", YES_NO).with(VOTES),
     bare("data", "missing", "a value, or a list of values").with(VOTES),
     bare("data", "multilabel", r#""error", "each" or "only=CLASS""#).with(VOTES),
+    bare("data", "separator", "one character").with(VOTES),
     bare("data", "values", TEXT).with(VOTES),
     bare("data", "split_column", "the name of a column").with(VOTES),
     bare("data", "split_files", SPLIT_FILES),
