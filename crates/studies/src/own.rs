@@ -215,12 +215,12 @@ mod tests {
         assert!(text.contains(head), "{text}");
         assert!(text.contains("name = \"mlp\"") && text.contains("optimizer = \"adam\""), "{text}");
         assert!(text.contains("multipass does not show all"), "{text}");
-        assert!(text.contains("items = 400") && !text.contains("kind = \"pictures\""), "{text}");
+        assert!(text.contains("items = 400") && !text.contains("kind = \"images\""), "{text}");
         let study = Study::parse(&text, "mine.toml").unwrap();
         assert_eq!((study.arms.len(), study.scales.len(), study.claims.len()), (5, 1, 2));
         let text = written(&counts(300, 5), Shape::Map { height: 8, width: 8, channels: 1 });
         assert!(
-            text.contains("name = \"smallcnn\"") && text.contains("kind = \"pictures\""),
+            text.contains("name = \"smallcnn\"") && text.contains("kind = \"images\""),
             "{text}"
         );
         assert!(!text.contains("items = 400") && !text.contains("does not show"), "{text}");
