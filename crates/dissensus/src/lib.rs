@@ -20,10 +20,12 @@
 //! let votes = read_votes("votes.csv".as_ref(), &Default::default())?; // item, annotator, label
 //! let inputs = read_inputs("features.csv".as_ref(), &Default::default(), &Default::default())?;
 //!
-//! let plan = RunPlan::new("sls")?.model(Model::named("mlp")?).epochs(20);
+//! // The epoch is selected on the validation part and judged on the test part.
+//! let parts = [("train", 0.7), ("validation", 0.1), ("test", 0.2)];
+//! let plan = RunPlan::new("sls")?.model(Model::named("mlp")?).epochs(20).split(&parts);
 //! let trained = fit(&votes, &inputs, &plan, &Cpu, &FitOptions::default())?;
 //!
-//! let predictions = trained.predict(&Cpu, &inputs)?.to_predictions("sls");
+//! let predictions = trained.test_predictions().to_predictions("sls");
 //! let scores = score(&votes, &predictions, &ScoreOptions::default())?;
 //! println!("soft NLL {:?}", scores.metric("soft_nll"));
 //! # assert!(scores.metric("soft_nll").and_then(|score| score.value).is_some_and(|nll| nll < 0.7));
@@ -59,6 +61,7 @@ mod reporting;
 mod score;
 mod study;
 pub mod tables;
+mod trained_on;
 mod verbs;
 
 #[rustfmt::skip]
@@ -107,4 +110,5 @@ pub use study::{
     StudyEvent, StudyOptions, StudyOutcome, check_stages, drop_weights, is_study_file, open_study,
     plan_study, run_study, stored_study, train_study,
 };
+pub use trained_on::{count_same, trained_on};
 pub use verbs::{VERSION, environment, fit, read_votes};

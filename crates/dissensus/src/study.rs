@@ -271,3 +271,21 @@ pub fn drop_weights(plan: &Plan<'_>, store: &Store) -> Result<(usize, u64), Erro
     }
     Ok((runs, bytes))
 }
+
+#[cfg(test)]
+mod tests {
+    use dissensus_studies::Study;
+
+    use super::*;
+
+    #[test]
+    fn the_run_section_of_a_study_applies() {
+        let text = "data.dataset = 'blends'\ndelivery.methods = 'soft'\n[run]\njobs = 2\n\
+                    threads = 3\ncheckpoint = 'end'\ntensorboard = true\n";
+        let run = Study::parse(text, "mine.toml").unwrap().run_settings().unwrap();
+        let device = OpenDevice::cpu();
+        let options = StudyOptions::of(&run, &device);
+        assert_eq!((options.jobs, options.threads), (Some(2), Some(3)));
+        assert_eq!((options.checkpoint, options.tensorboard), (Checkpoint::End, true));
+    }
+}

@@ -16,12 +16,14 @@
 mod deterministic;
 mod draws;
 mod epochs;
+mod isotropic_noise;
 mod label_smoothing;
 mod listed;
 mod majority;
 mod mixup;
 mod multipass;
 mod prepared;
+mod shuffled_noise;
 mod shuffled_sls;
 mod sls;
 mod soft;
@@ -45,6 +47,8 @@ use prepared::Kind;
 pub const DELIVERIES: &[DeliveryEntry] = &[
     soft::ENTRY,
     soft_noise::ENTRY,
+    isotropic_noise::ENTRY,
+    shuffled_noise::ENTRY,
     multipass::ENTRY,
     deterministic::ENTRY,
     sls::ENTRY,
@@ -162,7 +166,7 @@ mod tests {
     fn settings_are_checked() {
         let error = |text: &str| text.parse::<Delivery>().unwrap_err().to_string();
         assert!(error("multi_pas").contains(r#"did you mean "multipass"?"#));
-        assert!(error("multi_pas").contains("soft, soft_noise, multipass, deterministic, sls"));
+        assert!(error("multi_pas").contains("soft, soft_noise, isotropic_noise, shuffled_noise"));
         assert_eq!(error("soft:x=1"), r#"soft has no setting "x"; it has none"#);
         assert_eq!(error("sls:evry=1"), r#"sls has no setting "evry"; it has every"#);
         let message = error("label_smoothing:eps=1");

@@ -10,9 +10,9 @@
 //! |---|---|---|
 //! | [`SLS`] | (n, key, d / 4, 0), word d mod 4 | the label of draw d = epoch / `every` |
 //! | [`PASS`] | (n, key, 0, 0) | the shuffle of an example's votes |
-//! | [`SWAP`] | (0, key, 0, 0), word 0 | whose distribution an example gets in `shuffled_sls` |
+//! | [`SWAP`] | (0, key, 0, 0), word 0 | whose distribution an example gets in `shuffled_sls` and `shuffled_noise` |
 //! | [`TIES`] | (n, key, 0, 0) | which of the most-voted classes is the majority |
-//! | [`NOISE`] | (0, key, epoch, class), words 0 and 1 | the normal number of a class in `soft_noise` |
+//! | [`NOISE`] | (0, key, epoch, class), words 0 and 1 | the normal number of a class in `soft_noise` and its controls |
 //! | [`MIX`] | (n, epoch, batch, 0) | λ of a mixed batch |
 //! | [`PAIR`] | (n, epoch, batch, 0) | which examples of a batch are mixed |
 //! | [`SPARSE`] | (n, key, k, 0) | k votes with replacement |

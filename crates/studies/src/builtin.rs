@@ -47,6 +47,11 @@ pub const BUILTIN: &[Builtin] = &[
         text: include_str!("builtin/same-target-further.toml"),
     },
     Builtin {
+        name: "same-target-why",
+        title: "Same target, why: selection and noise",
+        text: include_str!("builtin/same-target-why.toml"),
+    },
+    Builtin {
         name: "soft-label",
         title: "Soft-label training on frozen embeddings",
         text: concat!(

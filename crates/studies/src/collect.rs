@@ -189,7 +189,7 @@ impl Plan<'_> {
         let failed = |id: &RunId| collected.failed.iter().any(|failure| failure.id == *id);
         let open = |job: &&Job| !ran.contains_key(&job.id) && !failed(&job.id);
         collected.missing += jobs.iter().filter(open).count();
-        let kept = self.kept(folder, &jobs, &ran, &mut collected.unexamined)?;
+        let kept = self.kept(store, &jobs, &ran, &mut collected.unexamined)?;
         for (job, kept) in jobs.iter().zip(&kept) {
             let of_run = numbers.get(&job.id).into_iter().flatten();
             let looked = kept.iter().flat_map(|kept| &kept.numbers);
@@ -198,10 +198,10 @@ impl Plan<'_> {
         Ok(Gathered { jobs, ran, kept, collected })
     }
 
-    /// What stages that look into models found of these jobs, as the study's folder has it.
+    /// What stages that look into models found of these jobs, as the store has it.
     fn kept(
         &self,
-        folder: StudyFolder,
+        store: &Store,
         jobs: &[Job],
         ran: &BTreeMap<RunId, Ran>,
         unexamined: &mut BTreeMap<String, usize>,
@@ -210,7 +210,7 @@ impl Plan<'_> {
         if !self.has_examinations() {
             return Ok(all);
         }
-        let files = KeptFiles::open(folder)?;
+        let files = KeptFiles::open(store, &self.study().name)?;
         for stage in self.examinations() {
             for group in stage.groups(jobs) {
                 for job in group.subjects().iter().filter(|job| ran.contains_key(&job.id)) {
@@ -228,7 +228,7 @@ impl Plan<'_> {
         Ok(all)
     }
 
-    fn row(&self, job: &Job, number: &Number) -> Row {
+    pub(crate) fn row(&self, job: &Job, number: &Number) -> Row {
         Row {
             study: self.study().name.clone(),
             dataset: job.dataset.clone(),

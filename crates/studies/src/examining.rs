@@ -60,7 +60,7 @@ impl Plan<'_> {
         let mut work = Work {
             plan: self,
             ran: with_weights(store, &jobs)?,
-            files: KeptFiles::open(store.study(&self.study().name)?)?,
+            files: KeptFiles::open(store, &self.study().name)?,
             context,
             cancel,
             progress,
@@ -91,7 +91,7 @@ impl Plan<'_> {
     /// Runs that no stage needs the weights of any more, as all have been looked into.
     pub fn spent(&self, store: &Store) -> Result<Vec<RunId>, StudyError> {
         let jobs = self.finals(store)?.jobs;
-        let files = KeptFiles::open(store.study(&self.study().name)?)?;
+        let files = KeptFiles::open(store, &self.study().name)?;
         let mut needed: Vec<&RunId> = Vec::new();
         for stage in self.examinations() {
             for group in stage.groups(&jobs) {

@@ -66,7 +66,7 @@ pub use file::{
 };
 pub(crate) use finished::Finished;
 pub use material::Material;
-pub use own::Own;
+pub use own::NewStudy;
 pub use plan::{Finals, Job, Plan, PlanOptions, Undecided, distinct};
 pub use results::Number;
 pub use run_summary::{

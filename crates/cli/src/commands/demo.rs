@@ -126,7 +126,7 @@ fn train(args: &Args, blends: &Blends) -> anyhow::Result<ExitCode> {
     let title = "Delivery methods on the same votes";
     ui::out(&format!("\n{} (selected epoch, mean ± sd over seeds)\n", paint::title(title)))?;
     print(&[summary.table()], Form::Terminal)?;
-    ui::out(&format!("\n{}\n", dissensus::demo_sentences(&summary)))?;
+    ui::out(&format!("\n{}\n", dissensus::demo_sentences(&plan.book(&store)?)?))?;
     let out = report::beside(&args.store, "-report");
     let report = dissensus::write_report(&plan, &store, &out)?;
     ui::err(&report::words(&report, &out));

@@ -36,7 +36,7 @@ pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
 };
 
 /// The place of the example whose distribution each example gets.
-fn donors(source: &Source<'_>, seed: u64) -> Vec<usize> {
+pub(super) fn donors(source: &Source<'_>, seed: u64) -> Vec<usize> {
     let keys = source.keys();
     let word = |&key: &u64| philox::block([seed, streams::SWAP], [0, key, 0, 0])[0];
     let sorted = |numbers: Vec<u64>| {

@@ -23,7 +23,8 @@ use rayon::prelude::*;
 
 use super::prepared::EpochRows;
 use super::{Delivers, DeliveryEntry, Kind, method};
-use crate::{Setting, streams};
+use crate::params::Given;
+use crate::{LabelError, Setting, Source, streams};
 
 pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
     name: "soft_noise",
@@ -33,59 +34,100 @@ pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
            scale^2 (Diag(p_i) - p_i p_i^T)",
     delivers: Delivers::EpochDistributions,
     needs_counts: false,
-    settings: &[Setting {
-        name: "scale",
-        description: "the standard deviation of the noise, in that of SLS",
-        default: "1",
-        expected: "a number from 0 to 10",
-    }],
+    settings: &[SCALE],
     make: |given| {
-        let scale = given.next(|scale| (0.0..=10.0).contains(scale))?;
-        Ok(method(move |source, seed| {
-            Ok(Kind::Varying(Box::new(Noise {
-                rows: source.distributions(),
-                classes: source.classes().len().max(1),
-                keys: Arc::clone(source.keys()),
-                seed,
-                scale,
-            })))
-        }))
+        let scale = scale(given)?;
+        Ok(method(move |source, seed| Ok(Noise::kind(source, seed, scale, Shape::Labels(None)))))
     },
 };
 
+pub(super) const SCALE: Setting = Setting {
+    name: "scale",
+    description: "the standard deviation of the noise, in that of SLS",
+    default: "1",
+    expected: "a number from 0 to 10",
+};
+
+pub(super) fn scale(given: &mut Given) -> Result<f64, LabelError> {
+    given.next(|scale| (0.0..=10.0).contains(scale))
+}
+
 /// Distributions, and the noise that an epoch adds to them.
-struct Noise {
+pub(super) struct Noise {
     rows: Vec<f64>,
     classes: usize,
     keys: Arc<[u64]>,
     seed: u64,
     scale: f64,
+    shape: Shape,
+}
+
+/// The covariance of the noise.
+pub(super) enum Shape {
+    /// That of labels drawn from the distributions themselves, or from these.
+    Labels(Option<Vec<f64>>),
+    /// The same variance in every direction, as much as drawn labels have.
+    Isotropic,
 }
 
 impl EpochRows for Noise {
     fn fill(&self, epoch: u64, out: &mut Vec<f64>) {
         out.resize(self.rows.len(), 0.0);
-        let rows = self.rows.par_chunks_exact(self.classes).zip(&self.keys[..]);
-        let both = out.par_chunks_exact_mut(self.classes).zip(rows).with_min_len(256);
-        both.for_each(|(out, (p, &key))| self.row(epoch, key, p, out));
+        let shapes = match &self.shape {
+            Shape::Labels(Some(others)) => others,
+            Shape::Labels(None) | Shape::Isotropic => &self.rows,
+        };
+        let rows =
+            self.rows.par_chunks_exact(self.classes).zip(shapes.par_chunks_exact(self.classes));
+        let items = out.par_chunks_exact_mut(self.classes).zip(rows).zip(&self.keys[..]);
+        items.with_min_len(256).for_each(|((out, (p, q)), &key)| match self.shape {
+            Shape::Labels(_) => self.labels(epoch, key, p, q, out),
+            Shape::Isotropic => self.isotropic(epoch, key, p, out),
+        });
     }
 }
 
 impl Noise {
-    fn row(&self, epoch: u64, key: u64, p: &[f64], out: &mut [f64]) {
+    pub(super) fn kind(source: &Source<'_>, seed: u64, scale: f64, shape: Shape) -> Kind {
+        Kind::Varying(Box::new(Noise {
+            rows: source.distributions(),
+            classes: source.classes().len().max(1),
+            keys: Arc::clone(source.keys()),
+            seed,
+            scale,
+            shape,
+        }))
+    }
+
+    fn normal(&self, epoch: u64, key: u64, class: u64) -> f64 {
+        Stream::new([self.seed, streams::NOISE], [key, epoch, class]).normal()
+    }
+
+    /// p with noise of the covariance of labels that are drawn from q.
+    fn labels(&self, epoch: u64, key: u64, p: &[f64], q: &[f64], out: &mut [f64]) {
         let mut sum = 0.0;
-        for ((class, &p), to) in (0..).zip(p).zip(out.iter_mut()) {
+        for ((class, &q), to) in (0..).zip(q).zip(out.iter_mut()) {
             // Classes without a share have no noise, and need no number for it.
             *to = 0.0;
-            if p > 0.0 {
-                let place = [key, epoch, class];
-                let z = Stream::new([self.seed, streams::NOISE], place).normal();
-                *to = self.scale * p.sqrt() * z;
+            if q > 0.0 {
+                *to = self.scale * q.sqrt() * self.normal(epoch, key, class);
                 sum += *to;
             }
         }
-        // In this order ξ is exactly 0 for p = 1, and p stays exactly p for s = 0.
-        out.iter_mut().zip(p).for_each(|(to, &p)| *to = p + (*to - p * sum));
+        // In this order ξ is exactly 0 for q = 1, and p stays exactly p for s = 0.
+        out.iter_mut().zip(p).zip(q).for_each(|((to, &p), &q)| *to = p + (*to - q * sum));
+    }
+
+    /// p with as much noise as labels drawn from it have, the same in every direction.
+    fn isotropic(&self, epoch: u64, key: u64, p: &[f64], out: &mut [f64]) {
+        let trace = (1.0 - p.iter().map(|p| p * p).sum::<f64>()).max(0.0);
+        let deviation = self.scale * (trace / (p.len().max(2) - 1) as f64).sqrt();
+        if deviation == 0.0 {
+            return out.copy_from_slice(p);
+        }
+        (0..).zip(out.iter_mut()).for_each(|(class, to)| *to = self.normal(epoch, key, class));
+        let mean = out.iter().sum::<f64>() / p.len() as f64;
+        out.iter_mut().zip(p).for_each(|(to, &p)| *to = p + deviation * (*to - mean));
     }
 }
 
@@ -177,5 +219,42 @@ mod tests {
             let error = format!("soft_noise:scale={bad}").parse::<Delivery>().unwrap_err();
             assert!(error.to_string().contains("expected a number from 0 to 10"), "{error}");
         }
+    }
+
+    /// The three shapes of noise: sums to 0, and over many draws the variances that each promises.
+    #[test]
+    fn noise_has_the_covariance_of_its_shape() {
+        let table = counted(&[vec![6, 3, 1, 0], vec![10, 0, 0, 0]]);
+        let source = Source::new(&table).unwrap();
+        let p = source.distributions();
+        let variances = |text: &str| -> Vec<f64> {
+            let prepared = prepared(text, &source, 3);
+            let mut sums = vec![0.0; 8];
+            for epoch in 0..20_000 {
+                let noise: Vec<f64> =
+                    rows(&prepared, epoch).iter().zip(&p).map(|(t, p)| t - p).collect();
+                assert!(noise.chunks(4).all(|row| row.iter().sum::<f64>().abs() < 1e-12));
+                sums.iter_mut().zip(&noise).for_each(|(sum, xi)| *sum += xi * xi / 20_000.0);
+            }
+            sums
+        };
+        let near = |seen: &[f64], expected: &[f64]| {
+            assert!(
+                seen.iter().zip(expected).all(|(a, b)| (a - b).abs() < 0.01),
+                "{seen:?} {expected:?}"
+            );
+        };
+        let own = [0.24, 0.21, 0.09, 0.0];
+        near(&variances("soft_noise"), &[own, [0.0; 4]].concat());
+        // Its trace, 0.54, is spread over all classes.
+        near(&variances("isotropic_noise"), &[[0.135; 4], [0.0; 4]].concat());
+        near(&variances("isotropic_noise:scale=0.5"), &[[0.135 / 4.0; 4], [0.0; 4]].concat());
+        // Two items: under some seed they exchange their noise.
+        let swapped = (0..20)
+            .find(|&seed| rows(&prepared("shuffled_noise", &source, seed), 0)[..4] == p[..4]);
+        let shuffled = prepared("shuffled_noise", &source, swapped.unwrap());
+        let seen = rows(&shuffled, 1);
+        assert_eq!(seen[..4], p[..4]);
+        assert!(seen[4..7].iter().zip(&p[4..7]).all(|(a, b)| a != b) && seen[7] == 0.0);
     }
 }

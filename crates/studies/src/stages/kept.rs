@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use dissensus_store::{Durability, Made, StudyFolder, digest};
+use dissensus_store::{Durability, Made, Store, StudyFolder, digest};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -85,15 +85,20 @@ fn folder_of(stage: &Examination) -> String {
     format!("stages/{}-{digest}", stage.name)
 }
 
-/// The files of what stages found, in a study's folder.
+/// The files of what stages found, in a study's folder, and in those of other studies of the store
+/// that have some of its runs.
 pub(crate) struct KeptFiles {
     folder: StudyFolder,
     names: Vec<String>,
+    others: Vec<StudyFolder>,
 }
 
 impl KeptFiles {
-    pub(crate) fn open(folder: StudyFolder) -> Result<Self, StudyError> {
-        Ok(Self { names: folder.files()?, folder })
+    pub(crate) fn open(store: &Store, study: &str) -> Result<Self, StudyError> {
+        let folder = store.study(study)?;
+        let others = store.studies()?.into_iter().filter(|name| name != study);
+        let others = others.map(|name| store.study(&name)).collect::<Result<_, _>>()?;
+        Ok(Self { names: folder.files()?, folder, others })
     }
 
     /// The file of a run, and the runs that were looked at with it, sorted.
@@ -110,8 +115,8 @@ impl KeptFiles {
 
     /// A file that is damaged is made again. Whatever code made it, it stays, as its models may be
     /// gone.
-    fn read(&self, name: &str) -> Result<Option<Kept>, StudyError> {
-        let bytes = self.folder.read_made(name)?;
+    fn read(folder: &StudyFolder, name: &str) -> Result<Option<Kept>, StudyError> {
+        let bytes = folder.read_made(name)?;
         Ok(bytes.and_then(|(bytes, _)| serde_json::from_slice(&bytes).ok()))
     }
 
@@ -124,13 +129,17 @@ impl KeptFiles {
         job: &Job,
     ) -> Result<Option<Kept>, StudyError> {
         let (name, peers) = Self::file(stage, group, job);
-        let mut best = self.read(&name)?;
-        if best.is_some() || peers.is_empty() {
-            return Ok(best);
+        // The name holds the settings, the run and its peers: another study found the same.
+        let mut best = None;
+        for folder in std::iter::once(&self.folder).chain(&self.others) {
+            best = Self::read(folder, &name)?;
+            if best.is_some() {
+                return Ok(best);
+            }
         }
         let start = format!("{}/{}-", folder_of(stage), job.id);
         for name in self.names.iter().filter(|name| name.starts_with(&start)) {
-            let Some(kept) = self.read(name)? else { continue };
+            let Some(kept) = Self::read(&self.folder, name)? else { continue };
             let fits = kept.peers.iter().all(|peer| peers.contains(peer));
             if fits && best.as_ref().is_none_or(|best| best.peers.len() < kept.peers.len()) {
                 best = Some(kept);
