@@ -28,6 +28,9 @@ pub struct Made {
     pub code: String,
 }
 
+/// A file's bytes and what they were made of, where that is known.
+pub type MadeFile = (Vec<u8>, Option<Made>);
+
 /// What a record holds.
 #[derive(Serialize, Deserialize)]
 struct Record {
@@ -93,7 +96,7 @@ impl StudyFolder {
 
     /// A file's bytes and what they were made of; `None` where there is none, or where it is not as its
     /// record says. A file without a record is one of before there were any.
-    pub fn read_made(&self, name: &str) -> Result<Option<(Vec<u8>, Option<Made>)>, StoreError> {
+    pub fn read_made(&self, name: &str) -> Result<Option<MadeFile>, StoreError> {
         let Some(bytes) = self.read(name)? else { return Ok(None) };
         let Some(record) = self.read(&record_of(name))? else { return Ok(Some((bytes, None))) };
         let record = serde_json::from_slice::<Record>(&record).ok();
