@@ -146,7 +146,8 @@ pub(super) fn read(
             }
         }
         // Whoever marks none of the classes says "not CLASS" of each.
-        let none_of_them = matches!(labels, Labels::OneHot(_) | Labels::Own(_))
+        let none_of_them = found.is_empty()
+            && matches!(labels, Labels::OneHot(_) | Labels::Own(_))
             && matches!(options.multilabel, MultiLabel::Only(_));
         if several.is_empty() && !none_of_them {
             name_item(collector)?;

@@ -166,7 +166,8 @@ fn task_labels(column: usize, question: String) -> impl Fn(&Row) -> Result<Vec<S
         let given =
             answers(cell).map(|answers| answers.into_iter().find(|(key, _)| *key == question));
         match given {
-            Some(None) => Ok(Vec::new()),
+            // Not answered, which is not the same as no class marked.
+            Some(None) => Ok(vec![String::new()]),
             Some(Some((_, answer))) if labels(&answer).is_some() => {
                 Ok(labels(&answer).unwrap_or_default())
             }
