@@ -84,7 +84,8 @@ enum Command {
 
 fn main() -> ExitCode {
     ui::panics::install();
-    run(Cli::parse().command).unwrap_or_else(|error| ui::errors::report(&error))
+    let cli = Cli::try_parse().unwrap_or_else(|error| ui::errors::exit_with_usage(&error));
+    run(cli.command).unwrap_or_else(|error| ui::errors::report(&error))
 }
 
 fn run(command: Command) -> anyhow::Result<ExitCode> {

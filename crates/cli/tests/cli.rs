@@ -512,3 +512,69 @@ fn completions_for_every_shell() {
         assert!(output.status.success() && output.stdout.len() > 1000, "{shell}");
     }
 }
+
+/// Numbers that would allocate without end, or that mean nothing, are refused with the range.
+#[test]
+fn numbers_out_of_range_are_refused() {
+    let score = ["score", "--votes", "votes.csv", "--predictions", "model.csv"];
+    for (option, value, range) in [
+        ("--seed", "-1", "from 0 to 18,446,744,073,709,551,615"),
+        ("--replicates", "99999999999", "from 0 to 10,000,000"),
+        ("--replicates", "-5", "from 0 to 10,000,000"),
+        ("--bins", "0", "from 1 to 1,000"),
+    ] {
+        let output = show(&dissensus(&[&score[..], &[option, value]].concat()));
+        assert!(output.starts_with("exit code: 2") && output.contains(range), "{output}");
+    }
+    for (arguments, range) in [
+        (&["study", "run", "demo", "--jobs", "0"][..], "from 1 to 1,024, or auto"),
+        (
+            &["study", "run", "demo", "--votes-per-item", "1000000000"],
+            "from 1 to 1,000,000, or all",
+        ),
+        (&["study", "run", "demo", "--seeds", "0"], "from 1 to 10,000"),
+        (&["train", "-", "--set", "run.threads=20000"], "from 1 to 1024"),
+        (
+            &["deliver", "--votes", "votes.csv", "--method", "sls", "--sparse", "0"],
+            "1 to 1,000,000",
+        ),
+        (
+            &["deliver", "--votes", "votes.csv", "--method", "sls", "--epochs", "0..9999999999"],
+            "at most 1,000,000 epochs",
+        ),
+    ] {
+        let spec = "[data]\ndataset = \"blends\"\n[delivery]\nmethods = [\"soft\"]\n";
+        let output = show(&with_input(arguments, spec.as_bytes()));
+        assert!(output.starts_with("exit code: 2") && output.contains(range), "{output}");
+    }
+}
+
+#[test]
+fn a_wrong_metric_gets_the_nearest() {
+    let wrong = ["score", "--votes", "votes.csv", "--predictions", "model.csv", "--metrics", "klx"];
+    let output = show(&dissensus(&wrong));
+    assert!(output.contains("did you mean kl"), "{output}");
+    let output = show(&dissensus(&["metrics", "explain", "acuracy"]));
+    assert!(output.contains("did you mean accuracy"), "{output}");
+}
+
+/// Values on different items are not compared.
+#[test]
+fn models_on_different_items_have_no_best() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("votes.csv", "item,label\na,cat\na,dog\nb,cat\nc,dog\n");
+    write("all.csv", "id,cat,dog\na,0.5,0.5\nb,0.9,0.1\nc,0.2,0.8\n");
+    write("two.csv", "id,cat,dog\na,0.4,0.6\nb,0.8,0.2\n");
+    write("also.csv", "id,cat,dog\na,0.4,0.6\nb,0.8,0.2\nc,0.4,0.6\n");
+    let scored = |other: &str| {
+        let files = ["score", "--votes", "votes.csv", "--predictions", "all.csv", other];
+        show(&common::dissensus(folder.path(), &[&files[..], &["--markdown"]].concat(), b""))
+    };
+    let (different, same) = (scored("two.csv"), scored("also.csv"));
+    assert!(different.contains("different items") && !different.contains("**"), "{different}");
+    assert!(!same.contains("different items") && same.contains("**"), "{same}");
+    let files = ["compare", "--votes", "votes.csv", "--predictions", "all.csv", "two.csv"];
+    let compared = show(&common::dissensus(folder.path(), &files, b""));
+    assert!(compared.contains("compared on the 2 that every one of them predicts"), "{compared}");
+}

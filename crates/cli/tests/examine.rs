@@ -382,3 +382,23 @@ fn data_of_ones_own() {
     let error = String::from_utf8(flat.stderr).unwrap();
     assert!(error.contains("ends in"), "{error}");
 }
+
+/// A question that takes long ends by Ctrl-C, with the exit code of interrupted programs.
+#[cfg(unix)]
+#[test]
+fn a_question_can_be_interrupted() {
+    let lab = lab();
+    let tolerance = ["--probes", "1000000", "--trace-tolerance", "1e-12"];
+    let mut command = common::program(
+        lab.folder.path(),
+        &[&["geometry", lab.runs[0].as_str()][..], &tolerance].concat(),
+    );
+    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let child = command.spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    let id = child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", show(&output));
+    assert!(show(&output).contains("interrupted"), "{}", show(&output));
+}

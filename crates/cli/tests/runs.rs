@@ -326,6 +326,28 @@ fn pictures_of_a_run_are_predicted_to_the_bit() {
     let text = String::from_utf8(best.stdout.clone()).unwrap();
     assert!(text.starts_with("id,ring,square,") && text.lines().count() == 4_001);
     assert_ne!(best.stdout, last.stdout);
+    // Four in five of the run's items were trained on, and they are among those of the same names.
+    let warning = format!("{} of 4,000 items are in the training part of the run", ITEMS * 4 / 5);
+    assert!(show(&best).contains(&warning), "{warning}: {}", show(&best));
+    // The same of a score; held-out predictions have nothing to warn of.
+    let votes = lab.folder.path().join("votes.csv");
+    let mut text = String::from("item,annotator,label\n");
+    let names = task.table().classes().names();
+    for (at, id) in task.table().items().iter().enumerate() {
+        text += &format!("{id},w,{}\n", names[at % names.len()]);
+    }
+    std::fs::write(&votes, text).unwrap();
+    std::fs::write(lab.folder.path().join("all.csv"), &best.stdout).unwrap();
+    let held_out = format!("runs/runs/{}/predictions/best.npz", adam.as_str());
+    for (file, warns) in [("all.csv", true), (held_out.as_str(), false)] {
+        let score = ["score", "--votes", "votes.csv", "--predictions", file];
+        let more = ["--run", adam.as_str(), "--replicates", "0"];
+        let output = lab.run(&[&score[..], &more].concat());
+        assert!(output.status.success(), "{}", show(&output));
+        let said = show(&output);
+        let of = format!("{} of {ITEMS} items are in the training part", ITEMS * 4 / 5);
+        assert_eq!(said.contains(&of), warns, "{said}");
+    }
 }
 
 /// What the last layer sees: the layer makes the logits of it, and a head can be trained on it.

@@ -310,6 +310,20 @@ fn what_is_missing_is_fetched_and_the_report_written() {
     assert!(folder.path().join("elsewhere/index.html").exists());
 }
 
+/// The device of the study's file is used, and the command line overrides it.
+#[test]
+fn the_device_of_the_file_applies() {
+    let folder = lab();
+    let text = STUDY.replace("[run]\n", "[run]\ndevice = \"cuda:250\"\n");
+    std::fs::write(folder.path().join("gpu.toml"), text).unwrap();
+    let some = ["study", "run", "gpu.toml", "--arms", "soft", "--seeds", "1"];
+    let output = dissensus(folder.path(), &some);
+    assert!(!output.status.success(), "{}", show(&output));
+    let runs = folder.path().join("runs/runs");
+    assert!(!runs.exists() || std::fs::read_dir(&runs).unwrap().next().is_none());
+    ends(0, &folder, &[&some[..], &["--device", "cpu"]].concat());
+}
+
 #[test]
 fn a_study_is_run_once() {
     let folder = lab();
@@ -327,7 +341,7 @@ fn a_study_is_run_once() {
     assert_eq!(first.stdout, again.stdout);
     // Which arm is bold is up to the last bits.
     let markdown = String::from_utf8(run(&["--markdown"]).stdout).unwrap();
-    for part in ["### The two arms\n", "| a label an epoch |", " (p = ", "| A paper, table 1 |"] {
+    for part in ["### The two arms\n", "| a label an epoch ", " (p = ", "| A paper, table 1 |"] {
         assert!(markdown.contains(part), "{markdown}");
     }
     snapshot("status_done", &ends(0, &folder, &["study", "status", "small.toml"]));
@@ -415,7 +429,7 @@ fn a_report_is_written() {
     for outside in ["src=\"http", "href=\"http", "url(http", "@import"] {
         assert!(!page.contains(outside), "the page has {outside}");
     }
-    assert!(text("tables/main.md").contains("| a label an epoch |"));
+    assert!(text("tables/main.md").contains("| a label an epoch "));
     assert!(text("tables/main.md").contains("A paper, table 1"));
     assert!(text("tables/main.tex").contains("\\toprule"));
     assert!(text("tables/main.csv").contains("main,blends,drawn,5,soft_nll,all,"));
@@ -548,9 +562,8 @@ fn an_interrupted_study_goes_on() {
     let mut rest = String::new();
     lines.read_to_string(&mut rest).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130), "{rest}");
-    assert!(
-        rest.contains("continue with\n  dissensus study run small.toml --store runs --arms soft\n")
-    );
+    let again = "continue with\n  dissensus study run small.toml --jobs 1 --arms soft\n";
+    assert!(rest.contains(again), "{rest}");
     let left = status(&folder, &part);
     let done = left["runs"]["done"].as_u64().unwrap();
     assert!((1..12).contains(&done) && left["eta_seconds"].as_f64().unwrap() > 0.0, "{left}");

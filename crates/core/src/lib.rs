@@ -36,8 +36,10 @@ mod digest;
 mod direction;
 mod distribution;
 mod ids;
+pub mod limits;
 mod matching;
 mod nearest;
+mod numbers;
 pub mod philox;
 mod progress;
 pub mod results;
@@ -56,6 +58,7 @@ pub use distribution::{
 pub use ids::{Ids, IdsBuilder, id_hash};
 pub use matching::{Joined, MatchError, Matched, Missing, match_ids};
 pub use nearest::{nearest, nearest_names};
+pub use numbers::thousands;
 pub use progress::{Cancel, Event, Progress, Silent, Unit};
 pub use table::{Ballots, Vote, VoteTable, Votes};
 pub use ties::{TieRule, UnknownTieRule};

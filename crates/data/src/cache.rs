@@ -31,6 +31,21 @@ pub struct Holding {
     pub files: Vec<FileHolding>,
 }
 
+impl std::fmt::Display for Holding {
+    /// How many files there are, their size, and how many are in the cache.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let all = self.files.len();
+        let bytes: u64 = self.files.iter().filter_map(|file| file.file.bytes()).sum();
+        let plural = if all == 1 { "" } else { "s" };
+        write!(f, "{all} file{plural}, {:.1} MB; ", bytes as f64 / 1e6)?;
+        match self.files.iter().filter(|file| file.state == State::Present).count() {
+            0 => write!(f, "not in the cache"),
+            n if n == all => write!(f, "in the cache"),
+            n => write!(f, "{n} of {all} in the cache"),
+        }
+    }
+}
+
 /// What the cache holds of one file.
 #[derive(Debug, Clone)]
 pub struct FileHolding {

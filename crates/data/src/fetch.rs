@@ -20,7 +20,7 @@ mod source;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use dissensus_core::Progress;
+use dissensus_core::{Progress, thousands};
 
 use crate::Error;
 use crate::catalogue::{Dataset, Kind, RemoteFile, Variant};
@@ -112,6 +112,19 @@ pub enum Outcome {
         /// From this file.
         from: PathBuf,
     },
+}
+
+impl std::fmt::Display for Outcome {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Present => write!(f, "in the cache already"),
+            Self::Copied { from } => write!(f, "copied from {}", from.display()),
+            Self::Downloaded { url, resumed_from: None } => write!(f, "from {url}"),
+            Self::Downloaded { url, resumed_from: Some(bytes) } => {
+                write!(f, "from {url}, resumed at {} bytes", thousands(*bytes as usize))
+            }
+        }
+    }
 }
 
 /// Brings every file of `dataset` into the cache and verifies it.

@@ -3,6 +3,7 @@
 use std::error::Error as StdError;
 
 use dissensus_embed::EmbedError;
+use dissensus_examine::ExamineError;
 use dissensus_inputs::InputError;
 use dissensus_studies::StudyError;
 use dissensus_votes::write::WriteError;
@@ -44,6 +45,9 @@ fn wrapped<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a (dyn StdError 
         Some(StudyError::Store(error)) => return Some(error),
         Some(StudyError::Config(error)) => return Some(error),
         _ => {}
+    }
+    if let Some(ExamineError::File(error)) = error.downcast_ref() {
+        return Some(error);
     }
     if let Some(InputError::Data(error)) = error.downcast_ref() {
         return Some(error);

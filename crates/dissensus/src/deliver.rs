@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::ops::Range;
 use std::path::Path;
 
+use dissensus_core::limits::MAX_VOTES_PER_ITEM;
 use dissensus_core::{ClassSet, Ids, VoteTable};
 use dissensus_io::npy::{ArrayWriter, write_array};
 use dissensus_labels::{
@@ -46,7 +47,8 @@ impl std::str::FromStr for SparseDraw {
             Some((number, "without")) => (number, false),
             Some(_) => return Err("expected K, K:with or K:without"),
         };
-        let votes = number.parse().map_err(|_| "expected a number of votes")?;
+        let votes = number.parse().ok().filter(|votes| (1..=MAX_VOTES_PER_ITEM).contains(votes));
+        let votes = votes.ok_or("expected a whole number of votes from 1 to 1,000,000")?;
         Ok(Self { votes, replacement })
     }
 }
@@ -57,6 +59,10 @@ pub fn deliver(
     delivery: &Delivery,
     options: &DeliverOptions,
 ) -> Result<Delivered, Error> {
+    if let Some(draw) = options.sparse.filter(|draw| draw.votes > MAX_VOTES_PER_ITEM) {
+        let reason = format!("expected at most {MAX_VOTES_PER_ITEM} votes per item");
+        return Err(Error::Option { value: draw.votes.to_string(), reason });
+    }
     let drawn = match options.sparse {
         None => None,
         Some(SparseDraw { votes: k, replacement: true }) => {

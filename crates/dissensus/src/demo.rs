@@ -6,6 +6,9 @@ use dissensus_data::blends::Blends;
 use dissensus_measure::{
     Direction, Judged, Matrix, ModelOutput, Scorer, Settings, Targets, Truth, metric,
 };
+use dissensus_report::book::Book;
+use dissensus_report::tables::{self, Number, Test};
+use dissensus_stats::LEVEL;
 use dissensus_store::{RunId, Store, Which};
 use dissensus_studies::{
     LoadError, Material, Plan, PlanOptions, RunSummary, Study, SummaryColumn, summarize_runs,
@@ -72,28 +75,33 @@ fn true_kl(store: &Store, blends: &Blends, run: &EndedJob) -> Option<f64> {
     (metric("kl")?.compute)(&Scorer::new(&judged, Settings::default()).ok()?).value
 }
 
-/// What the demo shows, in two sentences; empty where arms are missing.
-pub fn demo_sentences(summary: &RunSummary) -> String {
-    let kl = |method: &str, votes: &str| {
-        let arm = summary.arms.iter().find(|arm| arm.arm == format!("{method} · {votes}"))?;
-        arm.figures.iter().find(|figure| figure.metric == TRUE_KL)?.mean
+/// What the demo shows: a sentence for few votes and one for all, by the tests of the study's main
+/// table.
+pub fn demo_sentences(book: &Book) -> Result<String, Error> {
+    let Some(spec) = book.tables.first() else { return Ok(String::new()) };
+    let table = tables::prepare(spec, book)?;
+    let line = |(k, votes): (Option<u32>, String)| {
+        let of = |number: &&Number| number.at.metric == "true_kl" && number.at.k == k;
+        let numbers: Vec<&Number> = table.numbers().filter(of).collect();
+        let arms = ["soft", "multipass", "sls", "majority"].iter().filter_map(|name| {
+            let number = numbers.iter().find(|number| number.at.arm == *name)?;
+            Some(format!("{} {:.3}", book.arm_title(name), number.mean?))
+        });
+        let arms = arms.collect::<Vec<_>>().join(", ");
+        let tests = || numbers.iter().filter_map(|n| Some((&n.at.arm, n.test.as_ref()?)));
+        let p = |test: &Test| test.corrected.or(test.p);
+        let apart = tests().filter(|(_, test)| p(test).is_some_and(|p| p < LEVEL));
+        let apart: Vec<&str> = apart.map(|(arm, _)| book.arm_title(arm)).collect();
+        let floor = tests().find_map(|(_, test)| Some((test.smallest?, test.pairs)));
+        let said = match (apart.is_empty(), floor) {
+            (false, _) => format!("significantly different from soft labels: {}", apart.join(", ")),
+            (true, Some((p, seeds))) if p >= LEVEL => {
+                format!("no significant difference (smallest possible p {p} with {seeds} seeds)")
+            }
+            (true, _) => "no significant difference".to_owned(),
+        };
+        format!("With {votes}, {TRUE_KL} is: {arms};\n{said}.")
     };
-    let few = format!("{DEMO_VOTES} votes");
-    let few = ["soft", "multipass", "sls", "majority"].map(|method| kl(method, &few));
-    let all = ["soft", "multipass"].map(|method| kl(method, "all votes"));
-    let ([Some(soft), Some(pass), Some(sls), Some(majority)], [Some(soft_all), Some(pass_all)]) =
-        (few, all)
-    else {
-        return String::new();
-    };
-    let better = |a: f64, b: f64| if a < b { "closer to" } else { "farther from" };
-    format!(
-        "With {DEMO_VOTES} votes per item, delivering them one by one (multipass {pass:.3}, sls \
-         {sls:.3}) lands {} the truth than their average as a soft target ({soft:.3}),\nand the \
-         majority label alone, which throws the disagreement away, {} ({majority:.3}). With all \
-         votes, multipass lands {} it than soft ({pass_all:.3} and {soft_all:.3}).",
-        better(pass.max(sls), soft),
-        if majority > soft.max(pass).max(sls) { "farthest" } else { "not farthest" },
-        better(pass_all, soft_all),
-    )
+    let few = (u32::try_from(DEMO_VOTES).ok(), format!("{DEMO_VOTES} votes per item"));
+    Ok([few, (None, "all votes".to_owned())].map(line).join("\n"))
 }

@@ -17,7 +17,7 @@ use dissensus_stats::bootstrap::{
     BootstrapResult, BootstrapSettings, IntervalMethod, Plan, bootstrap, bootstrap_mean,
 };
 
-use crate::thousands;
+use dissensus_report::plain::thousands;
 
 /// The metrics where none are named.
 pub const DEFAULT_METRICS: [&str; 8] = [

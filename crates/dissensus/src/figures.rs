@@ -7,11 +7,12 @@ use dissensus_io::FileError;
 use dissensus_measure::reliability::{Bin, Binning};
 use dissensus_measure::{Against, Scorer, Settings};
 use dissensus_report::figures::{Figure, Form, Key, ReliabilityBin, ReliabilityCurve};
+use dissensus_report::plain::format_number;
 use dissensus_stats::correlation::{CorrelationSettings, spearman};
 use dissensus_votes::summary::{BINS, Summary};
 
 use crate::files::{plain_name, write};
-use crate::{Error, Evaluated, ScoreError, format_number};
+use crate::{Error, Evaluated, ScoreError};
 
 /// Points of a scatter; more only make the file large. Every n-th item is drawn beyond.
 const POINTS: usize = 5_000;

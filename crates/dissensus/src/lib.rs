@@ -20,10 +20,12 @@
 //! let votes = read_votes("votes.csv".as_ref(), &Default::default())?; // item, annotator, label
 //! let inputs = read_inputs("features.csv".as_ref(), &Default::default(), &Default::default())?;
 //!
-//! let plan = RunPlan::new("sls")?.model(Model::named("mlp")?).epochs(20);
+//! // The epoch is selected on the validation part and judged on the test part.
+//! let parts = [("train", 0.7), ("validation", 0.1), ("test", 0.2)];
+//! let plan = RunPlan::new("sls")?.model(Model::named("mlp")?).epochs(20).split(&parts);
 //! let trained = fit(&votes, &inputs, &plan, &Cpu, &FitOptions::default())?;
 //!
-//! let predictions = trained.predict(&Cpu, &inputs)?.to_predictions("sls");
+//! let predictions = trained.test_predictions().to_predictions("sls");
 //! let scores = score(&votes, &predictions, &ScoreOptions::default())?;
 //! println!("soft NLL {:?}", scores.metric("soft_nll"));
 //! # assert!(scores.metric("soft_nll").and_then(|score| score.value).is_some_and(|nll| nll < 0.7));
@@ -52,9 +54,6 @@ mod fetch;
 mod figures;
 pub mod files;
 mod load;
-mod machine;
-mod maps;
-mod numbers;
 mod open;
 mod pages;
 mod predict;
@@ -62,6 +61,7 @@ mod reporting;
 mod score;
 mod study;
 pub mod tables;
+mod trained_on;
 mod verbs;
 
 #[rustfmt::skip]
@@ -101,18 +101,14 @@ pub use evaluate::{
 pub use fetch::{CachedFile, Fetchable, fetch_data, fetch_named};
 pub use figures::votes_figure;
 pub use load::{blends_material, data_of_keys, encode_data, load_material, load_task, read_inputs};
-pub use machine::{DeviceCheck, system};
-pub use maps::{DrawnMaps, MapOptions, draw_maps};
-pub use numbers::{
-    format_estimate, format_interval, format_number, format_significant, format_spread, thousands,
-};
 pub use open::ModelOpener;
 pub use pages::{images_page, run_page, votes_page};
 pub use predict::{ItemFeatures, PredictOptions, StoredPredictions, predict_stored};
 pub use reporting::{WrittenReport, report_tables, write_report};
-pub use score::{MetricScore, Scores, score};
+pub use score::{MetricScore, Scores, on_different_items, score};
 pub use study::{
     StudyEvent, StudyOptions, StudyOutcome, check_stages, drop_weights, is_study_file, open_study,
     plan_study, run_study, stored_study, train_study,
 };
+pub use trained_on::{count_same, trained_on};
 pub use verbs::{VERSION, environment, fit, read_votes};

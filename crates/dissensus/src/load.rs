@@ -9,8 +9,8 @@ use dissensus_inputs::{Inputs, Joined, Matched, WITH_IMAGES, from_blends, from_d
 use dissensus_labels::subset;
 use dissensus_measure::{Matrix, Targets, Truth};
 use dissensus_studies::Material;
-use dissensus_train::spec::{Data, DataSource, EntropyBins, InputReading, Reading};
-use dissensus_train::{Spec, Task, Voted};
+use dissensus_train::spec::{Data, DataSource, EntropyBins, GivenSplit, InputReading, Reading};
+use dissensus_train::{GivenParts, Spec, Task, TrainError, Voted};
 use dissensus_votes::ReadOptions;
 
 use crate::encoding::{Source, encode, open_encoder};
@@ -22,6 +22,7 @@ pub fn load_material(data: &Data, context: &LoadContext<'_>) -> Result<Material,
     if let (DataSource::Dataset(name), None, None, None, None) =
         (&data.source, &data.evaluate_on, &data.inputs, &data.encoder, data.subset)
         && name == "blends"
+        && data.split.is_none()
     {
         return blends_material(&blends(data)?);
     }
@@ -61,6 +62,7 @@ fn loaded(data: &Data, context: &LoadContext<'_>) -> Result<Material, Error> {
         return Ok(evaluated_on(data, other, context)?.into());
     }
     let (table, mut texts) = votes(data, context)?;
+    let split = given_split(data, &table, context)?;
     let mut encoded = None;
     let table = first(table, data);
     let table = match data.subset {
@@ -83,8 +85,11 @@ fn loaded(data: &Data, context: &LoadContext<'_>) -> Result<Material, Error> {
         None => own_inputs(data, context)?,
     };
     report_notes(&inputs, context);
-    let (task, joined) = Task::new(&name, &table, &inputs)?;
+    let (mut task, joined) = Task::new(&name, &table, &inputs)?;
     report_joined(&joined, &table, context);
+    if let Some(split) = split {
+        task = task.with_split(&split).map_err(TrainError::from)?;
+    }
     let mut material = Material::from(task);
     match encoded.unwrap_or(Source::Texts(texts)) {
         Source::Texts(texts) => {
@@ -231,6 +236,47 @@ fn votes(data: &Data, context: &LoadContext<'_>) -> Result<(VoteTable, Texts), E
     }
 }
 
+/// The split that comes with the data, checked against the votes.
+fn given_split(
+    data: &Data,
+    table: &VoteTable,
+    context: &LoadContext<'_>,
+) -> Result<Option<GivenParts>, Error> {
+    let mut pairs: Vec<(String, String)> = Vec::new();
+    match (&data.split, &data.source) {
+        (Some(GivenSplit::Files(files)), _) => {
+            for (part, path) in files {
+                let fail = |source| Error::Spec { path: path.clone(), source };
+                let text = std::fs::read_to_string(path).map_err(fail)?;
+                let ids = text.lines().map(str::trim).filter(|id| !id.is_empty());
+                pairs.extend(ids.map(|id| (id.to_owned(), part.clone())));
+            }
+        }
+        // Read as votes for parts: an item with votes for two of them is in both.
+        (Some(GivenSplit::Column(column)), DataSource::Files { votes, reading }) => {
+            let how = Reading {
+                label: Some(column.clone()),
+                annotator: None,
+                weight: None,
+                text: None,
+                classes: None,
+                ..(**reading).clone()
+            };
+            let (parts, _) = read_votes(votes, &how, context)?;
+            let names = parts.classes().names();
+            if let Some(counts) = parts.counts() {
+                for (at, id) in parts.items().iter().enumerate() {
+                    let row = counts.row(at, names.len());
+                    let voted = names.iter().zip(row).filter(|(_, count)| *count > 0.0);
+                    pairs.extend(voted.map(|(part, _)| (id.to_owned(), part.clone())));
+                }
+            }
+        }
+        _ => return Ok(None),
+    }
+    Ok(Some(GivenParts::new(&pairs, table.items()).map_err(TrainError::from)?))
+}
+
 /// A setting that the spec's reader has checked already.
 fn parsed<T: std::str::FromStr<Err = String>>(text: &str) -> Result<T, Error> {
     text.parse().map_err(|reason| Error::Option { value: text.to_owned(), reason })
@@ -269,4 +315,66 @@ fn read_votes(
     }
     let texts = read.texts.iter().map(|(id, text)| (id.clone(), vec![text.clone()])).collect();
     Ok((read.table, texts))
+}
+
+#[cfg(test)]
+mod tests {
+    use dissensus_core::Silent;
+    use dissensus_train::Spec;
+
+    use super::*;
+
+    /// Six items with two votes each; the last two are for testing.
+    fn loaded(split: impl Fn(usize, usize) -> &'static str, more: &str) -> Result<Task, Error> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).display().to_string();
+        let (mut votes, mut inputs) =
+            ("item,annotator,label,part\n".to_owned(), "id,x\n".to_owned());
+        for item in 0..6 {
+            for who in 0..2 {
+                let label = if (item + who) % 2 == 0 { "a" } else { "b" };
+                votes += &format!("i{item},w{who},{label},{}\n", split(item, who));
+            }
+            inputs += &format!("i{item},{item}.0\n");
+        }
+        std::fs::write(path("v.csv"), votes).unwrap();
+        std::fs::write(path("i.csv"), inputs).unwrap();
+        std::fs::write(path("train.txt"), "i0\ni1\ni2\ni3\n").unwrap();
+        std::fs::write(path("test.txt"), "i4\n\ni5\n").unwrap();
+        let text = format!(
+            "delivery.methods = 'soft'\n[data]\nvotes = '{}'\ninputs = '{}'\n{}",
+            path("v.csv"),
+            path("i.csv"),
+            more.replace("DIR", &folder.path().display().to_string())
+        );
+        let spec = Spec::parse(&text, "test", &[]).unwrap();
+        load_task(&spec.data, &LoadContext::new(&Silent))
+    }
+
+    #[test]
+    fn a_split_is_read_from_a_column_and_from_files() {
+        let part = |item: usize, _: usize| if item < 4 { "Train" } else { "test" };
+        let column = loaded(part, "split_column = 'part'").unwrap();
+        let files = "split_files = { train = 'DIR/train.txt', test = 'DIR/test.txt' }";
+        let files = loaded(part, files).unwrap();
+        let wanted = [("train".to_owned(), vec![0, 1, 2, 3]), ("test".to_owned(), vec![4, 5])];
+        assert_eq!(column.split().unwrap(), wanted);
+        assert_eq!(column.split(), files.split());
+        assert_eq!(column.identity(), files.identity());
+        assert!(loaded(part, "").unwrap().split().is_none());
+    }
+
+    #[test]
+    fn a_split_that_contradicts_itself_is_refused_by_name() {
+        // One annotator's row has the item in another part.
+        let part = |item: usize, who: usize| if item + who < 4 { "train" } else { "test" };
+        let error = loaded(part, "split_column = 'part'").err().unwrap().to_string();
+        assert!(error.contains("\"i3\" in two parts"), "{error}");
+        let twice = "split_files = { train = 'DIR/train.txt', test = 'DIR/train.txt' }";
+        let error = loaded(part, twice).err().unwrap().to_string();
+        assert!(error.contains("\"i0\" in two parts"), "{error}");
+        let gone = "split_files = { train = 'DIR/train.txt', test = 'DIR/nowhere.txt' }";
+        let error = loaded(part, gone).err().unwrap().to_string();
+        assert!(error.contains("nowhere.txt"), "{error}");
+    }
 }

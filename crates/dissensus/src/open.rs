@@ -56,8 +56,7 @@ impl ModelOpener<'_> {
                 return Err(match self.spec.clone() {
                     Some(path) => Error::OtherData { id, path, name, items },
                     None => Error::NotFound { id, name, items },
-                }
-                .into());
+                });
             }
         }
         Ok(self.tasks.len() - 1)
@@ -67,7 +66,7 @@ impl ModelOpener<'_> {
 /// The data of this identity; `None` where they are not found. With a spec or study they are taken
 /// from there and from nowhere else; otherwise the catalogue is tried, and then the studies of the
 /// store.
-fn find_data(
+pub(crate) fn find_data(
     wanted: &DataIdentity,
     spec: Option<&Path>,
     store: &Store,

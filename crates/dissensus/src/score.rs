@@ -13,6 +13,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use std::sync::Arc;
+
 use dissensus_core::{Event, Progress, Silent, Unit, VoteTable};
 use dissensus_measure::slices::by_entropy;
 use dissensus_measure::{Judged, Metric, Note, Scorer, Value};
@@ -50,12 +52,18 @@ pub struct Scores {
     pub items: usize,
     /// The metrics, in the order in which they were asked for.
     pub metrics: Vec<MetricScore>,
+    /// The items of the model, as places in the vote table.
+    #[serde(skip)]
+    pub places: Arc<[usize]>,
 }
 
 impl Scores {
-    /// Whether this is the best value of a metric among models on the same items, of which there are
-    /// at least two.
+    /// Whether this is the best value of a metric among models, of which there are at least two. Values
+    /// on different items are not compared.
     pub fn is_best(&self, metric: &Metric, among: &[Self]) -> bool {
+        if on_different_items(among) {
+            return false;
+        }
         let name = metric.about.name;
         let value = |scores: &Self| scores.metric(name).and_then(|score| score.value);
         let rivals: Vec<f64> =
@@ -69,6 +77,11 @@ impl Scores {
     pub fn metric(&self, name: &str) -> Option<&MetricScore> {
         self.metrics.iter().find(|score| score.metric == name)
     }
+}
+
+/// Whether models were scored on different items, so that their values cannot be compared.
+pub fn on_different_items(scores: &[Scores]) -> bool {
+    scores.windows(2).any(|pair| pair[0].places != pair[1].places)
 }
 
 fn in_words<S: Serializer>(note: &Option<Note>, serializer: S) -> Result<S::Ok, S::Error> {
@@ -132,7 +145,8 @@ impl Evaluated {
                 self.metric(part, metric, options)
             })
             .collect();
-        Ok(Scores { model: self.name.clone(), slice, items: part.len(), metrics: metrics? })
+        let (model, items, places) = (self.name.clone(), part.len(), self.items[..].into());
+        Ok(Scores { model, slice, items, metrics: metrics?, places })
     }
 
     fn metric(

@@ -7,8 +7,8 @@ use dissensus_inputs::{Inputs, ReadOptions, WITH_IMAGES};
 use dissensus_io::FileError;
 use dissensus_store::{Store, Which};
 use dissensus_studies::{
-    Collected, Examined, Finals, Job, LoadError, Material, Plan, PlanOptions, StageContext, StageProgress,
-    Study, distinct, files,
+    Collected, Examined, Finals, Job, LoadError, Material, Plan, PlanOptions, StageContext,
+    StageProgress, Study, distinct, files,
 };
 use dissensus_train::spec::{Checkpoint, Data, Run};
 use dissensus_train::{EndedJob, JobOptions, OpenDevice, RunJob, run_jobs};
@@ -73,7 +73,7 @@ pub fn check_stages(
             dissensus_data::locate(&name, context.cache()?)
                 .map_err(|source| Error::Stage { name, source })?;
         } else if !Path::new(&name).exists() {
-            return Err(Error::StagePath { name }.into());
+            return Err(Error::StagePath { name });
         }
     }
     Ok(())
@@ -270,4 +270,22 @@ pub fn drop_weights(plan: &Plan<'_>, store: &Store) -> Result<(usize, u64), Erro
         runs += 1;
     }
     Ok((runs, bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use dissensus_studies::Study;
+
+    use super::*;
+
+    #[test]
+    fn the_run_section_of_a_study_applies() {
+        let text = "data.dataset = 'blends'\ndelivery.methods = 'soft'\n[run]\njobs = 2\n\
+                    threads = 3\ncheckpoint = 'end'\ntensorboard = true\n";
+        let run = Study::parse(text, "mine.toml").unwrap().run_settings().unwrap();
+        let device = OpenDevice::cpu();
+        let options = StudyOptions::of(&run, &device);
+        assert_eq!((options.jobs, options.threads), (Some(2), Some(3)));
+        assert_eq!((options.checkpoint, options.tensorboard), (Checkpoint::End, true));
+    }
 }

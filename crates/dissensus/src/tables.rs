@@ -2,19 +2,18 @@
 
 use std::path::PathBuf;
 
-use dissensus_examine::{Cka, Curvature, ItemMap, Ood, Paths, SliceStability, Variance};
+use dissensus_examine::{Cka, Curvature, DrawnMaps, ItemMap, Ood, Paths, SliceStability, Variance};
 use dissensus_geometry::barrier::Statistics;
 use dissensus_geometry::curvature::{BlockTrace, Estimate};
 use dissensus_measure::Metric;
 use dissensus_measure::ood::Row as OodRow;
-use dissensus_report::plain::{bar, format_number, one_line};
+use dissensus_report::plain::{
+    bar, format_interval, format_number, format_significant, format_spread, one_line,
+};
 use dissensus_report::tables::{Columns, TableForm, TextTable};
 use dissensus_studies::{StatusReport, Tally};
 
-use crate::{
-    Difference, DrawnMaps, ItemComparison, Scores, SeedTest, format_estimate, format_interval,
-    format_significant, format_spread,
-};
+use crate::{Difference, ItemComparison, Scores, SeedTest};
 
 /// Models and slices by metrics; the best value of each column is bold.
 pub fn scores_table(scores: &[Scores], metrics: &[&'static Metric], form: TableForm) -> TextTable {
@@ -304,4 +303,29 @@ pub fn status_table(status: &StatusReport, form: TableForm) -> TextTable {
         .number("failed", |(.., runs)| count(runs.failed))
         .number("missing", |(.., runs)| count(runs.missing))
         .table(&rows)
+}
+
+/// An estimate with its error: `104.9 ± 0.1`; one that did not converge has a question mark.
+fn format_estimate(estimate: Option<Estimate>) -> String {
+    let Some(Estimate { value, error, converged, .. }) = estimate else { return "–".to_owned() };
+    let (value, doubt) = (format_significant(value, 4), if converged { "" } else { " ?" });
+    match error {
+        Some(error) => format!("{value} ± {}{doubt}", format_significant(error, 2)),
+        None => format!("{value}{doubt}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn estimates_and_their_errors() {
+        let estimate =
+            Estimate { value: 104.87, error: Some(0.0396), products: 9, converged: true };
+        assert_eq!(format_estimate(Some(estimate)), "104.9 ± 0.040");
+        let cut_off = Estimate { error: Some(12.3), converged: false, ..estimate };
+        assert_eq!(format_estimate(Some(cut_off)), "104.9 ± 12 ?");
+        assert_eq!(format_estimate(None), "–");
+    }
 }

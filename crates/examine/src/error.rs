@@ -139,6 +139,9 @@ pub enum ExamineError {
         /// What the encoder says.
         reason: String,
     },
+    /// A file that cannot be written.
+    #[error(transparent)]
+    File(#[from] dissensus_io::FileError),
     /// The engine could not do its part.
     #[error(transparent)]
     Engine(#[from] EngineError),

@@ -69,7 +69,7 @@ pub struct Maps {
     pub height: usize,
     /// Numbers of a row.
     pub width: usize,
-    /// One map an item, in the order asked for.
+    /// One map per item, in the order asked for.
     pub items: Vec<ItemMap>,
 }
 

@@ -33,6 +33,7 @@
 mod barrier;
 mod cka;
 mod curvature;
+mod draw;
 mod error;
 mod gradcam;
 mod model;
@@ -45,6 +46,7 @@ mod variance;
 pub use barrier::{PathSettings, Paths, barrier};
 pub use cka::{Cka, CkaSettings, Shared, cka};
 pub use curvature::{Curvature, CurvatureSettings, curvature};
+pub use draw::{DrawnMaps, MapOptions, draw_maps};
 pub use error::ExamineError;
 pub use gradcam::{
     CamSettings, ItemMap, Maps, Seeing, SliceStability, StabilitySettings, gradcam, overlay, png,

@@ -309,7 +309,7 @@ pub(crate) fn in_strides(
 
 /// A data set in words.
 fn told(data: &DataIdentity) -> String {
-    let DataIdentity { name, votes_digest, inputs_digest, items, judged_on } = data;
+    let DataIdentity { name, votes_digest, inputs_digest, items, judged_on, .. } = data;
     let short = |digest: &str| digest.chars().take(8).collect::<String>();
     let (votes, inputs) = (short(votes_digest), short(inputs_digest));
     let on = judged_on.as_ref().map_or(String::new(), |data| format!(", judged on {}", told(data)));

@@ -98,7 +98,7 @@ pub struct OodScores {
     pub score: String,
     /// The outside set's name; `None` for the inside items.
     pub out: Option<String>,
-    /// One number an item, higher = more out-of-distribution.
+    /// One number per item, higher = more out-of-distribution.
     pub values: Vec<f64>,
 }
 

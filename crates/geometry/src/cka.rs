@@ -17,7 +17,7 @@ use crate::error::finite;
 /// Columns of the result that one thread computes at a time: with 512 beside them, 32 KB.
 const TILE: usize = 8;
 
-/// A representation: one row an item, centered.
+/// A representation: one row per item, centered.
 #[derive(Clone, Debug)]
 pub struct Features {
     items: usize,

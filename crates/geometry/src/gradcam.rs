@@ -20,7 +20,7 @@ pub use stability::{PairStability, RunMaps, Stability, stability};
 use crate::GeometryError;
 use crate::error::count;
 
-/// One map an image, H×W, from 0 to 1.
+/// One map per image, H×W, from 0 to 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cams {
     /// Height of each.
@@ -49,7 +49,7 @@ impl Cams {
     }
 }
 
-/// The maps of `classes`, one an image, with the last layer's weights: a row of channels a class.
+/// The maps of `classes`, one per image, with the last layer's weights: a row of channels per class.
 pub fn cams(maps: &Maps, weights: &[f32], classes: &[usize]) -> Result<Cams, GeometryError> {
     let (height, width, channels) = (maps.height, maps.width, maps.channels);
     let (pixels, own) = (height * width, channels.max(1));

@@ -86,9 +86,9 @@ pub struct Head {
     pub classes: usize,
     /// Features that it reads.
     pub width: usize,
-    /// A row of features a class.
+    /// A row of features per class.
     pub weights: Vec<f32>,
-    /// One number a class.
+    /// One number per class.
     pub bias: Vec<f32>,
 }
 

@@ -30,6 +30,7 @@
 
 pub mod delivery;
 mod error;
+mod help;
 pub mod params;
 mod parts;
 mod pool;
@@ -48,6 +49,7 @@ pub use delivery::{
 };
 pub use dissensus_core::nearest;
 pub use error::{LabelError, Named};
+pub use help::methods_help;
 pub use params::{Params, Setting};
 pub use source::Source;
 pub use streams::example_key;

@@ -34,7 +34,7 @@ pub struct Book {
     pub items: Vec<ItemNumbers>,
     /// Binned reliability, one for each run.
     pub reliability: Vec<ReliabilityOf>,
-    /// Pictures with a run's map of where it looks over them.
+    /// Images with a run's map of where it looks over them.
     pub overlays: Vec<Overlay>,
     /// The items themselves with every arm's predictions, one collection for each data set.
     pub collections: Vec<Collection>,
@@ -56,6 +56,11 @@ pub struct Book {
     pub settings: String,
     /// Where the results come from: version, hardware, dates, seconds; name and value.
     pub provenance: Vec<(String, String)>,
+    /// What holds for all results, a sentence each.
+    pub notes: Vec<String>,
+    /// Results of predictions that need no model, on the items that runs are judged on; their arm is
+    /// the name of the baseline.
+    pub baselines: Vec<Row>,
     /// Runs that failed, with the reason.
     pub failed: Vec<(String, String)>,
     /// Runs that are not done.
@@ -79,7 +84,7 @@ impl Book {
     }
 
     /// An arm for people.
-    pub(crate) fn arm_title<'a>(&'a self, name: &'a str) -> &'a str {
+    pub fn arm_title<'a>(&'a self, name: &'a str) -> &'a str {
         titled(name, self.arms.iter().find(|arm| arm.name == name).map(|arm| &arm.title))
     }
 
@@ -188,14 +193,14 @@ pub struct ReliabilityOf {
     pub bins: Vec<(f64, f64, u64)>,
 }
 
-/// A picture with a run's map of where it looks over it.
+/// An image with a run's map of where it looks over it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Overlay {
     /// The run.
     pub of: RunKey,
     /// The item.
     pub item: String,
-    /// The picture, the map over it.
+    /// The image, the map over it.
     pub picture: Picture,
 }
 
@@ -219,7 +224,7 @@ pub struct Item {
     pub id: String,
     /// Its text, where it is one.
     pub text: Option<String>,
-    /// Its picture, where it is one.
+    /// Its image, where it is one.
     pub picture: Option<Picture>,
     /// Votes by class: counts or shares.
     pub votes: Vec<f64>,
@@ -228,7 +233,7 @@ pub struct Item {
     pub predictions: Vec<Vec<f32>>,
 }
 
-/// A small picture, row by row, one or three channels.
+/// A small image, row by row, one or three channels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Picture {
     /// Pixels per row.

@@ -119,7 +119,7 @@ pub enum ReportError {
         /// The known ids nearest to it, nearest first.
         nearest: Vec<String>,
     },
-    /// A picture that cannot be drawn.
+    /// A figure that cannot be drawn.
     #[error("a figure cannot be drawn: {reason}")]
     Drawing {
         /// What was expected and what came.

@@ -12,7 +12,7 @@
 //! use dissensus_report::book::{Arm, Book, Named, Row};
 //! use dissensus_report::tables::{self, TableSpec};
 //! let row = |arm: &str, seed: u64, value: f64| Row {
-//!     dataset: "pictures".into(),
+//!     dataset: "images".into(),
 //!     arm: arm.into(),
 //!     seed,
 //!     metric: "accuracy".into(),
@@ -23,7 +23,7 @@
 //! let arm = |name: &str| Arm { name: name.into(), title: name.into(), ..Arm::default() };
 //! let book = Book {
 //!     arms: vec![arm("soft"), arm("hard")],
-//!     datasets: vec![Named { name: "pictures".into(), title: "Pictures".into() }],
+//!     datasets: vec![Named { name: "images".into(), title: "Images".into() }],
 //!     rows: vec![row("soft", 0, 0.92), row("soft", 1, 0.94), row("hard", 0, 0.9)],
 //!     ..Book::default()
 //! };

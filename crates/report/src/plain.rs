@@ -2,6 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+pub use dissensus_core::thousands;
 use serde_json::Value;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -17,17 +18,38 @@ pub fn format_number(value: Option<f64>) -> String {
     }
 }
 
-/// 1234567 as 1,234,567.
-pub fn thousands(n: usize) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
+/// A number with its interval: `0.5 [0.4, 0.6]`, or alone where it has none.
+pub fn format_interval(value: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
+    match (low, high) {
+        (Some(low), Some(high)) => format!(
+            "{} [{}, {}]",
+            format_number(value),
+            format_number(Some(low)),
+            format_number(Some(high))
+        ),
+        _ => format_number(value),
     }
-    out
+}
+
+/// A mean with its standard deviation: `0.5 ± 0.1`, or alone where it has none.
+pub fn format_spread(mean: f64, sd: Option<f64>) -> String {
+    match sd {
+        Some(_) => format!("{} ± {}", format_number(Some(mean)), format_number(sd)),
+        None => format_number(Some(mean)),
+    }
+}
+
+/// A number with this many significant digits.
+pub fn format_significant(value: f64, digits: usize) -> String {
+    let size = value.abs();
+    match size {
+        0.0 => "0".to_owned(),
+        _ if !(1e-4..1e7).contains(&size) => format!("{value:.*e}", digits - 1),
+        _ => {
+            let behind = digits as i32 - 1 - size.log10().floor() as i32;
+            format!("{value:.*}", behind.max(0) as usize)
+        }
+    }
 }
 
 /// 1 run, 1,234 runs.
@@ -42,7 +64,7 @@ pub fn width(text: &str) -> usize {
 
 /// A text on one line; what comes from data cannot steer the terminal.
 pub fn clean(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() || is_invisible(c) { ' ' } else { c }).collect()
+    text.chars().map(|c| if is_unsafe(c) { ' ' } else { c }).collect()
 }
 
 /// A text on one line of at most `most` columns.
@@ -61,9 +83,14 @@ pub fn one_line(text: &str, most: usize) -> String {
     out
 }
 
-/// Characters that turn the direction of text or take no space.
-fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+/// Whether a character could steer a terminal: control characters, ends of lines and tabs among them,
+/// and characters that turn the direction of text or cannot be seen.
+pub fn is_unsafe(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// Fills up with spaces.
@@ -285,5 +312,12 @@ mod tests {
         assert_eq!(setting(&json!(null)), "none");
         assert_eq!(setting(&json!("a\u{1b}[31m")), "a [31m");
         assert_eq!(settings(&json!({ "epochs": 3, "batch": 32 }), "; "), "epochs 3; batch 32");
+    }
+
+    #[test]
+    fn significant_digits() {
+        let all = [0.0, 104.87, 1633.94, 0.0123456, -2.5, 9.0e-6, 3.0e9];
+        let all = all.map(|value| format_significant(value, 4));
+        assert_eq!(all, ["0", "104.9", "1634", "0.01235", "-2.500", "9.000e-6", "3.000e9"]);
     }
 }

@@ -9,16 +9,16 @@ use crate::book::Picture;
 use crate::figures::font;
 pub use crate::pdf::pdf;
 
-/// Pixels a side, above which a picture is refused: it would take gigabytes.
+/// Pixels per side, above which a PNG is refused: it would take gigabytes.
 const LARGEST: f32 = 20_000.0;
 
 pub(crate) fn tree(svg: &str) -> Result<Tree, ReportError> {
     let options = Options {
         fontdb: font::database(),
-        // Pictures of items show their pixels.
+        // Images of items show their pixels.
         image_rendering: ImageRendering::OptimizeSpeed,
         image_href_resolver: ImageHrefResolver {
-            // An address in a picture is not followed.
+            // An address in a drawing is not followed.
             resolve_string: Box::new(|_, _| None),
             ..ImageHrefResolver::default()
         },
@@ -31,7 +31,7 @@ pub(crate) fn drawing(reason: String) -> ReportError {
     ReportError::Drawing { reason }
 }
 
-/// A figure as PNG: 96 dots an inch times `scale`.
+/// A figure as PNG: 96 dots per inch times `scale`.
 pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>, ReportError> {
     let tree = tree(svg)?;
     let (width, height) = (tree.size().width() * scale, tree.size().height() * scale);
@@ -49,7 +49,7 @@ pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>, ReportError> {
     pixels.encode_png().map_err(|error| drawing(error.to_string()))
 }
 
-/// A small picture as PNG; `None` where its bytes do not fit its size.
+/// A small image as PNG; `None` where its bytes do not fit its size.
 pub(crate) fn picture(picture: &Picture) -> Option<Vec<u8>> {
     let Picture { width, height, channels, ref pixels } = *picture;
     let fits = matches!(channels, 1 | 3)

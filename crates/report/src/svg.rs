@@ -4,7 +4,7 @@ use std::fmt::{Display, Write};
 
 use crate::figures::{Form, Paint, font};
 
-/// A picture under construction. One unit is one point, 1/72 inch.
+/// A drawing under construction. One unit is one point, 1/72 inch.
 pub(crate) struct Svg {
     body: String,
     form: Form,
@@ -78,7 +78,7 @@ impl Svg {
         let _ = writeln!(self.body, "><title>{}</title></{name}>", escape(tip));
     }
 
-    /// The whole picture, so many points wide and high.
+    /// The whole drawing, so many points wide and high.
     pub(crate) fn finish(self, width: f64, height: f64, title: &str) -> String {
         let Self { body, form } = self;
         let (w, h, title) = (px(width), px(height), escape(title));
@@ -106,7 +106,7 @@ impl Svg {
     }
 }
 
-/// A number as short as a picture needs it.
+/// A number as short as a drawing needs it.
 pub(crate) fn px(value: f64) -> String {
     let text = format!("{value:.2}");
     let short = text.trim_end_matches('0').trim_end_matches('.');

@@ -5,7 +5,7 @@
 mod tables_common;
 
 use dissensus_report::book::Book;
-use dissensus_report::tables::{Against, Family, Side, TableSpec, Test, TestKind};
+use dissensus_report::tables::{Against, Dimension, Family, Side, TableSpec, Test, TestKind};
 use tables_common::{add, bare, book, number, some, spec, table};
 
 fn against(test: TestKind, side: Side, family: Family) -> TableSpec {
@@ -198,4 +198,36 @@ fn three_seeds_separate_nothing() {
     let words = "no significant difference between <strong>SLS</strong>, 0.2000 ± 0.1000 (n = 3), \
                  and <strong>Soft labels</strong>: p = 0.250 (smallest possible p 0.25 with 3 seeds)";
     assert!(page.contains(words) && !page.contains("has the best mean"), "{page}");
+}
+
+/// Of many comparisons a summary tells how many are significant, and names no arm where none is.
+#[test]
+fn many_comparisons_are_counted() {
+    let mut book = bare();
+    for k in 1..=7 {
+        add(&mut book, "soft", Some(k), "nll", &some(&[0.5, 0.6, 0.7]));
+        add(&mut book, "sls", Some(k), "nll", &some(&[0.1, 0.2, 0.3]));
+    }
+    let across = vec![Dimension::K];
+    let spec = TableSpec { across, ..against(TestKind::Wilcoxon, Side::Two, Family::None) };
+    let page = |book: &Book| {
+        dissensus_report::page::render(book, &[table(&spec, book)], &[], None).unwrap()
+    };
+    let words = "No significant difference in any of 7 comparisons of “Main results” (smallest \
+                 possible p 0.25 with 3 seeds).";
+    assert!(page(&book).contains(words));
+    // Six seeds of one sign: 2 / 2⁶ is below 0.05.
+    let six = some(&[0.5, 0.6, 0.7, 0.5, 0.6, 0.7]);
+    let below = some(&[0.1, 0.2, 0.3, 0.11, 0.22, 0.33]);
+    let mut more = bare();
+    for k in 1..=7 {
+        add(&mut more, "soft", Some(k), "nll", &six);
+        add(&mut more, "sls", Some(k), "nll", &below);
+    }
+    let words = "Significantly best mean in 7 of 7 comparisons of “Main results”: \
+                 <strong>SLS</strong> in 7";
+    assert!(page(&more).contains(words));
+    // Without one seed of an arm, its means are not compared.
+    more.rows.retain(|row| row.arm != "sls" || row.seed != 5 || row.k != Some(1));
+    assert!(page(&more).contains("Significantly best mean in 6 of 7"));
 }

@@ -14,6 +14,8 @@ use serde::{Deserialize, Serialize};
 
 pub use self::interval::IntervalMethod;
 pub use self::plan::Plan;
+use dissensus_core::limits::MAX_REPLICATES;
+
 use self::replicates::Replicates;
 use crate::describe::moments;
 use crate::{StatsError, Undefined, check};
@@ -174,9 +176,9 @@ fn empty(settings: &BootstrapSettings, plan: Plan) -> BootstrapResult {
 
 fn check_settings(settings: &BootstrapSettings) -> Result<(), StatsError> {
     check::level("confidence", settings.confidence)?;
-    if settings.replicates < 2 {
+    if !(2..=MAX_REPLICATES).contains(&settings.replicates) {
         let value = settings.replicates.to_string();
-        let expected = "at least 2; some thousands for an interval";
+        let expected = "2 to 10,000,000; some thousands for an interval";
         return Err(StatsError::Setting { name: "replicates", value, expected });
     }
     Ok(())

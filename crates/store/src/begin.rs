@@ -139,7 +139,7 @@ impl Store {
         files::write_json(&layout.about(), &written, Durability::Power)?;
         let epoch = if anew { 0 } else { status.epoch };
         let run = ActiveRun { id, layout, planned, epoch, _lock: lock };
-        run.write_status(State::Running, Durability::Process)?;
+        run.write_status(State::Running, Durability::Power)?;
         Ok(Begun::Run(run))
     }
 }

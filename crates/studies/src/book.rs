@@ -3,6 +3,7 @@
 //! Numbers by item are computed only for the runs and columns that a figure asks for: for hundreds of
 //! runs of thousands of items all of them would be much, and most would never be looked at.
 
+mod baselines;
 mod collection;
 mod facts;
 mod items;
@@ -63,6 +64,8 @@ impl Plan<'_> {
             planned: planned(study)?,
             settings: study.to_toml(),
             provenance: provenance::lines(self, store, &gathered)?,
+            notes: self.selected_on_judged().into_iter().collect(),
+            baselines: baselines::rows(self, &gathered)?,
             ..Book::default()
         };
         for part in parts {

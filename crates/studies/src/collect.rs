@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dissensus_core::results::Row;
 use dissensus_report::book::Chosen;
-use dissensus_store::{Durability, RunId, RunInfo, State, Store, StudyFolder, digest};
+use dissensus_store::{Durability, Made, RunId, RunInfo, State, Store, StudyFolder, digest};
 use dissensus_train::{RunEnvironment, RunResult};
 use rayon::prelude::*;
 use serde_json::{Value, json};
@@ -228,7 +228,7 @@ impl Plan<'_> {
         Ok(all)
     }
 
-    fn row(&self, job: &Job, number: &Number) -> Row {
+    pub(crate) fn row(&self, job: &Job, number: &Number) -> Row {
         Row {
             study: self.study().name.clone(),
             dataset: job.dataset.clone(),
@@ -285,13 +285,20 @@ fn staged(
     }
     let digest: String = digest(&stage.settings()).chars().take(DIGITS).collect();
     let name = format!("stages/{name}-{digest}/{}.csv", run.info.id);
-    if let Some(bytes) = folder.read(&name)? {
-        // One that cannot be read is made again.
-        if let Ok(numbers) = numbers_from_csv(&bytes, &name) {
-            return Ok(numbers);
-        }
+    let from = run.info.predictions_digest()?;
+    let made = |numbers: &[Number]| {
+        let (from, code) = (from.clone(), env!("CARGO_PKG_VERSION").to_owned());
+        Made { rows: numbers.len(), from, code }
+    };
+    // One that cannot be read, or was computed from something else, is made again; one without a
+    // record is of before there were any.
+    if let Some((bytes, record)) = folder.read_made(&name)?
+        && let Ok(numbers) = numbers_from_csv(&bytes, &name)
+        && record.is_none_or(|record| record == made(&numbers))
+    {
+        return Ok(numbers);
     }
     let numbers = stage.numbers(run)?;
-    folder.write(&name, &numbers_to_csv(&numbers)?, Durability::Process)?;
+    folder.write_made(&name, &numbers_to_csv(&numbers)?, &made(&numbers), Durability::Process)?;
     Ok(numbers)
 }

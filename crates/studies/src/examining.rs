@@ -187,8 +187,11 @@ impl Work<'_> {
                     }
                 }
             };
-            for (job, kept) in group.runs.iter().zip(found) {
-                kept.map_or(Ok(()), |kept| self.files.write(stage, group, job, kept))?;
+            for (run, kept) in runs.iter().zip(found) {
+                if let Some(kept) = kept {
+                    let from = run.info.predictions_digest()?;
+                    self.files.write(stage, group, run.job, kept, from)?;
+                }
             }
             self.examined.done += 1;
             self.progress.looked(&label, None);

@@ -42,6 +42,14 @@ pub(crate) struct Search {
     pub(crate) on: String,
 }
 
+impl Outline {
+    /// Whether epochs are selected on the part that is judged.
+    pub(crate) fn selects_on_judged(&self) -> bool {
+        let judged = |spec: &Spec| spec.split.parts.last().is_some_and(|p| *p == spec.selection.on);
+        self.points.iter().any(|point| judged(&point.runs))
+    }
+}
+
 impl Point {
     /// Its runs with these seeds.
     pub(crate) fn runs(&self, seeds: &[u64]) -> Vec<RunPlan> {

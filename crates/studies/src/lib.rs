@@ -37,6 +37,7 @@
 
 mod book;
 mod builtin;
+mod choice;
 mod collect;
 mod context;
 mod error;
@@ -55,6 +56,7 @@ mod study;
 
 pub use book::item_columns;
 pub use builtin::{BUILTIN, Builtin, template};
+pub use choice::{SeedChoice, VoteChoice};
 pub use collect::{Collected, files};
 pub use context::{InputsOf, StageContext};
 pub use error::{LoadError, StudyError};
@@ -64,7 +66,7 @@ pub use file::{
 };
 pub(crate) use finished::Finished;
 pub use material::Material;
-pub use own::Own;
+pub use own::NewStudy;
 pub use plan::{Finals, Job, Plan, PlanOptions, Undecided, distinct};
 pub use results::Number;
 pub use run_summary::{

@@ -1,4 +1,4 @@
-//! A study of a user's own votes: which delivery of them gives the best model?
+//! A study of a user's own votes: does it matter how they are delivered?
 //!
 //! The settings are a starting point for any dataset. They are written into the file with comments, to
 //! be changed there.
@@ -11,7 +11,7 @@ use crate::{Study, StudyError};
 
 /// What a study of a user's own votes is written from.
 #[derive(Clone, Debug)]
-pub struct Own<'a> {
+pub struct NewStudy<'a> {
     /// The name of the study.
     pub name: &'a str,
     /// Its file, as in a command.
@@ -26,16 +26,18 @@ pub struct Own<'a> {
     pub model: Option<&'a str>,
     /// How many seeds.
     pub seeds: u64,
+    /// The parts of a split that comes with the data, training first.
+    pub parts: Option<&'a [(String, Vec<usize>)]>,
 }
 
 /// Training steps that are enough for a small network.
 const STEPS: usize = 4000;
-/// The share of the items for training.
-const TRAINED: f64 = 0.7;
+/// Below so many items, a tenth of them is too few to select an epoch on.
+const FEW: usize = 300;
 /// Items at the quick scale.
 const QUICK: usize = 400;
 
-impl Own<'_> {
+impl NewStudy<'_> {
     /// The study, as a file with comments. It is checked to be valid.
     pub fn text(&self) -> Result<String, StudyError> {
         let text = self.written();
@@ -49,8 +51,32 @@ impl Own<'_> {
         all.iter().flatten().filter(|of| of.values().iter().all(|&share| share < 1.0)).count()
     }
 
+    /// The keys of `[split]` with comments, the part that selects an epoch, and the share of the items
+    /// that is trained on.
+    fn split(&self, items: usize) -> (String, &'static str, f64) {
+        const THREE: &str = "# Epochs are selected on the validation part and judged on the test part.\n\
+                             parts = \"train/validation/test\"\n";
+        const TWO: &str = "# There is no validation part: the epoch is selected on the items that are \
+                           judged,\n# and its numbers are optimistic.\nparts = \"train/evaluation\"\n";
+        if let Some(parts) = self.parts {
+            let train = parts.first().map_or(0, |(_, places)| places.len());
+            let share = train as f64 / items.max(1) as f64;
+            let (keys, on) = match parts.len() {
+                3 => (THREE, "validation"),
+                _ => (TWO, "evaluation"),
+            };
+            return (format!("# The split comes with the data.\n{keys}"), on, share);
+        }
+        let (shares, why) = match items < FEW {
+            true => ([0.6, 0.2, 0.2], "   # of few items, a larger share to select on"),
+            false => ([0.7, 0.1, 0.2], ""),
+        };
+        let keys = format!("{THREE}# Each seed has its own split.\nshares = {shares:?}{why}\n");
+        (keys, "validation", shares[0])
+    }
+
     fn written(&self) -> String {
-        let Own { table, .. } = *self;
+        let table = self.table;
         let (items, counts) = (table.len(), table.counts());
         // Shares have no votes that could be shown one by one.
         let usable = |entry: &&DeliveryEntry| counts.is_some() || !entry.needs_counts;
@@ -67,7 +93,8 @@ impl Own<'_> {
             Some(votes) => format!("{votes} votes per item (median)"),
             None => "shares instead of votes".to_owned(),
         };
-        let trained = (TRAINED * items as f64).ceil() as usize;
+        let (split, on, share) = self.split(items);
+        let trained = (share * items as f64).ceil() as usize;
         let batch = match trained {
             5000.. => 128,
             1000.. => 64,
@@ -120,6 +147,8 @@ impl Own<'_> {
             ("data", data.collect()),
             ("model", self.model.unwrap_or(model).to_owned()),
             ("why", why.to_owned()),
+            ("split", split),
+            ("on", on.to_owned()),
             ("epochs", epochs.to_string()),
             ("cycle", cycle.to_owned()),
             ("batch", batch.to_string()),
@@ -192,7 +221,7 @@ mod tests {
 
     fn written(table: &VoteTable, shape: Shape) -> String {
         let data = [("votes", "my \"votes\".csv".into()), ("inputs", "vectors.npz".into())];
-        let own = Own {
+        let own = NewStudy {
             name: "mine",
             file: "mine.toml",
             data: &data,
@@ -200,6 +229,7 @@ mod tests {
             shape,
             model: None,
             seeds: 8,
+            parts: None,
         };
         own.text().unwrap()
     }
@@ -224,6 +254,32 @@ mod tests {
             "{text}"
         );
         assert!(!text.contains("items = 400") && !text.contains("does not show"), "{text}");
+    }
+
+    /// The epoch is never selected on the items that are judged, unless the data leave no other way.
+    #[test]
+    fn epochs_are_selected_on_a_part_of_their_own() {
+        for (items, shares) in [(100, "[0.6, 0.2, 0.2]"), (1000, "[0.7, 0.1, 0.2]")] {
+            let text = written(&counts(items, 5), VECTORS);
+            assert!(text.contains(&format!("shares = {shares}")), "{text}");
+            assert!(text.contains("on = \"validation\""), "{text}");
+        }
+        let table = counts(10, 5);
+        let parts =
+            [("train".to_owned(), vec![0, 1, 2, 3, 4, 5, 6]), ("test".into(), vec![7, 8, 9])];
+        let data = [("votes", "v.csv".into()), ("inputs", "i.npz".into())];
+        let own = NewStudy {
+            name: "mine",
+            file: "mine.toml",
+            data: &data,
+            table: &table,
+            shape: VECTORS,
+            model: None,
+            seeds: 8,
+            parts: Some(&parts),
+        };
+        let text = own.text().unwrap();
+        assert!(text.contains("on = \"evaluation\"") && text.contains("optimistic"), "{text}");
     }
 
     /// Votes that cannot be shown one by one.

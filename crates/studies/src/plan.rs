@@ -224,6 +224,20 @@ impl<'s> Plan<'s> {
         job.run.with_data(self.task(job).identity().clone())
     }
 
+    /// That epochs are selected on the items that are judged, where they are.
+    pub(crate) fn selected_on_judged(&self) -> Option<String> {
+        let count = self.groups.iter().filter(|(outline, _)| outline.selects_on_judged()).count();
+        let which = match count {
+            0 => return None,
+            all if all == self.groups.len() => "The epoch of every run",
+            _ => "The epoch of some runs",
+        };
+        Some(format!(
+            "{which} is selected on the items that it is judged on, not on a validation part: these \
+             results are optimistic."
+        ))
+    }
+
     /// The datasets, in order, with the material of the first arm on each.
     pub(crate) fn datasets(&self) -> Vec<(&str, &Material)> {
         let mut all: Vec<(&str, &Material)> = Vec::new();

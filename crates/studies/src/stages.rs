@@ -26,13 +26,13 @@ mod variance;
 
 use std::sync::Arc;
 
-use dissensus_measure::Metric as Measured;
+use dissensus_measure::{Judged, Metric as Measured};
 use dissensus_report::book::Metric;
 use serde_json::Value;
 
 use crate::file::{Section, SliceRule, Text};
 use crate::finished::Finished;
-use crate::{Number, StudyError};
+use crate::{Material, Number, StudyError};
 
 pub(crate) use examiner::{Examination, Group};
 use examiner::{Examiner, Found};
@@ -178,6 +178,16 @@ pub(crate) trait Stage: Send + Sync {
 
     /// The numbers of a run.
     fn numbers(&self, run: &Finished<'_>) -> Result<Vec<Number>, StudyError>;
+
+    /// The numbers of any predictions for the items at these places; none where a stage needs more.
+    fn of_predictions(
+        &self,
+        _: &Material,
+        _: &[usize],
+        _: &Judged,
+    ) -> Result<Vec<Number>, StudyError> {
+        Ok(Vec::new())
+    }
 
     /// Whether its numbers are kept. Those that are read off cost nothing.
     fn is_kept(&self) -> bool {

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use dissensus_store::{RunId, State, Store};
 use dissensus_train::RunResult;
+use serde::Serialize;
 
 use crate::{Job, Plan, StudyError};
 
 /// Runs by what has become of them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
     /// Finished.
     pub done: usize,
@@ -35,7 +36,7 @@ impl Tally {
 }
 
 /// How far an arm is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ArmStatus {
     /// The data set.
@@ -47,10 +48,11 @@ pub struct ArmStatus {
 }
 
 /// A run that failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Failure {
     /// Its name in the store.
+    #[serde(rename = "run")]
     pub id: RunId,
     /// For people.
     pub label: String,
@@ -59,13 +61,13 @@ pub struct Failure {
 }
 
 /// How far a study is.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct StatusReport {
-    /// By data set and arm, in the order of the study.
-    pub arms: Vec<ArmStatus>,
     /// All runs, each once.
     pub runs: Tally,
+    /// By data set and arm, in the order of the study.
+    pub arms: Vec<ArmStatus>,
     /// Those that failed, with the reason.
     pub failed: Vec<Failure>,
     /// The mean seconds of finished runs; `None` where there are none.

@@ -7,7 +7,7 @@ mod common;
 use std::collections::BTreeSet;
 
 use common::{Lab, plan, study};
-use dissensus_store::{Begun, RunId, Which};
+use dissensus_store::{Begun, Made, RunId, Which};
 use dissensus_studies::{Job, Plan, Study, distinct, files, results};
 use dissensus_train::RunResult;
 use serde_json::json;
@@ -112,23 +112,43 @@ fn what_a_stage_gave_is_read_and_other_settings_are_measured_anew() {
     let folder = lab.store.study("small").unwrap();
     let kept: Vec<String> =
         folder.files().unwrap().into_iter().filter(|name| name.starts_with("stages/")).collect();
-    assert_eq!(kept.len(), 1);
+    // The file and its record.
+    assert_eq!(kept.len(), 2);
     assert!(
         kept[0].starts_with("stages/measure-") && kept[0].ends_with(&format!("{}.csv", jobs[0].id))
     );
-    // Another number in its place is believed: it was not computed again.
+    let (bytes, made) = folder.read_made(&kept[0]).unwrap().unwrap();
+    let made = made.unwrap();
+    assert_eq!(made.from, lab.store.run(&jobs[0].id).unwrap().predictions_digest().unwrap());
+    let values = || {
+        let rows = planned.rows(&lab.store).unwrap().rows;
+        (rows.len(), rows[0].value)
+    };
+    // Another number with its own record is believed: it was not computed again.
     let fake = b"metric,slice,value\nkl,all,42.5\n";
-    folder.write(&kept[0], fake, dissensus_store::Durability::Process).unwrap();
-    let second = planned.rows(&lab.store).unwrap().rows;
-    assert_eq!((first.len(), second.len(), second[0].value), (4, 4, Some(42.5)));
-    // One that is damaged is made again.
-    folder.write(&kept[0], b"kl,all", dissensus_store::Durability::Process).unwrap();
-    folder.write(&kept[0], b"a,b\n1,2\n", dissensus_store::Durability::Process).unwrap();
-    assert_eq!(planned.rows(&lab.store).unwrap().rows, first);
+    let process = dissensus_store::Durability::Process;
+    let one_row = Made { rows: 1, ..made.clone() };
+    folder.write_made(&kept[0], fake, &one_row, process).unwrap();
+    assert_eq!((first.len(), values()), (4, (4, Some(42.5))));
+    // What was computed from other predictions, by other code, or has other rows is made again.
+    for other in [
+        Made { from: "other".into(), ..one_row.clone() },
+        Made { code: "0.0.1".into(), ..one_row.clone() },
+        Made { rows: 2, ..one_row.clone() },
+    ] {
+        folder.write_made(&kept[0], fake, &other, process).unwrap();
+        assert_eq!(values(), (4, first[0].value), "{other:?}");
+    }
+    // So is one that is damaged, though it still reads as numbers.
+    for damaged in [&fake[..], b"kl,all", b"a,b\n1,2\n"] {
+        folder.write(&kept[0], damaged, process).unwrap();
+        assert_eq!(planned.rows(&lab.store).unwrap().rows, first);
+    }
+    assert_eq!(folder.read_made(&kept[0]).unwrap().unwrap(), (bytes, Some(made)));
     let other = study("[stages.measure]\nmetrics = ['kl']\nwhich = 'best'\nbins = 10\n");
     plan(&other).rows(&lab.store).unwrap();
     let files = folder.files().unwrap();
-    assert_eq!(files.iter().filter(|name| name.starts_with("stages/")).count(), 2);
+    assert_eq!(files.iter().filter(|name| name.starts_with("stages/")).count(), 4);
 }
 
 #[test]
@@ -148,7 +168,7 @@ fn a_failed_run_is_reported_and_stops_nobody() {
     std::fs::remove_file(broken.predictions_path(Which::Best)).unwrap();
     let collected = plan.collect(&lab.store, &json!({})).unwrap();
     assert_eq!((collected.failed.len(), collected.missing), (2, 5));
-    assert!(collected.failed[0].reason.contains("no predictions of its best epoch"));
+    assert!(collected.failed[0].reason.contains("best.npz"), "{:?}", collected.failed[0]);
     assert!(collected.rows.iter().all(|row| row.run == jobs[0].id.as_str()));
     let book = plan.book(&lab.store).unwrap();
     assert_eq!((book.failed.len(), book.missing, book.curves.len()), (2, 5, 4));

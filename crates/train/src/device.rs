@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use dissensus_engine::{Cpu, Cuda, Device, EngineError};
+use dissensus_store::replace_file;
 use thiserror::Error;
 
 /// The end of the name of a GPU that trains one run at a time.
@@ -83,7 +84,7 @@ impl OpenDevice {
     /// again.
     pub fn keep_learned(&self) {
         if let (Some(cache), Some(text)) = (&self.cache, self.device.learned()) {
-            let _ = write(&learned_path(cache, &*self.device), &text);
+            let _ = replace_file(&learned_path(cache, &*self.device), text.as_bytes());
         }
     }
 
@@ -94,7 +95,7 @@ impl OpenDevice {
 
     pub(crate) fn write_cache(&self, file: &str, text: &str) {
         if let Some(cache) = &self.cache {
-            let _ = write(&cache.join(file), text);
+            let _ = replace_file(&cache.join(file), text.as_bytes());
         }
     }
 }
@@ -129,16 +130,6 @@ fn learned_path(cache: &Path, device: &dyn Device) -> PathBuf {
 
 fn read(path: &Path) -> Option<String> {
     std::fs::read_to_string(path).ok()
-}
-
-/// Replaces the file as a whole: another process may read it now.
-fn write(path: &Path, text: &str) -> std::io::Result<()> {
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)?;
-    }
-    let new = path.with_extension(format!("new-{}", std::process::id()));
-    std::fs::write(&new, text)?;
-    std::fs::rename(new, path)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ mod parallel;
 use std::path::Path;
 use std::time::Instant;
 
+use dissensus_core::limits::MAX_THREADS;
 use dissensus_core::{Cancel, Progress, Silent};
 use dissensus_store::{Begun, Store};
 
@@ -129,6 +130,12 @@ pub fn run_jobs(
 ) -> Result<Vec<EndedJob>, TrainError> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = options.threads.unwrap_or(cores).max(1);
+    if let Some(many) =
+        [Some(threads), options.jobs].into_iter().flatten().find(|n| *n > MAX_THREADS)
+    {
+        let expected = format!("expected at most {MAX_THREADS} threads and runs at a time");
+        return Err(TrainError::Data(format!("{many} is too many; {expected}")));
+    }
     let at_once = match options.jobs {
         Some(jobs) => jobs,
         None if options.device.is_gpu() => best::jobs_at_once(jobs, options)?,

@@ -71,6 +71,7 @@
 //! ```
 
 mod device;
+mod device_check;
 mod divergence;
 mod epochs;
 mod error;
@@ -92,6 +93,7 @@ mod task;
 mod trained;
 
 pub use device::{DeviceError, OpenDevice};
+pub use device_check::{DeviceCheck, system};
 pub use divergence::divergence;
 pub use error::{ConfigError, Place, TrainError};
 pub use fit::{FitOptions, fit};
@@ -102,9 +104,9 @@ pub use result::{EpochRow, Normalization, PartResult, RunEnvironment, RunResult}
 pub use run_list::{Removal, RunDetails, RunFile, RunList, RunRow, run_files, state_name};
 pub use saved::Found;
 pub use scores::scores;
-pub use setup::{Part, Setup};
+pub use setup::{Part, Setup, parts};
 pub use spec::{Spec, template};
-pub use split::{SPLIT, SplitError, are_shares, split};
+pub use split::{GivenParts, PartPlaces, SPLIT, SplitError, are_shares, split};
 pub use stopping::{Best, Selection, Stop, Stopping};
 pub use stored::{Outcome, Saving, fit_stored};
 pub use task::{BothJoined, Task, Voted, engine_dataset};

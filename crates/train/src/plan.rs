@@ -27,7 +27,8 @@ pub const FORMAT: u32 = 1;
 pub struct SplitPlan {
     /// The parts, training first.
     pub parts: Vec<String>,
-    /// Each part's share; none for the last where another data set is judged on.
+    /// Each part's share; none for the last where another data set is judged on, and none at all where
+    /// the split comes with the data.
     pub shares: Vec<f64>,
     /// Whether every class is split alike.
     pub stratify: bool,
@@ -71,6 +72,9 @@ pub struct DataIdentity {
     pub inputs_digest: String,
     /// How many items are used.
     pub items: u64,
+    /// The digest of the split that comes with the data; not written where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split_digest: Option<String>,
     /// What it is judged on, where that is another data set; not written where it is not, so that
     /// runs without one keep their names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -81,6 +85,7 @@ impl DataIdentity {
     /// Whether both hold the same votes and inputs, whatever they are called.
     pub fn same_content(&self, other: &Self) -> bool {
         (&self.votes_digest, &self.inputs_digest) == (&other.votes_digest, &other.inputs_digest)
+            && self.split_digest == other.split_digest
             && match (&self.judged_on, &other.judged_on) {
                 (None, None) => true,
                 (Some(mine), Some(theirs)) => mine.same_content(theirs),

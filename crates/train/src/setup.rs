@@ -7,7 +7,7 @@ use dissensus_labels::{Prepared, Source};
 use dissensus_measure::Truth;
 
 use crate::scores::check_selects;
-use crate::{RunPlan, Task, TrainError, split};
+use crate::{RunPlan, SplitError, Task, TrainError, split};
 
 /// A part of the split that is evaluated.
 pub struct Part {
@@ -39,13 +39,8 @@ impl Setup {
     /// Prepares a run.
     pub fn new(task: &Task, plan: &RunPlan) -> Result<Self, TrainError> {
         let classes = task.table().classes().len();
-        let own = task.own();
-        let majority = &task.truth().majority()[own.clone()];
         let how = &plan.split;
-        check_shares(task, plan)?;
-        let split = split(majority, &task.keys()[own], &how.shares, how.stratify, how.seed)?;
-        let judged = task.judged().map(Iterator::collect::<Vec<usize>>);
-        let mut parts = split.into_iter().chain(judged);
+        let mut parts = parts(task, plan)?.into_iter();
         let mut train = parts.next().unwrap_or_default();
         let dataset = task.dataset(&train);
         train.sort_unstable_by_key(|&place| (task.keys()[place], place));
@@ -77,6 +72,28 @@ impl Setup {
             selecting,
         })
     }
+}
+
+/// The places of the items of each part of a run's split, training first.
+pub fn parts(task: &Task, plan: &RunPlan) -> Result<Vec<Vec<usize>>, TrainError> {
+    let how = &plan.split;
+    if let (Some(given), true) = (task.split(), how.shares.is_empty()) {
+        // With two parts, the test part is called the evaluation part.
+        let known = |name: &String| if name == "evaluation" { "test" } else { name }.to_owned();
+        let wanted: Vec<String> = how.parts.iter().map(known).collect();
+        if !given.iter().map(|(name, _)| name).eq(&wanted) {
+            let names: Vec<&str> = given.iter().map(|(name, _)| name.as_str()).collect();
+            let (given, wanted) = (names.join(", "), how.parts.join("/"));
+            return Err(SplitError::OtherParts { given, wanted }.into());
+        }
+        return Ok(given.iter().map(|(_, places)| places.clone()).collect());
+    }
+    check_shares(task, plan)?;
+    let own = task.own();
+    let majority = &task.truth().majority()[own.clone()];
+    let mut parts = split(majority, &task.keys()[own], &how.shares, how.stratify, how.seed)?;
+    parts.extend(task.judged().map(Iterator::collect::<Vec<usize>>));
+    Ok(parts)
 }
 
 /// A share for each part; none for the last where that is another data set.

@@ -48,7 +48,7 @@ mod training;
 use dissensus_engine::Model;
 use serde::Serialize;
 
-pub use data::{Data, DataSource, EntropyBins, InputReading, Pair, Reading, Votes};
+pub use data::{Data, DataSource, EntropyBins, GivenSplit, InputReading, Pair, Reading, Votes};
 pub use delivery::DeliveryChoice;
 pub use dissensus_engine::Precision;
 pub use draft::Draft;

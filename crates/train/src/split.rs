@@ -18,6 +18,7 @@
 //! ```
 
 mod apportion;
+mod given;
 
 use std::collections::BTreeMap;
 
@@ -25,6 +26,7 @@ use dissensus_core::philox::{block, stream};
 use thiserror::Error;
 
 use apportion::apportion;
+pub use given::{GivenParts, PartPlaces};
 
 /// The stream of splits.
 pub const SPLIT: u64 = stream(b"split");
@@ -63,6 +65,52 @@ pub enum SplitError {
         shares: Vec<f64>,
         /// The part, from 1.
         part: usize,
+    },
+    /// A part of the data's own split that is not known.
+    #[error(
+        "the split of the data has {id:?} in {part:?}; expected train, validation (or dev) or test"
+    )]
+    UnknownPart {
+        /// The item.
+        id: String,
+        /// What came.
+        part: String,
+    },
+    /// An item of the data's own split that has no votes.
+    #[error("the split of the data has {id:?} in {part}, and the votes have no such item")]
+    UnknownItem {
+        /// The item.
+        id: String,
+        /// Its part.
+        part: String,
+    },
+    /// An item in two parts.
+    #[error("the split of the data has {id:?} in two parts, {} and {}", parts[0], parts[1])]
+    TwoParts {
+        /// The item.
+        id: String,
+        /// The parts.
+        parts: [String; 2],
+    },
+    /// An item in no part.
+    #[error("the split of the data has {id:?} in no part")]
+    NoPart {
+        /// The item.
+        id: String,
+    },
+    /// A part without items.
+    #[error("the split of the data has no items in {part}, of those with votes and inputs")]
+    EmptyPart {
+        /// The part.
+        part: String,
+    },
+    /// Parts that the data's own split does not have, or has beside those of a run.
+    #[error("the split of the data has the parts {given}; split.parts is {wanted}")]
+    OtherParts {
+        /// The parts of the data.
+        given: String,
+        /// The parts of the run.
+        wanted: String,
     },
 }
 

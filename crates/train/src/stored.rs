@@ -165,9 +165,7 @@ impl Saver {
     /// Writes the last epoch, and ends the curves.
     pub(crate) fn finish(&mut self, trained: &Trained) -> Result<(), TrainError> {
         let weights = saved::weights(&trained.network, &trained.last)?;
-        if let Some(predictions) = trained.predictions(Which::Last) {
-            self.run.save_last(&weights, predictions)?;
-        }
+        self.run.save_last(&weights, trained.predictions(Which::Last))?;
         let events = self.curves.take().and_then(|curves| curves.events);
         Ok(events.map_or(Ok(()), EventWriter::finish)?)
     }

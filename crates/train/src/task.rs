@@ -17,7 +17,7 @@ use dissensus_inputs::{Inputs, Joined, Kind, join};
 use dissensus_labels::example_key;
 use dissensus_measure::Truth;
 
-use crate::{DataIdentity, Normalization, TrainError};
+use crate::{DataIdentity, GivenParts, Normalization, PartPlaces, SplitError, TrainError};
 
 pub use judged::{BothJoined, Voted};
 
@@ -31,6 +31,8 @@ pub struct Task {
     dataset: Dataset,
     /// How many items come before those of another data set that is judged on; all where none is.
     own: usize,
+    /// The places of each part, where the split comes with the data.
+    split: Option<PartPlaces>,
 }
 
 impl Task {
@@ -58,7 +60,19 @@ impl Task {
         let dataset = engine_dataset(&inputs, None);
         let keys = table.items().iter().map(example_key).collect();
         let truth = Arc::new(truth);
-        Ok(Self { table, inputs, keys, truth, identity, dataset, own })
+        Ok(Self { table, inputs, keys, truth, identity, dataset, own, split: None })
+    }
+
+    /// The same items with the split that comes with them.
+    pub fn with_split(mut self, split: &GivenParts) -> Result<Self, SplitError> {
+        let (parts, digest) = split.places(self.table.items())?;
+        (self.split, self.identity.split_digest) = (Some(parts), Some(digest));
+        Ok(self)
+    }
+
+    /// The places of each part, training first, where the split comes with the data.
+    pub fn split(&self) -> Option<&[(String, Vec<usize>)]> {
+        self.split.as_deref()
     }
 
     /// The votes of the items.
@@ -160,6 +174,7 @@ fn identity(name: &str, table: &VoteTable, inputs: &Inputs) -> DataIdentity {
         votes_digest: table.digest().to_string(),
         inputs_digest: inputs.digest().to_string(),
         items: table.len() as u64,
+        split_digest: None,
         judged_on: None,
     }
 }

@@ -24,7 +24,7 @@ pub struct Trained {
     /// One row per epoch.
     pub history: Vec<EpochRow>,
     /// For the part that is reported, those of the selected and of the last epoch.
-    pub(crate) predictions: Option<[Logits<'static>; 2]>,
+    pub(crate) predictions: [Logits<'static>; 2],
 }
 
 impl fmt::Debug for Trained {
@@ -48,12 +48,19 @@ impl Trained {
         saved::weights(&self.network, self.weights(which)?)
     }
 
-    /// Logits for the part that is reported: the last of the split.
-    pub fn predictions(&self, which: Which) -> Option<&Logits<'static>> {
-        self.predictions.as_ref().map(|[best, last]| match which {
+    /// Logits for the part that is judged: the last of the split.
+    pub fn predictions(&self, which: Which) -> &Logits<'static> {
+        let [best, last] = &self.predictions;
+        match which {
             Which::Best => best,
             Which::Last => last,
-        })
+        }
+    }
+
+    /// Logits of the selected epoch for the part that is judged, which neither training nor, with three
+    /// parts, the selection of the epoch has seen.
+    pub fn test_predictions(&self) -> &Logits<'static> {
+        self.predictions(Which::Best)
     }
 
     /// Logits of the selected epoch's model for new inputs. Images are normalized as the

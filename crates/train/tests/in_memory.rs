@@ -37,7 +37,7 @@ fn a_fit_in_memory_is_that_of_a_store_to_the_bit() {
                 info.weights(which).unwrap().unwrap(),
                 trained.named_weights(which).unwrap()
             );
-            assert_eq!(info.predictions(which).unwrap().as_ref(), trained.predictions(which));
+            assert_eq!(info.predictions(which).unwrap().as_ref(), Some(trained.predictions(which)));
         }
     }
 }
@@ -46,14 +46,14 @@ fn a_fit_in_memory_is_that_of_a_store_to_the_bit() {
 fn new_inputs_are_predicted() {
     let wild = ["training.epochs=8", "training.learning_rate=0.5", "training.schedule=constant"];
     let trained = fitted(&plan(&wild));
-    let held_out = trained.predictions(Which::Best).unwrap();
+    let held_out = trained.test_predictions();
     let all = task().inputs();
     let place = |id: &String| all.ids().unwrap().position(id).unwrap();
     let places: Vec<usize> = held_out.ids().iter().map(place).collect();
     let some = all.select(&places);
     // The held-out items, as if they were new: normalized as the training items were.
     assert_eq!(&trained.predict(&Cpu, &some).unwrap(), held_out);
-    assert_ne!(trained.predictions(Which::Last).unwrap(), held_out);
+    assert_ne!(trained.predictions(Which::Last), held_out);
     assert_eq!(held_out.classes(), trained.classes());
     let unnamed = Inputs::new("x", None, some.into_kind()).unwrap();
     assert_eq!(trained.predict(&Cpu, &unnamed).unwrap().ids()[..2], ["0", "1"]);

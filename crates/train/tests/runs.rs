@@ -18,6 +18,7 @@ fn data() -> DataIdentity {
         votes_digest: "ab".repeat(32),
         inputs_digest: "cd".repeat(32),
         items: 4_000,
+        split_digest: None,
         judged_on: None,
     }
 }

@@ -1,5 +1,6 @@
 //! The device and the precision that models are computed with, and how many runs at a time.
 
+use dissensus::core::limits::MAX_THREADS;
 use dissensus::data::default_cache_dir;
 use dissensus::engine::{Device, Precision};
 use dissensus::store::Which;
@@ -59,8 +60,7 @@ impl std::str::FromStr for JobCount {
         if text == "auto" {
             return Ok(Self(None));
         }
-        let number = text.parse().ok().filter(|number| *number > 0);
-        let number = number.ok_or("expected auto, or a whole number, at least 1")?;
-        Ok(Self(Some(number)))
+        let number = super::whole(1..=MAX_THREADS as u64)(text);
+        number.map(|number| Self(Some(number))).map_err(|reason| format!("{reason}, or auto"))
     }
 }

@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use dissensus::core::limits::MAX_REPLICATES;
 use dissensus::core::{Keep, TieRule, VoteTable};
 use dissensus::measure::Settings;
 use dissensus::predictions::{Kind, ReadOptions};
 use dissensus::{Evaluated, ScoreError, ScoreOptions, evaluate, evaluate_common, read_predictions};
 
-use super::{VoteArgs, read_votes};
+use super::{VoteArgs, read_votes, whole};
 use crate::ui;
 
 /// The votes, and how predictions are read and evaluated.
@@ -30,6 +31,7 @@ pub(crate) struct EvaluateArgs {
     metrics: Vec<String>,
     /// Number of bins of calibration errors
     #[arg(long, value_name = "N", default_value_t = Settings::default().bins)]
+    #[arg(value_parser = whole::<usize>(1..=Settings::MOST_BINS as u64), allow_negative_numbers = true)]
     bins: usize,
     /// Raise smaller predicted probabilities to this value in soft NLL and KL, which are otherwise
     /// infinite if a class with votes has probability 0
@@ -39,10 +41,10 @@ pub(crate) struct EvaluateArgs {
     #[arg(long, value_name = "RULE", default_value = "lowest")]
     ties: TieRule,
     /// The random seed
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u64>(0..=u64::MAX), allow_negative_numbers = true)]
     seed: u64,
     /// Bootstrap replicates per interval; 0 for no intervals
-    #[arg(long, value_name = "N", default_value_t = 2000)]
+    #[arg(long, value_name = "N", default_value_t = 2000, value_parser = whole::<usize>(0..=MAX_REPLICATES as u64), allow_negative_numbers = true)]
     replicates: usize,
     #[command(flatten)]
     reading: VoteArgs,

@@ -18,14 +18,23 @@ pub(crate) use models::{ModelArgs, ask};
 pub(crate) use store::{StoreArgs, quoted};
 pub(crate) use votes::{VoteArgs, VoteFileArgs, read_votes};
 
+use std::ops::RangeInclusive;
+
 use dissensus::LoadContext;
 
-use crate::ui::progress::Terminal;
+use crate::ui::{progress::Terminal, text};
 
-/// For options that count something.
-pub(crate) fn at_least_one(text: &str) -> Result<u64, String> {
-    let number = text.parse().ok().filter(|number| *number > 0);
-    number.ok_or_else(|| "expected a whole number, at least 1".to_owned())
+/// Parses whole numbers in a range; the error has the range.
+pub(crate) fn whole<T: TryFrom<u64> + Clone + Send + Sync + 'static>(
+    range: RangeInclusive<u64>,
+) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static {
+    move |text| {
+        let number: Option<u64> = text.parse().ok().filter(|number| range.contains(number));
+        number.and_then(|number| number.try_into().ok()).ok_or_else(|| {
+            let [from, to] = [range.start(), range.end()].map(|end| text::thousands(*end as usize));
+            format!("expected a whole number from {from} to {to}")
+        })
+    }
 }
 
 /// How data are loaded: from the default cache, with notes and bars on standard error.

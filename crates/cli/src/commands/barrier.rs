@@ -1,11 +1,11 @@
 //! `dissensus barrier`
 
 use dissensus::examine::{Model, PathSettings, barrier};
-use dissensus::format_number;
 use dissensus::geometry::barrier::Statistics;
+use dissensus::report::plain::format_number;
 use dissensus::tables::{barrier_table, statistics_name};
 
-use crate::args::{FormArgs, ModelArgs, ask};
+use crate::args::{FormArgs, ModelArgs, ask, whole};
 use crate::ui::table::{Form, print};
 use crate::ui::{self, paint, text};
 
@@ -30,7 +30,7 @@ pub(crate) struct Args {
     #[arg(value_parser = ["interpolated", "recomputed", "both"])]
     statistics: String,
     /// Number of points on the path, both ends included
-    #[arg(long, value_name = "N", default_value_t = 21)]
+    #[arg(long, value_name = "N", default_value_t = 21, value_parser = whole::<usize>(2..=10_000))]
     points: usize,
     #[command(flatten)]
     models: ModelArgs,

@@ -6,7 +6,7 @@ use clap::builder::PossibleValuesParser;
 use dissensus::core::Keep;
 use dissensus::predictions::{BASELINES, Baseline};
 
-use crate::args::VoteArgs;
+use crate::args::{VoteArgs, whole};
 use crate::ui;
 
 /// Write predictions that need no model.
@@ -29,7 +29,7 @@ pub(crate) struct Args {
     #[arg(long)]
     force: bool,
     /// Seed of `random`
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u64>(0..=u64::MAX), allow_negative_numbers = true)]
     seed: u64,
     #[command(flatten)]
     reading: VoteArgs,
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let table = args.reading.read(&args.votes, Keep::Counts)?.table;
     let csv = dissensus::baseline_csv(baseline, &table, args.seed);
     match &args.out {
-        None => ui::out_bytes(csv.as_bytes())?,
+        None => ui::data(csv.as_bytes())?,
         Some(path) => {
             dissensus::files::write_text(path, args.force, &csv)?;
             ui::wrote(path, baseline.about);

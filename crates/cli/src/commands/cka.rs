@@ -1,7 +1,7 @@
 //! `dissensus cka`
 
 use dissensus::examine::{CkaSettings, Shared, cka};
-use dissensus::format_number;
+use dissensus::report::plain::format_number;
 use dissensus::tables::cka_table;
 
 use crate::args::{FormArgs, ModelArgs, ask};

@@ -59,6 +59,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 /// Models on the same items: differences with bootstrap intervals.
 fn items(args: &Args, options: &ScoreOptions, table: &VoteTable) -> anyhow::Result<()> {
     let models = args.evaluation.evaluate(table, &args.predictions, options, true)?;
+    if let Some(more) = models.iter().find(|model| model.matched_items > model.items.len()) {
+        let (items, name, own) = (models[0].items.len(), &more.name, more.matched_items);
+        ui::note(&format!(
+            "the models predict different items ({name}: {own}); all are compared on the {items} that \
+             every one of them predicts"
+        ));
+    }
     let found = compare_items(&models, options, &Terminal::named("comparing"))?;
     if args.json {
         return ui::json(&found);
@@ -80,16 +87,22 @@ fn seeds(args: &Args, options: &ScoreOptions, table: &VoteTable) -> anyhow::Resu
         None => Alternative::TwoSided,
     };
     // One file after the other: only its metrics are kept.
-    let values = |file: &PathBuf| -> anyhow::Result<Vec<Score>> {
+    let mut items: Option<Vec<usize>> = None;
+    let mut differ = false;
+    let mut values = |file: &PathBuf| -> anyhow::Result<Vec<Score>> {
         let models = args.evaluation.evaluate(table, std::slice::from_ref(file), options, false)?;
         let [model] = &models[..] else {
             anyhow::bail!("{} holds several models: give one per seed", file.display());
         };
+        differ |= *items.get_or_insert_with(|| model.items.clone()) != model.items;
         Ok(model.values(options)?)
     };
-    let a = args.a.iter().map(values).collect::<anyhow::Result<Vec<_>>>()?;
+    let a = args.a.iter().map(&mut values).collect::<anyhow::Result<Vec<_>>>()?;
     let b = args.b.iter().map(values).collect::<anyhow::Result<Vec<_>>>()?;
     let found = compare_seeds(&a, &b, alternative)?;
+    if differ {
+        ui::note("the files predict different items; each seed is evaluated on its own");
+    }
     for name in &found.untested {
         ui::err(&format!("{name}: undefined or infinite for a seed, not tested\n"));
     }

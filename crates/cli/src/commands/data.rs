@@ -1,11 +1,9 @@
 //! `dissensus data …`
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use dissensus::data::cache::{Holding, State};
 use dissensus::data::catalogue::Kind;
-use dissensus::data::fetch::Outcome;
 use dissensus::data::{Dataset, Options, default_cache_dir, status};
 use dissensus::{BLENDS_FILES, Fetchable};
 
@@ -65,7 +63,12 @@ fn list(cache: Option<PathBuf>) -> anyhow::Result<()> {
     let mut page = String::new();
     for holding in status(&cache) {
         let Dataset { name, title, what, licence, homepage, .. } = *holding.dataset;
-        let here = here(&holding, &cache);
+        let made = || BLENDS_FILES.iter().all(|file| cache.join(name).join(file).exists());
+        let here = match holding.dataset.kind {
+            Kind::Generated if made() => "in the cache".to_owned(),
+            Kind::Generated => "generated, nothing to download".to_owned(),
+            _ => holding.to_string(),
+        };
         writeln!(page, "{}  {title}", paint::strong(&text::pad(name, 9)))?;
         writeln!(page, "           {what}")?;
         let home = homepage.map_or(String::new(), |home| format!(", {home}"));
@@ -74,25 +77,6 @@ fn list(cache: Option<PathBuf>) -> anyhow::Result<()> {
     }
     writeln!(page, "\ncache: {}", cache.display())?;
     Ok(ui::out(&page)?)
-}
-
-/// What of a dataset is in the cache, in words.
-fn here(holding: &Holding, cache: &Path) -> String {
-    if holding.dataset.kind == Kind::Generated {
-        let folder = cache.join(holding.dataset.name);
-        let made = BLENDS_FILES.iter().all(|file| folder.join(file).exists());
-        return if made { "in the cache" } else { "generated, nothing to download" }.to_owned();
-    }
-    let files = &holding.files;
-    let total: u64 = files.iter().filter_map(|f| f.file.bytes()).sum();
-    let plural = if files.len() == 1 { "" } else { "s" };
-    let size = format!("{} file{plural}, {:.1} MB", files.len(), total as f64 / 1e6);
-    let present = files.iter().filter(|f| matches!(f.state, State::Present)).count();
-    match present {
-        0 => format!("{size}; not in the cache"),
-        n if n == files.len() => format!("{size}; in the cache"),
-        n => format!("{size}; {n} of {} in the cache", files.len()),
-    }
 }
 
 fn fetch(args: FetchArgs) -> anyhow::Result<()> {
@@ -105,22 +89,10 @@ fn fetch(args: FetchArgs) -> anyhow::Result<()> {
         for file in wanted.fetch(&options, context().progress)? {
             if let Some(outcome) = &file.outcome {
                 let note = file.note.map_or(String::new(), |note| format!(", {note}"));
-                ui::remark(&format!("{}; sha256 {}…{note}", how(outcome), &file.sha256[..12]));
+                ui::remark(&format!("{outcome}; sha256 {}…{note}", &file.sha256[..12]));
             }
             ui::out(&format!("{}\n", file.path.display()))?;
         }
     }
     Ok(())
-}
-
-/// The source of a file in the cache, in words.
-fn how(outcome: &Outcome) -> String {
-    match outcome {
-        Outcome::Present => "in the cache already".to_owned(),
-        Outcome::Copied { from } => format!("copied from {}", from.display()),
-        Outcome::Downloaded { url, resumed_from: None } => format!("from {url}"),
-        Outcome::Downloaded { url, resumed_from: Some(bytes) } => {
-            format!("from {url}, resumed at {} bytes", text::thousands(*bytes as usize))
-        }
-    }
 }

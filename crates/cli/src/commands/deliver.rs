@@ -5,10 +5,10 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use dissensus::core::Keep;
-use dissensus::labels::{DELIVERIES, Delivers, Delivery, TARGETS, Target};
+use dissensus::labels::{Delivers, Delivery, Target, methods_help};
 use dissensus::{DeliverOptions, SparseDraw, deliver};
 
-use crate::args::VoteArgs;
+use crate::args::{VoteArgs, whole};
 use crate::ui::{self, text};
 
 /// Write the labels of each epoch, for any training loop.
@@ -19,7 +19,7 @@ use crate::ui::{self, text};
 /// per epoch and item (.csv), distributions that stay the same as items × classes, and those of each
 /// epoch as epochs × items × classes.
 #[derive(clap::Args)]
-#[command(after_help = methods())]
+#[command(after_help = methods_help())]
 pub(crate) struct Args {
     /// The votes
     #[arg(long, value_name = "FILE")]
@@ -37,7 +37,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "K")]
     sparse: Option<SparseDraw>,
     /// The random seed
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u64>(0..=u64::MAX), allow_negative_numbers = true)]
     seed: u64,
     /// The file to write: .npy or .csv [default: CSV on standard output]
     #[arg(long, value_name = "FILE")]
@@ -49,36 +49,21 @@ pub(crate) struct Args {
     reading: VoteArgs,
 }
 
-/// The lists of methods and targets, for the help.
-fn methods() -> String {
-    let mut page = String::from("Methods:\n");
-    for info in DELIVERIES {
-        page += &format!("  {:<16} {}\n", info.name, info.description);
-        for s in info.settings {
-            page += &format!("  {:<16}   {}={}: {}\n", "", s.name, s.default, s.description);
-        }
-    }
-    let named = |form: Delivers| -> String {
-        let of = DELIVERIES.iter().filter(|info| info.delivers == form).map(|info| info.name);
-        of.collect::<Vec<_>>().join(", ")
-    };
-    page += &format!(
-        "\nDistributions, the same in every epoch: {}\nDistributions of each epoch: {}\n",
-        named(Delivers::Distributions),
-        named(Delivers::EpochDistributions)
-    );
-    page += "\nTargets:\n";
-    for info in TARGETS {
-        page += &format!("  {:<16} {}\n", info.name, info.description);
-    }
-    page
-}
+/// As many epochs as a run can have.
+const MOST_EPOCHS: u64 = 1_000_000;
 
-fn epochs(text: &str) -> Result<Range<u64>, String> {
+fn epochs(typed: &str) -> Result<Range<u64>, String> {
     let wrong = || "expected two numbers such as 0..200, the first smaller".to_owned();
-    let (from, to) = text.split_once("..").ok_or_else(wrong)?;
-    let (from, to) = (from.parse().map_err(|_| wrong())?, to.parse().map_err(|_| wrong())?);
-    if from < to { Ok(from..to) } else { Err(wrong()) }
+    let (from, to): (&str, &str) = typed.split_once("..").ok_or_else(wrong)?;
+    let (from, to): (u64, u64) =
+        (from.parse().map_err(|_| wrong())?, to.parse().map_err(|_| wrong())?);
+    match (from < to, to.saturating_sub(from) > MOST_EPOCHS) {
+        (false, _) => Err(wrong()),
+        (_, true) => {
+            Err(format!("expected at most {} epochs", text::thousands(MOST_EPOCHS as usize)))
+        }
+        _ => Ok(from..to),
+    }
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
@@ -89,9 +74,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let delivered = deliver(&votes, &args.method, &options)?;
     match &args.out {
         None => {
-            let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-            let written = delivered.write_csv(&args.epochs, &mut out).and_then(|()| out.flush());
-            ui::ignore_closed_pipe(written)?;
+            let mut out = std::io::BufWriter::new(ui::DataWriter);
+            delivered.write_csv(&args.epochs, &mut out).and_then(|()| out.flush())?;
         }
         Some(path) => {
             delivered.write_file(path, &args.epochs, args.force)?;

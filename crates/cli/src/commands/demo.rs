@@ -3,16 +3,17 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use dissensus::core::limits::MAX_SEEDS;
 use dissensus::data::blends::{Blends, Settings, VotesPerItem};
 use dissensus::store::Store;
 use dissensus::votes::summary::summarize;
 use dissensus::{StudyOptions, images_page, train_study, votes_page};
 
 use super::study::say;
-use crate::args::{at_least_one, open_device};
+use crate::args::{open_device, whole};
 use crate::interrupt;
 use crate::ui::runs::Bars;
-use crate::ui::table::{Form, STYLE, print};
+use crate::ui::table::{Form, print, style};
 use crate::ui::{self, paint, report};
 
 /// Train six delivery methods on generated data, on a CPU.
@@ -33,7 +34,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 30)]
     epochs: u64,
     /// Seeds per method
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = at_least_one)]
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = whole::<u64>(1..=MAX_SEEDS), allow_negative_numbers = true)]
     seeds: u64,
     /// The folder of runs
     #[arg(long, value_name = "DIR", default_value = "dissensus-demo")]
@@ -61,7 +62,7 @@ pub(crate) struct SettingsArgs {
     #[arg(long, default_value_t = Settings::default().ambiguity)]
     ambiguity: f64,
     /// The random seed
-    #[arg(long, default_value_t = Settings::default().seed)]
+    #[arg(long, default_value_t = Settings::default().seed, value_parser = whole::<u64>(0..=u64::MAX), allow_negative_numbers = true)]
     seed: u64,
 }
 
@@ -76,8 +77,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let blends = args.settings.settings().check()?.generate()?;
     let summary = summarize(blends.table(), &[], 0);
     let name = format!("blends (generated, seed {})", args.settings.seed);
-    ui::out(&votes_page(&name, &[], &summary, &STYLE))?;
-    ui::out(&images_page(&blends, &STYLE))?;
+    ui::out(&votes_page(&name, &[], &summary, &style()))?;
+    ui::out(&images_page(&blends, &style()))?;
     if let Some(folder) = &args.out {
         for path in dissensus::save_blends(&blends, folder, args.force)? {
             ui::wrote(&path, "");
@@ -125,7 +126,7 @@ fn train(args: &Args, blends: &Blends) -> anyhow::Result<ExitCode> {
     let title = "Delivery methods on the same votes";
     ui::out(&format!("\n{} (selected epoch, mean ± sd over seeds)\n", paint::title(title)))?;
     print(&[summary.table()], Form::Terminal)?;
-    ui::out(&format!("\n{}\n", dissensus::demo_sentences(&summary)))?;
+    ui::out(&format!("\n{}\n", dissensus::demo_sentences(&plan.book(&store)?)?))?;
     let out = report::beside(&args.store, "-report");
     let report = dissensus::write_report(&plan, &store, &out)?;
     ui::err(&report::words(&report, &out));

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use dissensus::engine::check::{Line, Scope, networks};
 use dissensus::engine::cuda::{Gpu, Library, gpus, libraries};
 use dissensus::engine::{Cpu, Device as _, Precision};
-use dissensus::{DeviceCheck, system};
+use dissensus::train::{DeviceCheck, system};
 
 use crate::args::open_device;
 use crate::ui::{self, paint, text};
@@ -74,7 +74,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         return Err(error.into());
     }
     match args.json {
-        true => ui::json(&check.to_json(&libraries, gpus.as_deref().unwrap_or_default()))?,
+        true => ui::json(&check.to_json(
+            dissensus::VERSION,
+            &libraries,
+            gpus.as_deref().unwrap_or_default(),
+        ))?,
         false => ui::out(&verdict(&check, args.full))?,
     }
     Ok(if check.holds() { ExitCode::SUCCESS } else { ExitCode::FAILURE })

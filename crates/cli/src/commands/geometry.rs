@@ -12,7 +12,7 @@ use dissensus::geometry::model::Grouping;
 use dissensus::tables::curvature_tables;
 use serde::Serialize;
 
-use crate::args::{FormArgs, ModelArgs, ask};
+use crate::args::{FormArgs, ModelArgs, ask, whole};
 use crate::ui::{self, table::print};
 
 /// Estimate the curvature of the loss at the weights of runs: λ_max and trace of the Hessian.
@@ -52,7 +52,7 @@ pub(crate) struct Args {
     #[arg(long)]
     variance: bool,
     /// Maximum probes of the trace; fewer are used if its error is small enough
-    #[arg(long, value_name = "N", default_value_t = 100)]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = whole::<usize>(1..=1_000_000))]
     probes: usize,
     /// Relative tolerance of an eigenvalue
     #[arg(long, value_name = "SHARE", default_value_t = 1e-3)]
@@ -61,10 +61,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SHARE", default_value_t = 0.02)]
     trace_tolerance: f64,
     /// Maximum Hessian products per eigenvalue search
-    #[arg(long, value_name = "N", default_value_t = 200)]
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = whole::<usize>(1..=1_000_000))]
     max_products: usize,
     /// The random seed
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u64>(0..=u64::MAX), allow_negative_numbers = true)]
     seed: u64,
     #[command(flatten)]
     models: ModelArgs,

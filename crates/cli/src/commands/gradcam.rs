@@ -2,9 +2,8 @@
 
 use std::path::PathBuf;
 
-use dissensus::examine::{CamSettings, Seeing, Slice, StabilitySettings};
+use dissensus::examine::{CamSettings, MapOptions, Seeing, Slice, StabilitySettings, draw_maps};
 use dissensus::tables::map_tables;
-use dissensus::{MapOptions, draw_maps};
 
 use crate::args::{FormArgs, ModelArgs, ask};
 use crate::ui::table::print;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use dissensus::measure::{METRICS, explain, nearest_metrics, ood};
+use dissensus::measure::{About, METRICS, explain, nearest_metrics, ood};
 
 use crate::ui::{self, hints, paint, text};
 
@@ -31,14 +31,17 @@ pub(crate) fn run(command: Command) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn list() -> Result<String, std::fmt::Error> {
-    let mut page = String::new();
-    let families = [
-        ("Metrics", METRICS.iter().map(|m| m.about).collect::<Vec<_>>()),
+fn families() -> [(&'static str, Vec<About>); 3] {
+    [
+        ("Metrics", METRICS.iter().map(|m| m.about).collect()),
         ("Out-of-distribution scores", ood::SCORES.iter().map(|s| s.about).collect()),
         ("Detection figures", ood::FIGURES.iter().map(|f| f.about).collect()),
-    ];
-    for (i, (title, abouts)) in families.into_iter().enumerate() {
+    ]
+}
+
+fn list() -> Result<String, std::fmt::Error> {
+    let mut page = String::new();
+    for (i, (title, abouts)) in families().into_iter().enumerate() {
         let gap = if i > 0 { "\n" } else { "" };
         writeln!(page, "{gap}{}", paint::title(title))?;
         for about in abouts {

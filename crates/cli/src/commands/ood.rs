@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
+use dissensus::core::limits::MAX_REPLICATES;
 use dissensus::examine::{OodSettings, Outside, ood};
 use dissensus::tables::ood_table;
 
-use crate::args::{FormArgs, InputArgs, ModelArgs, ask};
+use crate::args::{FormArgs, InputArgs, ModelArgs, ask, whole};
 use crate::ui::table::{Form, print};
 use crate::ui::{self, paint, text};
 
@@ -40,13 +41,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "STEP", default_value_t = 0.0014)]
     epsilon: f64,
     /// The k of knn: the distance to the k-th nearest training item
-    #[arg(long, value_name = "K", default_value_t = 50)]
+    #[arg(long, value_name = "K", default_value_t = 50, value_parser = whole::<usize>(1..=1_000_000))]
     neighbours: usize,
     /// Bootstrap replicates of the intervals
-    #[arg(long, value_name = "N", default_value_t = 1000)]
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = whole::<usize>(0..=MAX_REPLICATES as u64), allow_negative_numbers = true)]
     replicates: usize,
     /// The seed of the bootstrap
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u64>(0..=u64::MAX), allow_negative_numbers = true)]
     seed: u64,
     /// Write the scores of all inputs as CSV
     #[arg(long, value_name = "FILE.csv")]

@@ -4,10 +4,13 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use dissensus::examine::{ModelSettings, StoredModel};
-use dissensus::{PredictOptions, PredictionFile, predict_stored, predictions_csv};
+use dissensus::{
+    LoadContext, PredictOptions, PredictionFile, Silent, count_same, predict_stored,
+    predictions_csv, trained_on,
+};
 
 use crate::args::{DeviceArgs, InputArgs, StoreArgs, WeightsArgs, ask};
-use crate::ui::{self, text};
+use crate::ui::{self, paint, text};
 
 /// Predict with the model of a run.
 ///
@@ -54,6 +57,18 @@ pub(crate) struct Args {
     store: StoreArgs,
 }
 
+/// Warns where a run was trained on some of the items.
+pub(super) fn warn_trained(model: &str, trained: usize, items: usize) {
+    if trained > 0 {
+        let (trained, items) = (text::thousands(trained), text::thousands(items));
+        ui::err(&format!(
+            "{} {model}{trained} of {items} items are in the training part of the run: numbers on \
+             them say nothing of new items\n",
+            paint::warn("warning:")
+        ));
+    }
+}
+
 fn temperature(said: &str) -> Result<f32, String> {
     let value = said.parse().ok().filter(|value: &f32| value.is_finite() && *value > 0.0);
     value.ok_or_else(|| "a number above 0 is expected".to_owned())
@@ -72,9 +87,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         dissensus::files::check_free(path.as_deref(), args.force)?;
     }
     let (device, precision) = args.on.open()?;
-    let (info, which) = (args.store.open()?.find(&args.run)?, args.weights.which());
+    let (store, which) = (args.store.open()?, args.weights.which());
+    let info = store.find(&args.run)?;
     let trained = StoredModel::read(&info, which)?.spec().run.precision;
     let inputs = args.reading.read(&args.data)?;
+    if let Some(trained) = trained_on(&info, &store, &LoadContext::new(&Silent))? {
+        warn_trained("", count_same(&inputs, &trained), inputs.len());
+    }
     if trained != precision {
         let (own, now) = (trained.name(), precision.name());
         ui::remark(&format!("the run was trained in {own}; predicting in {now}"));
@@ -98,7 +117,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         ui::wrote(path, &format!("{items} items × {} features", features.width));
     }
     match (out, found.logits) {
-        (None, Some(logits)) => ui::out_bytes(predictions_csv(&logits).as_bytes())?,
+        (None, Some(logits)) => ui::data(predictions_csv(&logits).as_bytes())?,
         (Some((path, form)), Some(logits)) => {
             form.write(path, &logits, args.force)?;
             let (items, classes) = (text::thousands(logits.ids().len()), logits.classes().len());

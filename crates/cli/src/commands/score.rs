@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use dissensus::Scores;
 use dissensus::measure::{Note, Settings};
 use dissensus::tables::scores_table;
+use dissensus::{LoadContext, Scores, Silent, on_different_items, trained_on};
 use serde::Serialize;
 
-use crate::args::{EvaluateArgs, FormArgs};
+use super::predict::warn_trained;
+use crate::args::{EvaluateArgs, FormArgs, StoreArgs, whole};
 use crate::ui::{self, paint, progress::Terminal, table};
 
 /// Evaluate predictions against the votes.
@@ -29,6 +30,7 @@ pub(crate) struct Args {
     by: Option<String>,
     /// Number of slices
     #[arg(long, value_name = "N", default_value_t = 4, requires = "by")]
+    #[arg(value_parser = whole::<usize>(1..=1000), allow_negative_numbers = true)]
     slices: usize,
     #[command(flatten)]
     form: FormArgs,
@@ -38,6 +40,11 @@ pub(crate) struct Args {
     /// Replace figures that exist
     #[arg(long)]
     force: bool,
+    /// The run whose model made the predictions: warn where items are in its training part
+    #[arg(long, value_name = "RUN")]
+    run: Option<String>,
+    #[command(flatten)]
+    store: StoreArgs,
 }
 
 #[derive(Serialize)]
@@ -54,6 +61,18 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let options = args.evaluation.options()?;
     let votes = args.evaluation.read_votes()?;
     let models = args.evaluation.evaluate(&votes, &args.predictions, &options, false)?;
+    if let Some(run) = &args.run {
+        let store = args.store.open()?;
+        let trained = trained_on(&store.find(run)?, &store, &LoadContext::new(&Silent))?;
+        let Some(ids) = trained.as_ref().and_then(|trained| trained.ids()) else {
+            anyhow::bail!("the data of the run are not found, so its training part is not known");
+        };
+        for model in &models {
+            let is_trained = |at: &&usize| ids.position(votes.items().name(**at)).is_some();
+            let trained = model.items.iter().filter(is_trained).count();
+            warn_trained(&format!("{}: ", model.name), trained, model.items.len());
+        }
+    }
     let bar = Terminal::named("scoring");
     let mut scores = Vec::new();
     for model in &models {
@@ -78,6 +97,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             scores: &scores,
         });
     };
+    if on_different_items(&scores) {
+        ui::note(
+            "the models are scored on different items, so their values are not comparable and none is \
+             marked as the best; `dissensus compare` uses the items that all of them predict",
+        );
+    }
     table::print(&[scores_table(&scores, &options.chosen()?, form)], form)?;
     for (score, cell) in scores.iter().flat_map(|s| s.metrics.iter().map(move |cell| (s, cell))) {
         let Some(note) = cell.note else { continue };

@@ -141,17 +141,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             print(&[summary.table()], form)?;
         }
     }
-    Ok(closing(&ended, &folder, &args.command(path)))
-}
-
-impl Args {
-    /// The command that continues the same runs.
-    fn command(&self, path: &Path) -> String {
-        let mut words = vec![format!("dissensus train {}", path.display())];
-        words.extend(self.sets.iter().map(|set| format!("--set '{set}'")));
-        words.extend(self.store.iter().map(|store| format!("--store {}", store.display())));
-        words.join(" ")
-    }
+    Ok(closing(&ended, &folder))
 }
 
 fn dry_run(folder: &Path, task: &Task, plans: &[RunPlan]) -> anyhow::Result<ExitCode> {
@@ -168,7 +158,7 @@ fn dry_run(folder: &Path, task: &Task, plans: &[RunPlan]) -> anyhow::Result<Exit
 }
 
 /// Prints the closing lines, and returns the exit code.
-fn closing(ended: &[EndedJob], folder: &Path, again: &str) -> ExitCode {
+fn closing(ended: &[EndedJob], folder: &Path) -> ExitCode {
     let failed: Vec<(String, &String)> = ended
         .iter()
         .filter_map(|run| match &run.outcome {
@@ -185,6 +175,7 @@ fn closing(ended: &[EndedJob], folder: &Path, again: &str) -> ExitCode {
         |run: &&EndedJob| matches!(run.outcome, JobOutcome::Interrupted | JobOutcome::NotStarted);
     let open = ended.iter().filter(is_open).count();
     if open > 0 {
+        let again = ui::same_command();
         ui::err(&format!("\n{open} runs are not done; continue them with\n  {again}\n"));
         return ExitCode::from(130);
     }

@@ -3,10 +3,11 @@
 use std::process::ExitCode;
 
 use dissensus::causes;
-use dissensus::examine::ExamineError;
+use dissensus::report::plain::is_unsafe;
 
 use super::hints::hint_of;
 use super::paint;
+use crate::interrupt;
 
 /// Prints an error and gives the exit code.
 pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
@@ -15,16 +16,25 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     if io.is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe) {
         return ExitCode::SUCCESS;
     }
-    if causes(error.as_ref())
-        .iter()
-        .any(|c| matches!(c.downcast_ref(), Some(ExamineError::Cancelled)))
-    {
+    if interrupt::cancel().is_cancelled() {
         super::err(&format!("{}\n", paint::warn("interrupted")));
         return ExitCode::from(130);
     }
     super::err(&format!("{} {}\n", paint::bad("error:"), words(error)));
     hint(error).iter().for_each(|hint| super::hint(hint));
     ExitCode::from(2)
+}
+
+/// Prints what is wrong with the command line, or the help that was asked for, and exits. What was
+/// typed cannot steer the terminal.
+pub(crate) fn exit_with_usage(error: &clap::Error) -> ! {
+    let plain = error.render().to_string();
+    let control = |c: char| is_unsafe(c) && c != '\n' && c != '\t';
+    if plain.contains(control) {
+        super::err(&plain);
+        std::process::exit(error.exit_code());
+    }
+    error.exit()
 }
 
 /// An error with its causes. Some messages hold their cause, which is then not repeated.

@@ -11,21 +11,41 @@ pub(crate) mod table;
 
 pub(crate) use dissensus::report::plain as text;
 
-use std::io::Write;
+use std::io::{IsTerminal as _, Write};
 use std::path::Path;
 
-/// Prints data. A closed pipe (`| head`) is not an error: the reader has seen enough.
+use crate::args::quoted;
+
+/// Prints text for people. A closed pipe (`| head`) is not an error: the reader has seen enough.
 pub(crate) fn out(text: &str) -> std::io::Result<()> {
+    let text = paint::rendered(text);
     ignore_closed_pipe(anstream::stdout().lock().write_all(text.as_bytes()))
 }
 
-/// Prints bytes as they are.
-pub(crate) fn out_bytes(bytes: &[u8]) -> std::io::Result<()> {
-    ignore_closed_pipe(std::io::stdout().lock().write_all(bytes))
+/// Prints data: as they are into files and pipes, and as text on a terminal.
+pub(crate) fn data(bytes: &[u8]) -> std::io::Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    if stdout.is_terminal() {
+        return out(&String::from_utf8_lossy(bytes));
+    }
+    ignore_closed_pipe(stdout.write_all(bytes))
+}
+
+/// Writes data as [`data`] prints them.
+pub(crate) struct DataWriter;
+
+impl Write for DataWriter {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        data(bytes).map(|()| bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        std::io::stdout().flush()
+    }
 }
 
 /// A closed pipe is not an error.
-pub(crate) fn ignore_closed_pipe(result: std::io::Result<()>) -> std::io::Result<()> {
+fn ignore_closed_pipe(result: std::io::Result<()>) -> std::io::Result<()> {
     match result {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         other => other,
@@ -34,12 +54,12 @@ pub(crate) fn ignore_closed_pipe(result: std::io::Result<()>) -> std::io::Result
 
 /// Prints a message for people. There is nothing to do when that fails.
 pub(crate) fn err(text: &str) {
-    let _ = anstream::stderr().lock().write_all(text.as_bytes());
+    let _ = anstream::stderr().lock().write_all(paint::rendered(text).as_bytes());
 }
 
 /// Prints a result as JSON.
 pub(crate) fn json<T: serde::Serialize>(value: &T) -> anyhow::Result<()> {
-    Ok(out(&format!("{}\n", serde_json::to_string_pretty(value)?))?)
+    Ok(data(format!("{}\n", serde_json::to_string_pretty(value)?).as_bytes())?)
 }
 
 /// Prints a remark that can be ignored.
@@ -61,4 +81,10 @@ pub(crate) fn hint(text: &str) {
 pub(crate) fn wrote(path: &Path, what: &str) {
     let between = if what.is_empty() { "" } else { ": " };
     err(&format!("wrote {}{between}{what}\n", path.display()));
+}
+
+/// This command, to be typed again.
+pub(crate) fn same_command() -> String {
+    let arguments = std::env::args_os().skip(1).map(|argument| quoted(Path::new(&argument)));
+    std::iter::once("dissensus".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
 }

@@ -22,7 +22,7 @@ fn new_bar(total: Option<u64>, template: &str, message: &str) -> ProgressBar {
     let bar = total.map_or_else(ProgressBar::no_length, ProgressBar::new);
     bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(8));
     set_style(&bar, template);
-    bar.set_message(message.to_owned());
+    bar.set_message(text::clean(message));
     bar
 }
 

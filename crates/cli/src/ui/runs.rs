@@ -82,7 +82,7 @@ impl Bars {
     /// Says what a stage is doing.
     pub(crate) fn stage_advanced(&self, detail: &str) {
         if let Some(stage) = &self.batch().stage {
-            stage.bar.set_message(format!("{}: {detail}", stage.name));
+            stage.bar.set_message(text::clean(&format!("{}: {detail}", stage.name)));
         }
     }
 
@@ -141,14 +141,14 @@ impl Progress for Bars {
                 let Some(all) = &batch.all else { return };
                 let bar = self.multi.insert_before(all, ProgressBar::new(total.unwrap_or(0)));
                 set_style(&bar, RUN);
-                bar.set_prefix(text::pad(task, batch.width));
+                bar.set_prefix(text::pad(&text::clean(task), batch.width));
                 batch.runs.insert(task.to_owned(), bar);
             }
             Event::Advanced { task, done, detail, .. } => {
                 let (Some(bar), Some(all)) = (batch.runs.get(task), &batch.all) else { return };
                 all.inc(done.saturating_sub(bar.position()));
                 bar.set_position(done);
-                bar.set_message(detail.to_owned());
+                bar.set_message(text::clean(detail));
             }
             Event::Note(text) => self.print(&paint::dim(text)),
             Event::Warning(text) => self.print(&paint::warn(text)),

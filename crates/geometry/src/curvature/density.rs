@@ -26,7 +26,7 @@ pub struct DensitySettings {
     pub seed: u64,
     /// Probes.
     pub probes: usize,
-    /// Lanczos steps each, one product and one vector in memory a step.
+    /// Lanczos steps each, one product and one vector in memory per step.
     pub steps: usize,
     /// Points of the grid.
     pub points: usize,

@@ -7,7 +7,7 @@
 use crate::GeometryError;
 use crate::error::count;
 
-/// An image in RGB, one byte a number.
+/// An image in RGB, one byte per number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RgbImage {
     /// Rows of pixels.

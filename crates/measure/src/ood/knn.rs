@@ -2,7 +2,7 @@
 //!
 //! For unit vectors `‖a − b‖² = 2 − 2 a·b`: the k-th largest product belongs to the k-th nearest.
 //!
-//! Memory: 12 bytes a feature of the training items, and a few blocks.
+//! Memory: 12 bytes per feature of the training items, and a few blocks.
 
 use super::nearest::{Search, asked, changed};
 use super::products::packed;

@@ -4,7 +4,7 @@
 //! of distances is again that of products. With n the length of the longest row, items get n and
 //! training items `−‖b‖²/(2n)`, so that no row becomes much longer than n.
 //!
-//! Memory: 12 bytes a feature of the training items, and a few blocks; 8 more while it begins.
+//! Memory: 12 bytes per feature of the training items, and a few blocks; 8 more while it begins.
 
 use super::nearest::{Search, asked, changed};
 use super::products::packed;

@@ -46,7 +46,7 @@ pub fn css() -> &'static str {
     })
 }
 
-/// The fonts that pictures are drawn with: these two, none of the system's.
+/// The fonts that figures are drawn with: these two, none of the system's.
 pub(crate) fn database() -> Arc<Database> {
     static FONTS: OnceLock<Arc<Database>> = OnceLock::new();
     let load = || {

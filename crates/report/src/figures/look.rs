@@ -7,7 +7,7 @@
 
 use crate::svg::px;
 
-/// Where a picture goes.
+/// Where a drawing goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// A file of its own: white paper, the font inside.

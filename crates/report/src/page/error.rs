@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// Items that cannot be shown, or a picture that cannot be packed.
+/// Items that cannot be shown, or an image that cannot be packed.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum PageError {
     /// A list of an item has not one entry for each class or prediction.
@@ -23,7 +23,7 @@ pub enum PageError {
         /// What it should have one for each of.
         of: &'static str,
     },
-    /// A picture's bytes do not fit its size.
+    /// An image's bytes do not fit its size.
     #[error(
         "the image of item {id:?} of data set {dataset:?} has {got} bytes, but {width}×{height} \
          pixels of {channels} channels were declared; images have 1 or 3 channels and one byte for \
@@ -43,7 +43,7 @@ pub enum PageError {
         /// Channels.
         channels: usize,
     },
-    /// The pictures could not be written into a sheet.
+    /// The images could not be written into a sheet.
     #[error("the images of data set {dataset:?} could not be packed into a sheet: {why}")]
     Sheet {
         /// The data set.

@@ -3,8 +3,8 @@
 //! Items stand in the order of annotator entropy, the highest first, so that whatever has to be left
 //! out of a large study is taken from the end: what people agree on. For each item:
 //!
-//! * votes: one byte a class where all are counts up to 255, else their shares as f32;
-//! * predictions: one byte a class, round(250 q), so a probability is kept to ±0.002 and is shown as
+//! * votes: one byte per class where all are counts up to 255, else their shares as f32;
+//! * predictions: one byte per class, round(250 q), so a probability is kept to ±0.002 and is shown as
 //!   a whole percent; 255 where there is none;
 //! * for each prediction its cross-entropy −Σ p_k ln q_k under the votes, in f32, from the numbers
 //!   before they were rounded: less the entropy of the votes it is KL(p‖q), and the difference of
@@ -26,13 +26,13 @@ use crate::tables::words::votes_title;
 const STEPS: f32 = 250.0;
 /// In place of a probability that there is none of.
 const ABSENT: u8 = 255;
-/// In place of a picture's number.
+/// In place of an image's number.
 const NO_PICTURE: u32 = u32::MAX;
 /// Characters of an id that are kept.
 const ID_LENGTH: usize = 200;
 /// Characters of a text that are kept; the later ones are for studies with very many.
 const TEXT_LENGTHS: [usize; 4] = [1000, 500, 250, 100];
-/// What pictures may take, as text in the file: 9 MB of bytes.
+/// What images may take, as text in the file: 9 MB of bytes.
 const PICTURES: usize = 12_000_000;
 
 /// What the page is told of a collection.
@@ -65,7 +65,7 @@ struct By {
 pub(super) struct Packed {
     /// JSON: a list of what is said of each collection.
     pub(super) about: String,
-    /// The blocks with their numbers, texts and pictures.
+    /// The blocks with their numbers, texts and images.
     pub(super) blocks: String,
 }
 
@@ -274,7 +274,7 @@ fn cut(text: &str, length: usize) -> String {
     }
 }
 
-/// Room for the pictures of each collection, by how many pixels they have.
+/// Room for the images of each collection, by how many pixels they have.
 fn picture_shares(ranked: &[Vec<Ranked<'_>>], room: usize) -> Vec<usize> {
     let pixels = |items: &Vec<Ranked<'_>>| -> f64 {
         items.iter().filter_map(|r| r.item.picture.as_ref()).map(|p| p.pixels.len() as f64).sum()
@@ -284,7 +284,7 @@ fn picture_shares(ranked: &[Vec<Ranked<'_>>], room: usize) -> Vec<usize> {
     each.iter().map(|pixels| (room as f64 * pixels / all) as usize).collect()
 }
 
-/// The sheets of a collection, and the number of each item's picture.
+/// The sheets of a collection, and the number of each item's image.
 fn pictures(
     collection: &Collection,
     items: &[Ranked<'_>],

@@ -1,9 +1,9 @@
-//! Small pictures, many to a sheet.
+//! Small images, many to a sheet.
 //!
-//! Ten thousand pictures as files of their own would carry ten thousand headers; as a few sheets
-//! they are packed tightly, and a browser decodes only the sheets that it shows. All pictures of a
+//! Ten thousand images as files of their own would carry ten thousand headers; as a few sheets
+//! they are packed tightly, and a browser decodes only the sheets that it shows. All images of a
 //! collection stand in cells of one size, in the order in which they come; a cell's sides are
-//! multiples of 8, JPEG's blocks, and its rest repeats the picture's edge, so that neighbours never
+//! multiples of 8, JPEG's blocks, and its rest repeats the image's edge, so that neighbours never
 //! bleed into each other. Sheets are PNG where that is smaller or small, else JPEG.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
@@ -14,11 +14,11 @@ use serde::Serialize;
 
 use crate::book::Picture;
 
-/// Pictures are shown no larger than this, so more pixels would only fill the file.
+/// Images are shown no larger than this, so more pixels would only fill the file.
 const LONGEST_SIDE: usize = 128;
 /// A sheet's side, in pixels: small enough to be decoded in a few milliseconds.
 const SHEET_SIDE: usize = 1024;
-/// JPEG's qualities, tried in this order until all pictures fit.
+/// JPEG's qualities, tried in this order until all images fit.
 const QUALITIES: [u8; 3] = [90, 75, 60];
 /// What all sheets may take as PNG even where JPEG would be smaller: nothing is lost.
 const SMALL: usize = 1_000_000;
@@ -34,13 +34,13 @@ pub(super) struct Sheets {
     pub(super) columns: usize,
     /// Cells in a sheet; the last has fewer.
     pub(super) cells: usize,
-    /// How many pictures there are in the sheets: the first ones of those that came.
+    /// How many images there are in the sheets: the first ones of those that came.
     pub(super) kept: usize,
     /// How many came.
     pub(super) of: usize,
     /// JPEG's quality; `None` for PNG, which loses nothing.
     pub(super) quality: Option<u8>,
-    /// Each picture's own width and height, where cells are larger; empty where none is.
+    /// Each image's own width and height, where cells are larger; empty where none is.
     pub(super) sizes: Vec<[usize; 2]>,
     /// The sheets themselves, as `data:` addresses.
     #[serde(skip)]
@@ -54,7 +54,7 @@ enum Form {
     Jpeg(u8),
 }
 
-/// A picture no larger than it is shown, in the channels of its sheet.
+/// An image no larger than it is shown, in the channels of its sheet.
 struct Small {
     width: usize,
     height: usize,
@@ -69,7 +69,7 @@ struct Layout {
     rows: usize,
 }
 
-/// Packs pictures, the most important ones first, into at most `budget` bytes of text. The pictures
+/// Packs images, the most important ones first, into at most `budget` bytes of text. The images
 /// are checked: as many bytes as they say.
 pub(super) fn pack(pictures: &[&Picture], budget: usize) -> Result<Option<Sheets>, ImageError> {
     let sizes: Vec<[usize; 2]> = pictures.iter().map(|p| shown(p.width, p.height)).collect();
@@ -110,7 +110,7 @@ pub(super) fn pack(pictures: &[&Picture], budget: usize) -> Result<Option<Sheets
     Ok(Some(sheets))
 }
 
-/// The size at which a picture is kept.
+/// The size at which an image is kept.
 fn shown(width: usize, height: usize) -> [usize; 2] {
     let longest = width.max(height);
     if longest <= LONGEST_SIDE {
@@ -125,7 +125,7 @@ fn text_length(bytes: usize) -> usize {
 }
 
 impl Layout {
-    /// What a sample of the pictures speaks for.
+    /// What a sample of the images speaks for.
     fn form(&self, pictures: &[&Picture], budget: usize) -> Result<Form, ImageError> {
         let step = pictures.len().div_ceil((self.columns * self.rows).min(256)).max(1);
         let sample: Vec<&Picture> = pictures.iter().copied().step_by(step).collect();
@@ -147,7 +147,7 @@ impl Layout {
         Ok(form)
     }
 
-    /// A sheet of as many of the pictures as fit into `budget`; `None` where not a row of them does.
+    /// A sheet of as many of the images as fit into `budget`; `None` where not a row of them does.
     fn fitting(
         &self,
         pictures: &[&Picture],
@@ -173,7 +173,7 @@ impl Layout {
         Ok(None)
     }
 
-    /// The pixels of a sheet with these pictures; rows that stay empty are not there.
+    /// The pixels of a sheet with these images; rows that stay empty are not there.
     fn compose(&self, pictures: &[&Picture]) -> Vec<u8> {
         let stride = self.columns * self.width * self.channels;
         let rows = pictures.len().div_ceil(self.columns);
@@ -219,7 +219,7 @@ impl Layout {
     }
 }
 
-/// A picture in `channels` channels, no larger than it is shown.
+/// An image in `channels` channels, no larger than it is shown.
 fn reduce(picture: &Picture, channels: usize) -> Small {
     let pixels = if picture.channels == channels {
         picture.pixels.clone()

@@ -19,6 +19,7 @@ const SAID: usize = 6;
 pub(super) fn summary(book: &Book, tables: &[Table], tally: Option<&Tally>) -> String {
     let first = tables.iter().find(|table| table.numbers().any(|n| n.best));
     let best = first.map_or(String::new(), |table| leading(book, table));
+    let best = book.notes.iter().fold(best, |best, note| format!("{best}<p>{}</p>\n", html(note)));
     if let Some(note) = book.scale_note() {
         return format!("<p>{}</p>\n{best}<p>{}</p>\n", html(&note), runs(book));
     }
@@ -94,20 +95,19 @@ fn leading(book: &Book, table: &Table) -> String {
             *wins.entry(&number.at.arm).or_default() += 1;
         }
         let significant: usize = wins.values().sum();
+        let limit = leads.iter().flatten().next().map_or(String::new(), |lead| html(&lead.limit()));
+        if significant == 0 {
+            return format!(
+                "<p>No significant difference in any of {all} comparisons of “{title}”{limit}.</p>\n"
+            );
+        }
         let mut wins: Vec<(&str, usize)> = wins.into_iter().collect();
         wins.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
         let each = wins.iter().map(|(name, count)| format!("{} in {count}", arm(name)));
-        let each = match significant {
-            0 => String::new(),
-            _ => format!(": {}", each.collect::<Vec<_>>().join(", ")),
-        };
-        let rest = match (all - significant, leads.iter().flatten().next()) {
-            (0, _) | (_, None) => String::new(),
-            (rest, Some(lead)) => format!("; in {rest} there is none{}", html(&lead.limit())),
-        };
         return format!(
-            "<p>The best mean differs significantly in {significant} of {all} comparisons of \
-             “{title}”{each}{rest}.</p>\n"
+            "<p>Significantly best mean in {significant} of {all} comparisons of “{title}”: {}; the \
+             others have no significant difference{limit}, or no test over the same seeds.</p>\n",
+            each.collect::<Vec<_>>().join(", ")
         );
     }
     let several = |of: fn(&Number) -> String| {
@@ -135,6 +135,9 @@ fn leading(book: &Book, table: &Table) -> String {
         let (Some(lead), Some(best)) = (lead, best) else {
             return format!("<li>{of}: no test of the best mean</li>\n");
         };
+        if lead.is_significant() && !best.bold {
+            return format!("<li>{of}: not compared, the arms have different seeds</li>\n");
+        }
         let value = html(&format!("{} (n = {})", ours(best), best.n));
         let (name, other, p) = (arm(&best.at.arm), arm(lead.other), html(&p(lead.p)));
         match best.bold {

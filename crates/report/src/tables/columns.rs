@@ -91,9 +91,10 @@ impl<'a, R> Columns<'a, R> {
         self.name("run", move |row| run(row).chars().take(digits).collect::<String>())
     }
 
-    /// A bold word.
+    /// A word, bold in a terminal.
     pub fn word<T: ToString>(self, head: &str, word: impl Fn(&R) -> T + 'a) -> Self {
-        let cell = move |row: &R| TextCell { bold: true, ..TextCell::new(word(row).to_string()) };
+        let bold = self.form == TableForm::Terminal;
+        let cell = move |row: &R| TextCell { bold, ..TextCell::new(word(row).to_string()) };
         self.push(head, Side::Word, cell)
     }
 

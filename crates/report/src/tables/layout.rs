@@ -46,6 +46,33 @@ impl Layout {
         Ok(Self { lines: combine(&down), columns: combine(&across), down, across, rest })
     }
 
+    /// The lines of the book's baselines, which do not depend on the votes that training sees: one for
+    /// each baseline and for whatever else lines are told apart by. None where arms go across.
+    pub(super) fn baselines(&self, book: &Book) -> Vec<Vec<Value>> {
+        if !self.down.contains(&Dimension::Arm) {
+            return Vec::new();
+        }
+        let mut names = Vec::new();
+        push_new(&mut names, book.baselines.iter().map(|row| Value::Name(row.arm.clone())));
+        let mut lines: Vec<Vec<Value>> = Vec::new();
+        for name in names {
+            let line = |line: &Vec<Value>| -> Vec<Value> {
+                let value = |(dimension, value): (&Dimension, &Value)| match dimension {
+                    Dimension::Arm => name.clone(),
+                    Dimension::K => Value::Votes(None),
+                    _ => value.clone(),
+                };
+                self.down.iter().zip(line).map(value).collect()
+            };
+            for line in self.lines.iter().map(line) {
+                if !lines.contains(&line) {
+                    lines.push(line);
+                }
+            }
+        }
+        lines
+    }
+
     /// What the cell of a line and a column is of.
     pub(super) fn at(&self, line: &[Value], column: &[Value]) -> CellKey {
         let down = self.down.iter().zip(line);
@@ -253,7 +280,7 @@ fn product(
     all
 }
 
-/// The heads of lines or columns: for each of them one head a level, with a span of 0 where the
+/// The heads of lines or columns: for each of them one head per level, with a span of 0 where the
 /// one before covers it.
 pub(super) fn heads(dimensions: &[Dimension], all: &[Vec<Value>], book: &Book) -> Vec<Vec<Head>> {
     let mut heads: Vec<Vec<Head>> = Vec::new();

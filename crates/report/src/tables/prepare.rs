@@ -6,7 +6,7 @@ use dissensus_stats::LEVEL;
 
 use super::layout::{self, Layout};
 use super::paired::Lead;
-use super::results::Results;
+use super::results::{Results, Value};
 use super::spec::{Shows, TableSpec};
 use super::table::{Cell, CellKey, Line, Number, Table};
 use super::{chosen, claims, datasets, paired, published, words};
@@ -35,7 +35,10 @@ pub fn prepare(spec: &TableSpec, book: &Book) -> Result<Table, ReportError> {
     };
     let places: Vec<CellKey> = references.keys().cloned().collect();
     let layout = Layout::of(spec, book, &results, &places)?;
-    let line_heads = layout::heads(&layout.down, &layout.lines, book);
+    let baselines = baselines(&layout, book)?;
+    let all = layout.lines.iter().chain(baselines.iter().map(|(values, _)| values)).cloned();
+    let mut line_heads = layout::heads(&layout.down, &all.collect::<Vec<_>>(), book);
+    let baseline_heads = line_heads.split_off(layout.lines.len());
     let mut lines = Vec::new();
     for (values, heads) in layout.lines.iter().zip(line_heads) {
         let mut cells = Vec::new();
@@ -63,6 +66,7 @@ pub fn prepare(spec: &TableSpec, book: &Book) -> Result<Table, ReportError> {
         let heads = columns.iter().filter_map(move |column| column.get(level));
         heads.filter(|head| head.span > 0).cloned().collect()
     };
+    remarks.extend(book.notes.iter().cloned());
     let mut table = Table {
         heads: (0..layout.across.len()).map(level).collect(),
         corner: layout.down.iter().map(|dimension| dimension.title().to_owned()).collect(),
@@ -71,7 +75,35 @@ pub fn prepare(spec: &TableSpec, book: &Book) -> Result<Table, ReportError> {
         ..named(spec)
     };
     table.remarks.extend(left_out(&table));
+    if !baselines.is_empty() {
+        table.remarks.push(BASELINES.to_owned());
+    }
+    let cells = baselines.into_iter().map(|(_, cells)| cells);
+    let lines = baseline_heads.into_iter().zip(cells);
+    table.lines.extend(lines.map(|(heads, cells)| Line { heads, cells }));
     Ok(table)
+}
+
+const BASELINES: &str = "Baselines need no model and are judged on the same items.";
+
+/// The values that a line of a baseline stands for, and its cells.
+type Baseline = (Vec<Value>, Vec<Cell>);
+
+/// The lines of baselines that have any of the table's numbers. They are never bold and never tested.
+fn baselines(layout: &Layout, book: &Book) -> Result<Vec<Baseline>, ReportError> {
+    let results = Results::of_rows(&book.baselines)?;
+    let mut lines = Vec::new();
+    for values in layout.baselines(book) {
+        let mut cells = Vec::new();
+        for column in &layout.columns {
+            let at = CellKey { k: None, ..layout.at(&values, column) };
+            cells.push(Cell::Number(Box::new(results.number(at, book)?)));
+        }
+        if cells.iter().filter_map(Cell::number).any(|number| number.mean.is_some()) {
+            lines.push((values, cells));
+        }
+    }
+    Ok(lines)
 }
 
 /// A table with nothing but its name, its title and its note.

@@ -89,9 +89,13 @@ pub(crate) struct Results {
 impl Results {
     /// NaN is undefined, as `None` is. A row that stands there twice counts once.
     pub(crate) fn of(book: &Book) -> Result<Self, ReportError> {
+        Self::of_rows(&book.rows)
+    }
+
+    pub(super) fn of_rows(rows: &[Row]) -> Result<Self, ReportError> {
         let mut results = Self { places: HashMap::new(), all: Vec::new() };
         let mut runs: HashMap<(usize, u64), &str> = HashMap::new();
-        for row in &book.rows {
+        for row in rows {
             let at = CellKey::of(row);
             let end = results.all.len();
             let place = *results.places.entry(at.clone()).or_insert(end);

@@ -337,6 +337,8 @@ pub(crate) fn hostile() -> Book {
         tables: tables(),
         figures: figures(),
         settings: format!("# A comment\n[study]\nname = \"odd\"\ntitle = '''{HOSTILE}'''\n"),
+        notes: vec![format!("A note {HOSTILE}")],
+        baselines: Vec::new(),
         provenance: vec![
             ("version".into(), "0.1.0".into()),
             ("hardware".into(), format!("2 cores {HOSTILE}")),

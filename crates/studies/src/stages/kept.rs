@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use dissensus_store::{Durability, StudyFolder, digest};
+use dissensus_store::{Durability, Made, StudyFolder, digest};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -108,9 +108,11 @@ impl KeptFiles {
         (format!("{start}-{digest}.json"), peers)
     }
 
-    /// A file that cannot be read is made again.
+    /// A file that is damaged is made again. Whatever code made it, it stays, as its models may be
+    /// gone.
     fn read(&self, name: &str) -> Result<Option<Kept>, StudyError> {
-        Ok(self.folder.read(name)?.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+        let bytes = self.folder.read_made(name)?;
+        Ok(bytes.and_then(|(bytes, _)| serde_json::from_slice(&bytes).ok()))
     }
 
     /// What was found of a run with the others of its group or else, of what was found with some of
@@ -137,12 +139,14 @@ impl KeptFiles {
         Ok(best)
     }
 
+    /// Writes what was found of a run whose predictions have this digest.
     pub(crate) fn write(
         &self,
         stage: &Examination,
         group: &Group<'_>,
         job: &Job,
         mut kept: Kept,
+        from: String,
     ) -> Result<(), StudyError> {
         let (name, peers) = Self::file(stage, group, job);
         kept.peers = peers;
@@ -150,7 +154,8 @@ impl KeptFiles {
             what: name.clone(),
             reason: error.to_string(),
         })?;
-        Ok(self.folder.write(&name, &bytes, Durability::Process)?)
+        let (rows, code) = (kept.numbers.len(), env!("CARGO_PKG_VERSION").to_owned());
+        Ok(self.folder.write_made(&name, &bytes, &Made { rows, from, code }, Durability::Power)?)
     }
 }
 

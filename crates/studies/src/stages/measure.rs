@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use dissensus_measure::{METRICS, Metric as Measured, Scorer, Settings, metric};
+use dissensus_measure::{Judged, METRICS, Metric as Measured, Scorer, Settings, metric};
 use dissensus_report::book::Metric;
 use dissensus_store::Which;
 use serde::Deserialize;
@@ -13,7 +13,7 @@ use super::{Stage, described, settings};
 use crate::file::{Section, SliceRule};
 use crate::finished::Finished;
 use crate::study::unknown;
-use crate::{Number, StudyError};
+use crate::{Material, Number, StudyError};
 
 struct Measure {
     metrics: Vec<&'static Measured>,
@@ -81,22 +81,37 @@ impl Stage for Measure {
     }
 
     fn numbers(&self, run: &Finished<'_>) -> Result<Vec<Number>, StudyError> {
+        let of = |&which: &Which| self.scored(&run.judged(which)?.1, which);
+        Ok(self.which.iter().map(of).collect::<Result<Vec<_>, _>>()?.concat())
+    }
+
+    fn of_predictions(
+        &self,
+        _: &Material,
+        _: &[usize],
+        judged: &Judged,
+    ) -> Result<Vec<Number>, StudyError> {
+        let of = |&which: &Which| self.scored(judged, which);
+        Ok(self.which.iter().map(of).collect::<Result<Vec<_>, _>>()?.concat())
+    }
+}
+
+impl Measure {
+    /// All metrics on all items and on every slice.
+    fn scored(&self, judged: &Judged, which: Which) -> Result<Vec<Number>, StudyError> {
         let mut numbers = Vec::new();
-        for &which in &self.which {
-            let (_, judged) = run.judged(which)?;
-            let mut score = |slice: &str, judged: &dissensus_measure::Judged| {
-                let scorer = Scorer::new(judged, self.settings)?;
-                numbers.extend(self.metrics.iter().map(|metric| {
-                    let name = settings::named(metric.about.name, which);
-                    Number::new(&name, slice, (metric.compute)(&scorer).value)
-                }));
-                Ok::<(), StudyError>(())
-            };
-            score("all", &judged)?;
-            for rule in &self.slices {
-                let items = rule.by.places(judged.truth().entropy())?;
-                score(&rule.name, &judged.select(&items)?)?;
-            }
+        let mut score = |slice: &str, judged: &Judged| {
+            let scorer = Scorer::new(judged, self.settings)?;
+            numbers.extend(self.metrics.iter().map(|metric| {
+                let name = settings::named(metric.about.name, which);
+                Number::new(&name, slice, (metric.compute)(&scorer).value)
+            }));
+            Ok::<(), StudyError>(())
+        };
+        score("all", judged)?;
+        for rule in &self.slices {
+            let items = rule.by.places(judged.truth().entropy())?;
+            score(&rule.name, &judged.select(&items)?)?;
         }
         Ok(numbers)
     }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::Stage;
 use crate::file::{Section, SliceRule};
 use crate::finished::Finished;
-use crate::{Number, StudyError};
+use crate::{Material, Number, StudyError};
 
 /// The metric it gives.
 const TRUE_KL: &str = "true_kl";
@@ -45,18 +45,25 @@ impl Stage for TrueKl {
     }
 
     fn numbers(&self, run: &Finished<'_>) -> Result<Vec<Number>, StudyError> {
-        let value = match &run.material.truth {
-            None => None,
-            Some(truth) => {
-                let (places, judged) = run.judged(Which::Best)?;
-                let classes = judged.truth().classes();
-                let predictions =
-                    ModelOutput::Probabilities(Matrix::new(judged.predictions(), classes)?);
-                let judged = Judged::new(Arc::new(truth.select(&places)?), predictions)?;
-                let scorer = Scorer::new(&judged, Settings::default())?;
-                metric("kl").and_then(|kl| (kl.compute)(&scorer).value)
-            }
-        };
+        if run.material.truth.is_none() {
+            return Ok(vec![Number::new(TRUE_KL, "all", None)]);
+        }
+        let (places, judged) = run.judged(Which::Best)?;
+        self.of_predictions(run.material, &places, &judged)
+    }
+
+    fn of_predictions(
+        &self,
+        material: &Material,
+        places: &[usize],
+        judged: &Judged,
+    ) -> Result<Vec<Number>, StudyError> {
+        let Some(truth) = &material.truth else { return Ok(Vec::new()) };
+        let classes = judged.truth().classes();
+        let output = ModelOutput::Probabilities(Matrix::new(judged.predictions(), classes)?);
+        let judged = Judged::new(Arc::new(truth.select(places)?), output)?;
+        let scorer = Scorer::new(&judged, Settings::default())?;
+        let value = metric("kl").and_then(|kl| (kl.compute)(&scorer).value);
         Ok(vec![Number::new(TRUE_KL, "all", value)])
     }
 

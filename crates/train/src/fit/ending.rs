@@ -86,6 +86,8 @@ impl Fit<'_> {
             parts.push((part.name.clone(), result));
             predictions = Some([self.predictions(part, best)?, self.predictions(part, last)?]);
         }
+        let predictions =
+            predictions.ok_or_else(|| TrainError::Data("the split has no part to judge".into()))?;
         let result = RunResult {
             arm: self.plan.arm(),
             seed: self.plan.seed,

@@ -1,5 +1,6 @@
 //! `[data]`: votes, inputs, and how many of the votes training sees.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use dissensus_inputs::Layout;
@@ -32,6 +33,19 @@ pub struct Data {
     pub items: Option<u64>,
     /// A subset by how much annotators disagree; `None` for all.
     pub subset: Option<EntropyBins>,
+    /// A split that comes with the data; `None` for one by shares.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub split: Option<GivenSplit>,
+}
+
+/// Where the split of the data is written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum GivenSplit {
+    /// In a column of the votes.
+    Column(String),
+    /// In files with one id per line, by part.
+    Files(BTreeMap<String, PathBuf>),
 }
 
 /// How the vectors u and v of two texts are combined.
@@ -72,6 +86,7 @@ impl Data {
             votes: vec![Votes::All],
             items,
             subset: None,
+            split: None,
         }
     }
 
@@ -257,6 +272,12 @@ impl Data {
                        as a whole; remove one of them";
             return Err(reader.conflict("data.subset", why));
         }
+        let split = GivenSplit::read(reader)?;
+        if split.is_some() && evaluate_on.is_some() {
+            let why = "evaluates on another dataset, and the data come with a split of their own; \
+                       remove one of them";
+            return Err(reader.conflict("data.evaluate_on", why));
+        }
         Ok(Self {
             source,
             evaluate_on,
@@ -267,7 +288,30 @@ impl Data {
             votes: votes.collect(),
             items,
             subset,
+            split,
         })
+    }
+}
+
+impl GivenSplit {
+    fn read(reader: &mut Reader<'_>) -> Result<Option<Self>, ConfigError> {
+        let column = reader.optional("data", "split_column", text)?;
+        let files = reader.optional("data", "split_files", |value| {
+            let files = value.as_table().ok_or(Refusal::Unexpected)?;
+            let known = |name: &str| ["train", "validation", "test"].contains(&name);
+            let complete = files.contains_key("train") && files.contains_key("test");
+            if !complete || !files.keys().all(|name| known(name)) {
+                return Err(Refusal::Unexpected);
+            }
+            files.iter().map(|(part, file)| Ok((part.clone(), text(file)?.into()))).collect()
+        })?;
+        match (column, files) {
+            (Some(_), Some(_)) => {
+                let why = "and data.split_files are both given; remove one of them";
+                Err(reader.conflict("data.split_column", why))
+            }
+            (column, files) => Ok(column.map(Self::Column).or(files.map(Self::Files))),
+        }
     }
 }
 

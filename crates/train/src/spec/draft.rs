@@ -100,7 +100,7 @@ impl Draft {
     pub fn check(&self) -> Result<Spec, ConfigError> {
         let mut reader = Reader::new(&self.file, self.nodes.clone());
         let data = Data::read(&mut reader)?;
-        let split = SplitChoice::read(&mut reader, data.evaluate_on.is_some())?;
+        let split = SplitChoice::read(&mut reader, &data)?;
         let model = model::read(&mut reader)?;
         let delivery = DeliveryChoice::read(&mut reader)?;
         let training = Training::read(&mut reader)?;

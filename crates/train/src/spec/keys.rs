@@ -118,7 +118,9 @@ const OTHER_SHARES: &str = "a number above 0 for each part but the last, which i
 const ABOVE_0: &str = "a number above 0";
 const FROM_0: &str = "a number, at least 0";
 const BELOW_1: &str = "a number from 0 to below 1";
-const AUTO_COUNT: &str = r#""auto", or a whole number, at least 1"#;
+const AUTO_COUNT: &str = r#""auto", or a whole number from 1 to 1024"#;
+const SPLIT_FILES: &str = "a table of files with one id per line, as in { train = \"train.txt\", \
+                           test = \"test.txt\" }; validation may be a third";
 const STOP: &str = "false, true, or a table with patience and minimum";
 const VOTES_PER_ITEM: &str = r#"a whole number of votes, at least 1, or "all"; or a list of them"#;
 const SEED: &str = r#""run" for each run's own seed, or a whole number, at least 0"#;
@@ -173,6 +175,8 @@ const FIXED: &[Key] = &[
     bare("data", "one_hot", COLUMNS).with(VOTES),
     bare("data", "ignore", COLUMNS).with(VOTES),
     bare("data", "values", TEXT).with(VOTES),
+    bare("data", "split_column", "the name of a column").with(VOTES),
+    bare("data", "split_files", SPLIT_FILES),
     key("data", "votes_per_item", r#""all""#, VOTES_PER_ITEM),
     key("data", "replacement", "true", YES_NO),
     bare("data", "items", COUNT),

@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use dissensus_core::limits::MAX_THREADS;
 use dissensus_engine::Precision;
 use serde::{Deserialize, Serialize};
 
@@ -71,7 +72,7 @@ impl Run {
         })?;
         let count = |value: &toml::Value| match value.as_str() {
             Some("auto") => Ok(None),
-            _ => whole(1..)(value).map(Some),
+            _ => whole(1..=MAX_THREADS as u64)(value).map(Some),
         };
         let jobs = reader.read("run", "jobs", count)?;
         let threads = reader.read("run", "threads", count)?;

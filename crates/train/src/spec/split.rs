@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::Data;
 use super::read::{Reader, Refusal, flag, number, whole};
 use crate::ConfigError;
 use crate::split::are_shares;
@@ -12,7 +13,8 @@ use crate::split::are_shares;
 pub struct SplitChoice {
     /// The parts, training first.
     pub parts: Vec<&'static str>,
-    /// The share of each part; the last has none where it is another dataset.
+    /// The share of each part; the last has none where it is another dataset, and none has one where
+    /// the split comes with the data.
     pub shares: Vec<f64>,
     /// Whether the split is stratified by class.
     pub stratify: bool,
@@ -21,9 +23,13 @@ pub struct SplitChoice {
 }
 
 impl SplitChoice {
-    /// The split of a dataset; with `evaluate_on`, the other dataset is the last part.
-    pub(super) fn read(reader: &mut Reader<'_>, evaluate_on: bool) -> Result<Self, ConfigError> {
+    /// The split of these data; with `evaluate_on`, the other dataset is the last part.
+    pub(super) fn read(reader: &mut Reader<'_>, data: &Data) -> Result<Self, ConfigError> {
+        let evaluate_on = data.evaluate_on.is_some();
         let parts: Vec<&str> = reader.choose("split", "parts")?.split('/').collect();
+        if data.split.is_some() {
+            return Ok(Self { parts, shares: Vec::new(), stratify: false, seed: Some(0) });
+        }
         let shares = reader.read("split", "shares", |value| {
             let shares = value.as_array().ok_or(Refusal::Unexpected)?;
             let shares = shares.iter().map(number(|_| true)).collect::<Result<Vec<_>, _>>()?;

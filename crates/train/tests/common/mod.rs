@@ -166,7 +166,7 @@ impl Lab {
             let weights = trained.named_weights(which).unwrap();
             assert_eq!(info.weights(which).unwrap(), Some(weights));
             let predictions = trained.predictions(which);
-            assert_eq!(info.predictions(which).unwrap().as_ref(), predictions);
+            assert_eq!(info.predictions(which).unwrap().as_ref(), Some(predictions));
         }
     }
 

@@ -4,7 +4,7 @@ use dissensus::store::{RunInfo, State, Which};
 use dissensus::{RunDetails, run_page};
 
 use crate::args::{StoreArgs, quoted};
-use crate::ui::{self, paint, table::STYLE};
+use crate::ui::{self, paint, table::style};
 
 /// Show everything about a run.
 ///
@@ -28,7 +28,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     if args.json {
         return ui::json(&run);
     }
-    ui::out(&run_page(&run, &STYLE))?;
+    ui::out(&run_page(&run, &style()))?;
     let next = next(&info, &args.store);
     if !next.is_empty() {
         ui::out(&format!("\n{}\n  {}\n", paint::title("Next"), next.join("\n  ")))?;

@@ -3,14 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
+use dissensus::core::limits::MAX_SEEDS;
 use dissensus::engine::MODELS;
-use dissensus::studies::Own;
+use dissensus::studies::NewStudy;
 use dissensus::{data_of_keys, load_task};
 
-use crate::args::{DataArgs, at_least_one, context, quoted};
+use crate::args::{DataArgs, context, quoted, whole};
 use crate::ui;
 
-/// Write a study of your own votes: which delivery method gives the best model?
+/// Write a study of your own votes: does it matter how they are delivered?
 ///
 /// Reads and matches the votes and the inputs, and writes a study that fits them: soft labels, labels
 /// drawn in every epoch, votes one by one, the majority label and label smoothing, each with several
@@ -30,8 +31,12 @@ pub(crate) struct Args {
     model: Option<String>,
     /// Seeds per delivery method. With at least eight, an exact test can be significant after
     /// correction for four comparisons
-    #[arg(long, value_name = "N", default_value = "8", value_parser = at_least_one)]
+    #[arg(long, value_name = "N", default_value = "8", value_parser = whole::<u64>(1..=MAX_SEEDS), allow_negative_numbers = true)]
     seeds: u64,
+    /// Column of the votes with the part of each item (train, validation or dev, test), where the data
+    /// come with a split
+    #[arg(long, value_name = "COLUMN")]
+    split_column: Option<String>,
     /// The file to write, whose name is the study's [default: standard output]
     #[arg(long, value_name = "FILE.toml")]
     out: Option<PathBuf>,
@@ -72,6 +77,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     dissensus::files::check_free(args.out.as_deref(), args.force)?;
     let mut data = args.data.keys(&args.votes);
     data.extend(args.encoder.as_deref().map(|encoder| ("encoder", encoder.into())));
+    data.extend(args.split_column.as_deref().map(|column| ("split_column", column.into())));
     let alone = args.data.inputs.is_none() && args.encoder.is_none();
     if let ("votes", true) = (data[0].0, alone) {
         anyhow::bail!(
@@ -91,7 +97,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         Some(path) => quoted(path),
         None => format!("{name}.toml"),
     };
-    let own = Own {
+    let own = NewStudy {
         name: &name,
         file: &file,
         data: &data,
@@ -99,6 +105,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         shape: task.shape(),
         model: args.model.as_deref(),
         seeds: args.seeds,
+        parts: task.split(),
     };
     let text = own.text()?;
     if own.divided() == 0 {

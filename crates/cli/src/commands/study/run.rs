@@ -15,7 +15,7 @@ use super::Choice;
 use crate::args::{FetchArgs, JobCount, open_device};
 use crate::interrupt;
 use crate::ui::runs::Bars;
-use crate::ui::table::STYLE;
+use crate::ui::table::style;
 use crate::ui::{self, paint, report, text};
 
 /// Run a study: everything in it that is not done yet.
@@ -108,7 +108,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         ));
     }
     let failed = collected.failed.len() + examined.failed.len();
-    if !closed(args, &ended, collected.missing, examined.stopped) {
+    if !closed(&ended, collected.missing, examined.stopped) {
         return Ok(ExitCode::from(130));
     }
     let code = u8::from(
@@ -138,12 +138,12 @@ fn print_tables(plan: &Plan<'_>, store: &Store, markdown: bool) -> anyhow::Resul
     for table in &tables {
         let text = match markdown {
             true => tables::markdown(table),
-            false => tables::terminal(table, &STYLE),
+            false => tables::terminal(table, &style()),
         };
         ui::out(&format!("{text}\n"))?;
     }
     let tally = || Tally::of(&tables).map(|tally| tally.sentence());
-    if let Some(sentence) = book.scale_note().map(Into::into).or_else(tally) {
+    if let Some(sentence) = book.scale_note().or_else(tally) {
         ui::out(&format!("{sentence}\n\n"))?;
     }
     for problem in problems {
@@ -190,22 +190,20 @@ fn say_selected(finals: &Finals, plan: &Plan<'_>) {
 }
 
 /// Prints what failed and how to continue. Returns whether everything was attempted.
-fn closed(args: &Args, ended: &[EndedJob], missing: usize, stopped: bool) -> bool {
+fn closed(ended: &[EndedJob], missing: usize, stopped: bool) -> bool {
     for run in ended {
         if let JobOutcome::Failed(reason) = &run.outcome {
             ui::err(&format!("{} {}: {reason}\n", paint::bad("failed:"), run.label));
         }
     }
-    let words = args.choice.words();
+    let again = ui::same_command();
     let is_open =
         |run: &EndedJob| matches!(run.outcome, JobOutcome::Interrupted | JobOutcome::NotStarted);
     let open = ended.iter().any(is_open);
     if open {
-        ui::err(&format!(
-            "{missing} runs are not done; continue with\n  dissensus study run {words}\n"
-        ));
+        ui::err(&format!("{missing} runs are not done; continue with\n  {again}\n"));
     } else if stopped {
-        ui::err(&format!("stages are not done; continue with\n  dissensus study run {words}\n"));
+        ui::err(&format!("stages are not done; continue with\n  {again}\n"));
     }
     !open && !stopped
 }

@@ -1,14 +1,14 @@
 //! `dissensus study status`
 
+use dissensus::core::limits::MAX_THREADS;
 use dissensus::plan_study;
 use dissensus::store::Store;
-use dissensus::studies::{StatusReport, Tally};
+use dissensus::studies::StatusReport;
 use dissensus::tables::status_table;
-use serde_json::json;
 
 use super::Choice;
-use crate::args::{at_least_one, context};
-use crate::ui::table::{Form, STYLE};
+use crate::args::{context, whole};
+use crate::ui::table::{Form, style};
 use crate::ui::{self, paint, text};
 
 /// Show the progress of a study: runs done, running, failed, missing, and the remaining time.
@@ -19,8 +19,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     choice: Choice,
     /// Runs at a time, to estimate the remaining time [default: as many as before]
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
-    jobs: Option<u64>,
+    #[arg(long, value_name = "N", value_parser = whole::<usize>(1..=MAX_THREADS as u64), allow_negative_numbers = true)]
+    jobs: Option<usize>,
     /// Print as JSON
     #[arg(long)]
     json: bool,
@@ -30,16 +30,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let study = args.choice.study()?;
     let plan = plan_study(&study, &args.choice.options(), &context())?;
     let store = Store::open(&args.choice.store)?;
-    let status = plan.status(&store, args.jobs.and_then(|jobs| usize::try_from(jobs).ok()))?;
+    let status = plan.status(&store, args.jobs)?;
     match args.json {
-        true => ui::json(&as_json(&status)),
+        true => ui::json(&status),
         false => Ok(ui::out(&page(&study.title, &status))?),
     }
 }
 
 fn page(title: &str, status: &StatusReport) -> String {
     let mut page = format!("{}\n", paint::title(title));
-    page += &status_table(status, Form::Terminal).terminal(&STYLE);
+    page += &status_table(status, Form::Terminal).terminal(&style());
     for failure in &status.failed {
         page += &format!("{} {}: {}\n", paint::bad("failed:"), failure.label, failure.reason);
     }
@@ -59,24 +59,4 @@ fn time(seconds: f64) -> String {
         short if short < 9.95 => format!("{short:.1} s"),
         long => text::duration(long.round() as u64),
     }
-}
-
-fn as_json(status: &StatusReport) -> serde_json::Value {
-    let tally = |of: &Tally| {
-        json!({
-            "done": of.done, "running": of.running, "interrupted": of.interrupted,
-            "failed": of.failed, "missing": of.missing,
-        })
-    };
-    json!({
-        "runs": tally(&status.runs),
-        "arms": status.arms.iter().map(|arm| json!({
-            "dataset": arm.dataset, "arm": arm.arm, "runs": tally(&arm.runs),
-        })).collect::<Vec<_>>(),
-        "failed": status.failed.iter().map(|failure| json!({
-            "run": failure.id.to_string(), "label": failure.label, "reason": failure.reason,
-        })).collect::<Vec<_>>(),
-        "mean_seconds": status.mean_seconds,
-        "eta_seconds": status.eta_seconds,
-    })
 }

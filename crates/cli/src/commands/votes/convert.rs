@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     if to_stdout {
         let mut bytes = std::io::Cursor::new(Vec::new());
         write(&table, target, &mut bytes)?;
-        return Ok(ui::out_bytes(&bytes.into_inner())?);
+        return Ok(ui::data(&bytes.into_inner())?);
     }
     write_file(&table, &args.out, target, args.force)?;
     let votes = table.counts().map_or("probabilities".to_owned(), |counts| {

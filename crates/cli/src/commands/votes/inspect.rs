@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::lint::print_finding;
 use crate::args::{VoteFileArgs, read_votes};
-use crate::ui::{self, table::STYLE, text};
+use crate::ui::{self, table::style, text};
 
 /// Show what is in a vote file.
 ///
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     if args.json {
         return ui::json(&Inspection { file, format, notes, warnings, summary: &summary });
     }
-    let mut page = votes_page(file, notes, &summary, &STYLE);
+    let mut page = votes_page(file, notes, &summary, &style());
     warnings.iter().try_for_each(|warning| print_finding(&mut page, warning))?;
     Ok(ui::out(&page)?)
 }

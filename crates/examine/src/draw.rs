@@ -1,16 +1,16 @@
 //! Grad-CAM maps over images, as PNG files, and how stable they are over runs.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use dissensus_engine::network::Shape;
-use dissensus_examine::{
-    CamSettings, Maps, Model, Observer, SliceStability, StabilitySettings, gradcam, overlay, png,
-    stability,
-};
-use dissensus_io::FileError;
+use dissensus_io::{Durability, Existing, FileError, write_file};
 use serde::Serialize;
 
-use crate::{Error, files};
+use crate::{
+    CamSettings, ExamineError, Maps, Model, Observer, SliceStability, StabilitySettings, gradcam,
+    overlay, png, stability,
+};
 
 /// About how many pixels a side of an enlarged image has.
 const SIDE: usize = 256;
@@ -50,7 +50,7 @@ pub fn draw_maps(
     folder: &Path,
     options: &MapOptions,
     observer: &Observer<'_>,
-) -> Result<DrawnMaps, Error> {
+) -> Result<DrawnMaps, ExamineError> {
     let ids = match (models.first(), options.items.is_empty()) {
         (Some(model), true) => {
             let rows = model.most_divided(options.stability.part.as_deref(), options.top)?;
@@ -62,6 +62,7 @@ pub fn draw_maps(
     if let Some(path) = files.iter().flatten().find(|path| !options.force && path.exists()) {
         return Err(FileError::Exists { path: path.clone() }.into());
     }
+    std::fs::create_dir_all(folder).map_err(|error| FileError::new(folder, error))?;
     let (mut runs, cam): (Vec<Maps>, CamSettings) = (Vec::new(), options.stability.cam);
     for (model, paths) in models.iter_mut().zip(&files) {
         let rows = model.rows(&ids)?;
@@ -72,7 +73,8 @@ pub fn draw_maps(
         });
         for (item, path) in maps.items.iter().zip(paths) {
             let bytes = png(&overlay(model, &maps, item, times, options.opacity)?)?;
-            files::replace(path, &bytes)?;
+            write_file(path, Existing::Replace, Durability::Process, |out| out.write_all(&bytes))
+                .map_err(|error| FileError::new(path, error))?;
         }
         runs.push(maps);
     }
@@ -85,6 +87,8 @@ pub fn draw_maps(
 
 fn paths(folder: &Path, model: &Model, ids: &[String]) -> Vec<PathBuf> {
     let run: String = model.id().chars().take(8).collect();
-    let path = |id: &String| folder.join(format!("{run}-{}.png", files::plain_name(id, '_')));
+    let plain = |c: char| if c.is_alphanumeric() || "._-".contains(c) { c } else { '_' };
+    let plain = |id: &String| id.chars().map(plain).collect::<String>();
+    let path = |id: &String| folder.join(format!("{run}-{}.png", plain(id)));
     ids.iter().map(path).collect()
 }

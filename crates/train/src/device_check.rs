@@ -5,10 +5,9 @@ use std::time::Instant;
 use dissensus_engine::Precision;
 use dissensus_engine::check::{Line, Scope, suite};
 use dissensus_engine::cuda::{Gpu, Library};
-use dissensus_train::{OpenDevice, TrainError};
 use serde_json::{Value, json};
 
-use crate::{Error, VERSION};
+use crate::{OpenDevice, TrainError};
 
 /// A device compared with the CPU in double precision.
 #[derive(Clone, Debug)]
@@ -30,14 +29,14 @@ impl DeviceCheck {
         precision: Option<Precision>,
         scope: Scope<'_>,
         seen: &mut dyn FnMut(&Line),
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, TrainError> {
         let precisions = match (device.is_gpu(), precision) {
             (false, _) => vec![Precision::F32],
             (true, Some(one)) => vec![one],
             (true, None) => Precision::ALL.to_vec(),
         };
         let (device, start) = (device.into_device(), Instant::now());
-        let lines = suite(&*device, &precisions, scope, seen).map_err(TrainError::from)?;
+        let lines = suite(&*device, &precisions, scope, seen)?;
         let seconds = start.elapsed().as_secs_f64();
         Ok(Self { device: device.describe(), precisions, lines, seconds })
     }
@@ -48,7 +47,7 @@ impl DeviceCheck {
     }
 
     /// Everything about this machine and the check.
-    pub fn to_json(&self, libraries: &[Library], gpus: &[Gpu]) -> Value {
+    pub fn to_json(&self, version: &str, libraries: &[Library], gpus: &[Gpu]) -> Value {
         let compared = |line: &Line| {
             let &Line { network, what, precision, off, bar } = line;
             let (off, holds) = (off.is_finite().then_some(off), line.holds());
@@ -58,7 +57,7 @@ impl DeviceCheck {
             })
         };
         json!({
-            "version": VERSION,
+            "version": version,
             "system": system(),
             "libraries": libraries,
             // The name of the first versions.

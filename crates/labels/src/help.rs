@@ -1,0 +1,28 @@
+//! The lists of methods and targets as text.
+
+use crate::{DELIVERIES, Delivers, TARGETS};
+
+/// The delivery methods with their settings, and the targets: a page of help.
+pub fn methods_help() -> String {
+    let mut page = String::from("Methods:\n");
+    for info in DELIVERIES {
+        page += &format!("  {:<16} {}\n", info.name, info.description);
+        for s in info.settings {
+            page += &format!("  {:<16}   {}={}: {}\n", "", s.name, s.default, s.description);
+        }
+    }
+    let named = |form: Delivers| -> String {
+        let of = DELIVERIES.iter().filter(|info| info.delivers == form).map(|info| info.name);
+        of.collect::<Vec<_>>().join(", ")
+    };
+    page += &format!(
+        "\nDistributions, the same in every epoch: {}\nDistributions of each epoch: {}\n",
+        named(Delivers::Distributions),
+        named(Delivers::EpochDistributions)
+    );
+    page += "\nTargets:\n";
+    for info in TARGETS {
+        page += &format!("  {:<16} {}\n", info.name, info.description);
+    }
+    page
+}
