@@ -407,7 +407,7 @@ fn reading_options_can_be_set() {
     assert_eq!(with("data.delimiter=;").unwrap().runs(), spec.runs());
     for (given, expected) in [
         ("data.delimiter=,,", "expected one character"),
-        ("data.multilabel=only=", "expected \"error\", \"each\" or \"only=CLASS\""),
+        ("data.multilabel=only=", "expected \"error\", \"each\", \"votes\" or \"only=CLASS\""),
         ("data.values=votes", "There are counts, probabilities, labels"),
         ("data.inputs_layout=hwc", "did you mean `nhwc`?"),
         ("data.inputs_resize=[32]", "expected a whole number of pixels, or [height, width]"),

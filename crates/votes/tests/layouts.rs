@@ -772,7 +772,7 @@ fn wide_tables() {
             zeros.replace('\n', " 1\n"),
             NONE,
             "votes per class (items × classes), or the labels of annotators",
-            "`missing`",
+            "`missing = 0`",
         ),
         read(
             "the same, said",
