@@ -23,8 +23,11 @@ pub(super) enum Labels {
     /// In these columns of 0 and 1, each named as its class.
     OneHot(Vec<usize>),
     /// In a way of the format's own.
-    Own(Box<dyn Fn(&Row) -> Result<Vec<String>, Problem>>),
+    Own(Box<LabelsOf>),
 }
+
+/// What takes the labels from a row.
+pub(super) type LabelsOf = dyn Fn(&Row) -> Result<Vec<String>, Problem>;
 
 /// The rows that are votes: those with one of these values in a column.
 pub(super) struct Status {
