@@ -92,6 +92,52 @@ fn errors_say_where_and_what_to_do() {
     snapshot!("error_no_dataset", "data", "fetch", "cifar10");
 }
 
+/// What is doubtful is refused with the options that say what is meant, and a guess is said in one
+/// line; what is odd is a warning of `inspect` too.
+#[test]
+fn doubts_name_the_options() {
+    let told = |arguments: &[&str], input: &str| {
+        let output = with_input(arguments, input.as_bytes());
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        (output.status.success(), text(&output.stdout), text(&output.stderr))
+    };
+    let inspect = ["votes", "inspect", "-"];
+    let ratings = "id,anna,ben,cleo\na,1,2,2\nb,3,5,4\nc,1,1,2\nd,5,4,5\n";
+    let (read, _, stderr) = told(&inspect, ratings);
+    assert!(!read && stderr.contains("--values counts or --values labels"), "{stderr}");
+    let (read, stdout, _) = told(&[&inspect[..], &["--values", "labels"]].concat(), ratings);
+    assert!(read && stdout.contains("annotator columns: anna … cleo (3)"), "{stdout}");
+    let emotions = "item,annotator,joy,fear\na,w1,1,1\na,w2,1,0\nb,w1,0,1\n";
+    let (read, _, stderr) = told(&inspect, emotions);
+    assert!(!read && stderr.contains("--one-hot"), "{stderr}");
+    let said = ["--one-hot", "joy,fear", "--multilabel", "each"];
+    let (read, _, stderr) = told(&[&inspect[..], &said].concat(), emotions);
+    assert!(read, "{stderr}");
+    let people =
+        "id,source,rating_a,rating_b\na,web,no,yes\nb,web,yes,yes\nc,app,no,no\nd,web,no,yes\n";
+    for said in [&["--annotators", "rating_*"][..], &["--ignore", "source"]] {
+        let (read, _, stderr) = told(&[&inspect[..], said].concat(), people);
+        assert!(read, "{said:?}: {stderr}");
+    }
+    let counts = "id,n_no,n_yes,total\na,1,1,2\nb,0,1,1\n";
+    let (read, stdout, _) = told(&[&inspect[..], &["--counts", "n_*"]].concat(), counts);
+    assert!(read && stdout.contains("n_no, n_yes"), "{stdout}");
+    let votes = "item,annotator,label\na,w1,1\na,w2,2\nb,w1,99\n";
+    let (read, _, stderr) =
+        told(&[&inspect[..], &["--format", "long", "--values", "labels"]].concat(), votes);
+    assert!(!read && stderr.contains("`values` has no meaning in the format long"), "{stderr}");
+    let (_, stdout, _) = told(&inspect, votes);
+    assert!(
+        stdout.contains("warning [sentinel]") && stdout.contains("say so with --missing"),
+        "{stdout}"
+    );
+    let (_, _, stderr) = told(&["votes", "convert", "-", "-", "--to", "csv"], votes);
+    assert!(
+        stderr.contains("item column: item; annotator column: annotator; label column: label"),
+        "{stderr}"
+    );
+}
+
 #[test]
 fn lint() {
     snapshot!("lint_trouble", "votes", "lint", "trouble.csv");

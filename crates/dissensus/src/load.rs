@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use dissensus_core::{Keep, VoteTable};
+use dissensus_core::{Event, Keep, VoteTable};
 use dissensus_data::blends::{Blends, Settings};
 use dissensus_embed::{Encoder, Kind as Takes};
 use dissensus_inputs::{Inputs, Joined, Matched, WITH_IMAGES, from_blends, from_dataset};
@@ -305,11 +305,19 @@ fn read_votes(
         missing: how.missing.clone(),
         separator: how.separator,
         multilabel: how.multilabel.as_deref().map_or(Ok(Default::default()), parsed)?,
+        separator: how.separator,
+        annotators: how.annotators.clone(),
+        counts: how.counts.clone(),
+        one_hot: how.one_hot.clone(),
+        ignore: how.ignore.clone(),
         values: how.values.map(parsed).transpose()?,
         keep: Keep::Votes,
         ..ReadOptions::default()
     };
     let read = dissensus_votes::read_with_progress(path, &options, context.progress)?;
+    if let Some(line) = read.guessed() {
+        context.progress.report(Event::Note(&line));
+    }
     let texts = read.texts.iter().map(|(id, text)| (id.clone(), vec![text.clone()])).collect();
     Ok((read.table, texts))
 }

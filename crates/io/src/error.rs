@@ -326,8 +326,7 @@ impl Problem {
             Self::Encoding { .. } => "convert it first, for example: iconv -f latin1 -t utf-8",
             Self::Utf16 { .. } => "convert it first, for example: iconv -f utf-16 -t utf-8",
             Self::Ragged { .. } => {
-                "quote cells that hold the delimiter, or name it with `delimiter`; a first row of sizes \
-                 is to be removed"
+                "quote cells that hold the delimiter, or name it with `delimiter`"
             }
             Self::OpenQuote => "close the quote, or escape a quote inside a field by doubling it",
             Self::UnknownFormat { .. } => {

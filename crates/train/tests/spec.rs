@@ -379,6 +379,9 @@ fn reading_options_can_be_set() {
         header = false
         missing = ["", "NA"]
         multilabel = "only=cat"
+        separator = "|"
+        annotators = "rater_*"
+        ignore = ["a", "b"]
         values = "counts"
         inputs_key = "vectors"
         inputs_layout = "nchw"
@@ -392,6 +395,9 @@ fn reading_options_can_be_set() {
     assert_eq!((reading.delimiter, reading.header), (Some(b'\t'), Some(false)));
     assert_eq!(reading.missing.as_deref(), Some(&["".to_owned(), "NA".to_owned()][..]));
     assert_eq!((reading.multilabel.as_deref(), reading.values), (Some("only=cat"), Some("counts")));
+    assert_eq!((reading.separator, reading.one_hot.is_none()), (Some('|'), true));
+    assert_eq!(reading.annotators.as_deref(), Some(&["rater_*".to_owned()][..]));
+    assert_eq!(reading.ignore.as_ref().map(Vec::len), Some(2));
     let inputs = &spec.data.inputs_reading;
     assert_eq!((inputs.key.as_deref(), inputs.id.as_deref()), (Some("vectors"), Some("id")));
     assert_eq!((inputs.layout, inputs.resize), (Some(Layout::Nchw), Some([32, 48])));
@@ -401,7 +407,7 @@ fn reading_options_can_be_set() {
     assert_eq!(with("data.delimiter=;").unwrap().runs(), spec.runs());
     for (given, expected) in [
         ("data.delimiter=,,", "expected one character"),
-        ("data.multilabel=only=", "expected \"error\", \"each\" or \"only=CLASS\""),
+        ("data.multilabel=only=", "expected \"error\", \"each\", \"votes\" or \"only=CLASS\""),
         ("data.values=votes", "There are counts, probabilities, labels"),
         ("data.inputs_layout=hwc", "did you mean `nhwc`?"),
         ("data.inputs_resize=[32]", "expected a whole number of pixels, or [height, width]"),

@@ -433,7 +433,7 @@ fn unused_classes(view: &View<'_>) -> Option<Finding> {
     let classes = if names.len() == 1 { "a class" } else { "classes" };
     let message = format!("{classes} that nobody chose: {}", names.join(", "));
     let finding = Finding::new(Severity::Warning, "unused-class", message);
-    Some(finding.times(names.len() as u64).remedy("check their spelling, or leave them out"))
+    Some(finding.times(names.len() as u64).remedy("check the spelling"))
 }
 
 /// Votes that an annotator must have cast before voting for one class only says something.

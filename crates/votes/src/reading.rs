@@ -28,6 +28,15 @@ pub struct VoteFile {
     pub texts: Vec<(String, String)>,
 }
 
+impl VoteFile {
+    /// What was guessed, in one line; `None` where nothing was.
+    pub fn guessed(&self) -> Option<String> {
+        let notes: Vec<String> =
+            self.notes.iter().map(|note| format!("{}: {}", note.what, note.value)).collect();
+        (!notes.is_empty()).then(|| format!("{}: {}", self.file, notes.join("; ")))
+    }
+}
+
 /// Reads a file, or standard input for `-`.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<VoteFile, ReadError> {
     read_input(Input::open(path)?, options)

@@ -373,14 +373,14 @@ fn long_tables() {
             "a longer first row of sizes",
             "3 2 2 2 1\n7 1 0\n7 2 1\n8 1 1\n",
             NONE,
-            "row 1: 5 cells where 3 are expected",
-            "sizes",
+            "row 1: \"3 2 2 2 1\" reads like sizes: it has 5 cells, the other rows 3",
+            "remove it",
         ),
         refused(
             "a table of annotators",
             "annotator,age,gender,education\nw1,20,f,BA\nw2,30,m,MA\n",
             NONE,
-            "a table that describes annotators (age, gender, education)",
+            "a file that describes annotators (age, gender, education)",
             "",
         ),
         refused(
@@ -772,7 +772,7 @@ fn wide_tables() {
             zeros.replace('\n', " 1\n"),
             NONE,
             "votes per class (items × classes), or the labels of annotators",
-            "`missing`",
+            "`missing = 0`",
         ),
         read(
             "the same, said",

@@ -10,6 +10,8 @@ use dissensus::votes::formats::FORMATS;
 use dissensus::votes::{MultiLabel, ReadError, ReadOptions, Values, VoteFile, read_with_progress};
 use serde_json::{Map, Value, json};
 
+use crate::ui::{self, text};
+
 /// A vote file as the first argument, and how to read it.
 #[derive(clap::Args)]
 pub(crate) struct VoteFileArgs {
@@ -40,17 +42,17 @@ pub(crate) struct VoteArgs {
     /// Column of the items' texts
     #[arg(long, value_name = "COLUMN", help_heading = READING)]
     text: Option<String>,
-    /// Columns of the annotators in a table with one row per item: names or patterns such as rater_*
-    #[arg(long, value_name = "GLOB,…", value_delimiter = ',', help_heading = READING)]
+    /// Columns of the annotators in a table with one row per item: names, or patterns such as 'rater_*'
+    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', help_heading = READING)]
     annotators: Option<Vec<String>>,
-    /// Columns of numbers of votes, one per class: names or patterns
-    #[arg(long, value_name = "GLOB,…", value_delimiter = ',', help_heading = READING)]
+    /// Columns that hold numbers of votes, one per class: names, or patterns such as 'n_*'
+    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', help_heading = READING)]
     counts: Option<Vec<String>>,
     /// Columns of 0 and 1, one per class, in a table with one row per vote: names or patterns
-    #[arg(long, value_name = "GLOB,…", value_delimiter = ',', help_heading = READING)]
+    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', help_heading = READING)]
     one_hot: Option<Vec<String>>,
     /// Columns to leave out: names or patterns
-    #[arg(long, value_name = "GLOB,…", value_delimiter = ',', help_heading = READING)]
+    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', help_heading = READING)]
     ignore: Option<Vec<String>>,
     /// The classes in order, separated by commas; any other label is an error
     #[arg(long, value_name = "A,B,…", value_delimiter = ',', help_heading = READING)]
@@ -61,15 +63,19 @@ pub(crate) struct VoteArgs {
     /// The meaning of the numbers of a matrix: counts, probabilities, or labels (items × annotators)
     #[arg(long, value_name = "WHAT", value_parser = checked::<Values>, help_heading = READING)]
     values: Option<String>,
-    /// How to count a vote for several labels: error, each, or only=CLASS [default: error]
+    /// How to count a vote for several labels: error, each (a share for each label), votes (a vote
+    /// for each), or only=CLASS [default: error]
     #[arg(long, value_name = "RULE", value_parser = checked::<MultiLabel>, help_heading = READING)]
     multilabel: Option<String>,
-    /// The character between the labels of one vote [default: guessed where --multilabel is given]
+    /// The character between the labels of one vote, as in "a;b" [default: guessed where --multilabel is given]
     #[arg(long, value_name = "CHAR", help_heading = READING)]
     separator: Option<char>,
     /// The delimiter of a text table: one character, or `tab`
     #[arg(long, value_name = "CHAR", value_parser = checked::<Delimiter>, help_heading = READING)]
     delimiter: Option<String>,
+    /// The first row of the table is its header
+    #[arg(long, conflicts_with = "no_header", help_heading = READING)]
+    header: bool,
     /// The table has no header row
     #[arg(long, help_heading = READING)]
     no_header: bool,
@@ -106,7 +112,7 @@ impl VoteArgs {
             ("multilabel", json!(self.multilabel)),
             ("separator", json!(self.separator)),
             ("delimiter", json!(self.delimiter)),
-            ("header", json!(self.no_header.then_some(false))),
+            ("header", json!(self.header.then_some(true).or(self.no_header.then_some(false)))),
         ];
         keys.retain(|(_, value)| !value.is_null());
         keys
@@ -118,9 +124,13 @@ impl VoteArgs {
         Ok(ReadOptions { keep, texts: self.text.is_some(), ..options })
     }
 
-    /// Reads a vote file.
+    /// Reads a vote file, and says in one line what was guessed.
     pub(crate) fn read(&self, path: &Path, keep: Keep) -> anyhow::Result<VoteFile> {
-        Ok(read_votes(path, &self.options(keep)?)?)
+        let read = read_votes(path, &self.options(keep)?)?;
+        if let Some(line) = read.guessed() {
+            ui::remark(&text::one_line(&line, 200));
+        }
+        Ok(read)
     }
 }
 

@@ -129,12 +129,18 @@ pub(crate) fn store_hint(error: &StoreError) -> Option<String> {
     })
 }
 
-/// A text of a library with its options as flags: `` `values = counts` `` is `--values counts`.
+/// A text of a library with its options as flags: `` `values = counts` `` is `--values counts`, and
+/// `` `header = true` `` is `--header`.
 pub(crate) fn flags(text: &str, options: &[ReadOption]) -> String {
     let is_option = |part: &str| options.iter().any(|o| part.split(" = ").next() == Some(o.name()));
     let word = |(i, part): (usize, &str)| match i % 2 {
         0 => part.to_owned(),
-        _ if is_option(part) => format!("--{}", part.replace(" = ", " ")),
+        _ if is_option(part) => match part.split_once(" = ") {
+            Some((name, "true")) => format!("--{}", name.replace('_', "-")),
+            Some((name, "false")) => format!("--no-{}", name.replace('_', "-")),
+            Some((name, value)) => format!("--{} {value}", name.replace('_', "-")),
+            None => format!("--{}", part.replace('_', "-")),
+        },
         _ => format!("`{part}`"),
     };
     text.split('`').enumerate().map(word).collect()
@@ -253,6 +259,9 @@ mod tests {
         let text = "say `values = counts`, or name the `label` of a column `id`";
         let wanted = "say --values counts, or name the --label of a column `id`";
         assert_eq!(flags(text, &[ReadOption::Values, ReadOption::Label]), wanted);
+        let text = "`one_hot`, `header = true` or `header = false`";
+        let wanted = "--one-hot, --header or --no-header";
+        assert_eq!(flags(text, &[ReadOption::OneHot, ReadOption::Header]), wanted);
     }
 
     #[test]

@@ -154,7 +154,7 @@ pub struct Reading {
     pub header: Option<bool>,
     /// Values that mean "no vote".
     pub missing: Option<Vec<String>>,
-    /// What a vote for several labels means: `error`, `each` or `only=CLASS`.
+    /// What a vote for several labels means: `error`, `each`, `votes` or `only=CLASS`.
     pub multilabel: Option<String>,
     /// The character between the labels of one vote.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -365,9 +365,19 @@ impl Reading {
         reading.multilabel = reader.optional("data", "multilabel", |value| {
             let class =
                 |text: &str| text.strip_prefix("only=").is_some_and(|name| !name.is_empty());
-            let known = |text: &String| ["error", "each"].contains(&text.as_str()) || class(text);
+            let plain = ["error", "each", "votes"];
+            let known = |text: &String| plain.contains(&text.as_str()) || class(text);
             text(value).ok().filter(known).ok_or(Refusal::Unexpected)
         })?;
+        reading.separator = reader.optional("data", "separator", |value| {
+            let mut letters = value.as_str().ok_or(Refusal::Unexpected)?.chars();
+            letters.next().filter(|_| letters.next().is_none()).ok_or(Refusal::Unexpected)
+        })?;
+        let mut columns = |name| reader.optional("data", name, |value| several(value, text));
+        reading.annotators = columns("annotators")?;
+        reading.counts = columns("counts")?;
+        reading.one_hot = columns("one_hot")?;
+        reading.ignore = columns("ignore")?;
         let values = choices("data.values").unwrap_or_default();
         reading.values = reader.optional("data", "values", |value| one_of(value, values))?;
         Ok(reading)

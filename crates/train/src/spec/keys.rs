@@ -102,6 +102,7 @@ const TWO: &str = "train/evaluation";
 const THREE: &str = "train/validation/test";
 const OPTIMIZER: &str = "training.optimizer";
 const SCHEDULE: &str = "training.schedule";
+const COLUMNS: &str = "a column or a pattern of columns, or a list of them";
 const VOTES: &str = "data.votes";
 const EVALUATE_ON: &str = "data.evaluate_on";
 const INPUTS: &str = "data.inputs";
@@ -172,7 +173,7 @@ const FIXED: &[Key] = &[
     bare("data", "delimiter", "one character, or \"tab\"").with(VOTES),
     bare("data", "header", YES_NO).with(VOTES),
     bare("data", "missing", "a value, or a list of values").with(VOTES),
-    bare("data", "multilabel", r#""error", "each" or "only=CLASS""#).with(VOTES),
+    bare("data", "multilabel", r#""error", "each", "votes" or "only=CLASS""#).with(VOTES),
     bare("data", "separator", "one character").with(VOTES),
     bare("data", "values", TEXT).with(VOTES),
     bare("data", "split_column", "the name of a column").with(VOTES),

@@ -23,8 +23,11 @@ pub(super) enum Labels {
     /// In these columns of 0 and 1, each named as its class.
     OneHot(Vec<usize>),
     /// In a way of the format's own.
-    Own(Box<dyn Fn(&Row) -> Result<Vec<String>, Problem>>),
+    Own(Box<LabelsOf>),
 }
+
+/// What takes the labels from a row.
+pub(super) type LabelsOf = dyn Fn(&Row) -> Result<Vec<String>, Problem>;
 
 /// The rows that are votes: those with one of these values in a column.
 pub(super) struct Status {
@@ -146,7 +149,8 @@ pub(super) fn read(
             }
         }
         // Whoever marks none of the classes says "not CLASS" of each.
-        let none_of_them = matches!(labels, Labels::OneHot(_) | Labels::Own(_))
+        let none_of_them = found.is_empty()
+            && matches!(labels, Labels::OneHot(_) | Labels::Own(_))
             && matches!(options.multilabel, MultiLabel::Only(_));
         if several.is_empty() && !none_of_them {
             name_item(collector)?;

@@ -23,6 +23,8 @@ mod prodigy;
 mod toloka;
 mod wide;
 
+use serde_json::Value;
+
 use crate::collector::Collector;
 use crate::options::ReadOptions;
 use dissensus_io::{
@@ -84,22 +86,28 @@ pub fn detect(source: &Source, options: &ReadOptions) -> Option<&'static Format>
 
 /// What is wrong with a source that is known to hold no votes.
 pub(crate) fn refused(source: &Source) -> Option<Problem> {
-    const PEOPLE: [&str; 7] =
-        ["age", "gender", "sex", "education", "nationality", "ethnicity", "occupation"];
-    let Source::Table(table) = source else {
-        return None;
-    };
     let expected = "one row per vote or one row per item";
+    let describes_people = |about: Vec<&str>| {
+        let found = format!("a file that describes annotators ({})", about.join(", "));
+        Some(Problem::Shape { expected, found })
+    };
+    let table = match source {
+        Source::Table(table) => table,
+        Source::Json(Value::Object(people)) => {
+            let keys = people.values().next()?.as_object()?.keys();
+            let about = about_people(keys);
+            return if about.len() >= 2 { describes_people(about) } else { None };
+        }
+        _ => return None,
+    };
     if table.columns.first()?.starts_with("#FORMAT=WebAnno") {
         let found = "a WebAnno TSV file (INCEpTION), which marks spans of text".to_owned();
         return Some(Problem::Shape { expected, found });
     }
-    let is_people = |name: &&String| PEOPLE.contains(&name.to_lowercase().as_str());
-    let about: Vec<&str> = table.columns.iter().filter(is_people).map(String::as_str).collect();
+    let about = about_people(table.columns.iter());
     let nothing = |role| columns::guess(&table.columns, role).is_none();
     if about.len() >= 2 && nothing(columns::Role::Label) && nothing(columns::Role::Item) {
-        let found = format!("a table that describes annotators ({})", about.join(", "));
-        return Some(Problem::Shape { expected, found });
+        return describes_people(about);
     }
     let mut widths = table.sample.iter().map(|row| row.cells.len());
     let (first, second) = (widths.next()?, widths.next()?);
@@ -108,9 +116,23 @@ pub(crate) fn refused(source: &Source) -> Option<Problem> {
     {
         let texts = table.sample.first()?.cells.iter().filter_map(cell_text);
         let text = shorten(&texts.collect::<Vec<_>>().join(" "));
-        return Some(Problem::Ragged { text, expected: second, found: first });
+        return Some(Problem::Doubt {
+            doubt: format!(
+                "{text:?} reads like sizes: it has {first} cells, the other rows {second}"
+            ),
+            options: &[],
+            remedy: "remove it from the file",
+        });
     }
     None
+}
+
+/// The names that say something about a person.
+fn about_people<'n>(names: impl Iterator<Item = &'n String>) -> Vec<&'n str> {
+    const ABOUT: [&str; 7] =
+        ["age", "gender", "sex", "education", "nationality", "ethnicity", "occupation"];
+    let is_about = |name: &&str| ABOUT.contains(&name.to_lowercase().as_str());
+    names.map(String::as_str).filter(is_about).collect()
 }
 
 /// A few words on a source that no format recognizes, with what its columns may be.

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::Format;
 use super::columns::{self, Role};
 use super::long::Layout;
-use super::long_rows::{self, Labels, Status};
+use super::long_rows::{self, Labels, LabelsOf, Status};
 use crate::collector::Collector;
 use crate::options::ReadOptions;
 use dissensus_io::Example;
@@ -152,13 +152,11 @@ fn layout(table: &Table, collector: &mut Collector<'_>) -> Result<(Layout, Label
         [only] if table.columns[*only].strip_prefix(ANSWER) == Some(question.as_str()) => {
             Labels::Cell { separator: None }
         }
-        several => Labels::Own(Box::new(flag_labels(table, several, &question))),
+        several => Labels::Own(flag_labels(table, several, &question)),
     };
     let text = columns::text(table, options, &[annotator, Some(label)])?;
     Ok((Layout { item, annotator, label, weight: None, class: None, text }, labels))
 }
-
-type Own = dyn Fn(&Row) -> Result<Vec<String>, Problem>;
 
 fn task_labels(column: usize, question: String) -> impl Fn(&Row) -> Result<Vec<String>, Problem> {
     move |row| {
@@ -166,7 +164,8 @@ fn task_labels(column: usize, question: String) -> impl Fn(&Row) -> Result<Vec<S
         let given =
             answers(cell).map(|answers| answers.into_iter().find(|(key, _)| *key == question));
         match given {
-            Some(None) => Ok(Vec::new()),
+            // Not answered, which is not the same as no class marked.
+            Some(None) => Ok(vec![String::new()]),
             Some(Some((_, answer))) if labels(&answer).is_some() => {
                 Ok(labels(&answer).unwrap_or_default())
             }
@@ -178,7 +177,7 @@ fn task_labels(column: usize, question: String) -> impl Fn(&Row) -> Result<Vec<S
     }
 }
 
-fn flag_labels(table: &Table, columns: &[usize], question: &str) -> Box<Own> {
+fn flag_labels(table: &Table, columns: &[usize], question: &str) -> Box<LabelsOf> {
     let label = |&c: &usize| {
         let name = table.columns[c].trim_start_matches(ANSWER);
         (c, name.trim_start_matches(question).trim_start_matches('.').to_owned())

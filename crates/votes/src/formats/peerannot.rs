@@ -280,7 +280,7 @@ mod tests {
         assert_eq!(error(&metadata.replace(", ", ",\n")), wanted);
         let people =
             r#"{"Ann1": {"gender": "f", "age": "26"}, "Ann2": {"gender": "f", "age": "30"}}"#;
-        assert!(error(people).contains("no known vote format fits"));
+        assert!(error(people).contains("a file that describes annotators (gender, age)"));
         let nested = r#"{"0": {"a": 1}, "1": {"a": {"b": 1}}}"#;
         let options = ReadOptions { format: Some("peerannot".into()), ..ReadOptions::default() };
         let error = read_bytes("x", nested.into(), &options).err().unwrap().to_string();

@@ -103,7 +103,7 @@ fn layout(table: &Table, options: &ReadOptions) -> Result<Layout, Problem> {
             } else {
                 item = item
                     .or_else(|| (names_items(table, &all) && !ignored.contains(&0)).then_some(0));
-                let text = columns::text(table, options, &[])?;
+                let text = columns::find(table, Role::Text, options)?;
                 let other =
                     |c: &usize| Some(*c) != item && Some(*c) != text && !ignored.contains(c);
                 all.clone().filter(|c| other(c) && !columns::is_text(table, *c)).collect()

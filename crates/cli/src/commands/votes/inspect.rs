@@ -4,12 +4,14 @@ use std::path::PathBuf;
 
 use dissensus::core::Keep;
 use dissensus::report::figures::Form;
-use dissensus::votes::Note;
+use dissensus::votes::lint::warnings;
 use dissensus::votes::summary::{Summary, summarize};
+use dissensus::votes::{Finding, Note};
 use dissensus::votes_page;
 use serde::Serialize;
 
-use crate::args::VoteFileArgs;
+use super::lint::print_finding;
+use crate::args::{VoteFileArgs, read_votes};
 use crate::ui::{self, table::style, text};
 
 /// Show what is in a vote file.
@@ -39,12 +41,14 @@ struct Inspection<'a> {
     file: &'a str,
     format: &'a str,
     notes: &'a [Note],
+    warnings: Vec<Finding>,
     #[serde(flatten)]
     summary: &'a Summary,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    let read = args.votes.reading.read(&args.votes.file, Keep::Votes)?;
+    let VoteFileArgs { file, reading } = &args.votes;
+    let read = read_votes(file, &reading.options(Keep::Votes)?)?;
     let summary = summarize(&read.table, &read.texts, args.top);
     if let Some(path) = &args.svg {
         let svg = dissensus::votes_figure(text::file_name(&read.file), &summary).svg(Form::File);
@@ -52,8 +56,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         ui::wrote(path, "");
     }
     let (file, format) = (read.file.as_str(), read.format.name);
-    match args.json {
-        true => ui::json(&Inspection { file, format, notes: &read.notes, summary: &summary }),
-        false => Ok(ui::out(&votes_page(file, &read.notes, &summary, &style()))?),
+    let (notes, warnings) = (&read.notes[..], warnings(&read));
+    if args.json {
+        return ui::json(&Inspection { file, format, notes, warnings, summary: &summary });
     }
+    let mut page = votes_page(file, notes, &summary, &style());
+    warnings.iter().try_for_each(|warning| print_finding(&mut page, warning))?;
+    Ok(ui::out(&page)?)
 }

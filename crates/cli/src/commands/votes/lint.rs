@@ -39,25 +39,32 @@ fn print(report: &Report) -> anyhow::Result<()> {
     let mut page = String::new();
     writeln!(page, "{}", paint::title(&text::one_line(&report.file, 80)))?;
     if let (Some(format), Some(size)) = (report.format, report.size) {
-        let votes = |votes| format!("{} votes", text::thousands(votes as usize));
-        let votes = size.votes.map_or("no counts".to_owned(), votes);
-        let [items, annotators, classes] =
-            [size.items, size.annotators, size.classes].map(text::thousands);
-        writeln!(
-            page,
-            "  {format}: {items} items, {annotators} annotators, {classes} classes, {votes}"
-        )?;
+        let votes = size.votes.map_or("no counts".to_owned(), |n| counted(n as usize, "vote"));
+        let items = counted(size.items, "item");
+        let annotators = counted(size.annotators, "annotator");
+        let classes = match size.classes {
+            1 => "1 class".to_owned(),
+            n => format!("{} classes", text::thousands(n)),
+        };
+        writeln!(page, "  {format}: {items}, {annotators}, {classes}, {votes}")?;
     }
     for finding in &report.findings {
         print_finding(&mut page, finding)?;
     }
-    let counts = [Severity::Error, Severity::Warning, Severity::Note].map(|s| report.count(s));
-    let [errors, warnings, notes] = counts;
-    writeln!(page, "\n{errors} errors, {warnings} warnings, {notes} notes")?;
+    let [errors, warnings, notes] =
+        [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Note, "note")]
+            .map(|(severity, name)| counted(report.count(severity), name));
+    writeln!(page, "\n{errors}, {warnings}, {notes}")?;
     Ok(ui::out(&page)?)
 }
 
-fn print_finding(page: &mut String, finding: &Finding) -> std::fmt::Result {
+/// `1 vote`, `2 votes`.
+fn counted(n: usize, what: &str) -> String {
+    format!("{} {what}{}", text::thousands(n), if n == 1 { "" } else { "s" })
+}
+
+/// Prints a finding with its place and what to do about it.
+pub(super) fn print_finding(page: &mut String, finding: &Finding) -> std::fmt::Result {
     let name = match finding.severity {
         Severity::Error => paint::bad("error"),
         Severity::Warning => paint::warn("warning"),
