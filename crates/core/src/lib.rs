@@ -52,7 +52,10 @@ pub use distribution::{
     Distribution, DistributionError, SUM_TOLERANCE, entropy, normalized_entropy,
 };
 pub use ids::{Ids, IdsBuilder, id_hash};
-pub use matching::{Joined, MatchError, Matched, Missing, id_name_rank, match_ids};
+pub use matching::{
+    IdCandidate, IdChoice, Joined, MatchError, Matched, Missing, choose_ids, id_name_rank,
+    match_ids,
+};
 pub use progress::{Cancel, Event, Progress, Silent, Unit};
 pub use table::{Ballots, Vote, VoteTable, Votes};
 pub use ties::{TieRule, UnknownTieRule};

@@ -237,6 +237,74 @@ fn ends_in_id(name: &str) -> bool {
     }
 }
 
+/// A named list of a file that may hold the ids of its rows.
+pub struct IdCandidate<'a> {
+    /// The name of the column or array.
+    pub name: &'a str,
+    /// Its values; those of the first rows are enough.
+    pub values: &'a [String],
+    /// Whether they are texts; else they are whole numbers.
+    pub texts: bool,
+}
+
+/// Which list holds the ids; places among the candidates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum IdChoice {
+    /// None.
+    None,
+    /// The one whose name says so.
+    Known(usize),
+    /// The only one that has a different text for each row.
+    Assumed(usize),
+    /// These look like ids, and nothing says which one is meant, or whether it is.
+    Unclear(Vec<usize>),
+}
+
+/// Chooses the list that holds the ids of `rows` rows. A list of another length is chosen only if
+/// its name leaves no doubt, so that the caller can refuse it.
+pub fn choose_ids(lists: &[IdCandidate<'_>], rows: usize) -> IdChoice {
+    /// Names up to `item` mean ids.
+    const SURE: usize = 5;
+    /// Names that lists of labels go by.
+    const LABELS: [&str; 12] = [
+        "label",
+        "labels",
+        "class",
+        "classes",
+        "target",
+        "targets",
+        "y",
+        "gold",
+        "pred",
+        "preds",
+        "prediction",
+        "predictions",
+    ];
+    let rank = |at: &usize| {
+        let list = &lists[*at];
+        id_name_rank(list.name).filter(|rank| *rank < SURE || list.values.len() == rows)
+    };
+    let known = (0..lists.len()).filter(|at| rank(at).is_some()).min_by_key(rank);
+    if let Some(known) = known {
+        return IdChoice::Known(known);
+    }
+    let different = |values: &[String]| {
+        let mut seen = std::collections::HashSet::new();
+        values.iter().all(|value| !value.is_empty() && seen.insert(value))
+    };
+    let could_be = |at: &usize| {
+        let IdCandidate { name, values, .. } = lists[*at];
+        let label = LABELS.contains(&name.to_lowercase().as_str());
+        !label && rows > 1 && values.len() == rows && different(values)
+    };
+    let found: Vec<usize> = (0..lists.len()).filter(could_be).collect();
+    match found[..] {
+        [] => IdChoice::None,
+        [only] if lists[only].texts => IdChoice::Assumed(only),
+        _ => IdChoice::Unclear(found),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -276,5 +344,25 @@ mod tests {
         // Ids of their own that are not in sequence, and a part of the numbers, are taken at their word.
         assert!(matched(&["17", "2", "40"], Some(&["9", "2", "40"]), false).is_ok());
         assert!(matched(&["0", "1", "2", "3"], Some(&["1", "2", "3"]), false).is_ok());
+    }
+
+    #[test]
+    fn ids_are_chosen_by_name_or_as_the_only_texts_that_differ() {
+        let texts = |list: &[&str]| list.iter().map(|t| (*t).to_owned()).collect::<Vec<_>>();
+        let (abc, same, short) = (texts(&["a", "b", "c"]), texts(&["x", "x", "y"]), texts(&["a"]));
+        let choose = |lists: &[(&str, &[String], bool)]| {
+            let list = |&(name, values, texts)| IdCandidate { name, values, texts };
+            choose_ids(&lists.iter().map(list).collect::<Vec<_>>(), 3)
+        };
+        let known = choose(&[("stimuli", &abc, true), ("names", &abc, true), ("uid", &abc, true)]);
+        assert_eq!(known, IdChoice::Known(2));
+        assert_eq!(choose(&[("ids", &short, true)]), IdChoice::Known(0));
+        assert_eq!(choose(&[("names", &short, true)]), IdChoice::None);
+        let assumed = choose(&[("split", &same, true), ("stimuli", &abc, true)]);
+        assert_eq!(assumed, IdChoice::Assumed(1));
+        assert_eq!(choose(&[("order", &abc, false)]), IdChoice::Unclear(vec![0]));
+        let both = choose(&[("u", &abc, true), ("v", &abc, true)]);
+        assert_eq!(both, IdChoice::Unclear(vec![0, 1]));
+        assert_eq!(choose(&[("labels", &abc, true), ("u", &same, true)]), IdChoice::None);
     }
 }

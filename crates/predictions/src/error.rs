@@ -157,19 +157,11 @@ pub enum PredictionProblem {
         /// What there is.
         known: String,
     },
-    /// Several columns or arrays that could hold the ids.
-    #[error("the ids could be in {found}")]
-    SeveralIds {
+    /// Columns or arrays that could hold the ids, and nothing says which.
+    #[error("the ids could be in {found}, but no name says so")]
+    UnclearIds {
         /// Their names.
         found: String,
-    },
-    /// An array that could hold the ids, under a name that does not say so.
-    #[error(
-        "{name:?} has another whole number for each row, as ids have, but its name does not say so"
-    )]
-    UnnamedIds {
-        /// The array.
-        name: String,
     },
     /// Several columns of lists that could hold the predictions.
     #[error("the predictions could be in {found}")]
@@ -333,13 +325,9 @@ impl PredictionProblem {
                  `probabilities` in an .npz"
             }
             Self::Inapplicable { .. } => "remove the option",
-            Self::SeveralIds { .. } => {
-                "name the right one with `id`, or say `by_position = items` if the rows are in the \
-                 order of the votes"
-            }
-            Self::UnnamedIds { .. } => {
-                "name it with `id` if these are the ids, or say `by_position = items` if the rows \
-                 are in the order of the votes"
+            Self::UnclearIds { .. } => {
+                "name the column or array of the ids with `id`, or say `by_position = items` if the \
+                 rows are in the order of the votes"
             }
             Self::SeveralValues { .. } => "name the right one with `key`",
             Self::HardLabels { .. } => {
@@ -379,7 +367,7 @@ impl PredictionProblem {
         use ReadOption::{ByPosition, ClassMap, Id, Key, Logits, Probabilities};
         match self {
             Self::Container(problem) => problem.options(),
-            Self::SeveralIds { .. } | Self::UnnamedIds { .. } => &[Id, ByPosition],
+            Self::UnclearIds { .. } => &[Id, ByPosition],
             Self::SeveralValues { .. } => &[Key],
             Self::OneHot => &[Probabilities],
             Self::ClassMap { .. } => &[ClassMap],

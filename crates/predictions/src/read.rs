@@ -85,6 +85,15 @@ fn read_input(input: Input, options: &ReadOptions) -> Result<Vec<Predictions>, P
         let seen = source.describe();
         return Err(PredictionError::new(&file, PredictionProblem::Unknown { seen }));
     };
+    let ByPosition { items, classes } = options.by_position;
+    let meaningless = [
+        (options.id.is_some() && items, "rows by position", ReadOption::Id),
+        (options.class_map.is_some() && classes, "columns by position", ReadOption::ClassMap),
+    ];
+    if let Some(&(_, format, option)) = meaningless.iter().find(|(both, ..)| *both) {
+        let problem = PredictionProblem::Inapplicable { format, option };
+        return Err(PredictionError::new(&file, problem));
+    }
     if let Some(option) = options.given().into_iter().find(|o| !format.options.contains(o)) {
         let problem = PredictionProblem::Inapplicable { format: format.name, option };
         return Err(PredictionError::new(&file, problem));
@@ -135,7 +144,9 @@ fn finish(
         };
         return Err(PredictionError::new(file, PredictionProblem::OneNumber { seen }));
     }
-    check_ids(file, &found)?;
+    if !options.by_position.items {
+        check_ids(file, &found)?;
+    }
     if let Some(at) = found.values.iter().position(|value| !value.is_finite()) {
         let value = found.values[at];
         let error = PredictionError::new(file, PredictionProblem::NotFinite { value });

@@ -453,7 +453,7 @@ fn ids_decide_and_are_never_passed_over() {
             "npz with whole numbers that may be ids",
             with_numbers(&P, "order", &[2, 0, 1]),
             auto(),
-            Refused(&["\"order\" has another whole number for each row"], "name it with `id`"),
+            Refused(&["the ids could be in order, but no name says so"], "with `id`"),
         ),
         (
             "npz with labels beside the predictions",

@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use dissensus_core::id_name_rank;
+use dissensus_core::{IdCandidate, IdChoice, choose_ids, id_name_rank};
 use dissensus_io::npy::{Array, Element};
 use dissensus_io::{Problem, ReadOption};
 
@@ -135,39 +135,32 @@ fn find_ids<'a>(
     width: usize,
     notes: &mut Vec<Note>,
 ) -> Result<Option<&'a Member>, PredictionError> {
-    /// Names up to `item` mean ids whatever their length.
-    const SURE: usize = 5;
-    let ranked = |member: &&&Member| {
-        id_name_rank(&member.name)
-            .is_some_and(|rank| member.is_list(rows) || (rank < SURE && member.shape.len() == 1))
+    let names_columns = |m: &Member| is_classes(&m.name) && m.is_list(width);
+    let could_be = |m: &&&Member| {
+        m.shape.len() == 1
+            && m.content != Content::Numbers
+            && !is_metadata(&m.name)
+            && !names_columns(m)
     };
-    let known = members.iter().filter(ranked).min_by_key(|m| id_name_rank(&m.name));
-    if let Some(known) = known {
-        return Ok(Some(known));
+    let lists: Vec<&'a Member> = members.iter().filter(could_be).copied().collect();
+    let candidate = |m: &&'a Member| IdCandidate {
+        name: &m.name,
+        values: &m.texts,
+        texts: m.content == Content::Texts,
+    };
+    match choose_ids(&lists.iter().map(candidate).collect::<Vec<_>>(), rows) {
+        IdChoice::None => Ok(None),
+        IdChoice::Known(at) => Ok(Some(lists[at])),
+        IdChoice::Assumed(at) => {
+            notes.push(Note::Ids { name: lists[at].name.clone() });
+            Ok(Some(lists[at]))
+        }
+        IdChoice::Unclear(places) => {
+            let names: Vec<&str> = places.iter().map(|&at| lists[at].name.as_str()).collect();
+            let problem = PredictionProblem::UnclearIds { found: names.join(", ") };
+            Err(PredictionError::new(file, problem))
+        }
     }
-    let is_class_names = |m: &Member| is_classes(&m.name) && m.is_list(width);
-    let could_be = |member: &&&Member| {
-        let member = **member;
-        rows > 1
-            && member.is_list(rows)
-            && !is_metadata(&member.name)
-            && !is_class_names(member)
-            && member.all_different()
-    };
-    let candidates: Vec<&&Member> = members.iter().filter(could_be).collect();
-    let problem = match &candidates[..] {
-        [] => return Ok(None),
-        [one] if one.content == Content::Texts => {
-            notes.push(Note::Ids { name: one.name.clone() });
-            return Ok(Some(one));
-        }
-        [one] => PredictionProblem::UnnamedIds { name: one.name.clone() },
-        several => {
-            let names: Vec<&str> = several.iter().map(|m| m.name.as_str()).collect();
-            PredictionProblem::SeveralIds { found: names.join(", ") }
-        }
-    };
-    Err(PredictionError::new(file, problem))
 }
 
 fn is_classes(name: &str) -> bool {

@@ -5,9 +5,7 @@
 //! Where several could be it, none is taken. Other columns that hold no numbers, and those with names
 //! of labels or of what is computed from predictions, are left out and noted.
 
-use std::collections::HashSet;
-
-use dissensus_core::id_name_rank;
+use dissensus_core::{IdCandidate, IdChoice, choose_ids, id_name_rank};
 use dissensus_io::{ReadOption, Row, Source, Table, TableKind, cell_text, shorten};
 
 use super::vector::{Vector, Vectors, number};
@@ -64,12 +62,8 @@ impl Columns<'_> {
         2 * numbers > self.sample.len()
     }
 
-    /// A different text in each row.
-    fn could_be_ids(&self, column: usize) -> bool {
-        let mut seen = HashSet::new();
-        let mut texts = self.sample.iter().map(|row| cell_text(row.cell(column)));
-        !is_metadata(&self.names[column])
-            && texts.all(|text| text.is_some_and(|text| seen.insert(text)))
+    fn texts(&self, column: usize) -> Vec<String> {
+        self.sample.iter().map(|row| cell_text(row.cell(column)).unwrap_or_default()).collect()
     }
 
     /// Whether the numbers of every row sum to 1, or to 100, roughly.
@@ -139,25 +133,31 @@ fn id_column(
     if let Some(name) = &options.id {
         return Ok((Some(named(file, ReadOption::Id, name, names)?), Vec::new()));
     }
-    let known = (0..names.len()).filter(|c| id_name_rank(&names[*c]).is_some());
-    if let Some(known) = known.min_by_key(|&c| id_name_rank(&names[c])) {
-        return Ok((Some(known), Vec::new()));
+    let is_list = |c: &usize| {
+        let known = id_name_rank(&names[*c]).is_some();
+        let text = !columns.is_numbers(*c) && !is_metadata(&names[*c]);
+        !vectors.contains(c) && (known || text)
+    };
+    let lists: Vec<usize> = (0..names.len()).filter(is_list).collect();
+    let texts: Vec<Vec<String>> = lists.iter().map(|&c| columns.texts(c)).collect();
+    let mut candidates = Vec::new();
+    for (&column, values) in lists.iter().zip(&texts) {
+        candidates.push(IdCandidate { name: &names[column], values, texts: true });
     }
-    let texts =
-        |c: &usize| !vectors.contains(c) && !columns.is_numbers(*c) && columns.could_be_ids(*c);
-    let candidates: Vec<usize> = (0..names.len()).filter(texts).collect();
     let note = |name: &str| vec![Note::Ids { name: name.to_owned() }];
-    match &candidates[..] {
-        [only] => Ok((Some(*only), note(&names[*only]))),
+    match choose_ids(&candidates, columns.sample.len()) {
+        IdChoice::Known(at) => Ok((Some(lists[at]), Vec::new())),
+        IdChoice::Assumed(at) => Ok((Some(lists[at]), note(&names[lists[at]]))),
         // pandas writes its index as a first column without a name.
-        [] if names.first().is_some_and(String::is_empty) => {
+        IdChoice::None if names.first().is_some_and(String::is_empty) => {
             Ok((Some(0), note("the first column")))
         }
-        [] => Ok((None, Vec::new())),
-        _ if options.by_position.items => Ok((None, Vec::new())),
-        several => {
-            let found = columns.joined(several);
-            Err(PredictionError::new(file, PredictionProblem::SeveralIds { found }))
+        IdChoice::None => Ok((None, Vec::new())),
+        IdChoice::Unclear(_) if options.by_position.items => Ok((None, Vec::new())),
+        IdChoice::Unclear(places) => {
+            let places: Vec<usize> = places.into_iter().map(|at| lists[at]).collect();
+            let found = columns.joined(&places);
+            Err(PredictionError::new(file, PredictionProblem::UnclearIds { found }))
         }
     }
 }
@@ -273,8 +273,12 @@ fn read(
         }
         found.rows.push(row.number);
         if let Some(column) = id {
-            let problem = PredictionProblem::EmptyId;
-            ids.push(item.clone().filter(|id| !id.is_empty()).ok_or_else(|| bad(column, problem))?);
+            match item.clone().filter(|id| !id.is_empty()) {
+                None if !options.by_position.items => {
+                    return Err(bad(column, PredictionProblem::EmptyId));
+                }
+                id => ids.push(id.unwrap_or_default()),
+            }
         }
     }
     if let Values::Vectors(_) = wanted {
