@@ -54,7 +54,7 @@ pub use distribution::{
 pub use ids::{Ids, IdsBuilder, id_hash};
 pub use matching::{
     IdCandidate, IdChoice, Joined, MatchError, Matched, Missing, choose_ids, id_name_rank,
-    match_ids,
+    is_id_name, match_ids,
 };
 pub use progress::{Cancel, Event, Progress, Silent, Unit};
 pub use table::{Ballots, Vote, VoteTable, Votes};

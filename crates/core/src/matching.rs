@@ -222,6 +222,13 @@ pub fn id_name_rank(name: &str) -> Option<usize> {
     known.or_else(|| ends_in_id(name).then_some(ID_NAMES.len()))
 }
 
+/// Whether a column or array of this name holds ids whatever is in it: `id`, `uid`, `item` and their
+/// like.
+pub fn is_id_name(name: &str) -> bool {
+    const SURE: usize = 5;
+    id_name_rank(name).is_some_and(|rank| rank < SURE)
+}
+
 /// Whether the last word of a name is `id` or `ids`: `pair_id`, `pairId`, `pair IDs`.
 fn ends_in_id(name: &str) -> bool {
     let name = name.strip_suffix(['s', 'S']).unwrap_or(name);
@@ -263,8 +270,6 @@ pub enum IdChoice {
 /// Chooses the list that holds the ids of `rows` rows. A list of another length is chosen only if
 /// its name leaves no doubt, so that the caller can refuse it.
 pub fn choose_ids(lists: &[IdCandidate<'_>], rows: usize) -> IdChoice {
-    /// Names up to `item` mean ids.
-    const SURE: usize = 5;
     /// Names that lists of labels go by.
     const LABELS: [&str; 12] = [
         "label",
@@ -282,7 +287,7 @@ pub fn choose_ids(lists: &[IdCandidate<'_>], rows: usize) -> IdChoice {
     ];
     let rank = |at: &usize| {
         let list = &lists[*at];
-        id_name_rank(list.name).filter(|rank| *rank < SURE || list.values.len() == rows)
+        id_name_rank(list.name).filter(|_| is_id_name(list.name) || list.values.len() == rows)
     };
     let known = (0..lists.len()).filter(|at| rank(at).is_some()).min_by_key(rank);
     if let Some(known) = known {
