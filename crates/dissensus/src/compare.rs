@@ -23,12 +23,26 @@ pub struct ItemComparison {
     pub baseline: String,
     /// How many items all models predict.
     pub items: usize,
+    /// How many items each model predicts, and how many of them are left out because another model
+    /// does not.
+    pub predicted: Vec<PredictedItems>,
     /// Bootstrap replicates.
     pub replicates: usize,
     /// The seed of the bootstrap.
     pub seed: u64,
     /// Every other model and metric.
     pub differences: Vec<Difference>,
+}
+
+/// The items that a model predicts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PredictedItems {
+    /// The model.
+    pub model: String,
+    /// Items that it predicts.
+    pub items: usize,
+    /// Those that not all models predict; they are left out.
+    pub left_out: usize,
 }
 
 /// A model against the first, in one metric.
@@ -84,7 +98,13 @@ pub fn compare_items(
     progress.report(Event::Finished { task });
     let (baseline, items) = (first.name.clone(), first.items.len());
     let (replicates, seed) = (options.replicates, options.seed);
-    Ok(ItemComparison { baseline, items, replicates, seed, differences })
+    let predicted = models.iter().map(|model| PredictedItems {
+        model: model.name.clone(),
+        items: model.matched_items,
+        left_out: model.matched_items - model.items.len(),
+    });
+    let predicted = predicted.collect();
+    Ok(ItemComparison { baseline, items, predicted, replicates, seed, differences })
 }
 
 fn difference(

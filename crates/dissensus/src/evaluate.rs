@@ -7,11 +7,14 @@ use dissensus_labels::example_key;
 use dissensus_measure::{
     Judged, METRICS, Matrix, MeasureError, Metric, ModelOutput, Score, Scorer, Settings, Truth,
 };
-use dissensus_predictions::{AlignError, Aligned, Kind, Matched, Predictions, align};
+use dissensus_predictions::{
+    AlignError, Aligned, ClassesMatched, Kind, Matched, Note, Predictions, align,
+};
 use dissensus_stats::StatsError;
 use dissensus_stats::bootstrap::{
     BootstrapResult, BootstrapSettings, IntervalMethod, Plan, bootstrap, bootstrap_mean,
 };
+use serde::Serialize;
 
 /// The metrics where none are named.
 pub const DEFAULT_METRICS: [&str; 7] =
@@ -145,6 +148,22 @@ pub enum ScoreError {
         /// Seeds of the second.
         b: usize,
     },
+    /// Two predictions that are compared as a pair predict different items.
+    #[error(
+        "{a} and {b} do not predict the same items: {} in both, {} only in the first, {} only in the \
+         second; a pair is compared on the same items",
+        items.common,
+        items.only_first,
+        items.only_second
+    )]
+    DifferentItems {
+        /// The first file.
+        a: String,
+        /// The second.
+        b: String,
+        /// How many items each predicts.
+        items: ItemOverlap,
+    },
     /// Numbers that have no test or interval.
     #[error(transparent)]
     Stats(#[from] StatsError),
@@ -192,6 +211,53 @@ pub struct Evaluated {
     pub matched_items: usize,
     /// Predictions whose item has no votes.
     pub without_votes: usize,
+    /// What the numbers were taken for.
+    pub kind: Kind,
+    /// How classes were matched.
+    pub classes_matched: ClassesMatched,
+    /// The name of each class in the file (or its column) and in the votes, in the votes' order.
+    pub classes: Vec<(String, String)>,
+    /// What was assumed or changed in reading and matching.
+    pub notes: Vec<Note>,
+}
+
+/// How the items of two models overlap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct ItemOverlap {
+    /// Items that both predict.
+    pub common: usize,
+    /// Items that only the first predicts.
+    pub only_first: usize,
+    /// Items that only the second predicts.
+    pub only_second: usize,
+}
+
+impl ItemOverlap {
+    /// The overlap of two lists of places in a vote table, both in order.
+    pub fn of(first: &[usize], second: &[usize]) -> Self {
+        let common = first.iter().filter(|item| second.binary_search(item).is_ok()).count();
+        Self { common, only_first: first.len() - common, only_second: second.len() - common }
+    }
+
+    /// Whether both predict the same items.
+    pub fn is_same(self) -> bool {
+        self.only_first == 0 && self.only_second == 0
+    }
+}
+
+/// Refuses two models that are compared as a pair and do not predict the same items: each is its name
+/// and its items.
+pub fn check_pair(a: (&str, &[usize]), b: (&str, &[usize])) -> Result<(), ScoreError> {
+    let items = ItemOverlap::of(a.1, b.1);
+    match items.is_same() {
+        true => Ok(()),
+        false => Err(ScoreError::DifferentItems { a: a.0.to_owned(), b: b.0.to_owned(), items }),
+    }
+}
+
+/// Whether all models are evaluated on the same items, so that their scores can be compared.
+pub fn same_items(models: &[Evaluated]) -> bool {
+    models.windows(2).all(|pair| pair[0].items == pair[1].items)
 }
 
 impl Evaluated {
@@ -276,8 +342,19 @@ fn beside(
         Kind::Probabilities => ModelOutput::Probabilities(matrix),
     };
     let judged = Judged::new(Arc::new(truth), output).map_err(failed)?;
-    let Aligned { matched, items, without_votes, .. } = aligned;
-    Ok(Evaluated { name: name.clone(), judged, items, matched, matched_items, without_votes })
+    let Aligned { matched, items, without_votes, classes_matched, classes, notes, .. } = aligned;
+    Ok(Evaluated {
+        name: name.clone(),
+        judged,
+        items,
+        matched,
+        matched_items,
+        without_votes,
+        kind: predictions.kind,
+        classes_matched,
+        classes,
+        notes: predictions.notes.iter().cloned().chain(notes).collect(),
+    })
 }
 
 /// What can be wrong with what people said.
@@ -320,4 +397,41 @@ fn given_labels(
         })
     };
     items.iter().map(label).collect()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use dissensus_predictions::{ReadOptions, read_bytes};
+
+    use super::*;
+    use crate::compare_items;
+
+    #[test]
+    fn items_that_not_all_models_predict_are_counted() {
+        let votes = "id,cat,dog\na,3,1\nb,0,4\nc,2,2\nd,1,1\n";
+        let table = dissensus_votes::read_bytes("v.csv", votes.into(), &Default::default());
+        let table = table.unwrap().table;
+        let read = |name: &str, ids: &[&str]| {
+            let rows: String = ids.iter().map(|id| format!("{id},0.7,0.3\n")).collect();
+            let text = format!("id,cat,dog\n{rows}");
+            read_bytes(name, text.into(), &ReadOptions::default()).unwrap().remove(0)
+        };
+        let models = [read("x.csv", &["a", "b", "c"]), read("y.csv", &["d", "c", "b"])];
+        let options = ScoreOptions { replicates: 0, ..ScoreOptions::default() };
+        let each: Vec<Evaluated> =
+            models.iter().map(|model| evaluate(&table, model, &options).unwrap()).collect();
+        let items = ItemOverlap::of(&each[0].items, &each[1].items);
+        assert_eq!(items, ItemOverlap { common: 2, only_first: 1, only_second: 1 });
+        assert!(!same_items(&each) && !items.is_same());
+        let error = check_pair(("x", &each[0].items), ("y", &each[1].items)).unwrap_err();
+        let wanted = "x and y do not predict the same items: 2 in both, 1 only in the first, 1 only in \
+                      the second; a pair is compared on the same items";
+        assert_eq!(error.to_string(), wanted);
+        let common = evaluate_common(&table, &models, &options).unwrap();
+        assert!(same_items(&common));
+        let found = compare_items(&common, &options, &dissensus_core::Silent).unwrap();
+        let counts = found.predicted.iter().map(|m| (m.items, m.left_out));
+        assert_eq!((found.items, counts.collect::<Vec<_>>()), (2, vec![(3, 1), (3, 1)]));
+    }
 }

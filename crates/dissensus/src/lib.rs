@@ -73,7 +73,8 @@ pub use dissensus_train::{FitOptions, RunPlan, Task, TrainError, Trained, fit_st
 
 pub use blends_files::{BLENDS_FILES, save_blends};
 pub use compare::{
-    Difference, ItemComparison, SeedComparison, SeedTest, compare_items, compare_seeds,
+    Difference, ItemComparison, PredictedItems, SeedComparison, SeedTest, compare_items,
+    compare_seeds,
 };
 pub use context::LoadContext;
 pub use csv_files::{PredictionFile, baseline_csv, densities_csv, ood_scores_csv, predictions_csv};
@@ -82,8 +83,8 @@ pub use deliver::{DeliverOptions, Delivered, LabelFile, SparseDraw, deliver};
 pub use encoding::{ENCODERS, Source as EncoderSource, encode, open_encoder};
 pub use error::Error;
 pub use evaluate::{
-    DEFAULT_METRICS, Evaluated, LabelProblem, ScoreError, ScoreOptions, evaluate, evaluate_common,
-    metrics,
+    DEFAULT_METRICS, Evaluated, ItemOverlap, LabelProblem, ScoreError, ScoreOptions, check_pair,
+    evaluate, evaluate_common, metrics, same_items,
 };
 pub use fetch::{fetch_data, fetch_named};
 pub use figures::{format_number, votes_figure};

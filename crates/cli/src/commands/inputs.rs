@@ -17,9 +17,12 @@ pub(crate) struct InputArgs {
     /// The axes of an array of images: nhwc or nchw
     #[arg(long, value_name = "LAYOUT", help_heading = READING)]
     inputs_layout: Option<Layout>,
-    /// Column of the item id in a table of inputs: a name, or #2 for the second column
+    /// Column of the item id in a table of inputs (a name, or #2 for the second), or the array of ids
     #[arg(long, value_name = "COLUMN", help_heading = READING)]
     inputs_id: Option<String>,
+    /// Match inputs with the votes by position, not by id
+    #[arg(long, help_heading = READING)]
+    inputs_by_position: bool,
     /// Resize image files to this height and width, such as 32x32
     #[arg(long, value_name = "HxW", value_parser = parse_size, help_heading = READING)]
     inputs_resize: Option<[usize; 2]>,
@@ -34,6 +37,7 @@ impl InputArgs {
             key: self.inputs_key.clone(),
             layout: self.inputs_layout,
             id: self.inputs_id.clone(),
+            by_position: self.inputs_by_position,
             resize: self.inputs_resize,
             ..ReadOptions::default()
         };
@@ -50,6 +54,7 @@ impl InputArgs {
             ("inputs_key", self.inputs_key.clone().map(Value::from)),
             ("inputs_layout", layout),
             ("inputs_id", self.inputs_id.clone().map(Value::from)),
+            ("inputs_by_position", self.inputs_by_position.then(|| true.into())),
             ("inputs_resize", self.inputs_resize.map(|size| size.to_vec().into())),
         ];
         given.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()

@@ -9,7 +9,7 @@ use dissensus::embed::onnx::{LIBRARY_VARIABLE, RuntimeError};
 use dissensus::examine::ExamineError;
 use dissensus::inputs::InputError;
 use dissensus::io::{FileError, Problem, ReadError, ReadOption};
-use dissensus::predictions::AlignError;
+use dissensus::predictions::{AlignError, PredictionError};
 use dissensus::store::{Remedy, StoreError};
 use dissensus::studies::StudyError;
 use dissensus::train::{ConfigError, Place};
@@ -33,8 +33,11 @@ pub(crate) fn hint_of(error: &(dyn Error + 'static)) -> Option<String> {
     if let Some(error) = error.downcast_ref::<ScoreError>() {
         return score_hint(error);
     }
+    if let Some(error) = error.downcast_ref::<PredictionError>() {
+        return prediction_hint(error);
+    }
     if let Some(error) = error.downcast_ref::<AlignError>() {
-        return Some(flags(error.remedy(), error.options()));
+        return Some(flags(&error.remedy(), error.options()));
     }
     if let Some(error) = error.downcast_ref::<StoreError>() {
         return store_hint(error);
@@ -64,6 +67,7 @@ fn library_hint(error: &dissensus::Error) -> Option<String> {
     use dissensus::Error as E;
     match error {
         E::Votes(error) => read_hint(&error.problem),
+        E::Predictions(error) => prediction_hint(error),
         E::Write(error) => write_hint(error),
         E::Data(error) => fetch_hint(error),
         E::Score(error) => score_hint(error),
@@ -100,9 +104,13 @@ fn input_hint(error: &InputError) -> Option<String> {
     }
 }
 
+fn prediction_hint(PredictionError { problem, .. }: &PredictionError) -> Option<String> {
+    problem.remedy().map(|text| flags(text, problem.options()))
+}
+
 fn score_hint(error: &ScoreError) -> Option<String> {
     match error {
-        ScoreError::Align(error) => Some(flags(error.remedy(), error.options())),
+        ScoreError::Align(error) => Some(flags(&error.remedy(), error.options())),
         ScoreError::UnknownMetric { .. } => {
             Some("`dissensus metrics list` lists the metrics".to_owned())
         }
@@ -162,7 +170,10 @@ pub(crate) fn flags(text: &str, options: &[ReadOption]) -> String {
     let is_option = |part: &str| options.iter().any(|o| part.split(" = ").next() == Some(o.name()));
     let word = |(i, part): (usize, &str)| match i % 2 {
         0 => part.to_owned(),
-        _ if is_option(part) => format!("--{}", part.replace(" = ", " ")),
+        _ if is_option(part) => match part.split_once(" = ") {
+            Some((name, value)) => format!("--{} {value}", name.replace('_', "-")),
+            None => format!("--{}", part.replace('_', "-")),
+        },
         _ => format!("`{part}`"),
     };
     text.split('`').enumerate().map(word).collect()

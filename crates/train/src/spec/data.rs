@@ -141,8 +141,11 @@ pub struct InputReading {
     pub key: Option<String>,
     /// The order of the axes of an array of images.
     pub layout: Option<Layout>,
-    /// The id column of a table.
+    /// The id column of a table, or the array of ids.
     pub id: Option<String>,
+    /// Rows are matched with the votes by position.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub by_position: bool,
     /// The height and width that image files are resized to.
     pub resize: Option<[usize; 2]>,
 }
@@ -310,6 +313,7 @@ impl InputReading {
     fn read(reader: &mut Reader<'_>) -> Result<Self, ConfigError> {
         let key = reader.optional("data", "inputs_key", text)?;
         let id = reader.optional("data", "inputs_id", text)?;
+        let by_position = reader.optional("data", "inputs_by_position", flag)?.unwrap_or(false);
         let layouts = choices("data.inputs_layout").unwrap_or_default();
         let layout = reader.optional("data", "inputs_layout", |value| one_of(value, layouts))?;
         let layout = layout.and_then(|name| name.parse().ok());
@@ -321,6 +325,6 @@ impl InputReading {
                 Some(_) => Err(Refusal::Unexpected),
             }
         })?;
-        Ok(Self { key, layout, id, resize })
+        Ok(Self { key, layout, id, by_position, resize })
     }
 }
