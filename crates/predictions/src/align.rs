@@ -43,6 +43,8 @@ pub enum AlignError {
     Width {
         /// The file.
         file: String,
+        /// Rows of predictions.
+        rows: usize,
         /// Classes predicted.
         found: usize,
         /// Their names, where they have some.
@@ -127,6 +129,9 @@ impl AlignError {
         const IN_ORDER: &str =
             "say `by_position = items` if the rows are in the order of the votes";
         match self {
+            Self::Width { rows, classes, .. } if *rows == classes.len() => {
+                "the array may be classes × items: transpose it to items × classes".to_owned()
+            }
             Self::Width { found, classes, .. } if *found > classes.len() => {
                 "remove columns that are no classes; if the votes lack a class that nobody chose, \
                  name all of them with `classes`"
@@ -240,6 +245,7 @@ fn class_order(
     if predictions.width != votes.len() {
         return Err(AlignError::Width {
             file,
+            rows: predictions.len(),
             found: predictions.width,
             names: predictions.classes.clone(),
             classes: votes.to_vec(),

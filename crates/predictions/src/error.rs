@@ -273,6 +273,8 @@ pub enum PredictionProblem {
         of: usize,
         /// The first of them.
         first: Vec<BadRow>,
+        /// Whether all of them only miss 1 by a little, and nobody said that they are probabilities.
+        nearly: bool,
     },
     /// Values from 0 to 1 that do not sum to 1.
     #[error("all values are between 0 and 1, but rows do not sum to 1: {row}{}", among(columns))]
@@ -344,6 +346,10 @@ impl PredictionProblem {
             }
             Self::DuplicateId { .. } => "keep one row per item; average several predictions first",
             Self::ClassMap { .. } => "write the names in the file first: `class_map = FILE=VOTES`",
+            Self::Rows { nearly: true, .. } => {
+                "correct these rows; or say `probabilities`, which normalizes rows that miss 1 by \
+                 less than 0.005"
+            }
             Self::Rows { .. } => {
                 "correct or remove these rows; if all numbers are logits, say so with `logits`"
             }
@@ -371,6 +377,7 @@ impl PredictionProblem {
             Self::SeveralValues { .. } => &[Key],
             Self::OneHot => &[Probabilities],
             Self::ClassMap { .. } => &[ClassMap],
+            Self::Rows { nearly: true, .. } => &[Probabilities],
             Self::Rows { .. }
             | Self::NotSumming { .. }
             | Self::NonNegative { .. }

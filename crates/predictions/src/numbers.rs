@@ -2,8 +2,8 @@
 //! wrong.
 //!
 //! A row is a distribution if no value is negative and its sum misses 1 by no more than rounding: K
-//! values of d decimals by K/2 · 10⁻ᵈ (at the most [`MOST_SLACK`]), values of half precision by their
-//! last bit, others by [`FLOATING`]. Numbers are logits by a guess only where some are negative and
+//! values of d decimals by K/2 · 10⁻ᵈ, values of s significant digits by 5 · 10⁻ˢ (at the most
+//! [`MOST_SLACK`]), values of half precision by their last bit, others by [`FLOATING`]. Numbers are logits by a guess only where some are negative and
 //! hardly any row is a distribution. Numbers from 0 to 1 never are.
 
 use dissensus_core::SUM_TOLERANCE;
@@ -52,6 +52,13 @@ pub enum RowProblem {
         /// What it should not exceed.
         whole: f64,
     },
+}
+
+impl RowProblem {
+    /// Whether the row only misses 1 by what is normalized where the user says probabilities.
+    pub(crate) fn is_near(&self) -> bool {
+        matches!(self, Self::Sum { sum, whole: 1.0 } if (sum - 1.0).abs() <= SUM_TOLERANCE)
+    }
 }
 
 /// Why numbers are not taken for anything.
@@ -160,11 +167,14 @@ struct Whole {
 
 impl Whole {
     fn of(values: &[f64], width: usize, whole: f64) -> Self {
-        let decimals = decimals(values);
-        let slack = match decimals {
-            Some(d) => (0.5 * width as f64 * 0.1f64.powi(d as i32)).min(MOST_SLACK * whole),
-            None => half_precision(values) * whole,
+        let (decimals, digits) = (decimals(values), digits(values));
+        // Small numbers have more decimals than digits.
+        let slack = match (decimals, digits) {
+            (decimals, Some(s)) if decimals.is_none_or(|d| d > s) => whole * 5.0 * power(s),
+            (Some(d), _) => 0.5 * width as f64 * power(d),
+            (None, _) => half_precision(values) * whole,
         };
+        let slack = slack.min(MOST_SLACK * whole);
         // Whole numbers from 0 to 1 are exact.
         let slack = if decimals == Some(0) && whole == 1.0 { 0.0 } else { slack };
         Self { whole, slack: slack.max(FLOATING * whole) + 1e-9, decimals }
@@ -217,6 +227,22 @@ fn decimals(values: &[f64]) -> Option<u32> {
         };
         values.iter().all(rounded)
     })
+}
+
+/// The significant digits that all values are rounded to; `None` for more than six.
+fn digits(values: &[f64]) -> Option<u32> {
+    (1..=6).find(|&s| {
+        let rounded = |v: &f64| {
+            let magnitude = v.abs().log10().floor() as i32;
+            let scaled = v * 10f64.powi(s as i32 - 1 - magnitude);
+            (scaled - scaled.round()).abs() <= 6e-8 * scaled.abs() + 1e-9
+        };
+        values.iter().filter(|v| **v != 0.0).all(rounded)
+    })
+}
+
+fn power(decimals: u32) -> f64 {
+    0.1f64.powi(decimals as i32)
 }
 
 /// How far the sum of a row of half-precision values may be from 1: the share that their last bit is
@@ -286,6 +312,19 @@ mod tests {
                 (a, b) => assert_eq!(a, b),
             }
         }
+    }
+
+    #[test]
+    fn significant_digits_are_rounding_too() {
+        // Python: [float(f"{p:.3e}") for p in (0.98765432, 0.0123112, 0.00003448)]
+        let rows: [&[f64]; 2] = [&[0.9877, 0.01231, 3.448e-5], &[0.9, 0.05, 0.05]];
+        let (kind, notes) = settled(&rows, Said::Nobody).0.unwrap();
+        assert_eq!((kind, notes.len()), (Kind::Probabilities, 1));
+        // Two decimals have two digits, and are judged as decimals.
+        let rows: [&[f64]; 3] = [&[0.33, 0.33, 0.3], &[0.33, 0.34, 0.33], &[0.2, 0.3, 0.5]];
+        assert!(
+            matches!(settled(&rows, Said::Nobody).0, Err(Refused::Rows(bad)) if bad.len() == 1)
+        );
     }
 
     #[test]

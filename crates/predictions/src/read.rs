@@ -258,6 +258,7 @@ fn refuse(file: &str, found: &RawPredictions, refused: Refused) -> PredictionErr
             PredictionProblem::NonNegative { row: sums(row, sum), columns }
         }
         Refused::Rows(rows) => PredictionProblem::Rows {
+            nearly: rows.iter().all(|(_, problem)| problem.is_near()),
             count: rows.len(),
             of: found.values.len() / found.width,
             first: rows.into_iter().take(SHOWN).map(bad).collect(),

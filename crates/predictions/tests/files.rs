@@ -209,6 +209,29 @@ fn what_numbers_are_is_certain_or_refused() {
             Refused(&["row 3 (item \"b\") sums to 0.5, not 1"], "correct or remove"),
         ),
         (
+            "probabilities that were clipped",
+            "id,cat,dog,fox\na,0.7001,0.2002,0.1003\nb,0.9999999,0.001,0.001\nc,0.2,0.3,0.5\n".into(),
+            auto(),
+            Refused(&["2 of 3 rows", "sums to 1.0006"], "or say `probabilities`, which normalizes"),
+        ),
+        (
+            "four significant digits",
+            "id,cat,dog,fox\na,7.123e-01,2.876e-01,1.234e-4\nb,1e-1,3e-1,6e-1\nc,0.25,0.5,0.25\n".into(),
+            auto(),
+            Read(
+                [[0.7123, 0.2876, 1.234e-4].map(|v| v / 1.0000234), [0.1, 0.3, 0.6], [0.25, 0.5, 0.25]]
+                    .concat(),
+                Kind::Probabilities,
+                &["rounded: 1 of 3 rows"],
+            ),
+        ),
+        (
+            "decimal commas",
+            "id;cat;dog;fox\na;0,7;0,2;0,1\nb;0,1;0,3;0,6\n".into(),
+            auto(),
+            Refused(&["numbers with decimal commas"], ""),
+        ),
+        (
             "values from 0 to 1 that do not sum to 1",
             "id,cat,dog,fox\na,0.9,0.8,0.1\nb,0.1,0.3,0.2\nc,0.2,0.9,0.9\n".into(),
             auto(),
@@ -496,6 +519,26 @@ fn ids_decide_and_are_never_passed_over() {
             npy(&P[..6], &[2, 3]),
             by_position(true, false),
             Refused(&["has 2 predictions without ids, the votes have 3 items"], "array `ids`"),
+        ),
+        (
+            "npy, classes × items",
+            npy(&Z[..6], &[3, 2]),
+            auto(),
+            Refused(&["predicts 2 classes, the votes have 3"], "transpose"),
+        ),
+        (
+            "npz with ids as Python objects",
+            {
+                let mut file = Cursor::new(Vec::new());
+                let mut npz = NpzWriter::new(&mut file);
+                npy::write_array(npz.array("probs").unwrap(), &[3, 3], &P).unwrap();
+                let header = npy::header("|O", &[3]);
+                std::io::Write::write_all(npz.array("names").unwrap(), &header).unwrap();
+                npz.finish().unwrap();
+                file.into_inner()
+            },
+            auto(),
+            Refused(&["column \"names\": not a readable array"], ""),
         ),
         (
             "npy of labels",

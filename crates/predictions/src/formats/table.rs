@@ -7,6 +7,7 @@
 
 use dissensus_core::{IdCandidate, IdChoice, choose_ids, id_name_rank};
 use dissensus_io::{ReadOption, Row, Source, Table, TableKind, cell_text, shorten};
+use serde_json::Value;
 
 use super::vector::{Vector, Vectors, number};
 use super::{Format, RawPredictions, is_metadata, kind_of, values_rank};
@@ -47,7 +48,7 @@ struct Columns<'a> {
 }
 
 impl Columns<'_> {
-    fn all(&self, column: usize, test: impl Fn(&serde_json::Value) -> bool) -> bool {
+    fn all(&self, column: usize, test: impl Fn(&Value) -> bool) -> bool {
         !self.sample.is_empty() && self.sample.iter().all(|row| test(row.cell(column)))
     }
 
@@ -64,6 +65,14 @@ impl Columns<'_> {
 
     fn texts(&self, column: usize) -> Vec<String> {
         self.sample.iter().map(|row| cell_text(row.cell(column)).unwrap_or_default()).collect()
+    }
+
+    fn has_decimal_commas(&self) -> bool {
+        let comma = |cell: &Value| {
+            let text = cell.as_str().unwrap_or_default();
+            text.contains(',') && text.replacen(',', ".", 1).parse::<f64>().is_ok()
+        };
+        (0..self.names.len()).any(|column| self.all(column, comma))
     }
 
     /// Whether the numbers of every row sum to 1, or to 100, roughly.
@@ -180,7 +189,7 @@ fn label_column(columns: &Columns<'_>, id: Option<usize>) -> Option<usize> {
         "top1",
         "answer",
     ];
-    let whole = |cell: &serde_json::Value| number(cell).is_none_or(|n| n.fract() == 0.0);
+    let whole = |cell: &Value| number(cell).is_none_or(|n| n.fract() == 0.0);
     (0..columns.names.len()).find(|&c| {
         Some(c) != id
             && LABELS.contains(&super::plain(&columns.names[c]).as_str())
@@ -211,6 +220,10 @@ fn without_values(
         [only] => {
             let seen = format!("only {:?} holds numbers", columns.names[*only]);
             PredictionProblem::OneNumber { seen }
+        }
+        _ if columns.has_decimal_commas() => {
+            let seen = "numbers with decimal commas; write them with points".to_owned();
+            PredictionProblem::Unknown { seen }
         }
         _ => {
             let (all, kind) = (columns.names.join(", "), table.kind.describe());
