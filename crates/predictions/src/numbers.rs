@@ -78,12 +78,11 @@ pub(crate) enum Refused {
     NamedLogits,
 }
 
+/// What the numbers are, and what was assumed or changed.
+type Settled = Result<(Kind, Vec<Note>), Refused>;
+
 /// Tells what the numbers are, and brings rounded probabilities and percentages to a sum of 1.
-pub(crate) fn settle(
-    values: &mut [f64],
-    width: usize,
-    said: Said,
-) -> Result<(Kind, Vec<Note>), Refused> {
+pub(crate) fn settle(values: &mut [f64], width: usize, said: Said) -> Settled {
     use Kind::{Logits, Probabilities};
     let rows = values.len() / width.max(1);
     let one = Whole::of(values, width, 1.0);
@@ -266,7 +265,7 @@ fn half_precision(values: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
-    fn settled(rows: &[&[f64]], said: Said) -> (Result<(Kind, Vec<Note>), Refused>, Vec<f64>) {
+    fn settled(rows: &[&[f64]], said: Said) -> (Settled, Vec<f64>) {
         let mut values = rows.concat();
         let found = settle(&mut values, rows[0].len(), said);
         (found, values)

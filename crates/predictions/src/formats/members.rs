@@ -92,7 +92,7 @@ pub(super) fn pick(
         }
         (None, true) => matrices,
     };
-    let Some(&&Member { ref shape, .. }) = chosen.first() else {
+    let Some(&Member { shape, .. }) = chosen.first() else {
         return Err(PredictionError::new(file, without_matrix(members)));
     };
     let [rows, width] = shape[..] else {
