@@ -149,7 +149,7 @@ kind = "points"
 metrics = ["soft_nll"]
 [[figure]]
 name = "pictures"
-kind = "pictures"
+kind = "images"
 count = 3
 TOML
 study() { "$program" study "$@"; }

@@ -1,16 +1,12 @@
 //! `dissensus`: train and evaluate classifiers on how people actually voted.
 //!
 //! This crate turns arguments into options of the library `dissensus`, which does the work, and prints
-//! the result. `commands/` has one file per subcommand; `ui/` has what all of them print with. Data
-//! goes to standard output, everything else to standard error.
+//! the result. `commands/` has one file per subcommand, `args/` the options that several share, and `ui/`
+//! what all of them print with. Data goes to standard output, everything else to standard error.
 
+mod args;
 mod commands;
-mod device;
-mod evaluation;
-mod examining;
-mod fetching;
-mod reporting;
-mod training;
+mod interrupt;
 mod ui;
 
 use std::process::ExitCode;
@@ -88,35 +84,36 @@ enum Command {
 
 fn main() -> ExitCode {
     ui::panics::install();
-    let result = match Cli::parse().command {
-        Command::Demo(args) => commands::demo::run(&args),
-        Command::Votes(command) => commands::votes::run(command),
-        Command::Train(args) => commands::train::run(&args),
-        Command::Embed(args) => commands::embed::run(&args),
-        Command::Runs(args) => commands::runs::run(&args),
-        Command::Predict(args) => commands::predict::run(&args),
-        Command::Score(args) => commands::score::run(&args),
-        Command::Baseline(args) => commands::baseline::run(&args),
-        Command::Compare(args) => commands::compare::run(&args),
-        Command::Deliver(args) => commands::deliver::run(&args),
-        Command::Geometry(args) => commands::geometry::run(&args),
-        Command::Barrier(args) => commands::barrier::run(&args),
-        Command::Cka(args) => commands::cka::run(&args),
-        Command::Gradcam(args) => commands::gradcam::run(&args),
-        Command::Ood(args) => commands::ood::run(&args),
-        Command::Study(command) => commands::study::run(command),
-        Command::Report(args) => commands::report::run(&args),
-        Command::Pack(args) => commands::pack::run(&args),
-        Command::Unpack(args) => commands::unpack::run(&args),
-        Command::Metrics(command) => commands::metrics::run(command),
-        Command::Data(command) => commands::data::run(command),
-        Command::Doctor(args) => commands::doctor::run(&args),
-        Command::Completions(args) => commands::completions::run::<Cli>(&args),
-    };
-    match result {
-        Ok(code) => code,
-        Err(error) => ui::errors::report(&error),
+    run(Cli::parse().command).unwrap_or_else(|error| ui::errors::report(&error))
+}
+
+fn run(command: Command) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::Demo(args) => return commands::demo::run(&args),
+        Command::Votes(command) => return commands::votes::run(command),
+        Command::Train(args) => return commands::train::run(&args),
+        Command::Embed(args) => commands::embed::run(&args)?,
+        Command::Runs(args) => commands::runs::run(&args)?,
+        Command::Predict(args) => commands::predict::run(&args)?,
+        Command::Score(args) => commands::score::run(&args)?,
+        Command::Baseline(args) => commands::baseline::run(&args)?,
+        Command::Compare(args) => commands::compare::run(&args)?,
+        Command::Deliver(args) => commands::deliver::run(&args)?,
+        Command::Geometry(args) => commands::geometry::run(&args)?,
+        Command::Barrier(args) => commands::barrier::run(&args)?,
+        Command::Cka(args) => commands::cka::run(&args)?,
+        Command::Gradcam(args) => commands::gradcam::run(&args)?,
+        Command::Ood(args) => commands::ood::run(&args)?,
+        Command::Study(command) => return commands::study::run(command),
+        Command::Report(args) => return commands::report::run(&args),
+        Command::Pack(args) => commands::pack::run(&args)?,
+        Command::Unpack(args) => return commands::unpack::run(&args),
+        Command::Metrics(command) => commands::metrics::run(command)?,
+        Command::Data(command) => commands::data::run(command)?,
+        Command::Doctor(args) => return commands::doctor::run(&args),
+        Command::Completions(args) => commands::completions::run::<Cli>(&args)?,
     }
+    Ok(ExitCode::SUCCESS)
 }
 
 #[cfg(test)]

@@ -167,6 +167,7 @@ fn score_and_compare() {
         "votes.csv",
         "--predictions",
         "certain.csv",
+        "--probabilities",
         "--metrics",
         "soft_nll"
     );
@@ -201,6 +202,7 @@ fn score_and_compare() {
         "votes.csv",
         "--predictions",
         "certain.csv",
+        "--probabilities",
         "--metrics",
         "soft_nll",
         "--clip",
@@ -225,6 +227,8 @@ fn score_and_compare() {
         "other.jsonl",
         "--b",
         "other.jsonl",
+        "certain.csv",
+        "--probabilities",
         "certain.csv",
         "--metrics",
         "accuracy,soft_brier"

@@ -14,9 +14,7 @@ use dissensus::engine::Cpu;
 use dissensus::inputs::{Features, Inputs, Kind, from_blends};
 use dissensus::io::npy;
 use dissensus::store::{ActiveRun, Begun, RunId, Store, Which};
-use dissensus::train::{
-    EpochRow, FitOptions, Observer, RunResult, RunSpec, Saving, Spec, Task, TrainError, fit_stored,
-};
+use dissensus::train::{EpochRow, FitOptions, RunResult, RunSpec, Saving, Spec, Task, fit_stored};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -84,20 +82,16 @@ impl Lab {
 
     /// Trains a run, up to so many epochs.
     fn train(&self, task: &Task, spec: &RunSpec, most: u64) -> RunId {
-        struct Until(u64, Cancel);
-        impl Observer for Until {
-            fn on_epoch(&mut self, _: &EpochRow, done: u64, _: u64) -> Result<(), TrainError> {
-                if done >= self.0 {
-                    self.1.cancel();
-                }
-                Ok(())
-            }
-        }
         let (run, cancel) = (self.begin(spec), Cancel::new());
         let id = run.id().clone();
-        let mut until = Until(most, cancel.clone());
-        let options = FitOptions { threads: 1, cancel, ..FitOptions::default() };
-        fit_stored(task, spec, &Cpu, run, &Saving::default(), &options, &mut [&mut until]).unwrap();
+        let until = |row: &EpochRow| {
+            if row.epoch + 1 >= most {
+                cancel.cancel();
+            }
+        };
+        let (stop, on_epoch) = (cancel.clone(), &until);
+        let options = FitOptions { threads: 1, cancel: stop, on_epoch, ..FitOptions::default() };
+        fit_stored(task, spec, &Cpu, run, &Saving::default(), &options).unwrap();
         id
     }
 }

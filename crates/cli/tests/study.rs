@@ -73,7 +73,7 @@ metrics = ["soft_nll"]
 
 [[figure]]
 name = "pictures"
-kind = "pictures"
+kind = "images"
 count = 2
 
 [[reference]]

@@ -23,6 +23,7 @@
 //! * [`TieRule`], [`Direction`]: which class wins a tie; which way a number is better.
 //! * [`TableBuilder`]: how readers make a table, one vote at a time or in parallel shards.
 //! * [`match_ids`]: rows of anything matched with items, by id.
+//! * [`nearest`]: the known name that is nearest to what was typed.
 //! * [`Progress`], [`Cancel`]: how long work reports what it does, and how it is asked to stop.
 //! * [`results`]: the tidy table of a study's results.
 //! * [`philox`]: the counter-based generator behind everything that is random here.
@@ -36,6 +37,7 @@ mod direction;
 mod distribution;
 mod ids;
 mod matching;
+mod nearest;
 pub mod philox;
 mod progress;
 pub mod results;
@@ -56,6 +58,7 @@ pub use matching::{
     IdCandidate, IdChoice, Joined, MatchError, Matched, Missing, choose_ids, id_name_rank,
     is_id_name, match_ids,
 };
+pub use nearest::nearest;
 pub use progress::{Cancel, Event, Progress, Silent, Unit};
 pub use table::{Ballots, Vote, VoteTable, Votes};
 pub use ties::{TieRule, UnknownTieRule};

@@ -12,6 +12,33 @@
 //! [`VoteSet`] has a name of its own, so that `chaosnli` means its SNLI and MNLI parts together and
 //! `chaosnli-snli` one of them.
 
+/// A file with one accepted variant: its path, how its digest is known, the digest, the size, a note,
+/// and its sources (an address, or a member `in` an archive).
+macro_rules! file {
+    (
+        $path:expr, $origin:ident $sha256:literal, $bytes:literal, $note:expr;
+        $($source:expr $(, in $archive:ident)?);* $(;)?
+    ) => {
+        $crate::catalogue::RemoteFile {
+            path: $path,
+            accepted: &[$crate::catalogue::Variant {
+                sha256: $sha256,
+                bytes: $bytes,
+                origin: $crate::catalogue::Origin::$origin,
+                note: $note,
+            }],
+            sources: &[$($crate::catalogue::file!(source $source $(, in $archive)?)),*],
+        }
+    };
+    (source $url:expr) => {
+        $crate::catalogue::Source::Direct { url: $url }
+    };
+    (source $member:expr, in $archive:ident) => {
+        $crate::catalogue::Source::Member { archive: &$archive, member: $member }
+    };
+}
+use file;
+
 mod blends;
 mod chaosnli;
 mod cifar100;

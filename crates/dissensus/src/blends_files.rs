@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use dissensus_core::VoteTable;
 use dissensus_data::blends::{Blends, SIDE};
-use dissensus_io::{Durability, Existing, FileError, npy};
+use dissensus_io::{FileError, npy};
 use dissensus_votes::write::{target_of, write_file};
 
-use crate::{DataError, Error};
+use crate::Error;
+use crate::files::{check_free, write};
 
 /// The files of `blends`, in the order in which they are written.
 pub const BLENDS_FILES: [&str; 3] = ["votes.csv", "images.npy", "truth.npz"];
@@ -16,20 +17,13 @@ pub const BLENDS_FILES: [&str; 3] = ["votes.csv", "images.npy", "truth.npz"];
 /// written if one of the files exists, unless `force`.
 pub fn save_blends(blends: &Blends, folder: &Path, force: bool) -> Result<Vec<PathBuf>, Error> {
     let paths = BLENDS_FILES.map(|name| folder.join(name));
-    let existing = paths.iter().find(|path| path.exists()).filter(|_| !force);
-    if let Some(path) = existing {
-        return Err(FileError::Exists { path: path.clone() }.into());
-    }
+    paths.iter().try_for_each(|path| check_free(Some(path), force))?;
     std::fs::create_dir_all(folder).map_err(|error| FileError::new(folder, error))?;
     let table = |table: &VoteTable, path: &Path| write_file(table, path, target_of(path)?, force);
     let [votes, images, truth] = &paths;
     table(blends.table(), votes)?;
     let shape = [blends.len(), SIDE, SIDE];
-    let existing = Existing::replaced_if(force);
-    dissensus_io::write_file(images, existing, Durability::Power, |out| {
-        npy::write_array(out, &shape, blends.images())
-    })
-    .map_err(|error| FileError::new(images, error))?;
-    table(&blends.truth_table().map_err(DataError::from)?, truth)?;
+    write(images, force, |out| npy::write_array(out, &shape, blends.images()))?;
+    table(&blends.truth_table()?, truth)?;
     Ok(paths.to_vec())
 }

@@ -11,7 +11,7 @@ use dissensus_stats::smallest::SmallestP;
 use dissensus_stats::{Alternative, LEVEL, StatsError, describe};
 use serde::Serialize;
 
-use crate::evaluate::{Evaluated, ScoreError, ScoreOptions};
+use crate::evaluate::{Evaluated, ModelReading, ScoreError, ScoreOptions};
 
 /// Models compared with the first of them, item by item.
 ///
@@ -23,26 +23,15 @@ pub struct ItemComparison {
     pub baseline: String,
     /// How many items all models predict.
     pub items: usize,
-    /// How many items each model predicts, and how many of them are left out because another model
-    /// does not.
-    pub predicted: Vec<PredictedItems>,
+    /// How the predictions of each model were read and matched, and how many are left out because
+    /// another model does not predict the item.
+    pub models: Vec<ModelReading>,
     /// Bootstrap replicates.
     pub replicates: usize,
     /// The seed of the bootstrap.
     pub seed: u64,
     /// Every other model and metric.
     pub differences: Vec<Difference>,
-}
-
-/// The items that a model predicts.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct PredictedItems {
-    /// The model.
-    pub model: String,
-    /// Items that it predicts.
-    pub items: usize,
-    /// Those that not all models predict; they are left out.
-    pub left_out: usize,
 }
 
 /// A model against the first, in one metric.
@@ -98,13 +87,8 @@ pub fn compare_items(
     progress.report(Event::Finished { task });
     let (baseline, items) = (first.name.clone(), first.items.len());
     let (replicates, seed) = (options.replicates, options.seed);
-    let predicted = models.iter().map(|model| PredictedItems {
-        model: model.name.clone(),
-        items: model.matched_items,
-        left_out: model.matched_items - model.items.len(),
-    });
-    let predicted = predicted.collect();
-    Ok(ItemComparison { baseline, items, predicted, replicates, seed, differences })
+    let models = models.iter().map(Evaluated::reading).collect();
+    Ok(ItemComparison { baseline, items, models, replicates, seed, differences })
 }
 
 fn difference(

@@ -3,14 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use dissensus_core::{Cancel, Event, Progress, Silent};
+use dissensus_data::Options;
 
-use crate::DataError;
+use crate::Error;
 
 /// Where datasets, encoders and encoded vectors are kept, and who is told what was guessed and left
 /// out.
 pub struct LoadContext<'a> {
     /// The cache folder; `None` where there is none, so that only files can be read.
     pub cache: Option<PathBuf>,
+    /// Where to download what the cache does not have from; `None` for no downloads.
+    pub fetch: Option<Options>,
     /// Receives notes and the progress of encoding.
     pub progress: &'a dyn Progress,
     /// Stops encoding.
@@ -28,11 +31,11 @@ impl<'a> LoadContext<'a> {
     /// With the default cache folder.
     pub fn new(progress: &'a dyn Progress) -> Self {
         let cache = dissensus_data::default_cache_dir().ok();
-        Self { cache, progress, cancel: Cancel::new() }
+        Self { cache, fetch: None, progress, cancel: Cancel::new() }
     }
 
-    pub(crate) fn cache(&self) -> Result<&Path, DataError> {
-        self.cache.as_deref().ok_or(DataError::NoCache)
+    pub(crate) fn cache(&self) -> Result<&Path, Error> {
+        self.cache.as_deref().ok_or(Error::NoCache)
     }
 
     pub(crate) fn note(&self, text: &str) {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use dissensus_core::VoteTable;
 use dissensus_examine::{Curvature, Ood};
-use dissensus_io::{Durability, Existing, FileError, write_file};
+use dissensus_io::FileError;
 use dissensus_predictions::{Baseline, Logits};
 use dissensus_report::csv::field;
 
@@ -38,12 +38,10 @@ impl PredictionFile {
         predictions: &Logits<'_>,
         force: bool,
     ) -> Result<(), FileError> {
-        let existing = Existing::replaced_if(force);
-        write_file(path, existing, Durability::Power, |out| match self {
+        crate::files::write(path, force, |out| match self {
             Self::Npz => predictions.write_npz(out),
             Self::Csv => out.write_all(predictions_csv(predictions).as_bytes()),
         })
-        .map_err(|error| FileError::new(path, error))
     }
 }
 

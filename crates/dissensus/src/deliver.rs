@@ -7,7 +7,6 @@ use std::path::Path;
 
 use dissensus_core::{ClassSet, Ids, VoteTable};
 use dissensus_io::npy::{ArrayWriter, write_array};
-use dissensus_io::{Durability, Existing, FileError, write_file};
 use dissensus_labels::{
     Delivers, Delivery, EpochBuffer, EpochTargets, Prepared, Source, Target, sparse,
 };
@@ -132,9 +131,7 @@ impl Delivered {
             LabelFile::Csv => self.write_csv(epochs, out),
             LabelFile::Npy => self.write_npy(epochs, out),
         };
-        let existing = Existing::replaced_if(force);
-        write_file(path, existing, Durability::Power, |out| write(out))
-            .map_err(|error| FileError::new(path, error).into())
+        Ok(crate::files::write(path, force, |out| write(out))?)
     }
 
     /// Writes some epochs as CSV.

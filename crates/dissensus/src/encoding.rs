@@ -11,18 +11,18 @@ use dissensus_embed::{
 use dissensus_inputs::{Features, Images, Inputs, Kind};
 use dissensus_train::spec::Pair;
 
-use crate::{DataError, LoadContext};
+use crate::{Error, LoadContext};
 
 /// Encoders of the catalogue.
 pub const ENCODERS: &[&str] = &["minilm", "efficientnet-lite0"];
 
 /// The encoder of this name: one of the catalogue, a model of the hub (`hf:OWNER/NAME`), or the path
 /// of a folder of safetensors or of an ONNX file.
-pub fn open_encoder(name: &str, context: &LoadContext<'_>) -> Result<Box<dyn Encoder>, DataError> {
+pub fn open_encoder(name: &str, context: &LoadContext<'_>) -> Result<Box<dyn Encoder>, Error> {
     if name.starts_with(HUB_PREFIX) {
         return open_hub_model(&name.parse()?, context);
     }
-    let none = || DataError::NoEncoder { name: name.to_owned() };
+    let none = || Error::NoEncoder { name: name.to_owned() };
     let path = match ENCODERS.contains(&name) {
         true => {
             let files: Vec<PathBuf> = locate(name, context.cache()?)?;
@@ -42,10 +42,7 @@ pub fn open_encoder(name: &str, context: &LoadContext<'_>) -> Result<Box<dyn Enc
 }
 
 /// A model of the hub, named in results by its repository and the start of its commit.
-fn open_hub_model(
-    model: &HubModel,
-    context: &LoadContext<'_>,
-) -> Result<Box<dyn Encoder>, DataError> {
+fn open_hub_model(model: &HubModel, context: &LoadContext<'_>) -> Result<Box<dyn Encoder>, Error> {
     let found = locate_model(model, context.cache()?)?;
     let name = format!("{}@{}", model.repo(), &found.commit[..12]);
     if model.commit().is_none() {
@@ -70,7 +67,7 @@ pub fn encode(
     table: &VoteTable,
     pair: Pair,
     context: &LoadContext<'_>,
-) -> Result<Inputs, DataError> {
+) -> Result<Inputs, Error> {
     let cache = Cache::open(context.cache()?.join("embeddings"))?;
     let encoder = Cached::new(encoder, &cache)?;
     let name = encoder.identity().name.clone();
@@ -95,7 +92,7 @@ pub fn encode(
         }
         (Source::Pictures(inputs), Takes::Image) => {
             let (Kind::Images(images), Some(known)) = (inputs.kind(), inputs.ids()) else {
-                return Err(DataError::EncoderInput { name, takes: "images with ids" });
+                return Err(Error::EncoderInput { name, takes: "images with ids" });
             };
             let items = table.items().iter().filter_map(|id| Some((id, known.position(id)?)));
             let (ids, places): (Vec<&str>, Vec<usize>) = items.unzip();
@@ -106,14 +103,14 @@ pub fn encode(
             (ids.into_iter().map(str::to_owned).collect(), values)
         }
         (Source::Texts(_), Takes::Image) => {
-            return Err(DataError::EncoderInput { name, takes: "images" });
+            return Err(Error::EncoderInput { name, takes: "images" });
         }
         (Source::Pictures(_), Takes::Text) => {
-            return Err(DataError::EncoderInput { name, takes: "texts" });
+            return Err(Error::EncoderInput { name, takes: "texts" });
         }
     };
     if ids.is_empty() {
-        return Err(DataError::NothingToEncode);
+        return Err(Error::NothingToEncode);
     }
     let stats = encoder.stats();
     let (encoded, known) = (stats.misses, stats.hits);

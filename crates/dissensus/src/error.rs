@@ -1,5 +1,9 @@
 //! The one error of the library.
 
+use std::path::PathBuf;
+
+use crate::ENCODERS;
+
 /// What went wrong. Every variant carries the error of the part that found it, with its data: file,
 /// row and column, key, run. Messages name no command-line options; a front end words the remedy.
 #[derive(Debug, thiserror::Error)]
@@ -23,9 +27,6 @@ pub enum Error {
     /// Predictions do not fit the votes.
     #[error(transparent)]
     Score(#[from] crate::ScoreError),
-    /// Votes and inputs of a spec could not be loaded.
-    #[error(transparent)]
-    Load(#[from] crate::DataError),
     /// Training was cancelled, diverged, or could not begin.
     #[error(transparent)]
     Train(#[from] dissensus_train::TrainError),
@@ -44,7 +45,163 @@ pub enum Error {
     /// The page of a report could not be made.
     #[error(transparent)]
     Page(#[from] dissensus_report::page::PageError),
+    /// Predictions do not have a logit for every item and class.
+    #[error(transparent)]
+    Logits(#[from] dissensus_predictions::LogitsError),
+    /// A store has no study of this name.
+    #[error("{} has no study {name:?}; it has {}", store.display(), none_or(known))]
+    NoStudy {
+        /// The store.
+        store: PathBuf,
+        /// The name.
+        name: String,
+        /// The studies that it has.
+        known: Vec<String>,
+    },
+    /// A store has no study, or several of which none was named.
+    #[error("{} has {}", store.display(), one_needed(known))]
+    OneStudy {
+        /// The store.
+        store: PathBuf,
+        /// The studies that it has.
+        known: Vec<String>,
+    },
+    /// A device that cannot be opened.
+    #[error(transparent)]
+    Device(#[from] dissensus_train::DeviceError),
+    /// Inputs that cannot be read.
+    #[error(transparent)]
+    Inputs(#[from] dissensus_inputs::InputError),
+    /// Settings of generated data that are out of range.
+    #[error(transparent)]
+    Generated(#[from] dissensus_data::blends::OutOfRange),
+    /// Generated votes that do not make a table.
+    #[error(transparent)]
+    Table(#[from] dissensus_core::BuildError),
+    /// True distributions of generated data that are none.
+    #[error(transparent)]
+    Distribution(#[from] dissensus_core::DistributionError),
+    /// An encoder that cannot be used.
+    #[error(transparent)]
+    Embed(#[from] dissensus_embed::EmbedError),
+    /// The cache of encoded vectors cannot be used.
+    #[error(transparent)]
+    EmbedCache(#[from] dissensus_embed::CacheError),
+    /// A spec that cannot be used.
+    #[error(transparent)]
+    Config(#[from] dissensus_train::ConfigError),
+    /// Distributions that cannot be.
+    #[error(transparent)]
+    Measure(#[from] dissensus_measure::MeasureError),
+    /// There is no folder for downloaded data.
+    #[error("there is no cache folder: the home folder is not known")]
+    NoCache,
+    /// A dataset without images, and no other inputs.
+    #[error(
+        "{dataset} has no images of its own; set data.inputs to features by id, or data.encoder for \
+         its texts"
+    )]
+    NoImages {
+        /// The dataset.
+        dataset: String,
+    },
+    /// Votes without inputs.
+    #[error("the spec names votes but no inputs; set data.inputs to images or features by id")]
+    NoInputs,
+    /// No encoder has this name.
+    #[error(
+        "there is no encoder {name:?}; expected {}, hf:OWNER/NAME, or the path of a folder (config.json, \
+         model.safetensors, tokenizer.json) or of an ONNX file",
+        ENCODERS.join(", ")
+    )]
+    NoEncoder {
+        /// What came.
+        name: String,
+    },
+    /// An encoder that takes something else than the data have.
+    #[error("{name} takes {takes}, and these data have none")]
+    EncoderInput {
+        /// The encoder.
+        name: String,
+        /// What it takes.
+        takes: &'static str,
+    },
+    /// No item with votes has a text or an image.
+    #[error(
+        "no item with votes has anything to encode; if a column of the votes has texts, name it by \
+         data.text"
+    )]
+    NothingToEncode,
+    /// The dataset that runs are evaluated on cannot be loaded.
+    #[error("data.evaluate_on: {0}")]
+    EvaluatedOn(Box<Error>),
+    /// A dataset that a stage of a study needs after training, and that cannot be used.
+    #[error("a stage of the study needs {name} after training")]
+    Stage {
+        /// The dataset.
+        name: String,
+        /// Why.
+        source: dissensus_data::Error,
+    },
+    /// A path that a stage of a study needs after training, and that does not exist.
+    #[error("a stage of the study needs {name} after training, and it does not exist")]
+    StagePath {
+        /// The path.
+        name: String,
+    },
+    /// The data of a run are neither a known dataset nor those of a study in the store.
+    #[error("the data of run {id} were not found: {name}, {items} items")]
+    NotFound {
+        /// The run.
+        id: String,
+        /// Their name.
+        name: String,
+        /// How many items they have.
+        items: u64,
+    },
+    /// A spec or study that a run was not trained with.
+    #[error(
+        "run {id} was trained on other data than those of {}: on {name}, {items} items",
+        path.display()
+    )]
+    OtherData {
+        /// The run.
+        id: String,
+        /// The spec or study.
+        path: PathBuf,
+        /// The name of the run's data.
+        name: String,
+        /// How many items they have.
+        items: u64,
+    },
+    /// An option of reading with a value that it does not have.
+    #[error("{value:?} cannot be used: {reason}")]
+    Option {
+        /// What came.
+        value: String,
+        /// What was expected.
+        reason: String,
+    },
+    /// A spec or study that cannot be read.
+    #[error("reading {}: {source}", path.display())]
+    Spec {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
     /// A file could not be used.
     #[error(transparent)]
     File(#[from] dissensus_io::FileError),
+}
+
+fn none_or(names: &[String]) -> String {
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}
+
+fn one_needed(known: &[String]) -> String {
+    match known {
+        [] => "no study".to_owned(),
+        names => format!("several studies: {}", names.join(", ")),
+    }
 }

@@ -1,5 +1,6 @@
 //! Predictions beside votes: matched by id, checked, ready to be scored and compared.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use dissensus_core::{TieRule, VoteTable};
@@ -8,13 +9,16 @@ use dissensus_measure::{
     Judged, METRICS, Matrix, MeasureError, Metric, ModelOutput, Score, Scorer, Settings, Truth,
 };
 use dissensus_predictions::{
-    AlignError, Aligned, ClassesMatched, Kind, Matched, Note, Predictions, align,
+    AlignError, Aligned, ClassesMatched, Kind, Matched, Note, PredictionError, Predictions,
+    ReadOptions, align, read,
 };
 use dissensus_stats::StatsError;
 use dissensus_stats::bootstrap::{
     BootstrapResult, BootstrapSettings, IntervalMethod, Plan, bootstrap, bootstrap_mean,
 };
 use serde::Serialize;
+
+use crate::thousands;
 
 /// The metrics where none are named.
 pub const DEFAULT_METRICS: [&str; 7] =
@@ -196,6 +200,27 @@ pub enum LabelProblem {
     },
 }
 
+/// Reads predictions of several files, each with its options. Where models have equal names, their
+/// files are their names.
+pub fn read_predictions(
+    files: &[PathBuf],
+    options: impl Fn(&Path) -> ReadOptions,
+) -> Result<Vec<Predictions>, PredictionError> {
+    let mut found: Vec<(&PathBuf, Predictions)> = Vec::new();
+    for file in files {
+        found.extend(read(file, &options(file))?.into_iter().map(|one| (file, one)));
+    }
+    let names: Vec<String> = found.iter().map(|(_, one)| one.name.clone()).collect();
+    let twice = |name: &String| names.iter().filter(|other| *other == name).count() > 1;
+    for (at, (file, one)) in found.iter_mut().enumerate().filter(|(at, _)| twice(&names[*at])) {
+        one.name = match files.len() == names.len() {
+            true => file.display().to_string(),
+            false => format!("{} ({})", one.name, at + 1),
+        };
+    }
+    Ok(found.into_iter().map(|(_, one)| one).collect())
+}
+
 /// A model's predictions beside the votes, on the items that have both.
 #[derive(Clone, Debug)]
 pub struct Evaluated {
@@ -211,13 +236,40 @@ pub struct Evaluated {
     pub matched_items: usize,
     /// Predictions whose item has no votes.
     pub without_votes: usize,
-    /// What the numbers were taken for.
+    /// What the predictions are.
     pub kind: Kind,
+    /// Whether that was detected.
+    pub kind_detected: bool,
     /// How classes were matched.
     pub classes_matched: ClassesMatched,
     /// The name of each class in the file (or its column) and in the votes, in the votes' order.
     pub classes: Vec<(String, String)>,
     /// What was assumed or changed in reading and matching.
+    pub notes: Vec<Note>,
+}
+
+/// How the predictions of a model were read and matched with the votes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ModelReading {
+    /// The model.
+    pub model: String,
+    /// What its numbers are.
+    pub kind: Kind,
+    /// Whether that was detected.
+    pub kind_detected: bool,
+    /// How items were matched.
+    pub matched: Matched,
+    /// How many items have predictions and votes.
+    pub items: usize,
+    /// Those that are left out because another model does not predict them.
+    pub left_out: usize,
+    /// Predictions whose item has no votes.
+    pub without_votes: usize,
+    /// How classes were matched.
+    pub classes_matched: ClassesMatched,
+    /// The name of each class in the file (or its column) and in the votes.
+    pub classes: Vec<(String, String)>,
+    /// What was assumed or changed.
     pub notes: Vec<Note>,
 }
 
@@ -261,6 +313,39 @@ pub fn same_items(models: &[Evaluated]) -> bool {
 }
 
 impl Evaluated {
+    /// What was detected, and how many of so many items were matched.
+    pub fn note(&self, items: usize) -> String {
+        let kind = self.kind.name();
+        let how = if self.kind_detected { "detected" } else { "as said" };
+        let by = match self.matched {
+            Matched::ById => "by id",
+            Matched::ByPosition => "by position",
+        };
+        let (name, matched) = (&self.name, thousands(self.matched_items));
+        let mut line =
+            format!("{name}: {kind} ({how}), {matched} of {} items matched {by}", thousands(items));
+        if self.without_votes > 0 {
+            line += &format!("; {} predictions have no votes", thousands(self.without_votes));
+        }
+        line
+    }
+
+    /// How its predictions were read and matched.
+    pub fn reading(&self) -> ModelReading {
+        ModelReading {
+            model: self.name.clone(),
+            kind: self.kind,
+            kind_detected: self.kind_detected,
+            matched: self.matched,
+            items: self.matched_items,
+            left_out: self.matched_items - self.items.len(),
+            without_votes: self.without_votes,
+            classes_matched: self.classes_matched,
+            classes: self.classes.clone(),
+            notes: self.notes.clone(),
+        }
+    }
+
     /// The metrics that are asked for, without intervals.
     pub fn values(&self, options: &ScoreOptions) -> Result<Vec<Score>, ScoreError> {
         let scorer = self.scorer(options)?;
@@ -343,6 +428,7 @@ fn beside(
     };
     let judged = Judged::new(Arc::new(truth), output).map_err(failed)?;
     let Aligned { matched, items, without_votes, classes_matched, classes, notes, .. } = aligned;
+    let Predictions { kind, kind_detected, .. } = *predictions;
     Ok(Evaluated {
         name: name.clone(),
         judged,
@@ -350,7 +436,8 @@ fn beside(
         matched,
         matched_items,
         without_votes,
-        kind: predictions.kind,
+        kind,
+        kind_detected,
         classes_matched,
         classes,
         notes: predictions.notes.iter().cloned().chain(notes).collect(),
@@ -431,7 +518,7 @@ mod tests {
         let common = evaluate_common(&table, &models, &options).unwrap();
         assert!(same_items(&common));
         let found = compare_items(&common, &options, &dissensus_core::Silent).unwrap();
-        let counts = found.predicted.iter().map(|m| (m.items, m.left_out));
+        let counts = found.models.iter().map(|m| (m.items, m.left_out));
         assert_eq!((found.items, counts.collect::<Vec<_>>()), (2, vec![(3, 1), (3, 1)]));
     }
 }

@@ -1,34 +1,44 @@
 //! Figures of votes and of evaluated models: entropy, reliability diagrams, entropy scatters.
 
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use dissensus_io::FileError;
 use dissensus_measure::reliability::{Bin, Binning};
 use dissensus_measure::{Against, Scorer, Settings};
-use dissensus_report::figures::{
-    Drawing, Figure, Histogram, HistogramPanel, HistogramSeries, Key, Reliability, ReliabilityBin,
-    ReliabilityCurve, ReliabilityPanel, Scatter, ScatterPanel,
-};
+use dissensus_report::figures::{Figure, Form, Key, ReliabilityBin, ReliabilityCurve};
 use dissensus_stats::correlation::{CorrelationSettings, spearman};
 use dissensus_votes::summary::{BINS, Summary};
 
-use crate::{Evaluated, ScoreError};
+use crate::files::{plain_name, write};
+use crate::{Error, Evaluated, ScoreError, format_number};
 
 /// Points of a scatter; more only make the file large. Every n-th item is drawn beyond.
 const POINTS: usize = 5_000;
-
-/// A number for a table or title: four decimals, `∞`, and `–` where it is undefined.
-pub fn format_number(value: Option<f64>) -> String {
-    match value {
-        None => "–".to_owned(),
-        Some(v) if v.is_infinite() => if v > 0.0 { "∞" } else { "-∞" }.to_owned(),
-        Some(v) if v != 0.0 && v.abs() < 1e-4 => format!("{v:.1e}"),
-        Some(v) => format!("{v:.4}"),
-    }
-}
 
 impl Evaluated {
     /// The figures of this model with their names: `reliability` and `entropy`.
     pub fn figures(&self, settings: Settings) -> Result<[Figure; 2], ScoreError> {
         let scorer = Scorer::new(&self.judged, settings).map_err(|error| self.failed(error))?;
         Ok([reliability(&scorer, &self.name), scatter(self)?])
+    }
+
+    /// Draws the figures into a folder as SVG files, which are named after the model.
+    pub fn write_figures(
+        &self,
+        folder: &Path,
+        settings: Settings,
+        force: bool,
+    ) -> Result<Vec<PathBuf>, Error> {
+        std::fs::create_dir_all(folder).map_err(|error| FileError::new(folder, error))?;
+        let name = plain_name(&self.name, '-');
+        let drawn = self.figures(settings)?.map(|figure| {
+            let path =
+                folder.join(format!("{}-{}.svg", name.trim_matches(['-', '.']), figure.name));
+            let svg = figure.svg(Form::File);
+            write(&path, force, |out| out.write_all(svg.as_bytes())).map(|()| path)
+        });
+        Ok(drawn.into_iter().collect::<Result<_, FileError>>()?)
     }
 }
 
@@ -57,18 +67,9 @@ fn reliability(scorer: &Scorer<'_>, name: &str) -> Figure {
         ..ReliabilityCurve::default()
     };
     let curves = vec![curve(0, Against::Majority), curve(1, Against::Human)];
-    let panels = vec![ReliabilityPanel { curves, ..ReliabilityPanel::default() }];
-    Figure {
-        name: "reliability".into(),
-        title: format!("Reliability: {name} (smooth ECE {})", format_number(error)),
-        note: String::new(),
-        arms: arms.to_vec(),
-        drawing: Drawing::Reliability(Reliability {
-            panels,
-            x_title: "confidence of the prediction".into(),
-            y_title: "what came true".into(),
-        }),
-    }
+    let title = format!("Reliability: {name} (smooth ECE {})", format_number(error));
+    let titles = ["confidence of the prediction", "what came true"];
+    Figure::reliability("reliability", title, curves, titles)
 }
 
 fn scatter(model: &Evaluated) -> Result<Figure, ScoreError> {
@@ -80,21 +81,10 @@ fn scatter(model: &Evaluated) -> Result<Figure, ScoreError> {
         _ => spearman(x, y, &settings)?.r,
     };
     let most = (model.judged.truth().classes() as f64).ln();
-    let point = |(x, y): (&f64, &f64)| (String::new(), *x, *y);
-    let points = x.iter().zip(y).step_by(step).map(point).collect();
-    let panel = ScatterPanel { points, items: x.len(), ..ScatterPanel::default() };
-    Ok(Figure {
-        name: "entropy".into(),
-        title: format!("Entropy: {} (Spearman {})", model.name, format_number(rank)),
-        note: String::new(),
-        arms: Vec::new(),
-        drawing: Drawing::Scatter(Scatter {
-            panels: vec![panel],
-            x_title: "entropy of the votes (nats)".into(),
-            y_title: "entropy of the prediction (nats)".into(),
-            diagonal: Some(most),
-        }),
-    })
+    let points = x.iter().copied().zip(y.iter().copied()).step_by(step);
+    let title = format!("Entropy: {} (Spearman {})", model.name, format_number(rank));
+    let titles = ["entropy of the votes (nats)", "entropy of the prediction (nats)"];
+    Ok(Figure::agreement("entropy", title, points, titles, most))
 }
 
 /// A histogram of how much people disagree on the items of a vote file.
@@ -102,23 +92,8 @@ pub fn votes_figure(file: &str, summary: &Summary) -> Figure {
     let entropy = summary.entropy.as_ref();
     let mean = entropy.and_then(|e| e.mean_normalized);
     let counts = entropy.map_or(vec![0; BINS], |e| e.histogram.clone());
-    let panel = HistogramPanel {
-        from: 0.0,
-        to: 1.0,
-        series: vec![HistogramSeries { key: Key::default(), counts }],
-        mark: mean.map(|mean| (mean, format!("mean {mean:.3}"))),
-        ..HistogramPanel::default()
-    };
-    Figure {
-        name: "entropy".into(),
-        title: format!("How much people disagree: {}", file),
-        note: String::new(),
-        arms: Vec::new(),
-        drawing: Drawing::Histogram(Histogram {
-            panels: vec![panel],
-            x_title: "entropy of an item's votes, divided by its largest value".into(),
-            y_title: "items".into(),
-            counts: true,
-        }),
-    }
+    let mark = mean.map(|mean| (mean, format!("mean {mean:.3}")));
+    let title = format!("How much people disagree: {file}");
+    let titles = ["entropy of an item's votes, divided by its largest value", "items"];
+    Figure::counts("entropy", title, counts, mark, titles)
 }

@@ -39,23 +39,29 @@
 //! The crates below are re-exported as modules of the same names, for everything that is not a verb.
 
 mod blends_files;
+mod causes;
 mod compare;
 mod context;
 mod csv_files;
-mod data_error;
 mod deliver;
+mod demo;
 mod encoding;
 mod error;
 mod evaluate;
 mod fetch;
 mod figures;
+pub mod files;
 mod load;
+mod machine;
+mod maps;
+mod numbers;
 mod open;
+mod pages;
+mod predict;
 mod reporting;
-mod run_list;
 mod score;
 mod study;
-mod summary;
+pub mod tables;
 mod verbs;
 
 #[rustfmt::skip]
@@ -69,30 +75,44 @@ pub use {
 };
 
 pub use dissensus_core::{Cancel, Event, Progress, Silent, VoteTable};
-pub use dissensus_train::{FitOptions, RunPlan, Task, TrainError, Trained, fit_stored, run_jobs};
+pub use dissensus_studies::{
+    ArmMetric, ArmSummary, RunOrigin, RunSummary, SummaryColumn, summarize_runs,
+};
+pub use dissensus_train::{
+    FitOptions, Removal, RunDetails, RunFile, RunList, RunPlan, RunRow, Task, TrainError, Trained,
+    fit_stored, run_files, run_jobs, state_name,
+};
 
 pub use blends_files::{BLENDS_FILES, save_blends};
+pub use causes::causes;
 pub use compare::{
-    Difference, ItemComparison, PredictedItems, SeedComparison, SeedTest, compare_items,
-    compare_seeds,
+    Difference, ItemComparison, SeedComparison, SeedTest, compare_items, compare_seeds,
 };
 pub use context::LoadContext;
 pub use csv_files::{PredictionFile, baseline_csv, densities_csv, ood_scores_csv, predictions_csv};
-pub use data_error::DataError;
 pub use deliver::{DeliverOptions, Delivered, LabelFile, SparseDraw, deliver};
+pub use demo::{DEMO_VOTES, demo_sentences, demo_study, plan_demo, summarize_demo};
 pub use encoding::{ENCODERS, Source as EncoderSource, encode, open_encoder};
 pub use error::Error;
 pub use evaluate::{
-    DEFAULT_METRICS, Evaluated, ItemOverlap, LabelProblem, ScoreError, ScoreOptions, check_pair,
-    evaluate, evaluate_common, metrics, same_items,
+    DEFAULT_METRICS, Evaluated, ItemOverlap, LabelProblem, ModelReading, ScoreError, ScoreOptions,
+    check_pair, evaluate, evaluate_common, metrics, read_predictions, same_items,
 };
-pub use fetch::{fetch_data, fetch_named};
-pub use figures::{format_number, votes_figure};
-pub use load::{blends_material, load_material, load_task, read_inputs};
-pub use open::find_data;
+pub use fetch::{CachedFile, Fetchable, fetch_data, fetch_named};
+pub use figures::votes_figure;
+pub use load::{blends_material, data_of_keys, encode_data, load_material, load_task, read_inputs};
+pub use machine::{DeviceCheck, system};
+pub use maps::{DrawnMaps, MapOptions, draw_maps};
+pub use numbers::{
+    format_estimate, format_interval, format_number, format_significant, format_spread, thousands,
+};
+pub use open::ModelOpener;
+pub use pages::{images_page, run_page, votes_page};
+pub use predict::{ItemFeatures, PredictOptions, StoredPredictions, predict_stored};
 pub use reporting::{WrittenReport, report_tables, write_report};
-pub use run_list::{RunFile, RunRow, run_files, state_name};
 pub use score::{MetricScore, Scores, score};
-pub use study::{StudyEvent, StudyOptions, StudyOutcome, drop_weights, run_study, train_study};
-pub use summary::{ArmMetric, ArmSummary, RunSummary, SummaryColumn, ValueOf, summarize_runs};
+pub use study::{
+    StudyEvent, StudyOptions, StudyOutcome, check_stages, drop_weights, is_study_file, open_study,
+    plan_study, run_study, stored_study, train_study,
+};
 pub use verbs::{VERSION, environment, fit, read_votes};

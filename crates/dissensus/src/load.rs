@@ -4,21 +4,21 @@ use std::path::Path;
 
 use dissensus_core::{Keep, VoteTable};
 use dissensus_data::blends::{Blends, Settings};
-use dissensus_embed::Kind as Takes;
+use dissensus_embed::{Encoder, Kind as Takes};
 use dissensus_inputs::{Inputs, Joined, Matched, WITH_IMAGES, from_blends, from_dataset};
 use dissensus_labels::subset;
 use dissensus_measure::{Matrix, Targets, Truth};
 use dissensus_studies::Material;
 use dissensus_train::spec::{Data, DataSource, EntropyBins, InputReading, Reading};
-use dissensus_train::{Task, Voted};
+use dissensus_train::{Spec, Task, Voted};
 use dissensus_votes::ReadOptions;
 
 use crate::encoding::{Source, encode, open_encoder};
-use crate::{DataError, LoadContext};
+use crate::{Error, LoadContext, fetch_data};
 
 /// Everything that a study uses of the data that a spec names: votes and inputs, the texts or images
 /// behind them, and the true distributions of generated data.
-pub fn load_material(data: &Data, context: &LoadContext<'_>) -> Result<Material, DataError> {
+pub fn load_material(data: &Data, context: &LoadContext<'_>) -> Result<Material, Error> {
     if let (DataSource::Dataset(name), None, None, None, None) =
         (&data.source, &data.evaluate_on, &data.inputs, &data.encoder, data.subset)
         && name == "blends"
@@ -29,7 +29,7 @@ pub fn load_material(data: &Data, context: &LoadContext<'_>) -> Result<Material,
 }
 
 /// Generated data with the distributions that the votes were drawn from.
-pub fn blends_material(blends: &Blends) -> Result<Material, DataError> {
+pub fn blends_material(blends: &Blends) -> Result<Material, Error> {
     let (task, _) = Task::new("blends", blends.table(), &from_blends(blends)?)?;
     let known = blends.table().items();
     let rows = task.table().items().iter().filter_map(|id| known.position(id));
@@ -39,7 +39,7 @@ pub fn blends_material(blends: &Blends) -> Result<Material, DataError> {
     Ok(Material { truth: Some(truth), ..task.into() })
 }
 
-fn blends(data: &Data) -> Result<Blends, DataError> {
+fn blends(data: &Data) -> Result<Blends, Error> {
     let mut settings = Settings::default();
     if let Some(items) = data.items {
         settings.items = usize::try_from(items).unwrap_or(usize::MAX);
@@ -48,12 +48,15 @@ fn blends(data: &Data) -> Result<Blends, DataError> {
 }
 
 /// The votes and inputs that a spec names, matched by id. Progress notes say what was left out.
-pub fn load_task(data: &Data, context: &LoadContext<'_>) -> Result<Task, DataError> {
+pub fn load_task(data: &Data, context: &LoadContext<'_>) -> Result<Task, Error> {
     Ok(loaded(data, context)?.task)
 }
 
 /// The same, with the texts or pictures that an encoder was given.
-fn loaded(data: &Data, context: &LoadContext<'_>) -> Result<Material, DataError> {
+fn loaded(data: &Data, context: &LoadContext<'_>) -> Result<Material, Error> {
+    if let Some(options) = &context.fetch {
+        fetch_data(data, options, context.progress)?;
+    }
     if let Some(other) = &data.evaluate_on {
         return Ok(evaluated_on(data, other, context)?.into());
     }
@@ -72,13 +75,7 @@ fn loaded(data: &Data, context: &LoadContext<'_>) -> Result<Material, DataError>
         Some(encoder) => {
             let encoder = open_encoder(encoder, context)?;
             name = format!("{name} by {}", encoder.identity().name);
-            let source = match encoder.kind() {
-                Takes::Text => Source::Texts(match &data.source {
-                    DataSource::Dataset(name) => dissensus_inputs::texts(name, context.cache()?)?,
-                    DataSource::Files { .. } => std::mem::take(&mut texts),
-                }),
-                Takes::Image => Source::Pictures(own_inputs(data, context)?),
-            };
+            let source = source(data, encoder.kind(), std::mem::take(&mut texts), context)?;
             let vectors = encode(encoder, &source, &table, data.pair, context)?;
             encoded = Some(source);
             vectors
@@ -99,6 +96,39 @@ fn loaded(data: &Data, context: &LoadContext<'_>) -> Result<Material, DataError>
     Ok(material)
 }
 
+/// The vectors of the texts or images of these data, by this encoder instead of the one that they name.
+pub fn encode_data(
+    data: &Data,
+    encoder: Box<dyn Encoder>,
+    context: &LoadContext<'_>,
+) -> Result<Inputs, Error> {
+    let (table, texts) = votes(data, context)?;
+    let source = source(data, encoder.kind(), texts, context)?;
+    encode(encoder, &source, &table, data.pair, context)
+}
+
+/// What an encoder that takes this is given: the texts of the votes or of their dataset, or images.
+fn source(
+    data: &Data,
+    takes: Takes,
+    texts: Texts,
+    context: &LoadContext<'_>,
+) -> Result<Source, Error> {
+    Ok(match (takes, &data.source) {
+        (Takes::Text, DataSource::Dataset(name)) => {
+            Source::Texts(dissensus_inputs::texts(name, context.cache()?)?)
+        }
+        (Takes::Text, DataSource::Files { .. }) => Source::Texts(texts),
+        (Takes::Image, _) => Source::Pictures(own_inputs(data, context)?),
+    })
+}
+
+/// The `[data]` of a spec that has these keys.
+pub fn data_of_keys(keys: &[(&'static str, serde_json::Value)]) -> Result<Data, Error> {
+    let sets: Vec<String> = keys.iter().map(|(key, value)| format!("data.{key}={value}")).collect();
+    Ok(Spec::parse("[delivery]\nmethods = [\"soft\"]\n", "the options", &sets)?.data)
+}
+
 /// The first items, where only so many are wanted. Of generated data there are as many as asked for.
 fn first(table: VoteTable, data: &Data) -> VoteTable {
     match data.items.and_then(|n| usize::try_from(n).ok()) {
@@ -108,10 +138,10 @@ fn first(table: VoteTable, data: &Data) -> VoteTable {
 }
 
 /// What a spec names, with another dataset to be judged on.
-fn evaluated_on(data: &Data, other: &str, context: &LoadContext<'_>) -> Result<Task, DataError> {
+fn evaluated_on(data: &Data, other: &str, context: &LoadContext<'_>) -> Result<Task, Error> {
     let mut there = data.clone();
     (there.source, there.evaluate_on) = (DataSource::Dataset(other.to_owned()), None);
-    let read = |data: &Data| -> Result<(VoteTable, Inputs), DataError> {
+    let read = |data: &Data| -> Result<(VoteTable, Inputs), Error> {
         let table = first(votes(data, context)?.0, data);
         let inputs = own_inputs(data, context)?;
         report_notes(&inputs, context);
@@ -119,7 +149,7 @@ fn evaluated_on(data: &Data, other: &str, context: &LoadContext<'_>) -> Result<T
     };
     let (table, inputs) = read(data)?;
     let (other_table, other_inputs) =
-        read(&there).map_err(|error| DataError::EvaluatedOn(Box::new(error)))?;
+        read(&there).map_err(|error| Error::EvaluatedOn(Box::new(error)))?;
     let own = Voted { name: data.name(), table: &table, inputs: &inputs };
     let (task, joined) =
         Task::judged_on(own, Voted { name: other, table: &other_table, inputs: &other_inputs })?;
@@ -159,7 +189,7 @@ pub fn read_inputs(
     path: &Path,
     options: &dissensus_inputs::ReadOptions,
     context: &LoadContext<'_>,
-) -> Result<Inputs, DataError> {
+) -> Result<Inputs, Error> {
     let name = path.to_string_lossy();
     if !path.exists() && WITH_IMAGES.contains(&&*name) {
         return Ok(from_dataset(&name, context.cache()?)?);
@@ -168,7 +198,7 @@ pub fn read_inputs(
 }
 
 /// The inputs that a spec names, or those of its dataset.
-fn own_inputs(data: &Data, context: &LoadContext<'_>) -> Result<Inputs, DataError> {
+fn own_inputs(data: &Data, context: &LoadContext<'_>) -> Result<Inputs, Error> {
     match (&data.inputs, &data.source) {
         (Some(path), _) => {
             let InputReading { key, layout, id, by_position, resize } = data.inputs_reading.clone();
@@ -186,8 +216,8 @@ fn own_inputs(data: &Data, context: &LoadContext<'_>) -> Result<Inputs, DataErro
         (None, DataSource::Dataset(name)) if WITH_IMAGES.contains(&name.as_str()) => {
             Ok(from_dataset(name, context.cache()?)?)
         }
-        (None, DataSource::Dataset(name)) => Err(DataError::NoImages { dataset: name.clone() }),
-        (None, DataSource::Files { .. }) => Err(DataError::NoInputs),
+        (None, DataSource::Dataset(name)) => Err(Error::NoImages { dataset: name.clone() }),
+        (None, DataSource::Files { .. }) => Err(Error::NoInputs),
     }
 }
 
@@ -195,7 +225,7 @@ fn own_inputs(data: &Data, context: &LoadContext<'_>) -> Result<Inputs, DataErro
 type Texts = Vec<(String, Vec<String>)>;
 
 /// The votes, and texts that come along in a file of them.
-fn votes(data: &Data, context: &LoadContext<'_>) -> Result<(VoteTable, Texts), DataError> {
+fn votes(data: &Data, context: &LoadContext<'_>) -> Result<(VoteTable, Texts), Error> {
     match &data.source {
         DataSource::Dataset(name) if name == "blends" => {
             Ok((blends(data)?.table().clone(), Vec::new()))
@@ -208,15 +238,15 @@ fn votes(data: &Data, context: &LoadContext<'_>) -> Result<(VoteTable, Texts), D
 }
 
 /// A setting that the spec's reader has checked already.
-fn parsed<T: std::str::FromStr<Err = String>>(text: &str) -> Result<T, DataError> {
-    text.parse().map_err(|reason| DataError::Option { value: text.to_owned(), reason })
+fn parsed<T: std::str::FromStr<Err = String>>(text: &str) -> Result<T, Error> {
+    text.parse().map_err(|reason| Error::Option { value: text.to_owned(), reason })
 }
 
 fn read_votes(
     path: &Path,
     how: &Reading,
     context: &LoadContext<'_>,
-) -> Result<(VoteTable, Texts), DataError> {
+) -> Result<(VoteTable, Texts), Error> {
     let options = ReadOptions {
         format: how.format.clone(),
         item: how.item.clone(),

@@ -1,9 +1,7 @@
 //! From a study's results in a store to the files of a report.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use dissensus_io::{Durability, Existing, FileError, write_file};
 use dissensus_report::book::Book;
 use dissensus_report::figures::{self, Figure, Form};
 use dissensus_report::tables::{self, Table, Tally};
@@ -98,12 +96,7 @@ struct Folder<'a> {
 
 impl Folder<'_> {
     fn write(&mut self, name: &str, bytes: &[u8]) -> Result<(), Error> {
-        let path = self.root.join(name);
-        if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder).map_err(|error| FileError::new(folder, error))?;
-        }
-        write_file(&path, Existing::Replace, Durability::Process, |out| out.write_all(bytes))
-            .map_err(|error| FileError::new(&path, error))?;
+        crate::files::replace(&self.root.join(name), bytes)?;
         self.files += 1;
         Ok(())
     }

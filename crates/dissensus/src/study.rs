@@ -3,15 +3,81 @@
 use std::path::Path;
 
 use dissensus_core::{Cancel, Progress, Silent};
-use dissensus_inputs::{Inputs, ReadOptions};
+use dissensus_inputs::{Inputs, ReadOptions, WITH_IMAGES};
 use dissensus_io::FileError;
 use dissensus_store::{Store, Which};
 use dissensus_studies::{
-    Bench, Collected, Examined, Finals, Job, LoadError, Onlooker, Plan, distinct,
+    Collected, Examined, Finals, Job, LoadError, Material, Plan, PlanOptions, StageContext,
+    StageProgress, Study, distinct, files,
 };
+use dissensus_train::spec::{Checkpoint, Data, Run};
 use dissensus_train::{EndedJob, JobOptions, OpenDevice, RunJob, run_jobs};
 
-use crate::{Error, LoadContext, VERSION, environment, read_inputs};
+use crate::{Error, LoadContext, VERSION, environment, fetch_named, load_material, read_inputs};
+
+/// Whether this is the path of a study's file rather than the name of a study.
+pub fn is_study_file(study: &str) -> bool {
+    Path::new(study).is_file() || study.contains(['/', '\\']) || study.ends_with(".toml")
+}
+
+/// A study by its file, or a built-in one by its name.
+pub fn open_study(study: &str) -> Result<Study, Error> {
+    Ok(match is_study_file(study) {
+        true => Study::read(Path::new(study))?,
+        false => Study::builtin(study)?,
+    })
+}
+
+/// A study as it was run and stored: by its name, or the only one; or another file for the same runs.
+pub fn stored_study(store: &Store, study: Option<&str>) -> Result<Study, Error> {
+    if let Some(file) = study.filter(|study| is_study_file(study)) {
+        return Ok(Study::read_stored(Path::new(file))?);
+    }
+    let (known, path) = (store.studies()?, || store.path().to_owned());
+    let name = match (study, &known[..]) {
+        (Some(name), _) => name.to_owned(),
+        (None, [one]) => one.clone(),
+        (None, _) => return Err(Error::OneStudy { store: path(), known }),
+    };
+    let text = match known.contains(&name) {
+        true => store.study(&name)?.read(files::STUDY)?,
+        false => None,
+    };
+    let Some(text) = text else { return Err(Error::NoStudy { store: path(), name, known }) };
+    Ok(Study::parse_stored(&String::from_utf8_lossy(&text), &format!("the stored study {name}"))?)
+}
+
+/// A study with its data, which are downloaded first where the context says so.
+pub fn plan_study<'s>(
+    study: &'s Study,
+    options: &PlanOptions,
+    context: &LoadContext<'_>,
+) -> Result<Plan<'s>, Error> {
+    let mut load =
+        |data: &Data| -> Result<Material, LoadError> { Ok(load_material(data, context)?) };
+    Ok(study.plan(options, &mut load)?)
+}
+
+/// Checks that the inputs which stages need after training are there, or downloads them.
+pub fn check_stages(
+    plan: &Plan<'_>,
+    store: &Store,
+    context: &LoadContext<'_>,
+) -> Result<(), Error> {
+    for name in plan.needs(store)? {
+        if let Some(options) = &context.fetch {
+            fetch_named(name, options, context.progress)?;
+        }
+        let name = name.to_owned();
+        if WITH_IMAGES.contains(&name.as_str()) {
+            dissensus_data::locate(&name, context.cache()?)
+                .map_err(|source| Error::Stage { name, source })?;
+        } else if !Path::new(&name).exists() {
+            return Err(Error::StagePath { name }.into());
+        }
+    }
+    Ok(())
+}
 
 /// What happens while the runs of a study are trained.
 pub enum StudyEvent<'a> {
@@ -23,6 +89,46 @@ pub enum StudyEvent<'a> {
     Training(&'a [RunJob<'a>]),
     /// A run ended.
     Ended(&'a EndedJob),
+    /// A stage begins to examine so many runs or groups of runs.
+    StageStarted {
+        /// The stage.
+        stage: &'a str,
+        /// How many.
+        total: usize,
+    },
+    /// A stage examines a run.
+    StageAdvanced {
+        /// The run, and what is being done.
+        detail: String,
+    },
+    /// A stage is done with a run; why not, where it failed.
+    StageEnded {
+        /// The run.
+        label: &'a str,
+        /// Why it failed.
+        failed: Option<&'a str>,
+    },
+}
+
+/// Passes on what stages report.
+struct Stages<'a> {
+    on_event: &'a (dyn Fn(StudyEvent<'_>) + Sync),
+}
+
+impl StageProgress for Stages<'_> {
+    fn begun(&mut self, stage: &str, total: usize) {
+        (self.on_event)(StudyEvent::StageStarted { stage, total });
+    }
+
+    fn looking(&mut self, label: &str, task: &str, done: u64, total: Option<u64>) {
+        let total = total.map_or(String::new(), |total| format!("/{total}"));
+        let detail = format!("{label}, {task} {done}{total}");
+        (self.on_event)(StudyEvent::StageAdvanced { detail });
+    }
+
+    fn looked(&mut self, label: &str, failed: Option<&str>) {
+        (self.on_event)(StudyEvent::StageEnded { label, failed });
+    }
 }
 
 /// Where and how a study is run; nothing of it changes a result.
@@ -31,6 +137,12 @@ pub struct StudyOptions<'a> {
     pub device: &'a OpenDevice,
     /// How many runs at once; `None` for what the device does best.
     pub jobs: Option<usize>,
+    /// Threads of all runs together; `None` for all cores.
+    pub threads: Option<usize>,
+    /// When runs save a checkpoint.
+    pub checkpoint: Checkpoint,
+    /// Whether runs write TensorBoard curves into their own folders.
+    pub tensorboard: bool,
     /// A folder for TensorBoard curves, with one folder per run.
     pub curves: Option<&'a Path>,
     /// Receives the progress of every run, in epochs.
@@ -44,8 +156,29 @@ pub struct StudyOptions<'a> {
 impl<'a> StudyOptions<'a> {
     /// The defaults.
     pub fn new(device: &'a OpenDevice) -> Self {
-        let (progress, cancel) = (&Silent, Cancel::new());
-        Self { device, jobs: None, curves: None, progress, cancel, on_event: &|_| {} }
+        Self {
+            device,
+            jobs: None,
+            threads: None,
+            checkpoint: Checkpoint::Auto,
+            tensorboard: false,
+            curves: None,
+            progress: &Silent,
+            cancel: Cancel::new(),
+            on_event: &|_| {},
+        }
+    }
+
+    /// As the study's `[run]` says, on this device.
+    pub fn of(run: &Run, device: &'a OpenDevice) -> Self {
+        let size = |n: Option<u64>| n.and_then(|n| usize::try_from(n).ok());
+        Self {
+            jobs: size(run.jobs),
+            threads: size(run.threads),
+            checkpoint: run.checkpoint,
+            tensorboard: run.tensorboard,
+            ..Self::new(device)
+        }
     }
 }
 
@@ -65,7 +198,6 @@ pub fn run_study(
     plan: &Plan<'_>,
     store: &Store,
     options: &StudyOptions<'_>,
-    onlooker: &mut dyn Onlooker,
 ) -> Result<StudyOutcome, Error> {
     let ended = train_study(plan, store, options)?;
     let inputs = |name: &str| -> Result<Inputs, LoadError> {
@@ -73,8 +205,9 @@ pub fn run_study(
         Ok(read_inputs(Path::new(name), &ReadOptions::default(), &context)?)
     };
     let device = options.device;
-    let bench = Bench::new(device.device(), !device.is_gpu(), &inputs);
-    let examined = plan.examine(store, &bench, &options.cancel, onlooker)?;
+    let context = StageContext::new(device.device(), !device.is_gpu(), &inputs);
+    let mut stages = Stages { on_event: options.on_event };
+    let examined = plan.examine(store, &context, &options.cancel, &mut stages)?;
     let collected = plan.collect(store, &environment())?;
     Ok(StudyOutcome { ended, examined, collected })
 }
@@ -89,6 +222,9 @@ pub fn train_study(
         let jobs = JobOptions {
             version: VERSION,
             jobs: options.jobs,
+            threads: options.threads,
+            checkpoint: options.checkpoint,
+            tensorboard: options.tensorboard,
             curves: options.curves,
             progress: options.progress,
             cancel: options.cancel.clone(),

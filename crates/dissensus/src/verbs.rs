@@ -39,5 +39,5 @@ pub fn fit(
     options: &FitOptions<'_>,
 ) -> Result<Trained, Error> {
     let (task, _) = Task::new(inputs.name(), votes, inputs)?;
-    Ok(dissensus_train::fit(&task, plan, device, options, &mut [])?)
+    Ok(dissensus_train::fit(&task, plan, device, options)?)
 }

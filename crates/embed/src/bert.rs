@@ -21,7 +21,7 @@ use rayon::prelude::*;
 use self::settings::{Config, Pooling, Settings};
 use self::tokenizer::Tokenizer;
 use crate::transformer::{
-    Layer, Linear, Norm, Shape, Stack, Weights, Work, folder_name, read, sha256, unit,
+    Layer, Linear, Norm, Shape, Stack, Weights, Work, config, folder_name, read, sha256, unit,
 };
 use crate::{EmbedError, Encoder, Identity, Kind, Progress};
 
@@ -61,7 +61,7 @@ impl Bert {
     /// Opens a folder with `config.json`, `model.safetensors` and `tokenizer.json`; the files of
     /// sentence-transformers are used where they are.
     pub fn open(folder: &Path) -> Result<Self, EmbedError> {
-        let (config, shape) = Config::read(folder)?;
+        let (config, shape) = config(folder, Config::shape)?;
         let settings = Settings::read(folder, &config)?;
         let (path, vocabulary) = read(folder, "tokenizer.json")?;
         let tokenizer = Tokenizer::read(&path, &vocabulary, config.vocab_size)?;
@@ -78,7 +78,6 @@ impl Bert {
         let weights = Weights::open(&path, &bytes, &["", "bert."], probe)?;
         let arch = Arch::new();
         let width = shape.width;
-        let norm = |name: &str| norm(&weights, name, width, config.layer_norm_eps);
         let layers = (0..config.num_hidden_layers)
             .map(|at| layer(&weights, at, shape, arch, config.layer_norm_eps))
             .collect::<Result<_, _>>()?;
@@ -93,7 +92,7 @@ impl Bert {
         for place in places.chunks_exact_mut(width) {
             place.iter_mut().zip(&types).for_each(|(x, t)| *x += t);
         }
-        let norm = norm("embeddings.LayerNorm")?;
+        let norm = Norm::read(&weights, "embeddings.LayerNorm", width, config.layer_norm_eps)?;
         let identity = identity(folder, &config, &settings, &vocabulary, &bytes);
         let stack = Stack { shape, layers };
         Ok(Self { identity, settings, tokenizer, arch, width, pieces, places, norm, stack })
@@ -171,11 +170,6 @@ fn pool(pooling: Pooling, tokens: &[f32], vector: &mut [f32]) {
     vector.iter_mut().for_each(|sum| *sum /= by);
 }
 
-fn norm(weights: &Weights<'_>, name: &str, width: usize, epsilon: f32) -> Result<Norm, EmbedError> {
-    let get = |part: &str| weights.get(&format!("{name}.{part}"), &[width]);
-    Ok(Norm { weight: get("weight")?, bias: get("bias")?, epsilon })
-}
-
 fn layer(
     weights: &Weights<'_>,
     at: usize,
@@ -184,7 +178,7 @@ fn layer(
     epsilon: f32,
 ) -> Result<Layer, EmbedError> {
     let name = |part: &str| format!("encoder.layer.{at}.{part}");
-    let norm = |part: &str| norm(weights, &name(part), shape.width, epsilon);
+    let norm = |part: &str| Norm::read(weights, &name(part), shape.width, epsilon);
     let linear = |parts: &[&str], inputs: usize, outputs: usize| {
         let (mut weight, mut bias) = (Vec::new(), Vec::new());
         for part in parts {

@@ -20,7 +20,7 @@ use self::settings::Config;
 pub use self::settings::Preprocessing;
 use crate::images::{Cut, Filter, resize};
 use crate::transformer::{
-    Layer, Linear, Norm, Shape, Stack, Weights, Work, folder_name, read, sha256,
+    Layer, Linear, Norm, Shape, Stack, Weights, Work, config, folder_name, read, sha256,
 };
 use crate::{EmbedError, Encoder, Identity, Image, Kind, Progress};
 
@@ -57,7 +57,7 @@ impl Vit {
 
     /// The same, with images prepared another way.
     pub fn open_with(folder: &Path, preprocessing: Preprocessing) -> Result<Self, EmbedError> {
-        let (config, shape) = Config::read(folder)?;
+        let (config, shape) = config(folder, Config::shape)?;
         let patch = config.patch_size;
         preprocessing.check(patch)?;
         let (path, bytes) = read(folder, "model.safetensors")?;
@@ -87,7 +87,7 @@ impl Vit {
         let layers = (0..config.num_hidden_layers)
             .map(|at| layer(&weights, at, shape, arch, &config))
             .collect::<Result<_, _>>()?;
-        let norm = norm(&weights, "layernorm", width, config.layer_norm_eps)?;
+        let norm = Norm::read(&weights, "layernorm", width, config.layer_norm_eps)?;
         // The number goes up with any change that moves a bit of a vector: vectors are kept by this.
         let mut hash = ContentHash::new("dissensus dinov2 encoder 1");
         hash.text(&sha256(&bytes));
@@ -150,11 +150,6 @@ struct Room {
     work: Work,
 }
 
-fn norm(weights: &Weights<'_>, name: &str, width: usize, epsilon: f32) -> Result<Norm, EmbedError> {
-    let get = |part: &str| weights.get(&format!("{name}.{part}"), &[width]);
-    Ok(Norm { weight: get("weight")?, bias: get("bias")?, epsilon })
-}
-
 fn layer(
     weights: &Weights<'_>,
     at: usize,
@@ -163,7 +158,7 @@ fn layer(
     config: &Config,
 ) -> Result<Layer, EmbedError> {
     let name = |part: &str| format!("encoder.layer.{at}.{part}");
-    let norm = |part: &str| norm(weights, &name(part), shape.width, config.layer_norm_eps);
+    let norm = |part: &str| Norm::read(weights, &name(part), shape.width, config.layer_norm_eps);
     let (width, inner) = (shape.width, shape.inner);
     let pair = |part: &str, inputs: usize, outputs: usize, with_bias: bool| {
         let weight = weights.get(&name(&format!("{part}.weight")), &[outputs, inputs])?;

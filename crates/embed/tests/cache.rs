@@ -88,7 +88,7 @@ fn refs(names: &[String]) -> Vec<&str> {
 }
 
 fn open(folder: &Path) -> Cached<Made> {
-    Cached::new(Made::new(5), &Cache::open(folder).unwrap()).unwrap()
+    Cached::new(Box::new(Made::new(5)), &Cache::open(folder).unwrap()).unwrap()
 }
 
 fn bits(cached: &Cached<Made>, texts: &[&str]) -> Vec<u32> {
@@ -160,7 +160,7 @@ fn what_was_made_before_an_error_is_kept() {
     let texts = refs(&names);
     let cache = Cache::open(folder.path()).unwrap();
     let failing = Made { bad: Some("text 7"), ..Made::new(5) };
-    let cached = Cached::new(failing, &cache).unwrap().with_block(4);
+    let cached = Cached::new(Box::new(failing), &cache).unwrap().with_block(4);
     let error = cached.texts(&texts, &mut |_| true).unwrap_err();
     assert!(matches!(&error, EmbedError::Input(text) if text == "bad text"), "{error}");
     assert_eq!(cached.stats(), Stats { hits: 0, misses: 7 });
@@ -241,7 +241,7 @@ fn foreign_files_and_widths_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let cache = Cache::open(folder.path().join("made/for/it")).unwrap();
     bits(&open(cache.folder()), &["a"]);
-    let wide = Cached::new(Made::new(6), &cache).unwrap();
+    let wide = Cached::new(Box::new(Made::new(6)), &cache).unwrap();
     let error = wide.texts(&["a", "b"], &mut |_| true).unwrap_err();
     let text = error.to_string();
     assert!(text.contains("holds vectors of 5 numbers, made up gives 6"), "{text}");
@@ -250,7 +250,7 @@ fn foreign_files_and_widths_are_refused() {
     other.identity.digest = "1f".repeat(32);
     let theirs = cache.folder().join(format!("{}.vectors", other.identity.digest));
     std::fs::copy(file(cache.folder()), &theirs).unwrap();
-    let refused = |made: Made| match Cached::new(made, &cache) {
+    let refused = |made: Made| match Cached::new(Box::new(made), &cache) {
         Err(EmbedError::Cache(error)) => error,
         _ => panic!("it should be refused"),
     };

@@ -21,6 +21,7 @@ use crate::models::Model;
 use crate::network::{Builder, Network, Op, Shape};
 use crate::optimizer::Optimizer;
 use crate::random;
+use crate::scalar::Real;
 
 /// How much is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -307,12 +308,13 @@ impl Material {
     }
 }
 
-fn widened(state: &State<f32>) -> State<f64> {
-    let wide = |values: &[f32]| values.iter().map(|&v| f64::from(v)).collect();
+/// A state in numbers of another type.
+fn converted<A: Real, B: Real>(state: &State<A>) -> State<B> {
+    let all = |values: &Vec<A>| values.iter().map(|&v| B::of(v.wide())).collect();
     State {
-        parameters: wide(&state.parameters),
-        statistics: wide(&state.statistics),
-        slots: state.slots.iter().map(|slot| wide(slot)).collect(),
+        parameters: all(&state.parameters),
+        statistics: all(&state.statistics),
+        slots: state.slots.iter().map(all).collect(),
         steps: state.steps,
     }
 }
@@ -379,6 +381,17 @@ const SGD: Optimizer = Optimizer::Sgd { momentum: 0.9, nesterov: true, weight_de
 const ADAM: Optimizer =
     Optimizer::Adam { beta1: 0.9, beta2: 0.999, epsilon: 0.1, weight_decay: 1e-4 };
 
+/// What is compared after ten steps of an optimizer.
+macro_rules! names {
+    ($optimizer:literal) => {
+        [
+            concat!("losses of ten steps, ", $optimizer),
+            concat!("weights after ten steps, ", $optimizer),
+            concat!("statistics after ten steps, ", $optimizer),
+        ]
+    };
+}
+
 impl Case<'_> {
     fn settings(&self, optimizer: Optimizer) -> Settings {
         Settings { precision: self.precision, batch: BATCH, optimizer, threads: 0 }
@@ -390,7 +403,7 @@ impl Case<'_> {
     }
 
     fn reference(&self, optimizer: Optimizer) -> Result<CpuRunner<f64>, EngineError> {
-        let state = widened(&State::fresh(self.network, &optimizer, SEED));
+        let state = converted::<f32, f64>(&State::fresh(self.network, &optimizer, SEED));
         let settings = Settings { precision: Precision::F32, ..self.settings(optimizer) };
         CpuRunner::new(self.network, &self.material.data, &settings, state)
     }
@@ -401,24 +414,23 @@ impl Case<'_> {
         // Move the statistics away from where they start.
         let frozen = Targets::Distributions(&m.shares);
         own.train(&m.epoch(0, frozen, false))?;
-        wanted.train_epoch(&m.epoch(0, frozen, false))?;
-        own.restore(narrowed(wanted.current()))?;
-        wanted.set(widened(&narrowed(wanted.current())))?;
+        wanted.train(&m.epoch(0, frozen, false))?;
+        own.restore(converted(wanted.current()))?;
+        wanted.restore(converted(&converted::<f64, f32>(wanted.current())))?;
 
         let rows: Vec<u32> = (3..ROWS as u32 - 4).collect();
         let goal = Targets::Distributions(&m.shares);
-        tell("logits", distance(&own.logits(&rows)?, &wanted.all_logits(&rows)?));
-        let features = wanted.values(self.network.features(), &rows)?;
-        tell("features", distance(&own.features(&rows)?, &features));
+        tell("logits", distance(&own.logits(&rows)?, &wanted.logits(&rows)?));
+        tell("features", distance(&own.features(&rows)?, &wanted.features(&rows)?));
         let (loss, _) = own.gradient(&rows, goal)?;
-        let (true_loss, _) = wanted.mean_gradient(&rows, goal, Mode::Eval)?;
+        let (true_loss, _) = wanted.gradient(&rows, goal)?;
         tell("loss", distance(&[loss as f32], &[true_loss]));
         let mut draw = Stream::new([SEED, random::INIT], [7, 0, 0]);
         let wide: Vec<f64> =
             (0..self.network.parameter_count()).map(|_| f64::from(draw.normal() as f32)).collect();
         let direction: Vec<f32> = wide.iter().map(|&v| v as f32).collect();
         if self.network.last_map().is_ok() {
-            tell("maps", distance(&own.maps(&rows)?.values, &wanted.map_values(&rows)?));
+            tell("maps", distance(&own.maps(&rows)?.values, &wanted.maps(&rows)?.values));
         }
         // Where the input of a ReLU is nearly 0, rounding decides on which side it falls, and the
         // slope jumps. Of three groups of rows, each of several batches, the middle one counts.
@@ -426,13 +438,13 @@ impl Case<'_> {
         let [mut slopes, mut inputs, mut moved] = [const { Vec::new() }; 3];
         for rows in groups() {
             let (_, gradient) = own.gradient(rows, goal)?;
-            let (_, true_gradient) = wanted.mean_gradient(rows, goal, Mode::Eval)?;
+            let (_, true_gradient) = wanted.gradient(rows, goal)?;
             slopes.push(distance(&gradient, &true_gradient));
             let found = own.input_gradient(rows, goal)?;
-            inputs.push(distance(&found, &wanted.input_slopes(rows, goal)?));
+            inputs.push(distance(&found, &wanted.input_gradient(rows, goal)?));
             // A step that bfloat16 has.
             let found = own.perturbed(rows, 10.0, 0.0625)?;
-            moved.push(distance(&found, &wanted.perturbed_logits(rows, 10.0, 0.0625)?));
+            moved.push(distance(&found, &wanted.perturbed(rows, 10.0, 0.0625)?));
         }
         tell("gradient", middle(slopes));
         tell("input gradient", middle(inputs));
@@ -441,34 +453,21 @@ impl Case<'_> {
         if self.network.statistic_count() > 0 {
             let before = own.state()?;
             own.refresh(&rows, BATCH - 2)?;
-            wanted.new_statistics(&rows, BATCH - 2)?;
+            wanted.refresh(&rows, BATCH - 2)?;
             let after = own.state()?;
             tell("new statistics", distance(&after.statistics, &wanted.current().statistics));
             let same = State { statistics: before.statistics.clone(), ..after } == before;
-            tell("same weights after new statistics", if same { 0.0 } else { f64::INFINITY });
+            tell("same weights after new statistics", exactly(same));
         }
 
-        for (optimizer, soft, losses, weights, statistics) in [
-            (
-                SGD,
-                true,
-                "losses of ten steps, SGD",
-                "weights after ten steps, SGD",
-                "statistics after ten steps, SGD",
-            ),
-            (
-                ADAM,
-                false,
-                "losses of ten steps, Adam",
-                "weights after ten steps, Adam",
-                "statistics after ten steps, Adam",
-            ),
-        ] {
+        for (optimizer, soft, [losses, weights, statistics]) in
+            [(SGD, true, names!("SGD")), (ADAM, false, names!("Adam"))]
+        {
             let (mut own, mut wanted) = (self.runner(optimizer)?, self.reference(optimizer)?);
             let (mut found, mut expected) = (Vec::new(), Vec::new());
             for epoch in m.ten_steps(soft) {
                 found.push(own.train(&epoch)? as f32);
-                expected.push(wanted.train_epoch(&epoch)?);
+                expected.push(wanted.train(&epoch)?);
             }
             let (state, truth) = (own.state()?, wanted.current());
             tell(losses, distance(&found, &expected));
@@ -490,7 +489,7 @@ impl Case<'_> {
         tell: &mut dyn FnMut(&'static str, f64),
     ) -> Result<(), EngineError> {
         let goal = Targets::Distributions(&self.material.shares);
-        let state = narrowed(wanted.current());
+        let state: State<f32> = converted(wanted.current());
         let settings = Settings { batch: FEW, ..self.settings(SGD) };
         let mut own =
             self.device.runner(self.network, &self.material.data, &settings, state.clone())?;
@@ -501,77 +500,68 @@ impl Case<'_> {
         let mut same = true;
         for rows in rows.chunks(rows.len().div_ceil(3)) {
             let product = own.hessian_product(rows, goal, directions[0])?;
-            let truth = wanted.product(rows, goal, Mode::Eval, &wides[0])?;
+            let truth = wanted.hessian_product(rows, goal, &wides[0])?;
             first.push(distance(&product, &truth));
             let along = own.hessian_product(rows, goal, directions[1])?;
-            let truth = wanted.product(rows, goal, Mode::Eval, &wides[1])?;
+            let truth = wanted.hessian_product(rows, goal, &wides[1])?;
             second.push(distance(&along, &truth));
             same &= own.hessian_product(rows, goal, directions[0])? == product;
             own.gradient(rows, goal)?;
             same &= own.hessian_product(rows, goal, directions[0])? == product;
             own.restore(other.clone())?;
-            wanted.set(widened(&other))?;
+            wanted.restore(converted(&other))?;
             let product = own.hessian_product(rows, goal, directions[0])?;
-            let truth = wanted.product(rows, goal, Mode::Eval, &wides[0])?;
+            let truth = wanted.hessian_product(rows, goal, &wides[0])?;
             changed.push(distance(&product, &truth));
             own.restore(state.clone())?;
-            wanted.set(widened(&state))?;
+            wanted.restore(converted(&state))?;
         }
         tell("Hessian product", middle(first));
         tell("Hessian product, another direction", middle(second));
         tell("Hessian product, other weights", middle(changed));
-        tell("same product again", if same { 0.0 } else { f64::INFINITY });
+        tell("same product again", exactly(same));
         Ok(())
     }
 
     /// What has to be the same to the last bit.
     fn exact(&self, tell: &mut dyn FnMut(&'static str, f64)) -> Result<(), EngineError> {
         let m = self.material;
-        let answer = |same: bool| if same { 0.0 } else { f64::INFINITY };
-        let drawn = |draw: u64| -> Vec<u16> {
-            (0..ROWS).map(|row| m.votes.class(row, draw).unwrap_or(0)).collect()
+        let drawn = |draw: u64| m.epoch(draw, Targets::Drawn(&m.votes, draw), false);
+        let after_five = |stop: Option<u64>| -> Result<State<f32>, EngineError> {
+            let mut run = self.runner(SGD)?;
+            for draw in 0..5 {
+                if stop == Some(draw) {
+                    let state = run.state()?;
+                    run = self.runner(SGD)?;
+                    run.restore(state)?;
+                }
+                run.train(&drawn(draw))?;
+            }
+            run.state()
         };
-        let (mut own, mut given) = (self.runner(SGD)?, self.runner(SGD)?);
+        let after = after_five(None)?;
+        let mut given = self.runner(SGD)?;
         for draw in 0..5 {
-            let labels = drawn(draw);
-            own.train(&m.epoch(draw, Targets::Drawn(&m.votes, draw), false))?;
+            let class = |row| m.votes.class(row, draw).unwrap_or(0);
+            let labels: Vec<u16> = (0..ROWS).map(class).collect();
             given.train(&m.epoch(draw, Targets::Classes(&labels), false))?;
         }
-        let after = own.state()?;
-        tell("same labels drawn as by the host", answer(after == given.state()?));
-        let mut again = self.runner(SGD)?;
-        for draw in 0..5 {
-            again.train(&m.epoch(draw, Targets::Drawn(&m.votes, draw), false))?;
-        }
-        tell("same bits in a second run", answer(after == again.state()?));
-        let mut resumed = self.runner(SGD)?;
-        for draw in 0..5 {
-            if draw == 3 {
-                let state = resumed.state()?;
-                resumed = self.runner(SGD)?;
-                resumed.restore(state)?;
-            }
-            resumed.train(&m.epoch(draw, Targets::Drawn(&m.votes, draw), false))?;
-        }
-        tell("same bits after stopping and going on", answer(after == resumed.state()?));
+        tell("same labels drawn as by the host", exactly(after == given.state()?));
+        tell("same bits in a second run", exactly(after == after_five(None)?));
+        tell("same bits after stopping and going on", exactly(after == after_five(Some(3))?));
         Ok(())
     }
+}
+
+/// How far off what has to be the same is.
+fn exactly(same: bool) -> f64 {
+    if same { 0.0 } else { f64::INFINITY }
 }
 
 /// The one in the middle.
 fn middle(mut all: Vec<f64>) -> f64 {
     all.sort_by(f64::total_cmp);
     all.get(all.len() / 2).copied().unwrap_or(f64::INFINITY)
-}
-
-fn narrowed(state: &State<f64>) -> State<f32> {
-    let narrow = |values: &[f64]| values.iter().map(|&v| v as f32).collect();
-    State {
-        parameters: narrow(&state.parameters),
-        statistics: narrow(&state.statistics),
-        slots: state.slots.iter().map(|slot| narrow(slot)).collect(),
-        steps: state.steps,
-    }
 }
 
 #[cfg(test)]

@@ -114,6 +114,43 @@ pub enum Targets<'a> {
     Drawn(&'a Votes, u64),
 }
 
+impl Targets<'_> {
+    /// Checks that these rows, which are some of the examples, have targets of so many classes.
+    pub(crate) fn check(
+        &self,
+        rows: &[u32],
+        examples: usize,
+        classes: usize,
+    ) -> Result<(), EngineError> {
+        let refuse = |text: String| Err(EngineError::Data(text));
+        match *self {
+            Targets::Distributions(table) if table.len() != examples * classes => refuse(format!(
+                "{} numbers as targets of {examples} examples of {classes} classes",
+                table.len()
+            )),
+            Targets::Classes(labels) if labels.len() != examples => {
+                refuse(format!("{} labels for {examples} examples", labels.len()))
+            }
+            Targets::Classes(labels) => {
+                match rows.iter().find(|&&row| usize::from(labels[row as usize]) >= classes) {
+                    Some(row) => refuse(format!("row {row} has a label beyond {classes} classes")),
+                    None => Ok(()),
+                }
+            }
+            Targets::Distributions(_) => Ok(()),
+            Targets::Drawn(votes, _) => votes.check(rows, examples, classes),
+        }
+    }
+}
+
+/// Refuses rows that are not there.
+pub(crate) fn check_rows(rows: &[u32], examples: usize) -> Result<(), EngineError> {
+    match rows.iter().find(|&&row| row as usize >= examples) {
+        Some(row) => Err(EngineError::Data(format!("row {row} of {examples} examples"))),
+        None => Ok(()),
+    }
+}
+
 /// The votes on every row one by one, and how one of them becomes its class in draw d. It stays the
 /// same for a whole run, so a device takes it once.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -325,16 +362,16 @@ pub struct Settings {
 
 /// What a prediction needs: parameters and batch statistics, flat.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Weights {
+pub struct Weights<F = f32> {
     /// The parameters.
-    pub parameters: Vec<f32>,
+    pub parameters: Vec<F>,
     /// The batch statistics.
-    pub statistics: Vec<f32>,
+    pub statistics: Vec<F>,
 }
 
 /// What the last pooling of a network reads, N×H×W×C.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Maps {
+pub struct Maps<F = f32> {
     /// Height of each.
     pub height: usize,
     /// Width of each.
@@ -342,12 +379,12 @@ pub struct Maps {
     /// Channels of each.
     pub channels: usize,
     /// All numbers.
-    pub values: Vec<f32>,
+    pub values: Vec<F>,
 }
 
-impl Maps {
+impl<F> Maps<F> {
     /// Numbers as the maps of this network.
-    pub(crate) fn of(network: &Network, values: Vec<f32>) -> Result<Self, EngineError> {
+    pub(crate) fn of(network: &Network, values: Vec<F>) -> Result<Self, EngineError> {
         let (height, width, channels) = match network.nodes()[network.last_map()?].shape {
             Shape::Map { height, width, channels } => (height, width, channels),
             Shape::Flat { width } => (1, 1, width),
@@ -387,10 +424,7 @@ pub(crate) fn check_refresh(
         let text = format!("statistics of {} rows of {examples} examples", rows.len());
         return Err(EngineError::Data(text));
     }
-    match rows.iter().find(|&&row| row as usize >= examples) {
-        Some(row) => Err(EngineError::Data(format!("row {row} of {examples} examples"))),
-        None => Ok(()),
-    }
+    check_rows(rows, examples)
 }
 
 /// Where runs happen.
@@ -433,8 +467,8 @@ pub trait Device: Send + Sync {
     }
 }
 
-/// One run on one device.
-pub trait Runner: Send {
+/// One run on one device, in numbers of type F: f32 to train, f64 to check.
+pub trait Runner<F = f32>: Send {
     /// Whether it would rather draw labels itself ([`Targets::Drawn`]) than be given them.
     fn draws(&self) -> bool {
         false
@@ -444,24 +478,21 @@ pub trait Runner: Send {
     fn train(&mut self, epoch: &Epoch<'_>) -> Result<f64, EngineError>;
 
     /// The logits of these rows, one row of classes each.
-    fn logits(&mut self, rows: &[u32]) -> Result<Vec<f32>, EngineError>;
+    fn logits(&mut self, rows: &[u32]) -> Result<Vec<F>, EngineError>;
 
     /// What the last layer reads, for these rows.
-    fn features(&mut self, rows: &[u32]) -> Result<Vec<f32>, EngineError>;
+    fn features(&mut self, rows: &[u32]) -> Result<Vec<F>, EngineError>;
 
     /// What the last pooling reads, for these rows in [`Mode::Eval`]. With the weights of the linear
     /// layer behind it that is all that Grad-CAM needs: a channel's weight there, over the pixels, is
     /// the gradient of the class at each of its pixels. A network that does not end in pooling and a
     /// linear layer is refused ([`EngineError::NoMaps`]).
-    fn maps(&mut self, rows: &[u32]) -> Result<Maps, EngineError>;
+    fn maps(&mut self, rows: &[u32]) -> Result<Maps<F>, EngineError>;
 
     /// The gradient of each row's own loss in [`Mode::Eval`] at its example, normalized as the
     /// network reads it: one example's numbers a row.
-    fn input_gradient(
-        &mut self,
-        rows: &[u32],
-        targets: Targets<'_>,
-    ) -> Result<Vec<f32>, EngineError>;
+    fn input_gradient(&mut self, rows: &[u32], targets: Targets<'_>)
+    -> Result<Vec<F>, EngineError>;
 
     /// The logits of x − ε·sign(∂L/∂x), one row of classes each: x is the example, normalized as the
     /// network reads it, L = −ln softmax(z/T)\[argmax z\] and T the temperature (ODIN's input; Liang,
@@ -473,7 +504,7 @@ pub trait Runner: Send {
         rows: &[u32],
         temperature: f64,
         epsilon: f64,
-    ) -> Result<Vec<f32>, EngineError>;
+    ) -> Result<Vec<F>, EngineError>;
 
     /// Computes the batch statistics anew with the parameters as they are: the plain mean of the
     /// batches' means and unbiased variances over `rows`, in order and as they are stored, `batch` at
@@ -486,7 +517,7 @@ pub trait Runner: Send {
         &mut self,
         rows: &[u32],
         targets: Targets<'_>,
-    ) -> Result<(f64, Vec<f32>), EngineError>;
+    ) -> Result<(f64, Vec<F>), EngineError>;
 
     /// The Hessian of that loss times `direction`. Products with the same rows, targets and weights
     /// one after another may share what does not depend on the direction.
@@ -494,20 +525,20 @@ pub trait Runner: Send {
         &mut self,
         rows: &[u32],
         targets: Targets<'_>,
-        direction: &[f32],
-    ) -> Result<Vec<f32>, EngineError>;
+        direction: &[F],
+    ) -> Result<Vec<F>, EngineError>;
 
     /// The state, to be stored.
-    fn state(&self) -> Result<State<f32>, EngineError>;
+    fn state(&self) -> Result<State<F>, EngineError>;
 
     /// Goes on from this state.
-    fn restore(&mut self, state: State<f32>) -> Result<(), EngineError>;
+    fn restore(&mut self, state: State<F>) -> Result<(), EngineError>;
 
     /// Keeps a copy of parameters and statistics as they are now, in place of the last one kept.
     fn keep(&mut self) -> Result<(), EngineError>;
 
     /// The weights that were kept.
-    fn kept(&self) -> Result<Option<Weights>, EngineError>;
+    fn kept(&self) -> Result<Option<Weights<F>>, EngineError>;
 
     /// Bytes of memory that buffers and weights take.
     fn bytes(&self) -> usize;

@@ -75,100 +75,101 @@ pub trait Real:
 
 const INVERSE_ROOT_TAU: f64 = 0.398_942_280_401_432_7;
 
-impl Real for f64 {
-    const ZERO: Self = 0.0;
-    const ONE: Self = 1.0;
-    type Vector<S: Simd> = S::f64s;
+/// Both number types, with what differs between them and the registers of their own.
+macro_rules! real {
+    (
+        $float:ident, $vectors:ident, $lanes:ident, $splat:ident, $mul_add:ident, $add:ident,
+        $sub:ident, $mul:ident, $partial_load:ident, $partial_store:ident;
+        $($own:tt)*
+    ) => {
+        impl Real for $float {
+            const ZERO: Self = 0.0;
+            const ONE: Self = 1.0;
+            type Vector<S: Simd> = S::$vectors;
 
-    #[inline(always)]
-    fn of(value: f64) -> Self {
-        value
-    }
-    #[inline(always)]
-    fn wide(self) -> f64 {
-        self
-    }
-    #[inline(always)]
-    fn fma(self, a: Self, b: Self) -> Self {
-        a.mul_add(b, self)
-    }
-    #[inline(always)]
-    fn root(self) -> Self {
-        self.sqrt()
-    }
+            #[inline(always)]
+            fn of(value: f64) -> Self {
+                value as $float
+            }
+            #[inline(always)]
+            fn wide(self) -> f64 {
+                f64::from(self)
+            }
+            #[inline(always)]
+            fn fma(self, a: Self, b: Self) -> Self {
+                a.mul_add(b, self)
+            }
+            #[inline(always)]
+            fn root(self) -> Self {
+                self.sqrt()
+            }
+            #[inline(always)]
+            fn lanes<S: Simd>() -> usize {
+                S::$lanes
+            }
+            #[inline(always)]
+            fn splat<S: Simd>(simd: S, value: Self) -> Self::Vector<S> {
+                simd.$splat(value)
+            }
+            #[inline(always)]
+            fn mul_add<S: Simd>(
+                simd: S,
+                a: Self::Vector<S>,
+                b: Self::Vector<S>,
+                c: Self::Vector<S>,
+            ) -> Self::Vector<S> {
+                simd.$mul_add(a, b, c)
+            }
+            #[inline(always)]
+            fn plus<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S> {
+                simd.$add(a, b)
+            }
+            #[inline(always)]
+            fn minus<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S> {
+                simd.$sub(a, b)
+            }
+            #[inline(always)]
+            fn times<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S> {
+                simd.$mul(a, b)
+            }
+            #[inline(always)]
+            fn partial_load<S: Simd>(simd: S, from: &[Self]) -> Self::Vector<S> {
+                simd.$partial_load(from)
+            }
+            #[inline(always)]
+            fn partial_store<S: Simd>(simd: S, to: &mut [Self], value: Self::Vector<S>) {
+                simd.$partial_store(to, value);
+            }
+
+            $($own)*
+        }
+    };
+}
+
+real! {
+    f64, f64s, F64_LANES, splat_f64s, mul_add_f64s, add_f64s, sub_f64s, mul_f64s, partial_load_f64s,
+    partial_store_f64s;
+
     #[inline(always)]
     fn inverse(self) -> Self {
         1.0 / self
     }
+
     #[inline(always)]
     fn exp(self) -> Self {
         libm::exp(self)
     }
+
     #[inline(always)]
     fn normal(self) -> (Self, Self) {
         let below = 0.5 * libm::erfc(-self * std::f64::consts::FRAC_1_SQRT_2);
         (below, INVERSE_ROOT_TAU * libm::exp(-0.5 * self * self))
     }
-    #[inline(always)]
-    fn lanes<S: Simd>() -> usize {
-        S::F64_LANES
-    }
-    #[inline(always)]
-    fn splat<S: Simd>(simd: S, value: Self) -> Self::Vector<S> {
-        simd.splat_f64s(value)
-    }
-    #[inline(always)]
-    fn mul_add<S: Simd>(
-        simd: S,
-        a: Self::Vector<S>,
-        b: Self::Vector<S>,
-        c: Self::Vector<S>,
-    ) -> Self::Vector<S> {
-        simd.mul_add_f64s(a, b, c)
-    }
-    #[inline(always)]
-    fn plus<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S> {
-        simd.add_f64s(a, b)
-    }
-    #[inline(always)]
-    fn minus<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S> {
-        simd.sub_f64s(a, b)
-    }
-    #[inline(always)]
-    fn times<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S> {
-        simd.mul_f64s(a, b)
-    }
-    #[inline(always)]
-    fn partial_load<S: Simd>(simd: S, from: &[Self]) -> Self::Vector<S> {
-        simd.partial_load_f64s(from)
-    }
-    #[inline(always)]
-    fn partial_store<S: Simd>(simd: S, to: &mut [Self], value: Self::Vector<S>) {
-        simd.partial_store_f64s(to, value);
-    }
 }
 
-impl Real for f32 {
-    const ZERO: Self = 0.0;
-    const ONE: Self = 1.0;
-    type Vector<S: Simd> = S::f32s;
-
-    #[inline(always)]
-    fn of(value: f64) -> Self {
-        value as f32
-    }
-    #[inline(always)]
-    fn wide(self) -> f64 {
-        f64::from(self)
-    }
-    #[inline(always)]
-    fn fma(self, a: Self, b: Self) -> Self {
-        a.mul_add(b, self)
-    }
-    #[inline(always)]
-    fn root(self) -> Self {
-        self.sqrt()
-    }
+real! {
+    f32, f32s, F32_LANES, splat_f32s, mul_add_f32s, add_f32s, sub_f32s, mul_f32s, partial_load_f32s,
+    partial_store_f32s;
 
     /// A guess from the bits, then Newton's y ← y·(2 − x·y) three times. Division and square root
     /// share one slow unit of a core; where a loop needs both, this leaves it to the root.
@@ -216,43 +217,6 @@ impl Real for f32 {
         let tail = 0.5 * p * t * density;
         let below = if self < 0.0 { tail } else { 1.0 - tail };
         (below, INVERSE_ROOT_TAU as f32 * density)
-    }
-    #[inline(always)]
-    fn lanes<S: Simd>() -> usize {
-        S::F32_LANES
-    }
-    #[inline(always)]
-    fn splat<S: Simd>(simd: S, value: Self) -> Self::Vector<S> {
-        simd.splat_f32s(value)
-    }
-    #[inline(always)]
-    fn mul_add<S: Simd>(
-        simd: S,
-        a: Self::Vector<S>,
-        b: Self::Vector<S>,
-        c: Self::Vector<S>,
-    ) -> Self::Vector<S> {
-        simd.mul_add_f32s(a, b, c)
-    }
-    #[inline(always)]
-    fn plus<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S> {
-        simd.add_f32s(a, b)
-    }
-    #[inline(always)]
-    fn minus<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S> {
-        simd.sub_f32s(a, b)
-    }
-    #[inline(always)]
-    fn times<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S> {
-        simd.mul_f32s(a, b)
-    }
-    #[inline(always)]
-    fn partial_load<S: Simd>(simd: S, from: &[Self]) -> Self::Vector<S> {
-        simd.partial_load_f32s(from)
-    }
-    #[inline(always)]
-    fn partial_store<S: Simd>(simd: S, to: &mut [Self], value: Self::Vector<S>) {
-        simd.partial_store_f32s(to, value);
     }
 }
 

@@ -26,9 +26,9 @@ fn with_parameters<R>(
     let state = runner.current().clone();
     let mut changed = state.clone();
     change(&mut changed.parameters);
-    runner.set(changed).unwrap();
+    runner.restore(changed).unwrap();
     let result = then(runner);
-    runner.set(state).unwrap();
+    runner.restore(state).unwrap();
     result
 }
 
@@ -80,7 +80,7 @@ fn targets_may_be_negative() {
     let (data, table) = (vectors(16, 3, 4), targets.concat());
     let (rows, goal) = ([0, 1, 2], Targets::Distributions(&table));
     let mut runner = runner::<f64>(&network, &data, PLAIN, 3, 1);
-    let logits = runner.all_logits(&rows).unwrap();
+    let logits = runner.logits(&rows).unwrap();
     let q: Vec<f64> = logits
         .chunks(3)
         .flat_map(|z| {
@@ -146,7 +146,7 @@ fn products_agree_with_the_dense_hessian_in_closed_form() {
     let table = distributions(12, count, classes);
     let targets = Targets::Distributions(&table);
     let mut runner = runner::<f64>(&network, &data, PLAIN, 4, 1);
-    let logits = runner.all_logits(&rows).unwrap();
+    let logits = runner.logits(&rows).unwrap();
     let size = network.parameter_count();
     let mut dense = vec![0.0; size * size];
     for (x, z) in values.chunks(inputs).zip(logits.chunks(classes)) {
@@ -224,14 +224,13 @@ fn gradients_reach_the_inputs() {
     let weights = noise(15, 6);
     let score = |values: &[f64]| -> f64 {
         let mut runner = runner::<f64>(&network, &data(values), PLAIN, 2, 1);
-        let logits = runner.all_logits(&[0, 1]).unwrap();
+        let logits = runner.logits(&[0, 1]).unwrap();
         logits.iter().zip(&weights).map(|(z, w)| z * w).sum()
     };
-    let ours = runner::<f64>(&network, &data(&base), PLAIN, 2, 1)
-        .score_gradient(&[0, 1], &weights)
-        .unwrap();
     // Inputs are stored in f32: a step that f32 has exactly, from numbers that it has exactly.
     let base: Vec<f64> = base.iter().map(|&v| f64::from(v as f32)).collect();
+    let mut runner = runner::<f64>(&network, &data(&base), PLAIN, 2, 1);
+    let ours = runner.probe(&base, &weights, Mode::Eval).unwrap().input_gradient;
     for (at, ours) in ours.iter().enumerate() {
         let step = 1.0 / 1024.0;
         let [up, down] = [step, -step].map(|by| {
@@ -286,7 +285,7 @@ fn input_gradients_agree_with_differences() {
         let rows: Vec<u32> = vec![3, 0, 5, 1, 4];
         let table = distributions(21, data.len(), network.classes());
         let mut runner = runner::<f64>(&network, &data, PLAIN, 3, 1);
-        let ours = runner.input_slopes(&rows, Targets::Distributions(&table)).unwrap();
+        let ours = runner.input_gradient(&rows, Targets::Distributions(&table)).unwrap();
         let size = network.input().len();
         assert_eq!(ours.len(), rows.len() * size);
         for (row, ours) in rows.iter().zip(ours.chunks(size)).take(2) {
@@ -316,9 +315,9 @@ fn perturbed_logits_are_those_of_examples_moved_by_hand() {
         let rows: Vec<u32> = vec![4, 2, 0, 5];
         let (temperature, epsilon) = (2.5, 0.03);
         let mut runner = runner::<f64>(&network, &data, PLAIN, 3, 1);
-        let ours = runner.perturbed_logits(&rows, temperature, epsilon).unwrap();
-        let unmoved = runner.all_logits(&rows).unwrap();
-        assert_eq!(runner.perturbed_logits(&rows, temperature, 0.0).unwrap(), unmoved);
+        let ours = runner.perturbed(&rows, temperature, epsilon).unwrap();
+        let unmoved = runner.logits(&rows).unwrap();
+        assert_eq!(runner.perturbed(&rows, temperature, 0.0).unwrap(), unmoved);
         let classes = network.classes();
         let weights = vec![0.0; classes];
         for (row, ours) in rows.iter().zip(ours.chunks(classes)) {
@@ -357,21 +356,21 @@ fn new_statistics_are_the_mean_of_the_batches() {
         for rows in rows.chunks(batch) {
             let x = normalized(&data, rows);
             let weights = vec![0.0; rows.len() * network.classes()];
-            ours.set(before.clone()).unwrap();
+            ours.restore(before.clone()).unwrap();
             ours.probe(&x, &weights, Mode::Train).unwrap();
             let taken = ours.current().statistics.iter().zip(&before.statistics);
             for (mean, (after, before)) in mean.iter_mut().zip(taken) {
                 *mean += (after - 0.9 * before) / 0.1 / 3.0;
             }
         }
-        ours.set(before.clone()).unwrap();
-        ours.new_statistics(&rows, batch).unwrap();
+        ours.restore(before.clone()).unwrap();
+        ours.refresh(&rows, batch).unwrap();
         let after = ours.current().clone();
         let off = distance(&after.statistics, &mean);
         assert!(off < 1e-12, "{name}: statistics off by {off:e}");
         assert_eq!(after.parameters, before.parameters);
         // Training goes on as ever.
-        ours.set(before.clone()).unwrap();
+        ours.restore(before.clone()).unwrap();
         let x = normalized(&data, &rows[..2]);
         ours.probe(&x, &vec![0.0; 2 * network.classes()], Mode::Train).unwrap();
         let moved = distance(&ours.current().statistics, &before.statistics);
@@ -383,7 +382,7 @@ fn new_statistics_are_the_mean_of_the_batches() {
             (&[99], 2, "row 99"),
             (&[0; 11], 2, "11 rows"),
         ] {
-            let text = ours.new_statistics(rows, batch).unwrap_err().to_string();
+            let text = ours.refresh(rows, batch).unwrap_err().to_string();
             assert!(text.contains(what), "{text}");
         }
         compared += 1;
@@ -430,7 +429,7 @@ fn a_temperature_or_a_step_without_meaning_is_refused() {
     for (temperature, epsilon, what) in
         [(0.0, 0.1, "temperature of 0"), (f64::NAN, 0.1, "NaN"), (1.0, -0.1, "step of -0.1")]
     {
-        let text = runner.perturbed_logits(&[0], temperature, epsilon).unwrap_err().to_string();
+        let text = runner.perturbed(&[0], temperature, epsilon).unwrap_err().to_string();
         assert!(text.contains(what), "{text}");
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use common::{distributions, images, runner, vectors};
 use dissensus_engine::device::{Mixture, Shift, Targets};
 use dissensus_engine::network::Network;
-use dissensus_engine::{Dataset, Epoch, Mode, Model, Optimizer};
+use dissensus_engine::{Dataset, Epoch, Mode, Model, Optimizer, Runner};
 
 fn bits(values: &[f32]) -> Vec<u32> {
     values.iter().map(|v| v.to_bits()).collect()
@@ -44,9 +44,9 @@ fn trained(
             mixture: (number == 1).then_some(Mixture { lambda: &lambda, partner: &partner }),
             mode: Mode::Train,
         };
-        assert!(runner.train_epoch(&epoch).unwrap().is_finite());
+        assert!(runner.train(&epoch).unwrap().is_finite());
     }
-    let logits = runner.all_logits(&rows).unwrap();
+    let logits = runner.logits(&rows).unwrap();
     let product = {
         let direction: Vec<f32> =
             common::noise(9, network.parameter_count()).iter().map(|&v| v as f32).collect();

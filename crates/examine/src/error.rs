@@ -3,7 +3,6 @@
 use dissensus_engine::EngineError;
 use dissensus_geometry::GeometryError;
 use dissensus_measure::MeasureError;
-use dissensus_measure::ood::OodError;
 use dissensus_stats::StatsError;
 use dissensus_store::StoreError;
 use dissensus_train::TrainError;
@@ -150,8 +149,13 @@ pub enum ExamineError {
     #[error(transparent)]
     Measure(#[from] MeasureError),
     /// A set of items that cannot be scored.
-    #[error(transparent)]
-    Ood(#[from] OodError),
+    #[error("{set}: {source}")]
+    Ood {
+        /// The outside set's name, or "inside items".
+        set: String,
+        /// What is wrong with it.
+        source: MeasureError,
+    },
     /// Numbers that cannot be tested.
     #[error(transparent)]
     Stats(#[from] StatsError),

@@ -125,7 +125,7 @@ fn cams(
     let mut done = 0;
     let (runner, network, _) = model.asked();
     for (rows_now, classes_now) in rows.chunks(STRIDE).zip(wanted.chunks(STRIDE)) {
-        let found = maps_of(runner, network, &parameters, rows_now, Some(classes_now))?;
+        let found = maps_of(runner, network, &parameters, rows_now, classes_now)?;
         (all.height, all.width) = (found.height, found.width);
         all.values.extend(found.values);
         done += rows_now.len();

@@ -8,8 +8,7 @@ use dissensus_engine::network::Shape;
 use dissensus_engine::{Dataset, Device, Precision, Runner};
 use dissensus_inputs::Inputs;
 use dissensus_measure::ood::{
-    FIGURES, Needs, OodError, OodInput, OodScore, OodSettings as Chosen, Row, SCORES, detect,
-    intervals, score,
+    Needs, OodInput, OodScore, OodSettings as Chosen, Row, SCORES, rows as detection_rows, score,
 };
 use dissensus_measure::{Matrix, MeasureError, ModelOutput};
 use dissensus_train::engine_dataset;
@@ -177,14 +176,14 @@ pub fn ood(
     let (mut done, most) = (0, scores.len() * outside.len());
     for score in &scores {
         let compute = |said: &Said, set: &str| {
-            let told = |source: MeasureError| OodError { set: set.to_owned(), source };
+            let told = |source| ExamineError::Ood { set: set.to_owned(), source };
             let input = said.input(&training, classes).map_err(told)?;
             (score.compute)(&input, of).map_err(told)
         };
         let inner = compute(&familiar, "inside items")?;
         for (set, said) in outside.iter().zip(&foreign) {
             let outer = compute(said, &set.name)?;
-            rows.extend(figures(score, &set.name, &inner, &outer, of)?);
+            rows.extend(detection_rows(score, &set.name, &inner, &outer, of)?);
             if settings.keep {
                 kept.push(named(score, Some(&set.name), outer));
             }
@@ -262,28 +261,6 @@ fn chosen(names: &[String]) -> Result<Vec<OodScore>, ExamineError> {
         })
     };
     names.iter().map(find).collect()
-}
-
-fn figures(
-    score: &OodScore,
-    out: &str,
-    inner: &[f64],
-    outer: &[f64],
-    of: &Chosen,
-) -> Result<Vec<Row>, ExamineError> {
-    let (detection, spread) = (detect(inner, outer)?, intervals(inner, outer, of)?);
-    let row = |figure: &dissensus_measure::ood::Figure| {
-        let interval = (figure.interval)(&spread);
-        Row {
-            score: score.about.name,
-            out: out.to_owned(),
-            figure: figure.about.name,
-            value: (figure.of)(&detection),
-            low: interval.map(|interval| interval.low),
-            high: interval.map(|interval| interval.high),
-        }
-    };
-    Ok(FIGURES.iter().map(row).collect())
 }
 
 fn named(score: &OodScore, out: Option<&str>, values: Vec<f64>) -> OodScores {

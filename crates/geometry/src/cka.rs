@@ -113,18 +113,6 @@ pub fn cka(x: &Features, y: &Features) -> Result<Option<f64>, GeometryError> {
     Ok((sizes > 0.0).then(|| (x.squares(y) / sizes).clamp(0.0, 1.0)))
 }
 
-/// CKA of all pairs: a symmetric table, row by row.
-pub fn table(all: &[Features]) -> Result<Vec<Vec<Option<f64>>>, GeometryError> {
-    let mut table = vec![vec![None; all.len()]; all.len()];
-    for (i, x) in all.iter().enumerate() {
-        for (j, y) in all.iter().enumerate().skip(i) {
-            let value = cka(x, y)?;
-            (table[i][j], table[j][i]) = (value, value);
-        }
-    }
-    Ok(table)
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
@@ -203,13 +191,13 @@ mod tests {
     }
 
     #[test]
-    fn tables_and_the_undefined() {
+    fn pairs_and_the_undefined() {
         let (x, flat) = (noise(7, 20), vec![0.7; 20]);
         let all: Vec<Features> =
             [&x, &flat, &x].map(|values| Features::new(10, values).unwrap()).into();
-        let found = table(&all).unwrap();
-        assert!(found[1].iter().all(Option::is_none) && found[0][1].is_none());
-        assert!((found[0][2].unwrap() - 1.0).abs() < 1e-12 && found[0][2] == found[2][0]);
+        let of = |i: usize, j: usize| cka(&all[i], &all[j]).unwrap();
+        assert!((0..3).all(|i| of(i, 1).is_none() && of(1, i).is_none()));
+        assert!((of(0, 2).unwrap() - 1.0).abs() < 1e-12 && of(0, 2) == of(2, 0));
         assert!(Features::new(3, &x).is_err() && Features::new(1, &x).is_err());
         let error = Features::new(2, &[1.0, f32::NAN, 0.0, 0.0]).unwrap_err().to_string();
         assert!(error.contains("feature 1 of item 0"), "{error}");

@@ -12,6 +12,8 @@
 //! Each stops when its own error is below a tolerance or when it has used up its products, and says
 //! which of the two it was.
 
+#[cfg(test)]
+#[path = "../tests/common/dense.rs"]
 mod dense;
 mod density;
 mod estimate;
@@ -23,7 +25,6 @@ mod power;
 mod probes;
 mod tridiagonal;
 
-pub use dense::Dense;
 pub use density::{Density, DensitySettings, Node, density};
 pub use estimate::Estimate;
 pub use hutchinson::{Block, BlockTrace, TraceSettings, Traces, hutchinson};

@@ -15,12 +15,25 @@
 //! result is the same on any number of threads.
 //!
 //! ```
-//! use dissensus_geometry::curvature::{Dense, PowerSettings, power};
-//! let mut matrix = Dense::new(2, vec![2.0, 1.0, 1.0, 2.0])?;
-//! let top = power(&mut matrix, &PowerSettings::default())?.top;
+//! use dissensus_geometry::curvature::{Operator, PowerSettings, power};
+//! struct Matrix;
+//! impl Operator for Matrix {
+//!     type Number = f64;
+//!     fn len(&self) -> usize {
+//!         2
+//!     }
+//!     fn apply(&mut self, v: &[f64]) -> Result<Vec<f64>, dissensus_geometry::GeometryError> {
+//!         Ok(vec![2.0 * v[0] + v[1], v[0] + 2.0 * v[1]])
+//!     }
+//! }
+//! let top = power(&mut Matrix, &PowerSettings::default())?.top;
 //! assert!((top.value - 3.0).abs() < 1e-5 && top.converged);
 //! # Ok::<(), dissensus_geometry::GeometryError>(())
 //! ```
+
+// For helpers that unit tests share with the tests of the whole crate.
+#[cfg(test)]
+extern crate self as dissensus_geometry;
 
 pub mod barrier;
 pub mod cka;

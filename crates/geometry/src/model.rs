@@ -6,7 +6,6 @@ use dissensus_engine::{EngineError, Runner, Weights};
 use serde::{Deserialize, Serialize};
 
 use crate::GeometryError;
-use crate::barrier::{Barrier, BarrierSettings, Statistics, barrier};
 use crate::curvature::{Block, Operator};
 use crate::error::count;
 use crate::gradcam::{Cams, cams};
@@ -145,61 +144,13 @@ pub fn set(runner: &mut dyn Runner, weights: Weights) -> Result<(), EngineError>
     runner.restore(dissensus_engine::State { parameters, statistics, ..state })
 }
 
-/// The examples that batch statistics are measured on, where they are measured again.
-#[derive(Clone, Copy, Debug)]
-pub struct Refresh<'a> {
-    /// Rows of the data set.
-    pub rows: &'a [u32],
-    /// Examples at a time.
-    pub batch: usize,
-}
-
-/// Soft NLL over `rows` along the line between two checkpoints, and its barrier. The runner has
-/// the weights afterwards that it had before.
-pub fn walk(
-    runner: &mut dyn Runner,
-    network: &Network,
-    [from, to]: [&Weights; 2],
-    rows: &[u32],
-    targets: &[f32],
-    refresh: Refresh<'_>,
-    settings: &BarrierSettings,
-) -> Result<Barrier, GeometryError> {
-    let before = runner.state()?;
-    let classes = network.classes();
-    let found = barrier(from, to, settings, |weights, statistics| {
-        set(runner, weights)?;
-        if statistics == Statistics::Recomputed {
-            runner.refresh(refresh.rows, refresh.batch)?;
-        }
-        soft_nll(&runner.logits(rows)?, rows, targets, classes)
-    });
-    runner.restore(before)?;
-    found
-}
-
-/// Grad-CAM maps of these rows, for the classes given or else the predicted ones.
+/// Grad-CAM maps of these rows, one class each.
 pub fn gradcam(
     runner: &mut dyn Runner,
     network: &Network,
     parameters: &[f32],
     rows: &[u32],
-    classes: Option<&[usize]>,
+    classes: &[usize],
 ) -> Result<Cams, GeometryError> {
-    let head = head(network, parameters)?;
-    let predicted;
-    let classes = match classes {
-        Some(classes) => classes,
-        None => {
-            let logits = runner.logits(rows)?;
-            predicted = logits.chunks_exact(head.classes).map(largest).collect::<Vec<usize>>();
-            &predicted
-        }
-    };
-    cams(&runner.maps(rows)?, &head.weights, classes)
-}
-
-/// The place of the largest number, the first where several are.
-fn largest(z: &[f32]) -> usize {
-    (1..z.len()).fold(0, |best, at| if z[at] > z[best] { at } else { best })
+    cams(&runner.maps(rows)?, &head(network, parameters)?.weights, classes)
 }

@@ -4,11 +4,11 @@
 
 mod common;
 
-use common::compared::{Compared, SMALL, Setup};
+use common::compared::{Compared, Refresh, SMALL, Setup, walk};
 use dissensus_engine::device::Targets;
 use dissensus_geometry::barrier::{BarrierSettings, Statistics};
 use dissensus_geometry::curvature::{Operator, PowerSettings, power};
-use dissensus_geometry::model::{Grouping, Hessian, Refresh, blocks, head, soft_nll, walk};
+use dissensus_geometry::model::{Grouping, Hessian, blocks, head, soft_nll};
 
 fn compared() -> Compared {
     Compared::new(Setup { width: 2, side: 8, training: 32, judged: 16, epochs: 1, ..SMALL })

@@ -194,40 +194,37 @@ impl Client {
                 _ => return Ok(response),
             }
         }
-        Err(HttpError::too_many_redirects(request.url, self.redirects))
+        Err(HttpError::of(request.url, HttpErrorKind::TooManyRedirects(self.redirects)))
     }
 
     /// Sends a request to an address that a redirect may have named, and follows no redirect.
     pub fn send_once(&self, request: &Request<'_>, url: &str) -> Result<Response, HttpError> {
         if split_url(url).is_none() {
-            return Err(HttpError::bad_url(url));
+            return Err(HttpError::of(url, HttpErrorKind::BadUrl));
         }
         let local = is_loopback(url);
         let agent = if local { &self.direct } else { &self.agent };
-        let mut headers = HeaderMap::new();
+        let bad = |name: &str| HttpError::of(url, HttpErrorKind::BadHeader(name.to_owned()));
+        let method = match request.method {
+            Method::Get => "GET",
+            Method::Head => "HEAD",
+            Method::Post => "POST",
+        };
+        let mut call = ureq::http::Request::builder().method(method).uri(url);
         for (name, value) in &request.headers {
-            let value =
-                HeaderValue::from_str(value).map_err(|_| HttpError::bad_header(url, name))?;
-            headers.insert(*name, value);
+            let value = HeaderValue::from_str(value).map_err(|_| bad(name))?;
+            call = call.header(*name, value);
         }
         let may_see = same_origin(request.url, url) && (local || url.starts_with("https:"));
         if let Some(secret) = request.secret.filter(|_| may_see) {
-            let value =
-                secret.header().ok_or_else(|| HttpError::bad_header(url, "authorization"))?;
-            headers.insert(header::AUTHORIZATION, value);
+            call = call.header(
+                header::AUTHORIZATION,
+                secret.header().ok_or_else(|| bad("authorization"))?,
+            );
         }
         let result = match request.method {
-            Method::Get | Method::Head => {
-                let mut call =
-                    if request.method == Method::Get { agent.get(url) } else { agent.head(url) };
-                call.headers_mut().into_iter().for_each(|all| all.extend(headers.clone()));
-                call.call()
-            }
-            Method::Post => {
-                let mut call = agent.post(url);
-                call.headers_mut().into_iter().for_each(|all| all.extend(headers.clone()));
-                call.send(request.body)
-            }
+            Method::Post => call.body(request.body).map_err(Into::into).and_then(|r| agent.run(r)),
+            _ => call.body(()).map_err(Into::into).and_then(|r| agent.run(r)),
         };
         let response = result.map_err(|error| HttpError::new(url, &error))?;
         let (head, body) = response.into_parts();

@@ -228,12 +228,8 @@ impl<'a> Machine<'a> {
                 b'N' => self.push(Object::None),
                 0x88 => self.push(Object::Bool(true)),
                 0x89 => self.push(Object::Bool(false)),
-                b'K' => {
-                    let n = self.number(1)?;
-                    self.push(Object::Int(n as i64));
-                }
-                b'M' => {
-                    let n = self.number(2)?;
+                b'K' | b'M' => {
+                    let n = self.number(if op == b'K' { 1 } else { 2 })?;
                     self.push(Object::Int(n as i64));
                 }
                 b'J' => {
@@ -255,27 +251,17 @@ impl<'a> Machine<'a> {
                     let word: [u8; 8] = self.take(8)?.try_into().unwrap_or_default();
                     self.push(Object::Float(f64::from_be_bytes(word)));
                 }
-                b'X' | 0x8c | 0x8d => {
-                    let n = self.number(if op == b'X' {
-                        4
-                    } else if op == 0x8c {
-                        1
-                    } else {
-                        8
+                0x8c | b'X' | 0x8d | b'C' | b'B' | 0x8e => {
+                    let n = self.number(match op {
+                        0x8c | b'C' => 1,
+                        b'X' | b'B' => 4,
+                        _ => 8,
                     })?;
-                    let text = self.text(n)?;
-                    self.push(text);
-                }
-                b'B' | b'C' | 0x8e => {
-                    let n = self.number(if op == b'B' {
-                        4
-                    } else if op == b'C' {
-                        1
-                    } else {
-                        8
-                    })?;
-                    let bytes = self.take(n)?;
-                    self.push(Object::Bytes(bytes.into()));
+                    let object = match op {
+                        0x8c | b'X' | 0x8d => self.text(n)?,
+                        _ => Object::Bytes(self.take(n)?.into()),
+                    };
+                    self.push(object);
                 }
                 b'(' => self.marks.push(self.stack.len()),
                 b')' => self.tuple(Vec::new())?,

@@ -30,7 +30,6 @@
 
 pub mod delivery;
 mod error;
-mod nearest;
 pub mod params;
 mod parts;
 mod pool;
@@ -47,8 +46,8 @@ pub use delivery::{
     DELIVERIES, Delivers, Delivery, DeliveryEntry, Drawing, EpochBuffer, EpochTargets, Epochs,
     ListedVotes, Mixing, Prepared,
 };
+pub use dissensus_core::nearest;
 pub use error::{LabelError, Named};
-pub use nearest::nearest;
 pub use params::{Params, Setting};
 pub use source::Source;
 pub use streams::example_key;

@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::LabelError;
-use crate::nearest::nearest;
+use dissensus_core::nearest;
 
 /// A setting of a method, as the list and the help show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -27,24 +27,14 @@ use crate::sums::{add, wide_chunk};
 use crate::{Judged, Scorer};
 
 /// One class in numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct ClassView {
-    /// Its index.
-    pub class: usize,
-    /// The share of items of which it is the majority label.
-    pub majority: f64,
-    /// The mean of its human probability.
-    pub mean_human: f64,
-    /// The mean of its predicted probability.
-    pub mean_predicted: f64,
-    /// Its part of the soft Brier score, mean (q − p)².
-    pub brier: f64,
-    /// The parts of that.
-    pub parts: BrierParts,
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct ClassView {
+    /// The parts of its Brier score, mean (q − p)².
+    pub(crate) parts: BrierParts,
     /// Its calibration error (equal width) against being the majority label.
-    pub ece: f64,
+    pub(crate) ece: f64,
     /// Its calibration error (equal width) against its human probability.
-    pub ece_human: f64,
+    pub(crate) ece_human: f64,
 }
 
 /// A Brier score in parts: reliability − resolution + uncertainty + within.
@@ -69,7 +59,7 @@ impl BrierParts {
 
 impl Scorer<'_> {
     /// Every class in numbers, in their order; empty without items.
-    pub fn classes(&self) -> Vec<ClassView> {
+    pub(crate) fn classes(&self) -> Vec<ClassView> {
         self.totals().views()
     }
 
@@ -92,7 +82,7 @@ pub(crate) struct ClassTotals {
     bins: usize,
     /// Items, Σ q, Σ p, Σ [majority] of each bin of each class.
     cells: Vec<f64>,
-    /// Σ q², Σ p², Σ q p, Σ (q − p)² of each class.
+    /// Σ q², Σ p², Σ q p of each class.
     squares: Vec<f64>,
 }
 
@@ -101,7 +91,7 @@ impl ClassTotals {
         let truth = judged.truth();
         let (items, classes) = (judged.len(), truth.classes());
         let chunk = wide_chunk(items);
-        let empty = || (vec![0.0; 4 * classes * bins], vec![0.0; 4 * classes]);
+        let empty = || (vec![0.0; 4 * classes * bins], vec![0.0; 3 * classes]);
         let parts: Vec<_> = judged
             .predictions()
             .par_chunks(chunk * classes)
@@ -115,8 +105,7 @@ impl ClassTotals {
                         let at = 4 * (class * bins + bin_of(q, bins));
                         let hit = f64::from(majority as usize == class);
                         add(&mut cells[at..at + 4], &[1.0, q, p, hit]);
-                        let gap = (q - p) * (q - p);
-                        add(&mut squares[4 * class..4 * class + 4], &[q * q, p * p, q * p, gap]);
+                        add(&mut squares[3 * class..3 * class + 3], &[q * q, p * p, q * p]);
                     }
                 }
                 (cells, squares)
@@ -134,26 +123,21 @@ impl ClassTotals {
         if self.items == 0 {
             return Vec::new();
         }
-        let cells = self.cells.chunks_exact(4 * self.bins);
-        cells
-            .zip(self.squares.chunks_exact(4))
-            .enumerate()
-            .map(|(class, (cells, squares))| view(class, self.items as f64, cells, squares))
-            .collect()
+        let classes = self.cells.chunks_exact(4 * self.bins).zip(self.squares.chunks_exact(3));
+        classes.map(|(cells, squares)| view(self.items as f64, cells, squares)).collect()
     }
 }
 
-fn view(class: usize, n: f64, cells: &[f64], squares: &[f64]) -> ClassView {
+fn view(n: f64, cells: &[f64], squares: &[f64]) -> ClassView {
     let bins = || cells.chunks_exact(4).filter(|cell| cell[0] > 0.0);
-    let total = |column: usize| bins().map(|cell| cell[column]).sum::<f64>() / n;
+    let mean_human = bins().map(|cell| cell[2]).sum::<f64>() / n;
     // The mean over items of a function of their bin's (mean q, mean p, share of majority).
     let over_bins = |of: &dyn Fn(f64, f64, f64) -> f64| {
         let each =
             |cell: &[f64]| cell[0] * of(cell[1] / cell[0], cell[2] / cell[0], cell[3] / cell[0]);
         bins().map(each).sum::<f64>() / n
     };
-    let [mean_predicted, mean_human, majority] = [total(1), total(2), total(3)];
-    let [qq, pp, qp, brier] = [0, 1, 2, 3].map(|at| squares[at] / n);
+    let [qq, pp, qp] = [0, 1, 2].map(|at| squares[at] / n);
     let variance_within = qq - over_bins(&|q, _, _| q * q);
     let covariance_within = qp - over_bins(&|q, p, _| q * p);
     let parts = BrierParts {
@@ -163,11 +147,6 @@ fn view(class: usize, n: f64, cells: &[f64], squares: &[f64]) -> ClassView {
         within: variance_within - 2.0 * covariance_within,
     };
     ClassView {
-        class,
-        majority,
-        mean_human,
-        mean_predicted,
-        brier,
         parts,
         ece: over_bins(&|q, _, hit| (q - hit).abs()),
         ece_human: over_bins(&|q, p, _| (q - p).abs()),

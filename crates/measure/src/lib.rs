@@ -3,7 +3,7 @@
 //! * [`Truth`]: annotator distributions, their entropies and majority labels, checked.
 //! * [`Judged`]: predictions (logits or probabilities) compared with them, item by item.
 //! * [`metrics`]: the list of metrics; [`Scorer`] computes them and what they share.
-//! * [`reliability`], [`smooth`], [`classwise`]: curves and tables behind the metrics, as data.
+//! * [`reliability`], [`smooth`], [`classwise`]: what is behind the metrics, as data.
 //! * [`slices`]: items by how much people disagree on them.
 //! * [`ood`]: out-of-distribution scores, and how well scores detect.
 //!

@@ -2,7 +2,7 @@
 //!
 //! Every score is "higher = more out-of-distribution". How well a score separates outside items
 //! from inside ones is a [`Detection`]; its figures are listed in [`FIGURES`], and how far they would
-//! move with other items of the same kind is in [`Intervals`]. [`table`] does all of it at once.
+//! move with other items of the same kind is in [`Intervals`]. [`rows`] gives all of them.
 
 mod bootstrap;
 mod delong;
@@ -17,14 +17,14 @@ mod msp;
 mod nearest;
 mod odin;
 mod products;
-mod table;
+mod rows;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 pub use self::detection::{Detection, FIGURES, Figure, detect};
 pub use self::intervals::{Interval, Intervals, intervals};
-pub use self::table::{OodError, Row, table};
+pub use self::rows::{Row, rows};
 use crate::{About, Matrix, MeasureError, ModelOutput};
 
 /// Every score, in the order of the tables.

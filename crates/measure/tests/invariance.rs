@@ -54,7 +54,7 @@ fn any_number_of_threads_gives_the_same_bits() {
             });
             let smooth = scorer.smooth_curve(Against::Human, 50);
             let bits: Vec<_> = values(&judged).iter().map(|(_, v)| v.to_bits()).collect();
-            (bits, curves, smooth, scorer.classes(), judged.predictions().to_vec())
+            (bits, curves, smooth, scorer.brier_parts(), judged.predictions().to_vec())
         })
     };
     let one = all(1);

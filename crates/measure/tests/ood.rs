@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use dissensus_core::philox::Stream;
 use dissensus_measure::ood::{
-    FIGURES, Needs, OodInput, OodSettings, Row, SCORES, detect, intervals, score, table,
+    FIGURES, Needs, OodInput, OodScore, OodSettings, Row, SCORES, detect, intervals, rows, score,
 };
 use dissensus_measure::{Matrix, ModelOutput};
 use serde::Deserialize;
@@ -192,74 +192,59 @@ fn delong_covers_as_often_as_it_says() {
     assert!((share - 0.95).abs() < 0.02, "{share}");
 }
 
-#[test]
-fn a_table_has_every_figure_of_every_score_and_set() {
-    let [inside, outside] = sets();
-    let sets = [("far", outside.input()), ("same", inside.input())];
-    let rows = table(&inside.input(), &sets, SCORES, &SETTINGS).unwrap();
-    let key = |row: &Row| format!("{} {} {}", row.score, row.out, row.figure);
-    let mut wanted = Vec::new();
-    for score in SCORES {
-        for (set, scores) in [("far", &outside), ("same", &inside)] {
-            let name = score.about.name;
-            let (familiar, foreign) = (compute(name, &inside), compute(name, scores));
-            let found = detect(&familiar, &foreign).unwrap();
-            let spread = intervals(&familiar, &foreign, &SETTINGS).unwrap();
-            for figure in FIGURES {
-                let spread = (figure.interval)(&spread);
-                wanted.push(Row {
-                    score: name,
-                    out: set.to_owned(),
-                    figure: figure.about.name,
-                    value: (figure.of)(&found),
-                    low: spread.map(|spread| spread.low),
-                    high: spread.map(|spread| spread.high),
-                });
-            }
-        }
-    }
-    assert_eq!(rows, wanted);
-    let same = rows.iter().find(|row| key(row) == "knn same auroc").unwrap();
-    assert_eq!(same.value, Some(0.5));
-    let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    assert_eq!(alone.install(|| table(&inside.input(), &sets, SCORES, &SETTINGS)).unwrap(), rows);
-    let other = OodSettings { seed: 6, ..SETTINGS };
-    let other = table(&inside.input(), &sets, SCORES, &other).unwrap();
-    let moved = |figure| {
-        let at = rows.iter().position(|row| row.figure == figure).unwrap();
-        (rows[at].low, rows[at].high) != (other[at].low, other[at].high)
+/// All figures of all scores of an outside set.
+fn all_rows(inside: &Set, out: &str, outside: &Set, settings: &OodSettings) -> Vec<Row> {
+    let of = |score: &OodScore| {
+        let name = score.about.name;
+        rows(score, out, &compute(name, inside), &compute(name, outside), settings).unwrap()
     };
-    assert!(moved("aupr_out") && !moved("auroc"), "only the bootstrap heeds the seed");
+    SCORES.iter().flat_map(of).collect()
 }
 
 #[test]
-fn a_table_names_the_set_that_is_wrong() {
-    let [inside, mut outside] = sets();
-    let run = |outside: OodInput<'_>| {
-        table(&inside.input(), &[("svhn", outside)], SCORES, &SETTINGS).unwrap_err().to_string()
+fn rows_have_every_figure_of_every_score() {
+    let [inside, outside] = sets();
+    let found = all_rows(&inside, "far", &outside, &SETTINGS);
+    let mut wanted = Vec::new();
+    for score in SCORES {
+        let name = score.about.name;
+        let (familiar, foreign) = (compute(name, &inside), compute(name, &outside));
+        let detection = detect(&familiar, &foreign).unwrap();
+        let spread = intervals(&familiar, &foreign, &SETTINGS).unwrap();
+        for figure in FIGURES {
+            let spread = (figure.interval)(&spread);
+            wanted.push(Row {
+                score: name,
+                out: "far".to_owned(),
+                figure: figure.about.name,
+                value: (figure.of)(&detection),
+                low: spread.map(|spread| spread.low),
+                high: spread.map(|spread| spread.high),
+            });
+        }
+    }
+    assert_eq!(found, wanted);
+    let same = all_rows(&inside, "same", &inside, &SETTINGS);
+    let same = same.iter().find(|row| (row.score, row.figure) == ("knn", "auroc")).unwrap();
+    assert_eq!(same.value, Some(0.5));
+    let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    assert_eq!(alone.install(|| all_rows(&inside, "far", &outside, &SETTINGS)), found);
+    let other = all_rows(&inside, "far", &outside, &OodSettings { seed: 6, ..SETTINGS });
+    let moved = |figure| {
+        let at = found.iter().position(|row| row.figure == figure).unwrap();
+        (found[at].low, found[at].high) != (other[at].low, other[at].high)
     };
-    let lacking = OodInput { perturbed: None, ..outside.input() };
-    assert_eq!(run(lacking), "svhn: odin needs logits of the perturbed inputs");
-    let short = Some(Matrix::new(&outside.features[..5 * WIDTH], WIDTH).unwrap());
-    let lacking = OodInput { features: short, ..outside.input() };
-    assert_eq!(run(lacking), "svhn: rows of the features: found 5, expected 80");
-    outside.features[WIDTH + 2] = f64::NAN;
-    let text = "svhn: features, row 1, column 2: NaN; expected a finite number";
-    assert_eq!(run(outside.input()), text);
-    let none = table(&OodInput::default(), &[], SCORES, &SETTINGS).unwrap_err().to_string();
-    assert_eq!(none, "inside items: energy needs logits");
+    assert!(moved("aupr_out") && !moved("auroc"), "only the bootstrap heeds the seed");
 }
 
 /// Empty sets have no figures, and settings come from a file with defaults for what it leaves out.
 #[test]
 fn nothing_is_undefined_and_settings_are_read() {
     let [inside, _] = sets();
-    let empty = ModelOutput::Logits(Matrix::new(&[0f64; 0][..], C).unwrap());
-    let empty = OodInput { predictions: Some(empty), ..OodInput::default() };
-    let scores = [*score("energy").unwrap(), *score("msp").unwrap()];
-    let rows = table(&inside.input(), &[("nobody", empty)], &scores, &SETTINGS).unwrap();
-    assert_eq!(rows.len(), 2 * FIGURES.len());
-    assert!(rows.iter().all(|row| (row.value, row.low, row.high) == (None, None, None)));
+    let energy = score("energy").unwrap();
+    let found = rows(energy, "nobody", &compute("energy", &inside), &[], &SETTINGS).unwrap();
+    assert_eq!(found.len(), FIGURES.len());
+    assert!(found.iter().all(|row| (row.value, row.low, row.high) == (None, None, None)));
     let read: OodSettings = serde_json::from_str(r#"{"epsilon": 0.002, "neighbours": 5}"#).unwrap();
     let wanted = OodSettings { epsilon: 0.002, neighbours: 5, ..OodSettings::default() };
     assert_eq!(read, wanted);

@@ -25,17 +25,6 @@ impl Kind {
     }
 }
 
-impl FromStr for Kind {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "logits" => Ok(Self::Logits),
-            "probabilities" => Ok(Self::Probabilities),
-            _ => Err("expected `logits` or `probabilities`".to_owned()),
-        }
-    }
-}
-
 /// What is matched with the votes by position, because the user says so.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]

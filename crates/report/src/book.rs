@@ -62,7 +62,32 @@ pub struct Book {
     pub missing: usize,
 }
 
+/// What is called `name` as it is called for people; the name itself where that is unknown or empty.
+fn titled<'a>(name: &'a str, found: Option<&'a String>) -> &'a str {
+    found.map(String::as_str).filter(|title| !title.is_empty()).unwrap_or(name)
+}
+
 impl Book {
+    /// The metric of this name.
+    pub(crate) fn metric(&self, name: &str) -> Option<&Metric> {
+        self.metrics.iter().find(|metric| metric.name == name)
+    }
+
+    /// A metric for people.
+    pub(crate) fn metric_title<'a>(&'a self, name: &'a str) -> &'a str {
+        titled(name, self.metric(name).map(|metric| &metric.title))
+    }
+
+    /// An arm for people.
+    pub(crate) fn arm_title<'a>(&'a self, name: &'a str) -> &'a str {
+        titled(name, self.arms.iter().find(|arm| arm.name == name).map(|arm| &arm.title))
+    }
+
+    /// A data set for people.
+    pub(crate) fn dataset_title<'a>(&'a self, name: &'a str) -> &'a str {
+        titled(name, self.datasets.iter().find(|d| d.name == name).map(|d| &d.title))
+    }
+
     /// That published values and claims belong to the whole study, where this is not the whole of it.
     pub fn scale_note(&self) -> Option<String> {
         let scale = self.scale.as_ref()?;

@@ -1,5 +1,6 @@
 //! What can be wrong with what a study asks of its report.
 
+use dissensus_core::nearest;
 use dissensus_stats::StatsError;
 
 use crate::page::PageError;
@@ -148,44 +149,9 @@ impl ReportError {
     }
 }
 
-/// The name that takes the fewest letters put in, taken out or replaced; one that begins with what
-/// was typed comes first. Empty where there are no names.
-pub(crate) fn nearest<'a>(typed: &str, names: impl Iterator<Item = &'a str>) -> &'a str {
-    let typed = typed.to_lowercase();
-    let far = |name: &&str| {
-        let name = name.to_lowercase();
-        (typed.is_empty() || !name.starts_with(&typed), distance(&typed, &name))
-    };
-    names.min_by_key(far).unwrap_or_default()
-}
-
-/// Levenshtein's distance, of the first 64 letters each: names may come from anywhere.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().take(64).collect();
-    let mut above: Vec<usize> = (0..=b.len()).collect();
-    for (i, letter) in a.chars().take(64).enumerate() {
-        let mut row = vec![i + 1];
-        for (j, other) in b.iter().enumerate() {
-            let replace = above[j] + usize::from(letter != *other);
-            row.push(replace.min(above[j + 1] + 1).min(row[j] + 1));
-        }
-        above = row;
-    }
-    above.last().copied().unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_nearest_name_is_found() {
-        let names = || ["soft_nll", "accuracy", "kl"].into_iter();
-        for (typed, meant) in [("sof_nll", "soft_nll"), ("Acc", "accuracy"), ("lk", "kl")] {
-            assert_eq!(nearest(typed, names()), meant);
-        }
-        assert_eq!(nearest("x", std::iter::empty()), "");
-    }
 
     #[test]
     fn an_unknown_name_is_explained() {

@@ -38,6 +38,8 @@ pub mod csv;
 mod error;
 pub mod figures;
 pub mod page;
+mod pdf;
+pub mod plain;
 pub mod raster;
 mod svg;
 pub mod tables;

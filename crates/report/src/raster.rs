@@ -1,21 +1,18 @@
 //! Figures as PNG and PDF, from their SVG files, with the figures' own fonts and none of the
 //! system's. The same SVG gives the same bytes.
 
-use krilla::geom::Size;
-use krilla::page::PageSettings;
-use krilla::{Document, SerializeSettings};
-use krilla_svg::{SurfaceExt as _, SvgSettings};
 use resvg::tiny_skia::{Pixmap, PremultipliedColorU8, Transform};
 use resvg::usvg::{ImageHrefResolver, ImageRendering, Options, Tree};
 
 use crate::ReportError;
 use crate::book::Picture;
 use crate::figures::font;
+pub use crate::pdf::pdf;
 
 /// Pixels a side, above which a picture is refused: it would take gigabytes.
 const LARGEST: f32 = 20_000.0;
 
-fn tree(svg: &str) -> Result<Tree, ReportError> {
+pub(crate) fn tree(svg: &str) -> Result<Tree, ReportError> {
     let options = Options {
         fontdb: font::database(),
         // Pictures of items show their pixels.
@@ -30,7 +27,7 @@ fn tree(svg: &str) -> Result<Tree, ReportError> {
     Tree::from_str(svg, &options).map_err(|error| drawing(error.to_string()))
 }
 
-fn drawing(reason: String) -> ReportError {
+pub(crate) fn drawing(reason: String) -> ReportError {
     ReportError::Drawing { reason }
 }
 
@@ -50,28 +47,6 @@ pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>, ReportError> {
     };
     resvg::render(&tree, Transform::from_scale(scale, scale), &mut pixels.as_mut());
     pixels.encode_png().map_err(|error| drawing(error.to_string()))
-}
-
-/// A figure as PDF, in its own size, with its fonts inside.
-pub fn pdf(svg: &str) -> Result<Vec<u8>, ReportError> {
-    let tree = tree(svg)?;
-    // The tree is in pixels of 96 to an inch, a page in points of 72.
-    let (width, height) = (tree.size().width() * 0.75, tree.size().height() * 0.75);
-    let Some(size) = Size::from_wh(width, height) else {
-        return Err(drawing(format!("a page of {width} × {height} points")));
-    };
-    let settings =
-        SerializeSettings { xmp_metadata: false, enable_tagging: false, ..Default::default() };
-    let mut document = Document::new_with(settings);
-    let mut page = document.start_page_with(PageSettings::new(size));
-    let mut surface = page.surface();
-    let drawn = surface.draw_svg(&tree, size, SvgSettings::default());
-    surface.finish();
-    page.finish();
-    if drawn.is_none() {
-        return Err(drawing("its SVG has a part that a PDF cannot hold".to_owned()));
-    }
-    document.finish().map_err(|error| drawing(format!("{error:?}")))
 }
 
 /// A small picture as PNG; `None` where its bytes do not fit its size.

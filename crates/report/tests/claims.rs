@@ -4,7 +4,7 @@
 
 use dissensus_report::book::{Arm, Book, Metric, Named, Reference, Row, RunKey};
 use dissensus_report::claims::{ClaimKind, ClaimSpec, Judged, Verdict, judge};
-use dissensus_report::tables::{Outside, Shows, TableSpec, Tally, Votes, markdown, prepare};
+use dissensus_report::tables::{Shows, TableSpec, Tally, Votes, markdown, prepare};
 
 fn rows(arm: &str, k: Option<u32>, metric: &str, values: &[f64]) -> Vec<Row> {
     let row = |(seed, value): (usize, &f64)| Row {
@@ -280,17 +280,7 @@ fn as_a_table() {
 /// A study that lands nowhere near is not a page of cells.
 #[test]
 fn few_of_many_cells_outside_are_named() {
-    let outside = Outside {
-        table: "t".into(),
-        line: "a".into(),
-        column: "b".into(),
-        ours: 1.0,
-        theirs: 0.0,
-        sd: 0.1,
-        difference: 10.0,
-        digits: 1,
-    };
-    let tally = Tally { compared: 90, outside: vec![outside; 90], ..Tally::default() };
+    let tally = Tally { compared: 90, outside: vec!["a · b".into(); 90], ..Tally::default() };
     assert_eq!(tally.outside_words().len(), 7);
     assert!(tally.sentence().ends_with("; and 84 more."), "{}", tally.sentence());
 }

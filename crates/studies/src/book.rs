@@ -40,17 +40,8 @@ impl Plan<'_> {
     pub fn book(&self, store: &Store) -> Result<Book, StudyError> {
         let study = self.study();
         let gathered = self.gather(store)?;
-        let mut groups: Vec<Vec<&Job>> = Vec::new();
-        for job in gathered.jobs.iter().filter(|job| gathered.ran.contains_key(&job.id)) {
-            let same = |group: &&mut Vec<&Job>| {
-                let first = group.first();
-                first.is_some_and(|a| (&a.dataset, &a.arm, a.k) == (&job.dataset, &job.arm, job.k))
-            };
-            match groups.iter_mut().find(same) {
-                Some(group) => group.push(job),
-                None => groups.push(vec![job]),
-            }
-        }
+        let is_done = |job: &&Job| gathered.ran.contains_key(&job.id);
+        let groups = Job::by_arm(gathered.jobs.iter().filter(is_done));
         let distances = items::distances(self, &gathered)?;
         let part = |group: &Vec<&Job>| self.part(group, &gathered, &distances);
         let parts: Vec<Part> = groups.par_iter().map(part).collect::<Result<_, _>>()?;

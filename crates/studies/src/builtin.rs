@@ -63,7 +63,6 @@ pub const BUILTIN: &[Builtin] = &[
 ];
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
     use crate::Study;

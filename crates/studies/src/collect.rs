@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::finished::Finished;
 use crate::results::{numbers_from_csv, numbers_to_csv, to_csv, to_parquet};
-use crate::stages::{Kept, Stage};
+use crate::stages::{Kept, KeptFiles, Stage};
 use crate::{Failure, Finals, Job, Number, Plan, StudyError};
 
 /// The files of a study's folder in a store.
@@ -189,7 +189,7 @@ impl Plan<'_> {
         let failed = |id: &RunId| collected.failed.iter().any(|failure| failure.id == *id);
         let open = |job: &&Job| !ran.contains_key(&job.id) && !failed(&job.id);
         collected.missing += jobs.iter().filter(open).count();
-        let kept = self.kept(&folder, &jobs, &ran, &mut collected.unexamined)?;
+        let kept = self.kept(folder, &jobs, &ran, &mut collected.unexamined)?;
         for (job, kept) in jobs.iter().zip(&kept) {
             let of_run = numbers.get(&job.id).into_iter().flatten();
             let looked = kept.iter().flat_map(|kept| &kept.numbers);
@@ -201,7 +201,7 @@ impl Plan<'_> {
     /// What stages that look into models found of these jobs, as the study's folder has it.
     fn kept(
         &self,
-        folder: &StudyFolder,
+        folder: StudyFolder,
         jobs: &[Job],
         ran: &BTreeMap<RunId, Ran>,
         unexamined: &mut BTreeMap<String, usize>,
@@ -210,20 +210,17 @@ impl Plan<'_> {
         if !self.has_examinations() {
             return Ok(all);
         }
-        let names = folder.files()?;
-        for stage in self.examiners() {
-            for group in stage.groups(&stage.among().of(jobs)) {
-                for job in group.runs.iter().take(group.subjects) {
-                    if !ran.contains_key(&job.id) {
-                        continue;
-                    }
+        let files = KeptFiles::open(folder)?;
+        for stage in self.examinations() {
+            for group in stage.groups(jobs) {
+                for job in group.subjects().iter().filter(|job| ran.contains_key(&job.id)) {
                     let place = jobs.iter().position(|one| std::ptr::eq(one, *job));
-                    match Kept::nearest(folder, &names, stage, &job.id, &group.peers(job))? {
+                    match files.nearest(stage, &group, job)? {
                         Some(mut kept) => {
-                            kept.numbers.extend(stage.derived(&kept, self.material(job)));
+                            kept.numbers.extend(stage.stage.derived(&kept, self.material(job)));
                             all[place.unwrap_or_default()].push(kept);
                         }
-                        None => *unexamined.entry(stage.name().to_owned()).or_default() += 1,
+                        None => *unexamined.entry(stage.name.to_owned()).or_default() += 1,
                     }
                 }
             }
@@ -260,8 +257,8 @@ impl Plan<'_> {
         let material = self.material(job);
         let finished = Finished { job, info: &info, result: &result, material };
         let mut numbers = Vec::new();
-        for stage in &self.study().stages {
-            numbers.extend(staged(&**stage, &finished, folder)?);
+        for (name, stage) in &self.study().stages.stages {
+            numbers.extend(staged(name, &**stage, &finished, folder)?);
         }
         Ok(Some(One::Finished(Box::new(Ran::new(info, result)), numbers)))
     }
@@ -278,6 +275,7 @@ fn failure(job: &Job, reason: String) -> Failure {
 
 /// What a stage gives of a run, from the study's folder where it is there.
 fn staged(
+    name: &str,
     stage: &dyn Stage,
     run: &Finished<'_>,
     folder: &StudyFolder,
@@ -285,7 +283,8 @@ fn staged(
     if !stage.is_kept() {
         return stage.numbers(run);
     }
-    let name = file_of(stage, &run.info.id);
+    let digest: String = digest(&stage.settings()).chars().take(DIGITS).collect();
+    let name = format!("stages/{name}-{digest}/{}.csv", run.info.id);
     if let Some(bytes) = folder.read(&name)? {
         // One that cannot be read is made again.
         if let Ok(numbers) = numbers_from_csv(&bytes, &name) {
@@ -295,9 +294,4 @@ fn staged(
     let numbers = stage.numbers(run)?;
     folder.write(&name, &numbers_to_csv(&numbers)?, Durability::Process)?;
     Ok(numbers)
-}
-
-fn file_of(stage: &dyn Stage, id: &RunId) -> String {
-    let digest: String = digest(&stage.settings()).chars().take(DIGITS).collect();
-    format!("stages/{}-{digest}/{id}.csv", stage.name())
 }

@@ -9,15 +9,16 @@ use std::sync::Mutex;
 
 use dissensus_core::{Cancel, Event, Progress};
 use dissensus_examine::Observer;
-use dissensus_store::{RunId, State, Store, StudyFolder, Which};
+use dissensus_store::{RunId, State, Store, Which};
 
 use crate::collect::Ran;
+use crate::context::Models;
 use crate::finished::Finished;
-use crate::stages::{Examiner, Group, Kept};
-use crate::{Bench, Failure, Job, Plan, StudyError};
+use crate::stages::{Examination, Group, KeptFiles};
+use crate::{Failure, Job, Plan, StageContext, StudyError};
 
 /// Who is told how far it is.
-pub trait Onlooker: Send {
+pub trait StageProgress: Send {
     /// A stage begins, with so many things to look at.
     fn begun(&mut self, stage: &str, all: usize);
     /// It looks at this, and has done so many steps of a task.
@@ -42,61 +43,59 @@ pub struct Examined {
     pub stopped: bool,
 }
 
-/// What a stage still has to do.
-struct Work<'p> {
-    stage: &'p dyn Examiner,
-    groups: Vec<Group<'p>>,
-}
-
 impl Plan<'_> {
     /// Looks into the models of all finished runs, as far as stages ask for it and it has not been
     /// done. A run that cannot be looked into does not stop the others.
     pub fn examine(
         &self,
         store: &Store,
-        bench: &Bench<'_>,
+        context: &StageContext<'_>,
         cancel: &Cancel,
-        onlooker: &mut dyn Onlooker,
+        progress: &mut dyn StageProgress,
     ) -> Result<Examined, StudyError> {
-        let mut examined = Examined::default();
         if !self.has_examinations() {
-            return Ok(examined);
+            return Ok(Examined::default());
         }
-        let folder = store.study(&self.study().name)?;
         let jobs = self.finals(store)?.jobs;
-        let ran = with_weights(store, &jobs)?;
-        let names = folder.files()?;
-        for stage in self.examiners() {
-            let work = todo(stage, &jobs, &ran, &folder, &names, &mut examined)?;
-            if !work.groups.is_empty() {
-                self.one_stage(&work, &ran, &folder, bench, cancel, onlooker, &mut examined)?;
+        let mut work = Work {
+            plan: self,
+            ran: with_weights(store, &jobs)?,
+            files: KeptFiles::open(store.study(&self.study().name)?)?,
+            context,
+            cancel,
+            progress,
+            examined: Examined::default(),
+        };
+        for stage in self.examinations() {
+            let groups = work.groups(stage, &jobs)?;
+            if !groups.is_empty() {
+                work.look(stage, &groups)?;
             }
         }
-        Ok(examined)
+        Ok(work.examined)
     }
 
     /// Whether any stage needs models.
     pub fn has_examinations(&self) -> bool {
-        self.examiners().next().is_some()
+        !self.examinations().is_empty()
     }
 
     /// The data sets of the catalogue, and the paths of other inputs, that stages will read for these
     /// runs beside the study's own.
     pub fn needs(&self, store: &Store) -> Result<BTreeSet<&str>, StudyError> {
         let jobs = self.finals(store)?.jobs;
-        let at_work = self.examiners().filter(|stage| !stage.among().of(&jobs).is_empty());
-        Ok(at_work.flat_map(Examiner::needs).collect())
+        let at_work = self.examinations().iter().filter(|stage| !stage.runs.of(&jobs).is_empty());
+        Ok(at_work.flat_map(|stage| stage.stage.needs()).collect())
     }
 
     /// Runs that no stage needs the weights of any more, as all have been looked into.
     pub fn spent(&self, store: &Store) -> Result<Vec<RunId>, StudyError> {
-        let folder = store.study(&self.study().name)?;
-        let (jobs, names) = (self.finals(store)?.jobs, folder.files()?);
+        let jobs = self.finals(store)?.jobs;
+        let files = KeptFiles::open(store.study(&self.study().name)?)?;
         let mut needed: Vec<&RunId> = Vec::new();
-        for stage in self.examiners() {
-            for group in stage.groups(&stage.among().of(&jobs)) {
-                let whole = group.runs.len();
-                if !found(stage, &group, |_| true, whole, &folder, &names)? {
+        for stage in self.examinations() {
+            for group in stage.groups(&jobs) {
+                if !is_found(&files, stage, &group, |_| true, group.runs.len())? {
                     needed.extend(group.runs.iter().map(|job| &job.id));
                 }
             }
@@ -105,50 +104,82 @@ impl Plan<'_> {
         Ok(ran.into_keys().filter(|id| !needed.contains(&id)).collect())
     }
 
-    pub(crate) fn examiners(&self) -> impl Iterator<Item = &dyn Examiner> {
-        self.study().examiners.iter().map(|stage| &**stage)
+    pub(crate) fn examinations(&self) -> &[Examination] {
+        &self.study().stages.examinations
+    }
+}
+
+/// What looking into models needs, and what has become of it.
+struct Work<'a> {
+    plan: &'a Plan<'a>,
+    /// The finished runs whose weights are there.
+    ran: BTreeMap<RunId, Ran>,
+    files: KeptFiles,
+    context: &'a StageContext<'a>,
+    cancel: &'a Cancel,
+    progress: &'a mut dyn StageProgress,
+    examined: Examined,
+}
+
+impl Work<'_> {
+    /// The groups that are to be looked at, each with the runs that are there.
+    fn groups<'j>(
+        &mut self,
+        stage: &Examination,
+        jobs: &'j [Job],
+    ) -> Result<Vec<Group<'j>>, StudyError> {
+        let mut groups: Vec<Group<'_>> = Vec::new();
+        for mut group in stage.groups(jobs) {
+            let there = |job: &Job| self.ran.contains_key(&job.id);
+            let available = group.runs.iter().filter(|job| there(job)).count();
+            // Where runs are there, the others may not be trained yet.
+            let asked = |job: &Job| available < group.least || there(job);
+            if is_found(&self.files, stage, &group, asked, available.max(group.least))? {
+                self.examined.before += 1;
+            } else if available >= group.least {
+                let pair = group.subjects < group.runs.len();
+                group.runs.retain(|job| there(job));
+                if !pair {
+                    group.subjects = group.runs.len();
+                }
+                // Of equals one is enough: arms may share runs.
+                if !groups.iter().any(|other| other.is_same(&group)) {
+                    groups.push(group);
+                }
+            } else {
+                *self.examined.without_weights.entry(stage.name.to_owned()).or_default() += 1;
+            }
+        }
+        Ok(groups)
     }
 
-    #[allow(clippy::too_many_arguments)]
-    fn one_stage(
-        &self,
-        work: &Work<'_>,
-        ran: &BTreeMap<RunId, Ran>,
-        folder: &StudyFolder,
-        bench: &Bench<'_>,
-        cancel: &Cancel,
-        onlooker: &mut dyn Onlooker,
-        examined: &mut Examined,
-    ) -> Result<(), StudyError> {
-        onlooker.begun(work.stage.name(), work.groups.len());
-        for group in &work.groups {
-            if cancel.is_cancelled() {
-                examined.stopped = true;
+    fn look(&mut self, stage: &Examination, groups: &[Group<'_>]) -> Result<(), StudyError> {
+        self.progress.begun(stage.name, groups.len());
+        for group in groups {
+            if self.cancel.is_cancelled() {
+                self.examined.stopped = true;
                 return Ok(());
             }
             let label = group.label();
-            let runs: Vec<Finished<'_>> = group
-                .runs
-                .iter()
-                .filter_map(|job| {
-                    let Ran { info, result, .. } = ran.get(&job.id)?;
-                    Some(Finished { job, info, result, material: self.material(job) })
-                })
-                .collect();
-            let reports = Reports { label: &label, onlooker: Mutex::new(&mut *onlooker) };
-            let observer = Observer::new(&reports, cancel.clone());
-            let found = work.stage.examine(&runs, bench, &observer);
-            let found = match found {
+            let runs = group.runs.iter().filter_map(|job| {
+                let Ran { info, result, .. } = self.ran.get(&job.id)?;
+                Some(Finished { job, info, result, material: self.plan.material(job) })
+            });
+            let runs: Vec<Finished<'_>> = runs.collect();
+            let reports = Reports { label: &label, progress: Mutex::new(&mut *self.progress) };
+            let observer = Observer::new(&reports, self.cancel.clone());
+            let models = Models { context: self.context, precision: stage.precision, observer };
+            let found = match stage.stage.examine(&runs, &models) {
                 Ok(found) => found,
                 Err(StudyError::Examine(error)) if error.is_cancelled() => {
-                    examined.stopped = true;
+                    self.examined.stopped = true;
                     return Ok(());
                 }
                 Err(error) => {
-                    let reason = format!("{}: {error}", work.stage.name());
-                    onlooker.looked(&label, Some(&reason));
+                    let reason = format!("{}: {error}", stage.name);
+                    self.progress.looked(&label, Some(&reason));
                     let id = group.runs[0].id.clone();
-                    examined.failed.push(Failure { id, label, reason });
+                    self.examined.failed.push(Failure { id, label, reason });
                     // Inputs that are not there are not there for the next run either.
                     match error {
                         StudyError::Load { .. } => return Ok(()),
@@ -157,29 +188,27 @@ impl Plan<'_> {
                 }
             };
             for (job, kept) in group.runs.iter().zip(found) {
-                if let Some(kept) = kept {
-                    kept.write(folder, work.stage, &job.id, &group.peers(job))?;
-                }
+                kept.map_or(Ok(()), |kept| self.files.write(stage, group, job, kept))?;
             }
-            examined.done += 1;
-            onlooker.looked(&label, None);
+            self.examined.done += 1;
+            self.progress.looked(&label, None);
         }
         Ok(())
     }
 }
 
-/// Hands progress on to an onlooker.
+/// Reports the steps of a task with what is looked at.
 struct Reports<'a, 'o> {
     label: &'a str,
-    onlooker: Mutex<&'a mut (dyn Onlooker + 'o)>,
+    progress: Mutex<&'a mut (dyn StageProgress + 'o)>,
 }
 
 impl Progress for Reports<'_, '_> {
     fn report(&self, event: Event<'_>) {
-        if let (Event::Advanced { task, done, total, .. }, Ok(mut onlooker)) =
-            (event, self.onlooker.lock())
+        if let (Event::Advanced { task, done, total, .. }, Ok(mut progress)) =
+            (event, self.progress.lock())
         {
-            onlooker.looking(self.label, task, done, total);
+            progress.looking(self.label, task, done, total);
         }
     }
 }
@@ -189,10 +218,10 @@ fn with_weights(store: &Store, jobs: &[Job]) -> Result<BTreeMap<RunId, Ran>, Stu
     let mut ran = BTreeMap::new();
     for job in crate::distinct(jobs) {
         let Some(info) = store.get(&job.id)? else { continue };
-        if info.status.state != State::Finished || !info.weights_path(Which::Best).is_file() {
-            continue;
-        }
-        if let Some(result) = info.result()? {
+        if info.status.state == State::Finished
+            && info.weights_path(Which::Best).is_file()
+            && let Some(result) = info.result()?
+        {
             ran.insert(job.id.clone(), Ran::new(info, result));
         }
     }
@@ -200,53 +229,18 @@ fn with_weights(store: &Store, jobs: &[Job]) -> Result<BTreeMap<RunId, Ran>, Stu
 }
 
 /// Whether all that a group gives of these runs was found, with at least as many runs together.
-fn found(
-    stage: &dyn Examiner,
+fn is_found(
+    files: &KeptFiles,
+    stage: &Examination,
     group: &Group<'_>,
     of: impl Fn(&Job) -> bool,
     together: usize,
-    folder: &StudyFolder,
-    names: &[String],
 ) -> Result<bool, StudyError> {
-    for job in group.runs.iter().take(group.subjects).filter(|job| of(job)) {
-        let kept = Kept::nearest(folder, names, stage, &job.id, &group.peers(job))?;
+    for job in group.subjects().iter().filter(|job| of(job)) {
+        let kept = files.nearest(stage, group, job)?;
         if kept.is_none_or(|kept| kept.peers.len() + 1 < together) {
             return Ok(false);
         }
     }
     Ok(true)
-}
-
-/// The groups that are to be looked at, each with the runs that are there.
-fn todo<'p>(
-    stage: &'p dyn Examiner,
-    jobs: &'p [Job],
-    ran: &BTreeMap<RunId, Ran>,
-    folder: &StudyFolder,
-    names: &[String],
-    examined: &mut Examined,
-) -> Result<Work<'p>, StudyError> {
-    let mut groups = Vec::new();
-    for mut group in stage.groups(&stage.among().of(jobs)) {
-        let there = |job: &&Job| ran.contains_key(&job.id);
-        let available = group.runs.iter().filter(|job| there(job)).count();
-        // Where runs are there, the others may not be trained yet.
-        let asked = |job: &Job| available < group.least || ran.contains_key(&job.id);
-        if found(stage, &group, asked, available.max(group.least), folder, names)? {
-            examined.before += 1;
-        } else if available >= group.least {
-            let pair = group.subjects < group.runs.len();
-            group.runs.retain(there);
-            if !pair {
-                group.subjects = group.runs.len();
-            }
-            // Of equals one is enough: arms may share runs.
-            if !groups.iter().any(|other: &Group<'_>| other.is_same(&group)) {
-                groups.push(group);
-            }
-        } else {
-            *examined.without_weights.entry(stage.name().to_owned()).or_default() += 1;
-        }
-    }
-    Ok(Work { stage, groups })
 }

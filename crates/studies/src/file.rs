@@ -14,7 +14,7 @@ pub use dissensus_train::spec::Setting;
 pub(crate) use dissensus_train::spec::{Entry, Section, Text, settings};
 pub use grid::{Axis, Grid};
 pub use keys::STUDY_KEYS;
-pub use parts::{DatasetChoice, Scale, SliceBy, SliceRule};
+pub use parts::{DatasetChoice, Scale, SliceRule};
 
 /// The keys of a section.
 pub(crate) fn names(section: &str) -> Vec<&'static str> {
@@ -28,17 +28,14 @@ pub(crate) fn expected(of: &str, name: &str) -> &'static str {
 }
 
 /// A section with the name that it has in the list of keys.
-pub(crate) struct Part<'p, 'a, 't, 'i> {
-    pub(crate) section: &'p Section<'a, 't, 'i>,
+pub(crate) struct Part<'p> {
+    pub(crate) section: &'p Section<'p>,
     of: &'static str,
 }
 
-impl<'p, 'a, 't, 'i> Part<'p, 'a, 't, 'i> {
+impl<'p> Part<'p> {
     /// The section, which has no other keys than those of the list.
-    pub(crate) fn new(
-        section: &'p Section<'a, 't, 'i>,
-        of: &'static str,
-    ) -> Result<Self, ConfigError> {
+    pub(crate) fn new(section: &'p Section<'p>, of: &'static str) -> Result<Self, ConfigError> {
         section.known(&names(of))?;
         Ok(Self { section, of })
     }
@@ -54,18 +51,14 @@ impl<'p, 'a, 't, 'i> Part<'p, 'a, 't, 'i> {
         key: &str,
         check: impl FnOnce(T) -> Option<U>,
     ) -> Result<Option<U>, ConfigError> {
-        let Some(value) = self.get(key)? else { return Ok(None) };
-        check(value).map(Some).ok_or_else(|| self.unexpected(key))
-    }
-
-    pub(crate) fn unexpected(&self, key: &str) -> ConfigError {
-        self.section.unexpected(key, expected(self.of, key))
+        self.section.checked(key, expected(self.of, key), check)
     }
 
     /// The required key `name`, where it passes.
     pub(crate) fn name(&self, passes: fn(&str) -> bool) -> Result<String, ConfigError> {
-        let name: String = self.section.need("name", expected(self.of, "name"))?;
-        if passes(&name) { Ok(name) } else { Err(self.unexpected("name")) }
+        let expected = expected(self.of, "name");
+        let name: String = self.section.need("name", expected)?;
+        if passes(&name) { Ok(name) } else { Err(self.section.unexpected("name", expected)) }
     }
 
     /// The key `title`, or the name.

@@ -9,20 +9,20 @@ use dissensus_train::RunResult;
 use crate::{Job, Material, StudyError};
 
 /// A finished run with its data.
-pub struct Finished<'a> {
+pub(crate) struct Finished<'a> {
     /// What it is in the study.
-    pub job: &'a Job,
+    pub(crate) job: &'a Job,
     /// What the store has of it.
-    pub info: &'a RunInfo,
+    pub(crate) info: &'a RunInfo,
     /// Its result.
-    pub result: &'a RunResult,
+    pub(crate) result: &'a RunResult,
     /// What it was trained and judged on.
-    pub material: &'a Material,
+    pub(crate) material: &'a Material,
 }
 
 impl Finished<'_> {
     /// Its predictions on the part that is reported, judged; and where these items are in the data.
-    pub fn judged(&self, which: Which) -> Result<(Vec<usize>, Judged), StudyError> {
+    pub(crate) fn judged(&self, which: Which) -> Result<(Vec<usize>, Judged), StudyError> {
         let wrong = |reason: String| StudyError::Run { id: self.info.id.clone(), reason };
         let Some(found) = self.info.predictions(which)? else {
             return Err(wrong(format!("it has no predictions of its {} epoch", which.name())));

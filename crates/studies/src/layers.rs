@@ -2,10 +2,8 @@
 //! those of an arm, the arm's delivery and votes, those of the study (its scale, overrides), and a
 //! point of the grid. Each combination is checked as a whole; errors name the position of the setting.
 
-use dissensus_core::Direction;
-use dissensus_measure::metric;
-use dissensus_train::spec::{Data, Draft, Run, Spec, Votes};
-use dissensus_train::{ConfigError, Place, RunPlan, RunResult, Selection};
+use dissensus_train::spec::{Data, Draft, Run, Spec, Votes, selectable};
+use dissensus_train::{ConfigError, Place, RunPlan};
 use toml::Value;
 
 use crate::file::{Arm, DatasetChoice, Setting, VotesChoice};
@@ -42,7 +40,6 @@ pub(crate) struct Search {
     pub(crate) seed: u64,
     pub(crate) metric: String,
     pub(crate) on: String,
-    pub(crate) better: Direction,
 }
 
 impl Point {
@@ -51,19 +48,6 @@ impl Point {
         let mut spec = self.runs.clone();
         spec.run.seeds = seeds.to_vec();
         spec.runs()
-    }
-}
-
-/// The direction of a metric that selects.
-pub(crate) fn direction(name: &str, place: &Place) -> Result<Direction, ConfigError> {
-    match Selection::new(name) {
-        Ok(selection) => Ok(selection.better()),
-        Err(_) => {
-            let directed = dissensus_measure::METRICS.iter().map(|metric| &metric.about);
-            let directed = directed.filter(|about| about.direction.is_directed());
-            let known: Vec<&str> = directed.map(|about| about.name).collect();
-            Err(ConfigError::unknown_name("[grid] select", name, known.into_iter(), place))
-        }
     }
 }
 
@@ -164,8 +148,8 @@ impl Study {
             let known = parts.iter().copied();
             return Err(ConfigError::unknown_name("[grid] on", &on, known, &grid.on_place));
         }
-        let better = direction(&metric, &grid.select_place)?;
-        Ok(Some(Search { seed: grid.seed, metric, on, better }))
+        selectable(&metric, "[grid] select", &grid.select_place)?;
+        Ok(Some(Search { seed: grid.seed, metric, on }))
     }
 
     fn draft(
@@ -199,14 +183,7 @@ fn written(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// The value that selects, in a run's result.
-pub(crate) fn selecting(result: &RunResult, search: &Search) -> Option<f64> {
-    metric(&search.metric)?;
-    result.part(&search.on)?.best.get(&search.metric)
-}
-
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use serde_json::json;
 

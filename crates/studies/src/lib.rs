@@ -35,10 +35,10 @@
 //! # Ok::<(), dissensus_studies::StudyError>(())
 //! ```
 
-mod bench;
 mod book;
 mod builtin;
 mod collect;
+mod context;
 mod error;
 mod examining;
 mod file;
@@ -48,24 +48,27 @@ mod material;
 mod own;
 mod plan;
 pub mod results;
-mod slices;
+mod run_summary;
 pub mod stages;
 mod status;
 mod study;
 
-pub use bench::{Bench, InputsOf};
 pub use book::item_columns;
 pub use builtin::{BUILTIN, Builtin, template};
 pub use collect::{Collected, files};
+pub use context::{InputsOf, StageContext};
 pub use error::{LoadError, StudyError};
-pub use examining::{Examined, Onlooker};
+pub use examining::{Examined, StageProgress};
 pub use file::{
-    Arm, Axis, DatasetChoice, Grid, STUDY_KEYS, Scale, Setting, SliceBy, SliceRule, VotesChoice,
+    Arm, Axis, DatasetChoice, Grid, STUDY_KEYS, Scale, Setting, SliceRule, VotesChoice,
 };
-pub use finished::Finished;
+pub(crate) use finished::Finished;
 pub use material::Material;
 pub use own::Own;
 pub use plan::{Finals, Job, Plan, PlanOptions, Undecided, distinct};
 pub use results::Number;
+pub use run_summary::{
+    ArmMetric, ArmSummary, RunOrigin, RunSummary, SummaryColumn, ValueOf, summarize_runs,
+};
 pub use status::{ArmStatus, Failure, StatusReport, Tally};
 pub use study::Study;

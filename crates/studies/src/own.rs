@@ -167,7 +167,7 @@ const PICTURES: &str = r#"
 [[figure]]
 name = "pictures"
 title = "Items with the most disagreement, and the predictions of each arm"
-kind = "pictures"
+kind = "images"
 count = 8
 "#;
 

@@ -12,10 +12,12 @@ use std::collections::BTreeSet;
 use dissensus_report::book::Chosen;
 use dissensus_store::{RunId, State, Store};
 use dissensus_train::spec::Data;
-use dissensus_train::{ConfigError, Place, RunPlan, RunResult, RunSpec, Task, TrainError};
+use dissensus_train::{
+    ConfigError, Place, RunPlan, RunResult, RunSpec, Selection, Task, TrainError,
+};
 
 use crate::error::LoadError;
-use crate::layers::{Outline, selecting};
+use crate::layers::Outline;
 use crate::study::unknown;
 use crate::{Material, Study, StudyError};
 
@@ -62,6 +64,23 @@ impl Job {
         let dataset = if self.several { format!("{} · ", self.dataset) } else { String::new() };
         let point = self.point.map_or(String::new(), |at| format!(" · point {}", at + 1));
         format!("{dataset}{} · {}{point} · seed {}", self.arm, self.run.votes, self.seed)
+    }
+
+    /// Whether two runs differ in their seeds alone.
+    pub(crate) fn is_beside(&self, other: &Self) -> bool {
+        (&self.dataset, &self.arm, self.k) == (&other.dataset, &other.arm, other.k)
+    }
+
+    /// The runs in groups that differ in their seeds alone.
+    pub(crate) fn by_arm<'j>(jobs: impl Iterator<Item = &'j Self>) -> Vec<Vec<&'j Self>> {
+        let mut groups: Vec<Vec<&Self>> = Vec::new();
+        for job in jobs {
+            match groups.iter_mut().find(|group| group[0].is_beside(job)) {
+                Some(group) => group.push(job),
+                None => groups.push(vec![job]),
+            }
+        }
+        groups
     }
 }
 
@@ -286,56 +305,25 @@ impl<'s> Plan<'s> {
         store: &Store,
     ) -> Result<Result<usize, usize>, StudyError> {
         let Some(search) = &group.0.search else { return Ok(Ok(0)) };
-        let (mut open, mut values) = (0, Vec::new());
-        for job in self.searches_of(group) {
-            let run = store.get(&job.id)?;
-            match run.as_ref().map(|run| &run.status.state) {
-                Some(State::Finished) => {
-                    let result: Option<RunResult> =
-                        run.and_then(|run| run.result().transpose()).transpose()?;
-                    values.push(result.and_then(|result| selecting(&result, search)));
+        let (mut open, mut selection) = (0, Selection::new(&search.metric)?);
+        for (point, job) in (0..).zip(self.searches_of(group)) {
+            match store.get(&job.id)? {
+                Some(run) if run.status.state == State::Finished => {
+                    let result: Option<RunResult> = run.result()?;
+                    let part = result.as_ref().and_then(|result| result.part(&search.on));
+                    selection.update(point, part.and_then(|part| part.best.get(&search.metric)));
                 }
-                Some(State::Failed { .. }) => values.push(None),
+                Some(run) if matches!(run.status.state, State::Failed { .. }) => {}
                 _ => open += 1,
             }
         }
-        if open > 0 {
-            return Ok(Err(open));
-        }
-        Ok(best(&values, search.better).ok_or(0))
+        let best = selection.best().filter(|_| open == 0);
+        Ok(best.and_then(|best| usize::try_from(best.epoch).ok()).ok_or(open))
     }
-}
-
-/// The first of the best values.
-fn best(values: &[Option<f64>], better: dissensus_core::Direction) -> Option<usize> {
-    let mut best: Option<(usize, f64)> = None;
-    for (at, value) in values.iter().enumerate() {
-        let Some(value) = value.filter(|value| value.is_finite()) else { continue };
-        let wins = best.is_none_or(|(_, best)| better.is_better(value, best));
-        if wins {
-            best = Some((at, value));
-        }
-    }
-    best.map(|(at, _)| at)
 }
 
 /// Each run of these jobs once, in order.
 pub fn distinct(jobs: &[Job]) -> Vec<&Job> {
     let mut seen = BTreeSet::new();
     jobs.iter().filter(|job| seen.insert(job.id.clone())).collect()
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-mod tests {
-    use super::*;
-    use dissensus_core::Direction::{Higher, Lower};
-
-    #[test]
-    fn the_first_of_equal_values_is_selected() {
-        let values = [None, Some(0.5), Some(0.25), Some(0.25), Some(f64::NAN), Some(0.5)];
-        assert_eq!(best(&values, Lower), Some(2));
-        assert_eq!(best(&values, Higher), Some(1));
-        assert_eq!(best(&[None, Some(f64::INFINITY)], Lower), None);
-    }
 }

@@ -10,11 +10,11 @@
 //! runs at once; these run where the weights are, and elsewhere what they kept is read. Each of these
 //! can be kept to some runs by `arms`, `ks` and `seeds`.
 
-mod among;
 mod barrier;
 mod cka;
 mod dynamics;
 mod examiner;
+mod filter;
 mod geometry;
 mod gradcam;
 mod kept;
@@ -30,25 +30,80 @@ use dissensus_measure::Metric as Measured;
 use dissensus_report::book::Metric;
 use serde_json::Value;
 
-use crate::file::{Section, SliceRule};
+use crate::file::{Section, SliceRule, Text};
 use crate::finished::Finished;
 use crate::{Number, StudyError};
 
-pub(crate) use among::Among;
-pub(crate) use examiner::{Examiner, Group};
-pub(crate) use kept::{Kept, Picture as KeptPicture};
+pub(crate) use examiner::{Examination, Group};
+use examiner::{Examiner, Found};
+pub(crate) use filter::RunFilter;
+pub(crate) use kept::{Kept, KeptFiles, Picture as KeptPicture};
 
 /// The stages, in the order of the results.
 pub const STAGES: &[Info] = &[
-    measure::INFO,
-    truth::INFO,
-    dynamics::INFO,
-    geometry::INFO,
-    variance::INFO,
-    ood::INFO,
-    barrier::INFO,
-    cka::INFO,
-    gradcam::INFO,
+    Info {
+        name: "measure",
+        about: "metrics of the predictions, of the selected epoch and the last",
+        always: true,
+        keys: &["metrics", "which", "bins"],
+        read: Read::Stage(measure::read),
+    },
+    Info {
+        name: "truth",
+        about: "distance to the distributions that the votes were drawn from, where they are known",
+        always: false,
+        keys: &[],
+        read: Read::Stage(truth::read),
+    },
+    Info {
+        name: "dynamics",
+        about: "the best epoch, the first that is nearly as good, and the seconds",
+        always: true,
+        keys: &[],
+        read: Read::Stage(dynamics::read),
+    },
+    Info {
+        name: "geometry",
+        about: "the largest eigenvalue and the trace of the Hessian; needs the weights",
+        always: false,
+        keys: &["which", "slices", "iterations", "tolerance", "probes", "trace_tolerance", "seed"],
+        read: Read::Examiner(geometry::read),
+    },
+    Info {
+        name: "variance",
+        about: "the variance of the last layer's gradient against entropy; needs the weights",
+        always: false,
+        keys: &[],
+        read: Read::Examiner(variance::read),
+    },
+    Info {
+        name: "ood",
+        about: "out-of-distribution detection of other data sets; needs the weights",
+        always: false,
+        keys: &["sets", "scores", "items", "neighbours", "epsilon"],
+        read: Read::Examiner(ood::read),
+    },
+    Info {
+        name: "barrier",
+        about: "how far the loss rises between the runs of two arms; needs the weights",
+        always: false,
+        keys: &["points"],
+        read: Read::Examiner(barrier::read),
+    },
+    Info {
+        name: "cka",
+        about: "how alike the features of an arm's seeds are; needs the weights",
+        always: false,
+        keys: &["items", "seed"],
+        read: Read::Examiner(cka::read),
+    },
+    Info {
+        name: "gradcam",
+        about: "whether the seeds of an arm look at the same places; needs the weights",
+        always: false,
+        keys: &["slices", "pictures"],
+        read: Read::Examiner(gradcam::read),
+    },
 ];
 
 /// A stage in words.
@@ -60,29 +115,61 @@ pub struct Info {
     pub about: &'static str,
     /// Whether it runs where it is not named.
     pub always: bool,
+    /// Its settings, beside those that all stages with models have.
+    keys: &'static [&'static str],
     read: Read,
 }
 
-type Read = fn(Option<&Section<'_, '_, '_>>, &[SliceRule]) -> Result<Made, StudyError>;
+type Reader<T> = fn(&Section<'_>, &[SliceRule]) -> Result<Arc<T>, StudyError>;
 
-/// A stage of either kind.
-enum Made {
-    Stage(Arc<dyn Stage>),
-    Examiner(Arc<dyn Examiner>),
+/// How a stage is read from its section, which has no other keys than those of the list.
+#[derive(Clone, Copy, Debug)]
+enum Read {
+    Stage(Reader<dyn Stage>),
+    Examiner(Reader<dyn Examiner>),
 }
 
 /// The stages of a study, of both kinds.
 #[derive(Clone, Default)]
 pub(crate) struct Stages {
-    pub(crate) stages: Vec<Arc<dyn Stage>>,
-    pub(crate) examiners: Vec<Arc<dyn Examiner>>,
+    /// What is computed from predictions and histories, by name.
+    pub(crate) stages: Vec<(&'static str, Arc<dyn Stage>)>,
+    /// What needs models.
+    pub(crate) examinations: Vec<Examination>,
+}
+
+impl Stages {
+    /// The metrics of all stages.
+    pub(crate) fn metrics(&self) -> Vec<Metric> {
+        let examined = self.examinations.iter().flat_map(|one| one.stage.metrics());
+        self.stages.iter().flat_map(|(_, stage)| stage.metrics()).chain(examined).collect()
+    }
+
+    fn add(
+        &mut self,
+        info: &Info,
+        section: &Section<'_>,
+        slices: &[SliceRule],
+    ) -> Result<(), StudyError> {
+        let name = info.name;
+        match info.read {
+            Read::Stage(read) => {
+                section.known(info.keys)?;
+                self.stages.push((name, read(section, slices)?));
+            }
+            Read::Examiner(read) => {
+                section.known(&[info.keys, &["precision"], &RunFilter::KEYS].concat())?;
+                let (runs, precision) = (RunFilter::read(section)?, settings::precision(section)?);
+                let stage = read(section, slices)?;
+                self.examinations.push(Examination { name, runs, precision, stage });
+            }
+        }
+        Ok(())
+    }
 }
 
 /// A stage with its settings.
-pub trait Stage: Send + Sync {
-    /// Its name, as in the list.
-    fn name(&self) -> &'static str;
-
+pub(crate) trait Stage: Send + Sync {
     /// Everything that decides its numbers beside the run and its data.
     fn settings(&self) -> Value;
 
@@ -98,32 +185,21 @@ pub trait Stage: Send + Sync {
     }
 }
 
-/// Refuses every setting, for stages that have none.
-fn without_settings(section: Option<&Section<'_, '_, '_>>) -> Result<(), StudyError> {
-    section.map_or(Ok(()), |section| Ok(section.known(&[])?))
-}
-
 /// The stages of a study.
 pub(crate) fn read(
-    section: Option<&Section<'_, '_, '_>>,
+    text: Text<'_>,
+    section: Option<&Section<'_>>,
     slices: &[SliceRule],
 ) -> Result<Stages, StudyError> {
     let names: Vec<&str> = STAGES.iter().map(|stage| stage.name).collect();
-    if let Some(section) = section {
-        section.known(&names)?;
-    }
+    section.map_or(Ok(()), |section| section.known(&names))?;
     let mut all = Stages::default();
-    for stage in STAGES {
-        let own = section.and_then(|section| {
-            let node = section.node(stage.name)?;
-            Some(Section::new(section.text, format!("[stages.{}]", stage.name), node))
-        });
-        let own = own.transpose()?;
-        if own.is_some() || stage.always {
-            match (stage.read)(own.as_ref(), slices)? {
-                Made::Stage(stage) => all.stages.push(stage),
-                Made::Examiner(stage) => all.examiners.push(stage),
-            }
+    for info in STAGES {
+        let title = format!("[stages.{}]", info.name);
+        match section.and_then(|section| section.node(info.name)) {
+            Some(node) => all.add(info, &Section::new(text, title, node)?, slices)?,
+            None if info.always => all.add(info, &Section::empty(text, title), slices)?,
+            None => {}
         }
     }
     Ok(all)
@@ -150,26 +226,26 @@ fn capital(text: &str) -> String {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
 
     #[test]
     fn the_list_is_complete_and_no_metric_comes_twice() {
-        let mut names = std::collections::BTreeSet::new();
-        let mut metrics_seen = std::collections::BTreeSet::new();
-        for stage in STAGES {
-            assert!(!stage.about.is_empty() && names.insert(stage.name));
-            let (name, metrics) = match (stage.read)(None, &[]).unwrap() {
-                Made::Stage(made) => (made.name(), made.metrics()),
-                Made::Examiner(made) => (made.name(), made.metrics()),
-            };
-            assert_eq!(name, stage.name);
-            for metric in metrics {
-                assert!(metrics_seen.insert(metric.name.clone()), "{} twice", metric.name);
-                let texts = [&metric.title, &metric.what, &metric.formula, &metric.source];
-                assert!(texts.iter().all(|text| !text.is_empty()), "{}", metric.name);
-            }
+        let all = STAGES.iter().map(|stage| match stage.name {
+            "barrier" => "barrier.arms = ['a', 'b']\n".to_owned(),
+            name => format!("{name} = {{}}\n"),
+        });
+        let all: String = all.collect();
+        let text = Text { name: "stages", text: &all };
+        let parsed = text.parse().unwrap();
+        let stages = read(text, Some(&Section::root(text, &parsed)), &[]).unwrap();
+        assert_eq!(stages.stages.len() + stages.examinations.len(), STAGES.len());
+        assert!(STAGES.iter().all(|stage| !stage.about.is_empty()));
+        let mut seen = std::collections::BTreeSet::new();
+        for metric in stages.metrics() {
+            assert!(seen.insert(metric.name.clone()), "{} twice", metric.name);
+            let texts = [&metric.title, &metric.what, &metric.formula, &metric.source];
+            assert!(texts.iter().all(|text| !text.is_empty()), "{}", metric.name);
         }
     }
 }

@@ -215,7 +215,6 @@ fn tally_of<'a>(arms: &'a mut Vec<ArmStatus>, dataset: &str, arm: &str) -> &'a m
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::at_a_time;
 

@@ -4,7 +4,6 @@ mod checks;
 mod write;
 
 use std::path::Path;
-use std::sync::Arc;
 
 use dissensus_report::book::Reference;
 use dissensus_report::claims::ClaimSpec;
@@ -20,7 +19,7 @@ use crate::file::{
     Arm, DatasetChoice, Entry, Grid, Layer, Part, Scale, Section, Setting, SliceRule, Text,
     is_file_name, refuse,
 };
-use crate::stages::{self, Examiner, Stage, Stages};
+use crate::stages::{self, Stages};
 use crate::{BUILTIN, StudyError};
 
 /// A checked study. Made by [`Study::parse`], [`Study::read`] or [`Study::builtin`].
@@ -45,8 +44,6 @@ pub struct Study {
     pub grid: Option<Grid>,
     /// Items by how much annotators disagree on them.
     pub slices: Vec<SliceRule>,
-    /// What is computed from predictions and histories; stages that examine models are separate.
-    pub stages: Vec<Arc<dyn Stage>>,
     /// The tables of its report.
     pub tables: Vec<TableSpec>,
     /// The figures of its report.
@@ -57,7 +54,8 @@ pub struct Study {
     pub references: Vec<Reference>,
     /// Named sets of changes to choose from.
     pub scales: Vec<Scale>,
-    pub(crate) examiners: Vec<Arc<dyn Examiner>>,
+    /// What is computed of its runs.
+    pub(crate) stages: Stages,
     pub(crate) file: String,
     pub(crate) base: Draft,
     spec: toml::Table,
@@ -126,9 +124,7 @@ impl Study {
         let parsed = text.parse()?;
         let root = Section::root(text, &parsed);
         let base = Draft::of_file(&root)?;
-        let none = Text { name, text: "" }.parse()?;
-        let head = root.table("study")?;
-        let head = head.unwrap_or_else(|| Section::root(text, &none));
+        let head = root.table("study")?.unwrap_or_else(|| Section::empty(text, "[study]"));
         let part = Part::new(&head, "study")?;
         let own = match root.node("study") {
             Some(_) => part.name(is_file_name)?,
@@ -158,7 +154,7 @@ impl Study {
             }
         }
         let slices = each(&root, "slice", SliceRule::read)?;
-        let Stages { stages, examiners } = stages::read(root.table("stages")?.as_ref(), &slices)?;
+        let stages = stages::read(text, root.table("stages")?.as_ref(), &slices)?;
         let mut references = each(&root, "reference", typed)?;
         if let Some(file) = part.get::<String>("references")? {
             references.extend(read_references(&file, &open(&file)?)?);
@@ -180,7 +176,6 @@ impl Study {
             claims: each(&root, "claim", typed)?,
             references,
             scales: scales(&root)?,
-            examiners,
             file: name.to_owned(),
             base,
             spec,
@@ -283,8 +278,7 @@ impl Study {
 
     /// The metrics of its results, and how they are computed.
     pub fn metrics(&self) -> Vec<dissensus_report::book::Metric> {
-        let examined = self.examiners.iter().flat_map(|stage| stage.metrics());
-        self.stages.iter().flat_map(|stage| stage.metrics()).chain(examined).collect()
+        self.stages.metrics()
     }
 }
 
@@ -328,16 +322,16 @@ pub(crate) fn unknown<'a>(
 
 /// The tables of an array of tables, each read in the same way.
 fn each<T>(
-    root: &Section<'_, '_, '_>,
+    root: &Section<'_>,
     key: &str,
-    read: impl Fn(&Section<'_, '_, '_>) -> Result<T, ConfigError>,
+    read: impl Fn(&Section<'_>) -> Result<T, ConfigError>,
 ) -> Result<Vec<T>, ConfigError> {
     root.list(key)?.iter().map(read).collect()
 }
 
 /// A table that is read as a type of the report. The type's own fields are the known keys.
 fn typed<T: Default + Serialize + DeserializeOwned>(
-    section: &Section<'_, '_, '_>,
+    section: &Section<'_>,
 ) -> Result<T, ConfigError> {
     let fields = serde_json::to_value(T::default()).unwrap_or_default();
     let keys: Vec<&str> = fields.as_object().into_iter().flatten().map(|(key, _)| &**key).collect();
@@ -354,9 +348,9 @@ fn read_references(name: &str, content: &str) -> Result<Vec<Reference>, ConfigEr
     each(&root, "reference", typed)
 }
 
-fn scales(root: &Section<'_, '_, '_>) -> Result<Vec<Scale>, ConfigError> {
+fn scales(root: &Section<'_>) -> Result<Vec<Scale>, ConfigError> {
     let Some(section) = root.table("scale")? else { return Ok(Vec::new()) };
-    let each = |(name, _, node): Entry<'_, '_>| {
+    let each = |(name, _, node): Entry<'_>| {
         Scale::read(name, &Section::new(root.text, format!("[scale.{name}]"), node)?)
     };
     section.entries().into_iter().map(each).collect()

@@ -5,7 +5,7 @@
 mod common;
 
 use common::{plan, small, study};
-use dissensus_studies::{BUILTIN, PlanOptions, STUDY_KEYS, SliceBy, Study, StudyError};
+use dissensus_studies::{BUILTIN, PlanOptions, STUDY_KEYS, Study, StudyError};
 use dissensus_train::ConfigError;
 
 /// The error of a study with more TOML behind it.
@@ -234,7 +234,7 @@ grid = { 'training.batch_size' = [16] }
     assert_eq!(again.figures, first.figures);
     assert_eq!(again.references, first.references);
     assert_eq!(again.slices, first.slices);
-    assert_eq!(again.slices[0].by, SliceBy::Top(0.25));
+    assert_eq!(again.slices[0].by, dissensus_examine::Slice::Top(0.25));
     // Axes keep their order, which is that of the points.
     let axes = |study: &Study| -> Vec<String> {
         study.grid.as_ref().unwrap().axes.iter().map(|axis| axis.path.clone()).collect()

@@ -13,7 +13,7 @@ use dissensus_examine::Model;
 use dissensus_geometry::cka::{Features, cka};
 use dissensus_inputs::from_blends;
 use dissensus_store::Which;
-use dissensus_studies::{Bench, LoadError, Material, Onlooker, PlanOptions, Study};
+use dissensus_studies::{LoadError, Material, PlanOptions, StageContext, StageProgress, Study};
 use dissensus_train::spec::Data;
 use dissensus_train::{Task, Voted};
 use serde_json::json;
@@ -65,7 +65,7 @@ fn load(data: &Data) -> Result<Material, LoadError> {
 
 struct Quiet;
 
-impl Onlooker for Quiet {
+impl StageProgress for Quiet {
     fn begun(&mut self, _: &str, _: usize) {}
     fn looking(&mut self, _: &str, _: &str, _: u64, _: Option<u64>) {}
     fn looked(&mut self, _: &str, failed: Option<&str>) {
@@ -79,8 +79,8 @@ fn the_judged_set_is_what_is_looked_at() {
     let plan = study.plan(&PlanOptions::default(), &mut load).unwrap();
     let lab = Lab::new();
     assert_eq!(lab.all(&plan), 4);
-    let bench = Bench::new(&Cpu, true, &|name| panic!("nobody asked for {name}"));
-    plan.examine(&lab.store, &bench, &Cancel::new(), &mut Quiet).unwrap();
+    let context = StageContext::new(&Cpu, true, &|name| panic!("nobody asked for {name}"));
+    plan.examine(&lab.store, &context, &Cancel::new(), &mut Quiet).unwrap();
     plan.collect(&lab.store, &json!({})).unwrap();
     let book = plan.book(&lab.store).unwrap();
 

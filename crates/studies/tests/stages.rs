@@ -13,7 +13,7 @@ use dissensus_engine::Cpu;
 use dissensus_inputs::{Inputs, from_blends};
 use dissensus_store::Which;
 use dissensus_studies::{
-    Bench, Collected, Examined, Job, LoadError, Onlooker, Plan, PlanOptions, Study,
+    Collected, Examined, Job, LoadError, Plan, PlanOptions, StageContext, StageProgress, Study,
 };
 
 const STAGES: &str = "
@@ -97,7 +97,7 @@ fn looks() -> Study {
 #[derive(Default)]
 struct Log(Vec<String>);
 
-impl Onlooker for Log {
+impl StageProgress for Log {
     fn begun(&mut self, stage: &str, all: usize) {
         self.0.push(format!("{stage} {all}"));
     }
@@ -121,8 +121,8 @@ fn others(name: &str) -> Result<Inputs, LoadError> {
 
 fn examine(lab: &Lab, plan: &Plan<'_>) -> (Examined, Vec<String>) {
     let (stop, mut log) = (Cancel::new(), Log::default());
-    let bench = Bench::new(&Cpu, true, &others);
-    let examined = plan.examine(&lab.store, &bench, &stop, &mut log).unwrap();
+    let context = StageContext::new(&Cpu, true, &others);
+    let examined = plan.examine(&lab.store, &context, &stop, &mut log).unwrap();
     (examined, log.0)
 }
 

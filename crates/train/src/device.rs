@@ -45,21 +45,23 @@ impl OpenDevice {
     ///
     /// What a GPU finds out about itself is kept in the folder `cache`, where one is given.
     pub fn open(name: &str, cache: Option<&Path>) -> Result<Self, DeviceError> {
-        let Some(Wanted { gpu, exclusive }) = wanted(name) else {
-            return Err(DeviceError::Unknown { name: name.to_owned() });
+        let unknown = || DeviceError::Unknown { name: name.to_owned() };
+        let (wanted, exclusive) = wanted(name).ok_or_else(unknown)?;
+        let number = match wanted {
+            Wanted::Gpu(number) => number,
+            Wanted::Auto if Cuda::count() > 0 => 0,
+            Wanted::Auto | Wanted::Cpu => return Ok(Self::cpu()),
         };
-        let number = match gpu {
-            Gpu::None => None,
-            Gpu::IfThere if Cuda::count() == 0 => None,
-            Gpu::IfThere => Some(0),
-            Gpu::Number(number) => Some(number),
-        };
-        let Some(number) = number else { return Ok(Self::cpu()) };
         let gpu = if exclusive { Cuda::open_exclusive(number)? } else { Cuda::open(number)? };
         if let Some(text) = cache.and_then(|cache| read(&learned_path(cache, &gpu))) {
             gpu.recall(&text);
         }
         Ok(Self { device: Box::new(gpu), is_gpu: true, cache: cache.map(Path::to_owned) })
+    }
+
+    /// Whether this can be the name of a device.
+    pub(crate) fn is_name(name: &str) -> bool {
+        wanted(name).is_some()
     }
 
     /// The device, without what it was opened with.
@@ -99,28 +101,23 @@ impl OpenDevice {
 
 /// What a name asks for.
 #[derive(Debug, PartialEq)]
-struct Wanted {
-    gpu: Gpu,
-    exclusive: bool,
+enum Wanted {
+    Cpu,
+    Auto,
+    Gpu(usize),
 }
 
-#[derive(Debug, PartialEq)]
-enum Gpu {
-    None,
-    IfThere,
-    Number(usize),
-}
-
-fn wanted(name: &str) -> Option<Wanted> {
+/// The device of a name, and whether it is for one run at a time.
+fn wanted(name: &str) -> Option<(Wanted, bool)> {
     let (name, exclusive) =
         name.strip_suffix(EXCLUSIVE).map_or((name, false), |device| (device, true));
-    let gpu = match name {
-        "cpu" if !exclusive => Gpu::None,
-        "auto" => Gpu::IfThere,
-        "cuda" => Gpu::Number(0),
-        other => Gpu::Number(other.strip_prefix("cuda:")?.parse().ok()?),
+    let wanted = match name {
+        "cpu" if !exclusive => Wanted::Cpu,
+        "auto" => Wanted::Auto,
+        "cuda" => Wanted::Gpu(0),
+        other => Wanted::Gpu(other.strip_prefix("cuda:")?.parse::<u8>().ok()?.into()),
     };
-    Some(Wanted { gpu, exclusive })
+    Some((wanted, exclusive))
 }
 
 fn learned_path(cache: &Path, device: &dyn Device) -> PathBuf {
@@ -145,18 +142,17 @@ fn write(path: &Path, text: &str) -> std::io::Result<()> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
 
     #[test]
     fn names_of_devices() {
-        let gpu = |number, exclusive| Some(Wanted { gpu: Gpu::Number(number), exclusive });
-        assert_eq!(wanted("cpu"), Some(Wanted { gpu: Gpu::None, exclusive: false }));
-        assert_eq!(wanted("auto"), Some(Wanted { gpu: Gpu::IfThere, exclusive: false }));
-        assert_eq!((wanted("cuda"), wanted("cuda:1")), (gpu(0, false), gpu(1, false)));
-        assert_eq!(wanted("cuda:exclusive"), gpu(0, true));
-        assert_eq!(wanted("cuda:1:exclusive"), gpu(1, true));
+        assert_eq!(wanted("cpu"), Some((Wanted::Cpu, false)));
+        assert_eq!(wanted("auto"), Some((Wanted::Auto, false)));
+        assert_eq!(wanted("cuda"), Some((Wanted::Gpu(0), false)));
+        assert_eq!(wanted("cuda:1"), Some((Wanted::Gpu(1), false)));
+        assert_eq!(wanted("cuda:exclusive"), Some((Wanted::Gpu(0), true)));
+        assert_eq!(wanted("cuda:1:exclusive"), Some((Wanted::Gpu(1), true)));
         for name in ["", "gpu", "cpu:exclusive", "cuda:", "cuda:x", "cuda:-1", "cuda:1:", "CPU"] {
             let Err(error) = OpenDevice::open(name, None) else { panic!("{name}") };
             assert!(error.to_string().contains(&format!("{name:?}")), "{error}");

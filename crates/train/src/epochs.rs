@@ -152,7 +152,6 @@ fn votes_by_row(setup: &Setup) -> Option<Votes> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use dissensus_data::blends;
     use dissensus_engine::device::Shift;

@@ -15,9 +15,10 @@ use serde::{Deserialize, Serialize};
 use crate::epochs::Epochs;
 use crate::saved::Found;
 use crate::scores::some_scores;
+use crate::stored::Saver;
 use crate::{
-    EpochRow, Metrics, Moment, Observer, Part, RunPlan, Selection, Setup, Stopping, Task,
-    TrainError, Trained, divergence,
+    EpochRow, Metrics, Part, RunPlan, Selection, Setup, Stopping, Task, TrainError, Trained,
+    divergence,
 };
 
 /// How a run is trained; nothing of it changes the result.
@@ -31,11 +32,13 @@ pub struct FitOptions<'a> {
     pub progress: &'a dyn Progress,
     /// Stops the run after the current epoch.
     pub cancel: Cancel,
+    /// Called after every epoch. A run that is continued reports the epochs before, too.
+    pub on_epoch: &'a dyn Fn(&EpochRow),
 }
 
 impl Default for FitOptions<'_> {
     fn default() -> Self {
-        Self { threads: 0, name: None, progress: &Silent, cancel: Cancel::new() }
+        Self { threads: 0, name: None, progress: &Silent, cancel: Cancel::new(), on_epoch: &|_| {} }
     }
 }
 
@@ -53,33 +56,41 @@ struct Position {
     seconds: f64,
 }
 
-/// Trains a model.
-///
-/// Nothing is written: what saves, resumes or draws curves is an [`Observer`], and
-/// [`fit_stored`](crate::fit_stored) is this with a run of a store. A run that is cancelled gives
-/// [`TrainError::Cancelled`], and one that diverges [`TrainError::Failed`].
+/// Trains a model in memory. Nothing is written: [`fit_stored`](crate::fit_stored) is this with a run
+/// of a store. A run that is cancelled gives [`TrainError::Cancelled`], and one that diverges
+/// [`TrainError::Failed`].
 pub fn fit(
     task: &Task,
     plan: &RunPlan,
     device: &dyn Device,
     options: &FitOptions<'_>,
-    observers: &mut [&mut dyn Observer],
+) -> Result<Trained, TrainError> {
+    fit_saved(task, plan, device, options, None)
+}
+
+/// Trains a model, saving what there is to continue from.
+pub(crate) fn fit_saved(
+    task: &Task,
+    plan: &RunPlan,
+    device: &dyn Device,
+    options: &FitOptions<'_>,
+    saver: Option<&mut Saver>,
 ) -> Result<Trained, TrainError> {
     let label = options.name.map_or_else(|| plan.label(), str::to_owned);
     let total = Some(plan.training.epochs);
     options.progress.report(Event::Started { task: &label, total, unit: Unit::Steps });
     let result = Setup::new(task, plan)
-        .and_then(|setup| Fit::new(task, plan, &setup, device, options, &label, observers)?.run());
+        .and_then(|setup| Fit::new(task, plan, &setup, device, options, &label, saver)?.run());
     options.progress.report(Event::Finished { task: &label });
     result
 }
 
-struct Fit<'a, 'o> {
+struct Fit<'a> {
     task: &'a Task,
     plan: &'a RunPlan,
     options: &'a FitOptions<'a>,
     label: &'a str,
-    observers: &'a mut [&'o mut dyn Observer],
+    saver: Option<&'a mut Saver>,
     setup: &'a Setup,
     runner: Box<dyn Runner>,
     position: Position,
@@ -91,8 +102,8 @@ struct Fit<'a, 'o> {
     started: Instant,
 }
 
-impl<'a, 'o> Fit<'a, 'o> {
-    /// From an observer's checkpoint, or from the start where there is none.
+impl<'a> Fit<'a> {
+    /// From the saved checkpoint, or from the start where there is none.
     fn new(
         task: &'a Task,
         plan: &'a RunPlan,
@@ -100,7 +111,7 @@ impl<'a, 'o> Fit<'a, 'o> {
         device: &dyn Device,
         options: &'a FitOptions<'a>,
         label: &'a str,
-        observers: &'a mut [&'o mut dyn Observer],
+        mut saver: Option<&'a mut Saver>,
     ) -> Result<Self, TrainError> {
         let training = &plan.training;
         let optimizer = training.optimizer;
@@ -114,12 +125,8 @@ impl<'a, 'o> Fit<'a, 'o> {
             seconds: 0.0,
         };
         let (mut state, mut history, mut best) = (None, Vec::new(), Vec::new());
-        let mut checkpoint = None;
-        for observer in observers.iter_mut() {
-            let offered = observer.on_start()?;
-            checkpoint = checkpoint.or(offered);
-        }
-        if let Some(checkpoint) = checkpoint {
+        let checkpoint = saver.as_mut().map(|saver| saver.run.checkpoint()).transpose()?;
+        if let Some(checkpoint) = checkpoint.flatten() {
             let damaged = |what: &str, error: serde_json::Error| {
                 TrainError::Data(format!("the checkpoint's {what}: {error}"))
             };
@@ -146,7 +153,7 @@ impl<'a, 'o> Fit<'a, 'o> {
             plan,
             options,
             label,
-            observers,
+            saver,
             setup,
             runner,
             position,
@@ -160,12 +167,12 @@ impl<'a, 'o> Fit<'a, 'o> {
     /// All epochs that are left.
     fn run(mut self) -> Result<Trained, TrainError> {
         let planned = self.plan.training.epochs;
-        for (row, done) in self.history.iter().zip(1..) {
-            self.observers.iter_mut().try_for_each(|o| o.on_epoch(row, done, planned))?;
-        }
-        if let Some(row) = self.history.last() {
+        let history = std::mem::take(&mut self.history);
+        history.iter().try_for_each(|row| self.seen(row))?;
+        if let Some(row) = history.last() {
             self.report(row);
         }
+        self.history = history;
         let mut epochs = Epochs::new(
             self.setup,
             &self.plan.training,
@@ -179,7 +186,7 @@ impl<'a, 'o> Fit<'a, 'o> {
                 break;
             }
             if self.options.cancel.is_cancelled() {
-                self.checkpoint(Moment::Cancelled)?;
+                self.checkpoint(true)?;
                 return Err(TrainError::Cancelled { epochs: number });
             }
             let rate = self.position.rates.rate(number);
@@ -189,12 +196,17 @@ impl<'a, 'o> Fit<'a, 'o> {
             }
             let row = self.evaluate(number, rate, loss)?;
             self.position.seconds = before + self.started.elapsed().as_secs_f64();
-            self.observers.iter_mut().try_for_each(|o| o.on_epoch(&row, number + 1, planned))?;
+            self.seen(&row)?;
             self.report(&row);
             self.history.push(row);
-            self.checkpoint(Moment::Epoch)?;
+            self.checkpoint(false)?;
         }
         self.finish()
+    }
+
+    fn seen(&mut self, row: &EpochRow) -> Result<(), TrainError> {
+        (self.options.on_epoch)(row);
+        self.saver.as_mut().map_or(Ok(()), |saver| saver.add_to_curves(row))
     }
 
     fn report(&self, row: &EpochRow) {

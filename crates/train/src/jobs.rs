@@ -175,8 +175,8 @@ fn one(
     let (checkpoint, tensorboard) = (options.checkpoint, options.tensorboard);
     let saving = Saving { checkpoint, tensorboard, curves: curves.as_deref() };
     let (progress, cancel) = (options.progress, options.cancel.clone());
-    let fit = FitOptions { threads, name: Some(label), progress, cancel };
-    Ok(match fit_stored(task, &spec, device, run, &saving, &fit, &mut [])? {
+    let fit = FitOptions { threads, name: Some(label), progress, cancel, ..FitOptions::default() };
+    Ok(match fit_stored(task, &spec, device, run, &saving, &fit)? {
         Outcome::Finished(trained) => {
             JobOutcome::Finished { result: Box::new(trained.result), known: false }
         }

@@ -9,10 +9,9 @@
 //! * [`Task`]: votes and inputs of the same items, and where it is judged on another data set
 //!   ([`Task::judged_on`]) those of both. With a plan it makes a [`Setup`]: network, parts and
 //!   labels, ready to start.
-//! * [`fit`]: trains a model in memory and gives a [`Trained`] one, with its [`RunResult`]; an
-//!   [`Observer`] sees every epoch, may save it, and may continue an earlier run. [`fit_stored`] is
-//!   the same with a run of a store. [`run_jobs`] trains many runs, several at once, on an
-//!   [`OpenDevice`].
+//! * [`fit`]: trains a model in memory and gives a [`Trained`] one, with its [`RunResult`].
+//!   [`fit_stored`] is the same with a run of a store, which is saved on the way and can be continued.
+//!   [`run_jobs`] trains many runs, several at once, on an [`OpenDevice`].
 //! * [`Selection`], [`Stopping`]: which epoch is kept, and when training ends early.
 //! * [`divergence`]: when a loss is no number any more.
 //! * [`scores`], [`Found`]: the metrics of predictions, and weights as they are stored.
@@ -41,7 +40,7 @@
 //! let (task, _) = Task::new("example", &votes, &inputs)?;
 //! let model = Model::named("mlp")?.with("hidden", 8_u64)?;
 //! let plan = RunPlan::new("soft")?.model(model).epochs(3);
-//! let trained = fit(&task, &plan, &Cpu, &FitOptions::default(), &mut [])?;
+//! let trained = fit(&task, &plan, &Cpu, &FitOptions::default())?;
 //! assert_eq!(trained.history.len(), 3);
 //! assert!(trained.result.part("evaluation").unwrap().best.get("soft_nll").unwrap() < 1.0);
 //!
@@ -78,9 +77,10 @@ mod error;
 mod fit;
 mod jobs;
 mod metrics;
-mod observer;
+mod pairs;
 mod plan;
 mod result;
+mod run_list;
 mod saved;
 mod scores;
 mod setup;
@@ -97,14 +97,14 @@ pub use error::{ConfigError, Place, TrainError};
 pub use fit::{FitOptions, fit};
 pub use jobs::{EndedJob, JobOptions, JobOutcome, RunJob, parallel, run_jobs};
 pub use metrics::Metrics;
-pub use observer::{Curves, Moment, Observer, Snapshot};
 pub use plan::{DataIdentity, FORMAT, Format, RunPlan, RunSpec, SplitPlan};
 pub use result::{EpochRow, Normalization, PartResult, RunEnvironment, RunResult};
+pub use run_list::{Removal, RunDetails, RunFile, RunList, RunRow, run_files, state_name};
 pub use saved::Found;
 pub use scores::scores;
 pub use setup::{Part, Setup};
 pub use spec::{Spec, template};
-pub use split::{Parts, SPLIT, SplitError, are_shares, split};
+pub use split::{SPLIT, SplitError, are_shares, split};
 pub use stopping::{Best, Selection, Stop, Stopping};
 pub use stored::{Outcome, Saving, fit_stored};
 pub use task::{BothJoined, Task, Voted, engine_dataset};

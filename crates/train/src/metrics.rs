@@ -1,10 +1,9 @@
 //! Metrics by name, in the order in which they were computed.
 
-use std::fmt;
-
-use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
+
+use crate::pairs;
 
 /// Values of metrics by name; `None` where a metric is undefined. In JSON an object that keeps its
 /// order, with null for undefined values.
@@ -42,37 +41,20 @@ impl<N: Into<String>> FromIterator<(N, Option<f64>)> for Metrics {
 
 impl Serialize for Metrics {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+        pairs::serialize(&self.0, serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Metrics {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Pairs;
-        impl<'de> Visitor<'de> for Pairs {
-            type Value = Metrics;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object of numbers")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Metrics, A::Error> {
-                let mut metrics = Metrics::default();
-                while let Some((name, value)) = map.next_entry::<String, Value>()? {
-                    // What another version wrote beside the numbers is left out.
-                    if value.is_number() || value.is_null() {
-                        metrics.insert(name, value.as_f64());
-                    }
-                }
-                Ok(metrics)
-            }
-        }
-        deserializer.deserialize_map(Pairs)
+        let pairs: Vec<(String, Value)> = pairs::deserialize(deserializer)?;
+        // What another version wrote beside the numbers is left out.
+        let numbers = pairs.into_iter().filter(|(_, value)| value.is_number() || value.is_null());
+        Ok(numbers.map(|(name, value)| (name, value.as_f64())).collect())
     }
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
 

@@ -6,16 +6,17 @@
 //! written only where it says something, so that older runs keep theirs.) What only says how a run is
 //! run (device, jobs, threads, store, checkpoints) is not in it.
 
-mod new;
-
+use std::borrow::Cow;
 use std::fmt;
 
+use dissensus_core::VoteTable;
 use dissensus_engine::Model;
-use dissensus_labels::{Delivery, Params, Target};
+use dissensus_labels::{Delivery, LabelError, Params, Source, Target, sparse};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::spec::{Precision, SelectionChoice, Training, Votes};
+use crate::TrainError;
+use crate::spec::{Precision, SelectionChoice, Spec, Training, Votes};
 
 /// The version of [`RunSpec`]'s fields and of what they mean.
 pub const FORMAT: u32 = 1;
@@ -125,10 +126,71 @@ pub struct RunSpec {
     pub run: RunPlan,
 }
 
+/// What a spec has to say at least; the dataset has no part in a plan.
+const LEAST: &str = "data.dataset = 'any'\ndelivery.methods = 'soft'\nrun.seeds = [0]\n";
+
 impl RunPlan {
+    /// A plan with this delivery method, as a spec names it (`soft`, `sls:every=2`), and otherwise the
+    /// defaults of a spec: all votes, 80 % of the items to train on and 20 % to evaluate on, a
+    /// ResNet-18, 200 epochs of SGD in batches of 128 with a cosine schedule from 0.1, the epoch with
+    /// the best soft NLL selected, seed 0. The other fields can be set as any others.
+    ///
+    /// ```
+    /// use dissensus_engine::Model;
+    /// use dissensus_train::RunPlan;
+    /// let mut plan = RunPlan::new("sls")?.model(Model::named("mlp")?).epochs(30).seed(1);
+    /// plan.training.learning_rate = 0.01;
+    /// assert_eq!(plan.label(), "sls · all votes · seed 1");
+    /// # Ok::<(), dissensus_train::TrainError>(())
+    /// ```
+    pub fn new(method: &str) -> Result<Self, TrainError> {
+        let defaults = Spec::parse(LEAST, "the defaults", &[])?.runs().remove(0);
+        Ok(Self { delivery: method.parse()?, ..defaults })
+    }
+
+    /// The network, such as `Model::named("mlp")?`.
+    pub fn model(mut self, model: Model) -> Self {
+        self.model = model;
+        self
+    }
+
+    /// The parts of the split with their shares, training first. The part after it selects the best
+    /// epoch, and the last one is reported.
+    pub fn split(mut self, parts: &[(&str, f64)]) -> Self {
+        self.split.parts = parts.iter().map(|(name, _)| (*name).to_owned()).collect();
+        self.split.shares = parts.iter().map(|(_, share)| *share).collect();
+        self.selection.on = self.split.parts.get(1).cloned().unwrap_or_default();
+        self
+    }
+
+    /// The number of epochs.
+    pub fn epochs(mut self, epochs: u64) -> Self {
+        self.training.epochs = epochs;
+        self
+    }
+
+    /// The seed of everything random, the split included.
+    pub fn seed(mut self, seed: u64) -> Self {
+        (self.seed, self.split.seed) = (seed, seed);
+        self
+    }
+
     /// The run of this plan on these data.
     pub fn with_data(&self, data: DataIdentity) -> RunSpec {
         RunSpec { format: Format, data, run: self.clone() }
+    }
+
+    /// The votes of these items that training sees, drawn by the seed, as the target estimates them.
+    pub fn estimated<'t>(&self, table: &'t VoteTable) -> Result<Cow<'t, VoteTable>, LabelError> {
+        let Votes::Drawn { per_item, replacement } = self.votes else {
+            return self.target.estimate(table);
+        };
+        let source = Source::new(table)?;
+        let drawn = match replacement {
+            true => sparse::with_replacement(&source, per_item, self.seed)?,
+            false => sparse::without_replacement(&source, per_item, self.seed)?,
+        };
+        Ok(Cow::Owned(self.target.estimate(&drawn)?.into_owned()))
     }
 
     /// The name of the arm in a table, all runs of which differ in their seeds only:

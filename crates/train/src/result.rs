@@ -8,8 +8,7 @@ use std::fmt;
 
 use dissensus_engine::Device;
 use dissensus_store::Which;
-use serde::de::{MapAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::Metrics;
 
@@ -84,7 +83,7 @@ pub struct RunResult {
     /// How images are normalized; `None` for feature vectors.
     pub normalization: Option<Normalization>,
     /// All metrics by part, in the order of the split; the last part is the one that is reported.
-    #[serde(serialize_with = "as_map", deserialize_with = "from_map")]
+    #[serde(with = "crate::pairs")]
     pub parts: Vec<(String, PartResult)>,
 }
 
@@ -167,30 +166,7 @@ fn widened<S: Serializer>(values: &[f32], serializer: S) -> Result<S::Ok, S::Err
     serializer.collect_seq(values.iter().map(|&value| f64::from(value)))
 }
 
-fn as_map<S: Serializer>(parts: &[(String, PartResult)], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(parts.iter().map(|(name, part)| (name, part)))
-}
-
-fn from_map<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Vec<(String, PartResult)>, D::Error> {
-    struct Parts;
-    impl<'de> Visitor<'de> for Parts {
-        type Value = Vec<(String, PartResult)>;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("an object of parts")
-        }
-
-        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-            std::iter::from_fn(|| map.next_entry().transpose()).collect()
-        }
-    }
-    deserializer.deserialize_map(Parts)
-}
-
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
 

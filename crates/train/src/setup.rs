@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use dissensus_engine::{Dataset, Network};
-use dissensus_labels::{Prepared, Source, sparse};
+use dissensus_labels::{Prepared, Source};
 use dissensus_measure::Truth;
 
 use crate::scores::check_selects;
-use crate::spec::Votes;
 use crate::{RunPlan, Task, TrainError, split};
 
 /// A part of the split that is evaluated.
@@ -42,28 +41,17 @@ impl Setup {
         let classes = task.table().classes().len();
         let own = task.own();
         let majority = &task.truth().majority()[own.clone()];
-        let majority: Vec<Option<u32>> = majority.iter().map(|&class| Some(class)).collect();
         let how = &plan.split;
         check_shares(task, plan)?;
-        let split = split(&majority, &task.keys()[own], &how.shares, how.stratify, how.seed)?;
+        let split = split(majority, &task.keys()[own], &how.shares, how.stratify, how.seed)?;
         let judged = task.judged().map(Iterator::collect::<Vec<usize>>);
-        let mut parts = split.parts.into_iter().chain(judged);
+        let mut parts = split.into_iter().chain(judged);
         let mut train = parts.next().unwrap_or_default();
         let dataset = task.dataset(&train);
         train.sort_unstable_by_key(|&place| (task.keys()[place], place));
 
         let table = task.table().select(&train);
-        let drawn = match plan.votes {
-            Votes::All => None,
-            Votes::Drawn { per_item, replacement } => {
-                let source = Source::new(&table)?;
-                Some(match replacement {
-                    true => sparse::with_replacement(&source, per_item, plan.seed)?,
-                    false => sparse::without_replacement(&source, per_item, plan.seed)?,
-                })
-            }
-        };
-        let estimated = plan.target.estimate(drawn.as_ref().unwrap_or(&table))?;
+        let estimated = plan.estimated(&table)?;
         let labels = plan.delivery.prepare(&Source::new(&estimated)?, plan.seed)?;
 
         let named = how.parts.iter().skip(1).zip(parts);

@@ -66,41 +66,31 @@ pub enum SplitError {
     },
 }
 
-/// Items in parts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parts {
-    /// The places of each part's items, ascending; parts in the order of the shares.
-    pub parts: Vec<Vec<usize>>,
-    /// The places of items that nobody voted on, ascending. They are in no part.
-    pub without_votes: Vec<usize>,
-}
-
 /// Whether these are shares: above 0, with the sum 1.
 pub fn are_shares(shares: &[f64]) -> bool {
     let sum: f64 = shares.iter().sum();
     shares.iter().all(|&share| share * BILLION >= 1.0) && (sum - 1.0).abs() <= SLACK
 }
 
-/// Splits items into parts of these shares.
+/// Splits items into parts of these shares: the places of each part's items, ascending.
 ///
-/// `classes` has the majority class of every item, `None` for one without votes, and `keys` its
-/// key; both by place. Where no stratification is wanted, classes only say who has votes.
+/// `classes` has the majority class of every item and `keys` its key, both by place.
 ///
 /// ```
 /// use dissensus_train::split;
 /// let keys: Vec<u64> = (0..10).map(|i| dissensus_labels::example_key(&i.to_string())).collect();
-/// let classes: Vec<Option<u32>> = (0..10).map(|i| Some(i % 2)).collect();
-/// let split = split(&classes, &keys, &[0.8, 0.2], true, 7)?;
-/// assert_eq!((split.parts[0].len(), split.parts[1].len()), (8, 2));
+/// let classes: Vec<u32> = (0..10).map(|i| i % 2).collect();
+/// let parts = split(&classes, &keys, &[0.8, 0.2], true, 7)?;
+/// assert_eq!((parts[0].len(), parts[1].len()), (8, 2));
 /// # Ok::<(), dissensus_train::SplitError>(())
 /// ```
 pub fn split(
-    classes: &[Option<u32>],
+    classes: &[u32],
     keys: &[u64],
     shares: &[f64],
     stratify: bool,
     seed: u64,
-) -> Result<Parts, SplitError> {
+) -> Result<Vec<Vec<usize>>, SplitError> {
     if keys.len() != classes.len() {
         return Err(SplitError::Keys { keys: keys.len(), items: classes.len() });
     }
@@ -108,15 +98,9 @@ pub fn split(
         return Err(SplitError::Shares { shares: shares.to_vec() });
     }
     let mut strata: BTreeMap<u32, Vec<(u64, u64, usize)>> = BTreeMap::new();
-    let mut without_votes = Vec::new();
-    for (place, (class, &key)) in classes.iter().zip(keys).enumerate() {
-        let Some(class) = class else {
-            without_votes.push(place);
-            continue;
-        };
+    for (place, (&class, &key)) in classes.iter().zip(keys).enumerate() {
         let [word, ..] = block([seed, SPLIT], [0, key, 0, 0]);
-        let stratum = if stratify { *class } else { 0 };
-        strata.entry(stratum).or_default().push((word, key, place));
+        strata.entry(if stratify { class } else { 0 }).or_default().push((word, key, place));
     }
 
     let sizes: Vec<usize> = strata.values().map(Vec::len).collect();
@@ -130,9 +114,9 @@ pub fn split(
         }
     }
     if let Some(part) = parts.iter().position(Vec::is_empty) {
-        let (items, shares) = (classes.len() - without_votes.len(), shares.to_vec());
+        let (items, shares) = (classes.len(), shares.to_vec());
         return Err(SplitError::Empty { items, shares, part: part + 1 });
     }
     parts.iter_mut().for_each(|part| part.sort_unstable());
-    Ok(Parts { parts, without_votes })
+    Ok(parts)
 }

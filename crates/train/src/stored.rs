@@ -1,15 +1,15 @@
 //! A run trained in a store: saved as it goes, and continued where it was interrupted.
 
-use std::path::Path;
-use std::time::Instant;
+use std::path::{Path, PathBuf};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use dissensus_engine::{Device, EngineError};
-use dissensus_store::{ActiveRun, Checkpoint, StoreError, Tensors, Which};
+use dissensus_store::tensorboard::EventWriter;
+use dissensus_store::{ActiveRun, Checkpoint, Logits, StoreError, Tensors, Which};
 
+use crate::fit::fit_saved;
 use crate::spec::Checkpoint as When;
-use crate::{
-    Curves, FitOptions, Moment, Observer, RunSpec, Snapshot, Task, TrainError, Trained, fit, saved,
-};
+use crate::{EpochRow, FitOptions, RunSpec, Task, TrainError, Trained, saved};
 
 /// How a run is saved; nothing of it changes a result.
 #[derive(Clone, Copy, Debug)]
@@ -48,8 +48,8 @@ pub enum Outcome {
 /// Checkpoints may take this share of the time.
 const WRITING_SHARE: f64 = 0.05;
 
-/// Trains a run that has been begun in a store, or continues it: [`fit`] with the store as an
-/// observer, and others beside it.
+/// Trains a run that has been begun in a store, or continues it: [`fit`](crate::fit) with everything
+/// saved on the way.
 ///
 /// After an I/O error or an error of the device the run counts as interrupted, since it is not to
 /// blame; after any other error it counts as failed.
@@ -60,17 +60,14 @@ pub fn fit_stored(
     run: ActiveRun,
     saving: &Saving<'_>,
     options: &FitOptions<'_>,
-    observers: &mut [&mut dyn Observer],
 ) -> Result<Outcome, TrainError> {
     let folder = saving.tensorboard.then(|| run.events_folder());
-    let folder = saving.curves.or(folder.as_deref());
-    let mut curves = folder.map(Curves::new);
+    let folder = saving.curves.map(Path::to_owned).or(folder);
+    let curves = folder.map(|folder| Curves { folder, events: None });
     let now = Instant::now();
-    let mut saver = Saver { run, when: saving.checkpoint, asked: now, written: now, cost: 0.0 };
-    let mut all: Vec<&mut dyn Observer> = vec![&mut saver];
-    all.extend(curves.as_mut().map(|curves| -> &mut dyn Observer { curves }));
-    all.extend(observers.iter_mut().map(|observer| -> &mut dyn Observer { &mut **observer }));
-    let result = fit(task, &spec.run, device, options, &mut all);
+    let when = saving.checkpoint;
+    let mut saver = Saver { run, curves, when, asked: now, written: now, cost: 0.0 };
+    let result = fit_saved(task, &spec.run, device, options, Some(&mut saver));
     let run = saver.run;
     match result {
         Ok(trained) => {
@@ -101,9 +98,10 @@ pub fn fit_stored(
     }
 }
 
-/// Writes checkpoints, weights and predictions into a run's folder.
-struct Saver {
-    run: ActiveRun,
+/// Writes checkpoints, weights, predictions and curves of a run.
+pub(crate) struct Saver {
+    pub(crate) run: ActiveRun,
+    curves: Option<Curves>,
     when: When,
     /// When it was last asked for a checkpoint.
     asked: Instant,
@@ -112,41 +110,65 @@ struct Saver {
     cost: f64,
 }
 
-impl Observer for Saver {
-    fn on_start(&mut self) -> Result<Option<Checkpoint<'static>>, TrainError> {
-        Ok(self.run.checkpoint()?)
-    }
+/// The history as curves for TensorBoard; earlier ones in the folder are replaced.
+struct Curves {
+    folder: PathBuf,
+    events: Option<EventWriter>,
+}
 
-    fn wants_checkpoint(&mut self, moment: Moment) -> bool {
-        self.asked = Instant::now();
-        match (moment, self.when) {
-            (Moment::Cancelled | Moment::End, _) | (_, When::EveryEpoch) => true,
-            (Moment::Epoch, When::End) => false,
-            (Moment::Epoch, When::Auto) => {
-                self.written.elapsed().as_secs_f64() * WRITING_SHARE >= self.cost
+impl Saver {
+    /// Adds an epoch to the curves.
+    pub(crate) fn add_to_curves(&mut self, row: &EpochRow) -> Result<(), TrainError> {
+        let Some(Curves { folder, events }) = &mut self.curves else { return Ok(()) };
+        let events = match events {
+            Some(events) => events,
+            none => none.insert(EventWriter::afresh(folder)?),
+        };
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let now = now.map_or(0.0, |now| now.as_secs_f64());
+        for (name, value) in row.columns() {
+            if let Some(value) = value {
+                events.scalar(&name.replace('.', "/"), row.epoch, now, value as f32)?;
             }
         }
-    }
-
-    fn on_checkpoint(&mut self, snapshot: &Snapshot<'_>) -> Result<(), TrainError> {
-        if let Some((weights, predictions)) = &snapshot.best {
-            self.run.save_best(weights, predictions)?;
-        }
-        self.run.save_checkpoint(&snapshot.checkpoint)?;
-        (self.written, self.cost) = (Instant::now(), self.asked.elapsed().as_secs_f64());
         Ok(())
     }
 
-    /// Where they cannot be read, the run has all of its files without them.
-    fn best_weights(&mut self) -> Option<Tensors<'static>> {
-        self.run.weights(Which::Best).ok().flatten()
+    /// Whether a checkpoint is due: after an epoch, or for certain where training `ends`.
+    pub(crate) fn is_due(&mut self, ends: bool) -> bool {
+        self.asked = Instant::now();
+        match self.when {
+            When::EveryEpoch => true,
+            When::End => ends,
+            When::Auto => ends || self.written.elapsed().as_secs_f64() * WRITING_SHARE >= self.cost,
+        }
     }
 
-    fn on_finish(&mut self, trained: &Trained) -> Result<(), TrainError> {
-        let weights = saved::weights(&trained.network, &trained.last)?;
-        match trained.predictions(Which::Last) {
-            Some(predictions) => Ok(self.run.save_last(&weights, predictions)?),
-            None => Ok(()),
+    /// Writes the best epoch, where it is not written yet, and then what the run continues from:
+    /// killed in between, it continues from the older checkpoint and finds the same best epoch again.
+    pub(crate) fn save(
+        &mut self,
+        best: Option<(Tensors<'_>, Logits<'_>)>,
+        checkpoint: &Checkpoint<'_>,
+    ) -> Result<(), TrainError> {
+        if let Some((weights, predictions)) = &best {
+            self.run.save_best(weights, predictions)?;
         }
+        self.run.save_checkpoint(checkpoint)?;
+        (self.written, self.cost) = (Instant::now(), self.asked.elapsed().as_secs_f64());
+        if let Some(Curves { events: Some(events), .. }) = &mut self.curves {
+            events.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Writes the last epoch, and ends the curves.
+    pub(crate) fn finish(&mut self, trained: &Trained) -> Result<(), TrainError> {
+        let weights = saved::weights(&trained.network, &trained.last)?;
+        if let Some(predictions) = trained.predictions(Which::Last) {
+            self.run.save_last(&weights, predictions)?;
+        }
+        let events = self.curves.take().and_then(|curves| curves.events);
+        Ok(events.map_or(Ok(()), EventWriter::finish)?)
     }
 }

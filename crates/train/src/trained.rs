@@ -23,8 +23,8 @@ pub struct Trained {
     pub result: RunResult,
     /// One row per epoch.
     pub history: Vec<EpochRow>,
-    /// By part, those of the selected and of the last epoch.
-    pub(crate) predictions: Vec<(String, [Logits<'static>; 2])>,
+    /// For the part that is reported, those of the selected and of the last epoch.
+    pub(crate) predictions: Option<[Logits<'static>; 2]>,
 }
 
 impl fmt::Debug for Trained {
@@ -37,60 +37,29 @@ impl fmt::Debug for Trained {
 const BATCH: usize = 128;
 
 impl Trained {
-    /// How it was trained.
-    pub fn plan(&self) -> &RunPlan {
-        &self.plan
-    }
-
-    /// The network.
-    pub fn network(&self) -> &Arc<Network> {
-        &self.network
-    }
-
     /// The classes, in the order of the columns of predictions.
     pub fn classes(&self) -> &[String] {
         &self.classes
     }
 
-    /// Parameters and batch statistics of the selected or the last epoch. Those of the selected
-    /// epoch are missing where the run was continued and they can no longer be read.
-    pub fn weights(&self, which: Which) -> Option<&Weights> {
-        match which {
-            Which::Best => self.best.as_ref(),
-            Which::Last => Some(&self.last),
-        }
-    }
-
-    /// The weights by their names in a PyTorch state dict.
+    /// The weights by their names in a PyTorch state dict. Those of the selected epoch are missing where
+    /// the run was continued and they can no longer be read.
     pub fn named_weights(&self, which: Which) -> Result<Tensors<'static>, TrainError> {
-        saved::weights(&self.network, self.known(which)?)
+        saved::weights(&self.network, self.weights(which)?)
     }
 
     /// Logits for the part that is reported: the last of the split.
     pub fn predictions(&self, which: Which) -> Option<&Logits<'static>> {
-        self.predictions.last().map(|(_, both)| chosen(both, which))
-    }
-
-    /// Logits for a part of the split by its name, such as `evaluation`.
-    pub fn predictions_on(&self, part: &str, which: Which) -> Option<&Logits<'static>> {
-        let found = self.predictions.iter().find(|(name, _)| name == part);
-        found.map(|(_, both)| chosen(both, which))
+        self.predictions.as_ref().map(|[best, last]| match which {
+            Which::Best => best,
+            Which::Last => last,
+        })
     }
 
     /// Logits of the selected epoch's model for new inputs. Images are normalized as the
     /// training images were; inputs without ids are numbered from 0.
     pub fn predict(
         &self,
-        device: &dyn Device,
-        inputs: &Inputs,
-    ) -> Result<Logits<'static>, TrainError> {
-        self.predict_with(Which::Best, device, inputs)
-    }
-
-    /// As [`predict`](Self::predict), with the weights of the selected or the last epoch.
-    pub fn predict_with(
-        &self,
-        which: Which,
         device: &dyn Device,
         inputs: &Inputs,
     ) -> Result<Logits<'static>, TrainError> {
@@ -103,7 +72,7 @@ impl Trained {
                 dataset.shape()
             )));
         }
-        let Weights { parameters, statistics } = self.known(which)?.clone();
+        let Weights { parameters, statistics } = self.weights(Which::Best)?.clone();
         let optimizer = self.plan.training.optimizer;
         let slots = optimizer.slots().iter().map(|_| vec![0.0; parameters.len()]).collect();
         let state = State { parameters, statistics, slots, steps: 0 };
@@ -117,15 +86,11 @@ impl Trained {
         Ok(Logits::new(logits, ids, self.classes.clone()).map_err(StoreError::from)?)
     }
 
-    fn known(&self, which: Which) -> Result<&Weights, TrainError> {
+    fn weights(&self, which: Which) -> Result<&Weights, TrainError> {
         let gone = || TrainError::Data("the weights of the selected epoch are gone".to_owned());
-        self.weights(which).ok_or_else(gone)
-    }
-}
-
-fn chosen<'p>([best, last]: &'p [Logits<'static>; 2], which: Which) -> &'p Logits<'static> {
-    match which {
-        Which::Best => best,
-        Which::Last => last,
+        match which {
+            Which::Best => self.best.as_ref().ok_or_else(gone),
+            Which::Last => Ok(&self.last),
+        }
     }
 }

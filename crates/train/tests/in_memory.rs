@@ -11,15 +11,14 @@ use dissensus_core::{Cancel, Event, Progress, Unit};
 use dissensus_engine::{Cpu, Model};
 use dissensus_inputs::{Features, Inputs, Kind};
 use dissensus_store::{RunId, Which};
-use dissensus_train::{
-    EpochRow, FitOptions, Observer, RunPlan, Spec, Task, TrainError, Trained, fit,
-};
+use dissensus_train::spec::Votes;
+use dissensus_train::{FitOptions, RunPlan, Spec, Stop, Task, TrainError, Trained, fit};
 
 const PARTS: &[&str] = &["split.parts=train/validation/test", "selection.metric=accuracy"];
 
 fn fitted(plan: &RunPlan) -> Trained {
     let options = FitOptions { threads: 1, ..FitOptions::default() };
-    fit(task(), plan, &Cpu, &options, &mut []).unwrap()
+    fit(task(), plan, &Cpu, &options).unwrap()
 }
 
 #[test]
@@ -40,11 +39,6 @@ fn a_fit_in_memory_is_that_of_a_store_to_the_bit() {
             );
             assert_eq!(info.predictions(which).unwrap().as_ref(), trained.predictions(which));
         }
-        let last = spec.run.split.parts.last().unwrap();
-        let on = |part: &str| trained.predictions_on(part, Which::Best);
-        assert_eq!(on(last), trained.predictions(Which::Best));
-        assert_eq!(on("validation").is_some(), overrides == PARTS);
-        assert!(on("train").is_none());
     }
 }
 
@@ -59,10 +53,8 @@ fn new_inputs_are_predicted() {
     let some = all.select(&places);
     // The held-out items, as if they were new: normalized as the training items were.
     assert_eq!(&trained.predict(&Cpu, &some).unwrap(), held_out);
-    let last = trained.predict_with(Which::Last, &Cpu, &some).unwrap();
-    assert_eq!(&last, trained.predictions(Which::Last).unwrap());
-    assert_ne!(&last, held_out);
-    assert_eq!(last.classes(), trained.classes());
+    assert_ne!(trained.predictions(Which::Last).unwrap(), held_out);
+    assert_eq!(held_out.classes(), trained.classes());
     let unnamed = Inputs::new("x", None, some.into_kind()).unwrap();
     assert_eq!(trained.predict(&Cpu, &unnamed).unwrap().ids()[..2], ["0", "1"]);
     let vectors = Kind::Features(Features::new("v", 3, vec![0.0; 6]).unwrap());
@@ -103,37 +95,22 @@ impl Progress for Log {
 fn progress_is_reported_and_a_run_can_be_cancelled() {
     let cancel = Cancel::new();
     let log = Log { events: Mutex::default(), cancel: cancel.clone(), most: 2 };
-    let options = FitOptions { threads: 1, name: Some("run"), progress: &log, cancel };
-    let error = fit(task(), &plan(&[]), &Cpu, &options, &mut []).unwrap_err();
+    let seen = Mutex::new(Vec::new());
+    let on_epoch = |row: &dissensus_train::EpochRow| seen.lock().unwrap().push(row.epoch);
+    let options =
+        FitOptions { threads: 1, name: Some("run"), progress: &log, cancel, on_epoch: &on_epoch };
+    let error = fit(task(), &plan(&[]), &Cpu, &options).unwrap_err();
     assert!(matches!(error, TrainError::Cancelled { epochs: 2 }), "{error}");
     let expected = ["run of Some(5)", "run: 1 of Some(5)", "run: 2 of Some(5)", "run ends"];
     assert_eq!(*log.events.lock().unwrap(), expected);
+    assert_eq!(*seen.lock().unwrap(), [0, 1]);
 }
 
 #[test]
 fn a_fit_that_diverges_fails() {
     let options = FitOptions::default();
-    let error =
-        fit(task(), &plan(&["training.learning_rate=1e10"]), &Cpu, &options, &mut []).unwrap_err();
+    let error = fit(task(), &plan(&["training.learning_rate=1e10"]), &Cpu, &options).unwrap_err();
     assert!(matches!(&error, TrainError::Failed { reason } if reason.contains("diverged")));
-}
-
-/// An observer may end a run.
-struct Refuses(u64);
-
-impl Observer for Refuses {
-    fn on_epoch(&mut self, _: &EpochRow, done: u64, _: u64) -> Result<(), TrainError> {
-        let enough = || TrainError::Data("enough".to_owned());
-        if done < self.0 { Ok(()) } else { Err(enough()) }
-    }
-}
-
-#[test]
-fn an_error_of_an_observer_ends_the_run() {
-    let options = FitOptions::default();
-    let mut refuses = Refuses(2);
-    let error = fit(task(), &plan(&[]), &Cpu, &options, &mut [&mut refuses]).unwrap_err();
-    assert_eq!(error.to_string(), "enough");
 }
 
 /// The plan of a spec, and its run id on a task.
@@ -151,8 +128,10 @@ fn a_plan_without_a_file_is_that_of_a_spec() {
         (
             RunPlan::new("sls:every=2").map(|plan| {
                 let model = Model::named("mlp").unwrap().with("hidden", 32_u64).unwrap();
-                let plan = plan.model(model.with("dropout", 0.25).unwrap()).seed(7);
-                plan.epochs(3).batch_size(16).learning_rate(0.5).votes_per_item(5)
+                let mut plan = plan.model(model.with("dropout", 0.25).unwrap()).seed(7).epochs(3);
+                (plan.training.batch_size, plan.training.learning_rate) = (16, 0.5);
+                plan.votes = Votes::Drawn { per_item: 5, replacement: true };
+                plan
             }),
             "delivery.methods = 'sls:every=2'\nmodel = { name = 'mlp', hidden = 32, dropout = 0.25 }
              run.seeds = [7]\ntraining = { epochs = 3, batch_size = 16, learning_rate = 0.5 }
@@ -161,13 +140,15 @@ fn a_plan_without_a_file_is_that_of_a_spec() {
         (
             RunPlan::new("soft").and_then(|plan| {
                 let parts = [("train", 0.6), ("validation", 0.2), ("test", 0.2)];
-                let plan = plan.split(&parts).select_by("accuracy").stop_early(4);
-                Ok(plan.target("dirichlet:alpha=1".parse()?).adam()?)
+                let mut plan = plan.split(&parts);
+                plan.selection.metric = "accuracy".to_owned();
+                plan.selection.stop = Some(Stop { patience: 4, minimum: 0.0 });
+                plan.target = "dirichlet:alpha=1".parse()?;
+                Ok(plan)
             }),
             "delivery = { methods = 'soft', target = 'dirichlet:alpha=1' }
              split = { parts = 'train/validation/test', shares = [0.6, 0.2, 0.2] }
-             selection = { metric = 'accuracy', stop = { patience = 4 } }
-             training.optimizer = 'adam'",
+             selection = { metric = 'accuracy', stop = { patience = 4 } }",
         ),
     ];
     for (built, text) in pairs {

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use dissensus_labels::example_key;
-use dissensus_train::{Parts, SPLIT, SplitError, split};
+use dissensus_train::{SPLIT, SplitError, split};
 use proptest::prelude::*;
 
 fn keys(n: usize) -> Vec<u64> {
@@ -23,49 +23,39 @@ fn keys(n: usize) -> Vec<u64> {
 /// ```
 #[test]
 fn items_go_where_numpy_puts_them() {
-    let classes: Vec<Option<u32>> = (0..20).map(|i| Some(i % 3)).collect();
+    let classes: Vec<u32> = (0..20).map(|i| i % 3).collect();
     let found = split(&classes, &keys(20), &[0.7, 0.1, 0.2], false, 7).unwrap();
     let train = vec![1, 2, 3, 4, 6, 7, 8, 9, 11, 13, 14, 15, 18, 19];
     let parts = vec![train, vec![5, 17], vec![0, 10, 12, 16]];
-    assert_eq!(found, Parts { parts, without_votes: vec![] });
+    assert_eq!(found, parts);
     assert_eq!(SPLIT, 0x73706c6974);
 }
 
 #[test]
 fn totals_are_exact_and_classes_alike() {
     let n = 10_000;
-    let classes: Vec<Option<u32>> = (0..n).map(|i| Some((i * i % 1_009) as u32 % 10)).collect();
+    let classes: Vec<u32> = (0..n).map(|i| (i * i % 1_009) as u32 % 10).collect();
     let found = split(&classes, &keys(n), &[0.8, 0.2], true, 0).unwrap();
-    assert_eq!((found.parts[0].len(), found.parts[1].len()), (8_000, 2_000));
+    assert_eq!((found[0].len(), found[1].len()), (8_000, 2_000));
     for class in 0..10 {
-        let count =
-            |places: &[usize]| places.iter().filter(|&&i| classes[i] == Some(class)).count();
-        let (train, all) = (count(&found.parts[0]), classes.iter().filter(|c| **c == Some(class)));
+        let count = |places: &[usize]| places.iter().filter(|&&i| classes[i] == class).count();
+        let (train, all) = (count(&found[0]), classes.iter().filter(|c| **c == class));
         assert!((train as f64 - 0.8 * all.count() as f64).abs() < 1.0, "class {class}: {train}");
     }
     // Without stratification, some class is off by more than one.
     let plain = split(&classes, &keys(n), &[0.8, 0.2], false, 0).unwrap();
-    assert_eq!(plain.parts[0].len(), 8_000);
+    assert_eq!(plain[0].len(), 8_000);
     let off = |class: u32| {
-        let all = classes.iter().filter(|c| **c == Some(class)).count() as f64;
-        let train = plain.parts[0].iter().filter(|&&i| classes[i] == Some(class)).count() as f64;
+        let all = classes.iter().filter(|c| **c == class).count() as f64;
+        let train = plain[0].iter().filter(|&&i| classes[i] == class).count() as f64;
         (train - 0.8 * all).abs()
     };
     assert!((0..10).any(|class| off(class) > 1.0));
 }
 
 #[test]
-fn items_without_votes_are_in_no_part() {
-    let classes: Vec<Option<u32>> = (0..20).map(|i| (i % 4 != 0).then_some(0)).collect();
-    let found = split(&classes, &keys(20), &[0.8, 0.2], true, 1).unwrap();
-    assert_eq!(found.without_votes, [0, 4, 8, 12, 16]);
-    assert_eq!((found.parts[0].len(), found.parts[1].len()), (12, 3));
-    assert!(found.parts.iter().flatten().all(|place| place % 4 != 0));
-}
-
-#[test]
 fn what_cannot_be_split_is_an_error() {
-    let classes = vec![Some(0); 4];
+    let classes = vec![0; 4];
     let error = split(&classes, &keys(3), &[0.8, 0.2], true, 0).unwrap_err();
     assert_eq!(error, SplitError::Keys { keys: 3, items: 4 });
     let bad: [&[f64]; 6] =
@@ -80,8 +70,8 @@ fn what_cannot_be_split_is_an_error() {
     }
 }
 
-fn items() -> impl Strategy<Value = Vec<Option<u32>>> {
-    prop::collection::vec(prop::option::weighted(0.9, 0u32..6), 30..200)
+fn items() -> impl Strategy<Value = Vec<u32>> {
+    prop::collection::vec(0u32..6, 30..200)
 }
 
 fn shares() -> impl Strategy<Value = Vec<f64>> {
@@ -93,29 +83,26 @@ fn shares() -> impl Strategy<Value = Vec<f64>> {
 
 proptest! {
     #[test]
-    fn every_item_with_votes_is_in_one_part(
+    fn every_item_is_in_one_part(
         classes in items(), shares in shares(), stratify: bool, seed: u64,
     ) {
         let found = split(&classes, &keys(classes.len()), &shares, stratify, seed).unwrap();
-        let mut all = found.parts.concat();
-        all.extend(&found.without_votes);
+        let mut all = found.concat();
         all.sort_unstable();
         prop_assert!(all.into_iter().eq(0..classes.len()));
-        prop_assert!(found.parts.iter().all(|part| part.is_sorted()));
-        prop_assert!(found.without_votes.iter().all(|&place| classes[place].is_none()));
+        prop_assert!(found.iter().all(|part| part.is_sorted()));
     }
 
     #[test]
     fn sizes_are_within_one(classes in items(), shares in shares(), seed: u64) {
         let found = split(&classes, &keys(classes.len()), &shares, true, seed).unwrap();
         let mut sizes: BTreeMap<u32, usize> = BTreeMap::new();
-        classes.iter().flatten().for_each(|&class| *sizes.entry(class).or_default() += 1);
+        classes.iter().for_each(|&class| *sizes.entry(class).or_default() += 1);
         let near = |count: usize, exact: f64| (count as f64 - exact).abs() < 1.0 + 1e-6;
-        for (part, share) in found.parts.iter().zip(&shares) {
-            let voted = classes.iter().flatten().count() as f64;
-            prop_assert!(near(part.len(), voted * share));
+        for (part, share) in found.iter().zip(&shares) {
+            prop_assert!(near(part.len(), classes.len() as f64 * share));
             for (&class, &size) in &sizes {
-                let count = part.iter().filter(|&&place| classes[place] == Some(class)).count();
+                let count = part.iter().filter(|&&place| classes[place] == class).count();
                 prop_assert!(near(count, size as f64 * share), "class {}: {}", class, count);
             }
         }
@@ -134,7 +121,7 @@ proptest! {
             &shares, stratify, seed,
         ).unwrap();
         let here = split(&classes, &keys, &shares, stratify, seed).unwrap();
-        for (here, there) in here.parts.iter().zip(&there.parts) {
+        for (here, there) in here.iter().zip(&there) {
             let mut there: Vec<usize> = there.iter().map(|&place| order[place]).collect();
             there.sort_unstable();
             prop_assert_eq!(here, &there);
@@ -144,7 +131,7 @@ proptest! {
     /// With 100 items in a class, two seeds cut it alike once in (100 over 20) ≈ 5·10²⁰ times.
     #[test]
     fn seeds_differ(seed in 0u64..1_000_000) {
-        let classes = vec![Some(3); 100];
+        let classes = vec![3; 100];
         let cut = |seed| split(&classes, &keys(100), &[0.8, 0.2], true, seed).unwrap();
         prop_assert_eq!(cut(seed), cut(seed));
         prop_assert_ne!(cut(seed), cut(seed + 1));

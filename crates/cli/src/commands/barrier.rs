@@ -1,14 +1,13 @@
 //! `dissensus barrier`
 
-use std::process::ExitCode;
+use dissensus::examine::{Model, PathSettings, barrier};
+use dissensus::format_number;
+use dissensus::geometry::barrier::Statistics;
+use dissensus::tables::{barrier_table, statistics_name};
 
-use dissensus::examine::{PathSettings, Paths, barrier};
-use dissensus::geometry::barrier::{Barrier, Statistics};
-
-use crate::evaluation::number;
-use crate::examining::{Models, Terminal, short};
-use crate::ui::table::{Cell, Form, Print as _, Table};
-use crate::ui::{self, bars, paint, text};
+use crate::args::{FormArgs, ModelArgs, ask};
+use crate::ui::table::{Form, print};
+use crate::ui::{self, paint, text};
 
 /// Compute the loss barrier on the straight line between the weights of two runs.
 ///
@@ -33,20 +32,10 @@ pub(crate) struct Args {
     /// Number of points on the path, both ends included
     #[arg(long, value_name = "N", default_value_t = 21)]
     points: usize,
-    /// The part of the split [default: the reported part, the last]
-    #[arg(long, value_name = "PART")]
-    part: Option<String>,
     #[command(flatten)]
-    models: Models,
-    /// Print as JSON
-    #[arg(long, group = "form")]
-    json: bool,
-    /// Print the path as CSV
-    #[arg(long, group = "form")]
-    csv: bool,
-    /// Print the path as a Markdown table
-    #[arg(long, group = "form")]
-    markdown: bool,
+    models: ModelArgs,
+    #[command(flatten)]
+    form: FormArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -54,13 +43,10 @@ Examples:
   dissensus barrier 0f3a 77c1                for example soft and sls of one seed
   dissensus barrier 0f3a 77c1 --csv > path.csv";
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let infos = args.models.find(&[args.from.clone(), args.to.clone()])?;
-    let mut opened = args.models.open()?;
-    let mut from = opened.model(&infos[0])?;
-    let to = opened.model(&infos[1])?;
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    let mut opened = args.models.open(&[&args.from, &args.to])?;
     let settings = PathSettings {
-        part: args.part.clone(),
+        part: args.models.part.clone(),
         points: args.points,
         statistics: match args.statistics.as_str() {
             "interpolated" => vec![Statistics::Interpolated],
@@ -68,89 +54,24 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             _ => PathSettings::default().statistics,
         },
     };
-    let bar = Terminal::default();
-    let found = barrier(&mut from, &to, &settings, &bar.observer())?;
-    drop(bar);
-    if args.json {
-        opened.print(&found)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let form = Form::asked(args.csv, args.markdown, false);
-    if form != Form::Terminal {
-        ui::out(&table(&found, form).print(form))?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let line = format!(
-        "{} ({}) to {} ({}), soft NLL over {} items of {}\n",
-        short(from.id()),
-        from.label(),
-        short(to.id()),
-        to.label(),
-        text::thousands(found.items as u64),
-        found.part
-    );
-    ui::out(&paint::title(&line))?;
-    for path in &found.paths {
-        let (height, at) = (number(Some(path.barrier)), path.at);
-        let place = if path.barrier > 0.0 { format!(", at α = {at}") } else { String::new() };
-        let how = name(path.settings.statistics);
-        ui::out(&format!("barrier {}, statistics {how}{place}\n", paint::strong(&height)))?;
-    }
-    ui::out("\n")?;
-    ui::out(&table(&found, form).print(form))?;
-    Ok(ExitCode::SUCCESS)
-}
-
-fn name(statistics: Statistics) -> &'static str {
-    match statistics {
-        Statistics::Interpolated => "interpolated",
-        Statistics::Recomputed => "recomputed",
-    }
-}
-
-/// The widest bar.
-const WIDE: usize = 24;
-
-/// Both paths side by side, with bars in a terminal.
-fn table(found: &Paths, form: Form) -> Table {
-    let terminal = form == Form::Terminal;
-    // Losses are far above 0, and what matters is how they differ: bars begin at the lowest.
-    let losses = || found.paths.iter().flat_map(|path| &path.path).map(|point| point.loss);
-    let (low, high) = (losses().fold(f64::MAX, f64::min), losses().fold(f64::MIN, f64::max));
-    let mut columns = vec!["α".to_owned()];
-    for path in &found.paths {
-        let how = name(path.settings.statistics);
-        columns.extend(match form {
-            Form::Csv => vec![format!("loss_{how}"), format!("excess_{how}")],
-            Form::Terminal => {
-                let range = format!("{low:.2} to {high:.2}");
-                vec![how.to_owned(), "excess".to_owned(), text::pad(&range, WIDE)]
-            }
-            _ => vec![how.to_owned(), "excess".to_owned()],
-        });
-    }
-    if form == Form::Csv {
-        "alpha".clone_into(&mut columns[0]);
-    }
-    let shown = |value: f64| match form {
-        Form::Csv => value.to_string(),
-        _ => number(Some(value)),
-    };
-    let row = |at: usize| {
-        let first: Option<&Barrier> = found.paths.first();
-        let alpha = first.map_or(0.0, |path| path.path[at].alpha);
-        let alpha = if form == Form::Csv { alpha.to_string() } else { format!("{alpha:.2}") };
-        let mut cells = vec![Cell::new(alpha)];
+    let [from, to] = &mut opened.models[..] else { anyhow::bail!("a path needs two runs") };
+    let found = ask("", |observer| barrier(from, to, &settings, observer))?;
+    let name =
+        |model: &Model| format!("{} ({})", &model.id()[..8.min(model.id().len())], model.label());
+    let (from, to) = (name(from), name(to));
+    let Some(form) = args.form.table() else { return opened.json(&found) };
+    if form == Form::Terminal {
+        let (items, part) = (text::thousands(found.items), &found.part);
+        let line = format!("{from} to {to}, soft NLL over {items} items of {part}\n");
+        ui::out(&paint::title(&line))?;
         for path in &found.paths {
-            let point = &path.path[at];
-            cells.push(Cell::new(shown(point.loss)));
-            cells.push(Cell::new(shown(point.excess)));
-            if terminal {
-                cells.push(Cell::new(bars::bar(point.loss - low, high - low, WIDE)));
-            }
+            let height = paint::strong(&format_number(Some(path.barrier)));
+            let how = statistics_name(path.settings.statistics);
+            let at = format!(", at α = {}", path.at);
+            let at = if path.barrier > 0.0 { at.as_str() } else { "" };
+            ui::out(&format!("barrier {height}, statistics {how}{at}\n"))?;
         }
-        cells
-    };
-    let points = found.paths.first().map_or(0, |path| path.path.len());
-    Table::new(columns, 0, (0..points).map(row).collect())
+        ui::out("\n")?;
+    }
+    print(&[barrier_table(&found, form)], form)
 }

@@ -1,13 +1,12 @@
 //! `dissensus baseline`
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clap::builder::PossibleValuesParser;
 use dissensus::core::Keep;
 use dissensus::predictions::{BASELINES, Baseline};
 
-use super::votes::reading::{self, ReadingArgs};
+use crate::args::VoteArgs;
 use crate::ui;
 
 /// Write predictions that need no model.
@@ -33,25 +32,25 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
     #[command(flatten)]
-    how: ReadingArgs,
+    reading: VoteArgs,
 }
 
 fn names() -> PossibleValuesParser {
     PossibleValuesParser::new(BASELINES.iter().map(|baseline| baseline.name))
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let Some(baseline) = Baseline::by_name(&args.name) else {
         anyhow::bail!("there is no baseline {:?}", args.name);
     };
-    let table = reading::read(&args.votes, &args.how.options(Keep::Counts))?.table;
+    let table = args.reading.read(&args.votes, Keep::Counts)?.table;
     let csv = dissensus::baseline_csv(baseline, &table, args.seed);
     match &args.out {
         None => ui::out_bytes(csv.as_bytes())?,
         Some(path) => {
-            ui::files::write_text(path, args.force, &csv)?;
-            ui::err(&format!("wrote {}: {}\n", path.display(), baseline.about));
+            dissensus::files::write_text(path, args.force, &csv)?;
+            ui::wrote(path, baseline.about);
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

@@ -1,12 +1,19 @@
 //! `dissensus compare`
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
-use crate::evaluation::EvaluateArgs;
+use dissensus::core::VoteTable;
+use dissensus::stats::Alternative;
+use dissensus::tables::{differences_table, seed_tests_table};
+use dissensus::{
+    Evaluated, ModelReading, ScoreError, ScoreOptions, SeedComparison, check_pair, compare_items,
+    compare_seeds, thousands,
+};
+use serde::Serialize;
 
-mod items;
-mod seeds;
+use crate::args::EvaluateArgs;
+use crate::ui::table::{Form, print};
+use crate::ui::{self, paint, progress::Terminal};
 
 /// Compare models on the same items, or methods over paired seeds.
 ///
@@ -38,16 +45,91 @@ pub(crate) struct Args {
     evaluation: EvaluateArgs,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let options = args.evaluation.options()?;
-    options.chosen()?;
-    let table = args.evaluation.read_votes()?;
-    if !args.a.is_empty() {
-        return seeds::run(args, &options, &table);
-    }
     anyhow::ensure!(
-        !args.predictions.is_empty(),
+        !args.predictions.is_empty() || !args.a.is_empty(),
         "nothing to compare: give --predictions A B, or --a A1 A2 … --b B1 B2 …"
     );
-    items::run(args, &options, &table)
+    // Before any file is read.
+    if args.a.len() != args.b.len() {
+        return Err(ScoreError::NotPaired { a: args.a.len(), b: args.b.len() }.into());
+    }
+    let table = args.evaluation.read_votes()?;
+    if args.a.is_empty() { items(args, &options, &table) } else { seeds(args, &options, &table) }
+}
+
+/// Models on the same items: differences with bootstrap intervals.
+fn items(args: &Args, options: &ScoreOptions, table: &VoteTable) -> anyhow::Result<()> {
+    let models = args.evaluation.evaluate(table, &args.predictions, options, true)?;
+    let found = compare_items(&models, options, &Terminal::named("comparing"))?;
+    for model in found.models.iter().filter(|model| model.left_out > 0) {
+        ui::note(&format!(
+            "{}: {} of its {} items are left out, because not all models predict them",
+            model.model,
+            thousands(model.left_out),
+            thousands(model.items)
+        ));
+    }
+    if args.json {
+        return ui::json(&found);
+    }
+    print(&[differences_table(&found, Form::Terminal)], Form::Terminal)?;
+    ui::remark(&format!(
+        "over {} common items; bold: the interval excludes 0. It holds for these trained models; for \
+         methods, compare paired seeds with --a and --b.",
+        found.items
+    ));
+    Ok(())
+}
+
+/// Methods over paired seeds: exact tests, Holm over the metrics, effect sizes, the power note.
+fn seeds(args: &Args, options: &ScoreOptions, table: &VoteTable) -> anyhow::Result<()> {
+    let alternative = match args.alternative.as_deref() {
+        Some("less") => Alternative::Less,
+        Some(_) => Alternative::Greater,
+        None => Alternative::TwoSided,
+    };
+    // One pair after the other: only metrics are kept.
+    let (mut a, mut b, mut models) = (Vec::new(), Vec::new(), Vec::new());
+    for (first, second) in args.a.iter().zip(&args.b) {
+        let first = one_model(args, first, options, table)?;
+        let second = one_model(args, second, options, table)?;
+        check_pair((&first.name, &first.items), (&second.name, &second.items))?;
+        a.push(first.values(options)?);
+        b.push(second.values(options)?);
+        models.extend([first.reading(), second.reading()]);
+    }
+    let found = compare_seeds(&a, &b, alternative)?;
+    for name in &found.untested {
+        ui::err(&format!("{name}: undefined or infinite for a seed, not tested\n"));
+    }
+    if args.json {
+        return ui::json(&SeedReport { found: &found, models: &models });
+    }
+    print(&[seed_tests_table(&found.tests, Form::Terminal)], Form::Terminal)?;
+    Ok(ui::out(&format!("\n{}\n", paint::dim(&found.note)))?)
+}
+
+/// The seed comparison, and how each file was read, pair after pair.
+#[derive(Serialize)]
+struct SeedReport<'a> {
+    #[serde(flatten)]
+    found: &'a SeedComparison,
+    models: &'a [ModelReading],
+}
+
+/// The only model of a file.
+fn one_model(
+    args: &Args,
+    file: &PathBuf,
+    options: &ScoreOptions,
+    table: &VoteTable,
+) -> anyhow::Result<Evaluated> {
+    let files = std::slice::from_ref(file);
+    let mut models = args.evaluation.evaluate(table, files, options, false)?;
+    match (models.pop(), models.is_empty()) {
+        (Some(model), true) => Ok(model),
+        _ => anyhow::bail!("{} holds several models: give one per seed", file.display()),
+    }
 }

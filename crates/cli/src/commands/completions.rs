@@ -1,7 +1,5 @@
 //! `dissensus completions SHELL`
 
-use std::process::ExitCode;
-
 use clap::CommandFactory;
 
 /// For example: dissensus completions bash > ~/.local/share/bash-completion/completions/dissensus
@@ -11,9 +9,8 @@ pub(crate) struct Args {
     shell: clap_complete::Shell,
 }
 
-pub(crate) fn run<C: CommandFactory>(args: &Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn run<C: CommandFactory>(args: &Args) -> anyhow::Result<()> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut C::command(), "dissensus", &mut script);
-    crate::ui::out(&String::from_utf8_lossy(&script))?;
-    Ok(ExitCode::SUCCESS)
+    Ok(crate::ui::out(&String::from_utf8_lossy(&script))?)
 }

@@ -2,18 +2,15 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
-use dissensus::data::blends::Settings;
 use dissensus::data::cache::{Holding, State};
 use dissensus::data::catalogue::Kind;
 use dissensus::data::fetch::Outcome;
-use dissensus::data::{
-    Dataset, HUB_PREFIX, HubModel, Options, default_cache_dir, fetch, fetch_model, find, status,
-};
-use dissensus::{BLENDS_FILES, save_blends};
+use dissensus::data::{Dataset, Options, default_cache_dir, status};
+use dissensus::{BLENDS_FILES, Fetchable};
 
-use crate::ui::{self, paint, progress::Terminal, text};
+use crate::args::context;
+use crate::ui::{self, paint, text};
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
@@ -52,21 +49,18 @@ pub(crate) struct FetchArgs {
     force: bool,
 }
 
-pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(command: Command) -> anyhow::Result<()> {
     match command {
         Command::List(args) => list(args.cache),
-        Command::Fetch(args) => get(args),
+        Command::Fetch(args) => fetch(args),
     }
 }
 
 fn cache_dir(said: Option<PathBuf>) -> anyhow::Result<PathBuf> {
-    match said {
-        Some(folder) => Ok(folder),
-        None => Ok(default_cache_dir()?),
-    }
+    said.map_or_else(|| Ok(default_cache_dir()?), Ok)
 }
 
-fn list(cache: Option<PathBuf>) -> anyhow::Result<ExitCode> {
+fn list(cache: Option<PathBuf>) -> anyhow::Result<()> {
     let cache = cache_dir(cache)?;
     let mut page = String::new();
     for holding in status(&cache) {
@@ -79,8 +73,7 @@ fn list(cache: Option<PathBuf>) -> anyhow::Result<ExitCode> {
         writeln!(page, "           {}", paint::dim(&here))?;
     }
     writeln!(page, "\ncache: {}", cache.display())?;
-    ui::out(&page)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(ui::out(&page)?)
 }
 
 /// What of a dataset is in the cache, in words.
@@ -102,31 +95,22 @@ fn here(holding: &Holding, cache: &Path) -> String {
     }
 }
 
-fn get(args: FetchArgs) -> anyhow::Result<ExitCode> {
+fn fetch(args: FetchArgs) -> anyhow::Result<()> {
     // All names are checked before anything is fetched.
-    let wanted = args.names.iter().map(|name| match name.starts_with(HUB_PREFIX) {
-        true => Ok(Wanted::Model(name.parse()?)),
-        false => Ok(Wanted::Dataset(find(name)?)),
-    });
-    let wanted = wanted.collect::<anyhow::Result<Vec<_>>>()?;
+    let wanted = args.names.iter().map(|name| Fetchable::named(name));
+    let wanted = wanted.collect::<Result<Vec<_>, _>>()?;
     let cache = cache_dir(args.cache)?;
     let options = Options { from: args.from, force: args.force, ..Options::new(&cache) };
     for wanted in wanted {
-        match wanted {
-            Wanted::Model(model) => get_model(&model, &options)?,
-            Wanted::Dataset(dataset) => match dataset.kind {
-                Kind::Generated => generate(dataset, &cache, args.force)?,
-                _ => get_files(dataset, &options)?,
-            },
+        for file in wanted.fetch(&options, context().progress)? {
+            if let Some(outcome) = &file.outcome {
+                let note = file.note.map_or(String::new(), |note| format!(", {note}"));
+                ui::remark(&format!("{}; sha256 {}…{note}", how(outcome), &file.sha256[..12]));
+            }
+            ui::out(&format!("{}\n", file.path.display()))?;
         }
     }
-    Ok(ExitCode::SUCCESS)
-}
-
-/// A dataset or a model by its name.
-enum Wanted {
-    Dataset(&'static Dataset),
-    Model(HubModel),
+    Ok(())
 }
 
 /// The source of a file in the cache, in words.
@@ -136,44 +120,7 @@ fn how(outcome: &Outcome) -> String {
         Outcome::Copied { from } => format!("copied from {}", from.display()),
         Outcome::Downloaded { url, resumed_from: None } => format!("from {url}"),
         Outcome::Downloaded { url, resumed_from: Some(bytes) } => {
-            format!("from {url}, resumed at {} bytes", text::thousands(*bytes))
+            format!("from {url}, resumed at {} bytes", text::thousands(*bytes as usize))
         }
     }
-}
-
-fn get_model(model: &HubModel, options: &Options) -> anyhow::Result<()> {
-    let fetched = fetch_model(model, options, &Terminal::default())?;
-    for file in &fetched.files {
-        let line = format!("{}; sha256 {}…\n", how(&file.outcome), &file.sha256[..12]);
-        ui::err(&paint::dim(&line));
-        ui::out(&format!("{}\n", file.path.display()))?;
-    }
-    Ok(())
-}
-
-fn get_files(dataset: &Dataset, options: &Options) -> anyhow::Result<()> {
-    let fetched = fetch(dataset, options, &Terminal::default())?;
-    for file in &fetched.files {
-        let checked = format!("sha256 {}…", &file.variant.sha256[..12]);
-        ui::err(&paint::dim(&format!(
-            "{}; {checked}, {}\n",
-            how(&file.outcome),
-            file.variant.note
-        )));
-        ui::out(&format!("{}\n", file.path.display()))?;
-    }
-    Ok(())
-}
-
-fn generate(dataset: &Dataset, cache: &Path, force: bool) -> anyhow::Result<()> {
-    let folder = cache.join(dataset.name);
-    let paths = BLENDS_FILES.map(|file| folder.join(file));
-    if force || !paths.iter().all(|path| path.exists()) {
-        let blends = Settings::default().check()?.generate()?;
-        save_blends(&blends, &folder, true)?;
-    }
-    for path in paths {
-        ui::out(&format!("{}\n", path.display()))?;
-    }
-    Ok(())
 }

@@ -3,15 +3,13 @@
 use std::io::Write as _;
 use std::ops::Range;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use dissensus::core::Keep;
-use dissensus::io::FileError;
 use dissensus::labels::{DELIVERIES, Delivers, Delivery, TARGETS, Target};
 use dissensus::{DeliverOptions, SparseDraw, deliver};
 
-use super::votes::reading::{self, ReadingArgs};
-use crate::ui::{self, paint, text};
+use crate::args::VoteArgs;
+use crate::ui::{self, text};
 
 /// Write the labels of each epoch, for any training loop.
 ///
@@ -48,7 +46,7 @@ pub(crate) struct Args {
     #[arg(long)]
     force: bool,
     #[command(flatten)]
-    how: ReadingArgs,
+    reading: VoteArgs,
 }
 
 /// The lists of methods and targets, for the help.
@@ -83,42 +81,38 @@ fn epochs(text: &str) -> Result<Range<u64>, String> {
     if from < to { Ok(from..to) } else { Err(wrong()) }
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    if let Some(path) = args.out.as_ref().filter(|path| !args.force && path.exists()) {
-        return Err(FileError::Exists { path: path.clone() }.into());
-    }
-    let votes = reading::read(&args.votes, &args.how.options(Keep::Votes))?.table;
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    dissensus::files::check_free(args.out.as_deref(), args.force)?;
+    let votes = args.reading.read(&args.votes, Keep::Votes)?.table;
     let (target, sparse) = (Some(args.target.clone()), args.sparse);
     let options = DeliverOptions { target, sparse, seed: args.seed };
     let delivered = deliver(&votes, &args.method, &options)?;
     match &args.out {
         None => {
             let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-            match delivered.write_csv(&args.epochs, &mut out).and_then(|()| out.flush()) {
-                Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {}
-                other => other?,
-            }
+            let written = delivered.write_csv(&args.epochs, &mut out).and_then(|()| out.flush());
+            ui::ignore_closed_pipe(written)?;
         }
         Some(path) => {
             delivered.write_file(path, &args.epochs, args.force)?;
-            let epochs = text::thousands(args.epochs.end - args.epochs.start);
-            let items = text::thousands(delivered.items().len() as u64);
-            let classes = delivered.classes().len();
+            let epochs = args.epochs.end - args.epochs.start;
+            let epochs = format!("{} epochs", text::thousands(epochs as usize));
+            let items = format!("{} items", text::thousands(delivered.items().len()));
+            let classes = format!("{} classes", delivered.classes().len());
             let shape = match delivered.delivers() {
-                Delivers::Labels => format!("{epochs} epochs × {items} items"),
-                Delivers::Distributions => format!("{items} items × {classes} classes"),
-                Delivers::EpochDistributions => {
-                    format!("{epochs} epochs × {items} items × {classes} classes")
-                }
+                Delivers::Labels => vec![epochs, items],
+                Delivers::Distributions => vec![items, classes],
+                Delivers::EpochDistributions => vec![epochs, items, classes],
             };
             let method = delivered.prepared().delivery();
-            ui::err(&format!("wrote {}: {method}, {shape}\n", path.display()));
+            ui::wrote(path, &format!("{method}, {}", shape.join(" × ")));
         }
     }
     if delivered.prepared().mixing().is_some() {
-        let note = "mixup mixes these labels batch by batch: the documentation of `labels` says how \
-                    λ and the partners follow from seed, epoch and batch\n";
-        ui::err(&paint::dim(note));
+        ui::remark(
+            "mixup mixes these labels batch by batch: the documentation of `labels` says how λ and \
+             the partners follow from seed, epoch and batch",
+        );
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

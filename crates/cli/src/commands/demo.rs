@@ -1,16 +1,19 @@
 //! `dissensus demo`
 
-mod training;
-
-use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use dissensus::data::blends::{Blends, SIDE, Settings, VotesPerItem, class_names};
+use dissensus::data::blends::{Blends, Settings, VotesPerItem};
+use dissensus::store::Store;
 use dissensus::votes::summary::summarize;
+use dissensus::{StudyOptions, images_page, train_study, votes_page};
 
-use super::study::at_least_one;
-use crate::ui::{self, bars, paint, text};
+use super::study::say;
+use crate::args::{at_least_one, open_device};
+use crate::interrupt;
+use crate::ui::runs::Bars;
+use crate::ui::table::{Form, STYLE, print};
+use crate::ui::{self, paint, report};
 
 /// Train six delivery methods on generated data, on a CPU.
 ///
@@ -73,11 +76,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let blends = args.settings.settings().check()?.generate()?;
     let summary = summarize(blends.table(), &[], 0);
     let name = format!("blends (generated, seed {})", args.settings.seed);
-    super::votes::print_summary(&name, &[], &summary)?;
-    ui::out(&images(&blends)?)?;
+    ui::out(&votes_page(&name, &[], &summary, &STYLE))?;
+    ui::out(&images_page(&blends, &STYLE))?;
     if let Some(folder) = &args.out {
         for path in dissensus::save_blends(&blends, folder, args.force)? {
-            ui::err(&format!("wrote {}\n", path.display()));
+            ui::wrote(&path, "");
         }
         let votes = folder.join("votes.csv");
         ui::out(&format!("\nnext: dissensus votes inspect {}\n", votes.display()))?;
@@ -89,56 +92,49 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         )?;
         return Ok(ExitCode::SUCCESS);
     }
-    training::run(args, &blends)
+    train(args, &blends)
 }
 
-/// A clear image, a doubtful one and one that splits people, each with votes and true distribution.
-fn images(blends: &Blends) -> anyhow::Result<String> {
-    let mut page = String::new();
-    writeln!(page, "\n{}", paint::title("Three images, their votes and their true distributions"))?;
-    let mut order: Vec<usize> = (0..blends.len()).collect();
-    let entropy = |item: usize| dissensus::core::entropy(blends.truth(item));
-    order.sort_by(|&a, &b| entropy(a).total_cmp(&entropy(b)));
-    let counts = blends.table().counts();
-    let names = class_names();
-    for share in [5, 75, 99] {
-        let Some(&item) = order.get(blends.len() * share / 100) else {
-            continue;
-        };
-        let votes = counts.as_ref().map(|c| c.row(item, names.len())).unwrap_or_default();
-        let total: f64 = votes.iter().sum();
-        let truth = blends.truth(item);
-        let mut classes: Vec<usize> = (0..names.len()).collect();
-        classes.sort_by(|&a, &b| truth[b].total_cmp(&truth[a]));
-        let mut lines = vec![
-            paint::strong(blends.table().items().name(item)),
-            paint::dim(&format!("{:<11} {:<20}       {}", "", "votes", "truth")),
-        ];
-        for &class in classes.iter().take(4) {
-            let cast = votes.get(class).copied().unwrap_or(0.0) / total.max(1.0);
-            let name = text::pad(names[class], 11);
-            let (left, right) = (bars::bar(cast, 1.0, 20), bars::bar(truth[class], 1.0, 20));
-            let (cast, true_share) = (100.0 * cast, 100.0 * truth[class]);
-            lines.push(format!("{name} {left} {cast:>3.0} %  {right} {true_share:>3.0} %"));
-        }
-        for row in 0..SIDE / 2 {
-            let line = lines.get(row).map_or("", String::as_str);
-            writeln!(page, "  {}   {line}", half_blocks(blends.image(item), row))?;
-        }
-        writeln!(page)?;
+fn train(args: &Args, blends: &Blends) -> anyhow::Result<ExitCode> {
+    let study = dissensus::demo_study(blends, args.epochs, args.seeds)?;
+    let plan = dissensus::plan_demo(&study, blends)?;
+    let store = Store::create_or_open(&args.store)?;
+    ui::err(&format!(
+        "training {} runs of a small network: {} methods, {} votes per item and all votes, {} seeds\n",
+        plan.finals(&store)?.jobs.len(),
+        study.arms.len(),
+        dissensus::DEMO_VOTES,
+        args.seeds
+    ));
+    interrupt::listen_while_training();
+    let (device, bars) = (open_device("cpu")?, Bars::new());
+    let options = StudyOptions {
+        progress: &bars,
+        cancel: interrupt::cancel().clone(),
+        on_event: &|event| say(&event, &plan, &bars, false),
+        ..StudyOptions::new(&device)
+    };
+    let ended = train_study(&plan, &store, &options);
+    bars.end();
+    let ended = ended?;
+    if ended.iter().any(|run| run.outcome.result().is_none()) {
+        ui::err("\nnot all runs are done; the same command continues them\n");
+        return Ok(ExitCode::from(130));
     }
-    Ok(page)
-}
-
-/// Two rows of pixels as one line of text: shades of grey as blocks.
-fn half_blocks(image: &[u8], row: usize) -> String {
-    const SHADES: [char; 5] = [' ', '░', '▒', '▓', '█'];
-    let pixel = |y: usize, x: usize| u32::from(image.get(y * SIDE + x).copied().unwrap_or(0));
-    (0..SIDE)
-        .flat_map(|x| {
-            let mean = (pixel(2 * row, x) + pixel(2 * row + 1, x)) / 2;
-            let shade = SHADES[(mean as usize * SHADES.len() / 256).min(SHADES.len() - 1)];
-            [shade]
-        })
-        .collect()
+    let summary = dissensus::summarize_demo(&ended, &store, blends);
+    let title = "Delivery methods on the same votes";
+    ui::out(&format!("\n{} (selected epoch, mean ± sd over seeds)\n", paint::title(title)))?;
+    print(&[summary.table()], Form::Terminal)?;
+    ui::out(&format!("\n{}\n", dissensus::demo_sentences(&summary)))?;
+    let out = report::beside(&args.store, "-report");
+    let report = dissensus::write_report(&plan, &store, &out)?;
+    ui::err(&report::words(&report, &out));
+    let (page, store) = (report.page.display(), args.store.display());
+    ui::out(&format!(
+        "\nreport: {page}   figures, and every image with its votes\n\
+         next: dissensus runs list --store {store}\n      \
+         dissensus study new votes.csv --inputs images   the same with votes of your own\n      \
+         dissensus train --template > spec.toml            only train, with every key explained\n"
+    ))?;
+    Ok(ExitCode::SUCCESS)
 }

@@ -1,14 +1,13 @@
 //! `dissensus doctor`
 
 use std::process::ExitCode;
-use std::time::Instant;
 
-use dissensus::engine::check::{Line, Scope, networks, suite};
+use dissensus::engine::check::{Line, Scope, networks};
 use dissensus::engine::cuda::{Gpu, Library, gpus, libraries};
 use dissensus::engine::{Cpu, Device as _, Precision};
-use serde::Serialize;
+use dissensus::{DeviceCheck, system};
 
-use crate::training::open_device;
+use crate::args::open_device;
 use crate::ui::{self, paint, text};
 
 /// List the devices and libraries of this machine, and check that they compute correctly.
@@ -45,56 +44,7 @@ Examples:
 
 Exit codes: 0 all checks pass; 1 a check fails; 2 the device cannot be opened.";
 
-#[derive(Serialize)]
-struct Report<'a> {
-    version: &'a str,
-    system: String,
-    libraries: Vec<Found<'a>>,
-    /// The name in JSON is of the first versions.
-    #[serde(rename = "cards")]
-    gpus: Vec<String>,
-    device: &'a str,
-    holds: bool,
-    seconds: f64,
-    comparisons: Vec<Compared<'a>>,
-}
-
-#[derive(Serialize)]
-struct Found<'a> {
-    name: &'a str,
-    version: Option<&'a str>,
-    how: &'a str,
-}
-
-#[derive(Serialize)]
-struct Compared<'a> {
-    network: &'a str,
-    what: &'a str,
-    precision: Precision,
-    off: Option<f64>,
-    bar: f64,
-    holds: bool,
-}
-
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let libraries = libraries();
-    let gpus = gpus();
-    let shown = gpus.as_deref().unwrap_or_default();
-    if !args.json {
-        ui::out(&found(&libraries, shown, gpus.as_ref().err()))?;
-    }
-    let device = open_device(&args.device)?;
-    let (on_gpu, device) = (device.is_gpu(), device.into_device());
-    let device_name = device.describe();
-    let one = args.precision.as_deref().and_then(Precision::named);
-    let precisions: &[Precision] = match (&one, on_gpu) {
-        (_, false) => &[Precision::F32],
-        (Some(one), true) => std::slice::from_ref(one),
-        (None, true) => &Precision::ALL,
-    };
-    if !args.json {
-        ui::out(&format!("\n{}\n", paint::title(&format!("Checking {device_name}"))))?;
-    }
     let scope = match &args.network {
         Some(name) if !networks().any(|known| known == name) => {
             let known: Vec<&str> = networks().collect();
@@ -104,8 +54,18 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         None if args.full => Scope::Full,
         None => Scope::Quick,
     };
-    let (start, mut failed) = (Instant::now(), None);
-    let lines = suite(&*device, precisions, scope, &mut |line| {
+    let (libraries, gpus) = (libraries(), gpus());
+    if !args.json {
+        ui::out(&found(&libraries, &gpus))?;
+    }
+    let device = open_device(&args.device)?;
+    if !args.json {
+        let title = format!("Checking {}", device.device().describe());
+        ui::out(&format!("\n{}\n", paint::title(&title)))?;
+    }
+    let precision = args.precision.as_deref().and_then(Precision::named);
+    let mut failed = None;
+    let check = DeviceCheck::run(device, precision, scope, &mut |line| {
         if args.full && !args.json && failed.is_none() {
             failed = ui::out(&compared(line)).err();
         }
@@ -113,47 +73,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(error) = failed {
         return Err(error.into());
     }
-    let seconds = start.elapsed().as_secs_f64();
-    let holds = lines.iter().all(Line::holds);
-    if args.json {
-        let report = Report {
-            version: dissensus::VERSION,
-            system: system(),
-            libraries: libraries.iter().map(as_found).collect(),
-            gpus: shown.iter().map(describe).collect(),
-            device: &device_name,
-            holds,
-            seconds,
-            comparisons: lines.iter().map(as_compared).collect(),
-        };
-        ui::out(&format!("{}\n", serde_json::to_string_pretty(&report)?))?;
-    } else {
-        ui::out(&verdict(&lines, precisions, args.full, seconds))?;
+    match args.json {
+        true => ui::json(&check.to_json(&libraries, gpus.as_deref().unwrap_or_default()))?,
+        false => ui::out(&verdict(&check, args.full))?,
     }
-    Ok(if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-fn system() -> String {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let os = std::env::consts::OS;
-    format!("{os} {}, {cores} cores", std::env::consts::ARCH)
-}
-
-fn gib(bytes: usize) -> String {
-    format!("{:.0} GiB", bytes as f64 / (1u64 << 30) as f64)
-}
-
-fn describe(gpu: &Gpu) -> String {
-    let Gpu { name, capability, memory: (all, free), processors } = gpu;
-    format!(
-        "{name}, compute capability {capability}, {processors} processors, {} ({} free)",
-        gib(*all),
-        gib(*free)
-    )
+    Ok(if check.holds() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// The first part of the page: devices and libraries.
-fn found(libraries: &[Library], gpus: &[Gpu], problem: Option<&String>) -> String {
+fn found(libraries: &[Library], gpus: &Result<Vec<Gpu>, String>) -> String {
     let mut page = format!("dissensus {}\n\n", dissensus::VERSION);
     page += &format!("{}\n", paint::title("This machine"));
     let line = |name: &str, what: &str| format!("  {} {what}\n", text::pad(name, 28));
@@ -166,13 +94,16 @@ fn found(libraries: &[Library], gpus: &[Gpu], problem: Option<&String>) -> Strin
         };
     }
     page += &line("cuBLAS", "not needed");
-    for (number, one) in gpus.iter().enumerate() {
-        page += &line(&format!("cuda:{number}"), &describe(one));
-    }
-    if let Some(problem) = problem {
-        page += &line("GPUs", &format!("{}: {problem}", paint::warn("cannot be listed")));
-    } else if gpus.is_empty() {
-        page += &line("GPUs", "none: everything runs on the CPU");
+    match gpus {
+        Err(problem) => {
+            page += &line("GPUs", &format!("{}: {problem}", paint::warn("cannot be listed")));
+        }
+        Ok(gpus) if gpus.is_empty() => page += &line("GPUs", "none: everything runs on the CPU"),
+        Ok(gpus) => {
+            for (number, gpu) in gpus.iter().enumerate() {
+                page += &line(&format!("cuda:{number}"), &gpu.to_string());
+            }
+        }
     }
     page
 }
@@ -192,9 +123,9 @@ fn compared(line: &Line) -> String {
     )
 }
 
-fn verdict(lines: &[Line], precisions: &[Precision], full: bool, seconds: f64) -> String {
-    let mut page = String::new();
-    for &of in precisions {
+fn verdict(check: &DeviceCheck, full: bool) -> String {
+    let (mut page, lines) = (String::new(), &check.lines);
+    for &of in &check.precisions {
         let own = || lines.iter().filter(move |line| line.precision == of);
         let (all, fine) = (own().count(), own().filter(|line| line.holds()).count());
         let words = format!("{fine} of {all} comparisons hold");
@@ -210,20 +141,9 @@ fn verdict(lines: &[Line], precisions: &[Precision], full: bool, seconds: f64) -
             page += &compared(line);
         }
     }
-    let end = match lines.iter().all(Line::holds) {
+    let end = match check.holds() {
         true => "all is well",
         false => "something computes wrong here: please report it with the output of --full --json",
     };
-    page + &format!("\n{end} ({seconds:.1} s)\n")
-}
-
-fn as_found(library: &Library) -> Found<'_> {
-    let Library { name, version, how } = library;
-    Found { name, version: version.as_deref(), how }
-}
-
-fn as_compared(line: &Line) -> Compared<'_> {
-    let &Line { network, what, precision, off, bar } = line;
-    let finite = off.is_finite().then_some(off);
-    Compared { network, what, precision, off: finite, bar, holds: line.holds() }
+    page + &format!("\n{end} ({:.1} s)\n", check.seconds)
 }

@@ -1,22 +1,19 @@
 //! `dissensus geometry`
 
-use std::io::Write as _;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use dissensus::examine::{
-    Curvature, CurvatureSettings, Model, Slice, Variance, VarianceSettings, curvature, variance,
+    Curvature, CurvatureSettings, Slice, Variance, VarianceSettings, curvature, variance,
 };
 use dissensus::geometry::curvature::{
     DensitySettings, LanczosSettings, PowerSettings, TraceSettings,
 };
 use dissensus::geometry::model::Grouping;
+use dissensus::tables::curvature_tables;
 use serde::Serialize;
 
-use crate::evaluation::number;
-use crate::examining::{Models, Terminal, estimated, short, significant};
-use crate::ui::table::{Cell, Form, Print as _, Table};
-use crate::ui::{self, files, paint, text};
+use crate::args::{FormArgs, ModelArgs, ask};
+use crate::ui::{self, table::print};
 
 /// Estimate the curvature of the loss at the weights of runs: λ_max and trace of the Hessian.
 ///
@@ -37,10 +34,7 @@ pub(crate) struct Args {
     runs: Vec<String>,
     /// The slices of the part, separated by commas: all, high, top:SHARE, above:NATS
     #[arg(long = "slice", value_name = "SLICE,…", value_delimiter = ',', default_value = "all")]
-    slices: Vec<String>,
-    /// The part of the split [default: the reported part, the last]
-    #[arg(long, value_name = "PART")]
-    part: Option<String>,
+    slices: Vec<Slice>,
     /// Also estimate the K largest eigenvalues by Lanczos
     #[arg(long, value_name = "K")]
     largest: Option<usize>,
@@ -73,16 +67,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
     #[command(flatten)]
-    models: Models,
-    /// Print all results as JSON
-    #[arg(long, group = "form")]
-    json: bool,
-    /// Print as CSV
-    #[arg(long, group = "form")]
-    csv: bool,
-    /// Print as a Markdown table
-    #[arg(long, group = "form")]
-    markdown: bool,
+    models: ModelArgs,
+    #[command(flatten)]
+    form: FormArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -101,49 +88,33 @@ struct Report<'a> {
     variances: &'a [Variance],
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let slices: Vec<Slice> =
-        args.slices.iter().map(|slice| Ok(slice.parse()?)).collect::<anyhow::Result<_>>()?;
-    let infos = args.models.find(&args.runs)?;
-    let mut opened = args.models.open()?;
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    let mut opened = args.models.open(&args.runs)?;
     let (mut labels, mut found, mut variances) = (Vec::new(), Vec::new(), Vec::new());
-    for info in &infos {
-        let mut model: Model = opened.model(info)?;
-        let name = short(model.id());
-        for &slice in &slices {
+    for model in &mut opened.models {
+        let name = model.id()[..8.min(model.id().len())].to_owned();
+        for &slice in &args.slices {
             let settings = args.settings(slice);
-            let bars = Terminal::named(&format!("{name}, {slice}"));
             labels.push(model.label());
-            found.push(curvature(&mut model, &settings, &bars.observer())?);
+            let name = format!("{name}, {slice}");
+            found.push(ask(&name, |observer| curvature(model, &settings, observer))?);
         }
         if args.variance {
-            let settings = VarianceSettings { part: args.part.clone(), ..Default::default() };
-            variances.push(variance(&mut model, &settings, &Terminal::named(&name).observer())?);
+            let part = args.models.part.clone();
+            let settings = VarianceSettings { part, ..Default::default() };
+            variances.push(ask(&name, |observer| variance(model, &settings, observer))?);
         }
     }
     if let Some(path) = &args.density {
-        let csv = dissensus::densities_csv(&found);
-        files::replace(path, |out| out.write_all(csv.as_bytes()))?;
-        ui::err(&format!("wrote {}\n", path.display()));
+        dissensus::files::replace(path, dissensus::densities_csv(&found).as_bytes())?;
+        ui::wrote(path, "");
     }
-    if args.json {
-        opened.print(&Report { curvatures: &found, variances: &variances })?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let form = Form::asked(args.csv, args.markdown, false);
-    if form == Form::Csv {
-        ui::out(&plain(&labels, &found).print(form))?;
-    } else {
-        ui::out(&table(&labels, &found).print(form))?;
-        for page in [eigenvalues(&found), blocks(&found), varying(&variances)].into_iter().flatten()
-        {
-            ui::out(&format!("\n{}", page.print(form)))?;
-        }
-    }
-    for one in &found {
-        doubts(one);
-    }
-    Ok(ExitCode::SUCCESS)
+    let Some(form) = args.form.table() else {
+        return opened.json(&Report { curvatures: &found, variances: &variances });
+    };
+    print(&curvature_tables(&labels, &found, &variances, form), form)?;
+    found.iter().for_each(doubts);
+    Ok(())
 }
 
 impl Args {
@@ -164,7 +135,7 @@ impl Args {
             most: self.probes,
         };
         CurvatureSettings {
-            part: self.part.clone(),
+            part: self.models.part.clone(),
             slice,
             power: Some(PowerSettings { seed, tolerance, most }),
             lanczos: (ends != (0, 0)).then_some(lanczos),
@@ -184,130 +155,10 @@ impl Args {
     }
 }
 
-fn table(labels: &[String], found: &[Curvature]) -> Table {
-    let row = |(label, one): (&String, &Curvature)| {
-        let items = text::thousands(one.items as u64);
-        let cells = [
-            short(&one.run),
-            label.clone(),
-            one.settings.slice.to_string(),
-            items,
-            number(Some(one.loss)),
-            estimated(one.lambda_max()),
-            estimated(one.trace()),
-            one.products.to_string(),
-        ];
-        cells.map(Cell::new).to_vec()
-    };
-    let columns = ["run", "what", "slice", "items", "soft_nll", "λ_max", "trace", "products"];
-    Table::new(columns.map(str::to_owned).to_vec(), 3, labels.iter().zip(found).map(row).collect())
-}
-
-/// The same with one number per cell.
-fn plain(labels: &[String], found: &[Curvature]) -> Table {
-    let columns = [
-        "run",
-        "what",
-        "part",
-        "slice",
-        "items",
-        "soft_nll",
-        "gradient_norm",
-        "lambda_max",
-        "lambda_max_error",
-        "lambda_max_converged",
-        "lambda_min",
-        "lambda_min_error",
-        "trace",
-        "trace_error",
-        "trace_converged",
-        "products",
-    ];
-    let row = |(label, one): (&String, &Curvature)| {
-        let exact = |value: Option<f64>| value.map_or(String::new(), |v| v.to_string());
-        let (top, low, trace) = (one.lambda_max(), one.lambda_min(), one.trace());
-        let said = |converged: Option<bool>| converged.map_or(String::new(), |c| c.to_string());
-        let cells = [
-            one.run.clone(),
-            label.clone(),
-            one.part.clone(),
-            one.settings.slice.to_string(),
-            one.items.to_string(),
-            one.loss.to_string(),
-            one.gradient_norm.to_string(),
-            exact(top.map(|e| e.value)),
-            exact(top.and_then(|e| e.error)),
-            said(top.map(|e| e.converged)),
-            exact(low.map(|e| e.value)),
-            exact(low.and_then(|e| e.error)),
-            exact(trace.map(|e| e.value)),
-            exact(trace.and_then(|e| e.error)),
-            said(trace.map(|e| e.converged)),
-            one.products.to_string(),
-        ];
-        cells.map(Cell::new).to_vec()
-    };
-    Table::new(columns.map(str::to_owned).to_vec(), 4, labels.iter().zip(found).map(row).collect())
-}
-
-/// The eigenvalues that Lanczos found.
-fn eigenvalues(found: &[Curvature]) -> Option<Table> {
-    let mut rows = Vec::new();
-    for one in found {
-        let Some(extremes) = &one.extremes else { continue };
-        let top = extremes.largest.iter().enumerate().map(|(at, e)| (format!("λ{}", at + 1), e));
-        let low = extremes.smallest.iter().enumerate().map(|(at, e)| (format!("λ−{}", at + 1), e));
-        for (name, estimate) in top.chain(low) {
-            let slice = one.settings.slice.to_string();
-            let cells = [short(&one.run), slice, name, estimated(Some(*estimate))];
-            rows.push(cells.map(Cell::new).to_vec());
-        }
-    }
-    let columns = ["run", "slice", "eigenvalue", "by Lanczos"].map(str::to_owned).to_vec();
-    (!rows.is_empty()).then_some(Table::new(columns, 3, rows))
-}
-
-fn blocks(found: &[Curvature]) -> Option<Table> {
-    let mut rows = Vec::new();
-    for one in found {
-        let Some(traces) = &one.traces else { continue };
-        for block in &traces.blocks {
-            let share = block.trace.value / traces.trace.value;
-            let cells = [
-                short(&one.run),
-                one.settings.slice.to_string(),
-                block.name.clone(),
-                text::thousands(block.parameters as u64),
-                estimated(Some(block.trace)),
-                format!("{:.1} %", 100.0 * share),
-            ];
-            rows.push(cells.map(Cell::new).to_vec());
-        }
-    }
-    let columns = ["run", "slice", "block", "parameters", "trace", "share"];
-    let columns = columns.map(str::to_owned).to_vec();
-    (!rows.is_empty()).then_some(Table::new(columns, 3, rows))
-}
-
-fn varying(found: &[Variance]) -> Option<Table> {
-    let row = |one: &Variance| {
-        let cells = [
-            short(&one.run),
-            text::thousands(one.items.len() as u64),
-            significant(one.mean),
-            number(one.correlation.r),
-        ];
-        cells.map(Cell::new).to_vec()
-    };
-    let columns = ["run", "items", "gradient variance", "Spearman with entropy"];
-    let columns = columns.map(str::to_owned).to_vec();
-    (!found.is_empty()).then(|| Table::new(columns, 1, found.iter().map(row).collect()))
-}
-
 /// Prints which estimates did not converge, and what to do.
 fn doubts(one: &Curvature) {
-    let place = format!("{} of {}", one.settings.slice, short(&one.run));
-    let say = |text: String| ui::err(&format!("{} {text}\n", paint::warn("note:")));
+    let place = format!("{} of {}", one.settings.slice, &one.run[..8.min(one.run.len())]);
+    let say = |text: String| ui::note(&text);
     match one.lambda_max() {
         None => say(format!(
             "power iteration on {place} converged to a negative eigenvalue, which is not the largest; \

@@ -1,7 +1,6 @@
 //! `dissensus metrics …`
 
 use std::fmt::Write as _;
-use std::process::ExitCode;
 
 use dissensus::measure::{METRICS, explain, ood};
 
@@ -18,7 +17,7 @@ pub(crate) enum Command {
     },
 }
 
-pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(command: Command) -> anyhow::Result<()> {
     match command {
         Command::List => ui::out(&list()?)?,
         Command::Explain { name } => match explain(&name) {
@@ -28,7 +27,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
             }
         },
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn list() -> Result<String, std::fmt::Error> {

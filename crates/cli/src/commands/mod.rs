@@ -12,7 +12,6 @@ pub(crate) mod doctor;
 pub(crate) mod embed;
 pub(crate) mod geometry;
 pub(crate) mod gradcam;
-pub(crate) mod inputs;
 pub(crate) mod metrics;
 pub(crate) mod ood;
 pub(crate) mod pack;

@@ -1,12 +1,10 @@
 //! `dissensus pack`
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use dissensus::store::{PackOptions, Store, pack};
 
-use crate::reporting::beside;
-use crate::ui::{self, paint, text};
+use crate::ui::{self, paint, report::beside, text};
 
 /// Pack a store into one file, to copy it to another machine.
 ///
@@ -25,7 +23,7 @@ pub(crate) struct Args {
     weights: bool,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let store = Store::open(&args.store)?;
     let out = args.out.clone().unwrap_or_else(|| beside(&args.store, ".pack"));
     // The folder is synced, too, so it must have a name: that of a bare file name has none.
@@ -43,6 +41,5 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     for (name, reason) in &packed.left_out {
         ui::err(&format!("{} {name}: {reason}\n", paint::warn("left out:")));
     }
-    ui::out(&format!("{}\n", out.display()))?;
-    Ok(ExitCode::SUCCESS)
+    Ok(ui::out(&format!("{}\n", out.display()))?)
 }

@@ -1,20 +1,13 @@
 //! `dissensus predict`
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use anyhow::Context as _;
-use dissensus::core::Ids;
 use dissensus::examine::{ModelSettings, StoredModel};
-use dissensus::io::FileError;
-use dissensus::store::{Logits, Which};
-use dissensus::{PredictionFile, predictions_csv};
+use dissensus::{PredictOptions, PredictionFile, predict_stored, predictions_csv};
 
-use super::inputs::InputArgs;
-use super::runs::StoreArgs;
-use crate::device::DeviceArgs;
-use crate::examining::Terminal;
-use crate::ui::{self, paint, text};
+use crate::args::{DeviceArgs, InputArgs, StoreArgs, WeightsArgs, ask};
+use crate::ui::{self, text};
 
 /// Predict with the model of a run.
 ///
@@ -30,9 +23,8 @@ pub(crate) struct Args {
     /// The inputs: a file, a folder of images, or cifar10h, cifar10n, cifar100, svhn, blends
     #[arg(value_name = "DATA")]
     data: PathBuf,
-    /// The weights of the selected epoch (best) or of the last epoch (last)
-    #[arg(long, value_name = "EPOCH", default_value = "best", value_parser = ["best", "last"])]
-    weights: String,
+    #[command(flatten)]
+    weights: WeightsArgs,
     /// The file to write: .npz with logits, ids and classes, or .csv with probabilities [default:
     /// CSV on standard output]
     #[arg(long, value_name = "FILE")]
@@ -67,80 +59,53 @@ fn temperature(said: &str) -> Result<f32, String> {
     value.ok_or_else(|| "a number above 0 is expected".to_owned())
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let out = match &args.out {
-        None => None,
-        Some(path) => Some((
-            path,
-            PredictionFile::of(path).with_context(|| {
-                format!(
-                    "the name {} has no known extension; use .npz (logits) or .csv \
-                 (probabilities)",
-                    path.display()
-                )
-            })?,
-        )),
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    let unknown = |path: &PathBuf| {
+        let path = path.display();
+        format!("the name {path} has no known extension; use .npz (logits) or .csv (probabilities)")
     };
-    for path in [&args.out, &args.features].into_iter().flatten() {
-        if !args.force && path.exists() {
-            return Err(FileError::Exists { path: path.clone() }.into());
-        }
+    let out = match &args.out {
+        Some(path) => Some((path, PredictionFile::of(path).with_context(|| unknown(path))?)),
+        None => None,
+    };
+    for path in [&args.out, &args.features] {
+        dissensus::files::check_free(path.as_deref(), args.force)?;
     }
     let (device, precision) = args.on.open()?;
-    let info = args.store.find(&args.run)?;
-    let which = if args.weights == "last" { Which::Last } else { Which::Best };
-    let model = StoredModel::read(&info, which)?;
-    let (spec, label) = (model.spec().clone(), model.spec().label());
+    let (info, which) = (args.store.open()?.find(&args.run)?, args.weights.which());
+    let trained = StoredModel::read(&info, which)?.spec().run.precision;
     let inputs = args.reading.read(&args.data)?;
-    for note in inputs.notes() {
-        ui::err(&paint::dim(&format!("{}: {note}\n", inputs.name())));
+    if trained != precision {
+        let (own, now) = (trained.name(), precision.name());
+        ui::remark(&format!("the run was trained in {own}; predicting in {now}"));
     }
-    if spec.run.precision != precision {
-        let (own, now) = (spec.run.precision.name(), precision.name());
-        ui::err(&paint::dim(&format!("the run was trained in {own}; predicting in {now}\n")));
-    }
-    let ids = inputs.ids().cloned();
-    let unnamed = ids.is_none();
-    let ids = ids.unwrap_or_else(|| Ids::positions(inputs.len()));
-    let ids: Vec<String> = ids.iter().map(str::to_owned).collect();
-    let settings = ModelSettings { precision, ..ModelSettings::default() };
-    let mut model = model.on_inputs(&info, which, inputs, &*device, &settings)?;
-    let bars = Terminal::default();
-    let logits = match args.features.is_none() || args.out.is_some() {
-        true => Some(model.logits(&bars.observer())?),
-        false => None,
+    let options = PredictOptions {
+        which,
+        settings: ModelSettings { precision, ..ModelSettings::default() },
+        temperature: args.temperature,
+        logits: args.features.is_none() || args.out.is_some(),
+        features: args.features.is_some(),
     };
-    let features = match &args.features {
-        Some(path) => Some((path, model.features(&bars.observer())?)),
-        None => None,
-    };
-    drop(bars);
-    if unnamed {
+    let found = ask("", |observer| predict_stored(&info, inputs, &*device, &options, observer))?;
+    if !found.named {
         ui::err("the inputs have no ids: rows are numbered 0, 1, … by position\n");
     }
-    if let Some((path, features)) = features {
-        let width = model.feature_width();
-        ui::files::write(path, args.force, |file| {
-            dissensus::inputs::write_features(file, &ids, width, &features)
+    if let (Some(path), Some(features)) = (&args.features, found.features) {
+        dissensus::files::write(path, args.force, |file| {
+            dissensus::inputs::write_features(file, &features.ids, features.width, &features.values)
         })?;
-        let items = text::thousands(ids.len() as u64);
-        ui::err(&format!("wrote {}: {items} items × {width} features\n", path.display()));
+        let items = text::thousands(features.ids.len());
+        ui::wrote(path, &format!("{items} items × {} features", features.width));
     }
-    let Some(mut logits) = logits else { return Ok(ExitCode::SUCCESS) };
-    if args.temperature != 1.0 {
-        logits.iter_mut().for_each(|logit| *logit /= args.temperature);
-    }
-    let predictions = Logits::new(logits, ids, model.classes().to_vec())?;
-    match out {
-        None => ui::out_bytes(predictions_csv(&predictions).as_bytes())?,
-        Some((path, form)) => {
-            form.write(path, &predictions, args.force)?;
-            let items = text::thousands(predictions.ids().len() as u64);
-            let classes = predictions.classes().len();
-            let line =
-                format!("{label}, {} epoch, {items} items × {classes} classes", args.weights);
-            ui::err(&format!("wrote {}: {line}\n", path.display()));
+    match (out, found.logits) {
+        (None, Some(logits)) => ui::out_bytes(predictions_csv(&logits).as_bytes())?,
+        (Some((path, form)), Some(logits)) => {
+            form.write(path, &logits, args.force)?;
+            let (items, classes) = (text::thousands(logits.ids().len()), logits.classes().len());
+            let (label, epoch) = (found.label, which.name());
+            ui::wrote(path, &format!("{label}, {epoch} epoch, {items} items × {classes} classes"));
         }
+        (_, None) => {}
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

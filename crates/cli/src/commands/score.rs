@@ -1,25 +1,23 @@
 //! `dissensus score`
 
-use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::path::PathBuf;
 
-use dissensus::io::FileError;
-use dissensus::measure::{Direction, Metric, Note, Settings};
-use dissensus::report::figures::Form as FigureForm;
-use dissensus::{Evaluated, Scores, format_number as number};
+use dissensus::measure::{Note, Settings};
+use dissensus::tables::scores_table;
+use dissensus::{Evaluated, ModelReading, Scores, same_items, thousands};
 use serde::Serialize;
 
-use crate::evaluation::EvaluateArgs;
-use crate::ui::table::{Cell, Form, Print as _, Table};
-use crate::ui::{self, paint, progress, text};
+use crate::args::{EvaluateArgs, FormArgs};
+use crate::ui::{self, paint, progress::Terminal, table};
 
 /// Evaluate predictions against the votes.
 ///
-/// Predictions come from any model: .npy, .npz, CSV, JSON Lines, Parquet, safetensors, or
-/// ChaosNLI's layout with several models in one file. They are matched with the votes by id,
-/// or by position if they have no ids, which is then printed. Every number has a 95 % bootstrap
-/// interval over the items, and the best value of each column is bold. `dissensus metrics explain
-/// NAME` explains a metric.
+/// Predictions come from any model: .npy, .npz, CSV, JSON, JSON Lines, Parquet, safetensors, or
+/// ChaosNLI's layout with several models in one file. Items are matched with the votes by id and
+/// classes by name; what is assumed is printed, and what is in doubt is refused until an option
+/// says it. Every number has a 95 % bootstrap interval over the items, and the best value of each
+/// column is bold if all models predict the same items. `dissensus metrics explain NAME` explains a
+/// metric.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Files of predictions
@@ -33,18 +31,8 @@ pub(crate) struct Args {
     /// Number of slices
     #[arg(long, value_name = "N", default_value_t = 4, requires = "by")]
     slices: usize,
-    /// Print as JSON, with every setting
-    #[arg(long, group = "form")]
-    json: bool,
-    /// Print as CSV, with separate columns for the intervals
-    #[arg(long, group = "form")]
-    csv: bool,
-    /// Print as a Markdown table
-    #[arg(long, group = "form")]
-    markdown: bool,
-    /// Print as a LaTeX table (booktabs)
-    #[arg(long, group = "form")]
-    latex: bool,
+    #[command(flatten)]
+    form: FormArgs,
     /// Draw reliability diagrams and entropy scatters into this folder
     #[arg(long, value_name = "DIR")]
     svg: Option<PathBuf>,
@@ -59,139 +47,56 @@ struct Report<'a> {
     settings: Settings,
     replicates: usize,
     seed: u64,
-    notes: &'a [String],
+    notes: Vec<String>,
+    models: Vec<ModelReading>,
     scores: &'a [Scores],
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let options = args.evaluation.options()?;
-    let chosen = options.chosen()?;
-    let table = args.evaluation.read_votes()?;
-    let evaluated = args.evaluation.evaluate(&table, &args.predictions, &options, false)?;
-    evaluated.print_notes();
-    let bar = progress::Terminal::named("scoring");
+    let votes = args.evaluation.read_votes()?;
+    let models = args.evaluation.evaluate(&votes, &args.predictions, &options, false)?;
+    if !same_items(&models) {
+        let counts = models.iter().map(|m| format!("{} {}", m.name, thousands(m.items.len())));
+        let counts = counts.collect::<Vec<_>>().join(", ");
+        ui::note(&format!(
+            "the models do not predict the same items ({counts}), so no value is marked as the best; \
+             `dissensus compare` compares them on the items that all predict"
+        ));
+    }
+    let bar = Terminal::named("scoring");
     let mut scores = Vec::new();
-    for model in &evaluated.models {
+    for model in &models {
         match args.by {
             Some(_) => scores.extend(model.score_by_entropy(args.slices, &options, &bar)?),
             None => scores.push(model.score(&options, &bar)?),
         }
     }
-    if let Some(folder) = &args.svg {
-        draw(folder, &evaluated.models, options.settings, args.force)?;
+    for (folder, model) in
+        args.svg.iter().flat_map(|folder| models.iter().map(move |m| (folder, m)))
+    {
+        let paths = model.write_figures(folder, options.settings, args.force)?;
+        paths.iter().for_each(|path| ui::wrote(path, ""));
     }
-    let form = Form::asked(args.csv, args.markdown, args.latex);
-    if args.json {
-        let report = Report {
+    let Some(form) = args.form.table() else {
+        return ui::json(&Report {
             votes: args.evaluation.votes.display().to_string(),
             settings: options.settings,
             replicates: options.replicates,
             seed: options.seed,
-            notes: &evaluated.notes,
+            notes: models.iter().map(|model| model.note(votes.len())).collect(),
+            models: models.iter().map(Evaluated::reading).collect(),
             scores: &scores,
-        };
-        ui::out(&format!("{}\n", serde_json::to_string_pretty(&report)?))?;
-    } else {
-        ui::out(&to_table(&scores, &chosen, args.by.is_some(), form).print(form))?;
-        say_notes(&scores);
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-fn to_table(scores: &[Scores], chosen: &[&'static Metric], sliced: bool, form: Form) -> Table {
-    let mut columns = vec!["model".to_owned()];
-    columns.extend(sliced.then(|| "slice".to_owned()));
-    columns.push("items".to_owned());
-    let names = columns.len() - 1;
-    for metric in chosen {
-        let name = metric.about.name;
-        match form {
-            Form::Csv => {
-                columns.extend([name.to_owned(), format!("{name}_low"), format!("{name}_high")])
-            }
-            _ => columns
-                .push(format!("{name} {}", metric.about.direction.arrow()).trim_end().to_owned()),
-        }
-    }
-    let mut rows = Vec::new();
-    for score in scores {
-        let mut row = vec![Cell::new(text::one_line(&score.model, 40))];
-        row.extend(sliced.then(|| Cell::new(&score.slice)));
-        let items = score.items as u64;
-        row.push(Cell::new(if form == Form::Csv {
-            items.to_string()
-        } else {
-            text::thousands(items)
-        }));
-        for (at, cell) in score.metrics.iter().enumerate() {
-            if form == Form::Csv {
-                let full = |v: Option<f64>| Cell::new(v.map_or(String::new(), |v| v.to_string()));
-                row.extend([full(cell.value), full(cell.low), full(cell.high)]);
-                continue;
-            }
-            let range = match (cell.low, cell.high) {
-                (Some(low), Some(high)) => {
-                    format!(" [{}, {}]", number(Some(low)), number(Some(high)))
-                }
-                _ => String::new(),
-            };
-            let best = is_best(scores, score, at, chosen[at].about.direction);
-            let text = format!("{}{range}", number(cell.value));
-            row.push(Cell { bold: best, ..Cell::new(text) });
-        }
-        rows.push(row);
-    }
-    Table::new(columns, names, rows)
-}
-
-/// Whether no other model does better on the same slice (and there is another).
-fn is_best(scores: &[Scores], score: &Scores, at: usize, direction: Direction) -> bool {
-    let rivals: Vec<f64> = scores
-        .iter()
-        .filter(|other| other.slice == score.slice)
-        .filter_map(|other| other.metrics[at].value)
-        .collect();
-    let Some(value) = score.metrics[at].value.filter(|_| rivals.len() > 1) else {
-        return false;
+        });
     };
-    direction.is_directed() && !rivals.iter().any(|rival| direction.is_better(*rival, value))
-}
-
-/// Prints the notes on numbers.
-fn say_notes(scores: &[Scores]) {
-    for score in scores {
-        for cell in &score.metrics {
-            let Some(note) = cell.note else { continue };
-            let line = format!("{}, {}: {note}", score.model, cell.metric);
-            ui::err(&format!("{}\n", paint::warn(&line)));
-            if matches!(note, Note::Infinite { .. }) {
-                ui::err(&format!("{} --clip 1e-12 makes it finite\n", paint::strong("hint:")));
-            }
-        }
-    }
-}
-
-/// Draws the figures of `--svg`.
-fn draw(
-    folder: &Path,
-    models: &[Evaluated],
-    settings: Settings,
-    force: bool,
-) -> anyhow::Result<()> {
-    std::fs::create_dir_all(folder).map_err(|error| FileError::new(folder, error))?;
-    for model in models {
-        for figure in model.figures(settings)? {
-            let path = folder.join(format!("{}-{}.svg", file_name(&model.name), figure.name));
-            ui::files::write_text(&path, force, &figure.svg(FigureForm::File))?;
-            ui::err(&format!("wrote {}\n", path.display()));
+    table::print(&[scores_table(&scores, &options.chosen()?, form)], form)?;
+    for (score, cell) in scores.iter().flat_map(|s| s.metrics.iter().map(move |cell| (s, cell))) {
+        let Some(note) = cell.note else { continue };
+        let line = format!("{}, {}: {note}", score.model, cell.metric);
+        ui::err(&format!("{}\n", paint::warn(&line)));
+        if matches!(note, Note::Infinite { .. }) {
+            ui::hint("--clip 1e-12 makes it finite");
         }
     }
     Ok(())
-}
-
-/// A model's name as part of a file name.
-fn file_name(name: &str) -> String {
-    let fine = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };
-    let name: String = name.chars().map(fine).collect();
-    name.trim_matches(['-', '.']).to_owned()
 }

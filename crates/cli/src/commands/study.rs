@@ -3,17 +3,14 @@
 mod list;
 mod new;
 mod run;
-mod stages;
 mod status;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use dissensus::studies::{LoadError, Material, Plan, PlanOptions, Study};
-use dissensus::train::spec::Data;
+use dissensus::studies::{PlanOptions, Study};
 
-use crate::training::material;
-use crate::ui::errors::Carried;
+use crate::args::at_least_one;
 
 pub(crate) use run::say;
 
@@ -29,12 +26,13 @@ pub(crate) enum Command {
 
 pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
-        Command::New(args) => new::run(&args),
-        Command::Run(args) => run::run(&args),
-        Command::Status(args) => status::run(&args),
-        Command::List(args) => list::list(&args),
-        Command::Show(args) => list::show(&args),
+        Command::New(args) => new::run(&args)?,
+        Command::Run(args) => return run::run(&args),
+        Command::Status(args) => status::run(&args)?,
+        Command::List(args) => list::list(&args)?,
+        Command::Show(args) => list::show(&args)?,
     }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The study, and which of its runs.
@@ -65,7 +63,7 @@ pub(crate) struct Choice {
 
 impl Choice {
     fn study(&self) -> anyhow::Result<Study> {
-        let mut study = named(&self.study)?;
+        let mut study = dissensus::open_study(&self.study)?;
         if let Some(scale) = &self.scale {
             study = study.scaled(scale)?;
         }
@@ -131,38 +129,4 @@ fn seeds(text: &str) -> Result<Seeds, String> {
         (Ok(first), Ok(last)) if first <= last => Ok(Seeds::Between(first, last)),
         _ => Err("expected two seeds, the smaller first, as in 5-9".to_owned()),
     }
-}
-
-/// For options that count something.
-pub(crate) fn at_least_one(text: &str) -> Result<u64, String> {
-    let number = text.parse().ok().filter(|number| *number > 0);
-    number.ok_or_else(|| "expected a whole number, at least 1".to_owned())
-}
-
-/// Whether this is the path of a file rather than the name of a built-in study.
-pub(crate) fn is_file(study: &str) -> bool {
-    Path::new(study).is_file() || study.contains(['/', '\\']) || study.ends_with(".toml")
-}
-
-/// A study by file or by built-in name.
-fn named(study: &str) -> anyhow::Result<Study> {
-    Ok(if is_file(study) { Study::read(Path::new(study))? } else { Study::builtin(study)? })
-}
-
-/// A study with its data.
-pub(crate) fn planned<'s>(study: &'s Study, options: &PlanOptions) -> anyhow::Result<Plan<'s>> {
-    planned_after(study, options, &|_| Ok(()))
-}
-
-/// The same, with a step before the data are read.
-fn planned_after<'s>(
-    study: &'s Study,
-    options: &PlanOptions,
-    before: &dyn Fn(&Data) -> anyhow::Result<()>,
-) -> anyhow::Result<Plan<'s>> {
-    let mut load = |data: &Data| -> Result<Material, LoadError> {
-        let read = before(data).and_then(|()| Ok(material(data)?));
-        read.map_err(|error| -> LoadError { Carried(error).into() })
-    };
-    Ok(study.plan(options, &mut load)?)
 }

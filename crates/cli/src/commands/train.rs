@@ -1,18 +1,20 @@
 //! `dissensus train`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
 use dissensus::store::{RunId, Store, Which};
 use dissensus::train::{
-    EndedJob, JobOptions, JobOutcome, RunEnvironment, RunJob, Spec, run_jobs, template,
+    EndedJob, JobOptions, JobOutcome, RunJob, RunPlan, Spec, Task, run_jobs, template,
 };
-use dissensus::{RunSummary, SummaryColumn, state_name, summarize_runs};
+use dissensus::{RunOrigin, RunSummary, SummaryColumn, load_task, state_name, summarize_runs};
 use serde::Serialize;
 
-use crate::training::{AtATime, Bars, load, on_interrupt, open_device};
-use crate::ui::table::{Form, Print as _};
+use crate::args::{FormArgs, JobCount, context, open_device};
+use crate::interrupt;
+use crate::ui::runs::Bars;
+use crate::ui::table::{Form, print};
 use crate::ui::{self, paint};
 
 /// Train models on how people voted.
@@ -43,7 +45,7 @@ pub(crate) struct Args {
     device: Option<String>,
     /// Runs at a time, or auto for what is fastest on the device [default: the spec's run.jobs]
     #[arg(long, value_name = "N|auto")]
-    jobs: Option<AtATime>,
+    jobs: Option<JobCount>,
     /// Only list the runs and their states
     #[arg(long)]
     dry_run: bool,
@@ -53,18 +55,8 @@ pub(crate) struct Args {
     /// Report the last epoch instead of the selected one
     #[arg(long)]
     last: bool,
-    /// Print as JSON, with the values of every seed
-    #[arg(long, group = "form")]
-    json: bool,
-    /// Print as CSV
-    #[arg(long, group = "form")]
-    csv: bool,
-    /// Print as a Markdown table
-    #[arg(long, group = "form")]
-    markdown: bool,
-    /// Print as a LaTeX table (booktabs)
-    #[arg(long, group = "form")]
-    latex: bool,
+    #[command(flatten)]
+    form: FormArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -85,25 +77,7 @@ struct Report<'a> {
     #[serde(flatten)]
     summary: &'a RunSummary,
     /// Where each run was trained, by which version, and for how long.
-    runs: Vec<Made>,
-}
-
-#[derive(Serialize)]
-struct Made {
-    run: String,
-    version: String,
-    device: String,
-    seconds: f64,
-}
-
-fn made(store: &Store, ended: &[EndedJob]) -> Vec<Made> {
-    let finished = ended.iter().filter_map(|run| Some((&run.id, run.outcome.result()?)));
-    let made = finished.filter_map(|(run, result)| {
-        let about = store.find(run).ok()?.about;
-        let RunEnvironment { version, device, .. } = serde_json::from_value(about).ok()?;
-        Some(Made { run: run.clone(), version, device, seconds: result.seconds })
-    });
-    made.collect()
+    runs: Vec<RunOrigin>,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
@@ -112,7 +86,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     };
     // From the start: data may take long to read.
-    on_interrupt();
+    interrupt::listen_while_training();
     let chosen = dissensus::metrics(&args.metrics)?;
     let name = path.display().to_string();
     let text = match name.as_str() {
@@ -121,7 +95,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let spec = Spec::parse(&text, &name, &args.sets)?;
     let folder = args.store.clone().unwrap_or_else(|| spec.run.store.clone());
-    let task = load(&spec.data)?;
+    let task = load_task(&spec.data, &context())?;
     let plans = spec.runs();
     // A model that does not fit the data fits no run.
     spec.model.network(task.shape(), task.table().classes().len())?;
@@ -133,104 +107,87 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let device = open_device(args.device.as_ref().unwrap_or(&spec.run.device))?;
     let (jobs, bars) = (RunJob::all(&task, &plans), Bars::new());
     bars.begin(&jobs, true);
-    let ended = run_jobs(
-        &jobs,
-        &JobOptions {
-            version: dissensus::VERSION,
-            jobs: args.jobs.map_or_else(|| size(spec.run.jobs), |jobs| jobs.0),
-            threads: size(spec.run.threads),
-            checkpoint: spec.run.checkpoint,
-            tensorboard: spec.run.tensorboard,
-            progress: &bars,
-            cancel: on_interrupt().clone(),
-            on_end: &|job| bars.ended(job),
-            ..JobOptions::new(&store, &device)
-        },
-    );
+    let options = JobOptions {
+        version: dissensus::VERSION,
+        jobs: args.jobs.map_or_else(|| size(spec.run.jobs), |jobs| jobs.0),
+        threads: size(spec.run.threads),
+        checkpoint: spec.run.checkpoint,
+        tensorboard: spec.run.tensorboard,
+        progress: &bars,
+        cancel: interrupt::cancel().clone(),
+        on_end: &|job| bars.ended(job),
+        ..JobOptions::new(&store, &device)
+    };
+    let ended = run_jobs(&jobs, &options);
     bars.end();
     let ended = ended?;
-    let which = if args.last { Which::Last } else { Which::Best };
-    let column = |metric| SummaryColumn::metric(metric, which);
-    let columns: Vec<SummaryColumn<'_>> = chosen.into_iter().map(column).collect();
-    let summary = summarize_runs(&ended, &columns, which);
-    let form = Form::asked(args.csv, args.markdown, args.latex);
-    if args.json {
-        let report = Report {
+    let (which, epoch) = if args.last { (Which::Last, "Last") } else { (Which::Best, "Selected") };
+    let columns = chosen.into_iter().map(|metric| SummaryColumn::metric(metric, which));
+    let summary = summarize_runs(&ended, &columns.collect::<Vec<_>>(), which);
+    match args.form.table() {
+        None => ui::json(&Report {
             version: dissensus::VERSION,
             store: folder.display().to_string(),
             spec: &spec,
             summary: &summary,
-            runs: made(&store, &ended),
-        };
-        ui::out(&format!("{}\n", serde_json::to_string_pretty(&report)?))?;
-    } else if !summary.arms.is_empty() {
-        if form == Form::Terminal {
-            let epoch = if args.last { "last" } else { "selected" };
-            let title = format!("{epoch} epoch on {}", summary.part);
-            let mut title: String = paint::title(&capital(&title));
-            title += ", mean ± sd over seeds\n";
-            ui::out(&title)?;
+            runs: RunOrigin::of(&ended, &store),
+        })?,
+        _ if summary.arms.is_empty() => {}
+        Some(form) => {
+            if form == Form::Terminal {
+                let title = paint::title(&format!("{epoch} epoch on {}", summary.part));
+                ui::out(&format!("{title}, mean ± sd over seeds\n"))?;
+            }
+            print(&[summary.table()], form)?;
         }
-        ui::out(&summary.table().print(form))?;
     }
     Ok(closing(&ended, &folder, &args.command(path)))
 }
 
 impl Args {
     /// The command that continues the same runs.
-    fn command(&self, path: &std::path::Path) -> String {
-        let mut words = vec!["dissensus train".to_owned(), path.display().to_string()];
-        for set in &self.sets {
-            words.push(format!("--set '{set}'"));
-        }
+    fn command(&self, path: &Path) -> String {
+        let mut words = vec![format!("dissensus train {}", path.display())];
+        words.extend(self.sets.iter().map(|set| format!("--set '{set}'")));
         words.extend(self.store.iter().map(|store| format!("--store {}", store.display())));
         words.join(" ")
     }
 }
 
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |c| c.to_uppercase().chain(letters).collect())
-}
-
-fn dry_run(
-    folder: &std::path::Path,
-    task: &dissensus::train::Task,
-    plans: &[dissensus::train::RunPlan],
-) -> anyhow::Result<ExitCode> {
+fn dry_run(folder: &Path, task: &Task, plans: &[RunPlan]) -> anyhow::Result<ExitCode> {
     let store = Store::open(folder).ok();
-    let mut page = String::new();
     for plan in plans {
         let id = RunId::of(&plan.with_data(task.identity().clone()).to_value());
         let known = store.as_ref().and_then(|store| store.run(&id).ok());
         let state = known.map_or("to train".to_owned(), |run| {
             format!("{}, epoch {}", state_name(&run.status.state), run.status.epoch)
         });
-        page += &format!("{id}  {}  {}\n", plan.label(), paint::dim(&state));
+        ui::out(&format!("{id}  {}  {}\n", plan.label(), paint::dim(&state)))?;
     }
-    ui::out(&page)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Prints the closing lines, and returns the exit code.
-fn closing(ended: &[EndedJob], folder: &std::path::Path, again: &str) -> ExitCode {
-    let count =
-        |wanted: fn(&JobOutcome) -> bool| ended.iter().filter(|run| wanted(&run.outcome)).count();
-    let failed = count(|outcome| matches!(outcome, JobOutcome::Failed(_)));
-    let open = count(|outcome| matches!(outcome, JobOutcome::Interrupted | JobOutcome::NotStarted));
-    let store = folder.display();
-    if failed > 0 {
-        ui::err(&format!("\n{} {failed} of {} runs\n", paint::bad("failed:"), ended.len()));
-        for run in ended {
-            if let JobOutcome::Failed(reason) = &run.outcome {
-                ui::err(&format!("  {}: {reason}\n", run.plan.label()));
-            }
-        }
+fn closing(ended: &[EndedJob], folder: &Path, again: &str) -> ExitCode {
+    let failed: Vec<(String, &String)> = ended
+        .iter()
+        .filter_map(|run| match &run.outcome {
+            JobOutcome::Failed(reason) => Some((run.plan.label(), reason)),
+            _ => None,
+        })
+        .collect();
+    if !failed.is_empty() {
+        let (many, all) = (failed.len(), ended.len());
+        ui::err(&format!("\n{} {many} of {all} runs\n", paint::bad("failed:")));
+        failed.iter().for_each(|(label, reason)| ui::err(&format!("  {label}: {reason}\n")));
     }
+    let is_open =
+        |run: &&EndedJob| matches!(run.outcome, JobOutcome::Interrupted | JobOutcome::NotStarted);
+    let open = ended.iter().filter(is_open).count();
     if open > 0 {
         ui::err(&format!("\n{open} runs are not done; continue them with\n  {again}\n"));
         return ExitCode::from(130);
     }
-    ui::err(&paint::dim(&format!("\nnext: dissensus runs list --store {store}\n")));
-    if failed > 0 { ExitCode::from(1) } else { ExitCode::SUCCESS }
+    ui::remark(&format!("\nnext: dissensus runs list --store {}", folder.display()));
+    ExitCode::from(u8::from(!failed.is_empty()))
 }

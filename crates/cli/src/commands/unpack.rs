@@ -43,18 +43,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             ui::err(&format!("{} {run}: {reason}\n", paint::warn("left as it is:")));
         }
         for run in &unpacked.differing {
-            ui::err(&format!(
-                "{} {run} is finished here and in the pack, with different predictions; the one \
-                 here stays\n",
-                paint::warn("note:")
+            ui::note(&format!(
+                "{run} is finished here and in the pack, with different predictions; the one here \
+                 stays"
             ));
         }
         for study in &unpacked.studies {
             if study.differing.iter().any(|file| file == files::STUDY) {
-                ui::err(&format!(
-                    "{} the study {} has other settings here than in the pack; those here stay, \
-                     and reports are made by them\n",
-                    paint::warn("note:"),
+                ui::note(&format!(
+                    "the study {} has other settings here than in the pack; those here stay, and \
+                     reports are made by them",
                     study.name
                 ));
             }

@@ -1,7 +1,9 @@
 //! How an error reaches the user: once, on standard error, with a hint where there is one.
 
-use std::error::Error;
 use std::process::ExitCode;
+
+use dissensus::causes;
+use dissensus::examine::ExamineError;
 
 use super::hints::hint_of;
 use super::paint;
@@ -13,10 +15,15 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     if io.is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe) {
         return ExitCode::SUCCESS;
     }
-    super::err(&format!("{} {}\n", paint::bad("error:"), words(error)));
-    if let Some(hint) = hint(error) {
-        super::err(&format!("{} {hint}\n", paint::strong("hint:")));
+    if causes(error.as_ref())
+        .iter()
+        .any(|c| matches!(c.downcast_ref(), Some(ExamineError::Cancelled)))
+    {
+        super::err(&format!("{}\n", paint::warn("interrupted")));
+        return ExitCode::from(130);
     }
+    super::err(&format!("{} {}\n", paint::bad("error:"), words(error)));
+    hint(error).iter().for_each(|hint| super::hint(hint));
     ExitCode::from(2)
 }
 
@@ -31,33 +38,9 @@ pub(crate) fn words(error: &anyhow::Error) -> String {
     words
 }
 
-/// An error of a command that passes through the library, which knows it as an error only.
-#[derive(Debug)]
-pub(crate) struct Carried(pub(crate) anyhow::Error);
-
-impl std::fmt::Display for Carried {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&words(&self.0))
-    }
-}
-
-impl Error for Carried {}
-
-/// Everything that an error consists of: its causes, and those of errors that it carries.
-pub(crate) fn causes(error: &anyhow::Error) -> Vec<&(dyn Error + 'static)> {
-    let mut all = Vec::new();
-    for cause in error.chain() {
-        all.push(cause);
-        if let Some(Carried(inner)) = cause.downcast_ref() {
-            all.extend(causes(inner));
-        }
-    }
-    all
-}
-
 /// What to do about an error.
 fn hint(error: &anyhow::Error) -> Option<String> {
-    causes(error).into_iter().find_map(hint_of)
+    hint_of(&causes(error.as_ref()))
 }
 
 #[cfg(test)]
@@ -66,6 +49,7 @@ mod tests {
     use super::*;
     use dissensus::data::Error as DataError;
     use dissensus::inputs::InputError;
+    use dissensus::studies::StudyError;
 
     #[test]
     fn missing_data_come_with_how_to_get_them() {
@@ -74,8 +58,9 @@ mod tests {
             DataError::NotInCache { name: "svhn".into(), path: path(), found: "-".into() };
         let error = anyhow::Error::from(InputError::from(missing)).context("data.dataset");
         assert_eq!(hint(&error).unwrap(), "run `dissensus data fetch svhn`");
-        let through = anyhow::Error::from(Carried(error)).context("the data of a study");
-        assert_eq!(hint(&through).unwrap(), "run `dissensus data fetch svhn`");
+        let study = StudyError::Load { dataset: "svhn".into(), source: error.into() };
+        let whole = hint(&dissensus::Error::from(study).into()).unwrap();
+        assert!(whole.starts_with("run `dissensus data fetch svhn`, or give --fetch"), "{whole}");
     }
 
     #[test]

@@ -3,8 +3,8 @@
 
 use std::error::Error;
 
+use dissensus::ScoreError;
 use dissensus::data::Error as FetchError;
-use dissensus::embed::EmbedError;
 use dissensus::embed::onnx::{LIBRARY_VARIABLE, RuntimeError};
 use dissensus::examine::ExamineError;
 use dissensus::inputs::InputError;
@@ -14,94 +14,79 @@ use dissensus::store::{Remedy, StoreError};
 use dissensus::studies::StudyError;
 use dissensus::train::{ConfigError, Place};
 use dissensus::votes::write::WriteError;
-use dissensus::{DataError, ScoreError};
 
-/// The hint for an error, or for the one that it wraps.
-pub(crate) fn hint_of(error: &(dyn Error + 'static)) -> Option<String> {
-    if let Some(error) = error.downcast_ref::<dissensus::Error>() {
-        return library_hint(error);
+/// The hint for an error that consists of these, from the outside.
+pub(crate) fn hint_of(causes: &[&(dyn Error + 'static)]) -> Option<String> {
+    let study = causes.iter().any(|cause| cause.downcast_ref::<StudyError>().is_some());
+    causes.iter().find_map(|cause| {
+        let of = Cause(*cause);
+        of.hint(|error: &ReadError| read_hint(&error.problem))
+            .or_else(|| of.hint(prediction_hint))
+            .or_else(|| of.hint(|e: &AlignError| Some(flags(&e.remedy(), e.options()))))
+            .or_else(|| of.hint(store_hint))
+            .or_else(|| of.hint(config_hint))
+            .or_else(|| of.hint(|error| fetch_hint(error, study)))
+            .or_else(|| of.hint(|error| Some(runtime_hint(error))))
+            .or_else(|| of.hint(examine_hint))
+            .or_else(|| of.hint(write_hint))
+            .or_else(|| of.hint(library_hint))
+            .or_else(|| of.hint(score_hint))
+            .or_else(|| {
+                of.hint(|error: &FileError| match error {
+                    FileError::Exists { .. } => Some("--force replaces it".to_owned()),
+                    _ => None,
+                })
+            })
+            .or_else(|| {
+                of.hint(|error: &InputError| match error {
+                    InputError::Dataset { name, .. } => {
+                        Some(format!("dissensus data fetch {name} --force"))
+                    }
+                    _ => None,
+                })
+            })
+            .or_else(|| {
+                of.hint(|error: &StudyError| match error {
+                    StudyError::Run { id, .. } => {
+                        Some(format!("`dissensus runs rm {id}` removes it; it then starts again"))
+                    }
+                    _ => None,
+                })
+            })
+    })
+}
+
+/// One of the errors that an error consists of.
+struct Cause<'a>(&'a (dyn Error + 'static));
+
+impl Cause<'_> {
+    fn hint<E: Error + 'static>(&self, of: impl FnOnce(&E) -> Option<String>) -> Option<String> {
+        self.0.downcast_ref().and_then(of)
     }
-    if let Some(error) = error.downcast_ref::<DataError>() {
-        return load_hint(error);
-    }
-    if let Some(ReadError { problem, .. }) = error.downcast_ref() {
-        return read_hint(problem);
-    }
-    if let Some(error) = error.downcast_ref::<InputError>() {
-        return input_hint(error);
-    }
-    if let Some(error) = error.downcast_ref::<ScoreError>() {
-        return score_hint(error);
-    }
-    if let Some(error) = error.downcast_ref::<PredictionError>() {
-        return prediction_hint(error);
-    }
-    if let Some(error) = error.downcast_ref::<AlignError>() {
-        return Some(flags(&error.remedy(), error.options()));
-    }
-    if let Some(error) = error.downcast_ref::<StoreError>() {
-        return store_hint(error);
-    }
-    if let Some(error) = error.downcast_ref::<StudyError>() {
-        return study_hint(error);
-    }
-    if let Some(error) = error.downcast_ref::<ConfigError>() {
-        return config_hint(error);
-    }
-    if let Some(error) = error.downcast_ref::<FetchError>() {
-        return fetch_hint(error);
-    }
-    if let Some(error) = error.downcast_ref::<EmbedError>() {
-        return embed_hint(error);
-    }
-    if let Some(error) = error.downcast_ref::<ExamineError>() {
-        return examine_hint(error);
-    }
-    if let Some(error) = error.downcast_ref::<FileError>() {
-        return file_hint(error);
-    }
-    write_hint(error.downcast_ref::<WriteError>()?)
 }
 
 fn library_hint(error: &dissensus::Error) -> Option<String> {
     use dissensus::Error as E;
-    match error {
-        E::Votes(error) => read_hint(&error.problem),
-        E::Predictions(error) => prediction_hint(error),
-        E::Write(error) => write_hint(error),
-        E::Data(error) => fetch_hint(error),
-        E::Score(error) => score_hint(error),
-        E::Store(error) => store_hint(error),
-        E::Study(error) => study_hint(error),
-        E::File(error) => file_hint(error),
-        E::Load(error) => load_hint(error),
-        E::Examine(error) => examine_hint(error),
-        _ => None,
-    }
-}
-
-fn load_hint(error: &DataError) -> Option<String> {
-    match error {
-        DataError::Votes(error) => read_hint(&error.problem),
-        DataError::Inputs(error) => input_hint(error),
-        DataError::Catalogue(error) => fetch_hint(error),
-        DataError::Embed(error) => embed_hint(error),
-        DataError::Store(error) => store_hint(error),
-        DataError::Study(error) => study_hint(error),
-        DataError::EvaluatedOn(error) => load_hint(error),
-        DataError::NothingToEncode => {
-            Some("`dissensus embed --text COLUMN` names the column of texts".to_owned())
+    Some(match error {
+        E::NothingToEncode => "`dissensus embed --text COLUMN` names the column of texts".to_owned(),
+        E::NotFound { .. } => {
+            "give the spec or study that it was trained with, as in --spec study.toml".to_owned()
         }
-        _ => None,
-    }
-}
-
-fn input_hint(error: &InputError) -> Option<String> {
-    match error {
-        InputError::Dataset { name, .. } => Some(format!("dissensus data fetch {name} --force")),
-        InputError::Data(error) => fetch_hint(error),
-        _ => None,
-    }
+        E::OtherData { .. } => {
+            "give the spec or study that it was trained with, and check that its files have not changed"
+                .to_owned()
+        }
+        E::NoStudy { store, name, known } if known.contains(name) => {
+            format!("run it first: `dissensus study run {name} --store {}`", store.display())
+        }
+        E::OneStudy { store, known } if known.is_empty() => format!(
+            "`dissensus study run NAME --store {}` makes one, and `dissensus study list` lists those \
+             that come with the program",
+            store.display()
+        ),
+        E::OneStudy { .. } => "choose one with --study".to_owned(),
+        _ => return None,
+    })
 }
 
 fn prediction_hint(PredictionError { problem, .. }: &PredictionError) -> Option<String> {
@@ -109,37 +94,13 @@ fn prediction_hint(PredictionError { problem, .. }: &PredictionError) -> Option<
 }
 
 fn score_hint(error: &ScoreError) -> Option<String> {
-    match error {
-        ScoreError::Align(error) => Some(flags(&error.remedy(), error.options())),
-        ScoreError::UnknownMetric { .. } => {
-            Some("`dissensus metrics list` lists the metrics".to_owned())
-        }
-        ScoreError::WithoutVotes { .. } => {
-            Some("remove these items from the predictions first".to_owned())
-        }
-        ScoreError::NotPaired { .. } => {
-            Some("give --a and --b as many files; they are paired in order".to_owned())
-        }
-        _ => None,
-    }
-}
-
-fn embed_hint(error: &EmbedError) -> Option<String> {
-    match error {
-        EmbedError::Runtime(error) => Some(runtime_hint(error)),
-        _ => None,
-    }
-}
-
-fn study_hint(error: &StudyError) -> Option<String> {
-    match error {
-        StudyError::Store(error) => store_hint(error),
-        StudyError::Config(error) => config_hint(error),
-        StudyError::Run { id, .. } => {
-            Some(format!("`dissensus runs rm {id}` removes it; it then starts again"))
-        }
-        _ => None,
-    }
+    let words = match error {
+        ScoreError::UnknownMetric { .. } => "`dissensus metrics list` lists the metrics",
+        ScoreError::WithoutVotes { .. } => "remove these items from the predictions first",
+        ScoreError::NotPaired { .. } => "give --a and --b as many files; they are paired in order",
+        _ => return None,
+    };
+    Some(words.to_owned())
 }
 
 fn config_hint(error: &ConfigError) -> Option<String> {
@@ -191,13 +152,8 @@ fn read_hint(problem: &Problem) -> Option<String> {
     }
 }
 
-fn file_hint(error: &FileError) -> Option<String> {
-    matches!(error, FileError::Exists { .. }).then(|| "--force replaces it".to_owned())
-}
-
 fn write_hint(error: &WriteError) -> Option<String> {
     match error {
-        WriteError::File(error) => file_hint(error),
         WriteError::UnknownTarget { .. } => {
             Some("use the extension .csv, .parquet or .npz, or give --to".to_owned())
         }
@@ -221,10 +177,14 @@ fn examine_hint(error: &ExamineError) -> Option<String> {
 }
 
 /// What to do when data are missing or cannot be downloaded.
-fn fetch_hint(error: &FetchError) -> Option<String> {
+fn fetch_hint(error: &FetchError, study: bool) -> Option<String> {
     const BY_HAND: &str = "download the file by hand, put it into a folder with the layout of the \
                            cache, and give that folder with --from DIR";
     Some(match error {
+        FetchError::NotInCache { name, .. } if study => format!(
+            "run `dissensus data fetch {name}`, or give --fetch to `dissensus study run`, which \
+             downloads everything that the study needs"
+        ),
         FetchError::NotInCache { name, .. } => format!("run `dissensus data fetch {name}`"),
         FetchError::NoSource { name, file, made_by: Some(script), .. } => format!(
             "make it with `python3 {script} DIR/{file}` (a script of the source repository), then \
@@ -284,6 +244,7 @@ fn runtime_hint(error: &RuntimeError) -> String {
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
+    use dissensus::embed::EmbedError;
 
     #[test]
     fn options_become_flags() {
@@ -297,14 +258,14 @@ mod tests {
         let made_by = Some("scripts/make.py");
         let (name, file, homepage) = ("m".into(), "m/m.onnx".into(), "h".into());
         let none = FetchError::NoSource { name, file, homepage, made_by };
-        let hint = hint_of(&none).unwrap();
+        let hint = hint_of(&[&none]).unwrap();
         assert!(hint.contains("`python3 scripts/make.py DIR/m/m.onnx`"), "{hint}");
     }
 
     #[test]
     fn a_missing_library_comes_with_how_to_get_it() {
         let missing = EmbedError::from(RuntimeError::NotFound { searched: Vec::new() });
-        let hint = hint_of(&missing).unwrap();
+        let hint = hint_of(&dissensus::causes(&missing)).unwrap();
         assert!(hint.contains("pip install --upgrade onnxruntime"), "{hint}");
         assert!(hint.contains("ORT_DYLIB_PATH"), "{hint}");
     }

@@ -29,3 +29,13 @@ pub(crate) fn bad(text: &str) -> String {
 pub(crate) fn warn(text: &str) -> String {
     paint(Style::new().bold().fg_color(Some(AnsiColor::Yellow.into())), text)
 }
+
+/// Bold; states of runs in their colours.
+pub(crate) fn strong_or_state(text: &str) -> String {
+    match text.trim() {
+        "failed" | "broken" => bad(text),
+        "running" | "interrupted" => warn(text),
+        "finished" => text.to_owned(),
+        _ => strong(text),
+    }
+}

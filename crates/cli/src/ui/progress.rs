@@ -2,8 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use dissensus::core::{Cancel, Event, Progress, Unit};
-use dissensus::examine::Observer;
+use dissensus::core::{Event, Progress, Unit};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{paint, text};
@@ -52,11 +51,6 @@ impl Terminal {
     /// Bars that begin with the name of what is worked on.
     pub(crate) fn named(name: &str) -> Self {
         Self { name: name.to_owned(), current: Mutex::default() }
-    }
-
-    /// The argument of examinations.
-    pub(crate) fn observer(&self) -> Observer<'_> {
-        Observer::new(self, Cancel::new())
     }
 
     fn current(&self) -> MutexGuard<'_, Option<Task>> {

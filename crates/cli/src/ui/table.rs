@@ -1,46 +1,16 @@
-//! Tables in the forms that the flags of a command ask for.
+//! How tables are printed.
 
 use dissensus::report::tables::Style;
-pub(crate) use dissensus::report::tables::{TextCell as Cell, TextTable as Table};
+pub(crate) use dissensus::report::tables::{Columns, TableForm as Form, TextTable as Table};
 
 use super::paint;
 
 /// How tables look in a terminal.
-pub(crate) const STYLE: Style = Style { title: paint::title, dim: paint::dim, bold: paint::strong };
+pub(crate) const STYLE: Style =
+    Style { title: paint::title, dim: paint::dim, bold: paint::strong_or_state };
 
-/// How a table is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
-    Terminal,
-    Markdown,
-    Latex,
-    Csv,
-}
-
-impl Form {
-    /// The form that the flags of a command ask for.
-    pub(crate) fn asked(csv: bool, markdown: bool, latex: bool) -> Self {
-        match (csv, markdown, latex) {
-            (true, ..) => Self::Csv,
-            (_, true, _) => Self::Markdown,
-            (_, _, true) => Self::Latex,
-            _ => Self::Terminal,
-        }
-    }
-}
-
-/// Writes a table in one of the forms.
-pub(crate) trait Print {
-    fn print(&self, form: Form) -> String;
-}
-
-impl Print for Table {
-    fn print(&self, form: Form) -> String {
-        match form {
-            Form::Terminal => self.terminal(&STYLE),
-            Form::Markdown => self.markdown(),
-            Form::Latex => self.latex(),
-            Form::Csv => self.csv(),
-        }
-    }
+/// Prints tables, with an empty line between them.
+pub(crate) fn print(tables: &[Table], form: Form) -> anyhow::Result<()> {
+    let tables: Vec<String> = tables.iter().map(|table| table.written(form, &STYLE)).collect();
+    Ok(super::out(&tables.join("\n"))?)
 }

@@ -3,7 +3,16 @@
 //! The publisher's Dropbox archive was reported as deleted in 2026, so a pinned copy of the
 //! same files in a public repository stands first.
 
-use super::{Archive, Dataset, Format, Kind, Origin, RemoteFile, Source, Variant, VoteSet};
+use super::{Archive, Dataset, Format, Kind, VoteSet, file};
+
+/// The folder of a pinned copy.
+macro_rules! copy {
+    () => {
+        "https://raw.githubusercontent.com/jsbaan/calibration-on-disagreement-data/990e81cacadac5d0268160d1c02bad19d4ddb9a3/data/chaosNLI_v1.0/"
+    };
+}
+
+const STATED: &str = "version 1.0; several projects that use it state the same";
 
 pub(super) static DATASET: Dataset = Dataset {
     name: "chaosnli",
@@ -15,54 +24,24 @@ pub(super) static DATASET: Dataset = Dataset {
     kind: Kind::Fetched,
     made_by: None,
     files: &[
-        RemoteFile {
-            path: "chaosnli/chaosNLI_snli.jsonl",
-            accepted: &[Variant {
-                sha256: "99f9015ddda7d85f66a087452bc30d53974314fe27e7d589e2f41ad44bd509c1",
-                bytes: 768_107,
-                origin: Origin::Published,
-                note: "version 1.0; several projects that use it state the same",
-            }],
-            sources: &[
-                Source::Direct {
-                    url: "https://raw.githubusercontent.com/jsbaan/calibration-on-disagreement-data/990e81cacadac5d0268160d1c02bad19d4ddb9a3/data/chaosNLI_v1.0/chaosNLI_snli.jsonl",
-                },
-                Source::Member { archive: &DROPBOX, member: "chaosNLI_v1.0/chaosNLI_snli.jsonl" },
-            ],
-        },
-        RemoteFile {
-            path: "chaosnli/chaosNLI_mnli_m.jsonl",
-            accepted: &[Variant {
-                sha256: "8eb49b589488e7b1a9ec95fb8a864bd50f0509b4f808eed0aed3f8167617664d",
-                bytes: 871_731,
-                origin: Origin::Published,
-                note: "version 1.0; several projects that use it state the same",
-            }],
-            sources: &[
-                Source::Direct {
-                    url: "https://raw.githubusercontent.com/jsbaan/calibration-on-disagreement-data/990e81cacadac5d0268160d1c02bad19d4ddb9a3/data/chaosNLI_v1.0/chaosNLI_mnli_m.jsonl",
-                },
-                Source::Member { archive: &DROPBOX, member: "chaosNLI_v1.0/chaosNLI_mnli_m.jsonl" },
-            ],
-        },
-        RemoteFile {
-            path: "chaosnli/chaosNLI_alphanli.jsonl",
-            accepted: &[Variant {
-                sha256: "f55817ecc11a02ba3030cd7d2c567d23843456809020723abad53f4fde024c9e",
-                bytes: 793_550,
-                origin: Origin::Copied,
-                note: "taken from a copy of version 1.0",
-            }],
-            sources: &[
-                Source::Direct {
-                    url: "https://raw.githubusercontent.com/jsbaan/calibration-on-disagreement-data/990e81cacadac5d0268160d1c02bad19d4ddb9a3/data/chaosNLI_v1.0/chaosNLI_alphanli.jsonl",
-                },
-                Source::Member {
-                    archive: &DROPBOX,
-                    member: "chaosNLI_v1.0/chaosNLI_alphanli.jsonl",
-                },
-            ],
-        },
+        file!(
+            "chaosnli/chaosNLI_snli.jsonl", Published "99f9015ddda7d85f66a087452bc30d53974314fe27e7d589e2f41ad44bd509c1", 768_107,
+            STATED;
+            concat!(copy!(), "chaosNLI_snli.jsonl");
+            "chaosNLI_v1.0/chaosNLI_snli.jsonl", in DROPBOX;
+        ),
+        file!(
+            "chaosnli/chaosNLI_mnli_m.jsonl", Published "8eb49b589488e7b1a9ec95fb8a864bd50f0509b4f808eed0aed3f8167617664d", 871_731,
+            STATED;
+            concat!(copy!(), "chaosNLI_mnli_m.jsonl");
+            "chaosNLI_v1.0/chaosNLI_mnli_m.jsonl", in DROPBOX;
+        ),
+        file!(
+            "chaosnli/chaosNLI_alphanli.jsonl", Copied "f55817ecc11a02ba3030cd7d2c567d23843456809020723abad53f4fde024c9e", 793_550,
+            "taken from a copy of version 1.0";
+            concat!(copy!(), "chaosNLI_alphanli.jsonl");
+            "chaosNLI_v1.0/chaosNLI_alphanli.jsonl", in DROPBOX;
+        ),
     ],
     votes: &[
         // The abductive part has other classes and stands alone.

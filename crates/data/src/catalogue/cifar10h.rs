@@ -1,6 +1,10 @@
 //! CIFAR-10H: about 51 votes on each of the 10,000 CIFAR-10 test images, with the images.
 
-use super::{Archive, Dataset, Format, Kind, Origin, RemoteFile, Source, Variant, VoteSet};
+use super::{Archive, Dataset, Format, Kind, VoteSet, file};
+
+/// How the digests of images are known.
+pub(super) const IMAGES: &str =
+    "the member of the official archive; torchvision-ruby states the same";
 
 pub(super) static DATASET: Dataset = Dataset {
     name: "cifar10h",
@@ -12,43 +16,21 @@ pub(super) static DATASET: Dataset = Dataset {
     kind: Kind::Fetched,
     made_by: None,
     files: &[
-        RemoteFile {
-            path: "cifar10h/cifar10h-counts.npy",
-            accepted: &[Variant {
-                sha256: "9b36b4550349af56c79083356312eb4af856cc5fd3caf1f669d40b9d0bbb69ff",
-                bytes: 800_128,
-                origin: Origin::Copied,
-                note: "taken from a copy of the publisher's repository",
-            }],
-            sources: &[Source::Direct {
-                url: "https://raw.githubusercontent.com/jcpeterson/cifar-10h/master/data/cifar10h-counts.npy",
-            }],
-        },
-        RemoteFile {
-            path: "cifar10h/cifar10h-probs.npy",
-            accepted: &[Variant {
-                sha256: "436ae98620e00073f9d08585ac870573b588853e7af9f54eb1647408114af77d",
-                bytes: 800_128,
-                origin: Origin::Copied,
-                note: "taken from a copy of the publisher's repository",
-            }],
-            sources: &[Source::Direct {
-                url: "https://raw.githubusercontent.com/jcpeterson/cifar-10h/master/data/cifar10h-probs.npy",
-            }],
-        },
-        RemoteFile {
-            path: "cifar10/test_batch.bin",
-            accepted: &[Variant {
-                sha256: "8e2eb146ae340b09e24670f29cabc6326dba54da8789dab6768acf480273f65b",
-                bytes: 30_730_000,
-                origin: Origin::Published,
-                note: "the member of the official archive; torchvision-ruby states the same",
-            }],
-            sources: &[Source::Member {
-                archive: &CIFAR10,
-                member: "cifar-10-batches-bin/test_batch.bin",
-            }],
-        },
+        file!(
+            "cifar10h/cifar10h-counts.npy", Copied "9b36b4550349af56c79083356312eb4af856cc5fd3caf1f669d40b9d0bbb69ff", 800_128,
+            "taken from a copy of the publisher's repository";
+            "https://raw.githubusercontent.com/jcpeterson/cifar-10h/master/data/cifar10h-counts.npy";
+        ),
+        file!(
+            "cifar10h/cifar10h-probs.npy", Copied "436ae98620e00073f9d08585ac870573b588853e7af9f54eb1647408114af77d", 800_128,
+            "taken from a copy of the publisher's repository";
+            "https://raw.githubusercontent.com/jcpeterson/cifar-10h/master/data/cifar10h-probs.npy";
+        ),
+        file!(
+            "cifar10/test_batch.bin", Published "8e2eb146ae340b09e24670f29cabc6326dba54da8789dab6768acf480273f65b", 30_730_000,
+            IMAGES;
+            "cifar-10-batches-bin/test_batch.bin", in CIFAR10;
+        ),
     ],
     votes: &[VoteSet { name: "cifar10h", files: &["cifar10h/cifar10h-counts.npy"] }],
 };

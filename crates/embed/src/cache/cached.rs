@@ -20,17 +20,17 @@ pub struct Stats {
     pub misses: u64,
 }
 
-/// An encoder with a cache.
-pub struct Cached<E> {
-    encoder: E,
+/// An encoder with a cache; in a box, so that it may be chosen when the program runs.
+pub struct Cached<E: ?Sized> {
+    encoder: Box<E>,
     file: VectorFile,
     block: usize,
     stats: Mutex<Stats>,
 }
 
-impl<E: Encoder> Cached<E> {
+impl<E: Encoder + ?Sized> Cached<E> {
     /// This encoder with its file in this cache.
-    pub fn new(encoder: E, cache: &Cache) -> Result<Self, EmbedError> {
+    pub fn new(encoder: Box<E>, cache: &Cache) -> Result<Self, EmbedError> {
         let file = VectorFile::open(cache, encoder.identity())?;
         file.check_width(encoder.width())?;
         Ok(Self { encoder, file, block: BLOCK, stats: Mutex::default() })
@@ -131,7 +131,7 @@ impl<E: Encoder> Cached<E> {
     }
 }
 
-impl<E: Encoder> Encoder for Cached<E> {
+impl<E: Encoder + ?Sized> Encoder for Cached<E> {
     fn identity(&self) -> &Identity {
         self.encoder.identity()
     }
@@ -164,32 +164,5 @@ impl<E: Encoder> Encoder for Cached<E> {
             self.encoder.images(&some, told)
         };
         self.vectors(&keys, ask, progress)
-    }
-}
-
-/// Any encoder in a box is one, so that [`Cached`] takes whichever was chosen when the program ran.
-impl<E: Encoder + ?Sized> Encoder for Box<E> {
-    fn identity(&self) -> &Identity {
-        (**self).identity()
-    }
-
-    fn kind(&self) -> Kind {
-        (**self).kind()
-    }
-
-    fn width(&self) -> Option<usize> {
-        (**self).width()
-    }
-
-    fn texts(&self, texts: &[&str], progress: &mut Progress<'_>) -> Result<Vec<f32>, EmbedError> {
-        (**self).texts(texts, progress)
-    }
-
-    fn images(
-        &self,
-        images: &[Image<'_>],
-        progress: &mut Progress<'_>,
-    ) -> Result<Vec<f32>, EmbedError> {
-        (**self).images(images, progress)
     }
 }

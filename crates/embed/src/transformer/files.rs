@@ -33,6 +33,19 @@ pub(crate) fn optional<T: DeserializeOwned>(
     if folder.join(name).exists() { json(folder, name).map(Some) } else { Ok(None) }
 }
 
+/// What `config.json` has, and what `check` makes of it.
+pub(crate) fn config<C: DeserializeOwned, T>(
+    folder: &Path,
+    check: impl FnOnce(&C) -> Result<T, String>,
+) -> Result<(C, T), EmbedError> {
+    let name = "config.json";
+    let config = json(folder, name)?;
+    match check(&config) {
+        Ok(checked) => Ok((config, checked)),
+        Err(problem) => Err(EmbedError::Model { path: folder.join(name), problem }),
+    }
+}
+
 /// In hex.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()

@@ -23,17 +23,16 @@ pub(crate) enum Act {
 
 impl Act {
     /// By the name that Hugging Face's configurations use.
-    pub(crate) fn named(name: &str) -> Option<Self> {
+    pub(crate) fn named(name: &str) -> Result<Self, String> {
         match name {
-            "gelu" => Some(Self::Gelu),
-            "gelu_new" | "gelu_pytorch_tanh" => Some(Self::GeluTanh),
-            "relu" => Some(Self::Relu),
-            _ => None,
+            "gelu" => Ok(Self::Gelu),
+            "gelu_new" | "gelu_pytorch_tanh" => Ok(Self::GeluTanh),
+            "relu" => Ok(Self::Relu),
+            _ => Err(format!(
+                "hidden_act is {name:?}; gelu, gelu_new, gelu_pytorch_tanh or relu are read"
+            )),
         }
     }
-
-    /// The names of [`Act::named`], for messages.
-    pub(crate) const NAMES: &str = "gelu, gelu_new, gelu_pytorch_tanh or relu";
 
     fn apply(self, arch: Arch, numbers: &mut [f32]) {
         match self {

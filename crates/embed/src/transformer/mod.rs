@@ -13,7 +13,7 @@ mod math;
 mod rows;
 mod weights;
 
-pub(crate) use files::{folder_name, json, optional, read, sha256};
+pub(crate) use files::{config, folder_name, json, optional, read, sha256};
 pub(crate) use layer::{Act, Layer, Linear, Norms, Shape, Stack, Work};
 pub(crate) use rows::{Norm, unit};
 pub(crate) use weights::Weights;

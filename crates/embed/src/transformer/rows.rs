@@ -8,6 +8,8 @@
 use pulp::{Arch, Simd, WithSimd};
 
 use super::math::{exp, gelu, gelu_tanh};
+use super::weights::Weights;
+use crate::EmbedError;
 
 const LANES: usize = 16;
 
@@ -71,6 +73,17 @@ pub(crate) struct Norm {
 }
 
 impl Norm {
+    /// The one of this name.
+    pub(crate) fn read(
+        weights: &Weights<'_>,
+        name: &str,
+        width: usize,
+        epsilon: f32,
+    ) -> Result<Self, EmbedError> {
+        let get = |part: &str| weights.get(&format!("{name}.{part}"), &[width]);
+        Ok(Self { weight: get("weight")?, bias: get("bias")?, epsilon })
+    }
+
     /// Normalizes every row in place.
     pub(crate) fn apply(&self, arch: Arch, rows: &mut [f32]) {
         normalize(arch, rows, &self.weight, &self.bias, self.epsilon);

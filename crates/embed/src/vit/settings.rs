@@ -45,15 +45,8 @@ fn yes() -> bool {
 }
 
 impl Config {
-    /// Reads it, and gives what the layers have in common.
-    pub(super) fn read(folder: &Path) -> Result<(Self, Shape), EmbedError> {
-        let config: Self = json(folder, "config.json")?;
-        let path = folder.join("config.json");
-        let shape = config.shape().map_err(|problem| EmbedError::Model { path, problem })?;
-        Ok((config, shape))
-    }
-
-    fn shape(&self) -> Result<Shape, String> {
+    /// Checks it, and gives what the layers have in common.
+    pub(super) fn shape(&self) -> Result<Shape, String> {
         if self.model_type != "dinov2" {
             return Err(format!("model_type is {:?}; \"dinov2\" is read", self.model_type));
         }
@@ -63,9 +56,7 @@ impl Config {
         if self.num_channels != 3 {
             return Err(format!("num_channels is {}; 3 are read", self.num_channels));
         }
-        let act = Act::named(&self.hidden_act).ok_or_else(|| {
-            format!("hidden_act is {:?}; {} are read", self.hidden_act, Act::NAMES)
-        })?;
+        let act = Act::named(&self.hidden_act)?;
         let sizes = [
             ("hidden_size", self.hidden_size),
             ("num_attention_heads", self.num_attention_heads),

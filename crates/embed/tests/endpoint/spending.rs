@@ -97,7 +97,7 @@ fn nothing_is_asked_twice() {
     });
     let mut settings = settings(&server);
     settings.batch_texts = 2;
-    let cached = || Cached::new(endpoint(settings.clone()).0, &cache).unwrap();
+    let cached = || Cached::new(Box::new(endpoint(settings.clone()).0), &cache).unwrap();
     let first = cached();
     let error = endpoint_error(first.texts(&texts, &mut |_| true).unwrap_err());
     assert!(matches!(error, EndpointError::Refused { status: 400, .. }), "{error}");

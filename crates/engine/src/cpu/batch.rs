@@ -36,14 +36,14 @@ impl<F: Real> Examples<F> {
         self.data.len()
     }
 
-    /// Fills the buffer: example e of the batch is λ·`of(e)` + (1 − λ)·`partner(e)`.
+    /// Fills the buffer: example e of the batch is λ·`of(e)` + (1 − λ)·`of(partner[e])`.
     pub(crate) fn fill(
         &self,
         team: &Team,
         frame: Frame,
         count: usize,
         of: impl Fn(usize) -> Source + Send + Sync,
-        mixed: Option<(F, &(dyn Fn(usize) -> Source + Send + Sync))>,
+        mixed: Option<(F, &[u32])>,
         out: &mut [F],
     ) {
         let out = &mut out[..count * frame.stride()];
@@ -54,7 +54,7 @@ impl<F: Real> Examples<F> {
                 for row in frame.rows() {
                     out[row].iter_mut().for_each(|value| *value *= lambda);
                 }
-                self.one(frame, partner(example), F::ONE - lambda, true, out);
+                self.one(frame, of(partner[example] as usize), F::ONE - lambda, true, out);
             }
         });
     }
@@ -113,7 +113,7 @@ pub(crate) fn targets<F: Real>(
     classes: usize,
     count: usize,
     of: impl Fn(usize) -> usize,
-    mixed: Option<(F, &dyn Fn(usize) -> usize)>,
+    mixed: Option<(F, &[u32])>,
     out: &mut Vec<F>,
 ) {
     out.clear();
@@ -136,7 +136,7 @@ pub(crate) fn targets<F: Real>(
             None => add(of(example), F::ONE, out),
             Some((lambda, partner)) => {
                 add(of(example), lambda, out);
-                add(partner(example), F::ONE - lambda, out);
+                add(of(partner[example] as usize), F::ONE - lambda, out);
             }
         }
     }

@@ -152,11 +152,11 @@ impl<F: Real> Passes<F> {
             match &mut step.kind {
                 Kind::Conv { conv, weight } => {
                     let w = &parameters[self.ranges[*weight].clone()];
-                    conv.forward(team, count, x, w, &mut self.scratch, Into { out: y, add: false });
+                    conv.forward(team, count, x, w, &mut self.scratch, Into::replace(y));
                 }
                 Kind::Linear { linear, weight, bias } => {
                     let w = &parameters[self.ranges[*weight].clone()];
-                    linear.forward(team, count, x, w, Into { out: y, add: false });
+                    linear.forward(team, count, x, w, Into::replace(y));
                     linear.add_bias(count, &parameters[self.ranges[*bias].clone()], y);
                 }
                 Kind::Norm { norm, scale, shift, statistics: at } => {
@@ -165,8 +165,8 @@ impl<F: Real> Passes<F> {
                     let own = (mode == Mode::Train).then_some(self.momentum);
                     norm.forward(team, count, own, x, second, affine, moved, y);
                 }
-                Kind::Relu => pointwise::relu(team, x, y),
-                Kind::Gelu => pointwise::gelu(team, x, y),
+                Kind::Relu => pointwise::relu(team, x, Into::replace(y)),
+                Kind::Gelu => pointwise::gelu(team, x, Into::replace(y)),
                 Kind::Dropout { rate, mask } => {
                     mask.resize(y.len(), F::ONE);
                     if mode == Mode::Eval {
@@ -174,9 +174,9 @@ impl<F: Real> Passes<F> {
                     } else {
                         dropout::mask(team, *rate, layer, moment, mask);
                     }
-                    pointwise::product(team, x, mask, Into { out: y, add: false });
+                    pointwise::product(team, x, mask, Into::replace(y));
                 }
-                Kind::Add => pointwise::add(team, x, second.unwrap_or(x), y),
+                Kind::Add => pointwise::add(team, x, second.unwrap_or(x), Into::replace(y)),
                 Kind::Pool => pool::forward(team, self.frames[step.input], x, y),
             }
             self.values[step.output] = output;
@@ -324,29 +324,16 @@ impl<F: Real> Passes<F> {
             };
             match &mut step.kind {
                 Kind::Conv { conv, weight } => {
-                    let (w, tw) = both(*weight);
-                    conv.forward(
-                        team,
-                        count,
-                        x,
-                        tw,
-                        &mut self.scratch,
-                        Into { out: ty, add: false },
-                    );
+                    let ((w, tw), scratch) = (both(*weight), &mut self.scratch);
+                    conv.forward(team, count, x, tw, scratch, Into::replace(ty));
                     if step.input != 0 {
-                        conv.forward(
-                            team,
-                            count,
-                            tx,
-                            w,
-                            &mut self.scratch,
-                            Into { out: ty, add: true },
-                        );
+                        let more = Into { out: ty, add: true };
+                        conv.forward(team, count, tx, w, scratch, more);
                     }
                 }
                 Kind::Linear { linear, weight, bias } => {
                     let (w, tw) = both(*weight);
-                    linear.forward(team, count, x, tw, Into { out: ty, add: false });
+                    linear.forward(team, count, x, tw, Into::replace(ty));
                     if step.input != 0 {
                         linear.forward(team, count, tx, w, Into { out: ty, add: true });
                     }
@@ -356,12 +343,12 @@ impl<F: Real> Passes<F> {
                     let ((g, tg), (_, tb)) = (both(*scale), both(*shift));
                     norm.tangent(team, count, [x, y, tx], second, g, [tg, tb], ty);
                 }
-                Kind::Relu => pointwise::relu_mask(team, y, tx, Into { out: ty, add: false }),
-                Kind::Gelu => pointwise::gelu_slope(team, x, tx, Into { out: ty, add: false }),
+                Kind::Relu => pointwise::relu_mask(team, y, tx, Into::replace(ty)),
+                Kind::Gelu => pointwise::gelu_slope(team, x, tx, Into::replace(ty)),
                 Kind::Dropout { mask, .. } => {
-                    pointwise::product(team, mask, tx, Into { out: ty, add: false });
+                    pointwise::product(team, mask, tx, Into::replace(ty));
                 }
-                Kind::Add => pointwise::add(team, tx, second.unwrap_or(tx), ty),
+                Kind::Add => pointwise::add(team, tx, second.unwrap_or(tx), Into::replace(ty)),
                 Kind::Pool => pool::forward(team, self.frames[step.input], tx, ty),
             }
             self.tangents[step.output] = output;
@@ -488,7 +475,8 @@ impl<F: Real> Passes<F> {
                 Kind::Gelu => {
                     let first = Into { out: &mut *tdx.out, add };
                     pointwise::gelu_slope(team, x, tdy, first);
-                    pointwise::gelu_bend(team, x, tx, dy, tdx.out);
+                    let more = Into { out: tdx.out, add: true };
+                    pointwise::gelu_bend(team, x, tx, dy, more);
                     pointwise::gelu_slope(team, x, dy, dx);
                 }
                 Kind::Dropout { mask, .. } => {

@@ -1,6 +1,5 @@
 //! One run on the CPU.
 
-mod inputs;
 mod probe;
 
 use std::sync::Arc;
@@ -9,6 +8,7 @@ pub use probe::Probe;
 
 use crate::device::{
     Dataset, Epoch, Maps, Mode, Precision, Runner, Settings, Shift, State, Targets, Weights,
+    check_perturbation, check_refresh, check_rows,
 };
 use crate::error::EngineError;
 use crate::network::{Network, NodeId};
@@ -17,6 +17,7 @@ use crate::scalar::Real;
 
 use super::batch::{Examples, Source, targets};
 use super::frame::Frame;
+use super::kernels::loss::top_slope;
 use super::kernels::optimizer::Update;
 use super::passes::{Passes, Reach};
 use super::team::Team;
@@ -28,7 +29,7 @@ pub struct CpuRunner<F: Real> {
     settings: Settings,
     team: Team,
     state: State<F>,
-    kept: Option<(Vec<F>, Vec<F>)>,
+    kept: Option<Weights<F>>,
     passes: Passes<F>,
     gradient: Vec<F>,
     targets: Vec<F>,
@@ -69,63 +70,6 @@ impl<F: Real> CpuRunner<F> {
         &self.state
     }
 
-    /// Sets the state.
-    pub fn set(&mut self, state: State<F>) -> Result<(), EngineError> {
-        state.check(&self.network, &self.settings.optimizer)?;
-        self.state = state;
-        Ok(())
-    }
-
-    /// Trains for one epoch; returns the mean loss over the visits.
-    pub fn train_epoch(&mut self, epoch: &Epoch<'_>) -> Result<f64, EngineError> {
-        self.check_epoch(epoch)?;
-        let classes = self.network.classes();
-        let Self { examples, settings, team, state, passes, gradient, targets: goals, .. } = self;
-        let team = &*team;
-        team.install(|| {
-            let mut total = 0.0;
-            for (number, visits) in epoch.visits.chunks(epoch.batch).enumerate() {
-                let (first, count) = (number * epoch.batch, visits.len());
-                let moment = Moment { seed: epoch.seed, epoch: epoch.number, batch: number as u64 };
-                let of = |place: usize| Source {
-                    row: visits[place],
-                    shift: epoch.shifts.map_or(Shift::default(), |shifts| shifts[first + place]),
-                };
-                let mixture = epoch.mixture.map(|mixture| {
-                    (F::of(mixture.lambda[number]), &mixture.partner[first..first + count])
-                });
-                let frame = passes.input_frame();
-                match mixture {
-                    None => examples.fill(team, frame, count, of, None, passes.input()),
-                    Some((lambda, partner)) => {
-                        let other = |place: usize| of(partner[place] as usize);
-                        let mixed = Some((lambda, &other as &(dyn Fn(usize) -> _ + Send + Sync)));
-                        examples.fill(team, frame, count, of, mixed, passes.input());
-                    }
-                }
-                let row = |place: usize| visits[place] as usize;
-                match mixture {
-                    None => targets(epoch.targets, classes, count, row, None, goals),
-                    Some((lambda, partner)) => {
-                        let other = |place: usize| row(partner[place] as usize);
-                        let mixed = Some((lambda, &other as &dyn Fn(usize) -> usize));
-                        targets(epoch.targets, classes, count, row, mixed, goals);
-                    }
-                }
-                let (w, statistics) = (&mut state.parameters, &mut state.statistics);
-                passes.forward(team, count, epoch.mode, moment, w, statistics);
-                total += passes.loss(count, goals, count).wide() * count as f64;
-                state.steps += 1;
-                let (optimizer, slots) = (&settings.optimizer, &mut state.slots[..]);
-                let mut update = Update::new(optimizer, epoch.rate, state.steps, slots);
-                let on_the_way = Some(&mut update);
-                passes.backward(team, count, Reach::Parameters, w, gradient, on_the_way);
-                update.finish(team, w, gradient);
-            }
-            Ok(total / epoch.visits.len().max(1) as f64)
-        })
-    }
-
     fn check_epoch(&self, epoch: &Epoch<'_>) -> Result<(), EngineError> {
         let refuse = |text: String| Err(EngineError::Data(text));
         let visits = epoch.visits.len();
@@ -155,28 +99,8 @@ impl<F: Real> CpuRunner<F> {
     }
 
     fn check_rows(&self, rows: &[u32], targets: Targets<'_>) -> Result<(), EngineError> {
-        let (examples, classes) = (self.examples.len(), self.network.classes());
-        let refuse = |text: String| Err(EngineError::Data(text));
-        if let Some(row) = rows.iter().find(|&&row| row as usize >= examples) {
-            return refuse(format!("row {row} of {examples} examples"));
-        }
-        match targets {
-            Targets::Distributions(table) if table.len() != examples * classes => refuse(format!(
-                "{} numbers as targets of {examples} examples of {classes} classes",
-                table.len()
-            )),
-            Targets::Classes(labels) if labels.len() != examples => {
-                refuse(format!("{} labels for {examples} examples", labels.len()))
-            }
-            Targets::Classes(labels) => {
-                match rows.iter().find(|&&row| usize::from(labels[row as usize]) >= classes) {
-                    Some(row) => refuse(format!("row {row} has a label beyond {classes} classes")),
-                    None => Ok(()),
-                }
-            }
-            Targets::Distributions(_) => Ok(()),
-            Targets::Drawn(votes, _) => votes.check(rows, examples, classes),
-        }
+        check_rows(rows, self.examples.len())?;
+        targets.check(rows, self.examples.len(), self.network.classes())
     }
 
     /// Runs `rows` forward, batch by batch, and calls `with` after each. No mode changes the
@@ -187,10 +111,7 @@ impl<F: Real> CpuRunner<F> {
         mode: Mode,
         mut with: impl FnMut(&mut Passes<F>, &Team, &mut State<F>, &[u32]) + Send,
     ) -> Result<(), EngineError> {
-        if let Some(row) = rows.iter().find(|&&row| row as usize >= self.examples.len()) {
-            let text = format!("row {row} of {} examples", self.examples.len());
-            return Err(EngineError::Data(text));
-        }
+        check_rows(rows, self.examples.len())?;
         let Self { examples, team, state, passes, .. } = self;
         let team = &*team;
         let statistics = state.statistics.clone();
@@ -227,15 +148,6 @@ impl<F: Real> CpuRunner<F> {
         Ok(out)
     }
 
-    /// The logits of these rows.
-    pub fn all_logits(&mut self, rows: &[u32]) -> Result<Vec<F>, EngineError> {
-        let mut out = Vec::with_capacity(rows.len() * self.network.classes());
-        self.each_batch(rows, Mode::Eval, |passes, _, _, rows| {
-            out.extend_from_slice(passes.logits(rows.len()));
-        })?;
-        Ok(out)
-    }
-
     /// The mean loss over these rows and its gradient in the parameters. In [`Mode::Train`] every
     /// batch has its own statistics.
     pub fn mean_gradient(
@@ -255,28 +167,6 @@ impl<F: Real> CpuRunner<F> {
             passes.backward(team, rows.len(), Reach::Parameters, w, &mut gradient, None);
         })?;
         Ok((total, gradient))
-    }
-
-    /// The gradient at the examples of Σ logits ⊙ `weights` (rows of classes), in [`Mode::Eval`]:
-    /// the inside of maps, row by row.
-    pub fn score_gradient(&mut self, rows: &[u32], weights: &[F]) -> Result<Vec<F>, EngineError> {
-        let classes = self.network.classes();
-        if weights.len() != rows.len() * classes {
-            let text = format!("{} weights for {} rows of {classes}", weights.len(), rows.len());
-            return Err(EngineError::Data(text));
-        }
-        let frame = self.passes.input_frame();
-        let mut out = Vec::with_capacity(rows.len() * self.network.input().len());
-        let mut unused = vec![F::ZERO; self.network.parameter_count()];
-        let mut done = 0;
-        self.each_batch(rows, Mode::Eval, |passes, team, state, rows| {
-            passes.seed_gradient(&weights[done * classes..][..rows.len() * classes]);
-            done += rows.len();
-            let w = &mut state.parameters;
-            passes.backward(team, rows.len(), Reach::Examples, w, &mut unused, None);
-            inside(frame, passes.input_gradient(rows.len()), &mut out);
-        })?;
-        Ok(out)
     }
 
     /// The Hessian of that mean loss times `direction`.
@@ -311,14 +201,6 @@ impl<F: Real> CpuRunner<F> {
         }
         Ok(())
     }
-
-    /// Bytes of buffers and weights.
-    pub fn memory(&self) -> usize {
-        let slots: usize = self.state.slots.iter().map(Vec::len).sum();
-        let kept = self.kept.as_ref().map_or(0, |(w, s)| w.len() + s.len());
-        let numbers = self.state.parameters.len() + self.state.statistics.len() + slots + kept;
-        self.passes.bytes() + (numbers + self.gradient.len()) * size_of::<F>()
-    }
 }
 
 /// Adds the inside of every example of a buffer to `out`.
@@ -328,30 +210,73 @@ fn inside<F: Real>(frame: Frame, buffer: &[F], out: &mut Vec<F>) {
     }
 }
 
-impl Runner for CpuRunner<f32> {
+impl<F: Real> Runner<F> for CpuRunner<F> {
     fn train(&mut self, epoch: &Epoch<'_>) -> Result<f64, EngineError> {
-        self.train_epoch(epoch)
+        self.check_epoch(epoch)?;
+        let classes = self.network.classes();
+        let Self { examples, settings, team, state, passes, gradient, targets: goals, .. } = self;
+        let team = &*team;
+        team.install(|| {
+            let mut total = 0.0;
+            for (number, visits) in epoch.visits.chunks(epoch.batch).enumerate() {
+                let (first, count) = (number * epoch.batch, visits.len());
+                let moment = Moment { seed: epoch.seed, epoch: epoch.number, batch: number as u64 };
+                let of = |place: usize| Source {
+                    row: visits[place],
+                    shift: epoch.shifts.map_or(Shift::default(), |shifts| shifts[first + place]),
+                };
+                let mixture = epoch.mixture.map(|mixture| {
+                    (F::of(mixture.lambda[number]), &mixture.partner[first..first + count])
+                });
+                let frame = passes.input_frame();
+                examples.fill(team, frame, count, of, mixture, passes.input());
+                let row = |place: usize| visits[place] as usize;
+                targets(epoch.targets, classes, count, row, mixture, goals);
+                let (w, statistics) = (&mut state.parameters, &mut state.statistics);
+                passes.forward(team, count, epoch.mode, moment, w, statistics);
+                total += passes.loss(count, goals, count).wide() * count as f64;
+                state.steps += 1;
+                let (optimizer, slots) = (&settings.optimizer, &mut state.slots[..]);
+                let mut update = Update::new(optimizer, epoch.rate, state.steps, slots);
+                let on_the_way = Some(&mut update);
+                passes.backward(team, count, Reach::Parameters, w, gradient, on_the_way);
+                update.finish(team, w, gradient);
+            }
+            Ok(total / epoch.visits.len().max(1) as f64)
+        })
     }
 
-    fn logits(&mut self, rows: &[u32]) -> Result<Vec<f32>, EngineError> {
-        self.all_logits(rows)
+    fn logits(&mut self, rows: &[u32]) -> Result<Vec<F>, EngineError> {
+        let mut out = Vec::with_capacity(rows.len() * self.network.classes());
+        self.each_batch(rows, Mode::Eval, |passes, _, _, rows| {
+            out.extend_from_slice(passes.logits(rows.len()));
+        })?;
+        Ok(out)
     }
 
-    fn features(&mut self, rows: &[u32]) -> Result<Vec<f32>, EngineError> {
+    fn features(&mut self, rows: &[u32]) -> Result<Vec<F>, EngineError> {
         self.values(self.network.features(), rows)
     }
 
-    fn maps(&mut self, rows: &[u32]) -> Result<Maps, EngineError> {
-        let values = self.map_values(rows)?;
+    fn maps(&mut self, rows: &[u32]) -> Result<Maps<F>, EngineError> {
+        let values = self.values(self.network.last_map()?, rows)?;
         Maps::of(&self.network, values)
     }
 
-    fn input_gradient(
-        &mut self,
-        rows: &[u32],
-        targets: Targets<'_>,
-    ) -> Result<Vec<f32>, EngineError> {
-        self.input_slopes(rows, targets)
+    fn input_gradient(&mut self, rows: &[u32], goals: Targets<'_>) -> Result<Vec<F>, EngineError> {
+        self.check_rows(rows, goals)?;
+        let (classes, frame) = (self.network.classes(), self.passes.input_frame());
+        let mut out = Vec::with_capacity(rows.len() * self.network.input().len());
+        let mut unused = vec![F::ZERO; self.network.parameter_count()];
+        let mut batch = Vec::new();
+        self.each_batch(rows, Mode::Eval, |passes, team, state, rows| {
+            targets(goals, classes, rows.len(), |at| rows[at] as usize, None, &mut batch);
+            passes.loss(rows.len(), &batch, 1);
+            let w = &mut state.parameters;
+            passes.backward(team, rows.len(), Reach::Examples, w, &mut unused, None);
+            inside(frame, passes.input_gradient(rows.len()), &mut out);
+        })?;
+        Ok(out)
     }
 
     fn perturbed(
@@ -359,19 +284,53 @@ impl Runner for CpuRunner<f32> {
         rows: &[u32],
         temperature: f64,
         epsilon: f64,
-    ) -> Result<Vec<f32>, EngineError> {
-        self.perturbed_logits(rows, temperature, epsilon)
+    ) -> Result<Vec<F>, EngineError> {
+        check_perturbation(temperature, epsilon)?;
+        let classes = self.network.classes();
+        let mut out = Vec::with_capacity(rows.len() * classes);
+        let mut unused = vec![F::ZERO; self.network.parameter_count()];
+        let mut slopes = Vec::new();
+        self.each_batch(rows, Mode::Eval, |passes, team, state, rows| {
+            let count = rows.len();
+            slopes.clear();
+            for z in passes.logits(count).chunks_exact(classes.max(1)) {
+                top_slope(z, temperature, &mut slopes);
+            }
+            passes.seed_gradient(&slopes);
+            let (w, statistics) = (&mut state.parameters, &mut state.statistics);
+            passes.backward(team, count, Reach::Examples, w, &mut unused, None);
+            passes.perturb(count, F::of(epsilon));
+            passes.forward(team, count, Mode::Eval, Moment::default(), w, statistics);
+            out.extend_from_slice(passes.logits(count));
+        })?;
+        Ok(out)
     }
 
     fn refresh(&mut self, rows: &[u32], batch: usize) -> Result<(), EngineError> {
-        self.new_statistics(rows, batch)
+        check_refresh(rows, self.examples.len(), batch, self.settings.batch)?;
+        let Self { examples, team, state, passes, .. } = self;
+        let team = &*team;
+        team.install(|| {
+            for (number, rows) in rows.chunks(batch).enumerate() {
+                let of = |place: usize| Source { row: rows[place], shift: Shift::default() };
+                let frame = passes.input_frame();
+                examples.fill(team, frame, rows.len(), of, None, passes.input());
+                // The first batch takes the place of what was there; the n-th is an n-th of the mean.
+                passes.set_momentum(Some(1.0 / (number + 1) as f64));
+                let moment = Moment { batch: number as u64, ..Moment::default() };
+                let (w, statistics) = (&state.parameters, &mut state.statistics);
+                passes.forward(team, rows.len(), Mode::Train, moment, w, statistics);
+            }
+            passes.set_momentum(None);
+        });
+        Ok(())
     }
 
     fn gradient(
         &mut self,
         rows: &[u32],
         targets: Targets<'_>,
-    ) -> Result<(f64, Vec<f32>), EngineError> {
+    ) -> Result<(f64, Vec<F>), EngineError> {
         self.mean_gradient(rows, targets, Mode::Eval)
     }
 
@@ -379,30 +338,37 @@ impl Runner for CpuRunner<f32> {
         &mut self,
         rows: &[u32],
         targets: Targets<'_>,
-        direction: &[f32],
-    ) -> Result<Vec<f32>, EngineError> {
+        direction: &[F],
+    ) -> Result<Vec<F>, EngineError> {
         self.product(rows, targets, Mode::Eval, direction)
     }
 
-    fn state(&self) -> Result<State<f32>, EngineError> {
+    fn state(&self) -> Result<State<F>, EngineError> {
         Ok(self.state.clone())
     }
 
-    fn restore(&mut self, state: State<f32>) -> Result<(), EngineError> {
-        self.set(state)
-    }
-
-    fn keep(&mut self) -> Result<(), EngineError> {
-        self.kept = Some((self.state.parameters.clone(), self.state.statistics.clone()));
+    fn restore(&mut self, state: State<F>) -> Result<(), EngineError> {
+        state.check(&self.network, &self.settings.optimizer)?;
+        self.state = state;
         Ok(())
     }
 
-    fn kept(&self) -> Result<Option<Weights>, EngineError> {
-        let weights = |(parameters, statistics)| Weights { parameters, statistics };
-        Ok(self.kept.clone().map(weights))
+    fn keep(&mut self) -> Result<(), EngineError> {
+        let (parameters, statistics) =
+            (self.state.parameters.clone(), self.state.statistics.clone());
+        self.kept = Some(Weights { parameters, statistics });
+        Ok(())
+    }
+
+    fn kept(&self) -> Result<Option<Weights<F>>, EngineError> {
+        Ok(self.kept.clone())
     }
 
     fn bytes(&self) -> usize {
-        self.memory()
+        let slots: usize = self.state.slots.iter().map(Vec::len).sum();
+        let kept =
+            self.kept.as_ref().map_or(0, |kept| kept.parameters.len() + kept.statistics.len());
+        let numbers = self.state.parameters.len() + self.state.statistics.len() + slots + kept;
+        self.passes.bytes() + (numbers + self.gradient.len()) * size_of::<F>()
     }
 }

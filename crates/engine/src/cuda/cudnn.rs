@@ -249,53 +249,16 @@ pub(super) struct Conv {
 }
 
 impl Conv {
-    fn pass(
+    /// A pass over x, y and W, one of which it computes from the other two: y (+)= x∗W,
+    /// x (+)= y∗Wᵀ or W (+)= xᵀ∗y, values or gradients.
+    pub(super) fn run(
         &self,
         handle: &Handle,
         pass: Pass,
         add: bool,
-        tensors: [Pointer; 3],
+        [x, y, w]: [Pointer; 3],
         space: Pointer,
     ) -> Result<(), EngineError> {
-        self.plans[pass as usize][usize::from(add)].run(handle, tensors, space)
-    }
-
-    /// y (+)= x∗W.
-    pub(super) fn forward(
-        &self,
-        handle: &Handle,
-        x: Pointer,
-        w: Pointer,
-        y: Pointer,
-        add: bool,
-        space: Pointer,
-    ) -> Result<(), EngineError> {
-        self.pass(handle, Pass::Forward, add, [x, y, w], space)
-    }
-
-    /// dx (+)= dy∗Wᵀ.
-    pub(super) fn backward(
-        &self,
-        handle: &Handle,
-        dy: Pointer,
-        w: Pointer,
-        dx: Pointer,
-        add: bool,
-        space: Pointer,
-    ) -> Result<(), EngineError> {
-        self.pass(handle, Pass::Backward, add, [dx, dy, w], space)
-    }
-
-    /// dW (+)= xᵀ∗dy.
-    pub(super) fn weights(
-        &self,
-        handle: &Handle,
-        x: Pointer,
-        dy: Pointer,
-        dw: Pointer,
-        add: bool,
-        space: Pointer,
-    ) -> Result<(), EngineError> {
-        self.pass(handle, Pass::Weights, add, [x, dy, dw], space)
+        self.plans[pass as usize][usize::from(add)].run(handle, [x, y, w], space)
     }
 }

@@ -3,7 +3,7 @@
 use cudarc::driver::CudaContext;
 
 /// A library that the device needs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Library {
     /// What it is, with the name of its file.
     pub name: &'static str,
@@ -24,6 +24,19 @@ pub struct Gpu {
     pub memory: (usize, usize),
     /// How many processors it has.
     pub processors: usize,
+}
+
+impl std::fmt::Display for Gpu {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { name, capability, memory: (all, free), processors } = self;
+        let gib = |bytes: usize| bytes as f64 / (1u64 << 30) as f64;
+        let (all, free) = (gib(*all), gib(*free));
+        write!(
+            f,
+            "{name}, compute capability {capability}, {processors} processors, {all:.0} GiB \
+             ({free:.0} GiB free)"
+        )
+    }
 }
 
 const HOW: [(&str, &str); 3] = [

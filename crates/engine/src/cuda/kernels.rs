@@ -4,9 +4,6 @@
 //! type of arguments does not compile. The same list is what is looked up before a capture, and a
 //! test compares it with the signatures in `kernels/*.cu`.
 
-use std::ffi::c_void;
-use std::marker::PhantomData;
-
 use super::launch::{Begin, Pointer, Stream};
 use super::norm_work::{APPLY_ROWS, over, sums};
 use crate::error::EngineError;
@@ -14,28 +11,40 @@ use crate::error::EngineError;
 /// Blocks and threads of a launch, each in two dimensions.
 pub(super) type Geometry = ((u32, u32), (u32, u32));
 
-/// A parameter of a kernel.
+/// The type of a kernel's parameter.
 pub(super) trait Parameter {
+    /// What it is given as.
+    type Given: Copy;
     /// Its type in C.
     fn c_type() -> String;
-    /// Where its value lies. The driver reads it and does not write.
-    fn address(&self) -> *mut c_void;
+    /// The bytes of its value, from the lowest on: hosts of GPUs are little-endian.
+    fn bits(given: Self::Given) -> u64;
 }
 
 macro_rules! plain_parameters {
-    ($($type:ty => $c:literal),*) => {$(
+    ($($type:ty = $c:literal, given as $given:ty: $bits:expr;)*) => {$(
         impl Parameter for $type {
+            type Given = $given;
+
             fn c_type() -> String {
                 $c.to_owned()
             }
 
-            fn address(&self) -> *mut c_void {
-                std::ptr::from_ref(self).cast_mut().cast()
+            fn bits(given: $given) -> u64 {
+                let bits: fn($given) -> u64 = $bits;
+                bits(given)
             }
         }
     )*};
 }
-plain_parameters!(i32 => "int", i64 => "long long", u32 => "u32", u64 => "u64", f32 => "float");
+plain_parameters! {
+    bool = "int", given as bool: u64::from;
+    i32 = "int", given as usize: |count| u64::from(count as u32);
+    i64 = "long long", given as usize: |count| count as u64;
+    u32 = "u32", given as u32: u64::from;
+    u64 = "u64", given as u64: |word| word;
+    f32 = "float", given as f32: |number| u64::from(number.to_bits());
+}
 
 /// What a pointer points to, by its name in C.
 pub(super) trait Element {
@@ -64,38 +73,29 @@ elements! {
     ImageShift = "Shift",
 }
 
-/// Device memory that a kernel reads.
-pub(super) struct In<T>(Pointer, PhantomData<T>);
-/// Device memory that a kernel writes.
-pub(super) struct Out<T>(Pointer, PhantomData<T>);
+/// Device memory that a kernel reads; 0 where it may go without.
+impl<T: Element> Parameter for *const T {
+    type Given = Pointer;
 
-/// Device memory as an argument that is read; 0 where a kernel may go without.
-pub(super) fn input<T>(pointer: Pointer) -> In<T> {
-    In(pointer, PhantomData)
-}
-
-/// Device memory as an argument that is written; 0 where a kernel may go without.
-pub(super) fn output<T>(pointer: Pointer) -> Out<T> {
-    Out(pointer, PhantomData)
-}
-
-impl<T: Element> Parameter for In<T> {
     fn c_type() -> String {
         format!("const {} *", T::C)
     }
 
-    fn address(&self) -> *mut c_void {
-        self.0.address()
+    fn bits(given: Pointer) -> u64 {
+        given
     }
 }
 
-impl<T: Element> Parameter for Out<T> {
+/// Device memory that a kernel writes; 0 where it may go without.
+impl<T: Element> Parameter for *mut T {
+    type Given = Pointer;
+
     fn c_type() -> String {
         format!("{} *", T::C)
     }
 
-    fn address(&self) -> *mut c_void {
-        self.0.address()
+    fn bits(given: Pointer) -> u64 {
+        given
     }
 }
 
@@ -103,8 +103,8 @@ impl<T: Element> Parameter for Out<T> {
 pub(super) trait Kernel {
     /// Its name in the source.
     fn name(&self) -> &'static str;
-    /// The addresses of the arguments, in the order of the parameters.
-    fn arguments(&self) -> Vec<*mut c_void>;
+    /// The arguments, in the order of the parameters.
+    fn arguments(&self) -> Vec<u64>;
     /// Blocks and threads; `act` is the size of the run's activations in bytes.
     fn geometry(&self, act: usize) -> Geometry;
 
@@ -147,7 +147,7 @@ macro_rules! kernels {
             $(#[$doc])*
             pub(super) struct $kernel {
                 $(pub(super) kernel: $choice,)?
-                $(pub(super) $parameter: $type,)*
+                $(pub(super) $parameter: <$type as Parameter>::Given,)*
             }
 
             impl $kernel {
@@ -169,8 +169,8 @@ macro_rules! kernels {
                     Self::NAMES[0]
                 }
 
-                fn arguments(&self) -> Vec<*mut c_void> {
-                    vec![$(self.$parameter.address()),*]
+                fn arguments(&self) -> Vec<u64> {
+                    vec![$(<$type as Parameter>::bits(self.$parameter)),*]
                 }
 
                 fn geometry(&self, act: usize) -> Geometry {
@@ -188,255 +188,251 @@ fn threads(numbers: usize) -> Geometry {
 }
 
 /// One thread per number, in blocks of 32.
-fn small_blocks(numbers: i32) -> Geometry {
-    ((size(numbers).div_ceil(32) as u32, 1), (32, 1))
+fn small_blocks(numbers: usize) -> Geometry {
+    ((numbers.div_ceil(32) as u32, 1), (32, 1))
 }
 
 /// One thread.
 const ONE: Geometry = ((1, 1), (1, 1));
-
-fn size(number: i32) -> usize {
-    number as usize
-}
 
 /// Threads per output that a warp adds up.
 const WARP: usize = 32;
 
 kernels! {
     /// Moves the counter of a captured step to the next batch.
-    NextBatch = next_batch(step: Out<Int>) on |_, _| ONE;
+    NextBatch = next_batch(step: *mut Int) on |_, _| ONE;
 
     /// The images of a batch: moved, mirrored, normalized, mixed.
     GatherImages = gather_images(
-        data: In<U8>, table: In<Float>, visits: In<U32>, shifts: In<ImageShift>,
-        lambda: In<Float>, partner: In<U32>, step: In<Int>, batch: i32, count: i32, height: i32,
-        width: i32, channels: i32, padded: i32, out: Out<Act>,
-    ) on |k, _| threads(size(k.count) * size(k.height) * size(k.width));
+        data: *const U8, table: *const Float, visits: *const U32, shifts: *const ImageShift,
+        lambda: *const Float, partner: *const U32, step: *const Int, batch: i32, count: i32, height: i32,
+        width: i32, channels: i32, padded: i32, out: *mut Act,
+    ) on |k, _| threads(k.count * k.height * k.width);
 
     /// Every `stride`-th pixel of every `stride`-th row.
     Subsample = subsample(
-        x: In<Act>, count: i32, height: i32, width: i32, channels: i32, stride: i32, y: Out<Act>,
+        x: *const Act, count: i32, height: i32, width: i32, channels: i32, stride: i32, y: *mut Act,
     ) on |k, _| {
-        let stride = size(k.stride);
-        let pixels = size(k.height).div_ceil(stride) * size(k.width).div_ceil(stride);
-        threads(size(k.count) * pixels * size(k.channels) / 8)
+        let stride = k.stride;
+        let pixels = k.height.div_ceil(stride) * k.width.div_ceil(stride);
+        threads(k.count * pixels * k.channels / 8)
     };
 
     /// Moves examples against the sign of their gradient.
-    Perturb = perturb(dx: In<Act>, moves: In<Float>, len: i64, x: Out<Act>)
-        on |k, _| threads(k.len as usize);
+    Perturb = perturb(dx: *const Act, moves: *const Float, len: i64, x: *mut Act)
+        on |k, _| threads(k.len);
 
     /// Numbers as f32 without the padding of channels.
-    Unpad = unpad(from: In<Act>, pixels: i64, channels: i32, padded: i32, to: Out<Float>)
-        on |k, _| threads(k.pixels as usize * size(k.channels));
+    Unpad = unpad(from: *const Act, pixels: i64, channels: i32, padded: i32, to: *mut Float)
+        on |k, _| threads(k.pixels * k.channels);
 
     /// Images as plain vectors.
     GatherFlatImages = gather_flat_images(
-        data: In<U8>, table: In<Float>, visits: In<U32>, shifts: In<ImageShift>,
-        lambda: In<Float>, partner: In<U32>, step: In<Int>, batch: i32, count: i32, height: i32,
-        width: i32, channels: i32, out: Out<Float>,
-    ) on |k, _| threads(size(k.count) * size(k.height) * size(k.width) * size(k.channels));
+        data: *const U8, table: *const Float, visits: *const U32, shifts: *const ImageShift,
+        lambda: *const Float, partner: *const U32, step: *const Int, batch: i32, count: i32, height: i32,
+        width: i32, channels: i32, out: *mut Float,
+    ) on |k, _| threads(k.count * k.height * k.width * k.channels);
 
     /// The vectors of a batch, mixed.
     GatherVectors = gather_vectors(
-        data: In<Float>, visits: In<U32>, lambda: In<Float>, partner: In<U32>, step: In<Int>,
-        batch: i32, count: i32, size: i32, out: Out<Float>,
-    ) on |k, _| threads(size(k.count) * size(k.size));
+        data: *const Float, visits: *const U32, lambda: *const Float, partner: *const U32, step: *const Int,
+        batch: i32, count: i32, size: i32, out: *mut Float,
+    ) on |k, _| threads(k.count * k.size);
 
     /// Statistics of a batch for its norm, which also move the running ones.
     NormStatistics = norm_statistics(
-        x: In<Act>, rows: i32, channels: i32, share: i32, epsilon: f32, momentum: f32,
-        scale: In<Float>, shift: In<Float>, statistics: Out<Float>, vectors: Out<Float>,
-        partial: Out<Float>, arrived: Out<U32>,
-    ) on |k, _| sums(size(k.rows), size(k.channels)).geometry();
+        x: *const Act, rows: i32, channels: i32, share: i32, epsilon: f32, momentum: f32,
+        scale: *const Float, shift: *const Float, statistics: *mut Float, vectors: *mut Float,
+        partial: *mut Float, arrived: *mut U32,
+    ) on |k, _| sums(k.rows, k.channels).geometry();
 
     /// The vectors of a norm from its running statistics.
     NormFromRunning = norm_from_running(
-        statistics: In<Float>, channels: i32, epsilon: f32, scale: In<Float>, shift: In<Float>,
-        vectors: Out<Float>,
-    ) on |k, _| threads(size(k.channels));
+        statistics: *const Float, channels: i32, epsilon: f32, scale: *const Float, shift: *const Float,
+        vectors: *mut Float,
+    ) on |k, _| threads(k.channels);
 
     /// y = a·x + b, what is added behind it, and the ReLU.
     NormApply = norm_apply(
-        x: In<Act>, residual: In<Act>, vectors: In<Float>, relu: i32, rows: i32, channels: i32,
-        y: Out<Act>,
-    ) on |k, _| over(size(k.rows), size(k.channels), APPLY_ROWS);
+        x: *const Act, residual: *const Act, vectors: *const Float, relu: bool, rows: i32, channels: i32,
+        y: *mut Act,
+    ) on |k, _| over(k.rows, k.channels, APPLY_ROWS);
 
     /// The gradients of a norm's scale and shift.
     NormGradients = norm_gradients_no_relu | norm_gradients_relu | norm_gradients_relu_sum
         by ReluMask { None | FromInput | FromOutput } (
-        x: In<Act>, y: In<Act>, dy: In<Act>, own: i32, rows: i32, channels: i32, share: i32,
-        vectors: Out<Float>, dscale: Out<Float>, dshift: Out<Float>, partial: Out<Float>,
-        arrived: Out<U32>,
-    ) on |k, _| sums(size(k.rows), size(k.channels)).geometry();
+        x: *const Act, y: *const Act, dy: *const Act, own: bool, rows: i32, channels: i32, share: i32,
+        vectors: *mut Float, dscale: *mut Float, dshift: *mut Float, partial: *mut Float,
+        arrived: *mut U32,
+    ) on |k, _| sums(k.rows, k.channels).geometry();
 
     /// The gradient at a norm's input, and at what is added behind it.
     NormBack = norm_back_no_relu | norm_back_relu | norm_back_relu_sum | norm_back_no_relu_adds
         | norm_back_relu_adds | norm_back_relu_sum_adds | norm_back_no_relu_sum_adds
         by NormBackKind { NoRelu | Relu | ReluSum | NoReluAdds | ReluAdds | ReluSumAdds | NoReluSumAdds } (
-        x: In<Act>, y: In<Act>, dy: In<Act>, vectors: In<Float>, add: i32, add_residual: i32,
-        rows: i32, channels: i32, dx: Out<Act>, dresidual: Out<Act>,
-    ) on |k, act| over(size(k.rows), size(k.channels), 8 / act);
+        x: *const Act, y: *const Act, dy: *const Act, vectors: *const Float, add: bool, add_residual: bool,
+        rows: i32, channels: i32, dx: *mut Act, dresidual: *mut Act,
+    ) on |k, act| over(k.rows, k.channels, 8 / act);
 
     /// The tangents of a norm's a and b along a direction of the weights.
     NormDirection = norm_direction(
-        vectors: In<Float>, tscale: In<Float>, tshift: In<Float>, channels: i32,
-        along: Out<Float>,
-    ) on |k, _| threads(size(k.channels));
+        vectors: *const Float, tscale: *const Float, tshift: *const Float, channels: i32,
+        along: *mut Float,
+    ) on |k, _| threads(k.channels);
 
     /// The tangent of a norm's output.
     NormTangent = norm_tangent(
-        x: In<Act>, tx: In<Act>, y: In<Act>, tresidual: In<Act>, vectors: In<Float>,
-        along: In<Float>, relu: i32, eights: i64, channels: i32, ty: Out<Act>,
-    ) on |k, _| threads(k.eights as usize);
+        x: *const Act, tx: *const Act, y: *const Act, tresidual: *const Act, vectors: *const Float,
+        along: *const Float, relu: bool, eights: i64, channels: i32, ty: *mut Act,
+    ) on |k, _| threads(k.eights);
 
     /// The tangents of the gradients of a norm's scale and shift.
     NormGradientsTangent = norm_gradients_tangent(
-        x: In<Act>, tx: In<Act>, y: In<Act>, dy: In<Act>, tdy: In<Act>, relu: i32, rows: i32,
-        channels: i32, share: i32, vectors: In<Float>, dscale: Out<Float>, dshift: Out<Float>,
-        partial: Out<Float>, arrived: Out<U32>,
-    ) on |k, _| sums(size(k.rows), size(k.channels)).geometry();
+        x: *const Act, tx: *const Act, y: *const Act, dy: *const Act, tdy: *const Act, relu: bool, rows: i32,
+        channels: i32, share: i32, vectors: *const Float, dscale: *mut Float, dshift: *mut Float,
+        partial: *mut Float, arrived: *mut U32,
+    ) on |k, _| sums(k.rows, k.channels).geometry();
 
     /// The tangent of the gradient at a norm's input.
     NormBackTangent = norm_back_tangent(
-        y: In<Act>, dy: In<Act>, tdy: In<Act>, vectors: In<Float>, along: In<Float>, relu: i32,
-        add: i32, add_residual: i32, eights: i64, channels: i32, tdx: Out<Act>,
-        tdresidual: Out<Act>,
-    ) on |k, _| threads(k.eights as usize);
+        y: *const Act, dy: *const Act, tdy: *const Act, vectors: *const Float, along: *const Float, relu: bool,
+        add: bool, add_residual: bool, eights: i64, channels: i32, tdx: *mut Act,
+        tdresidual: *mut Act,
+    ) on |k, _| threads(k.eights);
 
     /// The mean over pixels.
-    Pool = pool(x: In<Act>, count: i32, pixels: i32, channels: i32, y: Out<Float>)
-        on |k, _| threads(size(k.count) * size(k.channels));
+    Pool = pool(x: *const Act, count: i32, pixels: i32, channels: i32, y: *mut Float)
+        on |k, _| threads(k.count * k.channels);
 
     PoolBack = pool_back(
-        dy: In<Float>, count: i32, pixels: i32, channels: i32, add: i32, dx: Out<Act>,
-    ) on |k, _| threads(size(k.count) * size(k.pixels) * size(k.channels));
+        dy: *const Float, count: i32, pixels: i32, channels: i32, add: bool, dx: *mut Act,
+    ) on |k, _| threads(k.count * k.pixels * k.channels);
 
     /// y (+)= x·W (+ b).
     Linear = linear(
-        x: In<Float>, w: In<Float>, bias: In<Float>, count: i32, inputs: i32, outputs: i32,
-        add: i32, y: Out<Float>,
-    ) on |k, _| threads(WARP * size(k.count) * size(k.outputs));
+        x: *const Float, w: *const Float, bias: *const Float, count: i32, inputs: i32, outputs: i32,
+        add: bool, y: *mut Float,
+    ) on |k, _| threads(WARP * k.count * k.outputs);
 
     /// The gradients of a linear layer's weights, and of its bias where there is one.
     LinearBackWeights = linear_back_weights(
-        x: In<Float>, dy: In<Float>, count: i32, inputs: i32, outputs: i32, add: i32,
-        dw: Out<Float>, db: Out<Float>,
-    ) on |k, _| threads(WARP * (size(k.inputs) + 1) * size(k.outputs));
+        x: *const Float, dy: *const Float, count: i32, inputs: i32, outputs: i32, add: bool,
+        dw: *mut Float, db: *mut Float,
+    ) on |k, _| threads(WARP * (k.inputs + 1) * k.outputs);
 
     /// dx (+)= dy·Wᵀ.
     LinearBack = linear_back(
-        dy: In<Float>, w: In<Float>, count: i32, inputs: i32, outputs: i32, add: i32,
-        dx: Out<Float>,
-    ) on |k, _| threads(size(k.count) * size(k.inputs));
+        dy: *const Float, w: *const Float, count: i32, inputs: i32, outputs: i32, add: bool,
+        dx: *mut Float,
+    ) on |k, _| threads(k.count * k.inputs);
 
     /// Pooling, the last layer, the loss, and back to the gradient of the map: one block per example.
     HeadAndLoss = head_and_loss(
-        x: In<Act>, w: In<Float>, bias: In<Float>, classes: In<U16>, shares: In<Float>,
-        visits: In<U32>, lambda: In<Float>, partner: In<U32>, step: In<Int>, batch: i32,
-        count: i32, pixels: i32, channels: i32, width: i32, pooled: Out<Float>, dz: Out<Float>,
-        losses: Out<Float>, dx: Out<Act>,
+        x: *const Act, w: *const Float, bias: *const Float, classes: *const U16, shares: *const Float,
+        visits: *const U32, lambda: *const Float, partner: *const U32, step: *const Int, batch: i32,
+        count: i32, pixels: i32, channels: i32, width: i32, pooled: *mut Float, dz: *mut Float,
+        losses: *mut Float, dx: *mut Act,
     ) on |k, _| ((k.count as u32, 1), (256, 1));
 
     /// The cross-entropy and its gradient at the logits.
     CrossEntropy = cross_entropy(
-        z: In<Float>, classes: In<U16>, shares: In<Float>, visits: In<U32>, lambda: In<Float>,
-        partner: In<U32>, step: In<Int>, batch: i32, count: i32, over: In<Int>, width: i32,
-        dz: Out<Float>, losses: Out<Float>,
+        z: *const Float, classes: *const U16, shares: *const Float, visits: *const U32, lambda: *const Float,
+        partner: *const U32, step: *const Int, batch: i32, count: i32, over: *const Int, width: i32,
+        dz: *mut Float, losses: *mut Float,
     ) on |k, _| small_blocks(k.count);
 
     CrossEntropyTangent = cross_entropy_tangent(
-        z: In<Float>, tz: In<Float>, count: i32, over: In<Int>, width: i32, tdz: Out<Float>,
+        z: *const Float, tz: *const Float, count: i32, over: *const Int, width: i32, tdz: *mut Float,
     ) on |k, _| small_blocks(k.count);
 
     /// The gradient at the logits of the loss of the predicted class, at a temperature.
     PredictedClassGradient = predicted_class_gradient(
-        z: In<Float>, moves: In<Float>, count: i32, width: i32, dz: Out<Float>,
-    ) on |k, _| threads(size(k.count));
+        z: *const Float, moves: *const Float, count: i32, width: i32, dz: *mut Float,
+    ) on |k, _| threads(k.count);
 
     /// The numbers of a batch, to their place among all rows.
     StoreRows = store_rows(
-        from: In<Float>, step: In<Int>, batch: i32, count: i32, width: i32, to: Out<Float>,
-    ) on |k, _| threads(size(k.count) * size(k.width));
+        from: *const Float, step: *const Int, batch: i32, count: i32, width: i32, to: *mut Float,
+    ) on |k, _| threads(k.count * k.width);
 
     /// Parameters from the host's order to the device's.
-    Scatter = scatter(from: In<Float>, map: In<U32>, len: i32, to: Out<Float>)
-        on |k, _| threads(size(k.len));
+    Scatter = scatter(from: *const Float, map: *const U32, len: i32, to: *mut Float)
+        on |k, _| threads(k.len);
 
     /// Parameters from the device's order to the host's.
-    Gather = gather(from: In<Float>, map: In<U32>, len: i32, to: Out<Float>)
-        on |k, _| threads(size(k.len));
+    Gather = gather(from: *const Float, map: *const U32, len: i32, to: *mut Float)
+        on |k, _| threads(k.len);
 
-    Gelu = gelu(x: In<Float>, len: i32, y: Out<Float>) on |k, _| threads(size(k.len));
+    Gelu = gelu(x: *const Float, len: i32, y: *mut Float) on |k, _| threads(k.len);
 
     /// dx (+)= dy·g′(x).
-    GeluBack = gelu_back(x: In<Float>, dy: In<Float>, len: i32, add: i32, dx: Out<Float>)
-        on |k, _| threads(size(k.len));
+    GeluBack = gelu_back(x: *const Float, dy: *const Float, len: i32, add: bool, dx: *mut Float)
+        on |k, _| threads(k.len);
 
     /// dẋ += dy·g″(x)·ẋ.
     GeluSecondOrder = gelu_second_order(
-        x: In<Float>, tx: In<Float>, dy: In<Float>, len: i32, tdx: Out<Float>,
-    ) on |k, _| threads(size(k.len));
+        x: *const Float, tx: *const Float, dy: *const Float, len: i32, tdx: *mut Float,
+    ) on |k, _| threads(k.len);
 
     Dropout = dropout(
-        x: In<Float>, len: i32, threshold: u32, seed: In<U64>, stream: u64, epoch: In<U64>,
-        step: In<Int>, layer: u64, add: i32, y: Out<Float>,
-    ) on |k, _| threads(size(k.len));
+        x: *const Float, len: i32, threshold: u32, seed: *const U64, stream: u64, epoch: *const U64,
+        step: *const Int, layer: u64, add: bool, y: *mut Float,
+    ) on |k, _| threads(k.len);
 
-    Relu = relu(x: In<Act>, len: i32, y: Out<Act>) on |k, _| threads(size(k.len));
+    Relu = relu(x: *const Act, len: i32, y: *mut Act) on |k, _| threads(k.len);
 
     /// dx (+)= dy where y > 0.
-    ReluBack = relu_back(y: In<Act>, dy: In<Act>, len: i32, add: i32, dx: Out<Act>)
-        on |k, _| threads(size(k.len));
+    ReluBack = relu_back(y: *const Act, dy: *const Act, len: i32, add: bool, dx: *mut Act)
+        on |k, _| threads(k.len);
 
     /// y = a + b.
-    Add = add(a: In<Act>, b: In<Act>, len: i32, y: Out<Act>) on |k, _| threads(size(k.len));
+    Add = add(a: *const Act, b: *const Act, len: i32, y: *mut Act) on |k, _| threads(k.len);
 
     /// to (+)= from.
-    Accumulate = accumulate(from: In<Act>, len: i32, add: i32, to: Out<Act>)
-        on |k, _| threads(size(k.len));
+    Accumulate = accumulate(from: *const Act, len: i32, add: bool, to: *mut Act)
+        on |k, _| threads(k.len);
 
     /// total += from, in f32.
-    AccumulateInF32 = accumulate_in_f32(from: In<Act>, len: i32, total: Out<Float>)
-        on |k, _| threads(size(k.len));
+    AccumulateInF32 = accumulate_in_f32(from: *const Act, len: i32, total: *mut Float)
+        on |k, _| threads(k.len);
 
     /// Labels of an epoch, each drawn from the votes of its example.
     DrawLabels = draw_labels(
-        keys: In<U64>, starts: In<U32>, votes: In<U16>, seed: u64, stream: u64, draw: u64,
-        rows: i32, labels: Out<U16>,
-    ) on |k, _| threads(size(k.rows));
+        keys: *const U64, starts: *const U32, votes: *const U16, seed: u64, stream: u64, draw: u64,
+        rows: i32, labels: *mut U16,
+    ) on |k, _| threads(k.rows);
 
     /// Labels of an epoch, the votes of each example in turn.
     CycleLabels = cycle_labels(
-        starts: In<U32>, votes: In<U16>, turn: u64, rows: i32, labels: Out<U16>,
-    ) on |k, _| threads(size(k.rows));
+        starts: *const U32, votes: *const U16, turn: u64, rows: i32, labels: *mut U16,
+    ) on |k, _| threads(k.rows);
 
-    Sgd = sgd(by: In<Float>, nesterov: i32, g: In<Float>, v: Out<Float>, w: Out<Float>, len: i32)
-        on |k, _| threads(size(k.len));
+    Sgd = sgd(by: *const Float, nesterov: bool, g: *const Float, v: *mut Float, w: *mut Float, len: i32)
+        on |k, _| threads(k.len);
 
     SgdConv = sgd_conv(
-        by: In<Float>, nesterov: i32, g: In<Act>, v: Out<Float>, w: Out<Float>, copy: Out<Act>,
+        by: *const Float, nesterov: bool, g: *const Act, v: *mut Float, w: *mut Float, copy: *mut Act,
         len: i32,
-    ) on |k, _| threads(size(k.len));
+    ) on |k, _| threads(k.len);
 
     Adam = adam(
-        by: In<Float>, g: In<Float>, m: Out<Float>, v: Out<Float>, w: Out<Float>, len: i32,
-    ) on |k, _| threads(size(k.len));
+        by: *const Float, g: *const Float, m: *mut Float, v: *mut Float, w: *mut Float, len: i32,
+    ) on |k, _| threads(k.len);
 
     AdamConv = adam_conv(
-        by: In<Float>, g: In<Act>, m: Out<Float>, v: Out<Float>, w: Out<Float>, copy: Out<Act>,
+        by: *const Float, g: *const Act, m: *mut Float, v: *mut Float, w: *mut Float, copy: *mut Act,
         len: i32,
-    ) on |k, _| threads(size(k.len));
+    ) on |k, _| threads(k.len);
 
     /// The factors of Adam's next step, from the number of steps so far.
     AdamFactors = adam_factors(
-        steps: Out<U64>, rate: In<Float>, beta1: f32, beta2: f32, epsilon: f32, decay: f32,
-        by: Out<Float>,
+        steps: *mut U64, rate: *const Float, beta1: f32, beta2: f32, epsilon: f32, decay: f32,
+        by: *mut Float,
     ) on |_, _| ONE;
 
     /// Weights in the type of activations.
-    CopyToActivations = copy_to_activations(w: In<Float>, copy: Out<Act>, len: i32)
-        on |k, _| threads(size(k.len));
+    CopyToActivations = copy_to_activations(w: *const Float, copy: *mut Act, len: i32)
+        on |k, _| threads(k.len);
 }
 
 #[cfg(test)]

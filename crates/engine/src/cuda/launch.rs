@@ -1,7 +1,7 @@
 //! Memory on the device, and kernels started on a stream.
 
 use std::collections::HashMap;
-use std::ffi::CString;
+use std::ffi::{CString, c_void};
 use std::sync::Arc;
 
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DevicePtr, result, sys};
@@ -217,7 +217,9 @@ impl Stream {
             attrs: &mut attribute,
             numAttrs: u32::from(early),
         };
-        let mut arguments = kernel.arguments();
+        let mut values = kernel.arguments();
+        let mut arguments: Vec<*mut c_void> =
+            values.iter_mut().map(|value| std::ptr::from_mut(value).cast()).collect();
         self.stream.context().bind_to_thread().map_err(driver)?;
         // SAFETY: the arguments have the types of the kernel's declaration, and every pointer is to
         // memory of this run or of the shared data set.

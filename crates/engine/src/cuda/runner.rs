@@ -17,11 +17,13 @@ use cudarc::driver::CudaGraph;
 use cudarc::driver::sys::{CUgraphInstantiate_flags, CUstreamCaptureMode};
 
 use super::cudnn::{Conv, Handle, Place, Plans, Shapes};
-use super::kernels::{self, Kernel as _, input, output};
+use super::kernels::{self, Kernel as _};
 use super::launch::{Pointer, Stream};
 use super::layout::Places;
 use super::{Cuda, Resident, driver};
-use crate::device::{Choice, Dataset, Mode, Precision, Settings, State, Targets, Votes};
+use crate::device::{
+    Choice, Dataset, Mode, Precision, Settings, State, Targets, Votes, check_rows,
+};
 use crate::error::EngineError;
 use crate::fused::{Fused, Slots, fuse, slots};
 use crate::network::{Network, Shape};
@@ -204,8 +206,7 @@ impl CudaRunner {
         match self.places.convs {
             0 => Ok(()),
             convs => {
-                let (w, copy) = (input(from), output(to));
-                let kernel = kernels::CopyToActivations { w, copy, len: convs as i32 };
+                let kernel = kernels::CopyToActivations { w: from, copy: to, len: convs };
                 kernel.launch(&self.stream, true)
             }
         }
@@ -287,12 +288,12 @@ impl CudaRunner {
                 };
                 let width = self.network.nodes()[node].shape.len();
                 let kernel = kernels::StoreRows {
-                    from: input(self.value(node)),
-                    step: input(m.counter),
-                    batch: self.settings.batch as i32,
-                    count: count as i32,
-                    width: width as i32,
-                    to: output(m.collected),
+                    from: self.value(node),
+                    step: m.counter,
+                    batch: self.settings.batch,
+                    count,
+                    width,
+                    to: m.collected,
                 };
                 kernel.launch(&self.stream, false)?;
             }
@@ -309,8 +310,7 @@ impl CudaRunner {
         let (m, total) = (&self.memory, self.total.unwrap_or(0));
         let (convs, rest) = (self.places.convs, self.places.len - self.places.convs);
         let add = |from: Pointer, len: usize, total: Pointer, typed: bool| {
-            let (from, total) = (input(from), output(total));
-            kernels::AccumulateInF32 { from, len: len as i32, total }.launch(&self.stream, typed)
+            kernels::AccumulateInF32 { from, len, total }.launch(&self.stream, typed)
         };
         if convs > 0 {
             add(m.conv_gradient, convs, total, true)?;
@@ -381,15 +381,8 @@ impl CudaRunner {
         Ok(())
     }
 
-    fn check_rows(&self, rows: &[u32]) -> Result<(), EngineError> {
-        match rows.iter().find(|&&row| row as usize >= self.rows) {
-            Some(row) => Err(EngineError::Data(format!("row {row} of {} examples", self.rows))),
-            None => Ok(()),
-        }
-    }
-
     fn collect(&mut self, work: Work, rows: &[u32], width: usize) -> Result<Vec<f32>, EngineError> {
-        self.check_rows(rows)?;
+        check_rows(rows, self.rows)?;
         let mut all = Vec::with_capacity(rows.len() * width);
         for rows in rows.chunks(self.rows.max(1)) {
             self.stream.write(self.memory.visits, rows)?;
@@ -402,26 +395,14 @@ impl CudaRunner {
     /// Brings what the loss sees to the device; says whether that are distributions.
     fn targets(&mut self, targets: Targets<'_>, rows: &[u32]) -> Result<bool, EngineError> {
         let (examples, classes) = (self.rows, self.network.classes());
-        let refuse = |text: String| Err(EngineError::Data(text));
         match targets {
             Targets::Classes(labels) => {
-                if labels.len() != examples {
-                    return refuse(format!("{} labels for {examples} examples", labels.len()));
-                }
-                let beyond = |row: &&u32| usize::from(labels[**row as usize]) >= classes;
-                if let Some(row) = rows.iter().find(beyond) {
-                    return refuse(format!("row {row} has a label beyond {classes} classes"));
-                }
+                targets.check(rows, examples, classes)?;
                 self.stream.write(self.memory.classes, labels)?;
                 Ok(false)
             }
             Targets::Distributions(shares) => {
-                if shares.len() != examples * classes {
-                    return refuse(format!(
-                        "{} numbers as targets of {examples} examples of {classes} classes",
-                        shares.len()
-                    ));
-                }
+                targets.check(rows, examples, classes)?;
                 self.stream.write(self.memory.shares, shares)?;
                 Ok(true)
             }
@@ -440,15 +421,15 @@ impl CudaRunner {
                     self.ballots = Some((ballots, votes.clone()));
                 }
                 let Some((on, _)) = &self.ballots else { return Ok(false) };
-                let (rows, labels) = (examples as i32, output(self.memory.classes));
-                let (starts, cast) = (input(on.starts), input(on.votes));
+                let &Ballots { keys, starts, votes: cast } = on;
+                let (rows, labels) = (examples, self.memory.classes);
                 match votes.choice {
                     Choice::Turns => {
                         kernels::CycleLabels { starts, votes: cast, turn: draw, rows, labels }
                             .launch(&self.stream, false)?;
                     }
                     Choice::Words { seed, stream, .. } => {
-                        let (keys, votes) = (input(on.keys), cast);
+                        let votes = cast;
                         kernels::DrawLabels {
                             keys,
                             starts,

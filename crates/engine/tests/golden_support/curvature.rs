@@ -2,7 +2,7 @@
 //! gradient that belong to them.
 
 use dissensus_engine::device::Targets;
-use dissensus_engine::{Mode, Real, State};
+use dissensus_engine::{Mode, Real, Runner, State};
 
 use super::{Golden, PLAIN, network, nothing, runner, same, vectors};
 
@@ -20,7 +20,7 @@ pub(crate) fn mlp<F: Real>(golden: &Golden) {
     let table: Vec<f32> = target.values.iter().map(|&p| p as f32).collect();
     let targets = Targets::Distributions(&table);
 
-    golden.assert_near("output", &runner.all_logits(&rows).unwrap());
+    golden.assert_near("output", &runner.logits(&rows).unwrap());
     let (loss, gradient) = runner.mean_gradient(&rows, targets, Mode::Eval).unwrap();
     golden.assert_near("loss", &[F::of(loss)]);
     golden.assert_all_near("grads", &network.export(&gradient), same);
@@ -47,7 +47,7 @@ pub(crate) fn conv_bn<F: Real>(golden: &Golden) {
     let mode = if train { Mode::Train } else { Mode::Eval };
     if !train {
         let statistics = golden.statistics(&network, "buffers", same);
-        runner.set(State { statistics, ..runner.current().clone() }).unwrap();
+        runner.restore(State { statistics, ..runner.current().clone() }).unwrap();
     }
     let (input, targets) = (input.ours(), golden.tensor("target").targets(classes));
     let (loss, found) = runner.loss_at(&input, &targets, mode).unwrap();

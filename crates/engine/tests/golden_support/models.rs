@@ -7,7 +7,7 @@ use dissensus_core::philox::Stream;
 use dissensus_engine::cpu::CpuRunner;
 use dissensus_engine::device::Targets;
 use dissensus_engine::network::{Network, Shape};
-use dissensus_engine::{Dataset, Epoch, Mode, Model, Optimizer, Real, State};
+use dissensus_engine::{Dataset, Epoch, Mode, Model, Optimizer, Real, Runner, State};
 
 use super::{Golden, PLAIN, Tensor, nothing, runner, same, vectors};
 
@@ -38,7 +38,7 @@ pub(crate) fn mlp<F: Real>(golden: &Golden) {
     let targets = Targets::Distributions(&table);
     let rows: Vec<u32> = (0..(batches * batch) as u32).collect();
 
-    golden.assert_near("output", &runner.all_logits(&rows[..batch]).unwrap());
+    golden.assert_near("output", &runner.logits(&rows[..batch]).unwrap());
     let (loss, gradient) = runner.mean_gradient(&rows[..batch], targets, Mode::Train).unwrap();
     golden.assert_near("loss", &[F::of(loss)]);
     golden.assert_all_near("grads", &network.export(&gradient), rename);
@@ -46,7 +46,7 @@ pub(crate) fn mlp<F: Real>(golden: &Golden) {
     let train = |runner: &mut CpuRunner<F>, number: u64, visits: &[u32]| -> f64 {
         let (rate, mode, seed, shifts, mixture) = (golden.number("lr"), Mode::Train, 0, None, None);
         let epoch = Epoch { number, seed, visits, batch, rate, targets, shifts, mixture, mode };
-        runner.train_epoch(&epoch).unwrap()
+        runner.train(&epoch).unwrap()
     };
     let batches = rows.chunks(batch).zip(0..);
     let losses: Vec<f64> = batches.map(|(rows, step)| train(&mut runner, step, rows)).collect();
@@ -54,7 +54,7 @@ pub(crate) fn mlp<F: Real>(golden: &Golden) {
     let after = runner.current().clone();
     golden.assert_all_near("after", &network.export(&after.parameters), rename);
 
-    runner.set(start).unwrap();
+    runner.restore(start).unwrap();
     let mean = train(&mut runner, 0, &rows);
     assert_eq!(runner.current(), &after, "one epoch of ten batches");
     assert!((mean - losses.iter().sum::<f64>() / STEPS as f64).abs() < 1e-12, "mean loss {mean}");
@@ -98,7 +98,7 @@ pub(crate) fn resnet18<F: Real>(golden: &Golden) {
 
     // Evaluation, with running statistics away from 0 and 1.
     let statistics = golden.statistics(&network, "buffers", same);
-    runner.set(State { statistics, ..start.clone() }).unwrap();
+    runner.restore(State { statistics, ..start.clone() }).unwrap();
     let (_, found) = runner.loss_at(&inputs[0], &targets[0], Mode::Eval).unwrap();
     golden.assert_near("output_eval", &found.outputs);
     let direction = golden.vector(&network, "v", same);
@@ -106,7 +106,7 @@ pub(crate) fn resnet18<F: Real>(golden: &Golden) {
     golden.assert_all_near("hv", &network.export(&product), same);
 
     // Ten steps of training over three batches, from fresh statistics.
-    runner.set(start).unwrap();
+    runner.restore(start).unwrap();
     let mut losses = Vec::new();
     for step in 0..golden.size("steps") {
         let (input, target) = (&inputs[step % batches], &targets[step % batches]);
@@ -207,7 +207,7 @@ pub(crate) fn epoch_against_steps() {
     let (number, seed, shifts, mixture) = (0, 0, None, None);
     let epoch =
         Epoch { number, seed, visits: &visits, batch, rate, targets, shifts, mixture, mode };
-    let loss = epochs.train_epoch(&epoch).unwrap();
+    let loss = epochs.train(&epoch).unwrap();
 
     let mut total = 0.0;
     for rows in visits.chunks(batch) {

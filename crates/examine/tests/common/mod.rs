@@ -49,7 +49,7 @@ impl Lab {
         };
         let id = run.id().clone();
         let options = FitOptions { threads: 1, ..FitOptions::default() };
-        fit_stored(&self.task, &spec, &Cpu, run, &Default::default(), &options, &mut []).unwrap();
+        fit_stored(&self.task, &spec, &Cpu, run, &Default::default(), &options).unwrap();
         id
     }
 

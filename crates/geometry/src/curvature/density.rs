@@ -208,7 +208,7 @@ fn area(grid: &[f64], curve: &[f64]) -> f64 {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::curvature::Dense;
+    use crate::curvature::dense::Dense;
 
     #[test]
     fn it_is_a_density_with_the_matrix_s_moments() {

@@ -118,7 +118,7 @@ fn extremes<F: dissensus_engine::Real>(
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::curvature::Dense;
+    use crate::curvature::dense::Dense;
 
     #[test]
     fn both_ends_with_few_products() {

@@ -77,7 +77,7 @@ pub fn power<O: Operator + ?Sized>(
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::curvature::Dense;
+    use crate::curvature::dense::Dense;
 
     #[test]
     fn the_largest_in_magnitude_with_its_sign() {

@@ -9,12 +9,13 @@ use dissensus_engine::{
     Cpu, Dataset, Device, Epoch, Mode, Model, Network, Optimizer, Runner, Settings, State, Weights,
     random,
 };
-use dissensus_geometry::barrier::{BarrierSettings, Statistics};
+use dissensus_geometry::GeometryError;
+use dissensus_geometry::barrier::{Barrier, BarrierSettings, Statistics, barrier};
 use dissensus_geometry::cka::{Features, cka};
 use dissensus_geometry::curvature::{
     Estimate, LanczosSettings, PowerSettings, TraceSettings, hutchinson, lanczos, power,
 };
-use dissensus_geometry::model::{self, Grouping, Hessian, Refresh};
+use dissensus_geometry::model::{self, Grouping, Hessian, set, soft_nll};
 use dissensus_geometry::variance::closed_form;
 use serde_json::{Value, json};
 
@@ -124,7 +125,10 @@ impl Compared {
         let traces = hutchinson(&mut hessian, &blocks, &settings).unwrap();
 
         let shown = &judged[..SHOWN];
-        let cams = model::gradcam(runner, network, &weights[0].parameters, shown, None).unwrap();
+        let logits = runner.logits(shown).unwrap();
+        let largest = |z: &[f32]| (1..z.len()).fold(0, |at, k| if z[k] > z[at] { k } else { at });
+        let seen: Vec<usize> = logits.chunks_exact(CLASSES).map(largest).collect();
+        let cams = model::gradcam(runner, network, &weights[0].parameters, shown, &seen).unwrap();
         let features = runner.features(shown).unwrap();
         let from = shown[0] as usize * CLASSES;
         let shares: Vec<f64> =
@@ -146,7 +150,7 @@ impl Compared {
             [Statistics::Interpolated, Statistics::Recomputed].map(|statistics| {
                 let settings = BarrierSettings { points: setup.points, statistics };
                 let ends = [&weights[0], &weights[1]];
-                model::walk(runner, network, ends, judged, targets, refresh, &settings).unwrap()
+                walk(runner, network, ends, judged, targets, refresh, &settings).unwrap()
             });
         let values = |found: &[Estimate]| found.iter().map(|e| e.value).collect::<Vec<f64>>();
         let path = |walk: &dissensus_geometry::barrier::Barrier| {
@@ -190,4 +194,37 @@ fn images(rows: usize, side: usize) -> Dataset {
         mean: vec![0.5; 3],
         deviation: vec![0.25; 3],
     }
+}
+
+/// The examples that batch statistics are measured on, where they are measured again.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Refresh<'a> {
+    /// Rows of the data set.
+    pub(crate) rows: &'a [u32],
+    /// Examples at a time.
+    pub(crate) batch: usize,
+}
+
+/// Soft NLL over `rows` along the line between two checkpoints, and its barrier. The runner has
+/// the weights afterwards that it had before.
+pub(crate) fn walk(
+    runner: &mut dyn Runner,
+    network: &Network,
+    [from, to]: [&Weights; 2],
+    rows: &[u32],
+    targets: &[f32],
+    refresh: Refresh<'_>,
+    settings: &BarrierSettings,
+) -> Result<Barrier, GeometryError> {
+    let before = runner.state()?;
+    let classes = network.classes();
+    let found = barrier(from, to, settings, |weights, statistics| {
+        set(runner, weights)?;
+        if statistics == Statistics::Recomputed {
+            runner.refresh(refresh.rows, refresh.batch)?;
+        }
+        soft_nll(&runner.logits(rows)?, rows, targets, classes)
+    });
+    runner.restore(before)?;
+    found
 }

@@ -3,6 +3,7 @@
 #![allow(dead_code)]
 
 pub(crate) mod compared;
+pub(crate) mod dense;
 
 use std::sync::Arc;
 
@@ -10,9 +11,11 @@ use dissensus_core::philox::Stream;
 use dissensus_engine::cpu::CpuRunner;
 use dissensus_engine::device::Targets;
 use dissensus_engine::network::{Builder, Network, Shape};
-use dissensus_engine::{Dataset, Mode, Optimizer, Settings, State};
+use dissensus_engine::{Dataset, Mode, Optimizer, Runner, Settings, State};
 use dissensus_geometry::GeometryError;
-use dissensus_geometry::curvature::{Dense, Operator};
+use dissensus_geometry::curvature::Operator;
+
+use dense::Dense;
 
 pub(crate) const PLAIN: Optimizer =
     Optimizer::Sgd { momentum: 0.0, nesterov: false, weight_decay: 0.0 };
@@ -43,7 +46,7 @@ pub(crate) fn with_spectrum(values: &[f64], seed: u64) -> Dense {
             a[j * n + i] = a[i * n + j];
         }
     }
-    Dense::new(n, a).unwrap()
+    Dense::new(n, a)
 }
 
 /// All eigenvalues in ascending order, by Jacobi's rotations: slow, simple, and no relative of
@@ -133,7 +136,7 @@ impl Tiny {
         let columns: Vec<f64> = (0..n).flat_map(|at| self.apply(&unit(at)).unwrap()).collect();
         // Symmetric to rounding; the mean of both halves is so exactly.
         let at = |i: usize| 0.5 * (columns[i] + columns[i % n * n + i / n]);
-        Dense::new(n, (0..n * n).map(at).collect()).unwrap()
+        Dense::new(n, (0..n * n).map(at).collect())
     }
 
     /// The gradient, with one parameter moved.
@@ -141,10 +144,10 @@ impl Tiny {
         let state = self.runner.current().clone();
         let mut moved = state.clone();
         moved.parameters[place] += by;
-        self.runner.set(moved).unwrap();
+        self.runner.restore(moved).unwrap();
         let targets = Targets::Distributions(&self.targets);
         let (_, gradient) = self.runner.mean_gradient(&self.rows, targets, Mode::Eval).unwrap();
-        self.runner.set(state).unwrap();
+        self.runner.restore(state).unwrap();
         gradient
     }
 }

@@ -69,19 +69,11 @@ impl HttpErrorKind {
 
 impl HttpError {
     pub(super) fn new(url: &str, error: &ureq::Error) -> Self {
-        Self { url: url.to_owned(), kind: kind(error) }
+        Self::of(url, kind(error))
     }
 
-    pub(super) fn bad_url(url: &str) -> Self {
-        Self { url: url.to_owned(), kind: HttpErrorKind::BadUrl }
-    }
-
-    pub(super) fn bad_header(url: &str, name: &str) -> Self {
-        Self { url: url.to_owned(), kind: HttpErrorKind::BadHeader(name.to_owned()) }
-    }
-
-    pub(super) fn too_many_redirects(url: &str, most: u32) -> Self {
-        Self { url: url.to_owned(), kind: HttpErrorKind::TooManyRedirects(most) }
+    pub(super) fn of(url: &str, kind: HttpErrorKind) -> Self {
+        Self { url: url.to_owned(), kind }
     }
 }
 

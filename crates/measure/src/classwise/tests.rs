@@ -5,7 +5,6 @@ use crate::{Settings, testing};
 ///
 /// ```python
 /// print(brier_parts(q[:, 2], p[:, 2], 15), ((q - p)[:, 2] ** 2).mean())
-/// print(p.mean(0), q.mean(0))
 /// ```
 #[test]
 fn as_numpy() {
@@ -15,12 +14,7 @@ fn as_numpy() {
     let parts = views[2].parts;
     let ours = [parts.reliability, parts.resolution, parts.uncertainty, parts.within];
     ours.into_iter().zip(BRIER_CLASS_2).for_each(|(ours, theirs)| near(ours, theirs));
-    near(views[2].brier, 0.04738170714028211);
-    for (view, (human, predicted)) in views.iter().zip(MEANS) {
-        near(view.mean_human, human);
-        near(view.mean_predicted, predicted);
-    }
-    near(views.iter().map(|view| view.majority).sum(), 1.0);
+    near(parts.total(), 0.04738170714028211);
 }
 
 #[test]
@@ -28,9 +22,6 @@ fn the_parts_add_up() {
     let judged = testing::judged();
     for bins in [1, 2, 15, 1000] {
         let scorer = Scorer::new(&judged, Settings { bins, clip: None }).unwrap();
-        for view in scorer.classes() {
-            assert!((view.parts.total() - view.brier).abs() < 1e-15, "{view:?}");
-        }
         let brier = (crate::metric("soft_brier").unwrap().compute)(&scorer).value.unwrap();
         assert!((scorer.brier_parts().unwrap().total() - brier).abs() < 1e-14);
     }
@@ -57,11 +48,3 @@ fn no_items_no_views() {
 
 const BRIER_CLASS_2: [f64; 4] =
     [0.006136180653259034, 0.027653533574729668, 0.06988920170135589, -0.0009901416396031367];
-
-const MEANS: [(f64, f64); 5] = [
-    (0.2009454877624382, 0.2061170741005461),
-    (0.20182521475342682, 0.1957334094428842),
-    (0.21966604569178103, 0.21373861175261188),
-    (0.19921449738342137, 0.19275137109853177),
-    (0.17834875440893241, 0.191659533605426),
-];

@@ -30,10 +30,8 @@ pub(super) const RESOLUTION: Metric = metric(
         short: "resolution",
         title: "resolution part of the soft Brier score",
         formula: "Σ_k Σ_b n_b/N (mean p_k in b − mean p_k)²",
-        unit: "squared probability",
         direction: Direction::Higher,
-        settings: SETTINGS,
-        reference: REFERENCE,
+        ..RELIABILITY.about
     },
     |scorer| part(scorer, |parts| parts.resolution),
 );
@@ -45,10 +43,8 @@ pub(super) const UNCERTAINTY: Metric = metric(
         title: "uncertainty part of the soft Brier score",
         formula: "Σ_k mean (p_k − mean p_k)²: the variance of the votes' shares, independent of \
                   the predictions",
-        unit: "squared probability",
         direction: Direction::Neither,
-        settings: SETTINGS,
-        reference: REFERENCE,
+        ..RELIABILITY.about
     },
     |scorer| part(scorer, |parts| parts.uncertainty),
 );
@@ -59,10 +55,8 @@ pub(super) const WITHIN: Metric = metric(
         short: "within bins",
         title: "within-bin part of the soft Brier score",
         formula: "Σ_k (variance of q_k within bins − 2 × covariance of q_k and p_k within bins)",
-        unit: "squared probability",
         direction: Direction::Neither,
-        settings: SETTINGS,
-        reference: REFERENCE,
+        ..RELIABILITY.about
     },
     |scorer| part(scorer, |parts| parts.within),
 );

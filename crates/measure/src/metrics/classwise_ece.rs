@@ -3,10 +3,6 @@
 use super::Metric;
 use crate::{About, Against, Direction, Note, Scorer, Value};
 
-const SETTINGS: &str = "bins (15 by default), of equal width for each class: bin b of B holds \
-                        [b/B, (b+1)/B), the last also 1";
-const REFERENCE: &str = "Kull et al., Beyond temperature scaling, NeurIPS 2019";
-
 pub(super) const MAJORITY: Metric = Metric {
     about: About {
         name: "classwise_ece",
@@ -16,8 +12,9 @@ pub(super) const MAJORITY: Metric = Metric {
                   bins b by q_k",
         unit: "probability",
         direction: Direction::Lower,
-        settings: SETTINGS,
-        reference: REFERENCE,
+        settings: "bins (15 by default), of equal width for each class: bin b of B holds [b/B, \
+                   (b+1)/B), the last also 1",
+        reference: "Kull et al., Beyond temperature scaling, NeurIPS 2019",
     },
     compute: |scorer| compute(scorer, Against::Majority),
     per_item: None,
@@ -29,13 +26,10 @@ pub(super) const HUMAN: Metric = Metric {
         short: "classwise ECE (human)",
         title: "classwise calibration error, against the human probability",
         formula: "mean over classes k of Σ_b n_b/N |mean q_k − mean p_k| over bins b by q_k",
-        unit: "probability",
-        direction: Direction::Lower,
-        settings: SETTINGS,
-        reference: REFERENCE,
+        ..MAJORITY.about
     },
     compute: |scorer| compute(scorer, Against::Human),
-    per_item: None,
+    ..MAJORITY
 };
 
 fn compute(scorer: &Scorer<'_>, against: Against) -> Value {

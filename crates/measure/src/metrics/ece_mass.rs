@@ -4,13 +4,6 @@ use super::Metric;
 use crate::reliability::{Binning, calibration_error};
 use crate::{About, Against, Direction, Note, Scorer, Value};
 
-const SETTINGS: &str = "bins (15 by default). Sorted confidences are cut as numpy.array_split \
-                        does; a cut never parts equal confidences, it moves up to the end of \
-                        their run";
-const REFERENCE: &str = "Nixon, Dusenberry, Zhang, Jerfel and Tran, Measuring calibration in deep \
-                         learning, CVPR Workshops 2019; on calibration to votes: Baan et al., \
-                         Stop measuring calibration when humans disagree, EMNLP 2022";
-
 pub(super) const MAJORITY: Metric = Metric {
     about: About {
         name: "ece_mass",
@@ -20,8 +13,11 @@ pub(super) const MAJORITY: Metric = Metric {
                   y for the predicted class: 1 where it is the majority label, else 0",
         unit: "probability",
         direction: Direction::Lower,
-        settings: SETTINGS,
-        reference: REFERENCE,
+        settings: "bins (15 by default). Sorted confidences are cut as numpy.array_split does; a \
+                   cut never parts equal confidences, it moves up to the end of their run",
+        reference: "Nixon, Dusenberry, Zhang, Jerfel and Tran, Measuring calibration in deep \
+                    learning, CVPR Workshops 2019; on calibration to votes: Baan et al., Stop \
+                    measuring calibration when humans disagree, EMNLP 2022",
     },
     compute: |scorer| compute(scorer, Against::Majority),
     per_item: None,
@@ -34,13 +30,10 @@ pub(super) const HUMAN: Metric = Metric {
         title: "expected calibration error, equal-mass bins, against the human probability",
         formula: "Σ_b n_b/N |mean f − mean y| over bins b of equally many items by f; f = max q, \
                   y for the predicted class: its share of the votes",
-        unit: "probability",
-        direction: Direction::Lower,
-        settings: SETTINGS,
-        reference: REFERENCE,
+        ..MAJORITY.about
     },
     compute: |scorer| compute(scorer, Against::Human),
-    per_item: None,
+    ..MAJORITY
 };
 
 fn compute(scorer: &Scorer<'_>, against: Against) -> Value {

@@ -4,11 +4,6 @@ use super::Metric;
 use crate::reliability::{Binning, calibration_error};
 use crate::{About, Against, Direction, Note, Scorer, Value};
 
-const SETTINGS: &str = "bins (15 by default). Bin b of B holds [b/B, (b+1)/B), the last also 1";
-const REFERENCE: &str = "Guo, Pleiss, Sun and Weinberger, On calibration of modern neural \
-                         networks, ICML 2017; on calibration to votes: Baan et al., Stop \
-                         measuring calibration when humans disagree, EMNLP 2022";
-
 pub(super) const MAJORITY: Metric = Metric {
     about: About {
         name: "ece_width",
@@ -18,8 +13,10 @@ pub(super) const MAJORITY: Metric = Metric {
                   q, y for the predicted class: 1 where it is the majority label, else 0",
         unit: "probability",
         direction: Direction::Lower,
-        settings: SETTINGS,
-        reference: REFERENCE,
+        settings: "bins (15 by default). Bin b of B holds [b/B, (b+1)/B), the last also 1",
+        reference: "Guo, Pleiss, Sun and Weinberger, On calibration of modern neural networks, \
+                    ICML 2017; on calibration to votes: Baan et al., Stop measuring calibration \
+                    when humans disagree, EMNLP 2022",
     },
     compute: |scorer| compute(scorer, Against::Majority),
     per_item: None,
@@ -32,13 +29,10 @@ pub(super) const HUMAN: Metric = Metric {
         title: "expected calibration error, equal-width bins, against the human probability",
         formula: "Σ_b n_b/N |mean f − mean y| over bins b of [0, 1] of equal width by f; f = max \
                   q, y for the predicted class: its share of the votes",
-        unit: "probability",
-        direction: Direction::Lower,
-        settings: SETTINGS,
-        reference: REFERENCE,
+        ..MAJORITY.about
     },
     compute: |scorer| compute(scorer, Against::Human),
-    per_item: None,
+    ..MAJORITY
 };
 
 fn compute(scorer: &Scorer<'_>, against: Against) -> Value {

@@ -3,11 +3,6 @@
 use super::Metric;
 use crate::{About, Against, Direction, Note, Scorer, Value};
 
-const SETTINGS: &str =
-    "none. Discretized as relplot 1.0.3 does; the bandwidth is found to 1/1024, not below 0.001";
-const REFERENCE: &str = "Błasiok and Nakkiran, Smooth ECE: principled reliability diagrams via \
-                         kernel smoothing, ICLR 2024";
-
 pub(super) const MAJORITY: Metric = Metric {
     about: About {
         name: "smooth_ece",
@@ -18,8 +13,10 @@ pub(super) const MAJORITY: Metric = Metric {
                   it is the majority label, else 0",
         unit: "probability",
         direction: Direction::Lower,
-        settings: SETTINGS,
-        reference: REFERENCE,
+        settings: "none. Discretized as relplot 1.0.3 does; the bandwidth is found to 1/1024, \
+                   not below 0.001",
+        reference: "Błasiok and Nakkiran, Smooth ECE: principled reliability diagrams via kernel \
+                    smoothing, ICLR 2024",
     },
     compute: |scorer| compute(scorer, Against::Majority),
     per_item: None,
@@ -33,13 +30,10 @@ pub(super) const HUMAN: Metric = Metric {
         formula: "∫ |Σ_i K(t, f_i)(f_i − y_i)| dt / N, K a Gaussian reflected at 0 and 1 with the \
                   bandwidth that equals the result; f = max q, y for the predicted class: its \
                   share of the votes",
-        unit: "probability",
-        direction: Direction::Lower,
-        settings: SETTINGS,
-        reference: REFERENCE,
+        ..MAJORITY.about
     },
     compute: |scorer| compute(scorer, Against::Human),
-    per_item: None,
+    ..MAJORITY
 };
 
 fn compute(scorer: &Scorer<'_>, against: Against) -> Value {

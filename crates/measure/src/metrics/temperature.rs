@@ -33,11 +33,10 @@ pub(super) const NLL: Metric = Metric {
                   Σ_j q_j^(1/T)",
         unit: "nats",
         direction: Direction::Lower,
-        settings: SETTINGS,
-        reference: REFERENCE,
+        ..TEMPERATURE.about
     },
     compute: |scorer| compute(scorer, |tempered| tempered.nll),
-    per_item: None,
+    ..TEMPERATURE
 };
 
 fn compute(scorer: &Scorer<'_>, of: fn(Tempered) -> f64) -> Value {

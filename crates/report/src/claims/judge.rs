@@ -125,20 +125,15 @@ fn unfinished(spec: &ClaimSpec, book: &Book) -> Option<String> {
 
 /// A cell in words; what all cells of the claim share is left out.
 fn named(spec: &ClaimSpec, book: &Book, at: &CellKey, arm: &str) -> String {
-    let title = |arm: &str| {
-        let known = book.arms.iter().find(|one| one.name == arm && !one.title.is_empty());
-        known.map_or(arm, |known| &known.title).to_owned()
-    };
     let mut parts = Vec::new();
     if !arm.is_empty() {
-        parts.push(title(arm));
+        parts.push(book.arm_title(arm).to_owned());
     }
     if book.datasets.len() > 1 && spec.datasets.len() != 1 {
         parts.push(at.dataset.clone());
     }
     if spec.metrics.len() > 1 {
-        let known = book.metrics.iter().find(|metric| metric.name == at.metric);
-        parts.push(known.map_or(&at.metric, |known| &known.title).clone());
+        parts.push(book.metric_title(&at.metric).to_owned());
     }
     if spec.ks.len() > 1 {
         parts.push(crate::tables::words::votes_title(at.k));
@@ -150,7 +145,7 @@ fn named(spec: &ClaimSpec, book: &Book, at: &CellKey, arm: &str) -> String {
 }
 
 fn digits(book: &Book, metric: &str) -> usize {
-    book.metrics.iter().find(|one| one.name == metric).map_or(4, |one| one.digits)
+    book.metric(metric).map_or(4, |one| one.digits)
 }
 
 /// `below` and `above` another arm.

@@ -3,114 +3,40 @@
 
 use std::collections::BTreeMap;
 
-use super::figure::Figure;
-use super::key::{Key, present};
+use super::figure::Drawn;
+use super::key::Key;
 use super::kind::{Kind, Names, Setting};
-use super::look::Form;
 use super::panel::{Axis, Layer, Mark, Panel, Series};
 use super::scale::{Scale, short};
 use super::scope::{Cell, Scope, joined, k_text, kept};
-use super::sheet::{DOUBLE, SINGLE, Sample, Sheet};
+use super::sheet::{Sample, Sheet};
 use crate::ReportError;
 use crate::book::{Book, Curve};
 use crate::csv::{Csv, number};
 
-/// Training curves.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Curves {
-    /// One for each column, data set and number of votes.
-    pub panels: Vec<CurvesPanel>,
-    /// Below the axis.
-    pub x_title: String,
-    /// Beside the other; empty where the panels' titles say it.
-    pub y_title: String,
-    /// Whether the axis across is logarithmic.
-    pub log_x: bool,
-    /// Whether they are over epochs.
-    pub is_history: bool,
-}
-
-/// One column.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct CurvesPanel {
-    /// The column of the history.
-    pub column: String,
-    /// The data set.
-    pub dataset: String,
-    /// Votes per item; `None` for all.
-    pub k: Option<u32>,
-    /// Above the panel.
-    pub title: String,
-    /// The arms that have values.
-    pub curves: Vec<CurveOf>,
-}
-
-/// An arm.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct CurveOf {
-    /// Which one.
-    pub key: Key,
-    /// The epochs that any seed has a value of.
-    pub epochs: Vec<CurvePoint>,
-}
-
-/// An epoch, or a point of another line.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct CurvePoint {
-    /// Where it stands; epochs count from 1.
-    pub x: f64,
-    /// The mean over seeds.
-    pub mean: f64,
-    /// The smallest value.
-    pub low: f64,
-    /// The largest.
-    pub high: f64,
-    /// How many seeds.
-    pub n: usize,
-}
-
-impl Kind for Curves {
-    const SETTINGS: &'static [Setting] = &[
+pub(super) const KIND: Kind = Kind {
+    name: "curves",
+    settings: &[
         Setting::new("metrics", Names::HistoryColumn),
         Setting::plain("x_title"),
         Setting::plain("y_title"),
         Setting::plain("log_x"),
-    ];
+    ],
+    prepare,
+};
 
-    fn prepare(scope: &Scope<'_>) -> Result<(Self, String), ReportError> {
-        prepare(scope)
-    }
-
-    fn csv(&self) -> String {
-        let place = if self.is_history { "epoch" } else { "x" };
-        let header = ["column", "dataset", "k", "arm", place, "mean", "low", "high", "n"];
-        let mut csv = Csv::new(&header);
-        for panel in &self.panels {
-            for curve in &panel.curves {
-                for CurvePoint { x, mean, low, high, n } in &curve.epochs {
-                    csv.row(&[
-                        &panel.column,
-                        &panel.dataset,
-                        &k_text(panel.k),
-                        &curve.key.name,
-                        &number(*x),
-                        &number(*mean),
-                        &number(*low),
-                        &number(*high),
-                        &n.to_string(),
-                    ]);
-                }
-            }
-        }
-        csv.finish()
-    }
-
-    fn svg(&self, figure: &Figure, form: Form) -> String {
-        self.sheet(&figure.arms).svg(&figure.title, &figure.note, form)
-    }
+/// An epoch, or a point of another line: its place (epochs count from 1), and the mean, the
+/// smallest and the largest of the values of so many seeds.
+#[derive(Clone, Copy)]
+struct Point {
+    x: f64,
+    mean: f64,
+    low: f64,
+    high: f64,
+    n: usize,
 }
 
-fn prepare(scope: &Scope<'_>) -> Result<(Curves, String), ReportError> {
+fn prepare(scope: &Scope<'_>) -> Result<Drawn, ReportError> {
     let spec = scope.spec;
     let mut columns: Vec<String> = Vec::new();
     // Lines that are no history are drawn where they are asked for.
@@ -128,8 +54,14 @@ fn prepare(scope: &Scope<'_>) -> Result<(Curves, String), ReportError> {
     let fits = |curve: &&Curve| scope.keeps_run(&curve.of) && columns.contains(&curve.column);
     let found: Vec<&Curve> = scope.book.curves.iter().filter(fits).collect();
     let cells = scope.cells(found.iter().map(|c| (c.of.dataset.as_str(), c.of.k)));
-    let mut panels = Vec::new();
-    let mut uneven = false;
+    let is_history = found.iter().all(|curve| curve.x.is_empty());
+    let own = if is_history { "epoch" } else { "x" };
+    let x_title = spec.x_title.as_deref().unwrap_or(own);
+    // One column need not be said above every panel.
+    let alone = columns.first().filter(|_| columns.len() == 1 && cells.len() > 1);
+    let y_title = spec.y_title.as_ref().or(alone).cloned().unwrap_or_default();
+    let mut csv = Csv::new(&["column", "dataset", "k", "arm", own, "mean", "low", "high", "n"]);
+    let (mut panels, mut seen, mut uneven) = (Vec::new(), Vec::new(), false);
     // A row of panels for each column of the history, so that data sets stand beside each other.
     for column in &columns {
         for Cell { dataset, k, title } in &cells {
@@ -142,37 +74,63 @@ fn prepare(scope: &Scope<'_>) -> Result<(Curves, String), ReportError> {
                         seeds.entry(of.seed).or_insert(curve);
                     }
                 }
-                let epochs = epochs(seeds.values().copied());
-                uneven |= epochs.iter().any(|epoch| epoch.n < seeds.len());
-                if !epochs.is_empty() {
-                    curves.push(CurveOf { key: key.clone(), epochs });
+                let points = points(seeds.values().copied());
+                uneven |= points.iter().any(|point| point.n < seeds.len());
+                for Point { x, mean, low, high, n } in &points {
+                    let (k, n) = (k_text(*k), n.to_string());
+                    let [x, mean, low, high] = [x, mean, low, high].map(|value| number(*value));
+                    csv.row(&[column, dataset, &k, &key.name, &x, &mean, &low, &high, &n]);
+                }
+                if !points.is_empty() {
+                    seen.push(key);
+                    curves.push((key, points));
                 }
             }
             let title = match title.is_empty() || columns.len() > 1 {
                 true => joined(&[title, &in_words(scope.book, column)]),
                 false => title.clone(),
             };
-            let (column, dataset, k) = (column.clone(), dataset.clone(), *k);
-            panels.push(CurvesPanel { column, dataset, k, title, curves });
+            let all = || curves.iter().flat_map(|(_, points)| points);
+            let x = Axis::new(Scale::around(all().map(|e| e.x), spec.log_x), x_title);
+            let x = Axis { whole: is_history, ..x };
+            let y = Scale::around(all().flat_map(|e| [e.low, e.high]), false);
+            let place = if is_history { "epoch" } else { x_title };
+            let count = curves.len();
+            let series = curves.iter().enumerate();
+            let series = series.map(|(at, (key, points))| line(key, points, place, (at, count)));
+            panels.push(Panel::new(title, x, Axis::new(y, &y_title), series.collect()));
         }
     }
-    let is_history = found.iter().all(|curve| curve.x.is_empty());
-    let own = if is_history { "epoch" } else { "x" };
-    let x_title = spec.x_title.clone().unwrap_or_else(|| own.to_owned());
-    // One column need not be said above every panel.
-    let alone = columns.first().filter(|_| columns.len() == 1 && cells.len() > 1);
-    let y_title = spec.y_title.as_ref().or(alone).cloned().unwrap_or_default();
     let mut note = "Means over seeds; bands reach from the lowest to the highest.".to_owned();
     if uneven {
         note += " Each epoch averages the seeds that have a value for it.";
     }
-    Ok((Curves { panels, x_title, y_title, log_x: spec.log_x, is_history }, note))
+    let legend = scope.present(seen.into_iter());
+    Ok(Drawn::new(csv, Sheet::of(panels, legend, Sample::Line), note))
+}
+
+/// A line with its band, the line `at` of so many.
+fn line(key: &Key, points: &[Point], place: &str, (at, count): (usize, usize)) -> Series {
+    let band = points.iter().filter(|e| e.n > 1);
+    let band: Vec<_> = band.map(|e| (e.x, e.low, e.high)).collect();
+    let way = points.iter().map(|e| (e.x, e.mean)).collect();
+    // A few markers tell lines apart without colour, and not at the same epochs.
+    let step = points.len().div_ceil(6).max(1);
+    let first = (step * at / count).min(points.len().saturating_sub(1));
+    let mark = |e: &Point| {
+        let seeds = if e.n == 1 { "1 seed".to_owned() } else { format!("{} seeds", e.n) };
+        let tip = format!("{}, {place} {}: {} ({seeds})", key.title, e.x, short(e.mean));
+        Mark { x: e.x, y: e.mean, tip }
+    };
+    let marks = points.iter().skip(first).step_by(step).map(mark).collect();
+    let band = (band.len() > 1).then_some(Layer::Band(band));
+    let rest = [Layer::Line(way, key.title.clone()), Layer::Marks(marks, 2.2)];
+    Series::new(key, band.into_iter().chain(rest).collect())
 }
 
 /// A column's name for people, where it is that of a metric, or of a metric on a part of the data.
 fn in_words(book: &Book, column: &str) -> String {
-    let titled =
-        |name: &str| book.metrics.iter().find(|one| one.name == name).map(|one| &one.title);
+    let titled = |name: &str| book.metric(name).map(|one| &one.title);
     match (titled(column), column.split_once('.')) {
         (Some(title), _) => title.clone(),
         (None, Some((part, name))) => {
@@ -183,7 +141,7 @@ fn in_words(book: &Book, column: &str) -> String {
     }
 }
 
-fn epochs<'a>(seeds: impl Iterator<Item = &'a Curve> + Clone) -> Vec<CurvePoint> {
+fn points<'a>(seeds: impl Iterator<Item = &'a Curve> + Clone) -> Vec<Point> {
     let longest = seeds.clone().map(|curve| curve.values.len()).max().unwrap_or(0);
     let point = |epoch: usize| {
         let values = seeds.clone().filter_map(|s| s.values.get(epoch).copied());
@@ -195,52 +153,7 @@ fn epochs<'a>(seeds: impl Iterator<Item = &'a Curve> + Clone) -> Vec<CurvePoint>
         // Lines of one kind stand at the same places.
         let x = seeds.clone().find_map(|s| s.x.get(epoch).copied());
         let x = x.unwrap_or((epoch + 1) as f64);
-        (n > 0).then_some(CurvePoint { x, mean, low, high, n })
+        (n > 0).then_some(Point { x, mean, low, high, n })
     };
     (0..longest).filter_map(point).collect()
-}
-
-impl Curves {
-    fn sheet(&self, arms: &[Key]) -> Sheet {
-        let curves = self.panels.iter().flat_map(|p| &p.curves);
-        let legend = present(arms, curves.map(|curve| &curve.key));
-        let panels: Vec<Panel> = self.panels.iter().map(|panel| self.panel(panel)).collect();
-        let width = if panels.len() == 1 { SINGLE } else { DOUBLE };
-        Sheet { width, panels, legend, sample: Sample::Line, columns: 3, aspect: 0.75 }
-    }
-
-    fn panel(&self, panel: &CurvesPanel) -> Panel {
-        let epochs = || panel.curves.iter().flat_map(|curve| &curve.epochs);
-        let x = Scale::around(epochs().map(|e| e.x), self.log_x);
-        let y = Scale::around(epochs().flat_map(|e| [e.low, e.high]), false);
-        let count = panel.curves.len().max(1);
-        let series = panel.curves.iter().enumerate().map(|(place, curve)| {
-            let all = &curve.epochs;
-            let band = all.iter().filter(|e| e.n > 1);
-            let band: Vec<_> = band.map(|e| (e.x, e.low, e.high)).collect();
-            let way = all.iter().map(|e| (e.x, e.mean)).collect();
-            // A few markers tell lines apart without colour, and not at the same epochs.
-            let step = all.len().div_ceil(6).max(1);
-            let first = (step * place / count).min(all.len().saturating_sub(1));
-            let mark = |e: &CurvePoint| {
-                let seeds = if e.n == 1 { "1 seed".to_owned() } else { format!("{} seeds", e.n) };
-                let place = if self.is_history { "epoch" } else { &self.x_title };
-                let tip =
-                    format!("{}, {place} {}: {} ({seeds})", curve.key.title, e.x, short(e.mean));
-                Mark { x: e.x, y: e.mean, tip }
-            };
-            let marks = all.iter().skip(first).step_by(step).map(mark).collect();
-            let mut layers = Vec::new();
-            if band.len() > 1 {
-                layers.push(Layer::Band(band));
-            }
-            layers.push(Layer::Line(way, curve.key.title.clone()));
-            layers.push(Layer::Marks(marks, 2.2));
-            Series { key: curve.key.clone(), dodge: 0.0, layers }
-        });
-        let series = series.collect();
-        let x = Axis { whole: self.is_history, ..Axis::new(x, &self.x_title) };
-        let y = Axis::new(y, &self.y_title);
-        Panel { title: panel.title.clone(), x, y, guides: Vec::new(), series }
-    }
 }

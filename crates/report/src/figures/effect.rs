@@ -11,14 +11,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use dissensus_stats::correlation::{CorrelationSettings, spearman};
 
 use super::estimate::{Estimate, mean};
-use super::figure::Figure;
-use super::key::{Key, present};
+use super::figure::Drawn;
+use super::key::Key;
 use super::kind::{Kind, Names, Setting};
-use super::look::Form;
-use super::panel::{Axis, Guide, GuideKind, Layer, Mark, Panel, Series};
+use super::panel::{Axis, Guide, GuideKind, Panel, Series};
 use super::scale::{Scale, fixed, short, thousands};
 use super::scope::{Cell, Scope, k_text, values};
-use super::sheet::{DOUBLE, SINGLE, Sample, Sheet};
+use super::sheet::{Sample, Sheet};
 use crate::ReportError;
 use crate::book::ItemNumbers;
 use crate::csv::{Csv, number};
@@ -28,65 +27,9 @@ const BINS: usize = 8;
 /// Seeds from which an interval is over seeds.
 const SEEDS: usize = 3;
 
-/// Means in bins.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Effect {
-    /// One for each data set and number of votes.
-    pub panels: Vec<EffectPanel>,
-    /// Below the axis.
-    pub x_title: String,
-    /// Beside the other.
-    pub y_title: String,
-    /// The arm that is taken from the others.
-    pub against: Option<String>,
-    /// Whether intervals are over seeds, and not over items.
-    pub over_seeds: bool,
-    /// Whether the axis across is logarithmic.
-    pub log_x: bool,
-}
-
-/// One data set and number of votes.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct EffectPanel {
-    /// The data set.
-    pub dataset: String,
-    /// Votes per item; `None` for all.
-    pub k: Option<u32>,
-    /// Above the panel.
-    pub title: String,
-    /// The arms that have items.
-    pub series: Vec<EffectSeries>,
-}
-
-/// An arm.
-#[derive(Clone, Debug, PartialEq)]
-pub struct EffectSeries {
-    /// Which one.
-    pub key: Key,
-    /// Its bins.
-    pub bins: Vec<EffectBin>,
-}
-
-/// A bin.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct EffectBin {
-    /// The smallest x in it.
-    pub from: f64,
-    /// The largest.
-    pub to: f64,
-    /// The mean x.
-    pub x: f64,
-    /// How many items of this arm.
-    pub items: usize,
-    /// The mean of y.
-    pub y: Estimate,
-}
-
-/// y by item, one map for each seed.
-type BySeed<'a> = BTreeMap<u64, HashMap<&'a str, f64>>;
-
-impl Kind for Effect {
-    const SETTINGS: &'static [Setting] = &[
+pub(super) const KIND: Kind = Kind {
+    name: "effect",
+    settings: &[
         Setting::new("x", Names::ItemColumn),
         Setting::new("y", Names::ItemColumn),
         Setting::new("against", Names::Arm),
@@ -94,58 +37,32 @@ impl Kind for Effect {
         Setting::plain("x_title"),
         Setting::plain("y_title"),
         Setting::plain("log_x"),
-    ];
+    ],
+    prepare,
+};
 
-    fn prepare(scope: &Scope<'_>) -> Result<(Self, String), ReportError> {
-        prepare(scope)
-    }
-
-    fn csv(&self) -> String {
-        let header = [
-            "dataset", "k", "arm", "against", "bin", "x_from", "x_to", "x_mean", "items", "y_mean",
-            "low", "high", "n", "over",
-        ];
-        let mut csv = Csv::new(&header);
-        for panel in &self.panels {
-            for series in &panel.series {
-                for (i, bin) in series.bins.iter().enumerate() {
-                    csv.row(&[
-                        &panel.dataset,
-                        &k_text(panel.k),
-                        &series.key.name,
-                        self.against.as_deref().unwrap_or_default(),
-                        &(i + 1).to_string(),
-                        &number(bin.from),
-                        &number(bin.to),
-                        &number(bin.x),
-                        &bin.items.to_string(),
-                        &number(bin.y.mean),
-                        &number(bin.y.low),
-                        &number(bin.y.high),
-                        &bin.y.n.to_string(),
-                        if self.over_seeds { "seeds" } else { "items" },
-                    ]);
-                }
-            }
-        }
-        csv.finish()
-    }
-
-    fn svg(&self, figure: &Figure, form: Form) -> String {
-        self.sheet(&figure.arms).svg(&figure.title, &figure.note, form)
-    }
+/// A bin.
+struct Bin {
+    /// The smallest x in it.
+    from: f64,
+    /// The largest.
+    to: f64,
+    /// The mean x.
+    x: f64,
+    /// How many items of this arm.
+    items: usize,
+    /// The mean of y.
+    y: Estimate,
 }
 
-fn prepare(scope: &Scope<'_>) -> Result<(Effect, String), ReportError> {
+/// y by item, one map for each seed.
+type BySeed<'a> = BTreeMap<u64, HashMap<&'a str, f64>>;
+
+fn prepare(scope: &Scope<'_>) -> Result<Drawn, ReportError> {
     let spec = scope.spec;
     scope.column("x", &spec.x)?;
     scope.column("y", &spec.y)?;
-    if let Some(arm) = &spec.against {
-        let known = scope.book.arms.iter().map(|arm| arm.name.as_str());
-        if !known.clone().any(|name| name == arm) {
-            return Err(ReportError::unknown(scope.place.clone(), "arm", arm, known));
-        }
-    }
+    let against = spec.against.as_deref().map(|arm| scope.arm(arm)).transpose()?;
     let cells = scope.item_cells();
     let arms: Vec<&Key> =
         scope.arms.iter().filter(|key| Some(&key.name) != spec.against.as_ref()).collect();
@@ -155,39 +72,41 @@ fn prepare(scope: &Scope<'_>) -> Result<(Effect, String), ReportError> {
         .collect();
     let seeds = found.iter().flatten().map(|(_, seeds)| seeds.len()).filter(|n| *n > 0);
     let over_seeds = seeds.min().is_some_and(|least| least >= SEEDS);
+    let over = if over_seeds { "seeds" } else { "items" };
     let count = spec.count.unwrap_or(BINS).clamp(1, 1000);
+    let mut csv = Csv::new(&[
+        "dataset", "k", "arm", "against", "bin", "x_from", "x_to", "x_mean", "items", "y_mean",
+        "low", "high", "n", "over",
+    ]);
     let (mut panels, mut ranks) = (Vec::new(), Vec::new());
-    for (cell, found) in cells.iter().zip(found) {
-        for (key, seeds) in found.iter().filter(|_| spec.against.is_some()) {
+    for (cell, found) in cells.iter().zip(&found) {
+        for (key, seeds) in found.iter().filter(|_| against.is_some()) {
             ranks.extend(correlations(scope, cell, &key.name, seeds));
         }
-        let bins = bins(scope, cell, &found, count);
-        let series = found.iter().filter_map(|(key, seeds)| {
-            let bin = |bin: &Vec<(&str, f64)>| fill(bin, seeds, over_seeds);
-            let bins: Vec<EffectBin> = bins.iter().filter_map(bin).collect();
-            (!bins.is_empty()).then(|| EffectSeries { key: (*key).clone(), bins })
-        });
-        let series = series.collect();
-        let Cell { dataset, k, title } = cell.clone();
-        panels.push(EffectPanel { dataset, k, title, series });
+        let bins = bins(scope, cell, found, count);
+        let mut series = Vec::new();
+        for (key, seeds) in found {
+            let bins: Vec<Bin> =
+                bins.iter().filter_map(|bin| fill(bin, seeds, over_seeds)).collect();
+            for (i, bin) in bins.iter().enumerate() {
+                let against = spec.against.clone().unwrap_or_default();
+                let of = [cell.dataset.clone(), k_text(cell.k), key.name.clone(), against];
+                let place = [(i + 1).to_string(), number(bin.from), number(bin.to), number(bin.x)];
+                let row = of.into_iter().chain(place).chain([bin.items.to_string()]);
+                csv.row_of(row.chain(bin.y.fields()).chain([over.to_owned()]));
+            }
+            if !bins.is_empty() {
+                series.push((*key, bins));
+            }
+        }
+        panels.push((cell, series));
     }
-    let y_title = match (&spec.y_title, &spec.against) {
+    let y_title = match (&spec.y_title, against) {
         (None, Some(arm)) => {
-            let against = scope.book.arms.iter().find(|a| a.name == *arm);
-            let title = against.map(|a| a.title.as_str()).filter(|title| !title.is_empty());
-            format!("{} minus {}", scope.column_title(None, &spec.y), title.unwrap_or(arm))
+            format!("{} minus {}", scope.column_title(None, &spec.y), arm.title)
         }
         (given, _) => scope.column_title(given.as_ref(), &spec.y),
     };
-    let effect = Effect {
-        panels,
-        x_title: scope.column_title(spec.x_title.as_ref(), &spec.x),
-        y_title,
-        against: spec.against.clone(),
-        over_seeds,
-        log_x: spec.log_x,
-    };
-    let over = if over_seeds { "seeds" } else { "items" };
     let mut note = format!(
         "Items in bins of equal count (equal values stay together); means with 95 % t intervals \
          over {over}."
@@ -197,7 +116,44 @@ fn prepare(scope: &Scope<'_>) -> Result<(Effect, String), ReportError> {
         let (low, high) = (fixed(low, 2), fixed(high, 2));
         note += &format!(" Spearman’s ρ of both over the items of a seed: {low} to {high}.");
     }
-    Ok((effect, note))
+    let legend = scope.present(panels.iter().flat_map(|(_, all)| all.iter().map(|one| one.0)));
+    let unit = if over_seeds { "seed" } else { "item" };
+    let drawn = panels.iter().map(|(cell, all)| {
+        let panel = panel(scope, all, &y_title, unit, &legend);
+        Panel { title: cell.title.clone(), ..panel }
+    });
+    let drawn = drawn.collect();
+    Ok(Drawn::new(csv, Sheet::of(drawn, legend, Sample::Line), note))
+}
+
+fn panel(
+    scope: &Scope<'_>,
+    all: &[(&Key, Vec<Bin>)],
+    y_title: &str,
+    unit: &str,
+    legend: &[Key],
+) -> Panel {
+    let spec = scope.spec;
+    let bins = || all.iter().flat_map(|(_, bins)| bins);
+    let x = Scale::around(bins().map(|bin| bin.x), spec.log_x);
+    let mut y = Scale::around(bins().flat_map(|bin| bin.y.reach()), false);
+    let mut guides = Vec::new();
+    if spec.against.is_some() {
+        y = y.with(0.0);
+        guides.push(Guide::new((x.from, 0.0), (x.to, 0.0), GuideKind::Plain));
+    }
+    let digits = super::scale::digits(y);
+    let series = all.iter().map(|(key, bins)| {
+        let mean = |bin: &Bin| {
+            let range = format!("{} to {}", short(bin.from), short(bin.to));
+            let (items, y) = (thousands(bin.items), bin.y.words(digits, unit));
+            (bin.x, bin.y, format!("{}, {range} ({items} items): {y}", key.title))
+        };
+        Series::of_means(key, legend, bins.iter().map(mean).collect())
+    });
+    let series = series.collect();
+    let x = Axis::new(x, &scope.column_title(spec.x_title.as_ref(), &spec.x));
+    Panel { guides, ..Panel::new("", x, Axis::new(y, y_title), series) }
 }
 
 /// Spearman's correlation of x and y over the items of each seed.
@@ -289,7 +245,7 @@ fn equal_count<'a>(items: &[(&'a str, f64)], count: usize) -> Vec<Vec<(&'a str, 
 }
 
 /// What an arm has in a bin.
-fn fill(bin: &[(&str, f64)], seeds: &BySeed<'_>, over_seeds: bool) -> Option<EffectBin> {
+fn fill(bin: &[(&str, f64)], seeds: &BySeed<'_>, over_seeds: bool) -> Option<Bin> {
     let of =
         |id: &str| seeds.values().filter_map(|items| items.get(id).copied()).collect::<Vec<_>>();
     let items = bin.iter().filter(|(id, _)| !of(id).is_empty()).count();
@@ -302,55 +258,7 @@ fn fill(bin: &[(&str, f64)], seeds: &BySeed<'_>, over_seeds: bool) -> Option<Eff
         Estimate::of(bin.iter().filter_map(|(id, _)| mean(of(id))))
     };
     let (from, to) = (bin.first()?.1, bin.last()?.1);
-    Some(EffectBin { from, to, x: mean(bin.iter().map(|item| item.1))?, items, y: y? })
-}
-
-impl Effect {
-    fn sheet(&self, arms: &[Key]) -> Sheet {
-        let series = self.panels.iter().flat_map(|p| &p.series);
-        let legend = present(arms, series.map(|series| &series.key));
-        let panels: Vec<Panel> = self.panels.iter().map(|p| self.panel(p, &legend)).collect();
-        let width = if panels.len() == 1 { SINGLE } else { DOUBLE };
-        Sheet { width, panels, legend, sample: Sample::Line, columns: 3, aspect: 0.75 }
-    }
-
-    fn panel(&self, panel: &EffectPanel, legend: &[Key]) -> Panel {
-        let bins = || panel.series.iter().flat_map(|series| &series.bins);
-        let x = Scale::around(bins().map(|bin| bin.x), self.log_x);
-        let mut y = Scale::around(bins().flat_map(|bin| bin.y.reach()), false);
-        let mut guides = Vec::new();
-        if self.against.is_some() {
-            y = y.with(0.0);
-            let (from, to) = ((x.from, 0.0), (x.to, 0.0));
-            guides.push(Guide { from, to, kind: GuideKind::Plain, word: String::new() });
-        }
-        let digits = super::scale::digits(y);
-        let unit = if self.over_seeds { "seed" } else { "item" };
-        let middle = (legend.len() as f64 - 1.0) / 2.0;
-        let apart = 1.1f64.min(6.0 / legend.len().max(1) as f64);
-        let series = panel.series.iter().map(|series| {
-            let slot = legend.iter().position(|key| *key == series.key).unwrap_or(0);
-            let way = series.bins.iter().map(|bin| (bin.x, bin.y.mean)).collect();
-            let bars = series.bins.iter();
-            let bars = bars.filter_map(|bin| Some((bin.x, bin.y.low?, bin.y.high?))).collect();
-            let mark = |bin: &EffectBin| {
-                let range = format!("{} to {}", short(bin.from), short(bin.to));
-                let (items, y) = (thousands(bin.items), bin.y.words(digits, unit));
-                let tip = format!("{}, {range} ({items} items): {y}", series.key.title);
-                Mark { x: bin.x, y: bin.y.mean, tip }
-            };
-            let marks = series.bins.iter().map(mark).collect();
-            let layers = vec![
-                Layer::Intervals(bars),
-                Layer::Line(way, series.key.title.clone()),
-                Layer::Marks(marks, 2.5),
-            ];
-            Series { key: series.key.clone(), dodge: (slot as f64 - middle) * apart, layers }
-        });
-        let series = series.collect();
-        let (x, y) = (Axis::new(x, &self.x_title), Axis::new(y, &self.y_title));
-        Panel { title: panel.title.clone(), x, y, guides, series }
-    }
+    Some(Bin { from, to, x: mean(bin.iter().map(|item| item.1))?, items, y: y? })
 }
 
 #[cfg(test)]

@@ -3,6 +3,10 @@
 use dissensus_stats::effect::mean_difference;
 
 use super::scale::fixed;
+use crate::csv::number;
+
+/// How estimates over seeds are made.
+pub(super) const NOTE: &str = "Means with 95 % t intervals over seeds";
 
 /// A mean, and its 95 % t interval where there are two values or more.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,6 +32,16 @@ impl Estimate {
     /// Both ends and the mean, as an axis must show them.
     pub(super) fn reach(&self) -> impl Iterator<Item = f64> + use<> {
         [Some(self.mean), self.low, self.high].into_iter().flatten()
+    }
+
+    /// Both ends of the interval, where there is one.
+    pub(super) fn interval(&self) -> Option<(f64, f64)> {
+        self.low.zip(self.high)
+    }
+
+    /// For a row of CSV: mean, low, high, n.
+    pub(super) fn fields(&self) -> [String; 4] {
+        [number(self.mean), number(self.low), number(self.high), self.n.to_string()]
     }
 
     /// In words: `0.5027 ± 0.0126 (5 seeds)`.

@@ -1,103 +1,41 @@
 //! Histograms: the share of values in bins of equal width, one outline for each arm; bars where
 //! there is only one, and for people, behind the arms.
 
-use super::figure::Figure;
+use super::figure::{Drawn, Figure};
 use super::key::{Key, present};
 use super::kind::{Kind, Names, Setting};
-use super::look::Form;
 use super::panel::{Axis, Guide, GuideKind, Layer, Panel, Series};
 use super::scale::{Scale, short, thousands};
 use super::scope::{Cell, Scope, k_text, values};
-use super::sheet::{DOUBLE, SINGLE, Sample, Sheet};
+use super::sheet::{DOUBLE, Sample, Sheet};
 use crate::ReportError;
 use crate::csv::{Csv, number};
 
 /// Bins where the spec does not say how many.
 const BINS: usize = 20;
 
-/// Histograms.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Histogram {
-    /// One for each data set and number of votes.
-    pub panels: Vec<HistogramPanel>,
-    /// Below the axis.
-    pub x_title: String,
-    /// Beside the other.
-    pub y_title: String,
-    /// Whether counts are drawn, and not shares.
-    pub counts: bool,
-}
-
-/// One data set and number of votes.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct HistogramPanel {
-    /// The data set.
-    pub dataset: String,
-    /// Votes per item; `None` for all.
-    pub k: Option<u32>,
-    /// Above the panel.
-    pub title: String,
-    /// The first bin's lower edge.
-    pub from: f64,
-    /// The last bin's upper edge.
-    pub to: f64,
-    /// The arms that have values.
-    pub series: Vec<HistogramSeries>,
-    /// A value to mark, with its name.
-    pub mark: Option<(f64, String)>,
-}
-
-/// An arm.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct HistogramSeries {
-    /// Which one.
-    pub key: Key,
-    /// How many values fell into each bin, over all seeds.
-    pub counts: Vec<usize>,
-}
-
-impl Kind for Histogram {
-    const SETTINGS: &'static [Setting] = &[
+pub(super) const KIND: Kind = Kind {
+    name: "histogram",
+    settings: &[
         Setting::new("x", Names::ItemColumn),
         Setting::new("people", Names::ItemColumn),
         Setting::plain("count"),
         Setting::plain("x_title"),
         Setting::plain("y_title"),
-    ];
+    ],
+    prepare,
+};
 
-    fn prepare(scope: &Scope<'_>) -> Result<(Self, String), ReportError> {
-        prepare(scope)
-    }
-
-    fn csv(&self) -> String {
-        let header = ["dataset", "k", "arm", "bin", "from", "to", "count", "share"];
-        let mut csv = Csv::new(&header);
-        for panel in &self.panels {
-            for series in &panel.series {
-                let all = series.counts.iter().sum::<usize>().max(1) as f64;
-                for (i, count) in series.counts.iter().enumerate() {
-                    csv.row(&[
-                        &panel.dataset,
-                        &k_text(panel.k),
-                        &series.key.name,
-                        &(i + 1).to_string(),
-                        &number(panel.edge(i, series.counts.len())),
-                        &number(panel.edge(i + 1, series.counts.len())),
-                        &count.to_string(),
-                        &number(*count as f64 / all),
-                    ]);
-                }
-            }
-        }
-        csv.finish()
-    }
-
-    fn svg(&self, figure: &Figure, form: Form) -> String {
-        self.sheet(&figure.arms).svg(&figure.title, &figure.note, form)
-    }
+/// One data set and number of votes: edges of the first and the last bin, and for each arm how many
+/// values fell into each bin, over all seeds.
+struct Histogram {
+    cell: Cell,
+    from: f64,
+    to: f64,
+    series: Vec<(Key, Vec<usize>)>,
 }
 
-fn prepare(scope: &Scope<'_>) -> Result<(Histogram, String), ReportError> {
+fn prepare(scope: &Scope<'_>) -> Result<Drawn, ReportError> {
     let spec = scope.spec;
     scope.column("x", &spec.x)?;
     if let Some(people) = &spec.people {
@@ -105,7 +43,7 @@ fn prepare(scope: &Scope<'_>) -> Result<(Histogram, String), ReportError> {
     }
     let bins = spec.count.unwrap_or(BINS).clamp(1, 1000);
     let mut seeds = 0;
-    let mut panels = Vec::new();
+    let mut all = Vec::new();
     for cell in scope.item_cells() {
         let mut found: Vec<(Key, Vec<f64>)> = Vec::new();
         for key in &scope.arms {
@@ -123,17 +61,58 @@ fn prepare(scope: &Scope<'_>) -> Result<(Histogram, String), ReportError> {
             found.retain(|(_, all)| !all.is_empty());
         }
         let (from, to) = edges(found.iter().flat_map(|(_, all)| all.iter().copied()));
-        let series = found
-            .into_iter()
-            .map(|(key, all)| HistogramSeries { key, counts: count(&all, from, to, bins) });
-        let series = series.collect();
-        let Cell { dataset, k, title } = cell;
-        panels.push(HistogramPanel { dataset, k, title, from, to, series, mark: None });
+        let counted = |(key, all): (Key, Vec<f64>)| (key, count(&all, from, to, bins));
+        all.push(Histogram { cell, from, to, series: found.into_iter().map(counted).collect() });
     }
     let x_title = scope.column_title(spec.x_title.as_ref(), &spec.x);
-    let y_title = spec.y_title.clone().unwrap_or_else(|| "share of items".to_owned());
+    let y_title = spec.y_title.as_deref().unwrap_or("share of items");
+    let known: Vec<Key> = [of_people()].into_iter().chain(scope.arms.iter().cloned()).collect();
+    let seen = all.iter().flat_map(|one| one.series.iter().map(|(key, _)| key));
+    let legend = present(&known, seen);
     let note = if seeds > 1 { "Items of all seeds together." } else { "" };
-    Ok((Histogram { panels, x_title, y_title, counts: false }, note.to_owned()))
+    let sample = if legend.len() > 1 { Sample::Bare } else { Sample::Marker };
+    let panel = |one: &Histogram| one.panel(Shown::Shares, [&x_title, y_title]);
+    let sheet = Sheet::of(all.iter().map(panel).collect(), legend, sample);
+    Ok(Drawn::new(csv(&all), sheet, note))
+}
+
+impl Figure {
+    /// How many items fell into each bin of equal width from 0 to 1, with a value to mark by a word.
+    pub fn counts(
+        name: &str,
+        title: String,
+        counts: Vec<usize>,
+        mark: Option<(f64, String)>,
+        titles: [&str; 2],
+    ) -> Self {
+        let series = vec![(Key::default(), counts)];
+        let all = [Histogram { cell: Cell::default(), from: 0.0, to: 1.0, series }];
+        let panels = vec![all[0].panel(Shown::Counts(mark), titles)];
+        let sheet = Sheet::of(panels, Vec::new(), Sample::Marker);
+        Drawn::new(csv(&all), Sheet { width: DOUBLE, aspect: 0.5, ..sheet }, "").figure(name, title)
+    }
+}
+
+fn csv(all: &[Histogram]) -> Csv {
+    let mut csv = Csv::new(&["dataset", "k", "arm", "bin", "from", "to", "count", "share"]);
+    for one in all {
+        for (key, counts) in &one.series {
+            let sum = counts.iter().sum::<usize>().max(1) as f64;
+            for (i, count) in counts.iter().enumerate() {
+                csv.row(&[
+                    &one.cell.dataset,
+                    &k_text(one.cell.k),
+                    &key.name,
+                    &(i + 1).to_string(),
+                    &number(one.edge(i, counts.len())),
+                    &number(one.edge(i + 1, counts.len())),
+                    &count.to_string(),
+                    &number(*count as f64 / sum),
+                ]);
+            }
+        }
+    }
+    csv
 }
 
 /// People among the arms: grey, which no arm of a small study is.
@@ -162,82 +141,70 @@ fn count(values: &[f64], from: f64, to: f64, bins: usize) -> Vec<usize> {
     counts
 }
 
-impl Histogram {
-    fn sheet(&self, arms: &[Key]) -> Sheet {
-        let panels: Vec<Panel> = self.panels.iter().map(|panel| self.panel(panel)).collect();
-        let series = self.panels.iter().flat_map(|p| &p.series);
-        let people = [of_people()];
-        let known: Vec<Key> = people.iter().chain(arms).cloned().collect();
-        let legend = present(&known, series.map(|series| &series.key));
-        let (width, aspect) = match (panels.len(), self.counts) {
-            (1, true) => (DOUBLE, 0.5),
-            (1, false) => (SINGLE, 0.75),
-            _ => (DOUBLE, 0.75),
-        };
-        let sample = if legend.len() > 1 { Sample::Bare } else { Sample::Marker };
-        Sheet { width, panels, legend, sample, columns: 3, aspect }
-    }
-
-    fn panel(&self, panel: &HistogramPanel) -> Panel {
-        let one = panel.series.len() == 1;
-        let heights: Vec<Vec<f64>> =
-            panel.series.iter().map(|series| self.heights(&series.counts)).collect();
-        let most = heights.iter().flatten().copied().fold(0.0, f64::max);
-        // Words above the bars, and a mark's word above those, need room.
-        let room = match (self.counts, &panel.mark) {
-            (true, Some(_)) => 1.16,
-            (true, None) => 1.1,
-            _ => 1.06,
-        };
-        let y = Scale::between(0.0, if most > 0.0 { most * room } else { 1.0 });
-        let series = panel.series.iter().zip(heights).map(|(series, heights)| {
-            let bins = heights.len();
-            let name = &series.key.title;
-            let layer = if one || series.key == of_people() {
-                let bar = |(i, height): (usize, &f64)| {
-                    let (from, to) = (panel.edge(i, bins), panel.edge(i + 1, bins));
-                    let count = thousands(series.counts[i]);
-                    let tip = format!("{} to {}: {count}", short(from), short(to));
-                    (from, to, *height, tip)
-                };
-                let words = series.counts.iter().filter(|_| self.counts);
-                let words = words.map(|count| thousands(*count)).collect();
-                Layer::Bars(heights.iter().enumerate().map(bar).collect(), words)
-            } else {
-                let mut way = vec![(panel.from, 0.0)];
-                for (i, height) in heights.iter().enumerate() {
-                    way.push((panel.edge(i, bins), *height));
-                    way.push((panel.edge(i + 1, bins), *height));
-                }
-                way.push((panel.to, 0.0));
-                let count = thousands(series.counts.iter().sum());
-                Layer::Line(way, format!("{name}: {count} values"))
-            };
-            Series { key: series.key.clone(), dodge: 0.0, layers: vec![layer] }
-        });
-        let series = series.collect();
-        let mark = |(value, word): &(f64, String)| Guide {
-            from: (*value, 0.0),
-            to: (*value, y.to),
-            kind: GuideKind::Mark,
-            word: word.clone(),
-        };
-        let guides = panel.mark.iter().map(mark).collect();
-        let x =
-            Axis { grid: !one, ..Axis::new(Scale::between(panel.from, panel.to), &self.x_title) };
-        Panel { title: panel.title.clone(), x, y: Axis::new(y, &self.y_title), guides, series }
-    }
-
-    fn heights(&self, counts: &[usize]) -> Vec<f64> {
-        let all = if self.counts { 1 } else { counts.iter().sum::<usize>().max(1) };
-        counts.iter().map(|count| *count as f64 / all as f64).collect()
-    }
+/// What the height of a bar is.
+enum Shown {
+    Shares,
+    /// Written above each bar, with a value to mark.
+    Counts(Option<(f64, String)>),
 }
 
-impl HistogramPanel {
+impl Histogram {
     /// The lower edge of a bin.
     fn edge(&self, bin: usize, bins: usize) -> f64 {
         self.from + (self.to - self.from) * (bin as f64 / bins.max(1) as f64)
+    }
+
+    fn panel(&self, shown: Shown, [x_title, y_title]: [&str; 2]) -> Panel {
+        let one = self.series.len() == 1;
+        let whole = matches!(shown, Shown::Counts(_));
+        let heights = |counts: &Vec<usize>| -> Vec<f64> {
+            let all = if whole { 1 } else { counts.iter().sum::<usize>().max(1) };
+            counts.iter().map(|count| *count as f64 / all as f64).collect()
+        };
+        let all: Vec<Vec<f64>> = self.series.iter().map(|(_, counts)| heights(counts)).collect();
+        let most = all.iter().flatten().copied().fold(0.0, f64::max);
+        // Words above the bars, and a mark's word above those, need room.
+        let room = match shown {
+            Shown::Counts(Some(_)) => 1.16,
+            Shown::Counts(None) => 1.1,
+            Shown::Shares => 1.06,
+        };
+        let y = Scale::between(0.0, if most > 0.0 { most * room } else { 1.0 });
+        let series = self.series.iter().zip(all).map(|((key, counts), heights)| {
+            let bins = heights.len();
+            if !one && *key != of_people() {
+                return Series::new(key, vec![self.outline(key, counts, &heights)]);
+            }
+            let bar = |(i, height): (usize, &f64)| {
+                let (from, to) = (self.edge(i, bins), self.edge(i + 1, bins));
+                let count = thousands(counts[i]);
+                (from, to, *height, format!("{} to {}: {count}", short(from), short(to)))
+            };
+            let words = counts.iter().filter(|_| whole).map(|count| thousands(*count)).collect();
+            let bars = heights.iter().enumerate().map(bar).collect();
+            Series::new(key, vec![Layer::Bars(bars, words)])
+        });
+        let series = series.collect();
+        let guides = match shown {
+            Shown::Counts(Some((value, word))) => {
+                vec![Guide { word, ..Guide::new((value, 0.0), (value, y.to), GuideKind::Mark) }]
+            }
+            _ => Vec::new(),
+        };
+        let x = Axis { grid: !one, ..Axis::new(Scale::between(self.from, self.to), x_title) };
+        let y = Axis::new(y, y_title);
+        Panel { guides, ..Panel::new(self.cell.title.clone(), x, y, series) }
+    }
+
+    fn outline(&self, key: &Key, counts: &[usize], heights: &[f64]) -> Layer {
+        let mut way = vec![(self.from, 0.0)];
+        for (i, height) in heights.iter().enumerate() {
+            way.push((self.edge(i, heights.len()), *height));
+            way.push((self.edge(i + 1, heights.len()), *height));
+        }
+        way.push((self.to, 0.0));
+        let count = thousands(counts.iter().sum());
+        Layer::Line(way, format!("{}: {count} values", key.title))
     }
 }
 

@@ -1,26 +1,51 @@
-//! What a kind of figure is: the trait that its file implements, and the list of all kinds.
+//! What a kind of figure is, and the list of all kinds.
 //!
-//! To add a kind, write its file and add its line to the list; the spec of a study, its checks and
-//! the numbers by item that a report computes are read from there.
+//! To add a kind, write its file and add it to the list; the spec of a study, its checks and the
+//! numbers by item that a report computes are read from there.
 
 use serde::{Deserialize, Serialize};
 
-use super::figure::Figure;
-use super::look::Form;
+use super::figure::Drawn;
 use super::scope::Scope;
+use super::{curves, effect, histogram, images, lines, maps, points, reliability, runs, scatter};
 use crate::ReportError;
 
-/// The prepared data of one kind of figure, and everything that is known about the kind.
-pub(super) trait Kind: Sized {
-    /// The keys of a [`FigureSpec`](super::FigureSpec) that it reads, besides those of every figure.
-    const SETTINGS: &'static [Setting];
+/// What kind of figure.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FigureKind {
+    /// Points with intervals: a panel for each metric, a point for each arm.
+    #[default]
+    Points,
+    /// A line for each arm over the number of votes.
+    Lines,
+    /// The effect of one column of items on another, in bins of equal count.
+    Effect,
+    /// Reliability diagrams.
+    Reliability,
+    /// Histograms of a column of items.
+    Histogram,
+    /// One column of items against another.
+    Scatter,
+    /// One result of runs against another.
+    Runs,
+    /// Training curves, and other lines of runs.
+    Curves,
+    /// Items with their votes and predictions.
+    #[serde(alias = "pictures")]
+    Images,
+    /// Items with each run's map of where it looks.
+    Maps,
+}
 
-    /// Takes from a book what the figure shows, and says how its numbers are made.
-    fn prepare(scope: &Scope<'_>) -> Result<(Self, String), ReportError>;
-    /// The data as drawn: one row for each mark.
-    fn csv(&self) -> String;
-    /// The drawing, with the figure's title, note and legend.
-    fn svg(&self, figure: &Figure, form: Form) -> String;
+/// Everything that is known about a kind.
+pub(super) struct Kind {
+    /// Its name, as a spec writes it.
+    pub(super) name: &'static str,
+    /// The keys of a [`FigureSpec`](super::FigureSpec) that it reads, besides those of every figure.
+    pub(super) settings: &'static [Setting],
+    /// Takes from a book what the figure shows.
+    pub(super) prepare: fn(&Scope<'_>) -> Result<Drawn, ReportError>,
 }
 
 /// A key of a figure's spec that a kind reads.
@@ -62,91 +87,46 @@ impl Setting {
     }
 }
 
-/// One line per kind: its file, which is also its name in a spec, and its data.
-macro_rules! kinds {
-    ($first_file:ident::$First:ident, $($file:ident::$Data:ident),+ $(,)?) => {
-        /// What kind of figure.
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-        #[serde(rename_all = "lowercase")]
-        pub enum FigureKind {
-            #[doc = concat!("[`", stringify!($First), "`](super::", stringify!($First), ").")]
-            #[default]
-            $First,
-            $(
-                #[doc = concat!("[`", stringify!($Data), "`](super::", stringify!($Data), ").")]
-                $Data,
-            )+
+impl FigureKind {
+    /// Every kind.
+    pub const ALL: [Self; 10] = [
+        Self::Points,
+        Self::Lines,
+        Self::Effect,
+        Self::Reliability,
+        Self::Histogram,
+        Self::Scatter,
+        Self::Runs,
+        Self::Curves,
+        Self::Images,
+        Self::Maps,
+    ];
+
+    pub(super) fn kind(self) -> &'static Kind {
+        match self {
+            Self::Points => &points::KIND,
+            Self::Lines => &lines::KIND,
+            Self::Effect => &effect::KIND,
+            Self::Reliability => &reliability::KIND,
+            Self::Histogram => &histogram::KIND,
+            Self::Scatter => &scatter::KIND,
+            Self::Runs => &runs::KIND,
+            Self::Curves => &curves::KIND,
+            Self::Images => &images::KIND,
+            Self::Maps => &maps::KIND,
         }
+    }
 
-        /// The data of a figure, by its kind.
-        #[derive(Clone, Debug, PartialEq)]
-        #[allow(missing_docs, reason = "the data of each kind have their own documentation")]
-        pub enum Drawing {
-            $First(super::$First),
-            $($Data(super::$Data),)+
-        }
+    /// Its name, as a spec writes it.
+    pub fn name(self) -> &'static str {
+        self.kind().name
+    }
 
-        kinds!(@methods $first_file::$First, $($file::$Data),+);
-    };
-    (@methods $($file:ident::$Data:ident),+) => {
-        impl FigureKind {
-            /// Every kind.
-            pub const ALL: &'static [Self] = &[$(Self::$Data),+];
-
-            /// Its name, as a spec writes it.
-            pub fn name(self) -> &'static str {
-                match self {
-                    $(Self::$Data => stringify!($file),)+
-                }
-            }
-
-            /// The keys of a spec that it reads, besides those of every figure.
-            pub fn settings(self) -> &'static [Setting] {
-                match self {
-                    $(Self::$Data => <super::$file::$Data as Kind>::SETTINGS,)+
-                }
-            }
-
-            pub(super) fn prepare(
-                self,
-                scope: &Scope<'_>,
-            ) -> Result<(Drawing, String), ReportError> {
-                match self {
-                    $(Self::$Data => super::$file::$Data::prepare(scope)
-                        .map(|(data, note)| (Drawing::$Data(data), note)),)+
-                }
-            }
-        }
-
-        impl Drawing {
-            pub(super) fn csv(&self) -> String {
-                match self {
-                    $(Self::$Data(data) => Kind::csv(data),)+
-                }
-            }
-
-            pub(super) fn svg(&self, figure: &Figure, form: Form) -> String {
-                match self {
-                    $(Self::$Data(data) => Kind::svg(data, figure, form),)+
-                }
-            }
-        }
-    };
+    /// The keys of a spec that it reads, besides those of every figure.
+    pub fn settings(self) -> &'static [Setting] {
+        self.kind().settings
+    }
 }
-
-kinds! {
-    points::Points,
-    lines::Lines,
-    effect::Effect,
-    reliability::Reliability,
-    histogram::Histogram,
-    scatter::Scatter,
-    runs::Runs,
-    curves::Curves,
-    pictures::Pictures,
-    maps::Maps,
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {

@@ -1,188 +1,101 @@
 //! A line for each arm over the number of votes: mean and interval, a panel for each metric.
 
-use super::estimate::Estimate;
-use super::figure::Figure;
-use super::key::{Key, present};
+use super::estimate::{Estimate, NOTE};
+use super::figure::Drawn;
+use super::key::Key;
 use super::kind::{Kind, Names, Setting};
-use super::look::Form;
-use super::panel::{Axis, Layer, Mark, Panel, Series};
-use super::points::{self, NOTE};
+use super::panel::{Axis, Panel, Series};
 use super::scale::Scale;
-use super::scope::{Cell, Scope, joined, k_text, votes};
-use super::sheet::{DOUBLE, SINGLE, Sample, Sheet};
+use super::scope::{Scope, joined, k_text, votes};
+use super::sheet::{Sample, Sheet};
+use super::spec::FigureSpec;
 use crate::ReportError;
-use crate::csv::{Csv, number};
+use crate::csv::Csv;
+use crate::tables::Results;
 
-/// Lines over the number of votes.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Lines {
-    /// One for each data set and metric.
-    pub panels: Vec<LinesPanel>,
-    /// Which items the numbers are over.
-    pub slice: String,
-    /// Below the axis.
-    pub x_title: String,
-    /// Beside the other; empty where the panels' titles say it.
-    pub y_title: String,
-    /// Whether the axis across is logarithmic.
-    pub log_x: bool,
-}
-
-/// One metric of one data set.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct LinesPanel {
-    /// The metric's name.
-    pub metric: String,
-    /// The data set.
-    pub dataset: String,
-    /// Above the panel.
-    pub title: String,
-    /// Digits after the point.
-    pub digits: usize,
-    /// A line for each arm that has values.
-    pub lines: Vec<Line>,
-}
-
-/// An arm.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Line {
-    /// Which one.
-    pub key: Key,
-    /// Votes per item (`None`: all, at the end) and the mean over seeds.
-    pub points: Vec<(Option<u32>, Estimate)>,
-}
-
-impl Kind for Lines {
-    const SETTINGS: &'static [Setting] = &[
+pub(super) const KIND: Kind = Kind {
+    name: "lines",
+    settings: &[
         Setting::new("metrics", Names::Metric),
         Setting::new("slice", Names::Slice),
         Setting::plain("x_title"),
         Setting::plain("y_title"),
         Setting::plain("log_x"),
-    ];
+    ],
+    prepare,
+};
 
-    fn prepare(scope: &Scope<'_>) -> Result<(Self, String), ReportError> {
-        prepare(scope)
-    }
+/// An arm's means by votes per item (`None`: all, at the end).
+type Line<'a> = (&'a Key, Vec<(Option<u32>, Estimate)>);
 
-    fn csv(&self) -> String {
-        let header = ["metric", "slice", "dataset", "k", "arm", "mean", "low", "high", "n"];
-        let mut csv = Csv::new(&header);
-        for panel in &self.panels {
-            for line in &panel.lines {
-                for (k, Estimate { mean, low, high, n }) in &line.points {
-                    csv.row(&[
-                        &panel.metric,
-                        &self.slice,
-                        &panel.dataset,
-                        &k_text(*k),
-                        &line.key.name,
-                        &number(*mean),
-                        &number(*low),
-                        &number(*high),
-                        &n.to_string(),
-                    ]);
-                }
-            }
-        }
-        csv.finish()
-    }
+/// A panel's title, its digits after the point, and its lines.
+type Found<'a> = (String, usize, Vec<Line<'a>>);
 
-    fn svg(&self, figure: &Figure, form: Form) -> String {
-        self.sheet(&figure.arms).svg(&figure.title, &figure.note, form)
-    }
-}
-
-fn prepare(scope: &Scope<'_>) -> Result<(Lines, String), ReportError> {
-    let metrics = points::metrics(scope)?;
-    let mut rows = points::rows(scope);
-    rows.retain(|row| metrics.contains(&row.metric));
-    let cells = scope.cells(rows.iter().map(|row| (row.dataset.as_str(), row.k)));
+fn prepare(scope: &Scope<'_>) -> Result<Drawn, ReportError> {
+    let results = Results::of(scope.book)?;
+    let (metrics, slice) = (scope.metrics(&scope.spec.metrics)?, scope.slice());
+    let cells = scope.result_cells(&results, &metrics);
     let mut datasets: Vec<&str> = cells.iter().map(|cell| cell.dataset.as_str()).collect();
     datasets.dedup();
     let several = datasets.len() > 1;
-    let mut panels = Vec::new();
+    let mut csv = Csv::new(&["metric", "slice", "dataset", "k", "arm", "mean", "low", "high", "n"]);
+    let mut found: Vec<Found<'_>> = Vec::new();
     for dataset in datasets {
         for metric in &metrics {
             let mut lines = Vec::new();
             for key in &scope.arms {
                 let mut points = Vec::new();
-                for cell in cells.iter().filter(|cell: &&Cell| cell.dataset == dataset) {
-                    let seeds = points::seeds(&rows, metric, cell, &key.name)?;
-                    let estimate = Estimate::of(seeds.iter().map(|seed| seed.1));
-                    points.extend(estimate.map(|estimate| (cell.k, estimate)));
+                for cell in cells.iter().filter(|cell| cell.dataset == dataset) {
+                    let seeds = scope.seeds(&results, metric, slice, cell, key);
+                    let Some(mean) = Estimate::of(seeds.iter().map(|seed| seed.1)) else {
+                        continue;
+                    };
+                    let k = k_text(cell.k);
+                    let of = [metric.as_str(), slice, dataset, &k, &key.name];
+                    csv.row_of(of.map(str::to_owned).into_iter().chain(mean.fields()));
+                    points.push((cell.k, mean));
                 }
                 if !points.is_empty() {
-                    lines.push(Line { key: key.clone(), points });
+                    lines.push((key, points));
                 }
             }
-            let (title, digits) = points::titled(scope, metric);
+            let (title, digits) = scope.titled(metric);
             let named = if several { scope.dataset_title(dataset) } else { "" };
-            let (metric, dataset) = (metric.clone(), dataset.to_owned());
-            let title = joined(&[named, &title]);
-            panels.push(LinesPanel { metric, dataset, title, digits, lines });
+            found.push((joined(&[named, &title]), digits, lines));
         }
     }
-    let spec = scope.spec;
-    let x_title = spec.x_title.clone();
-    let lines = Lines {
-        panels,
-        slice: spec.slice.clone().unwrap_or_else(|| "all".to_owned()),
-        x_title: x_title.unwrap_or_else(|| "votes per item in training".to_owned()),
-        y_title: spec.y_title.clone().unwrap_or_default(),
-        log_x: spec.log_x,
+    let all = || found.iter().flat_map(|(_, _, lines)| lines);
+    let legend = scope.present(all().map(|(key, _)| *key));
+    let alone = all().flat_map(|(_, points)| points).any(|(_, mean)| mean.n == 1);
+    let alone = if alone { " A single seed has no interval." } else { "" };
+    let panel = |(title, digits, lines): &Found<'_>| Panel {
+        title: title.clone(),
+        ..panel(scope.spec, lines, *digits, &legend)
     };
-    let estimates = || lines.panels.iter().flat_map(|p| &p.lines).flat_map(|l| &l.points);
-    let alone =
-        if estimates().any(|(_, e)| e.n == 1) { " A single seed has no interval." } else { "" };
-    Ok((lines, format!("{NOTE}.{alone}")))
+    let panels = found.iter().map(panel).collect();
+    Ok(Drawn::new(csv, Sheet::of(panels, legend, Sample::Line), format!("{NOTE}.{alone}")))
 }
 
-impl Lines {
-    fn sheet(&self, arms: &[Key]) -> Sheet {
-        let lines = self.panels.iter().flat_map(|p| &p.lines);
-        let legend = present(arms, lines.map(|line| &line.key));
-        let panels: Vec<Panel> = self.panels.iter().map(|p| self.panel(p, &legend)).collect();
-        let width = if panels.len() == 1 { SINGLE } else { DOUBLE };
-        Sheet { width, panels, legend, sample: Sample::Line, columns: 3, aspect: 0.75 }
-    }
-
-    fn panel(&self, panel: &LinesPanel, legend: &[Key]) -> Panel {
-        let mut ks: Vec<Option<u32>> =
-            panel.lines.iter().flat_map(|l| l.points.iter().map(|p| p.0)).collect();
-        ks.sort_by_key(|k| k.map_or(u64::MAX, u64::from));
-        ks.dedup();
-        let place = places(&ks, self.log_x);
-        let all: Vec<f64> = ks.iter().map(|k| place(*k)).collect();
-        let scale = Scale::around(all.iter().copied(), self.log_x);
-        let reach = panel.lines.iter().flat_map(|l| l.points.iter().flat_map(|p| p.1.reach()));
-        let y = Scale::around(reach, false);
-        let middle = (legend.len() as f64 - 1.0) / 2.0;
-        let apart = 1.1f64.min(6.0 / legend.len().max(1) as f64);
-        let series = panel.lines.iter().map(|line| {
-            let slot = legend.iter().position(|key| *key == line.key).unwrap_or(0);
-            let way = line.points.iter().map(|(k, e)| (place(*k), e.mean)).collect();
-            let bars = line.points.iter();
-            let bars = bars.filter_map(|(k, e)| Some((place(*k), e.low?, e.high?))).collect();
-            let mark = |(k, e): &(Option<u32>, Estimate)| {
-                let words = e.words(panel.digits, "seed");
-                let tip = format!("{}, {}: {words}", line.key.title, votes(*k));
-                Mark { x: place(*k), y: e.mean, tip }
-            };
-            let marks = line.points.iter().map(mark).collect();
-            let layers = vec![
-                Layer::Intervals(bars),
-                Layer::Line(way, line.key.title.clone()),
-                Layer::Marks(marks, 2.5),
-            ];
-            Series { key: line.key.clone(), dodge: (slot as f64 - middle) * apart, layers }
-        });
-        let series = series.collect();
-        let ticks = ks.iter().map(|k| (place(*k), k_text(*k))).collect();
-        let x = Axis { ticks: Some(ticks), ..Axis::new(scale, &self.x_title) };
-        let y = Axis::new(y, &self.y_title);
-        Panel { title: panel.title.clone(), x, y, guides: Vec::new(), series }
-    }
+fn panel(spec: &FigureSpec, lines: &[Line<'_>], digits: usize, legend: &[Key]) -> Panel {
+    let points = || lines.iter().flat_map(|(_, points)| points);
+    let mut ks: Vec<Option<u32>> = points().map(|point| point.0).collect();
+    ks.sort_by_key(|k| k.map_or(u64::MAX, u64::from));
+    ks.dedup();
+    let place = places(&ks, spec.log_x);
+    let scale = Scale::around(ks.iter().map(|k| place(*k)), spec.log_x);
+    let y = Scale::around(points().flat_map(|point| point.1.reach()), false);
+    let series = lines.iter().map(|(key, points)| {
+        let mean = |(k, mean): &(Option<u32>, Estimate)| {
+            let words = mean.words(digits, "seed");
+            (place(*k), *mean, format!("{}, {}: {words}", key.title, votes(*k)))
+        };
+        Series::of_means(key, legend, points.iter().map(mean).collect())
+    });
+    let series = series.collect();
+    let ticks = ks.iter().map(|k| (place(*k), k_text(*k))).collect();
+    let x_title = spec.x_title.as_deref().unwrap_or("votes per item in training");
+    let x = Axis { ticks: Some(ticks), ..Axis::new(scale, x_title) };
+    Panel::new("", x, Axis::new(y, spec.y_title.as_deref().unwrap_or_default()), series)
 }
 
 /// Where numbers of votes stand; all votes a step behind the last number.

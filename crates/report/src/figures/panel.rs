@@ -1,10 +1,11 @@
 //! One panel: two axes, and what is drawn between them.
 
+use super::estimate::Estimate;
 use super::font::Type;
 use super::key::Key;
 use super::look::{Paint, dash, hollow, marker};
 use super::scale::{Scale, Tick, fixed};
-use crate::svg::{Svg, px};
+use crate::svg::{Attributes, Svg, px};
 
 pub(super) const TICKS: Type = Type::regular(7.5);
 pub(super) const TEXT: Type = Type::regular(8.0);
@@ -58,6 +59,30 @@ pub(super) struct Series {
     pub(super) layers: Vec<Layer>,
 }
 
+impl Series {
+    pub(super) fn new(key: &Key, layers: Vec<Layer>) -> Self {
+        Self { key: key.clone(), dodge: 0.0, layers }
+    }
+
+    /// Means at places, with intervals and words, and a line through them; beside those of the
+    /// other arms of the legend.
+    pub(super) fn of_means(key: &Key, legend: &[Key], means: Vec<(f64, Estimate, String)>) -> Self {
+        let slot = legend.iter().position(|other| other == key).unwrap_or(0);
+        let middle = (legend.len() as f64 - 1.0) / 2.0;
+        let apart = 1.1f64.min(6.0 / legend.len().max(1) as f64);
+        let way = means.iter().map(|(x, mean, _)| (*x, mean.mean)).collect();
+        let bars = means.iter().filter_map(|(x, mean, _)| Some((*x, mean.low?, mean.high?)));
+        let bars = bars.collect();
+        let marks = means.into_iter().map(|(x, mean, tip)| Mark { x, y: mean.mean, tip });
+        let layers = vec![
+            Layer::Intervals(bars),
+            Layer::Line(way, key.title.clone()),
+            Layer::Marks(marks.collect(), 2.5),
+        ];
+        Self { dodge: (slot as f64 - middle) * apart, ..Self::new(key, layers) }
+    }
+}
+
 /// A line that helps reading, and a word at its upper end.
 #[derive(Clone, Debug)]
 pub(super) struct Guide {
@@ -65,6 +90,13 @@ pub(super) struct Guide {
     pub(super) to: (f64, f64),
     pub(super) kind: GuideKind,
     pub(super) word: String,
+}
+
+impl Guide {
+    /// Without a word.
+    pub(super) fn new(from: (f64, f64), to: (f64, f64), kind: GuideKind) -> Self {
+        Self { from, to, kind, word: String::new() }
+    }
 }
 
 /// What a guide looks like.
@@ -101,9 +133,7 @@ impl Axis {
         let (title, bands) = (title.to_owned(), Vec::new());
         Self { scale, ticks: None, title, grid: true, whole: false, bands }
     }
-}
 
-impl Axis {
     /// Whether its ticks have labels.
     fn named(&self) -> bool {
         self.ticks.as_ref().is_none_or(|ticks| ticks.iter().any(|tick| !tick.1.is_empty()))
@@ -159,6 +189,10 @@ pub(super) fn with_room(ticks: Vec<Tick>, scale: Scale, width: f64) -> Vec<Tick>
 }
 
 impl Panel {
+    pub(super) fn new(title: impl Into<String>, x: Axis, y: Axis, series: Vec<Series>) -> Self {
+        Self { title: title.into(), x, y, guides: Vec::new(), series }
+    }
+
     /// The ticks of the axis across, for this width.
     pub(super) fn x_ticks(&self, width: f64) -> Vec<Tick> {
         let about = ((width / 38.0) as usize).clamp(2, 8);
@@ -232,9 +266,9 @@ impl Panel {
         for series in &self.series {
             let colour = svg.paint(Paint::Arm(series.key.look));
             let name = &series.key.name;
-            let colours: [(&str, &dyn std::fmt::Display); 4] =
-                [("class", &"arm"), ("data-arm", name), ("fill", &colour), ("stroke", &colour)];
-            svg.open("g", &colours);
+            let of: &Attributes<'_> = &[("class", &"arm"), ("data-arm", name)];
+            let colours: &Attributes<'_> = &[("fill", &colour), ("stroke", &colour)];
+            svg.open("g", &[of, colours].concat());
             for layer in &series.layers {
                 self.layer(svg, place, series, layer);
             }
@@ -288,19 +322,18 @@ impl Panel {
                 let above = all.iter().map(|(x, _, high)| at(*x, *high));
                 let below = all.iter().rev().map(|(x, low, _)| at(*x, *low));
                 let outline = path(&mut above.chain(below)) + "Z";
-                let look: [(&str, &dyn std::fmt::Display); 3] =
-                    [("d", &outline), ("stroke", &"none"), ("fill-opacity", &"0.14")];
-                svg.element("path", &look, "");
+                let look: &Attributes<'_> =
+                    &[("d", &outline), ("stroke", &"none"), ("fill-opacity", &"0.14")];
+                svg.element("path", look, "");
             }
             Layer::Line(points, tip) => {
                 let way = path(&mut points.iter().map(|(x, y)| at(*x, *y)));
                 let dash = dash(look);
-                let mut look: Vec<(&str, &dyn std::fmt::Display)> =
-                    vec![("d", &way), ("fill", &"none"), ("stroke-width", &"1.2")];
-                if dash != "none" {
-                    look.push(("stroke-dasharray", &dash));
-                }
-                svg.with_tip("path", &look, tip);
+                let look: &Attributes<'_> =
+                    &[("d", &way), ("fill", &"none"), ("stroke-width", &"1.2")];
+                let dashed: &Attributes<'_> = &[("stroke-dasharray", &dash)];
+                let dashed = if dash == "none" { &[] } else { dashed };
+                svg.with_tip("path", &[look, dashed].concat(), tip);
             }
             Layer::Bars(bars, words) => {
                 let room = |bar: &(f64, f64, f64, String)| at(bar.1, 0.0).0 - at(bar.0, 0.0).0;
@@ -318,14 +351,14 @@ impl Panel {
                     let (x, y) = (px(corner.0 + 0.4), px(corner.1));
                     let wide = px((foot.0 - corner.0 - 0.8).max(0.2));
                     let high = px(foot.1 - corner.1);
-                    let look: [(&str, &dyn std::fmt::Display); 5] = [
+                    let look: &Attributes<'_> = &[
                         ("x", &x),
                         ("y", &y),
                         ("width", &wide),
                         ("height", &high),
                         ("stroke", &"none"),
                     ];
-                    svg.with_tip("rect", &look, tip);
+                    svg.with_tip("rect", look, tip);
                 }
             }
             Layer::Intervals(all) => {
@@ -338,9 +371,9 @@ impl Panel {
                     bars += &(cap(foot.1) + &cap(head.1));
                 }
                 if !bars.is_empty() {
-                    let look: [(&str, &dyn std::fmt::Display); 3] =
-                        [("d", &bars), ("fill", &"none"), ("stroke-width", &"0.9")];
-                    svg.element("path", &look, "");
+                    let look: &Attributes<'_> =
+                        &[("d", &bars), ("fill", &"none"), ("stroke-width", &"0.9")];
+                    svg.element("path", look, "");
                 }
             }
             Layer::Marks(marks, radius) => {
@@ -371,13 +404,11 @@ pub(super) fn draw_marker(svg: &mut Svg, look: usize, at: (f64, f64), radius: f6
     let shape = marker(look, at.0, at.1, radius);
     let paper = svg.paint(Paint::Paper);
     if hollow(look) {
-        let look: [(&str, &dyn std::fmt::Display); 3] =
-            [("d", &shape), ("fill", &paper), ("stroke-width", &"1")];
-        svg.with_tip("path", &look, tip);
+        let look: &Attributes<'_> = &[("d", &shape), ("fill", &paper), ("stroke-width", &"1")];
+        svg.with_tip("path", look, tip);
     } else {
-        let look: [(&str, &dyn std::fmt::Display); 3] =
-            [("d", &shape), ("stroke", &paper), ("stroke-width", &"0.4")];
-        svg.with_tip("path", &look, tip);
+        let look: &Attributes<'_> = &[("d", &shape), ("stroke", &paper), ("stroke-width", &"0.4")];
+        svg.with_tip("path", look, tip);
     }
 }
 
@@ -390,18 +421,11 @@ pub(super) fn line(
     dash: &str,
 ) {
     let (x1, y1, x2, y2) = (px(from.0), px(from.1), px(to.0), px(to.1));
-    let mut look: Vec<(&str, &dyn std::fmt::Display)> = vec![
-        ("x1", &x1),
-        ("y1", &y1),
-        ("x2", &x2),
-        ("y2", &y2),
-        ("stroke", &colour),
-        ("stroke-width", &width),
-    ];
-    if dash != "none" {
-        look.push(("stroke-dasharray", &dash));
-    }
-    svg.element("line", &look, "");
+    let place: &Attributes<'_> = &[("x1", &x1), ("y1", &y1), ("x2", &x2), ("y2", &y2)];
+    let look: &Attributes<'_> = &[("stroke", &colour), ("stroke-width", &width)];
+    let dashed: &Attributes<'_> = &[("stroke-dasharray", &dash)];
+    let dashed = if dash == "none" { &[] } else { dashed };
+    svg.element("line", &[place, look, dashed].concat(), "");
 }
 
 pub(super) fn text(
@@ -416,8 +440,9 @@ pub(super) fn text(
         return;
     }
     let (x, y, colour) = (px(at.0), px(at.1), svg.paint(paint));
-    let mut look: Vec<(&str, &dyn std::fmt::Display)> =
-        vec![("x", &x), ("y", &y), ("font-size", &font.size), ("fill", &colour)];
+    let look: &Attributes<'_> =
+        &[("x", &x), ("y", &y), ("font-size", &font.size), ("fill", &colour)];
+    let mut look = look.to_vec();
     if anchor != "start" {
         look.push(("text-anchor", &anchor));
     }

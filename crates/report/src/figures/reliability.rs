@@ -5,41 +5,22 @@
 use std::collections::BTreeMap;
 
 use super::estimate::Estimate;
-use super::figure::Figure;
-use super::key::{Key, present};
+use super::figure::{Drawn, Figure};
+use super::key::Key;
 use super::kind::{Kind, Setting};
-use super::look::Form;
 use super::panel::{Axis, Guide, GuideKind, Layer, Mark, Panel, Series};
 use super::scale::{Scale, fixed, thousands};
 use super::scope::{Cell, Scope, joined, k_text};
-use super::sheet::{DOUBLE, SINGLE, Sample, Sheet};
+use super::sheet::{Sample, Sheet};
 use crate::ReportError;
 use crate::book::ReliabilityOf;
 use crate::csv::{Csv, number};
 
-/// Reliability diagrams.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Reliability {
-    /// One for each arm, data set and number of votes.
-    pub panels: Vec<ReliabilityPanel>,
-    /// Below the axis.
-    pub x_title: String,
-    /// Beside the other.
-    pub y_title: String,
-}
-
-/// One diagram.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ReliabilityPanel {
-    /// The data set.
-    pub dataset: String,
-    /// Votes per item; `None` for all.
-    pub k: Option<u32>,
-    /// Above the panel.
-    pub title: String,
-    /// The curves.
-    pub curves: Vec<ReliabilityCurve>,
-}
+pub(super) const KIND: Kind = Kind {
+    name: "reliability",
+    settings: &[Setting::plain("x_title"), Setting::plain("y_title")],
+    prepare,
+};
 
 /// One curve.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -73,96 +54,101 @@ impl ReliabilityBin {
     }
 }
 
-impl Kind for Reliability {
-    const SETTINGS: &'static [Setting] = &[Setting::plain("x_title"), Setting::plain("y_title")];
-
-    fn prepare(scope: &Scope<'_>) -> Result<(Self, String), ReportError> {
-        Ok(prepare(scope))
-    }
-
-    fn csv(&self) -> String {
-        let header = [
-            "dataset",
-            "k",
-            "arm",
-            "what",
-            "seed",
-            "confidence",
-            "outcome",
-            "low",
-            "high",
-            "items",
-        ];
-        let mut csv = Csv::new(&header);
-        for panel in &self.panels {
-            let k = k_text(panel.k);
-            for curve in &panel.curves {
-                let of = [panel.dataset.as_str(), &k, &curve.key.name];
-                let mut row = |rest: [&str; 7]| csv.row(&[&of[..], &rest[..]].concat());
-                for ReliabilityBin { confidence, outcome, items } in &curve.bins {
-                    let (x, y) = (number(*confidence), number(outcome.mean));
-                    let (low, high) = (number(outcome.low), number(outcome.high));
-                    row(["bin", "", &x, &y, &low, &high, &items.to_string()]);
-                }
-                for (seed, bins) in &curve.seeds {
-                    for (x, y) in bins {
-                        row(["seed", &seed.to_string(), &number(*x), &number(*y), "", "", ""]);
-                    }
-                }
-                for (x, y) in &curve.smooth {
-                    row(["smooth", "", &number(*x), &number(*y), "", "", ""]);
-                }
-            }
-        }
-        csv.finish()
-    }
-
-    fn svg(&self, figure: &Figure, form: Form) -> String {
-        self.sheet(&figure.arms).svg(&figure.title, &figure.note, form)
-    }
-}
-
-fn prepare(scope: &Scope<'_>) -> (Reliability, String) {
+fn prepare(scope: &Scope<'_>) -> Result<Drawn, ReportError> {
     let of = |run: &&ReliabilityOf| scope.keeps_run(&run.of);
     let found: Vec<&ReliabilityOf> = scope.book.reliability.iter().filter(of).collect();
     let cells = scope.cells(found.iter().map(|run| (run.of.dataset.as_str(), run.of.k)));
     let mut uneven = false;
     let mut panels = Vec::new();
-    for Cell { dataset, k, title } in &cells {
+    for cell in &cells {
         for key in &scope.arms {
             let mut seeds: BTreeMap<u64, &ReliabilityOf> = BTreeMap::new();
             for run in &found {
-                if run.of.dataset == *dataset && run.of.k == *k && run.of.arm == key.name {
-                    seeds.entry(run.of.seed).or_insert(run);
+                let of = &run.of;
+                if of.dataset == cell.dataset && of.k == cell.k && of.arm == key.name {
+                    seeds.entry(of.seed).or_insert(run);
                 }
             }
             let curve = curve(key, &seeds);
             uneven |= curve.bins.is_empty() && !curve.seeds.is_empty();
-            let title = joined(&[&key.title, title]);
-            let (dataset, k) = (dataset.clone(), *k);
-            panels.push(ReliabilityPanel { dataset, k, title, curves: vec![curve] });
+            let title = joined(&[&key.title, &cell.title]);
+            panels.push((Cell { title, ..cell.clone() }, vec![curve]));
         }
     }
     // An arm without votes of its own would otherwise fill the figure with empty panels.
-    let any = panels.iter().any(|panel| panel.curves.iter().any(|c| !c.is_empty()));
-    if any && cells.len() > 1 {
-        panels.retain(|panel| panel.curves.iter().any(|c| !c.is_empty()));
+    let any = |curves: &[ReliabilityCurve]| curves.iter().any(|curve| !curve.is_empty());
+    if cells.len() > 1 && panels.iter().any(|(_, curves)| any(curves)) {
+        panels.retain(|(_, curves)| any(curves));
     }
-    let spec = scope.spec;
-    let title =
-        |given: &Option<String>, word: &str| given.clone().unwrap_or_else(|| word.to_owned());
-    let reliability = Reliability {
-        panels,
-        x_title: title(&spec.x_title, "confidence"),
-        y_title: title(&spec.y_title, "agreement"),
-    };
     let mut note = "Bins over all seeds, larger for more items, with 95 % t intervals over seeds; \
                     small dots are seeds."
         .to_owned();
     if uneven {
         note += " Where seeds differ in their number of bins, only the seeds are drawn.";
     }
-    (reliability, note)
+    let x_title = scope.spec.x_title.as_deref().unwrap_or("confidence");
+    let y_title = scope.spec.y_title.as_deref().unwrap_or("agreement");
+    Ok(drawn(&panels, [x_title, y_title], note))
+}
+
+impl Figure {
+    /// A reliability diagram with these curves.
+    pub fn reliability(
+        name: &str,
+        title: String,
+        curves: Vec<ReliabilityCurve>,
+        titles: [&str; 2],
+    ) -> Self {
+        drawn(&[(Cell::default(), curves)], titles, String::new()).figure(name, title)
+    }
+}
+
+fn drawn(all: &[(Cell, Vec<ReliabilityCurve>)], titles: [&str; 2], note: String) -> Drawn {
+    let mut csv = Csv::new(&[
+        "dataset",
+        "k",
+        "arm",
+        "what",
+        "seed",
+        "confidence",
+        "outcome",
+        "low",
+        "high",
+        "items",
+    ]);
+    for (cell, curves) in all {
+        for curve in curves {
+            let k = k_text(cell.k);
+            let of = [cell.dataset.as_str(), &k, &curve.key.name];
+            let mut row = |rest: [&str; 7]| csv.row(&[&of[..], &rest[..]].concat());
+            for ReliabilityBin { confidence, outcome, items } in &curve.bins {
+                let (x, [y, low, high, _]) = (number(*confidence), outcome.fields());
+                row(["bin", "", &x, &y, &low, &high, &items.to_string()]);
+            }
+            for (seed, bins) in &curve.seeds {
+                for (x, y) in bins {
+                    row(["seed", &seed.to_string(), &number(*x), &number(*y), "", "", ""]);
+                }
+            }
+            for (x, y) in &curve.smooth {
+                row(["smooth", "", &number(*x), &number(*y), "", "", ""]);
+            }
+        }
+    }
+    let unit = Scale::between(0.0, 1.0);
+    let panel = |(cell, curves): &(Cell, Vec<ReliabilityCurve>)| {
+        let [x, y] = titles.map(|title| Axis::new(unit, title));
+        let bins = curves.iter().flat_map(|curve| &curve.bins);
+        let most = bins.map(|bin| bin.items).max().unwrap_or(1).max(1) as f64;
+        let series = curves.iter().map(|curve| curve.series(most)).collect();
+        let guides = vec![Guide::new((0.0, 0.0), (1.0, 1.0), GuideKind::Dashed)];
+        Panel { guides, ..Panel::new(cell.title.clone(), x, y, series) }
+    };
+    // A panel with one curve is named by its title.
+    let shared = all.iter().filter(|(_, curves)| curves.len() > 1);
+    let legend: Vec<Key> = shared.flat_map(|(_, all)| all.iter().map(|c| c.key.clone())).collect();
+    let sheet = Sheet::of(all.iter().map(panel).collect(), legend, Sample::Line);
+    Drawn::new(csv, Sheet { columns: 4, aspect: 1.0, ..sheet }, note)
 }
 
 /// Bins of the same place over all seeds; only where every seed has the same number of them.
@@ -189,56 +175,31 @@ impl ReliabilityCurve {
     fn is_empty(&self) -> bool {
         self.bins.is_empty() && self.seeds.is_empty() && self.smooth.is_empty()
     }
-}
 
-impl Reliability {
-    fn sheet(&self, arms: &[Key]) -> Sheet {
-        let panels: Vec<Panel> = self.panels.iter().map(|panel| self.panel(panel)).collect();
-        // A panel with one curve is named by its title.
-        let shared = self.panels.iter().filter(|panel| panel.curves.len() > 1);
-        let legend = present(arms, shared.flat_map(|p| p.curves.iter().map(|curve| &curve.key)));
-        let width = if panels.len() == 1 { SINGLE } else { DOUBLE };
-        Sheet { width, panels, legend, sample: Sample::Line, columns: 4, aspect: 1.0 }
-    }
-
-    fn panel(&self, panel: &ReliabilityPanel) -> Panel {
-        let bins = panel.curves.iter().flat_map(|curve| &curve.bins);
-        let most = bins.map(|bin| bin.items).max().unwrap_or(1).max(1) as f64;
-        let series = panel.curves.iter().map(|curve| {
-            let (mut dots, mut bars, mut marks) = (Vec::new(), Vec::new(), Vec::new());
-            let name = &curve.key.title;
-            for (seed, bins) in &curve.seeds {
-                for (x, y) in bins {
-                    let tip = format!("{name}, seed {seed}: {} → {}", fixed(*x, 3), fixed(*y, 3));
-                    dots.push(Mark { x: *x, y: *y, tip });
-                }
+    /// Markers are larger for more items; `most` is the number of items of the largest.
+    fn series(&self, most: f64) -> Series {
+        let (mut dots, mut bars, mut marks) = (Vec::new(), Vec::new(), Vec::new());
+        let name = &self.key.title;
+        for (seed, bins) in &self.seeds {
+            for (x, y) in bins {
+                let tip = format!("{name}, seed {seed}: {} → {}", fixed(*x, 3), fixed(*y, 3));
+                dots.push(Mark { x: *x, y: *y, tip });
             }
-            for ReliabilityBin { confidence, outcome, items } in &curve.bins {
-                if let (Some(low), Some(high)) = (outcome.low, outcome.high) {
-                    bars.push((*confidence, low, high));
-                }
-                let (x, y) = (fixed(*confidence, 3), outcome.words(3, "seed"));
-                let tip = format!("{name}: {x} → {y}, {} items", thousands(*items as usize));
-                let mark = Mark { x: *confidence, y: outcome.mean, tip };
-                marks.push((mark, 1.4 + 1.8 * (*items as f64 / most).sqrt()));
-            }
-            let way = match curve.smooth.is_empty() {
-                true => curve.bins.iter().map(|bin| (bin.confidence, bin.outcome.mean)).collect(),
-                false => curve.smooth.clone(),
-            };
-            let layers = vec![
-                Layer::Dots(dots, 1.0),
-                Layer::Intervals(bars),
-                Layer::Line(way, name.clone()),
-                Layer::Sized(marks),
-            ];
-            Series { key: curve.key.clone(), dodge: 0.0, layers }
-        });
-        let series = series.collect();
-        let (from, to) = ((0.0, 0.0), (1.0, 1.0));
-        let guides = vec![Guide { from, to, kind: GuideKind::Dashed, word: String::new() }];
-        let unit = Scale::between(0.0, 1.0);
-        let (x, y) = (Axis::new(unit, &self.x_title), Axis::new(unit, &self.y_title));
-        Panel { title: panel.title.clone(), x, y, guides, series }
+        }
+        for ReliabilityBin { confidence, outcome, items } in &self.bins {
+            bars.extend(outcome.interval().map(|(low, high)| (*confidence, low, high)));
+            let (x, y) = (fixed(*confidence, 3), outcome.words(3, "seed"));
+            let tip = format!("{name}: {x} → {y}, {} items", thousands(*items as usize));
+            let mark = Mark { x: *confidence, y: outcome.mean, tip };
+            marks.push((mark, 1.4 + 1.8 * (*items as f64 / most).sqrt()));
+        }
+        let way = match self.smooth.is_empty() {
+            true => self.bins.iter().map(|bin| (bin.confidence, bin.outcome.mean)).collect(),
+            false => self.smooth.clone(),
+        };
+        let line = Layer::Line(way, name.clone());
+        let layers =
+            vec![Layer::Dots(dots, 1.0), Layer::Intervals(bars), line, Layer::Sized(marks)];
+        Series::new(&self.key, layers)
     }
 }

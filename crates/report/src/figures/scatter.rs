@@ -8,14 +8,13 @@ use std::collections::BTreeMap;
 use dissensus_stats::correlation::{CorrelationSettings, spearman};
 
 use super::estimate::mean;
-use super::figure::Figure;
+use super::figure::{Drawn, Figure};
 use super::key::Key;
 use super::kind::{Kind, Names, Setting};
-use super::look::Form;
 use super::panel::{Axis, Guide, GuideKind, Layer, Mark, Panel, Series};
 use super::scale::{Scale, fixed, short, thousands};
 use super::scope::{Cell, Scope, joined, k_text, values};
-use super::sheet::{DOUBLE, SINGLE, Sample, Sheet};
+use super::sheet::{Sample, Sheet};
 use crate::ReportError;
 use crate::csv::{Csv, number};
 
@@ -23,67 +22,34 @@ use crate::csv::{Csv, number};
 const POINTS: usize = 2_000;
 const POINTS_IN_ALL: usize = 8_000;
 
-/// Scatters.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Scatter {
-    /// One for each arm, data set and number of votes.
-    pub panels: Vec<ScatterPanel>,
-    /// Below the axis.
-    pub x_title: String,
-    /// Beside the other.
-    pub y_title: String,
-    /// Both axes from 0 to this, with the diagonal on which they agree.
-    pub diagonal: Option<f64>,
-}
-
-/// One arm.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ScatterPanel {
-    /// Which one.
-    pub key: Key,
-    /// The data set.
-    pub dataset: String,
-    /// Votes per item; `None` for all.
-    pub k: Option<u32>,
-    /// Above the panel.
-    pub title: String,
-    /// Those items that are drawn: id, x, y.
-    pub points: Vec<(String, f64, f64)>,
-    /// How many items there are.
-    pub items: usize,
-    /// Spearman's correlation over all of them; `None` where a column does not vary.
-    pub correlation: Option<f64>,
-}
-
-impl Kind for Scatter {
-    const SETTINGS: &'static [Setting] = &[
+pub(super) const KIND: Kind = Kind {
+    name: "scatter",
+    settings: &[
         Setting::new("x", Names::ItemColumn),
         Setting::new("y", Names::ItemColumn),
         Setting::plain("x_title"),
         Setting::plain("y_title"),
-    ];
+    ],
+    prepare,
+};
 
-    fn prepare(scope: &Scope<'_>) -> Result<(Self, String), ReportError> {
-        prepare(scope)
-    }
+/// An item: its id, x and y.
+type Item = (String, f64, f64);
 
-    fn csv(&self) -> String {
-        let mut csv = Csv::new(&["dataset", "k", "arm", "item", "x", "y"]);
-        for panel in &self.panels {
-            for (id, x, y) in &panel.points {
-                let (k, x, y) = (k_text(panel.k), number(*x), number(*y));
-                csv.row(&[&panel.dataset, &k, &panel.key.name, id, &x, &y]);
-            }
-        }
-        csv.finish()
-    }
-
-    fn svg(&self, figure: &Figure, form: Form) -> String {
-        self.sheet().svg(&figure.title, &figure.note, form)
-    }
+/// One arm on one data set.
+#[derive(Default)]
+struct Scatter {
+    key: Key,
+    cell: Cell,
+    /// Those that are drawn.
+    points: Vec<Item>,
+    /// How many items there are.
+    items: usize,
+    /// Spearman's correlation over all of them; `None` where a column does not vary.
+    correlation: Option<f64>,
 }
 
-fn prepare(scope: &Scope<'_>) -> Result<(Scatter, String), ReportError> {
+fn prepare(scope: &Scope<'_>) -> Result<Drawn, ReportError> {
     let spec = scope.spec;
     scope.column("x", &spec.x)?;
     scope.column("y", &spec.y)?;
@@ -91,43 +57,101 @@ fn prepare(scope: &Scope<'_>) -> Result<(Scatter, String), ReportError> {
     let mut panels = Vec::new();
     // A row of panels for each arm, so that the same data stand below each other.
     for key in &scope.arms {
-        for Cell { dataset, k, title } in &cells {
-            let cell = Cell { dataset: dataset.clone(), k: *k, title: title.clone() };
-            let found = items(scope, &cell, &key.name);
-            let (x, y): (Vec<f64>, Vec<f64>) = found.iter().map(|(_, x, y)| (*x, *y)).unzip();
-            let settings = CorrelationSettings::default();
-            let correlation = spearman(&x, &y, &settings).ok().and_then(|found| found.r);
-            let title = joined(&[&key.title, title]);
-            let (key, dataset, k, items) = (key.clone(), dataset.clone(), *k, found.len());
-            let points = found;
-            panels.push(ScatterPanel { key, dataset, k, title, points, items, correlation });
+        for cell in &cells {
+            let points = items(scope, cell, &key.name);
+            let (x, y): (Vec<f64>, Vec<f64>) = points.iter().map(|(_, x, y)| (*x, *y)).unzip();
+            let correlation = spearman(&x, &y, &CorrelationSettings::default());
+            let correlation = correlation.ok().and_then(|found| found.r);
+            let title = joined(&[&key.title, &cell.title]);
+            let (key, cell, items) = (key.clone(), Cell { title, ..cell.clone() }, points.len());
+            panels.push(Scatter { key, cell, points, items, correlation });
         }
     }
     if cells.len() > 1 && panels.iter().any(|panel| panel.items > 0) {
         panels.retain(|panel| panel.items > 0);
     }
     let room = POINTS.min(POINTS_IN_ALL / panels.len().max(1)).max(1);
-    let mut thinned = false;
-    for panel in &mut panels {
-        let step = panel.items.div_ceil(room).max(1);
-        thinned |= step > 1;
-        panel.points = std::mem::take(&mut panel.points).into_iter().step_by(step).collect();
-    }
-    let scatter = Scatter {
-        panels,
-        x_title: scope.column_title(spec.x_title.as_ref(), &spec.x),
-        y_title: scope.column_title(spec.y_title.as_ref(), &spec.y),
-        diagonal: None,
-    };
     let mut note = "A dot is an item, mean over seeds; ρ is Spearman’s correlation.".to_owned();
-    if thinned {
+    if panels.iter().any(|panel| panel.items > room) {
         note += " Every n-th item is drawn; ρ is over all.";
     }
-    Ok((scatter, note))
+    for panel in &mut panels {
+        let step = panel.items.div_ceil(room).max(1);
+        panel.points = std::mem::take(&mut panel.points).into_iter().step_by(step).collect();
+    }
+    let titles = [
+        scope.column_title(spec.x_title.as_ref(), &spec.x),
+        scope.column_title(spec.y_title.as_ref(), &spec.y),
+    ];
+    Ok(drawn(&panels, titles, None, note))
+}
+
+impl Figure {
+    /// Two numbers of items that are to agree, on axes from 0 to `most` with the diagonal on which
+    /// they do.
+    pub fn agreement(
+        name: &str,
+        title: String,
+        points: impl Iterator<Item = (f64, f64)>,
+        titles: [&str; 2],
+        most: f64,
+    ) -> Self {
+        let points: Vec<Item> = points.map(|(x, y)| (String::new(), x, y)).collect();
+        let panel = Scatter { items: points.len(), points, ..Scatter::default() };
+        let most = if most > 0.0 && most.is_finite() { most } else { 1.0 };
+        drawn(&[panel], titles.map(str::to_owned), Some(most), String::new()).figure(name, title)
+    }
+}
+
+fn drawn(all: &[Scatter], titles: [String; 2], diagonal: Option<f64>, note: String) -> Drawn {
+    let mut csv = Csv::new(&["dataset", "k", "arm", "item", "x", "y"]);
+    for Scatter { key, cell, points, .. } in all {
+        for (id, x, y) in points {
+            let (k, x, y) = (k_text(cell.k), number(*x), number(*y));
+            csv.row(&[&cell.dataset, &k, &key.name, id, &x, &y]);
+        }
+    }
+    // All panels have the same axes, so that they can be compared.
+    let points = || all.iter().flat_map(|panel| &panel.points);
+    let scales = match diagonal {
+        Some(most) => [Scale::between(0.0, most); 2],
+        None => [
+            Scale::around(points().map(|point| point.1), false),
+            Scale::around(points().map(|point| point.2), false),
+        ],
+    };
+    let [x, y] = [0, 1].map(|at| Axis::new(scales[at], &titles[at]));
+    let guide = diagonal.map(|most| Guide::new((0.0, 0.0), (most, most), GuideKind::Dashed));
+    let panels = all.iter().map(|one| {
+        let panel = panel(one, x.clone(), y.clone());
+        Panel { guides: guide.iter().cloned().collect(), ..panel }
+    });
+    let sheet = Sheet::of(panels.collect(), Vec::new(), Sample::Marker);
+    Drawn::new(csv, Sheet { columns: 4, aspect: 1.0, ..sheet }, note)
+}
+
+fn panel(of: &Scatter, x: Axis, y: Axis) -> Panel {
+    let name = &of.cell.title;
+    let mark = |(id, x, y): &Item| {
+        let place = format!("({}, {})", short(*x), short(*y));
+        let of = joined(&[name, id]).replace(" · ", ", ");
+        let tip = if of.is_empty() { place } else { format!("{of}: {place}") };
+        Mark { x: *x, y: *y, tip }
+    };
+    let marks = of.points.iter().map(mark).collect();
+    let layers = vec![Layer::Dots(marks, if of.points.len() > 500 { 1.0 } else { 1.5 })];
+    let title = match (of.items, of.correlation) {
+        (0, _) => name.clone(),
+        // A figure of one panel says it in its title.
+        _ if name.is_empty() => String::new(),
+        (_, Some(r)) => joined(&[name, &format!("ρ = {}", fixed(r, 3))]),
+        (n, None) => joined(&[name, &format!("{} items", thousands(n))]),
+    };
+    Panel::new(title, x, y, vec![Series::new(&of.key, layers)])
 }
 
 /// Both columns of every item that has them, by id.
-fn items(scope: &Scope<'_>, cell: &Cell, arm: &str) -> Vec<(String, f64, f64)> {
+fn items(scope: &Scope<'_>, cell: &Cell, arm: &str) -> Vec<Item> {
     let mut seen: BTreeMap<&str, (Vec<f64>, Vec<f64>)> = BTreeMap::new();
     for numbers in scope.items(cell, arm).into_values() {
         let columns = (values(numbers, &scope.spec.x), values(numbers, &scope.spec.y));
@@ -144,50 +168,4 @@ fn items(scope: &Scope<'_>, cell: &Cell, arm: &str) -> Vec<(String, f64, f64)> {
     let item =
         |(id, (x, y)): (&str, (Vec<f64>, Vec<f64>))| Some((id.to_owned(), mean(x)?, mean(y)?));
     seen.into_iter().filter_map(item).collect()
-}
-
-impl Scatter {
-    fn sheet(&self) -> Sheet {
-        let points = || self.panels.iter().flat_map(|panel| &panel.points);
-        // All panels have the same axes, so that they can be compared.
-        let (x, y) = match self.diagonal {
-            Some(most) => {
-                let most = if most > 0.0 && most.is_finite() { most } else { 1.0 };
-                (Scale::between(0.0, most), Scale::between(0.0, most))
-            }
-            None => {
-                let x = Scale::around(points().map(|point| point.1), false);
-                (x, Scale::around(points().map(|point| point.2), false))
-            }
-        };
-        let panels: Vec<Panel> = self.panels.iter().map(|p| self.panel(p, x, y)).collect();
-        let width = if panels.len() == 1 { SINGLE } else { DOUBLE };
-        Sheet { width, panels, legend: Vec::new(), sample: Sample::Marker, columns: 4, aspect: 1.0 }
-    }
-
-    fn panel(&self, panel: &ScatterPanel, x: Scale, y: Scale) -> Panel {
-        let mark = |(id, x, y): &(String, f64, f64)| {
-            let place = format!("({}, {})", short(*x), short(*y));
-            let of = joined(&[&panel.title, id]).replace(" · ", ", ");
-            let tip = if of.is_empty() { place } else { format!("{of}: {place}") };
-            Mark { x: *x, y: *y, tip }
-        };
-        let marks = panel.points.iter().map(mark).collect();
-        let layers = vec![Layer::Dots(marks, if panel.points.len() > 500 { 1.0 } else { 1.5 })];
-        let series = vec![Series { key: panel.key.clone(), dodge: 0.0, layers }];
-        let rho = panel.correlation.map(|r| format!("ρ = {}", fixed(r, 3)));
-        let title = match (panel.items, rho) {
-            (0, _) => panel.title.clone(),
-            // A figure of one panel says it in its title.
-            _ if panel.title.is_empty() => String::new(),
-            (_, Some(rho)) => joined(&[&panel.title, &rho]),
-            (n, None) => joined(&[&panel.title, &format!("{} items", thousands(n))]),
-        };
-        let guides = self.diagonal.map(|_| {
-            let to = (x.to, y.to);
-            Guide { from: (0.0, 0.0), to, kind: GuideKind::Dashed, word: String::new() }
-        });
-        let (x, y) = (Axis::new(x, &self.x_title), Axis::new(y, &self.y_title));
-        Panel { title, x, y, guides: guides.into_iter().collect(), series }
-    }
 }

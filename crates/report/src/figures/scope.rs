@@ -3,11 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::key::Key;
+use super::key::{Key, present};
 use super::spec::FigureSpec;
 use crate::ReportError;
-use crate::book::{Book, ItemNumbers, Metric, Named, RunKey};
-use crate::tables::Votes;
+use crate::book::{Arm, Book, ItemNumbers, Named, RunKey};
+pub(super) use crate::tables::words::{votes as k_text, votes_title as votes};
+use crate::tables::{CellKey, Results, Votes};
 
 /// A book seen through a spec.
 pub(super) struct Scope<'a> {
@@ -20,26 +21,12 @@ pub(super) struct Scope<'a> {
 }
 
 /// A data set and a number of votes: what a panel or a group is about.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Cell {
     pub(super) dataset: String,
     pub(super) k: Option<u32>,
     /// What tells it apart from the others; empty where it is the only one.
     pub(super) title: String,
-}
-
-/// A number of votes in words.
-pub(super) fn votes(k: Option<u32>) -> String {
-    match k {
-        None => "all votes".to_owned(),
-        Some(1) => "1 vote".to_owned(),
-        Some(k) => format!("{k} votes"),
-    }
-}
-
-/// A number of votes in a table.
-pub(super) fn k_text(k: Option<u32>) -> String {
-    k.map_or_else(|| "all".to_owned(), |k| k.to_string())
 }
 
 /// The parts that are there, with a dot between them.
@@ -51,18 +38,86 @@ pub(super) fn joined(parts: &[&str]) -> String {
 impl<'a> Scope<'a> {
     pub(super) fn new(spec: &'a FigureSpec, book: &'a Book) -> Result<Self, ReportError> {
         let place = format!("figure {:?}", spec.name);
-        let all: Vec<Key> = book
-            .arms
-            .iter()
-            .enumerate()
-            .map(|(look, arm)| {
-                let title = if arm.title.is_empty() { &arm.name } else { &arm.title };
-                Key { name: arm.name.clone(), title: title.clone(), look }
-            })
-            .collect();
-        let arms = kept(&place, "arm", &spec.arms, &all, |key| &key.name)?;
+        let arms = kept(&place, "arm", &spec.arms, &every_arm(book), |key| &key.name)?;
         let datasets = kept(&place, "dataset", &spec.datasets, &book.datasets, |d| &d.name)?;
         Ok(Self { book, spec, place, arms, datasets })
+    }
+
+    /// Any arm of the book.
+    pub(super) fn arm(&self, name: &str) -> Result<Key, ReportError> {
+        let known = self.book.arms.iter().map(|arm| arm.name.as_str());
+        let found = every_arm(self.book).into_iter().find(|key| key.name == name);
+        found.ok_or_else(|| ReportError::unknown(self.place.clone(), "arm", name, known))
+    }
+
+    /// Those of the arms that appear, in their order.
+    pub(super) fn present<'k>(&self, found: impl Iterator<Item = &'k Key> + Clone) -> Vec<Key> {
+        present(&self.arms, found)
+    }
+
+    /// Which items the results are over.
+    pub(super) fn slice(&self) -> &'a str {
+        self.spec.slice.as_deref().unwrap_or("all")
+    }
+
+    /// Metrics of these names, or all.
+    pub(super) fn metrics(&self, names: &[String]) -> Result<Vec<String>, ReportError> {
+        let mut known: Vec<String> = self.book.metrics.iter().map(|m| m.name.clone()).collect();
+        for row in &self.book.rows {
+            if !known.contains(&row.metric) {
+                known.push(row.metric.clone());
+            }
+        }
+        // Of a book without any results nothing is asked.
+        if known.is_empty() {
+            return Ok(names.to_vec());
+        }
+        kept(&self.place, "metric", names, &known, |name| name)
+    }
+
+    /// A metric's title with the way that is better, and its digits.
+    pub(super) fn titled(&self, name: &str) -> (String, usize) {
+        let Some(metric) = self.book.metric(name) else { return (name.to_owned(), 4) };
+        let title = self.book.metric_title(name);
+        let way = match metric.better.arrow() {
+            "" => String::new(),
+            arrow => format!("\u{a0}{arrow}"),
+        };
+        (format!("{title}{way}"), metric.digits.min(12))
+    }
+
+    /// What there are results of that the figure shows, on a slice.
+    pub(super) fn results<'r>(
+        &'r self,
+        results: &'r Results,
+        slice: &'r str,
+    ) -> impl Iterator<Item = &'r CellKey> {
+        let fits = move |at: &&CellKey| at.slice == slice && self.keeps(&at.dataset, &at.arm, at.k);
+        results.all().filter(fits)
+    }
+
+    /// The data sets and votes that there are results of in these metrics.
+    pub(super) fn result_cells(&self, results: &Results, metrics: &[String]) -> Vec<Cell> {
+        let found = self.results(results, self.slice()).filter(|at| metrics.contains(&at.metric));
+        self.cells(found.map(|at| (at.dataset.as_str(), at.k)))
+    }
+
+    /// Every seed's finite value of an arm in a cell.
+    pub(super) fn seeds(
+        &self,
+        results: &Results,
+        metric: &str,
+        slice: &str,
+        cell: &Cell,
+        key: &Key,
+    ) -> Vec<(u64, f64)> {
+        let [dataset, arm, metric, slice] =
+            [&cell.dataset, &key.name, metric, slice].map(str::to_owned);
+        let seeds = results.seeds(&CellKey { dataset, arm, k: cell.k, metric, slice });
+        let finite = |(seed, value): (&u64, &Option<f64>)| {
+            Some((*seed, value.filter(|value| value.is_finite())?))
+        };
+        seeds.into_iter().flatten().filter_map(finite).collect()
     }
 
     /// Whether a run is one of those that the figure shows.
@@ -79,7 +134,10 @@ impl<'a> Scope<'a> {
 
     /// The data sets and votes of these runs, all votes last; at least one, so that a figure
     /// without data shows that it has none.
-    pub(super) fn cells(&self, found: impl Iterator<Item = (&'a str, Option<u32>)>) -> Vec<Cell> {
+    pub(super) fn cells<'n>(
+        &self,
+        found: impl Iterator<Item = (&'n str, Option<u32>)>,
+    ) -> Vec<Cell> {
         let order = |k: Option<u32>| k.map_or(u64::MAX, u64::from);
         let found: BTreeSet<(usize, u64)> = found
             .filter_map(|(name, k)| {
@@ -93,7 +151,7 @@ impl<'a> Scope<'a> {
         let cell = |(place, k): &(usize, u64)| {
             let named = &self.datasets[*place];
             let k = u32::try_from(*k).ok();
-            let dataset = if datasets { title(named) } else { "" };
+            let dataset = if datasets { self.book.dataset_title(&named.name) } else { "" };
             let words = if ks { votes(k) } else { String::new() };
             Cell { dataset: named.name.clone(), k, title: joined(&[dataset, &words]) }
         };
@@ -109,25 +167,18 @@ impl<'a> Scope<'a> {
 
     /// What a data set is called where there are several.
     pub(super) fn dataset_title(&self, name: &str) -> &str {
-        match self.datasets.iter().find(|named| named.name == name) {
-            Some(named) if self.datasets.len() > 1 => title(named),
-            _ => "",
-        }
+        let known = self.datasets.iter().find(|named| named.name == name);
+        let known = known.filter(|_| self.datasets.len() > 1);
+        known.map_or("", |named| self.book.dataset_title(&named.name))
     }
 
     pub(super) fn datasets(&self) -> impl Iterator<Item = &str> {
         self.datasets.iter().map(|named| named.name.as_str())
     }
 
-    /// What a metric is called and how many digits it is written with.
-    pub(super) fn metric(&self, name: &str) -> Option<&'a Metric> {
-        self.book.metrics.iter().find(|metric| metric.name == name)
-    }
-
     /// The title of a column: that of the metric of this name, or the name.
     pub(super) fn column_title(&self, given: Option<&String>, name: &str) -> String {
-        let known = self.metric(name).map(|m| &m.title).filter(|title| !title.is_empty());
-        given.or(known).cloned().unwrap_or_else(|| name.to_owned())
+        given.map_or(self.book.metric_title(name), String::as_str).to_owned()
     }
 
     /// Every seed's numbers by item of an arm in a cell, by seed.
@@ -168,8 +219,14 @@ impl<'a> Scope<'a> {
     }
 }
 
-fn title(named: &Named) -> &str {
-    if named.title.is_empty() { &named.name } else { &named.title }
+/// The arms of a book, each with its look.
+fn every_arm(book: &Book) -> Vec<Key> {
+    let key = |(look, arm): (usize, &Arm)| Key {
+        name: arm.name.clone(),
+        title: book.arm_title(&arm.name).to_owned(),
+        look,
+    };
+    book.arms.iter().enumerate().map(key).collect()
 }
 
 /// The column of this name.

@@ -4,7 +4,7 @@ use super::font::Type;
 use super::key::Key;
 use super::look::{Form, Paint, dash};
 use super::panel::{HEAD, Panel, Place, TEXT, TICKS, draw_marker, text};
-use crate::svg::{Svg, px};
+use crate::svg::{Attributes, Svg, px};
 
 /// A column of a paper, in points: 84 mm.
 pub(super) const SINGLE: f64 = 238.11;
@@ -87,26 +87,22 @@ impl Frame<'_> {
                 (x, y) = (MARGIN, y + 11.5);
             }
             let colour = svg.paint(Paint::Arm(key.look));
-            let look: [(&str, &dyn std::fmt::Display); 4] = [
-                ("class", &"key"),
-                ("data-arm", &key.name),
-                ("fill", &colour),
-                ("stroke", &colour),
-            ];
-            svg.open("g", &look);
+            let colours: &Attributes<'_> = &[("fill", &colour), ("stroke", &colour)];
+            let of: &Attributes<'_> = &[("class", &"key"), ("data-arm", &key.name)];
+            svg.open("g", &[of, colours].concat());
             let middle = y - 2.8;
             if self.sample != Sample::Marker {
                 let way = format!("M{} {}h{}", px(x), px(middle), px(sample));
                 let dash = dash(key.look);
-                let look: [(&str, &dyn std::fmt::Display); 3] =
-                    [("d", &way), ("stroke-width", &"1.2"), ("stroke-dasharray", &dash)];
-                svg.element("path", &look, "");
+                let look: &Attributes<'_> =
+                    &[("d", &way), ("stroke-width", &"1.2"), ("stroke-dasharray", &dash)];
+                svg.element("path", look, "");
             }
             if self.sample != Sample::Bare {
                 draw_marker(svg, key.look, (x + sample / 2.0, middle), 2.7, "");
             }
             svg.close("g");
-            svg.open("g", &[("class", &"key"), ("data-arm", &key.name)]);
+            svg.open("g", of);
             text(svg, (x + sample + 3.0, y), "start", TEXT, Paint::Ink, &title);
             svg.close("g");
             x += wide + 10.0;
@@ -144,6 +140,12 @@ const GAP: f64 = 9.0;
 const LEADING: f64 = 9.5;
 
 impl Sheet {
+    /// Panels beside each other, three to a row; a single one is as wide as a column of a paper.
+    pub(super) fn of(panels: Vec<Panel>, legend: Vec<Key>, sample: Sample) -> Self {
+        let width = if panels.len() == 1 { SINGLE } else { DOUBLE };
+        Self { width, panels, legend, sample, columns: 3, aspect: 0.75 }
+    }
+
     pub(super) fn svg(&self, title: &str, note: &str, form: Form) -> String {
         let Self { width, ref legend, sample, .. } = *self;
         let frame = Frame { title, note, width, legend, sample };
@@ -243,14 +245,9 @@ fn draw_cell(svg: &mut Svg, panel: &Panel, grid: &Grid, (x, y): (f64, f64)) {
         let (x, y) = (px(x + 7.0 + LEADING * i as f64), px(top + height / 2.0));
         let turn = format!("rotate(-90 {x} {y})");
         let ink = svg.paint(Paint::Ink);
-        let look: [(&str, &dyn std::fmt::Display); 6] = [
-            ("x", &x),
-            ("y", &y),
-            ("font-size", &TEXT.size),
-            ("fill", &ink),
-            ("text-anchor", &"middle"),
-            ("transform", &turn),
-        ];
-        svg.element("text", &look, row);
+        let place: &Attributes<'_> = &[("x", &x), ("y", &y)];
+        let look: &Attributes<'_> = &[("font-size", &TEXT.size), ("fill", &ink)];
+        let turn: &Attributes<'_> = &[("text-anchor", &"middle"), ("transform", &turn)];
+        svg.element("text", &[place, look, turn].concat(), row);
     }
 }

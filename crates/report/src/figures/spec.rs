@@ -36,9 +36,9 @@ pub struct FigureSpec {
     pub y: String,
     /// `effect`: the arm that is taken from the others.
     pub against: Option<String>,
-    /// `effect`, `histogram`: how many bins. `pictures`, `maps`: how many items.
+    /// `effect`, `histogram`: how many bins. `images`, `maps`: how many items.
     pub count: Option<usize>,
-    /// `pictures`: these items; empty: those that people disagree on most.
+    /// `images`: these items; empty: those that people disagree on most.
     pub items: Vec<String>,
     /// Words at the axes, where they should not be the columns' names.
     pub x_title: Option<String>,

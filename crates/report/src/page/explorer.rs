@@ -122,9 +122,8 @@ pub(super) fn pack(book: &Book, budget: usize) -> Result<Packed, PageError> {
             }
         }
         let sheets = sheets.map(|(sheets, _)| sheets);
-        let named = book.datasets.iter().find(|d| d.name == collection.dataset);
         about.push(About {
-            title: named.map_or(&collection.dataset, |d| &d.title),
+            title: book.dataset_title(&collection.dataset),
             name: &collection.dataset,
             classes: &collection.classes,
             by: by(book, collection),
@@ -311,10 +310,9 @@ fn by(book: &Book, collection: &Collection) -> Vec<By> {
     let several = |arm: &str| collection.predicted_by.iter().filter(|(a, _)| a == arm).count() > 1;
     let each = collection.predicted_by.iter().map(|(name, k)| {
         let arm = book.arms.iter().position(|arm| arm.name == *name);
-        let title = arm.map_or(name, |at| &book.arms[at].title);
-        let title = match several(name) {
-            true => format!("{title}, {}", votes_title(*k)),
-            false => title.clone(),
+        let title = match (book.arm_title(name), several(name)) {
+            (title, true) => format!("{title}, {}", votes_title(*k)),
+            (title, false) => title.to_owned(),
         };
         By { arm, name: k.map_or(name.clone(), |k| format!("{name}@{k}")), title }
     });

@@ -3,7 +3,7 @@
 use super::escape::{anchor, html};
 use super::tables::made_how;
 use crate::book::Book;
-use crate::figures::{Figure, Form, variables};
+use crate::figures::{Figure, variables};
 
 /// A figure with its title, switches, notes and link.
 pub(super) fn figure(book: &Book, at: usize, figure: &Figure) -> String {
@@ -19,8 +19,7 @@ pub(super) fn figure(book: &Book, at: usize, figure: &Figure) -> String {
         html(&figure.title)
     );
     // Title and note stand around the drawing as text that can be read, found and copied.
-    let bare = Figure { title: String::new(), note: String::new(), ..figure.clone() };
-    out.push_str(&bare.svg(Form::Page));
+    out.push_str(&figure.bare());
     out.push_str("\n</div>\n");
     if !figure.note.is_empty() {
         out.push_str(&format!("<p class=\"note\">{}</p>\n", html(&figure.note)));

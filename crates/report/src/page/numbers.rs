@@ -65,8 +65,7 @@ fn tested(book: &Book, test: &Test, digits: usize) -> String {
         Alternative::Less => "one-sided: lower",
         Alternative::Greater => "one-sided: higher",
     };
-    let arm = book.arms.iter().find(|arm| arm.name == test.against);
-    let against = arm.map_or(&test.against, |arm| &arm.title);
+    let against = book.arm_title(&test.against);
     let mut line = format!("{name} against {against}, {side}, {} pairs: ", test.pairs);
     match (test.p, &test.undefined) {
         (Some(value), _) => line.push_str(&p(value)),

@@ -83,10 +83,7 @@ fn leading(book: &Book, table: &Table) -> String {
         }
     }
     groups.retain(|key, _| order.contains(key));
-    let arm = |name: &str| {
-        let titled = book.arms.iter().find(|arm| arm.name == name);
-        format!("<strong>{}</strong>", html(titled.map_or(name, |arm| &arm.title)))
-    };
+    let arm = |name: &str| format!("<strong>{}</strong>", html(book.arm_title(name)));
     if order.len() > SAID {
         let mut wins: BTreeMap<&str, usize> = BTreeMap::new();
         for number in groups.values().flatten().filter(|number| number.best) {
@@ -115,14 +112,12 @@ fn leading(book: &Book, table: &Table) -> String {
     let sentences = order.iter().map(|key| {
         let group = &groups[key];
         let (metric, dataset, k, slice) = *key;
-        let known = book.metrics.iter().find(|m| m.name == *metric);
-        let mut of = html(known.map_or(metric, |m| &m.title));
-        if let Some((_, words)) = known.and_then(|m| numbers::direction(m.better)) {
+        let mut of = html(book.metric_title(metric));
+        if let Some((_, words)) = book.metric(metric).and_then(|m| numbers::direction(m.better)) {
             of.push_str(&format!(" ({words})"));
         }
         if datasets {
-            let titled = book.datasets.iter().find(|d| d.name == *dataset);
-            of.push_str(&format!(" on {}", html(titled.map_or(dataset, |d| &d.title))));
+            of.push_str(&format!(" on {}", html(book.dataset_title(dataset))));
         }
         if votes {
             of.push_str(&format!(" with {}", votes_title(k)));

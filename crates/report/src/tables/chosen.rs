@@ -65,15 +65,9 @@ pub(super) fn prepare(
         heads,
         cells: settings.iter().map(|name| value(chosen, name)).collect(),
     });
-    let head = |name: &&str| Head {
-        title: (*name).to_owned(),
-        name: (*name).to_owned(),
-        span: 1,
-        ..Head::default()
-    };
     Ok(Table {
         corner: down.iter().map(|dimension| dimension.title().to_owned()).collect(),
-        heads: vec![settings.iter().map(head).collect()],
+        heads: vec![settings.iter().map(|name| Head::plain(*name, *name)).collect()],
         lines: lines.collect(),
         remarks: if all.is_empty() { vec!["Nothing is chosen yet.".to_owned()] } else { vec![] },
         ..named(spec)

@@ -10,12 +10,6 @@ use crate::claims::{Judged, Verdict, judge};
 const COLUMNS: [&str; 4] = ["Verdict", "Statistic", "Ours", "Published"];
 
 pub(super) fn prepare(spec: &TableSpec, book: &Book) -> Result<Table, ReportError> {
-    let head = |title: &str, name: &str| Head {
-        title: title.to_owned(),
-        name: name.to_owned(),
-        span: 1,
-        ..Head::default()
-    };
     let all = book.claims.iter().map(|claim| judge(claim, book)).collect::<Result<Vec<_>, _>>()?;
     let (mut lines, mut remarks) = (Vec::new(), Vec::from_iter(book.scale_note()));
     remarks.push(counted(&all));
@@ -31,13 +25,13 @@ pub(super) fn prepare(spec: &TableSpec, book: &Book) -> Result<Table, ReportErro
         let words = judged.verdict.words().to_owned();
         let cells = [words, judged.statistic.to_owned(), judged.ours, judged.published];
         lines.push(Line {
-            heads: vec![head(&judged.text, &judged.name)],
+            heads: vec![Head::plain(&judged.text, &judged.name)],
             cells: cells.into_iter().map(Cell::Text).collect(),
         });
     }
     Ok(Table {
         corner: vec!["Claim".to_owned()],
-        heads: vec![COLUMNS.iter().map(|name| head(name, name)).collect()],
+        heads: vec![COLUMNS.iter().map(|name| Head::plain(*name, *name)).collect()],
         lines,
         remarks,
         ..named(spec)

@@ -7,39 +7,7 @@ use super::words;
 use crate::book::Direction;
 use crate::csv::Csv;
 
-const RESULT: [&str; 29] = [
-    "table",
-    "dataset",
-    "arm",
-    "k",
-    "metric",
-    "slice",
-    "mean",
-    "sd",
-    "n",
-    "seeds",
-    "better",
-    "best",
-    "against",
-    "test",
-    "side",
-    "pairs",
-    "difference",
-    "p",
-    "p_corrected",
-    "family",
-    "smallest_p",
-    "published_mean",
-    "published_sd",
-    "published_n",
-    "published_source",
-    "difference_in_sd",
-    "welch_p",
-    "verdict",
-    "values",
-];
-
-/// A table as CSV. Results have the columns of `RESULT`, in which `values` lists `seed=value`;
+/// A table as CSV. Results have the columns of `result`, in which `values` lists `seed=value`;
 /// chosen settings have their row heads, the setting and its value.
 pub fn csv(table: &Table) -> String {
     let words = |line: &&Line| line.cells.iter().any(|cell| cell.number().is_none());
@@ -51,9 +19,9 @@ pub fn csv(table: &Table) -> String {
         table.lines.iter().for_each(|line| settings(&mut csv, table, line));
         return csv.finish();
     }
-    let mut csv = Csv::new(&RESULT);
+    let mut csv = Csv::new(&result("", &Number::default()).map(|(column, _)| column));
     for number in table.numbers() {
-        csv.row_of(result(&table.name, number));
+        csv.row_of(result(&table.name, number).map(|(_, value)| value));
     }
     csv.finish()
 }
@@ -68,7 +36,8 @@ fn settings(csv: &mut Csv, table: &Table, line: &Line) {
     }
 }
 
-fn result(table: &str, of: &Number) -> [String; 29] {
+/// The columns of a result, and its values.
+fn result(table: &str, of: &Number) -> [(&'static str, String); 29] {
     let (test, published) = (of.test.as_ref(), of.published.as_ref());
     let better = match of.better {
         Direction::Lower => "lower",
@@ -82,35 +51,44 @@ fn result(table: &str, of: &Number) -> [String; 29] {
     let verdict = published.and_then(|published| published.verdict).map(Verdict::words);
     let seed = |(seed, value): &(u64, Option<f64>)| format!("{seed}={}", full(*value));
     [
-        table.to_owned(),
-        of.at.dataset.clone(),
-        of.at.arm.clone(),
-        words::votes(of.at.k),
-        of.at.metric.clone(),
-        of.at.slice.clone(),
-        full(of.mean),
-        full(of.sd),
-        of.n.to_string(),
-        of.seeds.len().to_string(),
-        better.to_owned(),
-        of.best.to_string(),
-        test.map(|test| test.against.clone()).unwrap_or_default(),
-        kind.unwrap_or_default().to_owned(),
-        test.map(|test| test.side.name()).unwrap_or_default().to_owned(),
-        test.map(|test| test.pairs.to_string()).unwrap_or_default(),
-        full(test.and_then(|test| test.difference)),
-        full(test.and_then(|test| test.p)),
-        full(test.and_then(|test| test.corrected)),
-        test.filter(|test| test.family > 0).map(|t| t.family.to_string()).unwrap_or_default(),
-        full(test.and_then(|test| test.smallest)),
-        full(published.map(|published| published.mean)),
-        full(published.and_then(|published| published.sd)),
-        published.and_then(|published| published.n).map(|n| n.to_string()).unwrap_or_default(),
-        published.map(|published| published.source.clone()).unwrap_or_default(),
-        full(published.and_then(|published| published.difference)),
-        full(published.and_then(|published| published.p)),
-        verdict.unwrap_or_default().to_owned(),
-        of.seeds.iter().map(seed).collect::<Vec<_>>().join(";"),
+        ("table", table.to_owned()),
+        ("dataset", of.at.dataset.clone()),
+        ("arm", of.at.arm.clone()),
+        ("k", words::votes(of.at.k)),
+        ("metric", of.at.metric.clone()),
+        ("slice", of.at.slice.clone()),
+        ("mean", full(of.mean)),
+        ("sd", full(of.sd)),
+        ("n", of.n.to_string()),
+        ("seeds", of.seeds.len().to_string()),
+        ("better", better.to_owned()),
+        ("best", of.best.to_string()),
+        ("against", test.map(|test| test.against.clone()).unwrap_or_default()),
+        ("test", kind.unwrap_or_default().to_owned()),
+        ("side", test.map(|test| test.side.name()).unwrap_or_default().to_owned()),
+        ("pairs", test.map(|test| test.pairs.to_string()).unwrap_or_default()),
+        ("difference", full(test.and_then(|test| test.difference))),
+        ("p", full(test.and_then(|test| test.p))),
+        ("p_corrected", full(test.and_then(|test| test.corrected))),
+        (
+            "family",
+            test.filter(|test| test.family > 0).map(|t| t.family.to_string()).unwrap_or_default(),
+        ),
+        ("smallest_p", full(test.and_then(|test| test.smallest))),
+        ("published_mean", full(published.map(|published| published.mean))),
+        ("published_sd", full(published.and_then(|published| published.sd))),
+        (
+            "published_n",
+            published.and_then(|published| published.n).map(|n| n.to_string()).unwrap_or_default(),
+        ),
+        (
+            "published_source",
+            published.map(|published| published.source.clone()).unwrap_or_default(),
+        ),
+        ("difference_in_sd", full(published.and_then(|published| published.difference))),
+        ("welch_p", full(published.and_then(|published| published.p))),
+        ("verdict", verdict.unwrap_or_default().to_owned()),
+        ("values", of.seeds.iter().map(seed).collect::<Vec<_>>().join(";")),
     ]
 }
 

@@ -25,27 +25,17 @@ pub(super) fn prepare(
             columns.push(what);
         }
     }
-    let head = |title: &str, name: &str| Head {
-        title: title.to_owned(),
-        name: name.to_owned(),
-        span: 1,
-        ..Head::default()
-    };
-    let title = |name: &str| {
-        let known = book.datasets.iter().find(|dataset| dataset.name == name);
-        known.map_or(name, |dataset| dataset.title.as_str()).to_owned()
-    };
     let cell = |facts: &Facts, column: &str| {
         let found = facts.facts.iter().find(|(what, _)| what == column);
         Cell::Text(found.map(|(_, value)| value.clone()).unwrap_or_default())
     };
     let line = |facts: &&Facts| Line {
-        heads: vec![head(&title(&facts.dataset), &facts.dataset)],
+        heads: vec![Head::plain(book.dataset_title(&facts.dataset), &facts.dataset)],
         cells: columns.iter().map(|column| cell(facts, column)).collect(),
     };
     Ok(Table {
         corner: vec!["Data".to_owned()],
-        heads: vec![columns.iter().map(|column| head(column, column)).collect()],
+        heads: vec![columns.iter().map(|column| Head::plain(*column, *column)).collect()],
         lines: all.iter().map(line).collect(),
         ..named(spec)
     })

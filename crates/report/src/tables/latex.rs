@@ -15,65 +15,63 @@ impl TextTable {
     /// As LaTeX (booktabs): a `table` with its caption; where there is no title, the `tabular`
     /// alone.
     pub fn latex(&self) -> String {
-        one(self)
-    }
-}
-
-fn one(grid: &TextTable) -> String {
-    let left = grid.corner.len();
-    let columns: String = grid.right.iter().map(|right| if *right { 'r' } else { 'l' }).collect();
-    let floats = !grid.title.is_empty();
-    let mut out = Vec::new();
-    if floats {
-        out.extend([
-            "% needs \\usepackage{booktabs}".to_owned(),
-            "\\begin{table}".to_owned(),
-            "\\centering".to_owned(),
-            format!("\\caption{{{}}}", escape(&grid.title)),
-            format!("\\label{{tab:{}}}", label(&grid.name)),
-        ]);
-    }
-    out.push(format!("\\begin{{tabular}}{{{}{columns}}}", "l".repeat(left)));
-    out.push("\\toprule".to_owned());
-    for (level, heads) in grid.heads.iter().enumerate() {
-        let last = level + 1 == grid.heads.len();
-        let corner = grid.corner.iter().map(|text| if last { escape(text) } else { String::new() });
-        let text = |(at, (text, span)): (usize, &(String, usize))| match span {
-            // A head that spans nothing still stands over the middle of its column.
-            1 if last && grid.right.get(at) != Some(&true) => escape(text),
-            span => format!("\\multicolumn{{{span}}}{{c}}{{{}}}", escape(text)),
-        };
-        out.push(row(corner.chain(heads.iter().enumerate().map(text))));
-        if !last {
-            out.extend(rules(heads, left));
+        let left = self.corner.len();
+        let columns: String =
+            self.right.iter().map(|right| if *right { 'r' } else { 'l' }).collect();
+        let floats = !self.title.is_empty();
+        let mut out = Vec::new();
+        if floats {
+            out.extend([
+                "% needs \\usepackage{booktabs}".to_owned(),
+                "\\begin{table}".to_owned(),
+                "\\centering".to_owned(),
+                format!("\\caption{{{}}}", escape(&self.title)),
+                format!("\\label{{tab:{}}}", label(&self.name)),
+            ]);
         }
-    }
-    out.push("\\midrule".to_owned());
-    for (at, line) in grid.lines.iter().enumerate() {
-        if line.group && at > 0 {
-            out.push("\\addlinespace".to_owned());
-        }
-        let heads = line.heads.iter().map(|text| escape(text));
-        out.push(row(heads.chain(line.cells.iter().map(cell))));
-        if TextTable::has_below(line) {
-            let small = |cell: &TextCell| {
-                let text = cell.below.as_deref().map(escape);
-                text.map(|text| format!("{{\\footnotesize {text}}}")).unwrap_or_default()
+        out.push(format!("\\begin{{tabular}}{{{}{columns}}}", "l".repeat(left)));
+        out.push("\\toprule".to_owned());
+        for (level, heads) in self.heads.iter().enumerate() {
+            let last = level + 1 == self.heads.len();
+            let corner =
+                self.corner.iter().map(|text| if last { escape(text) } else { String::new() });
+            let text = |(at, (text, span)): (usize, &(String, usize))| match span {
+                // A head that spans nothing still stands over the middle of its column.
+                1 if last && self.right.get(at) != Some(&true) => escape(text),
+                span => format!("\\multicolumn{{{span}}}{{c}}{{{}}}", escape(text)),
             };
-            let heads = line.heads.iter().map(|_| String::new());
-            out.push(row(heads.chain(line.cells.iter().map(small))));
+            out.push(row(corner.chain(heads.iter().enumerate().map(text))));
+            if !last {
+                out.extend(rules(heads, left));
+            }
         }
+        out.push("\\midrule".to_owned());
+        for (at, line) in self.lines.iter().enumerate() {
+            if line.group && at > 0 {
+                out.push("\\addlinespace".to_owned());
+            }
+            let heads = line.heads.iter().map(|text| escape(text));
+            out.push(row(heads.chain(line.cells.iter().map(cell))));
+            if TextTable::has_below(line) {
+                let small = |cell: &TextCell| {
+                    let text = cell.below.as_deref().map(escape);
+                    text.map(|text| format!("{{\\footnotesize {text}}}")).unwrap_or_default()
+                };
+                let heads = line.heads.iter().map(|_| String::new());
+                out.push(row(heads.chain(line.cells.iter().map(small))));
+            }
+        }
+        out.extend(["\\bottomrule".to_owned(), "\\end{tabular}".to_owned()]);
+        if !self.notes.is_empty() {
+            out.push("\\par\\smallskip".to_owned());
+            out.push("\\begin{minipage}{\\linewidth}\\footnotesize".to_owned());
+            let notes: Vec<String> = self.notes.iter().map(|note| escape(note)).collect();
+            out.push(notes.join("\\par\n"));
+            out.push("\\end{minipage}".to_owned());
+        }
+        out.push(if floats { "\\end{table}\n".to_owned() } else { String::new() });
+        out.join("\n")
     }
-    out.extend(["\\bottomrule".to_owned(), "\\end{tabular}".to_owned()]);
-    if !grid.notes.is_empty() {
-        out.push("\\par\\smallskip".to_owned());
-        out.push("\\begin{minipage}{\\linewidth}\\footnotesize".to_owned());
-        let notes: Vec<String> = grid.notes.iter().map(|note| escape(note)).collect();
-        out.push(notes.join("\\par\n"));
-        out.push("\\end{minipage}".to_owned());
-    }
-    out.push(if floats { "\\end{table}\n".to_owned() } else { String::new() });
-    out.join("\n")
 }
 
 fn row(cells: impl Iterator<Item = String>) -> String {

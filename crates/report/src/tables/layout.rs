@@ -8,7 +8,7 @@ use super::spec::{Dimension, TableSpec};
 use super::table::{CellKey, Head};
 use super::words;
 use crate::ReportError;
-use crate::book::{Book, Direction, Named};
+use crate::book::{Book, Direction};
 
 /// Where everything goes.
 pub(super) struct Layout {
@@ -279,22 +279,15 @@ pub(super) fn heads(dimensions: &[Dimension], all: &[Vec<Value>], book: &Book) -
 
 fn head(dimension: Dimension, value: &Value, book: &Book) -> Head {
     let name = value.name();
-    let named = |all: &[Named]| all.iter().find(|n| n.name == name).map(|n| n.title.clone());
-    let arm = || book.arms.iter().find(|a| a.name == name).map(|a| a.title.clone());
-    let metric = book.metrics.iter().find(|m| dimension == Dimension::Metric && m.name == name);
     let title = match (dimension, value) {
-        (Dimension::Dataset, _) => named(&book.datasets),
-        (Dimension::Arm, _) => arm(),
-        (Dimension::Metric, _) => metric.map(|m| m.title.clone()),
-        (Dimension::K, Value::Votes(k)) => Some(words::votes_title(*k)),
-        (Dimension::Slice, _) if name == ALL_ITEMS => Some("all items".to_owned()),
-        (Dimension::K | Dimension::Slice, _) => None,
+        (Dimension::Dataset, _) => book.dataset_title(&name).to_owned(),
+        (Dimension::Arm, _) => book.arm_title(&name).to_owned(),
+        (Dimension::Metric, _) => book.metric_title(&name).to_owned(),
+        (Dimension::K, Value::Votes(k)) => words::votes_title(*k),
+        (Dimension::Slice, _) if name == ALL_ITEMS => "all items".to_owned(),
+        (Dimension::K | Dimension::Slice, _) => name.clone(),
     };
-    Head {
-        title: title.filter(|title| !title.is_empty()).unwrap_or_else(|| name.clone()),
-        name,
-        of: Some(dimension),
-        better: metric.map_or(Direction::Neither, |m| m.better),
-        span: 1,
-    }
+    let metric = book.metric(&name).filter(|_| dimension == Dimension::Metric);
+    let better = metric.map_or(Direction::Neither, |metric| metric.better);
+    Head { of: Some(dimension), better, ..Head::plain(title, name) }
 }

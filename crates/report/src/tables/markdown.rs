@@ -14,44 +14,41 @@ pub fn markdown(table: &Table) -> String {
 impl TextTable {
     /// As Markdown (GitHub's): the title where there is one, the lines, the notes.
     pub fn markdown(&self) -> String {
-        one(self)
-    }
-}
-
-fn one(grid: &TextTable) -> String {
-    let columns = grid.right.len();
-    let mut rows: Vec<Vec<String>> = vec![grid.corner.iter().map(|text| escape(text)).collect()];
-    rows[0].extend(grid.joined_heads(escape));
-    for line in &grid.lines {
-        let heads = line.heads.iter().map(|text| escape(text));
-        rows.push(heads.chain(line.cells.iter().map(cell)).collect());
-    }
-    let left = grid.corner.len();
-    let widths: Vec<usize> = (0..left + columns)
-        .map(|at| rows.iter().filter_map(|row| row.get(at)).map(|c| c.chars().count()).max())
-        .map(|width| width.unwrap_or_default().max(3))
-        .collect();
-    let right = |at: usize| at >= left && grid.right[at - left];
-    let mut out = match grid.title.is_empty() {
-        true => String::new(),
-        false => format!("### {}\n\n", escape(&grid.title)),
-    };
-    for (number, row) in rows.iter().enumerate() {
-        let cells = row.iter().enumerate().map(|(at, text)| pad(text, widths[at], right(at)));
-        out.push_str(&format!("| {} |\n", cells.collect::<Vec<_>>().join(" | ")));
-        if number == 0 {
-            let rule = |(at, width): (usize, &usize)| match right(at) {
-                true => format!("{}:", "-".repeat(width - 1)),
-                false => "-".repeat(*width),
-            };
-            let rules: Vec<String> = widths.iter().enumerate().map(rule).collect();
-            out.push_str(&format!("| {} |\n", rules.join(" | ")));
+        let columns = self.right.len();
+        let mut rows: Vec<Vec<String>> =
+            vec![self.corner.iter().map(|text| escape(text)).collect()];
+        rows[0].extend(self.joined_heads(escape));
+        for line in &self.lines {
+            let heads = line.heads.iter().map(|text| escape(text));
+            rows.push(heads.chain(line.cells.iter().map(cell)).collect());
         }
+        let left = self.corner.len();
+        let widths: Vec<usize> = (0..left + columns)
+            .map(|at| rows.iter().filter_map(|row| row.get(at)).map(|c| c.chars().count()).max())
+            .map(|width| width.unwrap_or_default().max(3))
+            .collect();
+        let right = |at: usize| at >= left && self.right[at - left];
+        let mut out = match self.title.is_empty() {
+            true => String::new(),
+            false => format!("### {}\n\n", escape(&self.title)),
+        };
+        for (number, row) in rows.iter().enumerate() {
+            let cells = row.iter().enumerate().map(|(at, text)| pad(text, widths[at], right(at)));
+            out.push_str(&format!("| {} |\n", cells.collect::<Vec<_>>().join(" | ")));
+            if number == 0 {
+                let rule = |(at, width): (usize, &usize)| match right(at) {
+                    true => format!("{}:", "-".repeat(width - 1)),
+                    false => "-".repeat(*width),
+                };
+                let rules: Vec<String> = widths.iter().enumerate().map(rule).collect();
+                out.push_str(&format!("| {} |\n", rules.join(" | ")));
+            }
+        }
+        for note in &self.notes {
+            out.push_str(&format!("\n{}\n", paragraph(note)));
+        }
+        out
     }
-    for note in &grid.notes {
-        out.push_str(&format!("\n{}\n", paragraph(note)));
-    }
-    out
 }
 
 fn cell(cell: &TextCell) -> String {

@@ -7,6 +7,7 @@
 
 mod chosen;
 pub(crate) mod claims;
+mod columns;
 mod csv;
 mod datasets;
 mod latex;
@@ -23,13 +24,15 @@ mod terminal;
 mod text;
 pub(crate) mod words;
 
+pub use columns::{Columns, TableForm};
 pub use csv::csv;
 pub use latex::latex;
 pub use markdown::markdown;
 pub use prepare::prepare;
-pub use published::{Beside, Comparison};
+pub use published::Beside;
+pub(crate) use results::Results;
 pub use spec::{Against, Dimension, Family, Shows, Side, TableSpec, TestKind, Votes};
 pub use table::{Cell, CellKey, Head, Line, Number, Published, Table, Test, Verdict};
-pub use tally::{Outside, Tally};
+pub use tally::Tally;
 pub use terminal::{Style, terminal};
 pub use text::{TextCell, TextLine, TextTable};

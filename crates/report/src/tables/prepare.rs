@@ -52,9 +52,7 @@ pub fn prepare(spec: &TableSpec, book: &Book) -> Result<Table, ReportError> {
     }
     let mut remarks = seeds_and_best(&lines);
     if let Some(against) = &spec.against {
-        let arm = book.arms.iter().find(|arm| arm.name == against.arm && !arm.title.is_empty());
-        let title = arm.map_or(&against.arm, |arm| &arm.title);
-        remarks.extend(paired::remarks(&lines, against, title));
+        remarks.extend(paired::remarks(&lines, against, book.arm_title(&against.arm)));
     }
     let columns = layout::heads(&layout.across, &layout.columns, book);
     let level = |level: usize| {

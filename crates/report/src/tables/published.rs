@@ -88,18 +88,6 @@ fn welch_p(number: &Number, reference: &Reference) -> Option<f64> {
     welch(ours, theirs, Alternative::TwoSided).ok()?.p
 }
 
-/// The cells of a table that have a published value, line by line.
-///
-/// One line per cell: with our value, theirs, the difference and the verdict beside each other in
-/// every column, a table of four metrics would have sixteen columns.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Comparison<'a> {
-    /// The table.
-    pub of: &'a Table,
-    /// The cells.
-    pub cells: Vec<Beside<'a>>,
-}
-
 /// One cell beside its published value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Beside<'a> {
@@ -114,8 +102,8 @@ pub struct Beside<'a> {
 }
 
 impl Table {
-    /// The cells that have a published value; `None` where there are none.
-    pub fn published(&self) -> Option<Comparison<'_>> {
+    /// The cells that have a published value, line by line.
+    pub fn published(&self) -> Vec<Beside<'_>> {
         let mut cells = Vec::new();
         for line in &self.lines {
             for (at, cell) in line.cells.iter().enumerate() {
@@ -125,7 +113,7 @@ impl Table {
                 cells.push(Beside { line, column, ours, published });
             }
         }
-        (!cells.is_empty()).then_some(Comparison { of: self, cells })
+        cells
     }
 }
 

@@ -77,10 +77,10 @@ impl CellKey {
 }
 
 /// Seeds and their values, by seed.
-type Seeds = BTreeMap<u64, Option<f64>>;
+pub(crate) type Seeds = BTreeMap<u64, Option<f64>>;
 
 /// All results of a book.
-pub(super) struct Results {
+pub(crate) struct Results {
     places: HashMap<CellKey, usize>,
     /// In the order of the rows.
     all: Vec<(CellKey, Seeds)>,
@@ -88,7 +88,7 @@ pub(super) struct Results {
 
 impl Results {
     /// NaN is undefined, as `None` is. A row that stands there twice counts once.
-    pub(super) fn of(book: &Book) -> Result<Self, ReportError> {
+    pub(crate) fn of(book: &Book) -> Result<Self, ReportError> {
         let mut results = Self { places: HashMap::new(), all: Vec::new() };
         let mut runs: HashMap<(usize, u64), &str> = HashMap::new();
         for row in &book.rows {
@@ -118,18 +118,18 @@ impl Results {
     }
 
     /// What there are results of, in the order of the rows.
-    pub(super) fn all(&self) -> impl Iterator<Item = &CellKey> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &CellKey> {
         self.all.iter().map(|(at, _)| at)
     }
 
     /// The values of each seed; `None` where there is no run.
-    pub(super) fn seeds(&self, at: &CellKey) -> Option<&Seeds> {
+    pub(crate) fn seeds(&self, at: &CellKey) -> Option<&Seeds> {
         self.places.get(at).map(|place| &self.all[*place].1)
     }
 
     /// Mean and spread over seeds.
     pub(super) fn number(&self, at: CellKey, book: &Book) -> Result<Number, ReportError> {
-        let metric = book.metrics.iter().find(|metric| metric.name == at.metric);
+        let metric = book.metric(&at.metric);
         let seeds: Vec<_> = self.seeds(&at).into_iter().flatten().map(|(s, v)| (*s, *v)).collect();
         let values: Vec<f64> = seeds.iter().filter_map(|(_, value)| *value).collect();
         let (mean, sd) = mean_and_sd(&values)

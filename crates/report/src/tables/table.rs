@@ -41,6 +41,13 @@ pub struct Head {
     pub span: usize,
 }
 
+impl Head {
+    /// Over one column, of no dimension.
+    pub(super) fn plain(title: impl Into<String>, name: impl Into<String>) -> Self {
+        Self { title: title.into(), name: name.into(), span: 1, ..Self::default() }
+    }
+}
+
 /// A line of a table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Line {

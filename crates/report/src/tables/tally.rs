@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::table::{Table, Verdict};
+use super::published::Beside;
+use super::table::{Head, Table, Verdict};
 use super::words;
 use dissensus_stats::LEVEL;
 
@@ -22,8 +23,8 @@ pub struct Tally {
     pub within_1_sd: usize,
     /// Of these, at most two; those within one are counted too.
     pub within_2_sd: usize,
-    /// The others.
-    pub outside: Vec<Outside>,
+    /// The others in a few words: the cell, both values, and the difference.
+    pub outside: Vec<String>,
     /// Of those compared, the ones that Welch's t test can tell apart or not: spreads and numbers of
     /// seeds of both are known.
     pub tested: usize,
@@ -35,34 +36,13 @@ pub struct Tally {
     pub waiting: usize,
 }
 
-/// A cell more than two published standard deviations away.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Outside {
-    /// The table that it stands in, the first of several.
-    pub table: String,
-    /// The titles of its line.
-    pub line: String,
-    /// The titles of its column.
-    pub column: String,
-    /// Our mean.
-    pub ours: f64,
-    /// The published mean.
-    pub theirs: f64,
-    /// The published standard deviation.
-    pub sd: f64,
-    /// Ours less theirs, in standard deviations of theirs.
-    pub difference: f64,
-    /// Digits after the point.
-    pub digits: usize,
-}
-
 impl Tally {
     /// Counts over tables; `None` where none of them has a published value.
     pub fn of(tables: &[Table]) -> Option<Self> {
         let mut tally = Self::default();
         let mut seen = HashSet::new();
         for table in tables {
-            for cell in table.published().into_iter().flat_map(|comparison| comparison.cells) {
+            for cell in table.published() {
                 if !seen.insert(&cell.ours.at) {
                     continue;
                 }
@@ -81,19 +61,7 @@ impl Tally {
                     }
                 }
                 if cell.published.verdict == Some(Verdict::Outside) {
-                    let titles = |heads: &[&super::Head]| {
-                        heads.iter().map(|head| head.title.as_str()).collect::<Vec<_>>().join(" · ")
-                    };
-                    tally.outside.push(Outside {
-                        table: table.name.clone(),
-                        line: titles(&cell.line),
-                        column: titles(&cell.column),
-                        ours: cell.ours.mean.unwrap_or_default(),
-                        theirs: cell.published.mean,
-                        sd: cell.published.sd.unwrap_or_default(),
-                        difference: cell.published.difference.unwrap_or_default(),
-                        digits: cell.ours.digits,
-                    });
+                    tally.outside.push(outside(&table.name, &cell));
                 }
             }
         }
@@ -102,7 +70,7 @@ impl Tally {
 
     /// The cells outside in words: the first of them, and how many more there are.
     pub fn outside_words(&self) -> Vec<String> {
-        let mut words: Vec<String> = self.outside.iter().take(NAMED).map(Outside::words).collect();
+        let mut words: Vec<String> = self.outside.iter().take(NAMED).cloned().collect();
         if self.outside.len() > NAMED {
             words.push(format!("and {} more", self.outside.len() - NAMED));
         }
@@ -151,17 +119,17 @@ impl Tally {
     }
 }
 
-impl Outside {
-    /// In a few words: the cell, both values, and the difference.
-    pub fn words(&self) -> String {
-        format!(
-            "{} · {} (table {}: ours {}, published {}, {} sd)",
-            self.line,
-            self.column,
-            self.table,
-            words::number(self.ours, self.digits),
-            words::spread(Some(self.theirs), Some(self.sd), self.digits),
-            words::difference(Some(self.difference)),
-        )
-    }
+/// A cell more than two published standard deviations away, in words.
+fn outside(table: &str, Beside { line, column, ours, published }: &Beside<'_>) -> String {
+    let titles = |heads: &[&Head]| {
+        heads.iter().map(|head| head.title.as_str()).collect::<Vec<_>>().join(" · ")
+    };
+    format!(
+        "{} · {} (table {table}: ours {}, published {}, {} sd)",
+        titles(line),
+        titles(column),
+        words::number(ours.mean.unwrap_or_default(), ours.digits),
+        words::spread(Some(published.mean), published.sd, ours.digits),
+        words::difference(published.difference),
+    )
 }

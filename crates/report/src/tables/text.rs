@@ -1,7 +1,7 @@
 //! A table as text in lines and columns, not yet escaped: what is written for a terminal, as
 //! Markdown, as LaTeX or as CSV.
 
-use super::published::Comparison;
+use super::published::Beside;
 use super::table::{Cell, Head, Line, Table};
 use super::words;
 use crate::csv::Csv;
@@ -117,8 +117,9 @@ impl TextTable {
 impl TextTable {
     /// The table, and the one beside published values where there is one.
     pub(super) fn all(table: &Table) -> Vec<Self> {
-        let published = table.published();
-        std::iter::once(Self::of(table)).chain(published.as_ref().map(Self::beside)).collect()
+        let cells = table.published();
+        let beside = (!cells.is_empty()).then(|| Self::beside(table, &cells));
+        std::iter::once(Self::of(table)).chain(beside).collect()
     }
 
     pub(super) fn of(table: &Table) -> Self {
@@ -153,18 +154,19 @@ impl TextTable {
         }
     }
 
-    fn beside(comparison: &Comparison<'_>) -> Self {
-        let table = comparison.of;
+    /// One line per cell: with our value, theirs, the difference and the verdict beside each other
+    /// in every column, a table of four metrics would have sixteen columns.
+    fn beside(table: &Table, cells: &[Beside<'_>]) -> Self {
         let levels = table.heads.iter().filter_map(|level| level.first()?.of);
         let mut corner = table.corner.clone();
         corner.extend(levels.map(|dimension| dimension.title().to_owned()));
         let text = |text: String| TextCell::new(text);
         /// The place of the column of p, where there is one.
         const P: usize = 3;
-        let tested = comparison.cells.iter().any(|cell| cell.published.p.is_some());
+        let tested = cells.iter().any(|cell| cell.published.p.is_some());
         let mut lines = Vec::new();
         let mut before: Vec<&Head> = Vec::new();
-        for cell in &comparison.cells {
+        for cell in cells {
             let same = |level: usize| {
                 let upto = |heads: &[&Head]| -> Option<Vec<String>> {
                     Some(heads.get(..=level)?.iter().map(|head| head.name.clone()).collect())

@@ -224,7 +224,7 @@ pub(crate) fn specs() -> Vec<FigureSpec> {
     let (x, y) = ("entropy".to_owned(), "soft_nll".to_owned());
     vec![
         spec(FigureKind::Points, "points", "How well each delivery matches people"),
-        FigureSpec { log_x: true, ..spec(FigureKind::Lines, "lines", "Fewer votes an item") },
+        FigureSpec { log_x: true, ..spec(FigureKind::Lines, "lines", "Fewer votes per item") },
         FigureSpec {
             x: x.clone(),
             y: y.clone(),
@@ -241,6 +241,6 @@ pub(crate) fn specs() -> Vec<FigureSpec> {
             ..spec(FigureKind::Runs, "runs", "Is what is right also near people?")
         },
         spec(FigureKind::Curves, "curves", "Training"),
-        spec(FigureKind::Pictures, "pictures", "Where people disagree most"),
+        spec(FigureKind::Images, "pictures", "Where people disagree most"),
     ]
 }

@@ -141,7 +141,7 @@ fn the_same_data_gives_the_same_bytes() {
             [
                 svg.into_bytes(),
                 figure.svg(Form::Page).into_bytes(),
-                figure.csv().into_bytes(),
+                figure.csv().as_bytes().to_vec(),
                 png,
                 pdf,
             ]

@@ -267,7 +267,7 @@ fn figures() -> Vec<FigureSpec> {
         FigureSpec {
             metrics: names(&["soft_nll", "kl"]),
             log_x: true,
-            ..figure("lines", "With more votes an item", FigureKind::Lines)
+            ..figure("lines", "With more votes per item", FigureKind::Lines)
         },
         FigureSpec {
             metrics: names(&["train_loss"]),
@@ -278,7 +278,7 @@ fn figures() -> Vec<FigureSpec> {
             y: "kl".into(),
             ..figure("scatter", "Entropy and divergence", FigureKind::Scatter)
         },
-        FigureSpec { count: Some(4), ..figure("items", "Four items", FigureKind::Pictures) },
+        FigureSpec { count: Some(4), ..figure("items", "Four items", FigureKind::Images) },
     ]
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use dissensus_labels::{Source, sparse};
+use dissensus_labels::Source;
 use dissensus_measure::{Judged, METRICS, Matrix, ModelOutput, Scorer, Settings, metric};
 use dissensus_report::figures::Names;
 use dissensus_train::spec::Votes;
@@ -40,7 +40,7 @@ pub(super) fn wanted(study: &Study, job: &Job) -> Vec<&'static str> {
 /// The columns of stages that figures want of a run.
 pub(super) fn wanted_of_stages(study: &Study, job: &Job) -> Vec<&'static str> {
     let named = named(study, job);
-    let kept = study.examiners.iter().flat_map(|stage| stage.columns());
+    let kept = study.stages.examinations.iter().flat_map(|one| one.stage.columns());
     kept.copied().filter(|column| named.contains(column)).collect()
 }
 
@@ -158,17 +158,7 @@ pub(super) fn distances(plan: &Plan<'_>, gathered: &Gathered) -> Result<Distance
 /// belongs to the item, so that drawing for all items gives those of training what it saw.
 fn distance(plan: &Plan<'_>, job: &Job) -> Result<Vec<f64>, StudyError> {
     let task = plan.task(job);
-    let source = Source::new(task.table())?;
-    let drawn = match job.run.votes {
-        Votes::All => return Ok(vec![0.0; task.table().len()]),
-        Votes::Drawn { per_item, replacement: true } => {
-            sparse::with_replacement(&source, per_item, job.run.seed)?
-        }
-        Votes::Drawn { per_item, replacement: false } => {
-            sparse::without_replacement(&source, per_item, job.run.seed)?
-        }
-    };
-    let estimated = job.run.target.estimate(&drawn)?;
+    let estimated = job.run.estimated(task.table())?;
     let rows = Source::new(&estimated)?.distributions();
     let targets = ModelOutput::Probabilities(Matrix::new(&rows, task.truth().classes())?);
     let judged = Judged::new(task.truth().clone(), targets)?;

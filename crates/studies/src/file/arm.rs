@@ -43,7 +43,7 @@ pub struct Arm {
 }
 
 impl Arm {
-    pub(crate) fn read(section: &Section<'_, '_, '_>) -> Result<Self, ConfigError> {
+    pub(crate) fn read(section: &Section<'_>) -> Result<Self, ConfigError> {
         let part = Part::new(section, "arm")?;
         let name = part.name(is_name)?;
         Ok(Self {
@@ -84,34 +84,24 @@ impl Arm {
 #[serde(untagged)]
 enum Entry {
     One(Votes),
-    WithSeeds(WithSeeds),
+    Seeded(Seeded),
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WithSeeds {
-    k: OneOrMore,
+struct Seeded {
+    k: Value,
     seeds: Value,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum OneOrMore {
-    One(Votes),
-    More(Vec<Votes>),
 }
 
 fn votes(entries: Vec<Entry>) -> Option<Vec<VotesChoice>> {
     let mut all: Vec<VotesChoice> = Vec::new();
     for entry in entries {
-        let (ks, seeds) = match entry {
+        let (ks, seeds): (Vec<Votes>, _) = match entry {
             Entry::One(one) => (vec![one], None),
-            Entry::WithSeeds(WithSeeds { k, seeds }) => {
-                let ks = match k {
-                    OneOrMore::One(one) => vec![one],
-                    OneOrMore::More(more) => more,
-                };
-                (ks, Some(dissensus_train::spec::seeds(&seeds)?))
+            Entry::Seeded(Seeded { k, seeds }) => {
+                let ks = if k.is_array() { k } else { Value::Array(vec![k]) };
+                (ks.try_into().ok()?, Some(dissensus_train::spec::seeds(&seeds)?))
             }
         };
         for Votes(k) in ks {

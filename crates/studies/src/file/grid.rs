@@ -45,13 +45,13 @@ impl Axis {
     }
 
     /// The axes of a table.
-    pub(super) fn all(section: &Section<'_, '_, '_>) -> Result<Vec<Self>, ConfigError> {
+    pub(super) fn all(section: &Section<'_>) -> Result<Vec<Self>, ConfigError> {
         settings(section, "")?.into_iter().map(Self::new).collect()
     }
 }
 
 impl Grid {
-    pub(crate) fn read(section: &Section<'_, '_, '_>) -> Result<Self, ConfigError> {
+    pub(crate) fn read(section: &Section<'_>) -> Result<Self, ConfigError> {
         let part = Part { section, of: "grid" };
         let own = names("grid");
         let (axes, bare): (Vec<Setting>, Vec<Setting>) = settings(section, "")?

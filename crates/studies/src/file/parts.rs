@@ -22,7 +22,7 @@ pub struct DatasetChoice {
 }
 
 impl DatasetChoice {
-    pub(crate) fn read(section: &Section<'_, '_, '_>) -> Result<Self, ConfigError> {
+    pub(crate) fn read(section: &Section<'_>) -> Result<Self, ConfigError> {
         let part = Part::new(section, "dataset")?;
         let name = part.name(is_name)?;
         Ok(Self {
@@ -42,39 +42,19 @@ pub struct SliceRule {
     /// Its name in results.
     pub name: String,
     /// Which items.
-    pub by: SliceBy,
-}
-
-/// Which of the evaluated items are in a slice, by annotator entropy in nats.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum SliceBy {
-    /// This share of them with the highest entropies, rounded up. Items with equal entropies stay
-    /// together: all that are equal to the lowest of these are included.
-    Top(f64),
-    /// Those with an entropy above this.
-    Above(f64),
-}
-
-impl SliceBy {
-    /// The same slice for the examination of models.
-    pub(crate) fn slice(self) -> Slice {
-        match self {
-            Self::Top(share) => Slice::Top(share),
-            Self::Above(bound) => Slice::Above(bound),
-        }
-    }
+    pub by: Slice,
 }
 
 impl SliceRule {
-    pub(crate) fn read(section: &Section<'_, '_, '_>) -> Result<Self, ConfigError> {
+    pub(crate) fn read(section: &Section<'_>) -> Result<Self, ConfigError> {
         let part = Part::new(section, "slice")?;
         let name = part.name(|name| is_name(name) && name != "all")?;
         let top = part.checked("top", |top: f64| (top > 0.0 && top <= 1.0).then_some(top))?;
         let above = part
             .checked("above", |above: f64| (above >= 0.0 && above.is_finite()).then_some(above))?;
         let by = match (top, above) {
-            (Some(top), None) => SliceBy::Top(top),
-            (None, Some(above)) => SliceBy::Above(above),
+            (Some(top), None) => Slice::Top(top),
+            (None, Some(above)) => Slice::Above(above),
             _ => {
                 return Err(ConfigError::Conflict {
                     key: section.key(&name),
@@ -106,7 +86,7 @@ pub struct Scale {
 }
 
 impl Scale {
-    pub(crate) fn read(name: &str, section: &Section<'_, '_, '_>) -> Result<Self, ConfigError> {
+    pub(crate) fn read(name: &str, section: &Section<'_>) -> Result<Self, ConfigError> {
         let part = Part::new(section, "scale")?;
         let count = |key| part.checked(key, |number: i64| (number > 0).then_some(number));
         let mut set = part.set(Layer::Study)?;

@@ -96,7 +96,6 @@ fn write(rows: &[Row], at: usize, column: &mut ColumnWriter<'_>) -> Result<(), P
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
     use parquet::file::reader::{FileReader, SerializedFileReader};

@@ -6,64 +6,43 @@
 
 use std::sync::Arc;
 
-use dissensus_engine::Precision;
-use dissensus_examine::{Observer, PathSettings, barrier};
+use dissensus_examine::{PathSettings, barrier};
 use dissensus_geometry::barrier::{Barrier, Statistics};
 use dissensus_report::book::{Direction, Metric};
 use serde_json::{Value, json};
 
 use super::kept::Path;
-use super::settings::{self, precision};
-use super::{Among, Examiner, Group, Info, Kept, Made};
+use super::settings::count;
+use super::{Examiner, Found, Group, Kept};
+use crate::context::Models;
 use crate::file::{Section, SliceRule};
 use crate::finished::Finished;
-use crate::{Bench, Job, Number, StudyError};
-
-pub(super) const INFO: Info = Info {
-    name: "barrier",
-    about: "how far the loss rises between the runs of two arms; needs the weights",
-    always: false,
-    read,
-};
+use crate::{Job, Number, StudyError};
 
 const INTERPOLATED: &str = "barrier";
 const RECOMPUTED: &str = "barrier.recomputed";
 
 struct Between {
-    /// Both arms: `from`, which gets the numbers, and `to`.
-    among: Among,
+    /// The arm that gets the numbers.
+    from: String,
+    to: String,
     points: usize,
-    precision: Precision,
 }
 
-fn read(section: Option<&Section<'_, '_, '_>>, _: &[SliceRule]) -> Result<Made, StudyError> {
+pub(super) fn read(
+    section: &Section<'_>,
+    _: &[SliceRule],
+) -> Result<Arc<dyn Examiner>, StudyError> {
     const ARMS: &str = "two arms, as in [\"sls\", \"soft\"]: numbers are given to the first";
-    let among = settings::among(section, &["points", "precision"])?;
-    let mut stage = Between { among, points: 21, precision: Precision::F32 };
-    if let Some(section) = section {
-        let [from, to] = &stage.among.arms[..] else {
-            return Err(section.unexpected("arms", ARMS).into());
-        };
-        if from == to {
-            return Err(section.unexpected("arms", ARMS).into());
-        }
-        const POINTS: &str = "a whole number from 3 to 1000";
-        stage.points = settings::count(section, "points")?.unwrap_or(stage.points);
-        if !(3..=1000).contains(&stage.points) {
-            return Err(section.unexpected("points", POINTS).into());
-        }
-        stage.precision = precision(section)?;
-    }
-    Ok(Made::Examiner(Arc::new(stage)))
+    let arms = section.get::<[String; 2]>("arms", ARMS)?.filter(|[from, to]| from != to);
+    let [from, to] = arms.ok_or_else(|| section.unexpected("arms", ARMS))?;
+    let points = count(section, "points", 3..=1000)?.unwrap_or(21);
+    Ok(Arc::new(Between { from, to, points }))
 }
 
 impl Examiner for Between {
-    fn name(&self) -> &'static str {
-        INFO.name
-    }
-
     fn settings(&self) -> Value {
-        json!({ "format": 1, "points": self.points, "precision": self.precision })
+        json!({ "points": self.points })
     }
 
     fn metrics(&self) -> Vec<Metric> {
@@ -90,35 +69,26 @@ impl Examiner for Between {
         ]
     }
 
-    fn among(&self) -> &Among {
-        &self.among
-    }
-
     fn groups<'j>(&self, jobs: &[&'j Job]) -> Vec<Group<'j>> {
-        let [from, to] = &self.among.arms[..] else { return Vec::new() };
         let pair = |a: &&'j Job| {
-            let same =
-                |b: &&&Job| b.arm == *to && (&b.dataset, b.k, b.seed) == (&a.dataset, a.k, a.seed);
-            let b = jobs.iter().find(same)?;
+            let other = |b: &&&Job| {
+                b.arm == self.to && (&b.dataset, b.k, b.seed) == (&a.dataset, a.k, a.seed)
+            };
+            let b = jobs.iter().find(other)?;
             Some(Group { runs: vec![*a, *b], subjects: 1, least: 2 })
         };
-        jobs.iter().filter(|job| job.arm == *from).filter_map(pair).collect()
+        jobs.iter().filter(|job| job.arm == self.from).filter_map(pair).collect()
     }
 
     fn paths(&self) -> &'static [&'static str] {
         &[INTERPOLATED, RECOMPUTED]
     }
 
-    fn examine(
-        &self,
-        runs: &[Finished<'_>],
-        bench: &Bench<'_>,
-        observer: &Observer<'_>,
-    ) -> Result<Vec<Option<Kept>>, StudyError> {
+    fn examine(&self, runs: &[Finished<'_>], models: &Models<'_>) -> Found {
         let [from, to] = runs else { return Ok(Vec::new()) };
         let asked = PathSettings { points: self.points, ..PathSettings::default() };
-        let mut first = bench.open(from, self.precision)?;
-        let found = barrier(&mut first, &bench.open(to, self.precision)?, &asked, observer)?;
+        let (mut first, second) = (models.open(from)?, models.open(to)?);
+        let found = barrier(&mut first, &second, &asked, &models.observer)?;
         let ways = [
             (INTERPOLATED, found.path(Statistics::Interpolated)),
             (RECOMPUTED, found.path(Statistics::Recomputed)),

@@ -8,46 +8,33 @@
 use std::sync::Arc;
 
 use dissensus_core::philox::{block, stream};
-use dissensus_engine::Precision;
-use dissensus_examine::Observer;
 use dissensus_geometry::cka::{Features, cka};
 use dissensus_report::book::{Direction, Metric};
 use dissensus_train::Task;
 use serde_json::{Value, json};
 
-use super::settings::{self, precision};
-use super::{Among, Examiner, Group, Info, Kept, Made};
+use super::settings::{MANY, count, mean, seed};
+use super::{Examiner, Found, Group, Kept};
+use crate::context::Models;
 use crate::file::{Section, SliceRule};
 use crate::finished::Finished;
-use crate::{Bench, Job, Number, StudyError};
-
-pub(super) const INFO: Info = Info {
-    name: "cka",
-    about: "how alike the features of an arm's seeds are; needs the weights",
-    always: false,
-    read,
-};
+use crate::{Job, Number, StudyError};
 
 const METRIC: &str = "cka";
 /// The stream of the draws.
 const ITEMS: u64 = stream(b"cka");
 
 struct Alike {
-    among: Among,
     items: usize,
     seed: u64,
-    precision: Precision,
 }
 
-fn read(section: Option<&Section<'_, '_, '_>>, _: &[SliceRule]) -> Result<Made, StudyError> {
-    let among = settings::among(section, &["items", "seed", "precision"])?;
-    let mut stage = Alike { among, items: 2000, seed: 0, precision: Precision::F32 };
-    if let Some(section) = section {
-        stage.items = settings::count(section, "items")?.unwrap_or(stage.items);
-        stage.seed = settings::seed(section)?;
-        stage.precision = precision(section)?;
-    }
-    Ok(Made::Examiner(Arc::new(stage)))
+pub(super) fn read(
+    section: &Section<'_>,
+    _: &[SliceRule],
+) -> Result<Arc<dyn Examiner>, StudyError> {
+    let items = count(section, "items", MANY)?.unwrap_or(2000);
+    Ok(Arc::new(Alike { items, seed: seed(section)? }))
 }
 
 impl Alike {
@@ -67,17 +54,8 @@ impl Alike {
 }
 
 impl Examiner for Alike {
-    fn name(&self) -> &'static str {
-        INFO.name
-    }
-
     fn settings(&self) -> Value {
-        json!({
-            "format": 1,
-            "items": self.items,
-            "seed": self.seed,
-            "precision": self.precision,
-        })
+        json!({ "items": self.items, "seed": self.seed })
     }
 
     fn metrics(&self) -> Vec<Metric> {
@@ -101,25 +79,16 @@ impl Examiner for Alike {
         }]
     }
 
-    fn among(&self) -> &Among {
-        &self.among
-    }
-
     fn groups<'j>(&self, jobs: &[&'j Job]) -> Vec<Group<'j>> {
-        seeds_of_arms(jobs)
+        Group::seeds_of_arms(jobs)
     }
 
-    fn examine(
-        &self,
-        runs: &[Finished<'_>],
-        bench: &Bench<'_>,
-        observer: &Observer<'_>,
-    ) -> Result<Vec<Option<Kept>>, StudyError> {
+    fn examine(&self, runs: &[Finished<'_>], models: &Models<'_>) -> Found {
         let mut features = Vec::new();
         for run in runs {
             let rows = self.rows(&run.material.task);
-            let mut model = bench.open(run, self.precision)?;
-            features.push(Features::new(rows.len(), &model.features(&rows, observer)?)?);
+            let found = models.open(run)?.features(&rows, &models.observer)?;
+            features.push(Features::new(rows.len(), &found)?);
         }
         let mut values: Vec<Vec<f64>> = vec![Vec::new(); runs.len()];
         for (at, own) in features.iter().enumerate() {
@@ -129,21 +98,7 @@ impl Examiner for Alike {
                 values[other].extend(value);
             }
         }
-        let kept = |values: &Vec<f64>| {
-            let numbers = vec![Number::new(METRIC, "all", mean(values))];
-            Some(Kept { numbers, ..Kept::default() })
-        };
-        Ok(values.iter().map(kept).collect())
+        let kept = |values: &Vec<f64>| Kept::of(vec![Number::new(METRIC, "all", mean(values))]);
+        Ok(values.iter().map(|values| Some(kept(values))).collect())
     }
-}
-
-/// The seeds of each arm together; one alone has nobody to be compared with.
-pub(super) fn seeds_of_arms<'j>(jobs: &[&'j Job]) -> Vec<Group<'j>> {
-    let groups = Among::by_arm(jobs).into_iter().filter(|runs| runs.len() > 1);
-    groups.map(|runs| Group { subjects: runs.len(), runs, least: 2 }).collect()
-}
-
-/// The mean; `None` of nothing.
-pub(super) fn mean(values: &[f64]) -> Option<f64> {
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }

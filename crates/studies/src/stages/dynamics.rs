@@ -7,33 +7,21 @@ use dissensus_report::book::{Direction, Metric};
 use dissensus_train::{EpochRow, Selection};
 use serde_json::{Value, json};
 
-use super::{Info, Made, Stage, without_settings};
+use super::Stage;
 use crate::file::{Section, SliceRule};
 use crate::finished::Finished;
 use crate::{Number, StudyError};
-
-pub(super) const INFO: Info = Info {
-    name: "dynamics",
-    about: "the best epoch, the first that is nearly as good, and the seconds",
-    always: true,
-    read,
-};
 
 /// How near to the best counts as there.
 const SHARE: f64 = 0.95;
 
 struct Dynamics;
 
-fn read(section: Option<&Section<'_, '_, '_>>, _: &[SliceRule]) -> Result<Made, StudyError> {
-    without_settings(section)?;
-    Ok(Made::Stage(Arc::new(Dynamics)))
+pub(super) fn read(_: &Section<'_>, _: &[SliceRule]) -> Result<Arc<dyn Stage>, StudyError> {
+    Ok(Arc::new(Dynamics))
 }
 
 impl Stage for Dynamics {
-    fn name(&self) -> &'static str {
-        INFO.name
-    }
-
     fn settings(&self) -> Value {
         json!({ "format": 1 })
     }
@@ -83,15 +71,10 @@ impl Stage for Dynamics {
         let best = run.result.best_epoch;
         let near = Selection::new(&choice.metric)?.better();
         let near = usize::try_from(best).ok().and_then(|best| nearly(&values, best, near));
-        let number = |metric: &str, value: Option<f64>| Number {
-            metric: metric.into(),
-            slice: "all".into(),
-            value,
-        };
         Ok(vec![
-            number("best_epoch", Some((best + 1) as f64)),
-            number("epochs_to_95", near),
-            number("seconds", Some(run.result.seconds)),
+            Number::new("best_epoch", "all", Some((best + 1) as f64)),
+            Number::new("epochs_to_95", "all", near),
+            Number::new("seconds", "all", Some(run.result.seconds)),
         ])
     }
 
@@ -114,7 +97,6 @@ fn nearly(values: &[Option<f64>], best: usize, better: Direction) -> Option<f64>
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
 

@@ -1,27 +1,26 @@
 //! Stages that look into models, and the runs that they look at together.
 
-use dissensus_examine::Observer;
+use dissensus_engine::Precision;
 use dissensus_report::book::Metric;
 use dissensus_store::RunId;
-use serde_json::Value;
+use serde_json::{Value, json};
+use std::sync::Arc;
 
-use super::{Among, Kept};
+use super::{Kept, RunFilter};
+use crate::context::Models;
 use crate::finished::Finished;
-use crate::{Bench, Job, Material, Number, StudyError};
+use crate::{Job, Material, Number, StudyError};
+
+/// What a stage finds of each run; nothing of those that only stand beside the others.
+pub(super) type Found = Result<Vec<Option<Kept>>, StudyError>;
 
 /// A stage that needs the weights of runs, and a device.
 pub(crate) trait Examiner: Send + Sync {
-    /// Its name, as in the list.
-    fn name(&self) -> &'static str;
-
-    /// Everything that decides what it finds beside the runs and their data.
+    /// Everything that decides what it finds beside the runs, their data and the precision.
     fn settings(&self) -> Value;
 
     /// The metrics that it gives, and how they are made.
     fn metrics(&self) -> Vec<Metric>;
-
-    /// The runs that it is for.
-    fn among(&self) -> &Among;
 
     /// The runs that are looked at together. By default each alone.
     fn groups<'j>(&self, jobs: &[&'j Job]) -> Vec<Group<'j>> {
@@ -40,8 +39,7 @@ pub(crate) trait Examiner: Send + Sync {
 
     /// Numbers that follow from what it keeps by item. They need no model, so they are made when results
     /// are collected.
-    fn derived(&self, kept: &Kept, material: &Material) -> Vec<Number> {
-        let _ = (kept, material);
+    fn derived(&self, _: &Kept, _: &Material) -> Vec<Number> {
         Vec::new()
     }
 
@@ -50,14 +48,35 @@ pub(crate) trait Examiner: Send + Sync {
         Vec::new()
     }
 
-    /// What it finds of each run; nothing of those that only stand beside the others. Models are
-    /// opened one at a time, as far as that can be: a GPU may hold only one of them.
-    fn examine(
-        &self,
-        runs: &[Finished<'_>],
-        bench: &Bench<'_>,
-        observer: &Observer<'_>,
-    ) -> Result<Vec<Option<Kept>>, StudyError>;
+    /// What it finds of the runs of a group. Models are opened one at a time, as far as that can be:
+    /// a GPU may hold only one of them.
+    fn examine(&self, runs: &[Finished<'_>], models: &Models<'_>) -> Found;
+}
+
+/// A stage that looks into models, as a study names it.
+#[derive(Clone)]
+pub(crate) struct Examination {
+    /// Its name, as in the list.
+    pub(crate) name: &'static str,
+    /// The runs that it is for.
+    pub(crate) runs: RunFilter,
+    pub(crate) precision: Precision,
+    pub(crate) stage: Arc<dyn Examiner>,
+}
+
+impl Examination {
+    /// Everything that decides what it finds beside the runs and their data.
+    pub(crate) fn settings(&self) -> Value {
+        let mut settings = self.stage.settings();
+        settings["format"] = 1.into();
+        settings["precision"] = json!(self.precision);
+        settings
+    }
+
+    /// The runs that are looked at together, of those that it is for.
+    pub(crate) fn groups<'j>(&self, jobs: &'j [Job]) -> Vec<Group<'j>> {
+        self.stage.groups(&self.runs.of(jobs))
+    }
 }
 
 /// Runs that are looked at together.
@@ -71,7 +90,18 @@ pub(crate) struct Group<'j> {
     pub(crate) least: usize,
 }
 
-impl Group<'_> {
+impl<'j> Group<'j> {
+    /// The seeds of each arm together; one alone has nobody to be compared with.
+    pub(super) fn seeds_of_arms(jobs: &[&'j Job]) -> Vec<Self> {
+        let groups = Job::by_arm(jobs.iter().copied()).into_iter().filter(|runs| runs.len() > 1);
+        groups.map(|runs| Self { subjects: runs.len(), runs, least: 2 }).collect()
+    }
+
+    /// The runs that get numbers.
+    pub(crate) fn subjects(&self) -> &[&'j Job] {
+        &self.runs[..self.subjects.min(self.runs.len())]
+    }
+
     /// The runs beside this one.
     pub(crate) fn peers(&self, job: &Job) -> Vec<&RunId> {
         self.runs.iter().map(|other| &other.id).filter(|id| **id != job.id).collect()
@@ -91,7 +121,6 @@ impl Group<'_> {
 
     /// Whether they are the same runs.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
-        let ids = |group: &Self| group.runs.iter().map(|job| job.id.clone()).collect::<Vec<_>>();
-        ids(self) == ids(other)
+        self.runs.iter().map(|job| &job.id).eq(other.runs.iter().map(|job| &job.id))
     }
 }

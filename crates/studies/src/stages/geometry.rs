@@ -7,25 +7,18 @@
 
 use std::sync::Arc;
 
-use dissensus_engine::Precision;
 use dissensus_examine::{CurvatureSettings, Model, Observer, Slice, curvature};
 use dissensus_geometry::curvature::{Estimate, PowerSettings, TraceSettings};
 use dissensus_report::book::{Direction, Metric};
 use dissensus_store::Which;
 use serde_json::{Value, json};
 
-use super::settings::{self, precision};
-use super::{Among, Examiner, Info, Kept, Made};
+use super::settings::{self, MANY, count, share};
+use super::{Examiner, Found, Kept};
+use crate::context::Models;
 use crate::file::{Section, SliceRule};
 use crate::finished::Finished;
-use crate::{Bench, Number, StudyError};
-
-pub(super) const INFO: Info = Info {
-    name: "geometry",
-    about: "the largest eigenvalue and the trace of the Hessian; needs the weights",
-    always: false,
-    read,
-};
+use crate::{Number, StudyError};
 
 const LAMBDA_MAX: &str = "lambda_max";
 const TRACE: &str = "hessian_trace";
@@ -33,50 +26,32 @@ const TRACE: &str = "hessian_trace";
 const ERROR: &str = ".error";
 
 struct Geometry {
-    among: Among,
     which: Vec<Which>,
     slices: Vec<SliceRule>,
     power: PowerSettings,
     trace: TraceSettings,
-    precision: Precision,
 }
 
-fn read(section: Option<&Section<'_, '_, '_>>, slices: &[SliceRule]) -> Result<Made, StudyError> {
-    const KEYS: [&str; 8] = [
-        "which",
-        "slices",
-        "iterations",
-        "tolerance",
-        "probes",
-        "trace_tolerance",
-        "precision",
-        "seed",
-    ];
-    let among = settings::among(section, &KEYS)?;
+pub(super) fn read(
+    section: &Section<'_>,
+    known: &[SliceRule],
+) -> Result<Arc<dyn Examiner>, StudyError> {
     let (mut power, mut trace) = (PowerSettings::default(), TraceSettings::default());
-    let mut chosen = slices.to_vec();
-    let mut numbers = Precision::F32;
-    let mut which = vec![Which::Best];
-    if let Some(section) = section {
-        which = settings::which(section, which)?;
-        chosen = settings::slices(section, slices)?;
-        power.most = settings::count(section, "iterations")?.unwrap_or(power.most);
-        power.tolerance = settings::share(section, "tolerance")?.unwrap_or(power.tolerance);
-        trace.most = settings::count(section, "probes")?.unwrap_or(trace.most);
-        trace.least = trace.least.min(trace.most);
-        trace.tolerance = settings::share(section, "trace_tolerance")?.unwrap_or(trace.tolerance);
-        let seed = settings::seed(section)?;
-        (power.seed, trace.seed) = (seed, seed);
-        numbers = precision(section)?;
-    }
-    let precision = numbers;
-    Ok(Made::Examiner(Arc::new(Geometry { among, which, slices: chosen, power, trace, precision })))
+    power.most = count(section, "iterations", MANY)?.unwrap_or(power.most);
+    power.tolerance = share(section, "tolerance")?.unwrap_or(power.tolerance);
+    trace.most = count(section, "probes", MANY)?.unwrap_or(trace.most);
+    trace.least = trace.least.min(trace.most);
+    trace.tolerance = share(section, "trace_tolerance")?.unwrap_or(trace.tolerance);
+    (power.seed, trace.seed) = (settings::seed(section)?, settings::seed(section)?);
+    let which = settings::which(section, &[Which::Best])?;
+    let slices = settings::slices(section, known)?;
+    Ok(Arc::new(Geometry { which, slices, power, trace }))
 }
 
 impl Geometry {
     /// All items, and the slices.
     fn places(&self) -> impl Iterator<Item = (&str, Slice)> {
-        let own = self.slices.iter().map(|rule| (rule.name.as_str(), rule.by.slice()));
+        let own = self.slices.iter().map(|rule| (rule.name.as_str(), rule.by));
         std::iter::once(("all", Slice::All)).chain(own)
     }
 
@@ -111,17 +86,11 @@ impl Geometry {
 }
 
 impl Examiner for Geometry {
-    fn name(&self) -> &'static str {
-        INFO.name
-    }
-
     fn settings(&self) -> Value {
         let mut settings = json!({
-            "format": 1,
             "slices": settings::told(&self.slices),
             "power": self.power,
             "trace": self.trace,
-            "precision": self.precision,
         });
         // Not said of the selected epoch alone, so that what was kept before others could be chosen
         // is found.
@@ -188,22 +157,13 @@ impl Examiner for Geometry {
         self.which.iter().flat_map(of).collect()
     }
 
-    fn among(&self) -> &Among {
-        &self.among
-    }
-
-    fn examine(
-        &self,
-        runs: &[Finished<'_>],
-        bench: &Bench<'_>,
-        observer: &Observer<'_>,
-    ) -> Result<Vec<Option<Kept>>, StudyError> {
+    fn examine(&self, runs: &[Finished<'_>], models: &Models<'_>) -> Found {
         let mut all = Vec::new();
         for run in runs {
             let mut kept = Kept::default();
             for &which in &self.which {
-                let mut model = bench.open_at(run, which, self.precision)?;
-                self.look(&mut model, which, &mut kept, observer)?;
+                let mut model = models.open_at(run, which)?;
+                self.look(&mut model, which, &mut kept, &models.observer)?;
             }
             all.push(Some(kept));
         }

@@ -8,26 +8,19 @@
 
 use std::sync::Arc;
 
-use dissensus_engine::Precision;
 use dissensus_examine::{CamSettings, Maps, Model, Observer, gradcam, overlay};
 use dissensus_geometry::gradcam::{Cams, RunMaps, stability};
 use dissensus_report::book::{Direction, Metric};
+use dissensus_store::Which;
 use serde_json::{Value, json};
 
-use super::cka::{mean, seeds_of_arms};
 use super::kept::Picture;
-use super::settings::{self, precision};
-use super::{Among, Examiner, Group, Info, Kept, Made};
+use super::settings::{self, MANY, count, mean};
+use super::{Examiner, Found, Group, Kept};
+use crate::context::Models;
 use crate::file::{Section, SliceRule};
 use crate::finished::Finished;
-use crate::{Bench, Job, Number, StudyError, slices};
-
-pub(super) const INFO: Info = Info {
-    name: "gradcam",
-    about: "whether the seeds of an arm look at the same places; needs the weights",
-    always: false,
-    read,
-};
+use crate::{Job, Number, StudyError};
 
 const METRIC: &str = "gradcam_stability";
 /// How much of an overlay is the map.
@@ -36,22 +29,17 @@ const OPACITY: f32 = 0.45;
 const SHOWN: usize = 2;
 
 struct Looking {
-    among: Among,
     slices: Vec<SliceRule>,
     pictures: usize,
-    precision: Precision,
 }
 
-fn read(section: Option<&Section<'_, '_, '_>>, slices: &[SliceRule]) -> Result<Made, StudyError> {
-    let among = settings::among(section, &["slices", "pictures", "precision"])?;
-    let (slices, pictures) = (slices.to_vec(), 6);
-    let mut stage = Looking { among, slices, pictures, precision: Precision::F32 };
-    if let Some(section) = section {
-        stage.slices = settings::slices(section, &stage.slices)?;
-        stage.pictures = settings::count(section, "pictures")?.unwrap_or(stage.pictures);
-        stage.precision = precision(section)?;
-    }
-    Ok(Made::Examiner(Arc::new(stage)))
+pub(super) fn read(
+    section: &Section<'_>,
+    known: &[SliceRule],
+) -> Result<Arc<dyn Examiner>, StudyError> {
+    let slices = settings::slices(section, known)?;
+    let pictures = count(section, "pictures", MANY)?.unwrap_or(6);
+    Ok(Arc::new(Looking { slices, pictures }))
 }
 
 /// What a run sees.
@@ -85,7 +73,7 @@ impl Looking {
     fn shown(&self, runs: &[Finished<'_>]) -> Result<Vec<u32>, StudyError> {
         let mut common: Option<Vec<usize>> = None;
         for run in runs.iter().take(SHOWN) {
-            let (places, _) = run.judged(dissensus_store::Which::Best)?;
+            let (places, _) = run.judged(Which::Best)?;
             common = Some(match common {
                 None => places,
                 Some(known) => known.into_iter().filter(|at| places.contains(at)).collect(),
@@ -101,17 +89,8 @@ impl Looking {
 }
 
 impl Examiner for Looking {
-    fn name(&self) -> &'static str {
-        INFO.name
-    }
-
     fn settings(&self) -> Value {
-        json!({
-            "format": 1,
-            "slices": settings::told(&self.slices),
-            "pictures": self.pictures,
-            "precision": self.precision,
-        })
+        json!({ "slices": settings::told(&self.slices), "pictures": self.pictures })
     }
 
     fn metrics(&self) -> Vec<Metric> {
@@ -130,26 +109,16 @@ impl Examiner for Looking {
         }]
     }
 
-    fn among(&self) -> &Among {
-        &self.among
-    }
-
     fn groups<'j>(&self, jobs: &[&'j Job]) -> Vec<Group<'j>> {
-        seeds_of_arms(jobs)
+        Group::seeds_of_arms(jobs)
     }
 
-    fn examine(
-        &self,
-        runs: &[Finished<'_>],
-        bench: &Bench<'_>,
-        observer: &Observer<'_>,
-    ) -> Result<Vec<Option<Kept>>, StudyError> {
+    fn examine(&self, runs: &[Finished<'_>], models: &Models<'_>) -> Found {
         let shown = self.shown(runs)?;
         let mut sights = Vec::new();
         for (at, run) in runs.iter().enumerate() {
-            let mut model = bench.open(run, self.precision)?;
             let shown = if at < SHOWN { &shown[..] } else { &[] };
-            sights.push(self.sight(&mut model, shown, observer)?);
+            sights.push(self.sight(&mut models.open(run)?, shown, &models.observer)?);
         }
         let mut among: Vec<(&str, Option<Vec<u32>>)> = vec![("all", None)];
         if let Some(run) = runs.first() {
@@ -157,7 +126,7 @@ impl Examiner for Looking {
             // Another data set that is judged on is sliced by itself.
             let all = task.judged().unwrap_or(task.own());
             for rule in &self.slices {
-                let places = slices::items(rule, &task.truth().entropy()[all.clone()])?;
+                let places = rule.by.places(&task.truth().entropy()[all.clone()])?;
                 let rows = places.into_iter().map(|place| (all.start + place) as u32).collect();
                 among.push((&rule.name, Some(rows)));
             }

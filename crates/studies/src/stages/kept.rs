@@ -6,12 +6,12 @@
 
 use std::collections::BTreeSet;
 
-use dissensus_store::{Durability, RunId, StudyFolder, digest};
+use dissensus_store::{Durability, StudyFolder, digest};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::Examiner;
-use crate::{Number, StudyError};
+use super::{Examination, Group};
+use crate::{Job, Number, StudyError};
 
 /// Hex digits of a digest in a name.
 const DIGITS: usize = 12;
@@ -72,59 +72,64 @@ impl Picture {
     }
 }
 
-/// The folder of a stage with its settings.
-fn folder_of(stage: &dyn Examiner) -> String {
-    let digest: String = digest(&stage.settings()).chars().take(DIGITS).collect();
-    format!("stages/{}-{digest}", stage.name())
-}
-
-fn sorted(peers: &[&RunId]) -> Vec<String> {
-    let peers: BTreeSet<String> = peers.iter().map(|id| id.to_string()).collect();
-    peers.into_iter().collect()
-}
-
-fn file_of(stage: &dyn Examiner, id: &RunId, peers: &[String]) -> String {
-    let folder = folder_of(stage);
-    if peers.is_empty() {
-        return format!("{folder}/{id}.json");
-    }
-    let digest: String = digest(&json!(peers)).chars().take(DIGITS).collect();
-    format!("{folder}/{id}-{digest}.json")
-}
-
 impl Kept {
-    /// What was found of a run with exactly these peers. A file that cannot be read is made again.
-    pub(crate) fn read(
-        folder: &StudyFolder,
-        stage: &dyn Examiner,
-        id: &RunId,
-        peers: &[&RunId],
-    ) -> Result<Option<Self>, StudyError> {
-        let bytes = folder.read(&file_of(stage, id, &sorted(peers)))?;
-        Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+    /// Nothing but these numbers.
+    pub(super) fn of(numbers: Vec<Number>) -> Self {
+        Self { numbers, ..Self::default() }
+    }
+}
+
+/// The folder of a stage with its settings.
+fn folder_of(stage: &Examination) -> String {
+    let digest: String = digest(&stage.settings()).chars().take(DIGITS).collect();
+    format!("stages/{}-{digest}", stage.name)
+}
+
+/// The files of what stages found, in a study's folder.
+pub(crate) struct KeptFiles {
+    folder: StudyFolder,
+    names: Vec<String>,
+}
+
+impl KeptFiles {
+    pub(crate) fn open(folder: StudyFolder) -> Result<Self, StudyError> {
+        Ok(Self { names: folder.files()?, folder })
     }
 
-    /// With these peers or else, of what was found with some of them, that with most. Of equals the
-    /// first by name.
-    pub(crate) fn nearest(
-        folder: &StudyFolder,
-        files: &[String],
-        stage: &dyn Examiner,
-        id: &RunId,
-        peers: &[&RunId],
-    ) -> Result<Option<Self>, StudyError> {
-        if let Some(kept) = Self::read(folder, stage, id, peers)? {
-            return Ok(Some(kept));
-        }
+    /// The file of a run, and the runs that were looked at with it, sorted.
+    fn file(stage: &Examination, group: &Group<'_>, job: &Job) -> (String, Vec<String>) {
+        let peers: BTreeSet<String> = group.peers(job).iter().map(|id| id.to_string()).collect();
+        let peers: Vec<String> = peers.into_iter().collect();
+        let start = format!("{}/{}", folder_of(stage), job.id);
         if peers.is_empty() {
-            return Ok(None);
+            return (format!("{start}.json"), peers);
         }
-        let (start, known) = (format!("{}/{id}-", folder_of(stage)), sorted(peers));
-        let mut best: Option<Self> = None;
-        for name in files.iter().filter(|name| name.starts_with(&start)) {
-            let Some(bytes) = folder.read(name)? else { continue };
-            let Ok(kept) = serde_json::from_slice::<Self>(&bytes) else { continue };
-            let fits = kept.peers.iter().all(|peer| known.contains(peer));
+        let digest: String = digest(&json!(peers)).chars().take(DIGITS).collect();
+        (format!("{start}-{digest}.json"), peers)
+    }
+
+    /// A file that cannot be read is made again.
+    fn read(&self, name: &str) -> Result<Option<Kept>, StudyError> {
+        Ok(self.folder.read(name)?.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+    }
+
+    /// What was found of a run with the others of its group or else, of what was found with some of
+    /// them, that with most. Of equals the first by name.
+    pub(crate) fn nearest(
+        &self,
+        stage: &Examination,
+        group: &Group<'_>,
+        job: &Job,
+    ) -> Result<Option<Kept>, StudyError> {
+        let (name, peers) = Self::file(stage, group, job);
+        let mut best = self.read(&name)?;
+        if best.is_some() || peers.is_empty() {
+            return Ok(best);
+        }
+        let start = format!("{}/{}-", folder_of(stage), job.id);
+        for name in self.names.iter().filter(|name| name.starts_with(&start)) {
+            let Some(kept) = self.read(name)? else { continue };
+            let fits = kept.peers.iter().all(|peer| peers.contains(peer));
             if fits && best.as_ref().is_none_or(|best| best.peers.len() < kept.peers.len()) {
                 best = Some(kept);
             }
@@ -133,24 +138,23 @@ impl Kept {
     }
 
     pub(crate) fn write(
-        mut self,
-        folder: &StudyFolder,
-        stage: &dyn Examiner,
-        id: &RunId,
-        peers: &[&RunId],
+        &self,
+        stage: &Examination,
+        group: &Group<'_>,
+        job: &Job,
+        mut kept: Kept,
     ) -> Result<(), StudyError> {
-        self.peers = sorted(peers);
-        let name = file_of(stage, id, &self.peers);
-        let bytes = serde_json::to_vec(&self).map_err(|error| StudyError::Results {
+        let (name, peers) = Self::file(stage, group, job);
+        kept.peers = peers;
+        let bytes = serde_json::to_vec(&kept).map_err(|error| StudyError::Results {
             what: name.clone(),
             reason: error.to_string(),
         })?;
-        Ok(folder.write(&name, &bytes, Durability::Process)?)
+        Ok(self.folder.write(&name, &bytes, Durability::Process)?)
     }
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod tests {
     use super::*;
 
@@ -168,8 +172,7 @@ mod tests {
     #[test]
     fn results_of_same_target_are_found_again() {
         let study = crate::Study::builtin("same-target").unwrap();
-        let names: Vec<String> =
-            study.examiners.iter().map(|stage| folder_of(stage.as_ref())).collect();
+        let names: Vec<String> = study.stages.examinations.iter().map(folder_of).collect();
         let kept = [
             "stages/geometry-28360b984a2e",
             "stages/variance-b0127afbb1ec",

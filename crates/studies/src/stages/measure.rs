@@ -9,18 +9,11 @@ use dissensus_store::Which;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Info, Made, Stage, described, settings};
+use super::{Stage, described, settings};
 use crate::file::{Section, SliceRule};
 use crate::finished::Finished;
 use crate::study::unknown;
-use crate::{Number, StudyError, slices};
-
-pub(super) const INFO: Info = Info {
-    name: "measure",
-    about: "metrics of the predictions, of the selected epoch and the last",
-    always: true,
-    read,
-};
+use crate::{Number, StudyError};
 
 struct Measure {
     metrics: Vec<&'static Measured>,
@@ -36,47 +29,33 @@ enum Names {
     List(Vec<String>),
 }
 
-fn read(section: Option<&Section<'_, '_, '_>>, slices: &[SliceRule]) -> Result<Made, StudyError> {
-    const METRICS_EXPECTED: &str = "\"all\", or a list of metrics";
-    const BINS: &str = "a whole number from 1 to 1000";
-    // Nothing that is trained on has labels of its own beside the votes.
-    let all = || METRICS.iter().filter(|metric| metric.about.name != "accuracy_given").collect();
-    let mut stage = Measure {
-        metrics: all(),
-        which: vec![Which::Best, Which::Last],
-        slices: slices.to_vec(),
-        settings: Settings::default(),
-    };
-    let Some(section) = section else { return Ok(Made::Stage(Arc::new(stage))) };
-    section.known(&["metrics", "which", "bins"])?;
-    match section.get("metrics", METRICS_EXPECTED)? {
-        None => {}
-        Some(Names::Word(word)) if word == "all" => {}
-        Some(Names::Word(_)) => return Err(section.unexpected("metrics", METRICS_EXPECTED).into()),
+pub(super) fn read(
+    section: &Section<'_>,
+    slices: &[SliceRule],
+) -> Result<Arc<dyn Stage>, StudyError> {
+    const EXPECTED: &str = "\"all\", or a list of metrics";
+    let metrics = match section.get("metrics", EXPECTED)? {
+        Some(Names::Word(word)) if word != "all" => {
+            return Err(section.unexpected("metrics", EXPECTED).into());
+        }
         Some(Names::List(names)) => {
-            let find = |name: &String| {
-                let known = METRICS.iter().map(|metric| metric.about.name);
-                let place = section.place("metrics");
-                metric(name).ok_or_else(|| unknown(&section.key("metrics"), name, known, &place))
-            };
-            stage.metrics = names.iter().map(find).collect::<Result<_, _>>()?;
+            let (key, place) = (section.key("metrics"), section.place("metrics"));
+            let known = || METRICS.iter().map(|metric| metric.about.name);
+            let find =
+                |name: &String| metric(name).ok_or_else(|| unknown(&key, name, known(), &place));
+            names.iter().map(find).collect::<Result<_, _>>()?
         }
-    }
-    stage.which = settings::which(section, stage.which)?;
-    if let Some(bins) = section.get::<usize>("bins", BINS)? {
-        if !(1..=Settings::MOST_BINS).contains(&bins) {
-            return Err(section.unexpected("bins", BINS).into());
-        }
-        stage.settings.bins = bins;
-    }
-    Ok(Made::Stage(Arc::new(stage)))
+        // Nothing that is trained on has labels of its own beside the votes.
+        _ => METRICS.iter().filter(|metric| metric.about.name != "accuracy_given").collect(),
+    };
+    let mut scoring = Settings::default();
+    scoring.bins =
+        settings::count(section, "bins", 1..=Settings::MOST_BINS)?.unwrap_or(scoring.bins);
+    let which = settings::which(section, &[Which::Best, Which::Last])?;
+    Ok(Arc::new(Measure { metrics, which, slices: slices.to_vec(), settings: scoring }))
 }
 
 impl Stage for Measure {
-    fn name(&self) -> &'static str {
-        INFO.name
-    }
-
     fn settings(&self) -> Value {
         json!({
             "format": 1,
@@ -107,16 +86,15 @@ impl Stage for Measure {
             let (_, judged) = run.judged(which)?;
             let mut score = |slice: &str, judged: &dissensus_measure::Judged| {
                 let scorer = Scorer::new(judged, self.settings)?;
-                numbers.extend(self.metrics.iter().map(|metric| Number {
-                    metric: settings::named(metric.about.name, which),
-                    slice: slice.to_owned(),
-                    value: (metric.compute)(&scorer).value.filter(|value| !value.is_nan()),
+                numbers.extend(self.metrics.iter().map(|metric| {
+                    let name = settings::named(metric.about.name, which);
+                    Number::new(&name, slice, (metric.compute)(&scorer).value)
                 }));
                 Ok::<(), StudyError>(())
             };
             score("all", &judged)?;
             for rule in &self.slices {
-                let items = slices::items(rule, judged.truth().entropy())?;
+                let items = rule.by.places(judged.truth().entropy())?;
                 score(&rule.name, &judged.select(&items)?)?;
             }
         }

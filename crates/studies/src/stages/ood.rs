@@ -4,40 +4,31 @@
 
 use std::sync::Arc;
 
-use dissensus_engine::Precision;
-use dissensus_examine::{Observer, OodSettings, Outside, ood};
+use dissensus_examine::{OodSettings, Outside, ood};
 use dissensus_inputs::WITH_IMAGES;
 use dissensus_measure::About;
-use dissensus_measure::ood::{FIGURES, OodScore, OodSettings as Chosen, SCORES, score};
+use dissensus_measure::ood::{FIGURES, OodScore, OodSettings as Chosen, Row, SCORES, score};
 use dissensus_report::book::Metric;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::settings::{self, precision};
-use super::{Among, Examiner, Info, Kept, Made, capital};
+use super::settings::{MANY, count};
+use super::{Examiner, Found, Kept, capital};
+use crate::context::Models;
 use crate::file::{Section, SliceRule};
 use crate::finished::Finished;
 use crate::study::unknown;
-use crate::{Bench, Number, StudyError};
-
-pub(super) const INFO: Info = Info {
-    name: "ood",
-    about: "out-of-distribution detection of other data sets; needs the weights",
-    always: false,
-    read,
-};
+use crate::{Number, StudyError};
 
 /// The scores where a study names none: as many as ever, so that what is kept of old studies is found.
 const USUAL: [&str; 6] = ["energy", "msp", "odin", "entropy", "margin", "knn"];
 
 struct Detection {
-    among: Among,
     sets: Vec<ForeignSet>,
     scores: Vec<&'static OodScore>,
     /// At most so many items of each set, the first of them.
     items: Option<usize>,
     chosen: Chosen,
-    precision: Precision,
 }
 
 /// A set as a study names it.
@@ -83,7 +74,7 @@ impl ForeignSet {
 }
 
 /// The sets of a study; those of the catalogue must be there, and no name twice.
-fn sets(section: &Section<'_, '_, '_>) -> Result<Option<Vec<ForeignSet>>, StudyError> {
+fn sets(section: &Section<'_>) -> Result<Option<Vec<ForeignSet>>, StudyError> {
     const SETS: &str = "a list of data sets with pictures, and of tables as in { name = \"mine\", \
                         inputs = \"foreign.npy\" }, no name twice, those of your own of letters, \
                         digits, `-` and `_`";
@@ -109,41 +100,34 @@ fn sets(section: &Section<'_, '_, '_>) -> Result<Option<Vec<ForeignSet>>, StudyE
     Ok(Some(sets))
 }
 
-fn read(section: Option<&Section<'_, '_, '_>>, _: &[SliceRule]) -> Result<Made, StudyError> {
-    const KEYS: [&str; 6] = ["sets", "scores", "items", "neighbours", "epsilon", "precision"];
-    let among = settings::among(section, &KEYS)?;
-    let mut stage = Detection {
-        among,
-        sets: ["svhn", "cifar100"].map(|name| ForeignSet::Known(name.to_owned())).to_vec(),
-        scores: SCORES.iter().filter(|score| USUAL.contains(&score.about.name)).collect(),
-        items: None,
-        // The spread that is told is that over seeds.
-        chosen: Chosen { replicates: 0, ..Chosen::default() },
-        precision: Precision::F32,
-    };
-    let Some(section) = section else { return Ok(Made::Examiner(Arc::new(stage))) };
-    if let Some(sets) = sets(section)? {
-        stage.sets = sets;
-    }
-    if let Some(names) = section.get::<Vec<String>>("scores", "a list of scores")? {
-        let find = |name: &String| {
-            let known = SCORES.iter().map(|score| score.about.name);
+pub(super) fn read(
+    section: &Section<'_>,
+    _: &[SliceRule],
+) -> Result<Arc<dyn Examiner>, StudyError> {
+    let usual = || ["svhn", "cifar100"].map(|name| ForeignSet::Known(name.to_owned())).to_vec();
+    let scores = match section.get::<Vec<String>>("scores", "a list of scores")? {
+        None => SCORES.iter().filter(|score| USUAL.contains(&score.about.name)).collect(),
+        Some(names) => {
+            let known = || SCORES.iter().map(|score| score.about.name);
             let (key, place) = (section.key("scores"), section.place("scores"));
-            score(name).ok_or_else(|| unknown(&key, name, known, &place))
-        };
-        stage.scores = names.iter().map(find).collect::<Result<_, _>>()?;
-    }
-    stage.items = settings::count(section, "items")?;
-    let neighbours = settings::count(section, "neighbours")?;
-    stage.chosen.neighbours = neighbours.unwrap_or(stage.chosen.neighbours);
-    const EPSILON: &str = "a number, at least 0";
-    match section.get::<f64>("epsilon", EPSILON)? {
-        Some(epsilon) if epsilon >= 0.0 && epsilon.is_finite() => stage.chosen.epsilon = epsilon,
-        Some(_) => return Err(section.unexpected("epsilon", EPSILON).into()),
-        None => {}
-    }
-    stage.precision = precision(section)?;
-    Ok(Made::Examiner(Arc::new(stage)))
+            let find =
+                |name: &String| score(name).ok_or_else(|| unknown(&key, name, known(), &place));
+            names.iter().map(find).collect::<Result<_, _>>()?
+        }
+    };
+    // The spread that is told is that over seeds.
+    let mut chosen = Chosen { replicates: 0, ..Chosen::default() };
+    chosen.neighbours = count(section, "neighbours", MANY)?.unwrap_or(chosen.neighbours);
+    let epsilon = section.checked("epsilon", "a number, at least 0", |epsilon: f64| {
+        (epsilon >= 0.0 && epsilon.is_finite()).then_some(epsilon)
+    })?;
+    chosen.epsilon = epsilon.unwrap_or(chosen.epsilon);
+    Ok(Arc::new(Detection {
+        sets: sets(section)?.unwrap_or_else(usual),
+        scores,
+        items: count(section, "items", MANY)?,
+        chosen,
+    }))
 }
 
 fn named(set: &str, score: &str, figure: &str) -> String {
@@ -162,18 +146,12 @@ fn shown(name: &str) -> &str {
 }
 
 impl Examiner for Detection {
-    fn name(&self) -> &'static str {
-        INFO.name
-    }
-
     fn settings(&self) -> Value {
         json!({
-            "format": 1,
             "sets": self.sets.iter().map(ForeignSet::told).collect::<Vec<_>>(),
             "scores": self.scores.iter().map(|score| score.about.name).collect::<Vec<_>>(),
             "items": self.items,
             "chosen": self.chosen,
-            "precision": self.precision,
         })
     }
 
@@ -205,23 +183,14 @@ impl Examiner for Detection {
         metrics
     }
 
-    fn among(&self) -> &Among {
-        &self.among
-    }
-
     fn needs(&self) -> Vec<&str> {
         self.sets.iter().map(ForeignSet::source).collect()
     }
 
-    fn examine(
-        &self,
-        runs: &[Finished<'_>],
-        bench: &Bench<'_>,
-        observer: &Observer<'_>,
-    ) -> Result<Vec<Option<Kept>>, StudyError> {
+    fn examine(&self, runs: &[Finished<'_>], models: &Models<'_>) -> Found {
         let mut outside = Vec::new();
         for set in &self.sets {
-            let inputs = bench.inputs(set.source())?;
+            let inputs = models.inputs(set.source())?;
             let inputs = match self.items {
                 Some(most) if most < inputs.len() => inputs.select(&(0..most).collect::<Vec<_>>()),
                 _ => (*inputs).clone(),
@@ -235,13 +204,11 @@ impl Examiner for Detection {
         };
         let mut all = Vec::new();
         for run in runs {
-            let mut model = bench.open(run, self.precision)?;
-            let found = ood(&mut model, &outside, bench.device(), &asked, observer)?;
-            let number = |row: &dissensus_measure::ood::Row| {
-                Number::new(&named(&row.out, row.score, row.figure), "all", row.value)
-            };
-            let numbers = found.rows.iter().map(number).collect();
-            all.push(Some(Kept { numbers, ..Kept::default() }));
+            let mut model = models.open(run)?;
+            let found = ood(&mut model, &outside, models.device(), &asked, &models.observer)?;
+            let number =
+                |row: &Row| Number::new(&named(&row.out, row.score, row.figure), "all", row.value);
+            all.push(Some(Kept::of(found.rows.iter().map(number).collect())));
         }
         Ok(all)
     }

@@ -1,43 +1,33 @@
 //! Settings that several stages read in the same way.
 
+use std::ops::RangeInclusive;
+
 use dissensus_engine::Precision;
+use dissensus_examine::Slice;
 use dissensus_report::book::Metric;
 use dissensus_store::Which;
 use serde_json::{Value, json};
 
-use super::Among;
 use crate::StudyError;
-use crate::file::{Section, SliceBy, SliceRule};
+use crate::file::{Section, SliceRule};
 use crate::study::unknown;
 
-/// Refuses keys that are neither the stage's own nor those that choose runs, and reads the latter.
-pub(super) fn among(
-    section: Option<&Section<'_, '_, '_>>,
-    own: &[&str],
-) -> Result<Among, StudyError> {
-    if let Some(section) = section {
-        let keys: Vec<&str> = own.iter().copied().chain(Among::KEYS).collect();
-        section.known(&keys)?;
-    }
-    Among::read(section)
-}
+/// The range of most counts.
+pub(super) const MANY: RangeInclusive<usize> = 1..=1_000_000;
 
 /// Behind the names of metrics of the last epoch.
 const LAST: &str = ".last";
 
 /// Which epochs of a run are looked at: `which`, or these.
-pub(super) fn which(
-    section: &Section<'_, '_, '_>,
-    default: Vec<Which>,
-) -> Result<Vec<Which>, StudyError> {
+pub(super) fn which(section: &Section<'_>, default: &[Which]) -> Result<Vec<Which>, StudyError> {
     const WHICH: &str = "\"best\", \"last\" or \"both\"";
-    match section.get::<String>("which", WHICH)?.as_deref() {
-        None => Ok(default),
-        Some("best") => Ok(vec![Which::Best]),
-        Some("last") => Ok(vec![Which::Last]),
-        Some("both") => Ok(vec![Which::Best, Which::Last]),
-        Some(_) => Err(section.unexpected("which", WHICH).into()),
-    }
+    let named = section.checked("which", WHICH, |name: String| match name.as_str() {
+        "best" => Some(vec![Which::Best]),
+        "last" => Some(vec![Which::Last]),
+        "both" => Some(vec![Which::Best, Which::Last]),
+        _ => None,
+    })?;
+    Ok(named.unwrap_or_else(|| default.to_vec()))
 }
 
 /// What a metric of that epoch is called.
@@ -58,36 +48,34 @@ pub(super) fn said(mut metric: Metric, which: Which) -> Metric {
     metric
 }
 
-pub(super) fn count(section: &Section<'_, '_, '_>, key: &str) -> Result<Option<usize>, StudyError> {
-    const COUNT: &str = "a whole number from 1 to 1000000";
-    match section.get::<usize>(key, COUNT)? {
-        Some(number) if (1..=1_000_000).contains(&number) => Ok(Some(number)),
-        Some(_) => Err(section.unexpected(key, COUNT).into()),
-        None => Ok(None),
-    }
+/// A whole number of this range.
+pub(super) fn count(
+    section: &Section<'_>,
+    key: &str,
+    range: RangeInclusive<usize>,
+) -> Result<Option<usize>, StudyError> {
+    let expected = format!("a whole number from {} to {}", range.start(), range.end());
+    Ok(section.checked(key, &expected, |n| Some(n).filter(|n| range.contains(n)))?)
 }
 
-pub(super) fn share(section: &Section<'_, '_, '_>, key: &str) -> Result<Option<f64>, StudyError> {
-    const SHARE: &str = "a number above 0 and below 1";
-    match section.get::<f64>(key, SHARE)? {
-        Some(share) if share > 0.0 && share < 1.0 => Ok(Some(share)),
-        Some(_) => Err(section.unexpected(key, SHARE).into()),
-        None => Ok(None),
-    }
+/// A number between 0 and 1.
+pub(super) fn share(section: &Section<'_>, key: &str) -> Result<Option<f64>, StudyError> {
+    let between = |share: f64| (share > 0.0 && share < 1.0).then_some(share);
+    Ok(section.checked(key, "a number above 0 and below 1", between)?)
 }
 
-pub(super) fn seed(section: &Section<'_, '_, '_>) -> Result<u64, StudyError> {
-    Ok(section.get::<u64>("seed", "a whole number, at least 0")?.unwrap_or(0))
+pub(super) fn seed(section: &Section<'_>) -> Result<u64, StudyError> {
+    Ok(section.get("seed", "a whole number, at least 0")?.unwrap_or(0))
 }
 
-pub(super) fn precision(section: &Section<'_, '_, '_>) -> Result<Precision, StudyError> {
+pub(super) fn precision(section: &Section<'_>) -> Result<Precision, StudyError> {
     const PRECISION: &str = "\"f32\", \"tf32\" or \"bf16\" (a CPU takes f32 for all of them)";
-    Ok(section.get::<Precision>("precision", PRECISION)?.unwrap_or_default())
+    Ok(section.get("precision", PRECISION)?.unwrap_or_default())
 }
 
 /// The slices that are named; all of the study's where none are.
 pub(super) fn slices(
-    section: &Section<'_, '_, '_>,
+    section: &Section<'_>,
     known: &[SliceRule],
 ) -> Result<Vec<SliceRule>, StudyError> {
     let Some(names) = section.get::<Vec<String>>("slices", "a list of slices")? else {
@@ -107,8 +95,14 @@ pub(super) fn slices(
 /// Slices as part of what decides a number.
 pub(super) fn told(slices: &[SliceRule]) -> Value {
     let slice = |rule: &SliceRule| match rule.by {
-        SliceBy::Top(share) => json!({ "name": rule.name, "top": share }),
-        SliceBy::Above(entropy) => json!({ "name": rule.name, "above": entropy }),
+        Slice::All => json!({ "name": rule.name }),
+        Slice::Top(share) => json!({ "name": rule.name, "top": share }),
+        Slice::Above(entropy) => json!({ "name": rule.name, "above": entropy }),
     };
     slices.iter().map(slice).collect()
+}
+
+/// The mean; `None` of nothing.
+pub(super) fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }

@@ -8,33 +8,21 @@ use dissensus_report::book::{Direction, Metric};
 use dissensus_store::Which;
 use serde_json::{Value, json};
 
-use super::{Info, Made, Stage, without_settings};
+use super::Stage;
 use crate::file::{Section, SliceRule};
 use crate::finished::Finished;
 use crate::{Number, StudyError};
-
-pub(super) const INFO: Info = Info {
-    name: "truth",
-    about: "distance to the distributions that the votes were drawn from, where they are known",
-    always: false,
-    read,
-};
 
 /// The metric it gives.
 const TRUE_KL: &str = "true_kl";
 
 struct TrueKl;
 
-fn read(section: Option<&Section<'_, '_, '_>>, _: &[SliceRule]) -> Result<Made, StudyError> {
-    without_settings(section)?;
-    Ok(Made::Stage(Arc::new(TrueKl)))
+pub(super) fn read(_: &Section<'_>, _: &[SliceRule]) -> Result<Arc<dyn Stage>, StudyError> {
+    Ok(Arc::new(TrueKl))
 }
 
 impl Stage for TrueKl {
-    fn name(&self) -> &'static str {
-        INFO.name
-    }
-
     fn settings(&self) -> Value {
         json!({ "format": 1 })
     }
@@ -69,7 +57,7 @@ impl Stage for TrueKl {
                 metric("kl").and_then(|kl| (kl.compute)(&scorer).value)
             }
         };
-        Ok(vec![Number { metric: TRUE_KL.into(), slice: "all".into(), value }])
+        Ok(vec![Number::new(TRUE_KL, "all", value)])
     }
 
     /// Whether the truth is at hand is no part of its settings.

@@ -3,49 +3,32 @@
 
 use std::sync::Arc;
 
-use dissensus_engine::Precision;
-use dissensus_examine::{Observer, VarianceSettings, variance};
+use dissensus_examine::{VarianceSettings, variance};
 use dissensus_report::book::{Direction, Metric};
 use dissensus_stats::correlation::{CorrelationSettings, pearson};
 use serde_json::{Value, json};
 
 use super::kept::ItemColumns;
-use super::settings::{self, precision};
-use super::{Among, Examiner, Info, Kept, Made};
+use super::{Examiner, Found, Kept};
+use crate::context::Models;
 use crate::file::{Section, SliceRule};
 use crate::finished::Finished;
-use crate::{Bench, Material, Number, StudyError};
-
-pub(super) const INFO: Info = Info {
-    name: "variance",
-    about: "the variance of the last layer's gradient against entropy; needs the weights",
-    always: false,
-    read,
-};
+use crate::{Material, Number, StudyError};
 
 const SPEARMAN: &str = "variance_spearman";
 const PEARSON: &str = "variance_pearson";
 const MEAN: &str = "gradient_variance_mean";
 const COLUMN: &str = "gradient_variance";
 
-struct OfGradients {
-    among: Among,
-    precision: Precision,
-}
+struct OfGradients;
 
-fn read(section: Option<&Section<'_, '_, '_>>, _: &[SliceRule]) -> Result<Made, StudyError> {
-    let among = settings::among(section, &["precision"])?;
-    let precision = section.map(precision).transpose()?.unwrap_or_default();
-    Ok(Made::Examiner(Arc::new(OfGradients { among, precision })))
+pub(super) fn read(_: &Section<'_>, _: &[SliceRule]) -> Result<Arc<dyn Examiner>, StudyError> {
+    Ok(Arc::new(OfGradients))
 }
 
 impl Examiner for OfGradients {
-    fn name(&self) -> &'static str {
-        INFO.name
-    }
-
     fn settings(&self) -> Value {
-        json!({ "format": 1, "precision": self.precision })
+        json!({})
     }
 
     fn metrics(&self) -> Vec<Metric> {
@@ -86,10 +69,6 @@ impl Examiner for OfGradients {
         ]
     }
 
-    fn among(&self) -> &Among {
-        &self.among
-    }
-
     fn columns(&self) -> &'static [&'static str] {
         &[COLUMN]
     }
@@ -109,16 +88,11 @@ impl Examiner for OfGradients {
         vec![Number::new(PEARSON, "all", found.ok().and_then(|found| found.r))]
     }
 
-    fn examine(
-        &self,
-        runs: &[Finished<'_>],
-        bench: &Bench<'_>,
-        observer: &Observer<'_>,
-    ) -> Result<Vec<Option<Kept>>, StudyError> {
+    fn examine(&self, runs: &[Finished<'_>], models: &Models<'_>) -> Found {
         let mut all = Vec::new();
         for run in runs {
-            let mut model = bench.open(run, self.precision)?;
-            let found = variance(&mut model, &VarianceSettings::default(), observer)?;
+            let mut model = models.open(run)?;
+            let found = variance(&mut model, &VarianceSettings::default(), &models.observer)?;
             let values = found.items.iter().map(|item| Some(item.variance)).collect();
             let items = ItemColumns {
                 ids: found.items.iter().map(|item| item.item.clone()).collect(),
@@ -128,7 +102,7 @@ impl Examiner for OfGradients {
                 Number::new(SPEARMAN, "all", found.correlation.r),
                 Number::new(MEAN, "all", Some(found.mean)),
             ];
-            all.push(Some(Kept { numbers, items: Some(items), ..Kept::default() }));
+            all.push(Some(Kept { items: Some(items), ..Kept::of(numbers) }));
         }
         Ok(all)
     }

@@ -11,9 +11,9 @@ use toml::Value;
 use super::Study;
 use crate::book::item_columns;
 use crate::file::{Section, is_file_name};
-use crate::layers::{Outline, direction};
+use crate::layers::Outline;
 
-pub(super) fn check(study: &Study, root: &Section<'_, '_, '_>) -> Result<(), ConfigError> {
+pub(super) fn check(study: &Study, root: &Section<'_>) -> Result<(), ConfigError> {
     if study.arms.is_empty() {
         let remedy = "add one for each delivery to compare, with a name and a delivery, or set \
                       delivery.methods";
@@ -62,7 +62,7 @@ pub(super) fn check(study: &Study, root: &Section<'_, '_, '_>) -> Result<(), Con
 
 /// Refuses a name that is used twice in a list of tables.
 fn once<'n>(
-    root: &Section<'_, '_, '_>,
+    root: &Section<'_>,
     key: &str,
     names: impl Iterator<Item = &'n String>,
 ) -> Result<(), ConfigError> {
@@ -85,7 +85,7 @@ fn one(key: &str, name: &str, known: &[String], place: &Place) -> Result<(), Con
     }
 }
 
-/// The metric that selects a point must have a direction, and scales can only narrow existing axes.
+/// A grid must have axes, and scales can only narrow existing ones.
 fn grid(study: &Study) -> Result<(), ConfigError> {
     let axes: Vec<String> =
         study.grid.iter().flat_map(|grid| &grid.axes).map(|axis| axis.path.clone()).collect();
@@ -93,15 +93,11 @@ fn grid(study: &Study) -> Result<(), ConfigError> {
         let key = format!("[scale.{}] grid", scale.name);
         scale.grid.iter().try_for_each(|axis| one(&key, &axis.path, &axes, &axis.place))?;
     }
-    let Some(grid) = &study.grid else { return Ok(()) };
-    if grid.axes.is_empty() {
+    if study.grid.is_some() && axes.is_empty() {
         let remedy = "give it axes, as in \"training.learning_rate\" = [0.1, 0.01]";
         return Err(ConfigError::missing(&study.file, "axes in [grid]", remedy));
     }
-    match &grid.select {
-        Some(metric) => direction(metric, &grid.select_place).map(|_| ()),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
 /// All names that tables and figures can use.
@@ -138,18 +134,18 @@ impl Names {
             ks,
             tables: study.tables.iter().map(|table| table.name.clone()).collect(),
             columns: {
-                let kept = study.examiners.iter().flat_map(|stage| stage.columns());
+                let kept = study.stages.examinations.iter().flat_map(|one| one.stage.columns());
                 item_columns().chain(kept.copied()).map(str::to_owned).collect()
             },
             paths: {
-                let kept = study.examiners.iter().flat_map(|stage| stage.paths());
+                let kept = study.stages.examinations.iter().flat_map(|one| one.stage.paths());
                 kept.map(|path| (*path).to_owned()).collect()
             },
         }
     }
 
     /// Checks the name of a table, figure or claim, and the names that it uses.
-    fn check(&self, section: &Section<'_, '_, '_>) -> Result<(), ConfigError> {
+    fn check(&self, section: &Section<'_>) -> Result<(), ConfigError> {
         let name = section.words("name")?;
         if !is_file_name(&name) {
             return Err(section.unexpected("name", crate::file::expected("study", "name")));
@@ -167,11 +163,7 @@ impl Names {
         known.iter().try_for_each(|(key, known)| named(section, key, known))
     }
 
-    fn figure(
-        &self,
-        section: &Section<'_, '_, '_>,
-        figure: &FigureSpec,
-    ) -> Result<(), ConfigError> {
+    fn figure(&self, section: &Section<'_>, figure: &FigureSpec) -> Result<(), ConfigError> {
         for setting in figure.kind.settings() {
             let key = setting.key;
             let known = match setting.names {
@@ -194,7 +186,7 @@ impl Names {
         Ok(())
     }
 
-    fn references(&self, study: &Study, root: &Section<'_, '_, '_>) -> Result<(), ConfigError> {
+    fn references(&self, study: &Study, root: &Section<'_>) -> Result<(), ConfigError> {
         let sections = root.list("reference")?;
         for (at, reference) in study.references.iter().enumerate() {
             // Those in a separate file have no section here.
@@ -220,7 +212,7 @@ fn votes(k: Option<u32>) -> String {
 }
 
 /// Checks the names at a key: one, a list of them, or a table with an `arm`.
-fn named(section: &Section<'_, '_, '_>, key: &str, known: &[String]) -> Result<(), ConfigError> {
+fn named(section: &Section<'_>, key: &str, known: &[String]) -> Result<(), ConfigError> {
     let Some(node) = section.node(key) else { return Ok(()) };
     let value: Value = section.text.read(node)?;
     let list = match &value {
@@ -235,7 +227,7 @@ fn named(section: &Section<'_, '_, '_>, key: &str, known: &[String]) -> Result<(
 }
 
 /// Checks that a claim has the keys that its kind needs.
-fn complete(section: &Section<'_, '_, '_>, claim: &ClaimSpec) -> Result<(), ConfigError> {
+fn complete(section: &Section<'_>, claim: &ClaimSpec) -> Result<(), ConfigError> {
     let (arms, metrics) = (claim.arms.len(), claim.metrics.is_empty());
     let needed = match claim.kind {
         ClaimKind::ShareWithin if claim.tables.is_empty() => "`tables`",
@@ -253,7 +245,7 @@ fn complete(section: &Section<'_, '_, '_>, claim: &ClaimSpec) -> Result<(), Conf
 }
 
 /// A column of a history: the loss, the rate, or a metric of a part.
-fn curve(section: &Section<'_, '_, '_>, key: &str, name: &str) -> Result<(), ConfigError> {
+fn curve(section: &Section<'_>, key: &str, name: &str) -> Result<(), ConfigError> {
     let judged = name.split_once('.').is_some_and(|(part, metric)| {
         let part = ["evaluation", "validation", "test"].contains(&part);
         part && dissensus_measure::metric(metric).is_some()

@@ -2,52 +2,59 @@
 
 use std::fmt::Write as _;
 
+use dissensus_examine::Slice;
 use serde::Serialize;
-use toml::Value;
+use toml::{Table, Value};
 
 use super::Study;
-use crate::file::{Arm, Axis, Setting, SliceBy, VotesChoice};
+use crate::file::{Setting, VotesChoice};
 
-pub(super) fn toml(study: &Study, spec: &toml::Table, stages: &toml::Table) -> String {
+pub(super) fn toml(study: &Study, spec: &Table, stages: &Table) -> String {
     let mut page = Page::default();
     page.head("[study]");
-    page.text("name", &study.name);
-    page.text("title", &study.title);
-    page.words("about", &study.about);
-    page.words("scale", study.scale.as_deref().unwrap_or_default());
+    page.put("name", &study.name);
+    page.put("title", &study.title);
+    page.put("about", &study.about);
+    page.put("scale", &study.scale);
     page.set(&study.set);
     page.sections(spec);
     for dataset in &study.datasets {
         page.head("[[dataset]]");
-        page.text("name", &dataset.name);
-        page.text("title", &dataset.title);
-        if !dataset.classes.is_empty() {
-            let names = dataset.classes.iter().map(|name| quoted(name));
-            page.line("classes", &format!("[{}]", join(names)));
-        }
+        page.put("name", &dataset.name);
+        page.put("title", &dataset.title);
+        page.put("classes", &dataset.classes);
         page.set(&dataset.set);
     }
-    study.arms.iter().for_each(|one| arm(&mut page, one));
+    for arm in &study.arms {
+        page.head("[[arm]]");
+        page.put("name", &arm.name);
+        page.put("title", &arm.title);
+        page.put("about", &arm.about);
+        page.put("delivery", &arm.delivery);
+        let votes: Vec<String> = arm.votes.iter().flatten().map(votes).collect();
+        page.list("votes", &votes);
+        page.put("seeds", &arm.seeds);
+        page.set(&arm.set);
+        page.put("datasets", &arm.datasets);
+    }
     if let Some(grid) = &study.grid {
         page.head("[grid]");
-        for axis in &grid.axes {
-            page.line(&quoted(&axis.path), &list(&axis.values));
-        }
-        page.words("select", grid.select.as_deref().unwrap_or_default());
-        page.words("on", grid.on.as_deref().unwrap_or_default());
-        page.line("seed", &grid.seed.to_string());
+        grid.axes.iter().for_each(|axis| page.put(&quoted(&axis.path), &axis.values));
+        page.put("select", &grid.select);
+        page.put("on", &grid.on);
+        page.put("seed", &grid.seed);
     }
     for slice in &study.slices {
         page.head("[[slice]]");
-        page.text("name", &slice.name);
+        page.put("name", &slice.name);
         match slice.by {
-            SliceBy::Top(share) => page.line("top", &Value::Float(share).to_string()),
-            SliceBy::Above(entropy) => page.line("above", &Value::Float(entropy).to_string()),
+            Slice::All => {}
+            Slice::Top(share) => page.put("top", &share),
+            Slice::Above(entropy) => page.put("above", &entropy),
         }
     }
     if !stages.is_empty() {
-        let stages = Value::Table(stages.clone());
-        page.sections(&toml::Table::from_iter([("stages".to_owned(), stages)]));
+        page.sections(&Table::from_iter([("stages".to_owned(), Value::Table(stages.clone()))]));
     }
     study.tables.iter().for_each(|table| page.one_of("table", table));
     study.figures.iter().for_each(|figure| page.one_of("figure", figure));
@@ -55,46 +62,26 @@ pub(super) fn toml(study: &Study, spec: &toml::Table, stages: &toml::Table) -> S
     study.references.iter().for_each(|reference| page.one_of("reference", reference));
     for scale in &study.scales {
         page.head(&format!("[scale.{}]", quoted(&scale.name)));
-        page.words("about", &scale.about);
+        page.put("about", &scale.about);
         page.set(&scale.set);
-        if let Some(seeds) = scale.seeds {
-            page.line("seeds", &seeds.to_string());
-        }
-        if !scale.ks.is_empty() {
-            let k = |k: &Option<u32>| k.map_or_else(|| quoted("all"), |k| k.to_string());
-            page.line("ks", &format!("[{}]", join(scale.ks.iter().map(k))));
-        }
-        if !scale.grid.is_empty() {
-            let axis = |axis: &Axis| format!("{} = {}", quoted(&axis.path), list(&axis.values));
-            page.line("grid", &format!("{{ {} }}", join(scale.grid.iter().map(axis))));
-        }
+        page.put("seeds", &scale.seeds);
+        page.list("ks", &scale.ks.iter().copied().map(number).collect::<Vec<_>>());
+        let axes = scale.grid.iter();
+        page.inline("grid", axes.map(|axis| (&*axis.path, Value::Array(axis.values.clone()))));
     }
     page.0
 }
 
-fn arm(page: &mut Page, arm: &Arm) {
-    page.head("[[arm]]");
-    page.text("name", &arm.name);
-    page.text("title", &arm.title);
-    page.words("about", &arm.about);
-    page.text("delivery", &arm.delivery);
-    if let Some(votes) = &arm.votes {
-        let one = |choice: &VotesChoice| {
-            let k = choice.k.map_or_else(|| quoted("all"), |k| k.to_string());
-            match &choice.seeds {
-                Some(seeds) => format!("{{ k = {k}, seeds = {} }}", numbers(seeds)),
-                None => k,
-            }
-        };
-        page.line("votes", &format!("[{}]", join(votes.iter().map(one))));
-    }
-    if let Some(seeds) = &arm.seeds {
-        page.line("seeds", &numbers(seeds));
-    }
-    page.set(&arm.set);
-    if !arm.datasets.is_empty() {
-        let names = arm.datasets.iter().map(|name| quoted(name));
-        page.line("datasets", &format!("[{}]", join(names)));
+/// A number of votes.
+fn number(k: Option<u32>) -> String {
+    k.map_or_else(|| quoted("all"), |k| k.to_string())
+}
+
+fn votes(choice: &VotesChoice) -> String {
+    let k = number(choice.k);
+    match &choice.seeds {
+        Some(seeds) => format!("{{ k = {k}, seeds = {seeds:?} }}"),
+        None => k,
     }
 }
 
@@ -109,66 +96,62 @@ impl Page {
         let _ = writeln!(self.0, "{head}");
     }
 
-    fn line(&mut self, key: &str, value: &str) {
-        let _ = writeln!(self.0, "{key} = {value}");
+    /// A key, where its value is not empty.
+    fn put(&mut self, key: &str, value: &impl Serialize) {
+        if let Ok(value) = Value::try_from(value)
+            && !is_empty(&value)
+        {
+            let _ = writeln!(self.0, "{key} = {value}");
+        }
     }
 
-    fn text(&mut self, key: &str, text: &str) {
-        self.line(key, &quoted(text));
+    /// A list of values in TOML, where there are any.
+    fn list(&mut self, key: &str, values: &[String]) {
+        if !values.is_empty() {
+            let _ = writeln!(self.0, "{key} = [{}]", values.join(", "));
+        }
     }
 
-    /// A text, where it is not empty.
-    fn words(&mut self, key: &str, text: &str) {
-        if !text.is_empty() {
-            self.text(key, text);
+    /// A table on one line, where it has any keys.
+    fn inline<'k>(&mut self, key: &str, pairs: impl Iterator<Item = (&'k str, Value)>) {
+        let pairs = pairs.map(|(path, value)| format!("{} = {value}", quoted(path)));
+        let pairs = pairs.collect::<Vec<_>>().join(", ");
+        if !pairs.is_empty() {
+            let _ = writeln!(self.0, "{key} = {{ {pairs} }}");
         }
     }
 
     /// Settings. The last of several for one key applies, and TOML allows only one.
     fn set(&mut self, set: &[Setting]) {
-        let last = |at: usize| set[at + 1..].iter().all(|later| later.path != set[at].path);
-        let kept = (0..set.len()).filter(|&at| last(at)).map(|at| &set[at]);
-        let inner = join(kept.map(|one| format!("{} = {}", quoted(&one.path), one.value)));
-        if !inner.is_empty() {
-            self.line("set", &format!("{{ {inner} }}"));
-        }
+        let is_last = |at: &usize| set[at + 1..].iter().all(|later| later.path != set[*at].path);
+        let last = (0..set.len()).filter(is_last).map(|at| &set[at]);
+        self.inline("set", last.map(|one| (one.path.as_str(), one.value.clone())));
     }
 
     /// Tables with tables in them.
-    fn sections(&mut self, tables: &toml::Table) {
-        if !tables.is_empty() {
-            self.0.push('\n');
-            self.0 += &toml::to_string(tables).unwrap_or_default();
+    fn sections(&mut self, tables: &impl Serialize) {
+        let text = toml::to_string(tables).unwrap_or_default();
+        if !text.is_empty() {
+            self.0 = format!("{}\n{text}", self.0);
         }
     }
 
     /// A table of an array, without empty values, which are the defaults.
     fn one_of(&mut self, name: &str, value: &impl Serialize) {
-        let Ok(mut table) = toml::Table::try_from(value) else { return };
-        table.retain(|_, value| match value {
-            Value::String(text) => !text.is_empty(),
-            Value::Array(list) => !list.is_empty(),
-            _ => true,
-        });
-        let list = Value::Array(vec![Value::Table(table)]);
-        let outer = toml::Table::from_iter([(name.to_owned(), list)]);
-        self.0.push('\n');
-        self.0 += &toml::to_string(&outer).unwrap_or_default();
+        let Ok(mut table) = Table::try_from(value) else { return };
+        table.retain(|_, value| !is_empty(value));
+        self.sections(&Table::from_iter([(name.to_owned(), Value::from(vec![table]))]));
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.is_empty(),
+        Value::Array(list) => list.is_empty(),
+        _ => false,
     }
 }
 
 fn quoted(text: &str) -> String {
-    Value::String(text.to_owned()).to_string()
-}
-
-fn numbers(seeds: &[u64]) -> String {
-    format!("[{}]", join(seeds.iter().map(u64::to_string)))
-}
-
-fn list(values: &[Value]) -> String {
-    format!("[{}]", join(values.iter().map(Value::to_string)))
-}
-
-fn join(parts: impl Iterator<Item = String>) -> String {
-    parts.collect::<Vec<_>>().join(", ")
+    Value::from(text).to_string()
 }

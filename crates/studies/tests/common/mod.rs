@@ -96,7 +96,7 @@ impl Lab {
             assert_eq!(run.id(), &job.id);
             let saving = Saving { checkpoint: Checkpoint::End, ..Saving::default() };
             let options = FitOptions { threads: 1, ..FitOptions::default() };
-            let outcome = fit_stored(plan.task(job), &spec, &Cpu, run, &saving, &options, &mut []);
+            let outcome = fit_stored(plan.task(job), &spec, &Cpu, run, &saving, &options);
             assert!(!matches!(outcome, Ok(Outcome::Interrupted { .. })), "{outcome:?}");
             trained += 1;
         }

@@ -2,21 +2,17 @@
 
 use dissensus_engine::network::Shape;
 use dissensus_engine::{Dataset, State, Weights};
-use dissensus_store::{Checkpoint, Logits, StoreError};
+use dissensus_store::{Checkpoint, Logits, StoreError, Which};
 
 use super::Fit;
 use crate::saved::{self, Found};
 use crate::scores::scores;
-use crate::{Moment, Normalization, Part, PartResult, RunResult, Snapshot, TrainError, Trained};
+use crate::{Normalization, Part, PartResult, RunResult, TrainError, Trained};
 
-impl Fit<'_, '_> {
-    /// Makes a checkpoint, where an observer wants one now.
-    pub(super) fn checkpoint(&mut self, moment: Moment) -> Result<(), TrainError> {
-        let mut wanted = false;
-        for observer in self.observers.iter_mut() {
-            wanted |= observer.wants_checkpoint(moment);
-        }
-        if !wanted {
+impl Fit<'_> {
+    /// Saves a checkpoint, where one is due; for certain where training `ends`.
+    pub(super) fn checkpoint(&mut self, ends: bool) -> Result<(), TrainError> {
+        if !self.saver.as_mut().is_some_and(|saver| saver.is_due(ends)) {
             return Ok(());
         }
         let setup = self.setup;
@@ -39,11 +35,8 @@ impl Fit<'_, '_> {
         let history = rows.collect::<Result<Vec<_>, _>>().map_err(json)?;
         let epoch = history.len() as u64;
         let checkpoint = Checkpoint { epoch, tensors, state: position, history };
-        let is_saved = best.is_some();
-        let snapshot = Snapshot { best, checkpoint };
-        self.observers.iter_mut().try_for_each(|o| o.on_checkpoint(&snapshot))?;
-        self.best_is_new &= !is_saved;
-        Ok(())
+        self.best_is_new &= best.is_none();
+        self.saver.as_mut().map_or(Ok(()), |saver| saver.save(best, &checkpoint))
     }
 
     fn predictions(&self, part: &Part, logits: Vec<f32>) -> Result<Logits<'static>, TrainError> {
@@ -54,14 +47,14 @@ impl Fit<'_, '_> {
         Ok(Logits::new(logits, ids, classes).map_err(StoreError::from)?)
     }
 
-    /// The weights of the selected epoch: this process trained it, or an observer has saved them.
+    /// The weights of the selected epoch: this process trained it, or they were saved. Where they
+    /// cannot be read, the run has all of its files without them.
     fn best_weights(&mut self) -> Result<Option<Weights>, TrainError> {
         if let Some(kept) = self.runner.kept()? {
             return Ok(Some(kept));
         }
-        let Some(saved) = self.observers.iter_mut().find_map(|o| o.best_weights()) else {
-            return Ok(None);
-        };
+        let saved = self.saver.as_ref().and_then(|saver| saver.run.weights(Which::Best).ok());
+        let Some(saved) = saved.flatten() else { return Ok(None) };
         let (parameters, statistics) = Found::new(saved).weights(&self.setup.network, "")?;
         Ok(Some(Weights { parameters, statistics }))
     }
@@ -80,9 +73,9 @@ impl Fit<'_, '_> {
                 ),
             });
         };
-        self.checkpoint(Moment::End)?;
+        self.checkpoint(true)?;
         let State { parameters, statistics, .. } = self.runner.state()?;
-        let (mut parts, mut predictions) = (Vec::new(), Vec::new());
+        let (mut parts, mut predictions) = (Vec::new(), None);
         for (part, best) in setup.parts.iter().zip(std::mem::take(&mut self.best)) {
             let last = self.logits(part, epochs.saturating_sub(1))?;
             let result = PartResult {
@@ -91,8 +84,7 @@ impl Fit<'_, '_> {
                 last: scores(&part.truth, &last)?,
             };
             parts.push((part.name.clone(), result));
-            let both = [self.predictions(part, best)?, self.predictions(part, last)?];
-            predictions.push((part.name.clone(), both));
+            predictions = Some([self.predictions(part, best)?, self.predictions(part, last)?]);
         }
         let result = RunResult {
             arm: self.plan.arm(),
@@ -121,7 +113,7 @@ impl Fit<'_, '_> {
             result,
             predictions,
         };
-        self.observers.iter_mut().try_for_each(|o| o.on_finish(&trained))?;
+        self.saver.map_or(Ok(()), |saver| saver.finish(&trained))?;
         Ok(trained)
     }
 }

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 
 use dissensus_labels::nearest;
 use toml::Value;
-use toml::de::DeValue;
 
 use super::keys::{KEYS, SECTIONS, STUDY_SECTIONS, names, top};
 use super::read::Reader;
@@ -43,26 +42,18 @@ impl Draft {
     }
 
     /// The run sections of a file: all but those that only studies have.
-    pub fn of_file(root: &Section<'_, '_, '_>) -> Result<Self, ConfigError> {
+    pub fn of_file(root: &Section<'_>) -> Result<Self, ConfigError> {
         let mut draft = Self { file: root.text.name.to_owned(), nodes: Nodes::new() };
-        for (name, at, node) in root.entries() {
-            let place = || root.text.place(at.clone());
-            let is_run = top().any(|section| section == name);
-            match node.get_ref() {
-                _ if STUDY_SECTIONS.iter().any(|(known, _)| *known == name) => {}
-                DeValue::Table(_) if is_run => {
-                    let section = Section::new(root.text, format!("[{name}]"), node)?;
-                    let all = settings(&section, &format!("{name}."))?;
-                    all.iter().try_for_each(|setting| draft.set(setting))?;
-                }
-                DeValue::Table(_) | DeValue::Array(_) if !is_run => {
-                    return Err(unknown_section(name, place()));
-                }
-                _ => {
-                    let value = root.text.read(node)?;
-                    draft.set(&Setting { path: name.to_owned(), value, place: place() })?;
-                }
+        for setting in settings(root, "")? {
+            let Setting { path, value, place } = &setting;
+            let is_run = SECTIONS.contains(&path.as_str());
+            if STUDY_SECTIONS.iter().any(|(known, _)| known == path) {
+                continue;
             }
+            if (value.is_table() || value.is_array()) && !path.contains('.') && !is_run {
+                return Err(unknown_section(path, place.clone()));
+            }
+            draft.set(&setting)?;
         }
         Ok(draft)
     }

@@ -7,7 +7,7 @@ use dissensus_engine::Precision;
 use serde::{Deserialize, Serialize};
 
 use super::read::{Reader, Refusal, flag, several, text, whole};
-use crate::ConfigError;
+use crate::{ConfigError, OpenDevice};
 
 /// The seeds of the runs, and how they are executed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -67,11 +67,7 @@ impl Run {
         let precision = Precision::named(reader.choose("run", "precision")?).unwrap_or_default();
         let device = reader.read("run", "device", |value| {
             let device = text(value)?;
-            let gpu = device.strip_suffix(":exclusive").unwrap_or(&device);
-            let numbered = || gpu.strip_prefix("cuda:").map(str::parse::<u8>);
-            let known = device == "cpu" || ["auto", "cuda"].contains(&gpu);
-            let known = known || matches!(numbered(), Some(Ok(_)));
-            if known { Ok(device) } else { Err(Refusal::Unexpected) }
+            if OpenDevice::is_name(&device) { Ok(device) } else { Err(Refusal::Unexpected) }
         })?;
         let count = |value: &toml::Value| match value.as_str() {
             Some("auto") => Ok(None),

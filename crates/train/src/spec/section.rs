@@ -1,8 +1,8 @@
 //! A configuration file as TOML tables whose entries know their line and column. Unknown keys are
 //! errors, and every error names its position.
 
-use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use dissensus_labels::nearest;
 use serde::de::DeserializeOwned;
@@ -15,7 +15,7 @@ use crate::{ConfigError, Place};
 pub type Node<'i> = Spanned<DeValue<'i>>;
 
 /// An entry of a table: its key, the position of the key, and the value.
-pub type Entry<'t, 'i> = (&'t str, Range<usize>, &'t Node<'i>);
+pub type Entry<'t> = (&'t str, Range<usize>, &'t Node<'t>);
 
 /// The text of a file and its name in errors.
 #[derive(Clone, Copy, Debug)]
@@ -50,26 +50,33 @@ impl<'a> Text<'a> {
 
 /// A table of a file.
 #[derive(Clone, Debug)]
-pub struct Section<'a, 't, 'i> {
+pub struct Section<'t> {
     /// The file.
-    pub text: Text<'a>,
+    pub text: Text<'t>,
     /// Its name in errors: `[grid]`, `[[arm]]`.
     pub title: String,
     at: Range<usize>,
-    table: &'t DeTable<'i>,
+    table: &'t DeTable<'t>,
 }
 
-impl<'a, 't, 'i> Section<'a, 't, 'i> {
+static EMPTY: LazyLock<DeTable<'static>> = LazyLock::new(DeTable::new);
+
+impl<'t> Section<'t> {
     /// The whole file.
-    pub fn root(text: Text<'a>, table: &'t Spanned<DeTable<'i>>) -> Self {
+    pub fn root(text: Text<'t>, table: &'t Spanned<DeTable<'t>>) -> Self {
         Self { text, title: "the file".into(), at: 0..0, table: table.get_ref() }
+    }
+
+    /// A table that the file does not have, as one without keys.
+    pub fn empty(text: Text<'t>, title: impl Into<String>) -> Self {
+        Self { text, title: title.into(), at: 0..0, table: &EMPTY }
     }
 
     /// A table at this node; an error where it is another value.
     pub fn new(
-        text: Text<'a>,
+        text: Text<'t>,
         title: impl Into<String>,
-        node: &'t Node<'i>,
+        node: &'t Node<'t>,
     ) -> Result<Self, ConfigError> {
         let (title, place) = (title.into(), text.place(node.span()));
         match node.get_ref() {
@@ -79,11 +86,9 @@ impl<'a, 't, 'i> Section<'a, 't, 'i> {
     }
 
     /// The entries in the order of the text, so that the first mistake is reported first.
-    pub fn entries(&self) -> Vec<Entry<'t, 'i>> {
-        let entry = |(key, node): (&'t Spanned<Cow<'i, str>>, _)| -> Entry<'t, 'i> {
-            (key.get_ref(), key.span(), node)
-        };
-        let mut entries: Vec<_> = self.table.iter().map(entry).collect();
+    pub fn entries(&self) -> Vec<Entry<'t>> {
+        let entries = self.table.iter().map(|(key, node)| (&**key.get_ref(), key.span(), node));
+        let mut entries: Vec<Entry<'t>> = entries.collect();
         entries.sort_by_key(|(_, at, _)| at.start);
         entries
     }
@@ -113,7 +118,7 @@ impl<'a, 't, 'i> Section<'a, 't, 'i> {
     }
 
     /// The value of a key.
-    pub fn node(&self, key: &str) -> Option<&'t Node<'i>> {
+    pub fn node(&self, key: &str) -> Option<&'t Node<'t>> {
         self.table.get(key)
     }
 
@@ -140,7 +145,18 @@ impl<'a, 't, 'i> Section<'a, 't, 'i> {
         }
     }
 
-    /// The same for a required key.
+    /// The value of a key, where it passes; an error where it is not `expected`.
+    pub fn checked<T: DeserializeOwned, U>(
+        &self,
+        key: &str,
+        expected: &str,
+        check: impl FnOnce(T) -> Option<U>,
+    ) -> Result<Option<U>, ConfigError> {
+        let Some(value) = self.get(key, expected)? else { return Ok(None) };
+        check(value).map(Some).ok_or_else(|| self.unexpected(key, expected))
+    }
+
+    /// The value of a required key.
     pub fn need<T: DeserializeOwned>(&self, key: &str, expected: &str) -> Result<T, ConfigError> {
         self.get(key, expected)?.ok_or_else(|| {
             let file = format!("{} of {}", self.title, self.text.name);
@@ -165,7 +181,7 @@ impl<'a, 't, 'i> Section<'a, 't, 'i> {
     }
 
     /// The tables of an array of tables; none without the key.
-    pub fn list(&self, key: &str) -> Result<Vec<Section<'a, 't, 'i>>, ConfigError> {
+    pub fn list(&self, key: &str) -> Result<Vec<Section<'t>>, ConfigError> {
         let Some(node) = self.node(key) else { return Ok(Vec::new()) };
         let DeValue::Array(array) = node.get_ref() else {
             return Err(self.unexpected(key, &format!("a list of tables, as in [[{key}]]")));
@@ -175,9 +191,8 @@ impl<'a, 't, 'i> Section<'a, 't, 'i> {
     }
 
     /// A table; `None` without the key.
-    pub fn table(&self, key: &str) -> Result<Option<Section<'a, 't, 'i>>, ConfigError> {
-        let section = |node| Section::new(self.text, format!("[{key}]"), node);
-        self.node(key).map(section).transpose()
+    pub fn table(&self, key: &str) -> Result<Option<Section<'t>>, ConfigError> {
+        self.node(key).map(|node| Section::new(self.text, format!("[{key}]"), node)).transpose()
     }
 
     /// The section as any type that can be deserialized.

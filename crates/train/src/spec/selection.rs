@@ -42,7 +42,7 @@ impl SelectionChoice {
 }
 
 /// Which way a metric is better; an error where it is unknown, or where neither way is.
-pub(crate) fn selectable(name: &str, key: &str, place: &Place) -> Result<Direction, ConfigError> {
+pub fn selectable(name: &str, key: &str, place: &Place) -> Result<Direction, ConfigError> {
     let directed = |metric: &&Metric| metric.about.direction.is_directed();
     let names = || METRICS.iter().filter(directed).map(|metric| metric.about.name);
     let known = names().collect::<Vec<_>>().join(", ");

@@ -21,7 +21,7 @@ pub struct Setting {
 
 /// The settings of a table in the order of the text. Keys are relative to `prefix` (empty, or a
 /// section with a dot behind it), and `"training.epochs"` is the same as `training.epochs`.
-pub fn settings(section: &Section<'_, '_, '_>, prefix: &str) -> Result<Vec<Setting>, ConfigError> {
+pub fn settings(section: &Section<'_>, prefix: &str) -> Result<Vec<Setting>, ConfigError> {
     let mut all = Vec::new();
     for (key, at, node) in section.entries() {
         let path = format!("{prefix}{key}");

@@ -2,6 +2,7 @@
 
 #![allow(dead_code)]
 
+use std::cell::RefCell;
 use std::sync::OnceLock;
 
 use dissensus_core::{Cancel, VoteTable};
@@ -11,8 +12,8 @@ use dissensus_inputs::{Inputs, from_blends};
 use dissensus_store::{ActiveRun, Begun, RunId, RunInfo, Store, Tensors, Which};
 use dissensus_train::spec::Checkpoint;
 use dissensus_train::{
-    EpochRow, FitOptions, Observer, Outcome, RunPlan, RunResult, RunSpec, Saving, Spec, Task,
-    TrainError, Trained, fit_stored,
+    EpochRow, FitOptions, Outcome, RunPlan, RunResult, RunSpec, Saving, Spec, Task, Trained,
+    fit_stored,
 };
 use serde_json::json;
 use tempfile::TempDir;
@@ -83,28 +84,6 @@ pub(crate) const PLAIN: How = How {
     killed_at: None,
 };
 
-/// Notes what it is told.
-struct Notes {
-    how: How,
-    stop: Cancel,
-    rows: Vec<EpochRow>,
-}
-
-impl Observer for Notes {
-    fn on_epoch(&mut self, row: &EpochRow, done: u64, planned: u64) -> Result<(), TrainError> {
-        self.rows.push(row.clone());
-        assert_eq!(self.rows.len() as u64, done);
-        assert!(done <= planned && row.epoch == done - 1);
-        if self.how.stop_at.is_some_and(|at| done >= at) {
-            self.stop.cancel();
-        }
-        if self.how.killed_at.is_some_and(|at| done >= at) {
-            std::panic::resume_unwind(Box::new("killed"));
-        }
-        Ok(())
-    }
-}
-
 /// A store of its own.
 pub(crate) struct Lab {
     _folder: TempDir,
@@ -139,17 +118,28 @@ impl Lab {
         if how.stop_at == Some(0) {
             stop.cancel();
         }
-        let options =
-            FitOptions { threads: how.threads, cancel: stop.clone(), ..FitOptions::default() };
+        let seen = RefCell::new(Vec::<EpochRow>::new());
+        let on_epoch = |row: &EpochRow| {
+            let done = seen.borrow().len() as u64 + 1;
+            seen.borrow_mut().push(row.clone());
+            assert_eq!(row.epoch + 1, done);
+            if how.stop_at.is_some_and(|at| done >= at) {
+                stop.cancel();
+            }
+            if how.killed_at.is_some_and(|at| done >= at) {
+                std::panic::resume_unwind(Box::new("killed"));
+            }
+        };
+        let (threads, cancel) = (how.threads, stop.clone());
+        let options = FitOptions { threads, cancel, on_epoch: &on_epoch, ..FitOptions::default() };
         let (checkpoint, tensorboard) = (how.checkpoint, how.tensorboard);
         let saving = Saving { checkpoint, tensorboard, curves: None };
         let run = self.begin(spec);
-        let mut notes = Notes { how, stop, rows: Vec::new() };
-        let outcome = fit_stored(task, spec, &Cpu, run, &saving, &options, &mut [&mut notes]);
+        let outcome = fit_stored(task, spec, &Cpu, run, &saving, &options);
         let outcome = outcome.map_err(|error| error.to_string())?;
         // Who watches sees every epoch, those before an interruption too.
         if matches!(outcome, Outcome::Finished(_)) {
-            assert_eq!(notes.rows, self.info(spec).history::<EpochRow>().unwrap());
+            assert_eq!(*seen.borrow(), self.info(spec).history::<EpochRow>().unwrap());
         }
         Ok(outcome)
     }

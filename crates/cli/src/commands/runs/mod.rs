@@ -3,12 +3,6 @@
 mod list;
 mod rm;
 mod show;
-mod store;
-mod words;
-
-use std::process::ExitCode;
-
-pub(crate) use store::{StoreArgs, quoted};
 
 /// List, show and remove the runs of a store.
 ///
@@ -30,7 +24,7 @@ enum Command {
     Rm(rm::Args),
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     match &args.command {
         None => list::run(&args.list),
         Some(Command::List(args)) => list::run(args),

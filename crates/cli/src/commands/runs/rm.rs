@@ -1,12 +1,10 @@
 //! `dissensus runs rm RUN…`
 
 use std::io::{BufRead as _, IsTerminal as _};
-use std::process::ExitCode;
 
-use dissensus::store::{RunId, State, Store, StoreError};
+use dissensus::Removal;
 
-use super::show;
-use super::store::StoreArgs;
+use crate::args::StoreArgs;
 use crate::ui::{self, paint, text};
 
 /// Remove runs with all their files.
@@ -28,79 +26,34 @@ pub(crate) struct Args {
     store: StoreArgs,
 }
 
-/// A run to be removed.
-struct Chosen {
-    id: RunId,
-    label: String,
-    bytes: u64,
-}
-
-pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let store = args.store.open()?;
-    let chosen = choose(&store, args)?;
+    let chosen = Removal::choose(&store, &args.ids, args.failed)?;
     if chosen.is_empty() {
         ui::err("no run has failed, so there is nothing to remove\n");
-        return Ok(ExitCode::SUCCESS);
+        return Ok(());
     }
-    let runs =
-        if chosen.len() == 1 { "1 run".to_owned() } else { format!("{} runs", chosen.len()) };
     let total = text::size(chosen.iter().map(|run| run.bytes).sum());
-    let what = format!("{runs} ({total})");
+    let what = format!("{} ({total})", text::count(chosen.len(), "run", "runs"));
     if !args.yes && !confirmed(&chosen, &what)? {
         ui::err("nothing is removed\n");
-        return Ok(ExitCode::SUCCESS);
+        return Ok(());
     }
     for run in &chosen {
         store.remove(&run.id)?;
-        ui::out(&format!("removed {}\n", run.line()))?;
+        ui::out(&format!("removed {}\n", line(run)))?;
     }
     ui::err(&format!("freed {total}\n"));
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
-impl Chosen {
-    fn line(&self) -> String {
-        let size = paint::dim(&text::size(self.bytes));
-        format!("{}  {}  {size}", self.id, text::one_line(&self.label, 60))
-    }
-}
-
-/// The runs that are meant, each once. None of them is being trained.
-fn choose(store: &Store, args: &Args) -> Result<Vec<Chosen>, StoreError> {
-    let mut ids = Vec::new();
-    for prefix in &args.ids {
-        ids.push(store.resolve(prefix)?);
-    }
-    let listing = store.runs()?;
-    let failed = |state: &State| matches!(state, State::Failed { .. });
-    if args.failed {
-        let failed = listing.runs.iter().filter(|run| failed(&run.status.state));
-        ids.extend(failed.map(|run| run.id.clone()));
-    }
-    let mut chosen: Vec<Chosen> = Vec::new();
-    for id in ids {
-        if chosen.iter().any(|run| run.id == id) {
-            continue;
-        }
-        let known = listing.runs.iter().find(|run| run.id == id);
-        if let Some(run) = known.filter(|run| run.status.state == State::Running) {
-            return Err(StoreError::Locked { id, process: Some(run.status.process) });
-        }
-        let broken = listing.broken.iter().find(|run| run.id.as_ref() == Some(&id));
-        let folder = known.map(|run| &run.folder).or(broken.map(|broken| &broken.folder));
-        let bytes =
-            folder.map_or(0, |folder| dissensus::run_files(folder).iter().map(|f| f.bytes).sum());
-        let label = match known {
-            Some(run) => show::label(run).unwrap_or_else(|| "a spec of another version".to_owned()),
-            None => "broken".to_owned(),
-        };
-        chosen.push(Chosen { id, label, bytes });
-    }
-    Ok(chosen)
+fn line(run: &Removal) -> String {
+    let size = paint::dim(&text::size(run.bytes));
+    format!("{}  {}  {size}", run.id, text::one_line(&run.label, 60))
 }
 
 /// Asks on the terminal. Where there is none, nothing is removed by accident.
-fn confirmed(chosen: &[Chosen], what: &str) -> anyhow::Result<bool> {
+fn confirmed(chosen: &[Removal], what: &str) -> anyhow::Result<bool> {
     let input = std::io::stdin();
     if !input.is_terminal() {
         let hint = paint::strong("hint:");
@@ -110,7 +63,7 @@ fn confirmed(chosen: &[Chosen], what: &str) -> anyhow::Result<bool> {
         );
     }
     for run in chosen {
-        ui::err(&format!("  {}\n", run.line()));
+        ui::err(&format!("  {}\n", line(run)));
     }
     ui::err(&format!("remove {what}? [y/N] "));
     let mut answer = String::new();

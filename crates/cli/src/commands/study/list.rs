@@ -1,7 +1,6 @@
 //! `dissensus study list` and `show`
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use dissensus::store::Store;
 use dissensus::studies::{BUILTIN, Study, template};
@@ -35,7 +34,7 @@ pub(crate) struct ShowArgs {
 /// Columns of a name.
 const WIDE: usize = 19;
 
-pub(crate) fn list(args: &ListArgs) -> anyhow::Result<ExitCode> {
+pub(crate) fn list(args: &ListArgs) -> anyhow::Result<()> {
     let mut page = String::new();
     for builtin in BUILTIN {
         let title = Study::builtin(builtin.name)?.title;
@@ -47,19 +46,17 @@ pub(crate) fn list(args: &ListArgs) -> anyhow::Result<ExitCode> {
             page += &format!("{} {note}\n", paint::strong(&text::pad(&name, WIDE)));
         }
     }
-    ui::out(&page)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(ui::out(&page)?)
 }
 
-pub(crate) fn show(args: &ShowArgs) -> anyhow::Result<ExitCode> {
-    let Some(study) = &args.study else {
-        ui::out(&template())?;
-        return Ok(ExitCode::SUCCESS);
-    };
-    let builtin = BUILTIN.iter().find(|builtin| builtin.name == *study);
-    match builtin {
-        Some(builtin) if !args.resolved => ui::out(builtin.text)?,
-        _ => ui::out(&super::named(study)?.to_toml())?,
+pub(crate) fn show(args: &ShowArgs) -> anyhow::Result<()> {
+    let builtin = |name: &str| BUILTIN.iter().find(|builtin| builtin.name == name);
+    match &args.study {
+        None => ui::out(&template())?,
+        Some(study) => match builtin(study).filter(|_| !args.resolved) {
+            Some(builtin) => ui::out(builtin.text)?,
+            None => ui::out(&dissensus::open_study(study)?.to_toml())?,
+        },
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

@@ -1,21 +1,14 @@
 //! `dissensus study new`
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use dissensus::engine::MODELS;
-use dissensus::io::FileError;
 use dissensus::studies::Own;
-use dissensus::train::Spec;
-use serde_json::Value;
+use dissensus::{data_of_keys, load_task};
 
-use super::at_least_one;
-use crate::commands::inputs::InputArgs;
-use crate::commands::runs::quoted;
-use crate::commands::votes::reading::ReadingArgs;
-use crate::training::load;
-use crate::ui::{self, paint};
+use crate::args::{DataArgs, at_least_one, context, quoted};
+use crate::ui;
 
 /// Write a study of your own votes: which delivery method gives the best model?
 ///
@@ -29,9 +22,6 @@ pub(crate) struct Args {
     /// The file of votes, or a dataset by its name (`dissensus data list`)
     #[arg(value_name = "VOTES|DATASET")]
     votes: String,
-    /// Images or feature vectors of the items: a file or a folder. Some datasets have images
-    #[arg(long, value_name = "PATH")]
-    inputs: Option<PathBuf>,
     /// Encode texts or images with this encoder (`dissensus embed --list`)
     #[arg(long, value_name = "NAME|PATH")]
     encoder: Option<String>,
@@ -42,9 +32,6 @@ pub(crate) struct Args {
     /// correction for four comparisons
     #[arg(long, value_name = "N", default_value = "8", value_parser = at_least_one)]
     seeds: u64,
-    /// Column of the texts, for an encoder
-    #[arg(long, value_name = "COLUMN")]
-    text: Option<String>,
     /// The file to write, whose name is the study's [default: standard output]
     #[arg(long, value_name = "FILE.toml")]
     out: Option<PathBuf>,
@@ -52,9 +39,7 @@ pub(crate) struct Args {
     #[arg(long)]
     force: bool,
     #[command(flatten)]
-    reading: ReadingArgs,
-    #[command(flatten)]
-    reading_inputs: InputArgs,
+    data: DataArgs,
 }
 
 fn models() -> PossibleValuesParser {
@@ -72,20 +57,6 @@ Examples:
   dissensus report runs --study mine --open";
 
 impl Args {
-    /// The keys of `[data]` and their values.
-    fn data(&self) -> Vec<(&'static str, Value)> {
-        let file = Path::new(&self.votes).exists() || self.votes.contains(['.', '/', '\\']);
-        let source = if file { "votes" } else { "dataset" };
-        let inputs = self.inputs.as_ref().map(|path| path.display().to_string());
-        let mut keys = vec![(source, self.votes.clone().into())];
-        keys.extend(self.reading.keys());
-        keys.extend(self.text.clone().map(|text| ("text", text.into())));
-        keys.extend(inputs.map(|path| ("inputs", path.into())));
-        keys.extend(self.reading_inputs.keys());
-        keys.extend(self.encoder.clone().map(|encoder| ("encoder", encoder.into())));
-        keys
-    }
-
     /// The study's name, from the file to write or the votes.
     fn name(&self) -> String {
         let from = self.out.as_deref().unwrap_or(Path::new(&self.votes));
@@ -97,22 +68,18 @@ impl Args {
     }
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    if let Some(path) = args.out.as_ref().filter(|path| !args.force && path.exists()) {
-        return Err(FileError::Exists { path: path.clone() }.into());
-    }
-    let data = args.data();
-    let alone = args.inputs.is_none() && args.encoder.is_none();
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    dissensus::files::check_free(args.out.as_deref(), args.force)?;
+    let mut data = args.data.keys(&args.votes);
+    data.extend(args.encoder.as_deref().map(|encoder| ("encoder", encoder.into())));
+    let alone = args.data.inputs.is_none() && args.encoder.is_none();
     if let ("votes", true) = (data[0].0, alone) {
         anyhow::bail!(
             "training needs inputs; give images or feature vectors of the items with --inputs, or an \
              encoder for the texts of the votes with --encoder"
         );
     }
-    // Read as `train` reads it, so that errors are the same.
-    let keys: Vec<String> = data.iter().map(|(key, value)| format!("data.{key}={value}")).collect();
-    let spec = Spec::parse("[delivery]\nmethods = [\"soft\"]\n", "the study", &keys)?;
-    let task = load(&spec.data)?;
+    let task = load_task(&data_of_keys(&data)?, &context())?;
     if task.table().classes().len() < 2 {
         anyhow::bail!(
             "all votes of {} are for one class, so there is nothing to learn",
@@ -135,20 +102,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let text = own.text()?;
     if own.divided() == 0 {
-        ui::err(&format!(
-            "{} people agree on every item, so all delivery methods give the same labels\n",
-            paint::warn("note:")
-        ));
+        ui::note("people agree on every item, so all delivery methods give the same labels");
     }
     match &args.out {
         None => ui::out(&text)?,
         Some(path) => {
-            ui::files::write_text(path, args.force, &text)?;
+            dissensus::files::write_text(path, args.force, &text)?;
             ui::out(&format!("wrote {}\n", path.display()))?;
-            ui::err(&format!(
-                "next: dissensus study run {file} --scale quick   to check that everything works\n"
-            ));
+            let next = format!("dissensus study run {file} --scale quick");
+            ui::err(&format!("next: {next}   to check that everything works\n"));
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

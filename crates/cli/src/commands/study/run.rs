@@ -3,16 +3,20 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use dissensus::report::tables::{self, Tally};
 use dissensus::store::Store;
 use dissensus::studies::{Finals, Plan, PlanOptions};
 use dissensus::train::{EndedJob, JobOutcome};
-use dissensus::{StudyEvent, StudyOptions, StudyOutcome, run_study};
+use dissensus::{
+    StudyEvent, StudyOptions, StudyOutcome, check_stages, plan_study, report_tables, run_study,
+};
 
-use super::{Choice, planned, planned_after, stages};
-use crate::fetching::Fetching;
-use crate::reporting;
-use crate::training::{AtATime, Bars, on_interrupt, open_device};
-use crate::ui::{self, paint, text};
+use super::Choice;
+use crate::args::{FetchArgs, JobCount, open_device};
+use crate::interrupt;
+use crate::ui::runs::Bars;
+use crate::ui::table::STYLE;
+use crate::ui::{self, paint, report, text};
 
 /// Run a study: everything in it that is not done yet.
 ///
@@ -39,18 +43,19 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true)]
     report: Option<Option<PathBuf>>,
     #[command(flatten)]
-    fetching: Fetching,
+    fetching: FetchArgs,
 }
 
 /// Where and how runs are trained.
 #[derive(clap::Args)]
 struct JobArgs {
-    /// Runs at a time, or auto for what is fastest on the device
-    #[arg(long, value_name = "N|auto", default_value = "auto")]
-    jobs: AtATime,
+    /// Runs at a time, or auto for what is fastest on the device [default: the study's run.jobs]
+    #[arg(long, value_name = "N|auto")]
+    jobs: Option<JobCount>,
     /// The device: auto, cpu, cuda, one of several GPUs as in cuda:1, or cuda:exclusive
-    #[arg(long, value_name = "DEVICE", default_value = "auto")]
-    device: String,
+    /// [default: the study's run.device]
+    #[arg(long, value_name = "DEVICE")]
+    device: Option<String>,
     /// Write TensorBoard curves into this folder, with one folder per run
     #[arg(long, value_name = "DIR")]
     tensorboard: Option<PathBuf>,
@@ -69,50 +74,39 @@ Examples:
 Exit codes: 0 all runs are done; 1 some failed; 2 the study or the data is wrong; 130 interrupted.";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let study = args.choice.study()?;
-    let fetching = &args.fetching;
-    let plan = planned_after(&study, &args.choice.options(), &|data| fetching.data(data));
-    let plan = plan.map_err(|error| fetching.hinted(error))?;
+    let (study, context) = (args.choice.study()?, args.fetching.context()?);
+    let plan = plan_study(&study, &args.choice.options(), &context)?;
     let store = Store::create_or_open(&args.choice.store)?;
-    stages::check(&plan, &store, fetching).map_err(|error| fetching.hinted(error))?;
-    let (device, bars) = (open_device(&args.on.device)?, Bars::new());
+    check_stages(&plan, &store, &context)?;
+    let settings = study.run_settings()?;
+    interrupt::listen_while_training();
+    let device = open_device(args.on.device.as_ref().unwrap_or(&settings.device))?;
+    let bars = Bars::new();
+    let of_file = StudyOptions::of(&settings, &device);
     let options = StudyOptions {
-        jobs: args.on.jobs.0,
+        jobs: args.on.jobs.map_or(of_file.jobs, |jobs| jobs.0),
         curves: args.on.tensorboard.as_deref(),
         progress: &bars,
-        cancel: on_interrupt().clone(),
+        cancel: interrupt::cancel().clone(),
         on_event: &|event| say(&event, &plan, &bars, true),
-        ..StudyOptions::new(&device)
+        ..of_file
     };
-    let mut stage_bars = stages::Bars::new(&bars);
-    let outcome = run_study(&plan, &store, &options, &mut stage_bars);
+    let outcome = run_study(&plan, &store, &options);
     bars.end();
-    stage_bars.end();
     let StudyOutcome { ended, examined, collected, .. } = outcome?;
     if args.drop_weights {
         let (runs, bytes) = dissensus::drop_weights(&plan, &store)?;
         let (runs, bytes) = (text::count(runs, "run", "runs"), text::size(bytes));
-        ui::err(&paint::dim(&format!("deleted the weights of {runs}, {bytes}\n")));
+        ui::remark(&format!("deleted the weights of {runs}, {bytes}"));
     }
-
-    let book = plan.book(&store)?;
-    let (tables, problems) = dissensus::report_tables(&book);
-    for table in &tables {
-        match args.markdown {
-            true => ui::out(&dissensus::report::tables::markdown(table))?,
-            false => ui::out(&reporting::terminal(table))?,
-        }
-        ui::out("\n")?;
+    print_tables(&plan, &store, args.markdown)?;
+    for (stage, runs) in &collected.unexamined {
+        let runs = text::count(*runs, "finished run has", "finished runs have");
+        ui::note(&format!(
+            "{runs} no results of the stage {stage}: `dissensus study run` computes them if the \
+             weights exist"
+        ));
     }
-    match (book.scale_note(), dissensus::report::tables::Tally::of(&tables)) {
-        (Some(note), _) => ui::out(&format!("{note}\n\n"))?,
-        (None, Some(tally)) => ui::out(&format!("{}\n\n", tally.sentence()))?,
-        (None, None) => {}
-    }
-    for problem in problems {
-        ui::err(&format!("{} {problem}\n", paint::warn("left out:")));
-    }
-    ui::err(&stages::missing(&collected));
     let failed = collected.failed.len() + examined.failed.len();
     if !closed(args, &ended, collected.missing, examined.stopped) {
         return Ok(ExitCode::from(130));
@@ -120,33 +114,49 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let code = u8::from(
         failed > 0 || ended.iter().any(|run| matches!(run.outcome, JobOutcome::Failed(_))),
     );
-    match &args.report {
-        Some(out) => {
-            // A report is of the whole study, with what was left out of this call.
-            let plan = match args.choice.options() == PlanOptions::default() {
-                true => plan,
-                false => planned(&study, &PlanOptions::default())?,
-            };
-            let written = reporting::write_and_say(&plan, &store, out.as_deref())?;
-            Ok(ExitCode::from(code.max(u8::from(!written.problems.is_empty()))))
-        }
-        None => {
-            let next = match store.studies()?.len() {
-                0 | 1 => args.choice.store.display().to_string(),
-                _ => format!("{} --study {}", args.choice.store.display(), study.name),
-            };
-            ui::err(&format!("next: dissensus report {next} --open   for figures and a page\n"));
-            Ok(ExitCode::from(code))
-        }
+    let Some(out) = &args.report else {
+        let next = match store.studies()?.len() {
+            0 | 1 => args.choice.store.display().to_string(),
+            _ => format!("{} --study {}", args.choice.store.display(), study.name),
+        };
+        ui::err(&format!("next: dissensus report {next} --open   for figures and a page\n"));
+        return Ok(ExitCode::from(code));
+    };
+    // A report is of the whole study, with what was left out of this call.
+    let plan = match args.choice.options() == PlanOptions::default() {
+        true => plan,
+        false => plan_study(&study, &PlanOptions::default(), &context)?,
+    };
+    let written = report::write_and_say(&plan, &store, out.as_deref())?;
+    Ok(ExitCode::from(code.max(u8::from(!written.problems.is_empty()))))
+}
+
+/// Prints the study's tables, and what they show.
+fn print_tables(plan: &Plan<'_>, store: &Store, markdown: bool) -> anyhow::Result<()> {
+    let book = plan.book(store)?;
+    let (tables, problems) = report_tables(&book);
+    for table in &tables {
+        let text = match markdown {
+            true => tables::markdown(table),
+            false => tables::terminal(table, &STYLE),
+        };
+        ui::out(&format!("{text}\n"))?;
     }
+    let tally = || Tally::of(&tables).map(|tally| tally.sentence());
+    if let Some(sentence) = book.scale_note().map(Into::into).or_else(tally) {
+        ui::out(&format!("{sentence}\n\n"))?;
+    }
+    for problem in problems {
+        ui::err(&format!("{} {problem}\n", paint::warn("left out:")));
+    }
+    Ok(())
 }
 
 /// Prints what happens while a study is trained.
 pub(crate) fn say(event: &StudyEvent<'_>, plan: &Plan<'_>, bars: &Bars, lines: bool) {
     match event {
         StudyEvent::Searching(runs) => {
-            let runs_in_words = text::thousands(runs.len() as u64);
-            ui::err(&paint::dim(&format!("searching: {runs_in_words} runs\n")));
+            ui::remark(&format!("searching: {} runs", text::thousands(runs.len())));
             bars.begin(runs, false);
         }
         StudyEvent::Selected(finals) => {
@@ -155,17 +165,16 @@ pub(crate) fn say(event: &StudyEvent<'_>, plan: &Plan<'_>, bars: &Bars, lines: b
         }
         StudyEvent::Training(runs) => bars.begin(runs, lines),
         StudyEvent::Ended(job) => bars.ended(job),
+        StudyEvent::StageStarted { stage, total } => bars.begin_stage(stage, *total),
+        StudyEvent::StageAdvanced { detail } => bars.stage_advanced(detail),
+        StudyEvent::StageEnded { label, failed } => bars.stage_ended(label, *failed),
     }
 }
 
 fn say_selected(finals: &Finals, plan: &Plan<'_>) {
     for undecided in &finals.undecided {
-        ui::err(&format!(
-            "{} the search for {} has {} runs that are not done\n",
-            paint::warn("note:"),
-            undecided.arm,
-            undecided.open
-        ));
+        let (arm, open) = (&undecided.arm, undecided.open);
+        ui::note(&format!("the search for {arm} has {open} runs that are not done"));
     }
     for chosen in &finals.chosen {
         let settings = chosen.settings.iter().map(|(key, value)| format!("{key} = {value}"));

@@ -1,13 +1,14 @@
 //! `dissensus study status`
 
-use std::process::ExitCode;
-
+use dissensus::plan_study;
 use dissensus::store::Store;
 use dissensus::studies::{StatusReport, Tally};
+use dissensus::tables::status_table;
 use serde_json::json;
 
-use super::{Choice, at_least_one, planned};
-use crate::ui::table::{Cell, Form, Print as _, Table};
+use super::Choice;
+use crate::args::{at_least_one, context};
+use crate::ui::table::{Form, STYLE};
 use crate::ui::{self, paint, text};
 
 /// Show the progress of a study: runs done, running, failed, missing, and the remaining time.
@@ -25,32 +26,20 @@ pub(crate) struct Args {
     json: bool,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let study = args.choice.study()?;
-    let plan = planned(&study, &args.choice.options())?;
+    let plan = plan_study(&study, &args.choice.options(), &context())?;
     let store = Store::open(&args.choice.store)?;
     let status = plan.status(&store, args.jobs.and_then(|jobs| usize::try_from(jobs).ok()))?;
     match args.json {
-        true => ui::out(&format!("{:#}\n", as_json(&status)))?,
-        false => ui::out(&page(&study.title, &status))?,
+        true => ui::json(&as_json(&status)),
+        false => Ok(ui::out(&page(&study.title, &status))?),
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 fn page(title: &str, status: &StatusReport) -> String {
     let mut page = format!("{}\n", paint::title(title));
-    let row = |dataset: &str, arm: &str, of: &Tally| {
-        let counts = [of.done, of.running, of.interrupted, of.failed, of.missing];
-        let count = |n: usize| Cell::new(if n == 0 { "–".to_owned() } else { n.to_string() });
-        let names = [dataset, arm].map(Cell::new).into_iter();
-        names.chain(counts.map(count)).collect::<Vec<Cell>>()
-    };
-    let mut rows: Vec<Vec<Cell>> =
-        status.arms.iter().map(|arm| row(&arm.dataset, &arm.arm, &arm.runs)).collect();
-    rows.push(row("", "all, each once", &status.runs));
-    let columns = ["data", "arm", "done", "running", "interrupted", "failed", "missing"];
-    let columns = columns.map(str::to_owned).to_vec();
-    page += &Table::new(columns, 2, rows).print(Form::Terminal);
+    page += &status_table(status, Form::Terminal).terminal(&STYLE);
     for failure in &status.failed {
         page += &format!("{} {}: {}\n", paint::bad("failed:"), failure.label, failure.reason);
     }

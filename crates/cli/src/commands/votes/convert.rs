@@ -1,14 +1,12 @@
 //! `dissensus votes convert IN OUT`
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clap::builder::PossibleValuesParser;
 use dissensus::core::Keep;
-use dissensus::io::FileError;
 use dissensus::votes::write::{TARGETS, Target, WriteError, target_of, write, write_file};
 
-use super::reading::ReadArgs;
+use crate::args::VoteFileArgs;
 use crate::ui::{self, text};
 
 /// Write votes in a canonical form.
@@ -19,7 +17,7 @@ use crate::ui::{self, text};
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    read: ReadArgs,
+    votes: VoteFileArgs,
     /// The file to write: .csv, .parquet or .npz; `-` is standard output
     out: PathBuf,
     /// The format to write, whatever the file's name
@@ -47,31 +45,22 @@ impl Args {
     }
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let target = args.target()?;
-    let to_stdout = args.out.as_os_str() == "-";
-    // Said before a long read, not after it.
-    if !to_stdout && !args.force && args.out.exists() {
-        return Err(FileError::Exists { path: args.out.clone() }.into());
-    }
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    let (target, to_stdout) = (args.target()?, args.out.as_os_str() == "-");
+    // Before a long read.
+    dissensus::files::check_free(Some(&args.out), args.force || to_stdout)?;
     let keep = if target.name == "npz" { Keep::Counts } else { Keep::Votes };
-    let reading = args.read.read(&args.read.options(keep))?;
+    let table = args.votes.reading.read(&args.votes.file, keep)?.table;
     if to_stdout {
         let mut bytes = std::io::Cursor::new(Vec::new());
-        write(&reading.table, target, &mut bytes)?;
-        ui::out_bytes(&bytes.into_inner())?;
-        return Ok(ExitCode::SUCCESS);
+        write(&table, target, &mut bytes)?;
+        return Ok(ui::out_bytes(&bytes.into_inner())?);
     }
-    write_file(&reading.table, &args.out, target, args.force)?;
-    let table = &reading.table;
-    let votes = table
-        .counts()
-        .map_or("probabilities".to_owned(), |c| format!("{} votes", text::thousands(c.total())));
-    ui::err(&format!(
-        "wrote {}: {} items, {} classes, {votes}\n",
-        args.out.display(),
-        text::thousands(table.len() as u64),
-        table.classes().len(),
-    ));
-    Ok(ExitCode::SUCCESS)
+    write_file(&table, &args.out, target, args.force)?;
+    let votes = table.counts().map_or("probabilities".to_owned(), |counts| {
+        format!("{} votes", text::thousands(counts.total() as usize))
+    });
+    let (items, classes) = (text::thousands(table.len()), table.classes().len());
+    ui::wrote(&args.out, &format!("{items} items, {classes} classes, {votes}"));
+    Ok(())
 }

@@ -1,7 +1,6 @@
 //! `dissensus votes formats`
 
 use std::fmt::Write as _;
-use std::process::ExitCode;
 
 use dissensus::io::ReadOption;
 use dissensus::votes::formats::FORMATS;
@@ -10,7 +9,7 @@ use dissensus::votes::write::TARGETS;
 use crate::ui::hints::flags;
 use crate::ui::{self, paint};
 
-pub(crate) fn run() -> anyhow::Result<ExitCode> {
+pub(crate) fn run() -> anyhow::Result<()> {
     let mut page = String::new();
     writeln!(page, "{}", paint::title("Formats that are read"))?;
     for format in FORMATS {
@@ -27,6 +26,5 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
     for target in TARGETS {
         writeln!(page, "  {}  {}", paint::strong(&format!("{:<13}", target.name)), target.title)?;
     }
-    ui::out(&page)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(ui::out(&page)?)
 }

@@ -7,7 +7,7 @@ use dissensus::core::Keep;
 use dissensus::votes::lint::{Report, report};
 use dissensus::votes::{Finding, ReadOptions, Severity};
 
-use super::reading::ReadArgs;
+use crate::args::{VoteFileArgs, read_votes};
 use crate::ui::{self, paint, text};
 
 /// Report what may be wrong with a vote file.
@@ -17,20 +17,19 @@ use crate::ui::{self, paint, text};
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    read: ReadArgs,
+    votes: VoteFileArgs,
     /// Print everything as JSON
     #[arg(long)]
     json: bool,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let options = args.read.options(Keep::VotesAndRows);
-    let options = ReadOptions { collect: true, ..options };
-    let report = report(&args.read.file.display().to_string(), args.read.read(&options));
-    if args.json {
-        ui::out(&format!("{}\n", serde_json::to_string_pretty(&report)?))?;
-    } else {
-        print(&report)?;
+    let VoteFileArgs { file, reading } = &args.votes;
+    let options = ReadOptions { collect: true, ..reading.options(Keep::VotesAndRows)? };
+    let report = report(&file.display().to_string(), read_votes(file, &options));
+    match args.json {
+        true => ui::json(&report)?,
+        false => print(&report)?,
     }
     let clean = report.count(Severity::Error) == 0;
     Ok(if clean { ExitCode::SUCCESS } else { ExitCode::from(1) })
@@ -40,11 +39,10 @@ fn print(report: &Report) -> anyhow::Result<()> {
     let mut page = String::new();
     writeln!(page, "{}", paint::title(&text::one_line(&report.file, 80)))?;
     if let (Some(format), Some(size)) = (report.format, report.size) {
-        let votes =
-            size.votes.map_or("no counts".to_owned(), |v| format!("{} votes", text::thousands(v)));
-        let count = |n: usize| text::thousands(n as u64);
-        let (items, annotators) = (count(size.items), count(size.annotators));
-        let classes = count(size.classes);
+        let votes = |votes| format!("{} votes", text::thousands(votes as usize));
+        let votes = size.votes.map_or("no counts".to_owned(), votes);
+        let [items, annotators, classes] =
+            [size.items, size.annotators, size.classes].map(text::thousands);
         writeln!(
             page,
             "  {format}: {items} items, {annotators} annotators, {classes} classes, {votes}"
@@ -56,8 +54,7 @@ fn print(report: &Report) -> anyhow::Result<()> {
     let counts = [Severity::Error, Severity::Warning, Severity::Note].map(|s| report.count(s));
     let [errors, warnings, notes] = counts;
     writeln!(page, "\n{errors} errors, {warnings} warnings, {notes} notes")?;
-    ui::out(&page)?;
-    Ok(())
+    Ok(ui::out(&page)?)
 }
 
 fn print_finding(page: &mut String, finding: &Finding) -> std::fmt::Result {
@@ -73,7 +70,9 @@ fn print_finding(page: &mut String, finding: &Finding) -> std::fmt::Result {
     let place = match (place.is_empty(), finding.count) {
         (true, _) => String::new(),
         (false, 1) => format!(" ({})", place.join(", ")),
-        (false, n) => format!(" ({} times, first: {})", text::thousands(n), place.join(", ")),
+        (false, n) => {
+            format!(" ({} times, first: {})", text::thousands(n as usize), place.join(", "))
+        }
     };
     let code = paint::dim(&format!("[{}]", finding.code));
     writeln!(page, "\n{name} {code} {}{place}", text::one_line(&finding.message, 200))?;

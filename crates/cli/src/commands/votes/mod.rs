@@ -4,11 +4,8 @@ mod convert;
 mod formats;
 mod inspect;
 mod lint;
-pub(crate) mod reading;
 
 use std::process::ExitCode;
-
-pub(crate) use inspect::print_summary;
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
@@ -24,9 +21,10 @@ pub(crate) enum Command {
 
 pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
-        Command::Inspect(args) => inspect::run(&args),
-        Command::Lint(args) => lint::run(&args),
-        Command::Convert(args) => convert::run(&args),
-        Command::Formats => formats::run(),
+        Command::Inspect(args) => inspect::run(&args)?,
+        Command::Lint(args) => return lint::run(&args),
+        Command::Convert(args) => convert::run(&args)?,
+        Command::Formats => formats::run()?,
     }
+    Ok(ExitCode::SUCCESS)
 }

@@ -28,6 +28,13 @@ pub(crate) struct Into<'a, F> {
     pub(crate) add: bool,
 }
 
+impl<'a, F> Into<'a, F> {
+    /// What is there is replaced.
+    pub(crate) fn replace(out: &'a mut [F]) -> Self {
+        Self { out, add: false }
+    }
+}
+
 /// \[r\]\[c\] → \[c\]\[r\], in blocks that stay in the first-level cache.
 pub(crate) fn transpose<F: Real>(
     team: &Team,

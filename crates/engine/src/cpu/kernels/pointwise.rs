@@ -58,72 +58,45 @@ fn map<F: Real, P: Point<F, N>, const N: usize>(
     });
 }
 
-/// Defines a function by its formula.
+/// Defines functions of whole buffers by their formula for one number, and about how many operations
+/// that is: out (+)= f(a, b, …).
 macro_rules! points {
-    ($($name:ident, $cost:literal, $n:literal: |$from:pat_param| $value:expr;)*) => {$(
+    ($($(#[$doc:meta])* $function:ident($($from:ident),+) = $name:ident, $n:literal, $cost:literal: $value:expr;)*) => {$(
         #[derive(Clone, Copy)]
         struct $name;
         impl<F: Real> Point<F, $n> for $name {
             const COST: usize = $cost;
             #[inline(always)]
-            fn at(self, $from: [F; $n]) -> F {
+            fn at(self, [$($from),+]: [F; $n]) -> F {
                 $value
             }
+        }
+
+        $(#[$doc])*
+        pub(crate) fn $function<F: Real>(team: &Team, $($from: &[F],)+ out: Into<'_, F>) {
+            map(team, $name, [$($from),+], out);
         }
     )*};
 }
 
 points! {
-    // A NaN stays, and is seen: `<=` is false for it.
-    Relu, 8, 1: |[x]| if x <= F::ZERO { F::ZERO } else { x };
-    ReluMask, 12, 2: |[y, dy]| if y > F::ZERO { dy } else { F::ZERO };
-    Gelu, 40, 1: |[x]| x * x.normal().0;
-    GeluSlope, 40, 2: |[x, dy]| {
+    /// max(x, 0). A NaN stays, and is seen: `<=` is false for it.
+    relu(x) = Relu, 1, 8: if x <= F::ZERO { F::ZERO } else { x };
+    /// dy where y > 0: the backward pass, and with tangents the tangent pass.
+    relu_mask(y, dy) = ReluMask, 2, 12: if y > F::ZERO { dy } else { F::ZERO };
+    /// x·Φ(x).
+    gelu(x) = Gelu, 1, 40: x * x.normal().0;
+    /// dy·g′(x), g′ = Φ + x·φ: the backward pass, and with tangents the tangent pass.
+    gelu_slope(x, dy) = GeluSlope, 2, 40: {
         let (below, density) = x.normal();
         dy * (below + x * density)
     };
-    GeluBend, 40, 3: |[x, tx, dy]| dy * tx * x.normal().1 * (F::of(2.0) - x * x);
-    Copied, 8, 1: |[a]| a;
-    Sum, 12, 2: |[a, b]| a + b;
-    Product, 12, 2: |[a, b]| a * b;
-}
-
-/// y = max(x, 0).
-pub(crate) fn relu<F: Real>(team: &Team, x: &[F], y: &mut [F]) {
-    map(team, Relu, [x], Into { out: y, add: false });
-}
-
-/// dx (+)= dy where y > 0: the backward pass, and with tangents the tangent pass.
-pub(crate) fn relu_mask<F: Real>(team: &Team, y: &[F], dy: &[F], dx: Into<'_, F>) {
-    map(team, ReluMask, [y, dy], dx);
-}
-
-/// y = x·Φ(x).
-pub(crate) fn gelu<F: Real>(team: &Team, x: &[F], y: &mut [F]) {
-    map(team, Gelu, [x], Into { out: y, add: false });
-}
-
-/// dx (+)= dy·g′(x), g′ = Φ + x·φ: the backward pass, and with tangents the tangent pass.
-pub(crate) fn gelu_slope<F: Real>(team: &Team, x: &[F], dy: &[F], dx: Into<'_, F>) {
-    map(team, GeluSlope, [x, dy], dx);
-}
-
-/// dẋ += dy·g″(x)·ẋ, g″ = φ·(2 − x²).
-pub(crate) fn gelu_bend<F: Real>(team: &Team, x: &[F], tx: &[F], dy: &[F], out: &mut [F]) {
-    map(team, GeluBend, [x, tx, dy], Into { out, add: true });
-}
-
-/// out (+)= a.
-pub(crate) fn copy<F: Real>(team: &Team, a: &[F], out: Into<'_, F>) {
-    map(team, Copied, [a], out);
-}
-
-/// y = a + b.
-pub(crate) fn add<F: Real>(team: &Team, a: &[F], b: &[F], y: &mut [F]) {
-    map(team, Sum, [a, b], Into { out: y, add: false });
-}
-
-/// out (+)= a·b.
-pub(crate) fn product<F: Real>(team: &Team, a: &[F], b: &[F], out: Into<'_, F>) {
-    map(team, Product, [a, b], out);
+    /// dy·g″(x)·ẋ, g″ = φ·(2 − x²): of dẋ, what is added to [`gelu_slope`] of dẏ.
+    gelu_bend(x, tx, dy) = GeluBend, 3, 40: dy * tx * x.normal().1 * (F::of(2.0) - x * x);
+    /// a.
+    copy(a) = Copied, 1, 8: a;
+    /// a + b.
+    add(a, b) = Sum, 2, 12: a + b;
+    /// a·b.
+    product(a, b) = Product, 2, 12: a * b;
 }

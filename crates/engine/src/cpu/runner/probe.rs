@@ -175,7 +175,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::device::{Dataset, Settings, State};
+    use crate::device::{Dataset, Runner as _, Settings, State};
     use crate::network::Builder;
     use crate::optimizer::Optimizer;
 
@@ -234,7 +234,7 @@ mod tests {
         });
         let mut state = runner.current().clone();
         state.parameters.fill(1.0);
-        runner.set(state).unwrap();
+        runner.restore(state).unwrap();
         runner.probe(&[9.0; 8], &[9.0; 8], Mode::Eval).unwrap();
         let found = runner.probe(&[1.0, 2.0, 3.0, 4.0], &[1.0, 0.0, 0.0, 0.0], Mode::Eval).unwrap();
         // With 2×2 pixels, every pixel is under the kernel of every other.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::super::launch::Pointer;
 use super::{CudaRunner, NormSource, Work};
-use crate::device::{Epoch, Maps, Mode, Runner, Shift, State, Targets, Weights};
+use crate::device::{Epoch, Maps, Mode, Runner, Shift, State, Targets, Weights, check_rows};
 use crate::error::EngineError;
 use crate::optimizer::Optimizer;
 
@@ -20,7 +20,7 @@ impl Runner for CudaRunner {
                 epoch.batch, self.settings.batch
             )));
         }
-        self.check_rows(epoch.visits)?;
+        check_rows(epoch.visits, self.rows)?;
         if epoch.visits.len() > self.rows {
             let text = format!("{} visits to {} examples", epoch.visits.len(), self.rows);
             return Err(EngineError::Data(text));

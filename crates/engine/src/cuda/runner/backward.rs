@@ -1,7 +1,7 @@
 //! The backward pass of a batch.
 
-use super::super::cudnn::Shapes;
-use super::super::kernels::{self, Kernel as _, NormBackKind, ReluMask, input, output};
+use super::super::cudnn::{Pass, Shapes};
+use super::super::kernels::{self, Kernel as _, NormBackKind, ReluMask};
 use super::super::launch::{Begin, Pointer};
 use super::super::norm_work::sums;
 use super::CudaRunner;
@@ -32,7 +32,7 @@ impl CudaRunner {
         mode: Mode,
         reach: Reach,
     ) -> Result<(), EngineError> {
-        let m = &self.memory;
+        let (m, stream) = (&self.memory, &self.stream);
         let weights = matches!(reach, Reach::Weights | Reach::Beside);
         let main = &*self.stream.stream;
         let mut written = vec![false; self.network.nodes().len()];
@@ -43,8 +43,7 @@ impl CudaRunner {
             let (rows, channels, typed) = self.extent(step.output, count);
             let (_, inputs, _) = self.extent(step.input, count);
             let add = written[step.input];
-            let numbers = rows * channels;
-            let len = numbers as i32;
+            let len = rows * channels;
             let wanted = step.input != 0 || reach == Reach::Inputs;
             if !matches!(step.op, FusedOp::Conv { .. }) {
                 for node in std::iter::once(step.input).chain(step.second) {
@@ -65,37 +64,43 @@ impl CudaRunner {
                         if reach == Reach::Beside {
                             self.side.wait_for_main(main)?;
                             let space = self.side.workspace;
-                            by.weights(&self.side.handle, from, dy, dw, false, space)?;
+                            by.run(&self.side.handle, Pass::Weights, false, [from, dy, dw], space)?;
                             self.side.has_read(self.slots.of[step.output])?;
                         } else if weights {
-                            by.weights(&self.handle, from, dy, dw, false, m.workspace)?;
+                            by.run(
+                                &self.handle,
+                                Pass::Weights,
+                                false,
+                                [from, dy, dw],
+                                m.workspace,
+                            )?;
                         }
                         if wanted {
                             self.side.free(main, self.slots.of[step.input])?;
                             let w = m.copy + offset;
-                            conv.backward(&self.handle, dy, w, dx, add, m.workspace)?;
+                            conv.run(&self.handle, Pass::Backward, add, [dx, dy, w], m.workspace)?;
                         }
                     }
                 }
                 FusedOp::Norm { scale, shift, relu, .. } => {
                     let kernel = kernels::NormGradients {
                         kernel: relu_mask(relu, step.second.is_some()),
-                        x: input(x),
-                        y: input(y),
-                        dy: input(dy),
-                        own: i32::from(mode == Mode::Train),
-                        rows: rows as i32,
-                        channels: channels as i32,
-                        share: sums(rows, channels).share as i32,
-                        vectors: output(m.norms[&step.output]),
-                        dscale: output(self.parameter(m.gradient, scale)),
-                        dshift: output(self.parameter(m.gradient, shift)),
-                        partial: output(m.partial),
-                        arrived: output(m.arrived),
+                        x,
+                        y,
+                        dy,
+                        own: mode == Mode::Train,
+                        rows,
+                        channels,
+                        share: sums(rows, channels).share,
+                        vectors: m.norms[&step.output],
+                        dscale: self.parameter(m.gradient, scale),
+                        dshift: self.parameter(m.gradient, shift),
+                        partial: m.partial,
+                        arrived: m.arrived,
                     };
                     // With fixed statistics nothing but the weights needs these sums.
                     if weights {
-                        kernel.launch(&self.stream, typed)?;
+                        kernel.launch(stream, typed)?;
                     }
                     let (residual, more) = match step.second {
                         Some(node) => (self.gradient_of(node), written[node]),
@@ -106,35 +111,40 @@ impl CudaRunner {
                 }
                 FusedOp::Pool => {
                     let (pixels, channels, _) = self.extent(step.input, 1);
-                    self.pool_back(dy, count, pixels, channels, add, dx)?;
+                    let kernel = kernels::PoolBack { dy, count, pixels, channels, add, dx };
+                    kernel.launch(stream, true)?;
                 }
                 FusedOp::Linear { weight, bias } => {
-                    let sizes = (inputs, channels);
+                    let outputs = channels;
                     if wanted {
                         let w = self.parameter(m.weights, weight);
-                        self.linear_back([dy, w], count, sizes, add, dx)?;
+                        let kernel = kernels::LinearBack { dy, w, count, inputs, outputs, add, dx };
+                        kernel.launch(stream, false)?;
                     }
                     if weights {
-                        let to = [weight, bias].map(|p| self.parameter(m.gradient, p));
-                        self.linear_weights([x, dy], count, sizes, false, to)?;
+                        let [dw, db] = [weight, bias].map(|p| self.parameter(m.gradient, p));
+                        let add = false;
+                        kernels::LinearBackWeights { x, dy, count, inputs, outputs, add, dw, db }
+                            .launch(stream, false)?;
                     }
                 }
                 FusedOp::Gelu => {
-                    self.gelu_back(x, dy, len, add, dx)?;
+                    kernels::GeluBack { x, dy, len, add, dx }.launch(stream, false)?;
                 }
                 FusedOp::Relu => {
-                    self.relu_back([y, dy], len, add, dx, typed)?;
+                    kernels::ReluBack { y, dy, len, add, dx }.launch(stream, typed)?;
                 }
                 FusedOp::Add => {
-                    self.accumulate(dy, len, add, dx, typed)?;
+                    kernels::Accumulate { from: dy, len, add, to: dx }.launch(stream, typed)?;
                     written[step.input] = true;
                     if let Some(node) = step.second {
-                        self.accumulate(dy, len, written[node], self.gradient_of(node), typed)?;
+                        let (add, to) = (written[node], self.gradient_of(node));
+                        kernels::Accumulate { from: dy, len, add, to }.launch(stream, typed)?;
                     }
                 }
                 FusedOp::Dropout { rate } => {
                     let rate = if mode == Mode::Eval { 0.0 } else { rate };
-                    self.drop_out(layer, rate, dy, numbers, add, dx)?;
+                    self.drop_out(layer, rate, dy, len, add, dx)?;
                 }
             }
             written[step.input] = true;
@@ -153,95 +163,15 @@ impl CudaRunner {
         to: Pointer,
     ) -> Result<(), EngineError> {
         let kernel = kernels::Subsample {
-            x: input(from),
-            count: shapes.count as i32,
-            height: shapes.height as i32,
-            width: shapes.width as i32,
-            channels: shapes.inputs as i32,
-            stride: shapes.stride as i32,
-            y: output(to),
+            x: from,
+            count: shapes.count,
+            height: shapes.height,
+            width: shapes.width,
+            channels: shapes.inputs,
+            stride: shapes.stride,
+            y: to,
         };
         kernel.launch(&self.stream, true)
-    }
-
-    pub(super) fn pool_back(
-        &self,
-        dy: Pointer,
-        count: usize,
-        pixels: usize,
-        channels: usize,
-        add: bool,
-        dx: Pointer,
-    ) -> Result<(), EngineError> {
-        let kernel = kernels::PoolBack {
-            dy: input(dy),
-            count: count as i32,
-            pixels: pixels as i32,
-            channels: channels as i32,
-            add: i32::from(add),
-            dx: output(dx),
-        };
-        kernel.launch(&self.stream, true)
-    }
-
-    /// dx (+)= dy·Wᵀ.
-    pub(super) fn linear_back(
-        &self,
-        [dy, w]: [Pointer; 2],
-        count: usize,
-        (inputs, outputs): (usize, usize),
-        add: bool,
-        dx: Pointer,
-    ) -> Result<(), EngineError> {
-        let kernel = kernels::LinearBack {
-            dy: input(dy),
-            w: input(w),
-            count: count as i32,
-            inputs: inputs as i32,
-            outputs: outputs as i32,
-            add: i32::from(add),
-            dx: output(dx),
-        };
-        kernel.launch(&self.stream, false)
-    }
-
-    /// dx (+)= dy·g′(x) of GELU.
-    pub(super) fn gelu_back(
-        &self,
-        x: Pointer,
-        dy: Pointer,
-        len: i32,
-        add: bool,
-        dx: Pointer,
-    ) -> Result<(), EngineError> {
-        let (x, dy, dx) = (input(x), input(dy), output(dx));
-        kernels::GeluBack { x, dy, len, add: i32::from(add), dx }.launch(&self.stream, false)
-    }
-
-    /// dx (+)= dy where y > 0.
-    pub(super) fn relu_back(
-        &self,
-        [y, dy]: [Pointer; 2],
-        len: i32,
-        add: bool,
-        dx: Pointer,
-        typed: bool,
-    ) -> Result<(), EngineError> {
-        let (y, dy, dx) = (input(y), input(dy), output(dx));
-        kernels::ReluBack { y, dy, len, add: i32::from(add), dx }.launch(&self.stream, typed)
-    }
-
-    /// to (+)= from.
-    pub(super) fn accumulate(
-        &self,
-        from: Pointer,
-        len: i32,
-        add: bool,
-        to: Pointer,
-        typed: bool,
-    ) -> Result<(), EngineError> {
-        let (from, to) = (input(from), output(to));
-        kernels::Accumulate { from, len, add: i32::from(add), to }.launch(&self.stream, typed)
     }
 
     /// The gradient at a norm's input, and at what is added behind it.
@@ -258,16 +188,16 @@ impl CudaRunner {
         let (rows, channels, typed) = self.extent(step.output, count);
         let kernel = kernels::NormBack {
             kernel: norm_back_kind(relu, step.second.is_some(), add || more),
-            x: input(x),
-            y: input(y),
-            dy: input(dy),
-            vectors: input(self.memory.norms[&step.output]),
-            add: i32::from(add),
-            add_residual: i32::from(more),
-            rows: rows as i32,
-            channels: channels as i32,
-            dx: output(dx),
-            dresidual: output(residual),
+            x,
+            y,
+            dy,
+            vectors: self.memory.norms[&step.output],
+            add,
+            add_residual: more,
+            rows,
+            channels,
+            dx,
+            dresidual: residual,
         };
         self.stream.launch(&kernel, typed, begin)
     }

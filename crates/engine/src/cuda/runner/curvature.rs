@@ -13,11 +13,11 @@
 //! that may go back.
 
 use super::super::driver;
-use super::super::kernels::{self, Kernel as _, output};
+use super::super::kernels::{self, Kernel as _};
 use super::backward::Reach;
 use super::memory::{BufferPlan, OwnedBuffers, Tangents};
 use super::{CudaRunner, Work};
-use crate::device::{Mode, Targets, Votes};
+use crate::device::{Mode, Targets, Votes, check_rows};
 use crate::error::EngineError;
 
 /// How many times as many examples as in training, and the most.
@@ -116,7 +116,7 @@ impl CudaRunner {
     /// Checks a mean over rows, and brings what it is over to the device; says whether the loss sees
     /// distributions.
     fn mean_over(&mut self, rows: &[u32], targets: Targets<'_>) -> Result<bool, EngineError> {
-        self.check_rows(rows)?;
+        check_rows(rows, self.rows)?;
         if rows.is_empty() || rows.len() > self.rows {
             let text = format!("a mean over {} rows of {} examples", rows.len(), self.rows);
             return Err(EngineError::Data(text));
@@ -302,7 +302,7 @@ impl CudaRunner {
 
     /// On to the next batch.
     pub(super) fn advance(&self) -> Result<(), EngineError> {
-        kernels::NextBatch { step: output(self.memory.counter) }.launch(&self.stream, false)
+        kernels::NextBatch { step: self.memory.counter }.launch(&self.stream, false)
     }
 }
 

@@ -1,11 +1,11 @@
 //! What is asked of a network at its examples: gradients there, examples that are moved along them,
 //! the maps before the last pooling, and statistics of batches as they come.
 
-use super::super::kernels::{self, Kernel as _, input, output};
+use super::super::kernels::{self, Kernel as _};
 use super::super::launch::Pointer;
 use super::backward::Reach;
 use super::{CudaRunner, MOMENTUM, Work};
-use crate::device::{Maps, Mode, Targets, check_perturbation, check_refresh};
+use crate::device::{Maps, Mode, Targets, check_perturbation, check_refresh, check_rows};
 use crate::error::EngineError;
 use crate::network::{NodeId, Shape};
 
@@ -18,7 +18,7 @@ impl CudaRunner {
         node: NodeId,
         passes: impl Fn(&Self, usize) -> Result<Pointer, EngineError>,
     ) -> Result<Vec<f32>, EngineError> {
-        self.check_rows(rows)?;
+        check_rows(rows, self.rows)?;
         let shape = self.network.nodes()[node].shape;
         let size = shape.len();
         if self.plain.is_none() {
@@ -39,13 +39,7 @@ impl CudaRunner {
                 Shape::Map { channels, .. } => channels,
                 Shape::Flat { width } => width,
             };
-            let kernel = kernels::Unpad {
-                from: input(from),
-                pixels: pixels as i64,
-                channels: channels as i32,
-                padded: padded as i32,
-                to: output(plain),
-            };
+            let kernel = kernels::Unpad { from, pixels, channels, padded, to: plain };
             kernel.launch(&self.stream, typed)?;
             all.extend(self.stream.read::<f32>(plain, count * size)?);
         }
@@ -69,7 +63,7 @@ impl CudaRunner {
         rows: &[u32],
         targets: Targets<'_>,
     ) -> Result<Vec<f32>, EngineError> {
-        self.check_rows(rows)?;
+        check_rows(rows, self.rows)?;
         let (soft, batch) = (self.targets(targets, rows)?, self.settings.batch);
         // Not a mean: every row has a loss of its own.
         self.stream.write(self.memory.over, &[1i32])?;
@@ -97,20 +91,20 @@ impl CudaRunner {
         let m = &self.memory;
         let last = self.network.nodes().len() - 1;
         let kernel = kernels::PredictedClassGradient {
-            z: input(self.value(last)),
-            moves: input(m.moves),
-            count: count as i32,
-            width: self.network.classes() as i32,
-            dz: output(self.gradient_of(last)),
+            z: self.value(last),
+            moves: m.moves,
+            count,
+            width: self.network.classes(),
+            dz: self.gradient_of(last),
         };
         kernel.launch(&self.stream, false)?;
         self.backward(self.steps.len(), count, Mode::Eval, Reach::Inputs)?;
         let (pixels, channels, typed) = self.extent(0, count);
         let kernel = kernels::Perturb {
-            dx: input(self.gradient_of(0)),
-            moves: input(m.moves),
-            len: (pixels * channels) as i64,
-            x: output(self.value(0)),
+            dx: self.gradient_of(0),
+            moves: m.moves,
+            len: pixels * channels,
+            x: self.value(0),
         };
         kernel.launch(&self.stream, typed)
     }

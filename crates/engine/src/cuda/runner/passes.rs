@@ -1,7 +1,7 @@
 //! The passes of a batch but backward: examples, forward, loss, update.
 
-use super::super::cudnn::Shapes;
-use super::super::kernels::{self, Kernel as _, input, output};
+use super::super::cudnn::{Pass, Shapes};
+use super::super::kernels::{self, Kernel as _};
 use super::super::launch::{Begin, Pointer};
 use super::super::layout::padded;
 use super::super::norm_work::sums;
@@ -49,59 +49,59 @@ impl CudaRunner {
             Work::Train { shifted, mixed, .. } => (shifted, mixed),
             _ => (false, false),
         };
-        let batch = self.batch(work) as i32;
+        let batch = self.batch(work);
         let shifts = if shifted { m.shifts } else { 0 };
         let (lambda, partner) = if mixed { (m.lambda, m.partner) } else { (0, 0) };
         let out = self.value(0);
         match (&self.data, self.network.input()) {
             (Dataset::Vectors { width, .. }, _) => {
                 let kernel = kernels::GatherVectors {
-                    data: input(m.pixels),
-                    visits: input(m.visits),
-                    lambda: input(lambda),
-                    partner: input(partner),
-                    step: input(m.counter),
+                    data: m.pixels,
+                    visits: m.visits,
+                    lambda,
+                    partner,
+                    step: m.counter,
                     batch,
-                    count: count as i32,
-                    size: *width as i32,
-                    out: output(out),
+                    count,
+                    size: *width,
+                    out,
                 };
                 kernel.launch(&self.stream, false)
             }
             (&Dataset::Images { height, width, channels, .. }, Shape::Flat { .. }) => {
                 let kernel = kernels::GatherFlatImages {
-                    data: input(m.pixels),
-                    table: input(m.table),
-                    visits: input(m.visits),
-                    shifts: input(shifts),
-                    lambda: input(lambda),
-                    partner: input(partner),
-                    step: input(m.counter),
+                    data: m.pixels,
+                    table: m.table,
+                    visits: m.visits,
+                    shifts,
+                    lambda,
+                    partner,
+                    step: m.counter,
                     batch,
-                    count: count as i32,
-                    height: height as i32,
-                    width: width as i32,
-                    channels: channels as i32,
-                    out: output(out),
+                    count,
+                    height,
+                    width,
+                    channels,
+                    out,
                 };
                 kernel.launch(&self.stream, false)
             }
             (&Dataset::Images { height, width, channels, .. }, Shape::Map { .. }) => {
                 let kernel = kernels::GatherImages {
-                    data: input(m.pixels),
-                    table: input(m.table),
-                    visits: input(m.visits),
-                    shifts: input(shifts),
-                    lambda: input(lambda),
-                    partner: input(partner),
-                    step: input(m.counter),
+                    data: m.pixels,
+                    table: m.table,
+                    visits: m.visits,
+                    shifts,
+                    lambda,
+                    partner,
+                    step: m.counter,
                     batch,
-                    count: count as i32,
-                    height: height as i32,
-                    width: width as i32,
-                    channels: channels as i32,
-                    padded: padded(channels) as i32,
-                    out: output(out),
+                    count,
+                    height,
+                    width,
+                    channels,
+                    padded: padded(channels),
+                    out,
                 };
                 kernel.launch(&self.stream, true)
             }
@@ -151,8 +151,7 @@ impl CudaRunner {
             let (x, y) = (self.value(step.input), self.value(step.output));
             let (rows, channels, typed) = self.extent(step.output, count);
             let (_, inputs, _) = self.extent(step.input, count);
-            let numbers = rows * channels;
-            let len = numbers as i32;
+            let len = rows * channels;
             match step.op {
                 FusedOp::Conv { weight, .. } => {
                     if let Some(shapes) = conv_shapes(&self.network, step, count) {
@@ -165,7 +164,13 @@ impl CudaRunner {
                             }
                             _ => (shapes, x),
                         };
-                        self.convs[&shapes].forward(&self.handle, x, w, y, false, m.workspace)?;
+                        self.convs[&shapes].run(
+                            &self.handle,
+                            Pass::Forward,
+                            false,
+                            [x, y, w],
+                            m.workspace,
+                        )?;
                     }
                 }
                 FusedOp::Norm { scale, shift, statistics, relu } => {
@@ -174,31 +179,31 @@ impl CudaRunner {
                     let [scale, shift] = [scale, shift].map(|p| self.parameter(m.weights, p));
                     if mode == Mode::Train {
                         let kernel = kernels::NormStatistics {
-                            x: input(x),
-                            rows: rows as i32,
-                            channels: channels as i32,
-                            share: sums(rows, channels).share as i32,
+                            x,
+                            rows,
+                            channels,
+                            share: sums(rows, channels).share,
                             epsilon: EPSILON,
                             momentum: self.momentum,
-                            scale: input(scale),
-                            shift: input(shift),
-                            statistics: output(statistics),
-                            vectors: output(vectors),
-                            partial: output(m.partial),
-                            arrived: output(m.arrived),
+                            scale,
+                            shift,
+                            statistics,
+                            vectors,
+                            partial: m.partial,
+                            arrived: m.arrived,
                         };
                         kernel.launch(&self.stream, typed)?;
                     } else {
                         self.norm_from_running(statistics, channels, [scale, shift], vectors)?;
                     }
                     let kernel = kernels::NormApply {
-                        x: input(x),
-                        residual: input(step.second.map_or(0, |node| m.buffers.values[node])),
-                        vectors: input(vectors),
-                        relu: i32::from(relu),
-                        rows: rows as i32,
-                        channels: channels as i32,
-                        y: output(y),
+                        x,
+                        residual: step.second.map_or(0, |node| m.buffers.values[node]),
+                        vectors,
+                        relu,
+                        rows,
+                        channels,
+                        y,
                     };
                     // After the sums it begins early: nothing but their results is new to it.
                     let begin = if mode == Mode::Train { Begin::Early } else { Begin::After };
@@ -206,28 +211,28 @@ impl CudaRunner {
                 }
                 FusedOp::Pool => {
                     let (pixels, channels, _) = self.extent(step.input, 1);
-                    self.pool(x, count, pixels, channels, y)?;
+                    kernels::Pool { x, count, pixels, channels, y }.launch(&self.stream, true)?;
                 }
                 FusedOp::Linear { weight, bias } => {
-                    let [w, b] = [weight, bias].map(|p| self.parameter(m.weights, p));
-                    self.linear([x, w, b], count, (inputs, channels), false, y)?;
+                    let [w, bias] = [weight, bias].map(|p| self.parameter(m.weights, p));
+                    let (outputs, add) = (channels, false);
+                    kernels::Linear { x, w, bias, count, inputs, outputs, add, y }
+                        .launch(&self.stream, false)?;
                 }
                 FusedOp::Gelu => {
-                    let (x, y) = (input(x), output(y));
                     kernels::Gelu { x, len, y }.launch(&self.stream, false)?;
                 }
                 FusedOp::Relu => {
-                    let (x, y) = (input(x), output(y));
                     kernels::Relu { x, len, y }.launch(&self.stream, typed)?;
                 }
                 FusedOp::Add => {
-                    let b = input(step.second.map_or(0, |node| m.buffers.values[node]));
-                    let kernel = kernels::Add { a: input(x), b, len, y: output(y) };
+                    let b = step.second.map_or(0, |node| m.buffers.values[node]);
+                    let kernel = kernels::Add { a: x, b, len, y };
                     kernel.launch(&self.stream, typed)?;
                 }
                 FusedOp::Dropout { rate } => {
                     let rate = if mode == Mode::Eval { 0.0 } else { rate };
-                    self.drop_out(layer, rate, x, numbers, false, y)?;
+                    self.drop_out(layer, rate, x, len, false, y)?;
                 }
             }
         }
@@ -244,17 +249,17 @@ impl CudaRunner {
         y: Pointer,
     ) -> Result<(), EngineError> {
         let kernel = kernels::Dropout {
-            x: input(x),
-            len: len as i32,
+            x,
+            len,
             threshold: (rate * 65536.0).round() as u32,
             // The seed stands beside the epoch's number.
-            seed: input(self.memory.epoch + 8),
+            seed: self.memory.epoch + 8,
             stream: DROP,
-            epoch: input(self.memory.epoch),
-            step: input(self.memory.counter),
+            epoch: self.memory.epoch,
+            step: self.memory.counter,
             layer: layer as u64,
-            add: i32::from(add),
-            y: output(y),
+            add,
+            y,
         };
         kernel.launch(&self.stream, false)
     }
@@ -268,52 +273,12 @@ impl CudaRunner {
         vectors: Pointer,
     ) -> Result<(), EngineError> {
         let kernel = kernels::NormFromRunning {
-            statistics: input(statistics),
-            channels: channels as i32,
+            statistics,
+            channels,
             epsilon: EPSILON,
-            scale: input(scale),
-            shift: input(shift),
-            vectors: output(vectors),
-        };
-        kernel.launch(&self.stream, false)
-    }
-
-    pub(super) fn pool(
-        &self,
-        x: Pointer,
-        count: usize,
-        pixels: usize,
-        channels: usize,
-        y: Pointer,
-    ) -> Result<(), EngineError> {
-        let kernel = kernels::Pool {
-            x: input(x),
-            count: count as i32,
-            pixels: pixels as i32,
-            channels: channels as i32,
-            y: output(y),
-        };
-        kernel.launch(&self.stream, true)
-    }
-
-    /// y (+)= x·W (+ b, where it is not 0).
-    pub(super) fn linear(
-        &self,
-        [x, w, bias]: [Pointer; 3],
-        count: usize,
-        (inputs, outputs): (usize, usize),
-        add: bool,
-        y: Pointer,
-    ) -> Result<(), EngineError> {
-        let kernel = kernels::Linear {
-            x: input(x),
-            w: input(w),
-            bias: input(bias),
-            count: count as i32,
-            inputs: inputs as i32,
-            outputs: outputs as i32,
-            add: i32::from(add),
-            y: output(y),
+            scale,
+            shift,
+            vectors,
         };
         kernel.launch(&self.stream, false)
     }
@@ -334,19 +299,19 @@ impl CudaRunner {
         let (soft, mixed) = work.targets();
         let targets = self.loss_targets(soft, mixed);
         let kernel = kernels::CrossEntropy {
-            z: input(self.value(last)),
-            classes: input(targets.classes),
-            shares: input(targets.shares),
-            visits: input(m.visits),
-            lambda: input(targets.lambda),
-            partner: input(targets.partner),
-            step: input(m.counter),
-            batch: self.batch(work) as i32,
-            count: count as i32,
-            over: input(if over { m.over } else { 0 }),
-            width: self.network.classes() as i32,
-            dz: output(self.gradient_of(last)),
-            losses: output(m.losses),
+            z: self.value(last),
+            classes: targets.classes,
+            shares: targets.shares,
+            visits: m.visits,
+            lambda: targets.lambda,
+            partner: targets.partner,
+            step: m.counter,
+            batch: self.batch(work),
+            count,
+            over: if over { m.over } else { 0 },
+            width: self.network.classes(),
+            dz: self.gradient_of(last),
+            losses: m.losses,
         };
         kernel.launch(&self.stream, false)
     }
@@ -367,50 +332,30 @@ impl CudaRunner {
         let targets = self.loss_targets(soft, mixed);
         let (features, dz) = (self.value(pool.output), self.gradient_of(linear.output));
         let kernel = kernels::HeadAndLoss {
-            x: input(self.value(pool.input)),
-            w: input(self.parameter(m.weights, weight)),
-            bias: input(self.parameter(m.weights, bias)),
-            classes: input(targets.classes),
-            shares: input(targets.shares),
-            visits: input(m.visits),
-            lambda: input(targets.lambda),
-            partner: input(targets.partner),
-            step: input(m.counter),
-            batch: self.batch(work) as i32,
-            count: count as i32,
-            pixels: pixels as i32,
-            channels: channels as i32,
-            width: classes as i32,
-            pooled: output(features),
-            dz: output(dz),
-            losses: output(m.losses),
-            dx: output(self.gradient_of(pool.input)),
+            x: self.value(pool.input),
+            w: self.parameter(m.weights, weight),
+            bias: self.parameter(m.weights, bias),
+            classes: targets.classes,
+            shares: targets.shares,
+            visits: m.visits,
+            lambda: targets.lambda,
+            partner: targets.partner,
+            step: m.counter,
+            batch: self.batch(work),
+            count,
+            pixels,
+            channels,
+            width: classes,
+            pooled: features,
+            dz,
+            losses: m.losses,
+            dx: self.gradient_of(pool.input),
         };
         kernel.launch(&self.stream, true)?;
         let [dw, db] = [weight, bias].map(|p| self.parameter(m.gradient, p));
-        self.linear_weights([features, dz], count, (channels, classes), false, [dw, db])
-    }
-
-    /// The gradients of a linear layer's weights, and of its bias where `db` is not 0.
-    pub(super) fn linear_weights(
-        &self,
-        [x, dy]: [Pointer; 2],
-        count: usize,
-        (inputs, outputs): (usize, usize),
-        add: bool,
-        [dw, db]: [Pointer; 2],
-    ) -> Result<(), EngineError> {
-        let kernel = kernels::LinearBackWeights {
-            x: input(x),
-            dy: input(dy),
-            count: count as i32,
-            inputs: inputs as i32,
-            outputs: outputs as i32,
-            add: i32::from(add),
-            dw: output(dw),
-            db: output(db),
-        };
-        kernel.launch(&self.stream, false)
+        let (x, dy, inputs, outputs, add) = (features, dz, channels, classes, false);
+        kernels::LinearBackWeights { x, dy, count, inputs, outputs, add, dw, db }
+            .launch(&self.stream, false)
     }
 
     pub(super) fn update(&self) -> Result<(), EngineError> {
@@ -418,64 +363,62 @@ impl CudaRunner {
         let (convs, rest) = (self.places.convs, self.places.len - self.places.convs);
         // The convolutions' weights come first.
         let after = |base: Pointer| base + 4 * convs as u64;
-        let (conv_len, len) = (convs as i32, rest as i32);
         match (self.settings.optimizer, &m.slots[..]) {
             (Optimizer::Sgd { nesterov, .. }, slots) => {
                 // Without momentum the slot is a vector that is overwritten.
                 let v = slots.first().copied().unwrap_or(m.spare[0]);
-                let nesterov = i32::from(nesterov);
                 if convs > 0 {
                     let kernel = kernels::SgdConv {
-                        by: input(m.by),
+                        by: m.by,
                         nesterov,
-                        g: input(m.conv_gradient),
-                        v: output(v),
-                        w: output(m.weights),
-                        copy: output(m.copy),
-                        len: conv_len,
+                        g: m.conv_gradient,
+                        v,
+                        w: m.weights,
+                        copy: m.copy,
+                        len: convs,
                     };
                     kernel.launch(&self.stream, true)?;
                 }
                 let kernel = kernels::Sgd {
-                    by: input(m.by),
+                    by: m.by,
                     nesterov,
-                    g: input(after(m.gradient)),
-                    v: output(after(v)),
-                    w: output(after(m.weights)),
-                    len,
+                    g: after(m.gradient),
+                    v: after(v),
+                    w: after(m.weights),
+                    len: rest,
                 };
                 kernel.launch(&self.stream, false)
             }
             (Optimizer::Adam { beta1, beta2, epsilon, weight_decay }, &[mean, square]) => {
                 let kernel = kernels::AdamFactors {
-                    steps: output(m.steps),
-                    rate: input(m.rate),
+                    steps: m.steps,
+                    rate: m.rate,
                     beta1: beta1 as f32,
                     beta2: beta2 as f32,
                     epsilon: epsilon as f32,
                     decay: weight_decay as f32,
-                    by: output(m.by),
+                    by: m.by,
                 };
                 kernel.launch(&self.stream, false)?;
                 if convs > 0 {
                     let kernel = kernels::AdamConv {
-                        by: input(m.by),
-                        g: input(m.conv_gradient),
-                        m: output(mean),
-                        v: output(square),
-                        w: output(m.weights),
-                        copy: output(m.copy),
-                        len: conv_len,
+                        by: m.by,
+                        g: m.conv_gradient,
+                        m: mean,
+                        v: square,
+                        w: m.weights,
+                        copy: m.copy,
+                        len: convs,
                     };
                     kernel.launch(&self.stream, true)?;
                 }
                 let kernel = kernels::Adam {
-                    by: input(m.by),
-                    g: input(after(m.gradient)),
-                    m: output(after(mean)),
-                    v: output(after(square)),
-                    w: output(after(m.weights)),
-                    len,
+                    by: m.by,
+                    g: after(m.gradient),
+                    m: after(mean),
+                    v: after(square),
+                    w: after(m.weights),
+                    len: rest,
                 };
                 kernel.launch(&self.stream, false)
             }

@@ -5,7 +5,8 @@
 //! They follow a forward and a backward pass of the same batch, in buffers where every node has a
 //! gradient of its own, and change nothing there: for another direction they alone are repeated.
 
-use super::super::kernels::{self, Kernel as _, input, output};
+use super::super::cudnn::Pass;
+use super::super::kernels::{self, Kernel as _};
 use super::super::launch::Pointer;
 use super::super::norm_work::sums;
 use super::CudaRunner;
@@ -27,11 +28,11 @@ impl CudaRunner {
             let parameters = [scale, shift].map(|p| self.parameter(m.weights, p));
             self.norm_from_running(statistics, channels, parameters, vectors)?;
             let kernel = kernels::NormDirection {
-                vectors: input(vectors),
-                tscale: input(self.parameter(t.direction, scale)),
-                tshift: input(self.parameter(t.direction, shift)),
-                channels: channels as i32,
-                along: output(t.norms[&step.output]),
+                vectors,
+                tscale: self.parameter(t.direction, scale),
+                tshift: self.parameter(t.direction, shift),
+                channels,
+                along: t.norms[&step.output],
             };
             kernel.launch(&self.stream, false)?;
         }
@@ -45,14 +46,13 @@ impl CudaRunner {
         buffers: &BatchBuffers,
         count: usize,
     ) -> Result<(), EngineError> {
-        let m = &self.memory;
+        let (m, stream) = (&self.memory, &self.stream);
         for step in &self.steps {
             let (x, y) = (self.value(step.input), self.value(step.output));
             let (tx, ty) = (buffers.values[step.input], buffers.values[step.output]);
             let (rows, channels, typed) = self.extent(step.output, count);
             let (_, inputs, _) = self.extent(step.input, count);
-            let numbers = rows * channels;
-            let len = numbers as i32;
+            let len = rows * channels;
             // The examples do not move.
             let moves = step.input != 0;
             match step.op {
@@ -72,48 +72,59 @@ impl CudaRunner {
                         let conv = &self.convs[&shapes];
                         if moves {
                             let w = m.copy + offset;
-                            conv.forward(&self.handle, tx, w, ty, false, m.workspace)?;
+                            conv.run(&self.handle, Pass::Forward, false, [tx, ty, w], m.workspace)?;
                         }
                         let tw = t.direction_copy + offset;
-                        conv.forward(&self.handle, x, tw, ty, moves, m.workspace)?;
+                        conv.run(&self.handle, Pass::Forward, moves, [x, ty, tw], m.workspace)?;
                     }
                 }
                 FusedOp::Norm { relu, .. } => {
                     let kernel = kernels::NormTangent {
-                        x: input(x),
-                        tx: input(tx),
-                        y: input(y),
-                        tresidual: input(step.second.map_or(0, |node| buffers.values[node])),
-                        vectors: input(m.norms[&step.output]),
-                        along: input(t.norms[&step.output]),
-                        relu: i32::from(relu),
-                        eights: (numbers / 8) as i64,
-                        channels: channels as i32,
-                        ty: output(ty),
+                        x,
+                        tx,
+                        y,
+                        tresidual: step.second.map_or(0, |node| buffers.values[node]),
+                        vectors: m.norms[&step.output],
+                        along: t.norms[&step.output],
+                        relu,
+                        eights: len / 8,
+                        channels,
+                        ty,
                     };
-                    kernel.launch(&self.stream, typed)?;
+                    kernel.launch(stream, typed)?;
                 }
                 FusedOp::Pool => {
                     let (pixels, channels, _) = self.extent(step.input, 1);
-                    self.pool(tx, count, pixels, channels, ty)?;
+                    kernels::Pool { x: tx, count, pixels, channels, y: ty }.launch(stream, true)?;
                 }
                 FusedOp::Linear { weight, bias } => {
-                    let w = self.parameter(m.weights, weight);
-                    let [tw, tb] = [weight, bias].map(|p| self.parameter(t.direction, p));
-                    let sizes = (inputs, channels);
-                    self.linear([x, tw, tb], count, sizes, false, ty)?;
+                    let [w, bias] = [weight, bias].map(|p| self.parameter(t.direction, p));
+                    let (outputs, y) = (channels, ty);
+                    kernels::Linear { x, w, bias, count, inputs, outputs, add: false, y }
+                        .launch(stream, false)?;
                     if moves {
-                        self.linear([tx, w, 0], count, sizes, true, ty)?;
+                        let (x, w, bias) = (tx, self.parameter(m.weights, weight), 0);
+                        kernels::Linear { x, w, bias, count, inputs, outputs, add: true, y }
+                            .launch(stream, false)?;
                     }
                 }
-                FusedOp::Gelu => self.gelu_back(x, tx, len, false, ty)?,
-                FusedOp::Relu => self.relu_back([y, tx], len, false, ty, typed)?,
-                FusedOp::Add => {
-                    let b = input(step.second.map_or(0, |node| buffers.values[node]));
-                    let kernel = kernels::Add { a: input(tx), b, len, y: output(ty) };
-                    kernel.launch(&self.stream, typed)?;
+                FusedOp::Gelu => {
+                    kernels::GeluBack { x, dy: tx, len, add: false, dx: ty }
+                        .launch(stream, false)?;
                 }
-                FusedOp::Dropout { .. } => self.accumulate(tx, len, false, ty, typed)?,
+                FusedOp::Relu => {
+                    kernels::ReluBack { y, dy: tx, len, add: false, dx: ty }
+                        .launch(stream, typed)?;
+                }
+                FusedOp::Add => {
+                    let b = step.second.map_or(0, |node| buffers.values[node]);
+                    let kernel = kernels::Add { a: tx, b, len, y: ty };
+                    kernel.launch(stream, typed)?;
+                }
+                FusedOp::Dropout { .. } => {
+                    let kernel = kernels::Accumulate { from: tx, len, add: false, to: ty };
+                    kernel.launch(stream, typed)?;
+                }
             }
         }
         Ok(())
@@ -134,12 +145,12 @@ impl CudaRunner {
     ) -> Result<(), EngineError> {
         let last = self.network.nodes().len() - 1;
         let kernel = kernels::CrossEntropyTangent {
-            z: input(self.value(last)),
-            tz: input(buffers.values[last]),
-            count: count as i32,
-            over: input(self.memory.over),
-            width: self.network.classes() as i32,
-            tdz: output(buffers.gradients[last]),
+            z: self.value(last),
+            tz: buffers.values[last],
+            count,
+            over: self.memory.over,
+            width: self.network.classes(),
+            tdz: buffers.gradients[last],
         };
         kernel.launch(&self.stream, false)
     }
@@ -151,7 +162,7 @@ impl CudaRunner {
         buffers: &BatchBuffers,
         count: usize,
     ) -> Result<(), EngineError> {
-        let m = &self.memory;
+        let (m, stream) = (&self.memory, &self.stream);
         let mut written = vec![false; self.network.nodes().len()];
         for step in self.steps.iter().rev() {
             let (x, y) = (self.value(step.input), self.value(step.output));
@@ -160,8 +171,7 @@ impl CudaRunner {
             let (tdy, tdx) = (buffers.gradients[step.output], buffers.gradients[step.input]);
             let (rows, channels, typed) = self.extent(step.output, count);
             let (_, inputs, _) = self.extent(step.input, count);
-            let numbers = rows * channels;
-            let len = numbers as i32;
+            let len = rows * channels;
             let add = written[step.input];
             let moves = step.input != 0;
             match step.op {
@@ -177,86 +187,90 @@ impl CudaRunner {
                         };
                         let (w, tw) = (m.copy + offset, t.direction_copy + offset);
                         let dw = m.conv_gradient + offset;
-                        by.weights(h, x, tdy, dw, false, space)?;
+                        by.run(h, Pass::Weights, false, [x, tdy, dw], space)?;
                         if moves {
-                            by.weights(h, tx, dy, dw, true, space)?;
-                            conv.backward(h, tdy, w, tdx, add, space)?;
-                            conv.backward(h, dy, tw, tdx, true, space)?;
+                            by.run(h, Pass::Weights, true, [tx, dy, dw], space)?;
+                            conv.run(h, Pass::Backward, add, [tdx, tdy, w], space)?;
+                            conv.run(h, Pass::Backward, true, [tdx, dy, tw], space)?;
                         }
                     }
                 }
                 FusedOp::Norm { scale, shift, relu, .. } => {
                     let kernel = kernels::NormGradientsTangent {
-                        x: input(x),
-                        tx: input(tx),
-                        y: input(y),
-                        dy: input(dy),
-                        tdy: input(tdy),
-                        relu: i32::from(relu),
-                        rows: rows as i32,
-                        channels: channels as i32,
-                        share: sums(rows, channels).share as i32,
-                        vectors: input(m.norms[&step.output]),
-                        dscale: output(self.parameter(m.gradient, scale)),
-                        dshift: output(self.parameter(m.gradient, shift)),
-                        partial: output(m.partial),
-                        arrived: output(m.arrived),
+                        x,
+                        tx,
+                        y,
+                        dy,
+                        tdy,
+                        relu,
+                        rows,
+                        channels,
+                        share: sums(rows, channels).share,
+                        vectors: m.norms[&step.output],
+                        dscale: self.parameter(m.gradient, scale),
+                        dshift: self.parameter(m.gradient, shift),
+                        partial: m.partial,
+                        arrived: m.arrived,
                     };
-                    kernel.launch(&self.stream, typed)?;
+                    kernel.launch(stream, typed)?;
                     let (residual, more) = match step.second {
                         Some(node) => (buffers.gradients[node], written[node]),
                         None => (0, false),
                     };
                     let kernel = kernels::NormBackTangent {
-                        y: input(y),
-                        dy: input(dy),
-                        tdy: input(tdy),
-                        vectors: input(m.norms[&step.output]),
-                        along: input(t.norms[&step.output]),
-                        relu: i32::from(relu),
-                        add: i32::from(add),
-                        add_residual: i32::from(more),
-                        eights: (numbers / 8) as i64,
-                        channels: channels as i32,
-                        tdx: output(tdx),
-                        tdresidual: output(residual),
+                        y,
+                        dy,
+                        tdy,
+                        vectors: m.norms[&step.output],
+                        along: t.norms[&step.output],
+                        relu,
+                        add,
+                        add_residual: more,
+                        eights: len / 8,
+                        channels,
+                        tdx,
+                        tdresidual: residual,
                     };
-                    kernel.launch(&self.stream, typed)?;
+                    kernel.launch(stream, typed)?;
                 }
                 FusedOp::Pool => {
                     let (pixels, channels, _) = self.extent(step.input, 1);
-                    self.pool_back(tdy, count, pixels, channels, add, tdx)?;
+                    let kernel =
+                        kernels::PoolBack { dy: tdy, count, pixels, channels, add, dx: tdx };
+                    kernel.launch(stream, true)?;
                 }
                 FusedOp::Linear { weight, bias } => {
-                    let sizes = (inputs, channels);
+                    let outputs = channels;
+                    let weights = |x, dy, add, dw, db| {
+                        kernels::LinearBackWeights { x, dy, count, inputs, outputs, add, dw, db }
+                            .launch(stream, false)
+                    };
+                    let back = |dy, w, add, dx| {
+                        kernels::LinearBack { dy, w, count, inputs, outputs, add, dx }
+                            .launch(stream, false)
+                    };
                     let [w, tw] = [m.weights, t.direction].map(|b| self.parameter(b, weight));
                     let [dw, db] = [weight, bias].map(|p| self.parameter(m.gradient, p));
-                    self.linear_weights([x, tdy], count, sizes, false, [dw, db])?;
+                    weights(x, tdy, false, dw, db)?;
                     if moves {
-                        self.linear_weights([tx, dy], count, sizes, true, [dw, 0])?;
-                        self.linear_back([tdy, w], count, sizes, add, tdx)?;
-                        self.linear_back([dy, tw], count, sizes, true, tdx)?;
+                        weights(tx, dy, true, dw, 0)?;
+                        back(tdy, w, add, tdx)?;
+                        back(dy, tw, true, tdx)?;
                     }
                 }
                 FusedOp::Gelu => {
-                    self.gelu_back(x, tdy, len, add, tdx)?;
-                    let kernel = kernels::GeluSecondOrder {
-                        x: input(x),
-                        tx: input(tx),
-                        dy: input(dy),
-                        len,
-                        tdx: output(tdx),
-                    };
-                    kernel.launch(&self.stream, false)?;
+                    kernels::GeluBack { x, dy: tdy, len, add, dx: tdx }.launch(stream, false)?;
+                    kernels::GeluSecondOrder { x, tx, dy, len, tdx }.launch(stream, false)?;
                 }
                 FusedOp::Relu => {
-                    self.relu_back([y, tdy], len, add, tdx, typed)?;
+                    kernels::ReluBack { y, dy: tdy, len, add, dx: tdx }.launch(stream, typed)?;
                 }
                 FusedOp::Add | FusedOp::Dropout { .. } => {
-                    self.accumulate(tdy, len, add, tdx, typed)?;
+                    kernels::Accumulate { from: tdy, len, add, to: tdx }.launch(stream, typed)?;
                     if let Some(node) = step.second {
-                        let more = written[node] || node == step.input;
-                        self.accumulate(tdy, len, more, buffers.gradients[node], typed)?;
+                        let (add, to) =
+                            (written[node] || node == step.input, buffers.gradients[node]);
+                        kernels::Accumulate { from: tdy, len, add, to }.launch(stream, typed)?;
                     }
                 }
             }

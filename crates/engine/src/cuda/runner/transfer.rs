@@ -9,7 +9,7 @@ use cudarc::driver::CudaContext;
 use rayon::prelude::*;
 
 use super::super::driver;
-use super::super::kernels::{self, Kernel as _, input, output};
+use super::super::kernels::{self, Kernel as _};
 use super::super::launch::{Pointer, Stream};
 use super::CudaRunner;
 use crate::error::EngineError;
@@ -88,8 +88,8 @@ impl CudaRunner {
         let numbers = transfer.host.numbers();
         copy(values, numbers);
         self.stream.write(transfer.flat, numbers)?;
-        let (from, map) = (input(transfer.flat), input(transfer.map));
-        let kernel = kernels::Scatter { from, map, len: values.len() as i32, to: output(to) };
+        let (from, map) = (transfer.flat, transfer.map);
+        let kernel = kernels::Scatter { from, map, len: values.len(), to };
         kernel.launch(&self.stream, false)
     }
 
@@ -98,8 +98,8 @@ impl CudaRunner {
         self.transfer()?;
         let Some(transfer) = &mut self.transfer else { return Ok(Vec::new()) };
         let len = self.network.parameter_count();
-        let (from, map, to) = (input(from), input(transfer.map), output(transfer.flat));
-        kernels::Gather { from, map, len: len as i32, to }.launch(&self.stream, false)?;
+        let (map, to) = (transfer.map, transfer.flat);
+        kernels::Gather { from, map, len, to }.launch(&self.stream, false)?;
         let numbers = transfer.host.numbers();
         let stream = &self.stream.stream;
         stream.context().bind_to_thread().map_err(driver)?;

@@ -1,0 +1,66 @@
+//! The device and the precision that models are computed with, and how many runs at a time.
+
+use dissensus::data::default_cache_dir;
+use dissensus::engine::{Device, Precision};
+use dissensus::store::Which;
+use dissensus::train::{DeviceError, OpenDevice};
+
+/// Options of commands that compute with models.
+#[derive(clap::Args)]
+pub(crate) struct DeviceArgs {
+    /// The device: auto, cpu, cuda, or one of several GPUs as in cuda:1
+    #[arg(long, value_name = "DEVICE", default_value = "auto")]
+    device: String,
+    /// The precision: f32; on a GPU also tf32, or bf16, which is fast and less precise
+    #[arg(long, value_name = "PRECISION", default_value = "f32", value_parser = Precision::NAMES)]
+    precision: String,
+}
+
+impl DeviceArgs {
+    pub(crate) fn open(&self) -> anyhow::Result<(Box<dyn Device>, Precision)> {
+        let device = open_device(&self.device)?;
+        let precision = Precision::named(&self.precision).unwrap_or_default();
+        anyhow::ensure!(
+            device.is_gpu() || precision == Precision::F32,
+            "--precision {} needs a GPU, and this device is a CPU; omit the option",
+            self.precision
+        );
+        Ok((device.into_device(), precision))
+    }
+}
+
+/// The device of this name.
+pub(crate) fn open_device(name: &str) -> Result<OpenDevice, DeviceError> {
+    OpenDevice::open(name, default_cache_dir().ok().as_deref())
+}
+
+/// Which weights of a run.
+#[derive(clap::Args)]
+pub(crate) struct WeightsArgs {
+    /// The weights of the selected epoch (best) or of the last epoch (last)
+    #[arg(long, value_name = "EPOCH", default_value = "best", value_parser = ["best", "last"])]
+    weights: String,
+}
+
+impl WeightsArgs {
+    pub(crate) fn which(&self) -> Which {
+        if self.weights == "last" { Which::Last } else { Which::Best }
+    }
+}
+
+/// Runs at a time, as typed; `None` for what is fastest on the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct JobCount(pub(crate) Option<usize>);
+
+impl std::str::FromStr for JobCount {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "auto" {
+            return Ok(Self(None));
+        }
+        let number = text.parse().ok().filter(|number| *number > 0);
+        let number = number.ok_or("expected auto, or a whole number, at least 1")?;
+        Ok(Self(Some(number)))
+    }
+}

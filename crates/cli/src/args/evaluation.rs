@@ -1,0 +1,154 @@
+//! What `score` and `compare` share: reading and matching votes and predictions.
+
+use std::path::{Path, PathBuf};
+
+use dissensus::core::{Keep, TieRule, VoteTable};
+use dissensus::measure::Settings;
+use dissensus::predictions::{ByPosition, ClassMap, Kind, ReadOptions};
+use dissensus::{Evaluated, ScoreError, ScoreOptions, evaluate, evaluate_common, read_predictions};
+
+use super::{VoteArgs, read_votes};
+use crate::ui;
+
+/// The votes, and how predictions are read and evaluated.
+#[derive(clap::Args)]
+pub(crate) struct EvaluateArgs {
+    /// The votes: any format that `dissensus votes formats` lists
+    #[arg(long, value_name = "FILE")]
+    pub(crate) votes: PathBuf,
+    /// Reference labels for `accuracy_given`: a file with an id and a label per item
+    #[arg(long, value_name = "FILE")]
+    labels: Option<PathBuf>,
+    /// Metrics to show, separated by commas; `all` shows every one
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    metrics: Vec<String>,
+    /// Number of bins of calibration errors
+    #[arg(long, value_name = "N", default_value_t = Settings::default().bins)]
+    bins: usize,
+    /// Raise smaller predicted probabilities to this value in soft NLL and KL, which are otherwise
+    /// infinite if a class with votes has probability 0
+    #[arg(long, value_name = "EPSILON")]
+    clip: Option<f64>,
+    /// How ties of the majority are broken: lowest (class), random (seeded), or error
+    #[arg(long, value_name = "RULE", default_value = "lowest")]
+    ties: TieRule,
+    /// The random seed
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Bootstrap replicates per interval; 0 for no intervals
+    #[arg(long, value_name = "N", default_value_t = 2000)]
+    replicates: usize,
+    #[command(flatten)]
+    predicted: PredictionArgs,
+    #[command(flatten)]
+    reading: VoteArgs,
+}
+
+/// How to read predictions and match them with the votes.
+#[derive(clap::Args)]
+struct PredictionArgs {
+    /// The predictions are logits, not probabilities: all of them, or these files [default: detected
+    /// and printed, or refused]
+    #[arg(long, value_name = "FILE", num_args = 0.., help_heading = READING)]
+    logits: Option<Vec<PathBuf>>,
+    /// The predictions are probabilities, not logits: all of them, or these files
+    #[arg(long, value_name = "FILE", num_args = 0.., help_heading = READING)]
+    probabilities: Option<Vec<PathBuf>>,
+    /// Column or array of the item ids in the predictions: a name, or #2 for the second column
+    #[arg(long, value_name = "NAME", help_heading = READING)]
+    id: Option<String>,
+    /// Array or column of lists that holds the predictions
+    #[arg(long, value_name = "NAME", help_heading = READING)]
+    key: Option<String>,
+    /// The votes' names of classes that the predictions call otherwise, as in entailment=e,neutral=n
+    #[arg(long, value_name = "FILE=VOTES,…", help_heading = READING)]
+    class_map: Option<ClassMap>,
+    /// Match `items` (rows) or `classes` (columns) with the votes by position, not by id or name
+    #[arg(long, value_name = "WHAT", num_args = 0..=1, default_missing_value = "items",
+        value_delimiter = ',', value_parser = ["items", "classes"], help_heading = READING)]
+    by_position: Vec<String>,
+}
+
+const READING: &str = "Reading predictions";
+
+impl PredictionArgs {
+    /// How each file is read.
+    fn options(&self, files: &[PathBuf]) -> anyhow::Result<impl Fn(&Path) -> ReadOptions> {
+        let says = |said: &Option<Vec<PathBuf>>, file: &Path| {
+            said.as_ref().is_some_and(|said| said.is_empty() || said.iter().any(|one| one == file))
+        };
+        for (flag, said) in [("--logits", &self.logits), ("--probabilities", &self.probabilities)] {
+            if let Some(file) = said.iter().flatten().find(|file| !files.contains(file)) {
+                anyhow::bail!("{flag} names {}, which is none of the predictions", file.display());
+            }
+        }
+        let both = |file: &&PathBuf| says(&self.logits, file) && says(&self.probabilities, file);
+        if let Some(file) = files.iter().find(both) {
+            let file = file.display();
+            anyhow::bail!("{file} cannot be both: give either --logits or --probabilities");
+        }
+        let by = |what: &str| self.by_position.iter().any(|given| given == what);
+        let by_position = ByPosition { items: by("items"), classes: by("classes") };
+        Ok(move |file: &Path| ReadOptions {
+            kind: match (says(&self.logits, file), says(&self.probabilities, file)) {
+                (true, _) => Some(Kind::Logits),
+                (_, true) => Some(Kind::Probabilities),
+                _ => None,
+            },
+            id: self.id.clone(),
+            key: self.key.clone(),
+            class_map: self.class_map.clone(),
+            by_position,
+            ..ReadOptions::default()
+        })
+    }
+}
+
+impl EvaluateArgs {
+    /// How predictions are evaluated; unknown metrics are an error before anything is read.
+    pub(crate) fn options(&self) -> anyhow::Result<ScoreOptions> {
+        let mut options = ScoreOptions {
+            metrics: self.metrics.clone(),
+            settings: Settings { bins: self.bins, clip: self.clip },
+            ties: self.ties,
+            labels: None,
+            replicates: self.replicates,
+            seed: self.seed,
+        };
+        options.chosen()?;
+        let labels = |file: &PathBuf| read_votes(file, &dissensus::votes::ReadOptions::default());
+        options.labels = self.labels.as_ref().map(labels).transpose()?.map(|read| read.table);
+        Ok(options)
+    }
+
+    /// Reads the votes.
+    pub(crate) fn read_votes(&self) -> anyhow::Result<VoteTable> {
+        Ok(self.reading.read(&self.votes, Keep::Counts)?.table)
+    }
+
+    /// Reads predictions, evaluates them, and prints what was detected. With `common`, all models are
+    /// evaluated on the items that every one of them predicts.
+    pub(crate) fn evaluate(
+        &self,
+        table: &VoteTable,
+        files: &[PathBuf],
+        options: &ScoreOptions,
+        common: bool,
+    ) -> anyhow::Result<Vec<Evaluated>> {
+        let found = read_predictions(files, self.predicted.options(files)?)?;
+        let models = match common {
+            true => evaluate_common(table, &found, options),
+            false => found.iter().map(|one| evaluate(table, one, options)).collect(),
+        };
+        let labels = self.labels.as_deref().unwrap_or(Path::new("labels")).display();
+        let models = models.map_err(|error| match error {
+            ScoreError::Labels(problem) => anyhow::anyhow!("{labels}: {problem}"),
+            error => error.into(),
+        })?;
+        for model in &models {
+            ui::remark(&model.note(table.len()));
+            model.notes.iter().for_each(|note| ui::note(&format!("{}: {note}", model.name)));
+        }
+        Ok(models)
+    }
+}

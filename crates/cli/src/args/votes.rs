@@ -1,0 +1,110 @@
+//! Options of reading vote files, shared by all commands that read them.
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use clap::builder::PossibleValuesParser;
+use dissensus::core::Keep;
+use dissensus::io::Delimiter;
+use dissensus::votes::formats::FORMATS;
+use dissensus::votes::{MultiLabel, ReadError, ReadOptions, Values, VoteFile, read_with_progress};
+use serde_json::{Map, Value, json};
+
+/// A vote file as the first argument, and how to read it.
+#[derive(clap::Args)]
+pub(crate) struct VoteFileArgs {
+    /// The vote file; `-` is standard input; .gz and .zst are unpacked
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) reading: VoteArgs,
+}
+
+/// How to read a vote file.
+#[derive(clap::Args)]
+pub(crate) struct VoteArgs {
+    /// Read it as this format instead of detecting one
+    #[arg(long, value_name = "NAME", value_parser = names(), hide_possible_values = true, help_heading = READING)]
+    format: Option<String>,
+    /// Column of the item: a name, or #2 for the second column
+    #[arg(long, value_name = "COLUMN", help_heading = READING)]
+    item: Option<String>,
+    /// Column of the annotator
+    #[arg(long, value_name = "COLUMN", help_heading = READING)]
+    annotator: Option<String>,
+    /// Column (or question) of the label
+    #[arg(long, value_name = "COLUMN", help_heading = READING)]
+    label: Option<String>,
+    /// Column of a vote weight
+    #[arg(long, value_name = "COLUMN", help_heading = READING)]
+    weight: Option<String>,
+    /// Column of the items' texts
+    #[arg(long, value_name = "COLUMN", help_heading = READING)]
+    text: Option<String>,
+    /// The classes in order, separated by commas; any other label is an error
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',', help_heading = READING)]
+    classes: Option<Vec<String>>,
+    /// Values that mean "no vote", separated by commas
+    #[arg(long, value_name = "V,…", value_delimiter = ',', allow_hyphen_values = true, help_heading = READING)]
+    missing: Option<Vec<String>>,
+    /// The meaning of the numbers of a matrix: counts, probabilities, or labels (items × annotators)
+    #[arg(long, value_name = "WHAT", value_parser = checked::<Values>, help_heading = READING)]
+    values: Option<String>,
+    /// How to count a vote for several labels: error, each, or only=CLASS [default: error]
+    #[arg(long, value_name = "RULE", value_parser = checked::<MultiLabel>, help_heading = READING)]
+    multilabel: Option<String>,
+    /// The delimiter of a text table: one character, or `tab`
+    #[arg(long, value_name = "CHAR", value_parser = checked::<Delimiter>, help_heading = READING)]
+    delimiter: Option<String>,
+    /// The table has no header row
+    #[arg(long, help_heading = READING)]
+    no_header: bool,
+}
+
+const READING: &str = "Reading votes";
+
+/// The text of an option, if it is one of its values.
+fn checked<T: FromStr<Err = String>>(text: &str) -> Result<String, String> {
+    text.parse::<T>().map(|_| text.to_owned())
+}
+
+fn names() -> PossibleValuesParser {
+    PossibleValuesParser::new(FORMATS.iter().map(|format| format.name))
+}
+
+impl VoteArgs {
+    /// The options that are given, by the names that a spec's `[data]` and the library have for them.
+    pub(crate) fn keys(&self) -> Vec<(&'static str, Value)> {
+        let mut keys = vec![
+            ("format", json!(self.format)),
+            ("item", json!(self.item)),
+            ("annotator", json!(self.annotator)),
+            ("label", json!(self.label)),
+            ("weight", json!(self.weight)),
+            ("text", json!(self.text)),
+            ("classes", json!(self.classes)),
+            ("missing", json!(self.missing)),
+            ("values", json!(self.values)),
+            ("multilabel", json!(self.multilabel)),
+            ("delimiter", json!(self.delimiter)),
+            ("header", json!(self.no_header.then_some(false))),
+        ];
+        keys.retain(|(_, value)| !value.is_null());
+        keys
+    }
+
+    pub(crate) fn options(&self, keep: Keep) -> anyhow::Result<ReadOptions> {
+        let keys: Map<_, _> = self.keys().into_iter().map(|(key, v)| (key.to_owned(), v)).collect();
+        let options = serde_json::from_value(keys.into())?;
+        Ok(ReadOptions { keep, texts: self.text.is_some(), ..options })
+    }
+
+    /// Reads a vote file.
+    pub(crate) fn read(&self, path: &Path, keep: Keep) -> anyhow::Result<VoteFile> {
+        Ok(read_votes(path, &self.options(keep)?)?)
+    }
+}
+
+/// Reads a vote file, with a progress bar if it is large.
+pub(crate) fn read_votes(path: &Path, options: &ReadOptions) -> Result<VoteFile, ReadError> {
+    read_with_progress(path, options, super::context().progress)
+}

@@ -1,0 +1,74 @@
+//! Writing of reports, shared by `report`, `study run` and `demo`.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::Context as _;
+use dissensus::store::Store;
+use dissensus::studies::Plan;
+use dissensus::{WrittenReport, write_report};
+
+use super::{err, paint};
+
+/// What was written, and what is missing from it.
+pub(crate) fn words(written: &WrittenReport, out: &Path) -> String {
+    let mut words = format!("wrote {} files into {}\n", written.files, out.display());
+    for problem in &written.problems {
+        words += &format!("{} {problem}\n", paint::bad("left out:"));
+    }
+    let open = [(written.failed, "failed"), (written.missing, "are not finished")];
+    let open = open.into_iter().filter(|(count, _)| *count > 0);
+    let open: Vec<String> = open.map(|(count, how)| format!("{count} {how}")).collect();
+    if !open.is_empty() {
+        let (note, open) = (paint::warn("note:"), open.join(" and "));
+        words += &format!("{note} of the study's runs, {open}\n");
+    }
+    if !written.unexamined.is_empty() {
+        let one = |(stage, runs): &(String, usize)| format!("{stage} ({runs} runs)");
+        let stages = written.unexamined.iter().map(one).collect::<Vec<_>>().join(", ");
+        let note = paint::warn("note:");
+        words += &format!(
+            "{note} no results of {stages}: these stages were not run before the weights were deleted\n"
+        );
+    }
+    words
+}
+
+/// A path beside a store, of its name and this.
+pub(crate) fn beside(store: &Path, ending: &str) -> PathBuf {
+    // `.` has a name only where it really lies; what is written does not belong into the store.
+    let place = match store.file_name() {
+        Some(_) => store.to_owned(),
+        None => store.canonicalize().unwrap_or_else(|_| store.to_owned()),
+    };
+    let name = place.file_name().map_or("runs".into(), |name| name.to_string_lossy().into_owned());
+    place.with_file_name(name + ending)
+}
+
+/// Writes a report into this folder or one beside the store, and prints what was written.
+pub(crate) fn write_and_say(
+    plan: &Plan<'_>,
+    store: &Store,
+    out: Option<&Path>,
+) -> anyhow::Result<WrittenReport> {
+    let out = out.map_or_else(|| beside(store.path(), "-report"), Path::to_owned);
+    let written = write_report(plan, store, &out)?;
+    err(&words(&written, &out));
+    super::out(&format!("{}\n", written.page.display()))?;
+    Ok(written)
+}
+
+/// Opens a page in whatever opens pages here.
+pub(crate) fn open(page: &Path) -> anyhow::Result<()> {
+    let (program, before): (&str, &[&str]) = match std::env::consts::OS {
+        "macos" => ("open", &[]),
+        "windows" => ("cmd", &["/C", "start", ""]),
+        _ => ("xdg-open", &[]),
+    };
+    let mut command = Command::new(program);
+    command.args(before).arg(page).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().with_context(|| {
+        format!("{program} is not installed; open {} in a browser", page.display())
+    })?;
+    Ok(())
+}

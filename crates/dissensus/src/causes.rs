@@ -1,0 +1,85 @@
+//! What an error consists of.
+
+use std::error::Error as StdError;
+
+use dissensus_embed::EmbedError;
+use dissensus_inputs::InputError;
+use dissensus_studies::StudyError;
+use dissensus_votes::write::WriteError;
+
+use crate::{Error, ScoreError};
+
+/// An error and all that it wraps, from the outside. [`std::error::Error::source`] does not give what
+/// a transparent error wraps; this does.
+pub fn causes<'a>(error: &'a (dyn StdError + 'static)) -> Vec<&'a (dyn StdError + 'static)> {
+    let inner =
+        |error: &&'a (dyn StdError + 'static)| wrapped(*error).or_else(|| (*error).source());
+    std::iter::successors(Some(error), inner).collect()
+}
+
+/// What a transparent error of this library wraps.
+fn wrapped<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a (dyn StdError + 'static)> {
+    if let Some(error) = error.downcast_ref::<Error>() {
+        return Some(match error {
+            Error::Votes(error) => error,
+            Error::Predictions(error) => error,
+            Error::Write(error) => error,
+            Error::Data(error) => error,
+            Error::Labels(error) => error,
+            Error::Score(error) => error,
+            Error::Train(error) => error,
+            Error::Examine(error) => error,
+            Error::Store(error) => error,
+            Error::Study(error) => error,
+            Error::Report(error) => error,
+            Error::Page(error) => error,
+            Error::File(error) => error,
+            Error::Inputs(error) => error,
+            Error::Embed(error) => error,
+            Error::Config(error) => error,
+            Error::EvaluatedOn(error) => error.as_ref(),
+            _ => return None,
+        });
+    }
+    match error.downcast_ref() {
+        Some(StudyError::Store(error)) => return Some(error),
+        Some(StudyError::Config(error)) => return Some(error),
+        _ => {}
+    }
+    if let Some(InputError::Data(error)) = error.downcast_ref() {
+        return Some(error);
+    }
+    if let Some(EmbedError::Runtime(error)) = error.downcast_ref() {
+        return Some(error);
+    }
+    if let Some(WriteError::File(error)) = error.downcast_ref() {
+        return Some(error);
+    }
+    match error.downcast_ref()? {
+        ScoreError::Align(error) => Some(error),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dissensus_data::Error as CatalogueError;
+
+    #[test]
+    fn what_is_not_in_the_cache_is_found_behind_every_wrapper() {
+        let missing = CatalogueError::NotInCache {
+            name: "svhn".into(),
+            path: "svhn/test_32x32.mat".into(),
+            found: "-".into(),
+        };
+        let inputs = Error::from(InputError::from(missing));
+        let load = Error::EvaluatedOn(Box::new(inputs));
+        let study = StudyError::Load { dataset: "svhn".into(), source: load.into() };
+        let error = Error::from(study);
+        let innermost = causes(&error).pop().and_then(|cause| cause.downcast_ref());
+        assert!(
+            matches!(innermost, Some(CatalogueError::NotInCache { name, .. }) if name == "svhn")
+        );
+    }
+}

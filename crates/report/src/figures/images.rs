@@ -1,0 +1,208 @@
+//! Items to look at: the image or the text, and beside it a bar for each class, first of the
+//! votes, then of each arm's prediction.
+
+use super::figure::{Body, Drawn};
+use super::key::Key;
+use super::kind::{Kind, Names, Setting};
+use super::scope::{Scope, joined, k_text, votes};
+use crate::ReportError;
+use crate::book::{Collection, Item, Picture};
+use crate::csv::{Csv, number};
+use crate::tables::Votes;
+
+pub(super) use super::images_drawn::draw_image;
+
+/// Items where the spec does not say how many.
+const ITEMS: usize = 6;
+/// Classes that are shown; of more, only the largest.
+const CLASSES: usize = 10;
+
+pub(super) const KIND: Kind = Kind {
+    name: "images",
+    settings: &[Setting::new("items", Names::Item), Setting::plain("count")],
+    prepare,
+};
+
+/// Items with bars.
+#[derive(Clone, Debug)]
+pub(super) struct Images {
+    /// The predictions, from left to right.
+    pub(super) columns: Vec<Column>,
+    pub(super) items: Vec<Shown>,
+}
+
+/// One arm's predictions.
+#[derive(Clone, Debug)]
+pub(super) struct Column {
+    pub(super) key: Key,
+    /// Votes per item in its training; `None` for all.
+    pub(super) k: Option<u32>,
+    /// Above its bars.
+    pub(super) title: String,
+}
+
+/// One item.
+#[derive(Clone, Debug)]
+pub(super) struct Shown {
+    pub(super) id: String,
+    /// Above it.
+    pub(super) title: String,
+    pub(super) text: Option<String>,
+    pub(super) image: Option<Picture>,
+    /// The classes that are shown.
+    pub(super) classes: Vec<Class>,
+    /// How many are not.
+    pub(super) others: usize,
+}
+
+/// One class of an item.
+#[derive(Clone, Debug)]
+pub(super) struct Class {
+    pub(super) name: String,
+    /// Its share of the votes; `None` without votes.
+    pub(super) votes: Option<f64>,
+    /// Its probability by each column; `None` where the item is not predicted.
+    pub(super) predicted: Vec<Option<f64>>,
+}
+
+fn prepare(scope: &Scope<'_>) -> Result<Drawn, ReportError> {
+    let spec = scope.spec;
+    let shown = scope.datasets();
+    let collections: Vec<&Collection> = shown
+        .filter_map(|name| scope.book.collections.iter().find(|c| c.dataset == name))
+        .collect();
+    let count = spec.count.unwrap_or(ITEMS).min(200);
+    let mut chosen: Vec<(&Collection, &Item)> = Vec::new();
+    if spec.items.is_empty() {
+        for &collection in &collections {
+            let most = most_disputed(collection, count).into_iter();
+            chosen.extend(most.map(|item| (collection, item)));
+        }
+    }
+    let all = || collections.iter().flat_map(|&c| c.items.iter().map(move |item| (c, item)));
+    for id in &spec.items {
+        let Some(found) = all().find(|(_, item)| item.id == *id) else {
+            let nearest = dissensus_core::nearest(id, all().map(|(_, item)| item.id.as_str()));
+            let (place, item) = (scope.place.clone(), id.clone());
+            return Err(ReportError::UnknownItem { place, item, nearest: nearest.to_owned() });
+        };
+        chosen.push(found);
+    }
+    let columns = columns(scope, &collections);
+    let mut csv = Csv::new(&["dataset", "item", "class", "what", "arm", "k", "share"]);
+    let mut items = Vec::new();
+    for (collection, item) in chosen {
+        let item = shown_item(scope, collection, item, &columns);
+        for Class { name, votes, predicted } in &item.classes {
+            let (dataset, id) = (&collection.dataset, &item.id);
+            csv.row(&[dataset, id, name, "votes", "", "", &number(*votes)]);
+            for (column, share) in columns.iter().zip(predicted) {
+                let (arm, k) = (&column.key.name, k_text(column.k));
+                csv.row(&[dataset, id, name, "prediction", arm, &k, &number(*share)]);
+            }
+        }
+        items.push(item);
+    }
+    let which = if spec.items.is_empty() { "The items that people disagree on most. " } else { "" };
+    let mut note = format!("{which}Bars from 0 to 1; predictions are means over seeds.");
+    if items.iter().any(|item| item.others > 0) {
+        note += " Of many classes only the largest are shown.";
+    }
+    Ok(Drawn { csv, body: Body::Images(Images { columns, items }), note })
+}
+
+/// The arms that predict, in the order of the arms and then by votes.
+fn columns(scope: &Scope<'_>, collections: &[&Collection]) -> Vec<Column> {
+    let mut found = Vec::new();
+    for key in &scope.arms {
+        let by = collections.iter().flat_map(|c| &c.predicted_by).filter(|by| by.0 == key.name);
+        let mut ks: Vec<Option<u32>> = by.map(|by| by.1).collect();
+        ks.retain(|k| scope.spec.ks.is_empty() || scope.spec.ks.contains(&Votes(*k)));
+        ks.sort_by_key(|k| k.map_or(u64::MAX, u64::from));
+        ks.dedup();
+        found.extend(ks.into_iter().map(|k| (key, k)));
+    }
+    let several = found.iter().any(|(_, k)| *k != found[0].1);
+    let column = |(key, k): (&Key, Option<u32>)| {
+        let words = if several { votes(k) } else { String::new() };
+        let title = joined(&[&key.title, &words]).replace(" · ", ", ");
+        Column { key: key.clone(), k, title }
+    };
+    found.into_iter().map(column).collect()
+}
+
+/// Shares of a whole; `None` where there is no whole.
+fn shares(values: &[f64]) -> Option<Vec<f64>> {
+    let fine = values.iter().all(|v| v.is_finite() && *v >= 0.0);
+    let all: f64 = values.iter().sum();
+    (fine && all > 0.0 && all.is_finite()).then(|| values.iter().map(|v| v / all).collect())
+}
+
+/// The items of highest entropy, the first of the collection among equals.
+fn most_disputed(collection: &Collection, count: usize) -> Vec<&Item> {
+    let entropy = |item: &Item| {
+        let shares = shares(&item.votes).unwrap_or_default();
+        shares.iter().filter(|p| **p > 0.0).map(|p| -p * p.ln()).sum::<f64>()
+    };
+    let mut all: Vec<(f64, &Item)> = collection.items.iter().map(|i| (entropy(i), i)).collect();
+    all.sort_by(|a, b| b.0.total_cmp(&a.0));
+    all.into_iter().take(count).map(|(_, item)| item).collect()
+}
+
+fn shown_item(
+    scope: &Scope<'_>,
+    collection: &Collection,
+    item: &Item,
+    columns: &[Column],
+) -> Shown {
+    let of_votes = shares(&item.votes);
+    let place = |column: &Column| {
+        let by = |by: &(String, Option<u32>)| by.0 == column.key.name && by.1 == column.k;
+        collection.predicted_by.iter().position(by)
+    };
+    let of_columns: Vec<Option<&Vec<f32>>> = columns
+        .iter()
+        .map(|column| item.predictions.get(place(column)?).filter(|p| !p.is_empty()))
+        .collect();
+    let class = |(i, name): (usize, &String)| Class {
+        name: name.clone(),
+        votes: of_votes.as_ref().and_then(|shares| shares.get(i).copied()),
+        predicted: of_columns
+            .iter()
+            .map(|p| p.and_then(|p| p.get(i)).map(|p| f64::from(*p)).filter(|p| p.is_finite()))
+            .collect(),
+    };
+    let mut classes: Vec<Class> = collection.classes.iter().enumerate().map(class).collect();
+    let all = classes.len();
+    if all > CLASSES {
+        let largest =
+            |c: &Class| c.predicted.iter().chain([&c.votes]).flatten().copied().fold(0.0, f64::max);
+        // Among equals the first classes stay; the order stays the declared one.
+        let mut order: Vec<usize> = (0..all).collect();
+        order.sort_by(|&a, &b| largest(&classes[b]).total_cmp(&largest(&classes[a])));
+        let kept = &order[..CLASSES];
+        let mut place = 0..all;
+        classes.retain(|_| place.next().is_some_and(|at| kept.contains(&at)));
+    }
+    Shown {
+        id: item.id.clone(),
+        title: joined(&[&item.id, scope.dataset_title(&collection.dataset)]),
+        text: item.text.clone(),
+        image: item.picture.clone(),
+        others: all - classes.len(),
+        classes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_need_a_whole() {
+        assert_eq!(shares(&[1.0, 3.0]), Some(vec![0.25, 0.75]));
+        for bad in [&[0.0, 0.0][..], &[], &[f64::NAN, 1.0], &[-1.0, 2.0]] {
+            assert_eq!(shares(bad), None);
+        }
+    }
+}
