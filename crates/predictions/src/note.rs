@@ -46,6 +46,8 @@ pub enum Note {
         /// The classes, in the order of the columns.
         classes: Vec<String>,
     },
+    /// The class map names no class of the file, which has the votes' names already.
+    ClassMapNotNeeded,
     /// Columns or arrays that are not read.
     LeftOut {
         /// Their names.
@@ -103,6 +105,9 @@ impl fmt::Display for Note {
             Self::ClassesFromLabels { classes } => {
                 let classes = classes.join(", ");
                 write!(f, "the classes are {classes}, by the predicted labels in the file")
+            }
+            Self::ClassMapNotNeeded => {
+                write!(f, "the class map is not needed: the file has the votes' names already")
             }
             Self::LeftOut { names } => write!(f, "not read: {}", names.join(", ")),
             Self::ItemsByPosition { said: true } => {

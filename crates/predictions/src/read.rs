@@ -215,7 +215,9 @@ fn rename(
         return fail(PredictionProblem::ClassMap { name, known });
     };
     // A file that has the votes' names already, next to one that needs the map.
-    if pairs.iter().all(|(_, to)| classes.contains(to)) {
+    let needed = |(from, to): &(String, String)| classes.contains(from) || !classes.contains(to);
+    if !pairs.iter().any(needed) {
+        found.notes.push(Note::ClassMapNotNeeded);
         return Ok(());
     }
     if let Some((name, _)) = pairs.iter().find(|(from, _)| !classes.contains(from)) {

@@ -72,24 +72,27 @@ struct PredictionArgs {
 const READING: &str = "Reading predictions";
 
 impl PredictionArgs {
-    /// How each file is read.
-    fn options(&self, files: &[PathBuf]) -> anyhow::Result<impl Fn(&Path) -> ReadOptions> {
-        let says = |said: &Option<Vec<PathBuf>>, file: &Path| {
-            said.as_ref().is_some_and(|said| said.is_empty() || said.iter().any(|one| one == file))
-        };
+    /// Refuses options that name other files than these, or one file twice.
+    fn check(&self, files: &[PathBuf]) -> anyhow::Result<()> {
         for (flag, said) in [("--logits", &self.logits), ("--probabilities", &self.probabilities)] {
             if let Some(file) = said.iter().flatten().find(|file| !files.contains(file)) {
                 anyhow::bail!("{flag} names {}, which is none of the predictions", file.display());
             }
         }
         let both = |file: &&PathBuf| says(&self.logits, file) && says(&self.probabilities, file);
-        if let Some(file) = files.iter().find(both) {
-            let file = file.display();
-            anyhow::bail!("{file} cannot be both: give either --logits or --probabilities");
+        match files.iter().find(both) {
+            Some(file) => anyhow::bail!(
+                "{} cannot be both: give either --logits or --probabilities",
+                file.display()
+            ),
+            None => Ok(()),
         }
+    }
+
+    /// How a file is read.
+    fn options(&self, file: &Path) -> ReadOptions {
         let by = |what: &str| self.by_position.iter().any(|given| given == what);
-        let by_position = ByPosition { items: by("items"), classes: by("classes") };
-        Ok(move |file: &Path| ReadOptions {
+        ReadOptions {
             kind: match (says(&self.logits, file), says(&self.probabilities, file)) {
                 (true, _) => Some(Kind::Logits),
                 (_, true) => Some(Kind::Probabilities),
@@ -98,15 +101,22 @@ impl PredictionArgs {
             id: self.id.clone(),
             key: self.key.clone(),
             class_map: self.class_map.clone(),
-            by_position,
+            by_position: ByPosition { items: by("items"), classes: by("classes") },
             ..ReadOptions::default()
-        })
+        }
     }
 }
 
+/// Whether an option without files, or with this one, was given.
+fn says(said: &Option<Vec<PathBuf>>, file: &Path) -> bool {
+    said.as_ref().is_some_and(|said| said.is_empty() || said.iter().any(|one| one == file))
+}
+
 impl EvaluateArgs {
-    /// How predictions are evaluated; unknown metrics are an error before anything is read.
-    pub(crate) fn options(&self) -> anyhow::Result<ScoreOptions> {
+    /// How the predictions in these files are evaluated; unknown metrics, and options for other files,
+    /// are errors before anything is read.
+    pub(crate) fn options(&self, files: &[PathBuf]) -> anyhow::Result<ScoreOptions> {
+        self.predicted.check(files)?;
         let mut options = ScoreOptions {
             metrics: self.metrics.clone(),
             settings: Settings { bins: self.bins, clip: self.clip },
@@ -135,7 +145,7 @@ impl EvaluateArgs {
         options: &ScoreOptions,
         common: bool,
     ) -> anyhow::Result<Vec<Evaluated>> {
-        let found = read_predictions(files, self.predicted.options(files)?)?;
+        let found = read_predictions(files, |file| self.predicted.options(file))?;
         let models = match common {
             true => evaluate_common(table, &found, options),
             false => found.iter().map(|one| evaluate(table, one, options)).collect(),

@@ -46,7 +46,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    let options = args.evaluation.options()?;
+    let files = [&args.predictions[..], &args.a, &args.b].concat();
+    let options = args.evaluation.options(&files)?;
     anyhow::ensure!(
         !args.predictions.is_empty() || !args.a.is_empty(),
         "nothing to compare: give --predictions A B, or --a A1 A2 … --b B1 B2 …"

@@ -53,7 +53,7 @@ struct Report<'a> {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    let options = args.evaluation.options()?;
+    let options = args.evaluation.options(&args.predictions)?;
     let votes = args.evaluation.read_votes()?;
     let models = args.evaluation.evaluate(&votes, &args.predictions, &options, false)?;
     if !same_items(&models) {
