@@ -113,6 +113,7 @@ for item in $(seq 1 20); do
     printf 'up-%s,a,up\nup-%s,b,up\nflat-%s,a,flat\nflat-%s,b,flat\n' "$item" "$item" "$item" "$item" >> bars.csv
 done
 says "accuracy 1.0000" "$program" train study.toml --set data.votes=bars.csv --set data.inputs=bars \
+    --set data.inputs_by_position=false \
     --set training.epochs=10 --set training.batch_size=4 --store bars-store
 falls bars-store
 says "flat-1,0.9" "$program" predict "$(only bars-store)" bars --store bars-store --weights last
@@ -197,7 +198,7 @@ if [ -d "$mirror" ]; then
     says "in the cache" "$program" data list
     # A small ResNet-18 learns from 500 photographs in two epochs.
     sed -e 's/^votes = .*/dataset = "cifar10h"/' -e 's/^inputs = .*/items = 500/' \
-        -e 's/smallcnn/resnet18/' -e 's/^width = .*/width = 8/' study.toml > photographs.toml
+        -e '/by_position/d' -e 's/smallcnn/resnet18/' -e 's/^width = .*/width = 8/' study.toml > photographs.toml
     says "soft NLL" "$program" train photographs.toml --set training.epochs=2 --store photographs
     falls photographs
     says "cifar10h, 500 items" "$program" runs show "$(only photographs)" --store photographs
