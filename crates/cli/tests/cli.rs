@@ -257,7 +257,7 @@ fn score_and_compare() {
     let (table, notes) = (text(&part.stdout), text(&part.stderr));
     assert!(!table.contains("**"), "no value is the best: {table}");
     assert!(notes.contains("do not predict the same items (model 4, part 3)"), "{notes}");
-    assert!(notes.contains("part: columns are reordered by class name"), "{notes}");
+    assert!(notes.contains("part: classes are matched by name"), "{notes}");
     let compared = |more: &[&str]| {
         let args =
             ["compare", "--votes", "votes.csv", "--metrics", "accuracy", "--replicates", "0"];

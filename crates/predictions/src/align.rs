@@ -209,7 +209,8 @@ pub fn align(table: &VoteTable, predictions: &Predictions) -> Result<Aligned, Al
         let row = &predictions.values[row * predictions.width..(row + 1) * predictions.width];
         values.extend(order.iter().map(|&class| row[class]));
     }
-    let column = |column: &usize| match &predictions.classes {
+    let names = predictions.file_classes.as_ref().or(predictions.classes.as_ref());
+    let column = |column: &usize| match names {
         Some(names) => names[*column].clone(),
         None => format!("column {}", column + 1),
     };
@@ -220,7 +221,8 @@ pub fn align(table: &VoteTable, predictions: &Predictions) -> Result<Aligned, Al
         notes.push(Note::ItemsByPosition { said: by_position });
     }
     let in_order = order.iter().enumerate().all(|(at, &column)| at == column);
-    if classes_matched != ClassesMatched::ByName || !in_order {
+    let mapped = predictions.file_classes.is_some();
+    if classes_matched != ClassesMatched::ByName || !in_order || mapped {
         notes.push(Note::Classes { matched: classes_matched, pairs: classes.clone() });
     }
     Ok(Aligned {
@@ -283,7 +285,7 @@ mod tests {
         let pairs = ["cat", "dog"].map(|name| (name.to_owned(), name.to_owned()));
         assert_eq!(found.classes, pairs);
         let note = found.notes.iter().map(ToString::to_string).collect::<Vec<_>>();
-        assert_eq!(note, ["columns are reordered by class name: cat → cat, dog → dog"]);
+        assert_eq!(note, ["classes are matched by name: cat → cat, dog → dog"]);
     }
 
     #[test]

@@ -100,6 +100,7 @@ impl<'a> Logits<'a> {
             width: self.classes.len(),
             kind: Kind::Logits,
             kind_detected: false,
+            file_classes: None,
             by_position: ByPosition::default(),
             notes: Vec::new(),
         }

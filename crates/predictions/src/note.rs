@@ -118,7 +118,7 @@ impl fmt::Display for Note {
             }
             Self::Classes { matched, pairs } => {
                 let how = match matched {
-                    ClassesMatched::ByName => "columns are reordered by class name",
+                    ClassesMatched::ByName => "classes are matched by name",
                     ClassesMatched::BySpelling => "classes are matched by similar names",
                     ClassesMatched::Unnamed => "classes are matched by position, having no names",
                     ClassesMatched::ByPosition => "classes are matched by position, as said",

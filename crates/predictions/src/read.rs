@@ -22,6 +22,8 @@ pub struct Predictions {
     pub ids: Option<Vec<String>>,
     /// The classes' names; `None` where the file has none, or where positions decide.
     pub classes: Option<Vec<String>>,
+    /// The classes' names in the file, where a class map gave them others.
+    pub file_classes: Option<Vec<String>>,
     /// Values, row after row.
     pub values: Vec<f64>,
     /// Values in a row.
@@ -161,7 +163,9 @@ fn finish(
     let (kind, notes) = settle(&mut found.values, found.width, said)
         .map_err(|refused| refuse(file, &found, refused))?;
     found.notes.extend(notes);
+    let file_classes = found.classes.clone();
     rename(file, &mut found, options.class_map.as_ref())?;
+    let file_classes = file_classes.filter(|names| found.classes.as_ref() != Some(names));
     if options.by_position.items {
         found.ids = None;
     }
@@ -174,6 +178,7 @@ fn finish(
         file: file.to_owned(),
         ids,
         classes,
+        file_classes,
         values,
         width,
         kind,

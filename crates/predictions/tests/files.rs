@@ -334,7 +334,7 @@ fn classes_are_matched_by_name_or_refused() {
             "names in another order",
             "id,fox,cat,dog\nb,0.6,0.1,0.3\nc,0.25,0.25,0.5\na,0.1,0.7,0.2\n",
             auto(),
-            probabilities(&["reordered by class name: cat → cat, dog → dog, fox → fox"]),
+            probabilities(&["classes are matched by name: cat → cat, dog → dog, fox → fox"]),
         ),
         (
             "names with a prefix",
@@ -365,12 +365,17 @@ fn classes_are_matched_by_name_or_refused() {
                 "`class_map`, as in Katze=cat,Hund=dog; or `by_position = classes`",
             ),
         ),
-        ("a class map", german, map("Katze=cat,Hund=dog,Fuchs=fox"), probabilities(&[])),
+        (
+            "a class map",
+            german,
+            map("Katze=cat,Hund=dog,Fuchs=fox"),
+            probabilities(&["by name: Katze → cat, Hund → dog, Fuchs → fox"]),
+        ),
         (
             "a class map of another order",
             "id,Hund,Katze,fox\na,0.2,0.7,0.1\nb,0.3,0.1,0.6\nc,0.5,0.25,0.25\n",
             map("Katze=cat,Hund=dog"),
-            probabilities(&["reordered"]),
+            probabilities(&["by name: Katze → cat, Hund → dog, fox → fox"]),
         ),
         (
             "a class map with a wrong name",
@@ -623,7 +628,7 @@ fn ids_decide_and_are_never_passed_over() {
                 [("fox", &[0.6, 0.25, 0.1]), ("cat", &[0.1, 0.25, 0.7]), ("dog", &[0.3, 0.5, 0.2])],
             ),
             auto(),
-            probabilities(&["reordered by class name"]),
+            probabilities(&["classes are matched by name"]),
         ),
     ];
     for (case, bytes, options, wanted) in cases {
@@ -642,7 +647,7 @@ fn json_in_many_layouts() {
 {"uid": "a", "probs": {"cat": 0.7, "dog": 0.2, "fox": 0.1}}
 "#,
             auto(),
-            probabilities(&["reordered by class name"]),
+            probabilities(&["classes are matched by name"]),
         ),
         (
             "JSON Lines where a class is missing",
