@@ -56,6 +56,7 @@ cat > study.toml <<'TOML'
 [data]
 votes = "first/votes.csv"
 inputs = "first/images.npy"
+inputs_by_position = true
 [model]
 name = "smallcnn"
 width = 4
@@ -69,6 +70,7 @@ seeds = 1
 TOML
 says "sls · all votes · seed 0  to train" "$program" train study.toml --dry-run
 [ ! -e runs ] || fail "a dry run makes a store"; ok
+refuses 2 "have no ids" "$program" train - < <(sed '/by_position/d' study.toml)
 says "matched with the votes by position" "$program" train study.toml
 falls runs
 says "done before" "$program" train study.toml
@@ -92,7 +94,7 @@ says "60 of 300 items matched by id" "$program" score --votes first/votes.csv --
 # Feature vectors by id, from CSV and npz: here the votes themselves, so that there is much to learn.
 "$program" baseline votes --votes first/votes.csv --out features.csv 2> /dev/null
 "$program" votes convert first/votes.csv features.npz
-sed -e 's/smallcnn/mlp/' -e '/width/d' -e 's/^batch/optimizer = "adam"\n&/' study.toml > vectors.toml
+sed -e 's/smallcnn/mlp/' -e '/width/d' -e '/by_position/d' -e 's/^batch/optimizer = "adam"\n&/' study.toml > vectors.toml
 for form in csv npz; do
     says "soft NLL" "$program" train vectors.toml --set "data.inputs=features.$form" --store "$form"
     if grep -q "by position" out.txt; then fail "features.$form: ids are not used"; fi
@@ -111,6 +113,7 @@ for item in $(seq 1 20); do
     printf 'up-%s,a,up\nup-%s,b,up\nflat-%s,a,flat\nflat-%s,b,flat\n' "$item" "$item" "$item" "$item" >> bars.csv
 done
 says "accuracy 1.0000" "$program" train study.toml --set data.votes=bars.csv --set data.inputs=bars \
+    --set data.inputs_by_position=false \
     --set training.epochs=10 --set training.batch_size=4 --store bars-store
 falls bars-store
 says "flat-1,0.9" "$program" predict "$(only bars-store)" bars --store bars-store --weights last
@@ -123,6 +126,7 @@ title = "Soft and sampled labels"
 [data]
 votes = "first/votes.csv"
 inputs = "first/images.npy"
+inputs_by_position = true
 [model]
 name = "smallcnn"
 width = 4
@@ -194,7 +198,7 @@ if [ -d "$mirror" ]; then
     says "in the cache" "$program" data list
     # A small ResNet-18 learns from 500 photographs in two epochs.
     sed -e 's/^votes = .*/dataset = "cifar10h"/' -e 's/^inputs = .*/items = 500/' \
-        -e 's/smallcnn/resnet18/' -e 's/^width = .*/width = 8/' study.toml > photographs.toml
+        -e '/by_position/d' -e 's/smallcnn/resnet18/' -e 's/^width = .*/width = 8/' study.toml > photographs.toml
     says "soft NLL" "$program" train photographs.toml --set training.epochs=2 --store photographs
     falls photographs
     says "cifar10h, 500 items" "$program" runs show "$(only photographs)" --store photographs

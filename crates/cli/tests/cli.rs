@@ -213,6 +213,7 @@ fn score_and_compare() {
         "votes.csv",
         "--predictions",
         "certain.csv",
+        "--probabilities",
         "--metrics",
         "soft_nll"
     );
@@ -247,6 +248,7 @@ fn score_and_compare() {
         "votes.csv",
         "--predictions",
         "certain.csv",
+        "--probabilities",
         "--metrics",
         "soft_nll",
         "--clip",
@@ -272,17 +274,45 @@ fn score_and_compare() {
         "--b",
         "other.jsonl",
         "certain.csv",
+        "--probabilities",
+        "certain.csv",
         "--metrics",
         "accuracy,soft_brier"
     );
-    snapshot!(
-        "error_score_classes",
-        "score",
-        "--votes",
-        "chaos.jsonl",
-        "--predictions",
-        "counts.csv"
-    );
+    snapshot!("error_score_classes", "score", "--votes", "chaos.jsonl", "--predictions", "two.csv");
+    // What is in doubt is refused, and options decide.
+    let score = |files: &[&str], more: &[&str]| {
+        let all = [&["score", "--votes", "votes.csv", "--predictions"], files, more].concat();
+        dissensus(&[&all[..], &["--metrics", "accuracy", "--replicates", "0"]].concat())
+    };
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let refused = text(&score(&["certain.csv"], &[]).stderr);
+    assert!(refused.contains("look like hard labels"), "{refused}");
+    assert!(refused.contains("say so with --probabilities"), "{refused}");
+    let refused = text(&score(&["model.csv"], &["--class-map", "Katze=Hund"]).stderr);
+    assert!(refused.contains("the class map names \"Katze\""), "{refused}");
+    let unused = text(&score(&["model.csv"], &["--class-map", "Katze=cat"]).stderr);
+    assert!(unused.contains("note: model: the class map is not needed"), "{unused}");
+    let refused = text(&score(&["model.csv"], &["--logits", "other.jsonl"]).stderr);
+    assert!(refused.contains("--logits names other.jsonl, which is none"), "{refused}");
+    let refused = text(&score(&["model.csv"], &["--logits", "--probabilities"]).stderr);
+    assert!(refused.contains("model.csv cannot be both"), "{refused}");
+    let said = text(&score(&["model.csv"], &["--by-position"]).stderr);
+    assert!(said.contains("note: model: items are matched by position, as said"), "{said}");
+    let part = score(&["model.csv", "part.csv"], &["--markdown"]);
+    let (table, notes) = (text(&part.stdout), text(&part.stderr));
+    assert!(!table.contains("**"), "no value is the best: {table}");
+    assert!(notes.contains("do not predict the same items (model 4, part 3)"), "{notes}");
+    assert!(notes.contains("part: classes are matched by name"), "{notes}");
+    let compared = |more: &[&str]| {
+        let args =
+            ["compare", "--votes", "votes.csv", "--metrics", "accuracy", "--replicates", "0"];
+        dissensus(&[&args[..], more].concat())
+    };
+    let items = text(&compared(&["--predictions", "model.csv", "part.csv"]).stderr);
+    assert!(items.contains("model: 1 of its 4 items are left out"), "{items}");
+    let seeds = text(&compared(&["--a", "model.csv", "--b", "part.csv"]).stderr);
+    assert!(seeds.contains("3 in both, 1 only in the first, 0 only in the second"), "{seeds}");
     snapshot!("error_no_metric", "metrics", "explain", "f1");
     snapshot!("metrics_list", "metrics", "list");
     snapshot!("metrics_explain", "metrics", "explain", "ece_mass");

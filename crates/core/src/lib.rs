@@ -56,7 +56,10 @@ pub use distribution::{
     Distribution, DistributionError, SUM_TOLERANCE, entropy, normalized_entropy,
 };
 pub use ids::{Ids, IdsBuilder, id_hash};
-pub use matching::{Joined, MatchError, Matched, Missing, match_ids};
+pub use matching::{
+    IdCandidate, IdChoice, Joined, MatchError, Matched, Missing, choose_ids, id_name_rank,
+    is_id_name, match_ids,
+};
 pub use nearest::{nearest, nearest_names};
 pub use numbers::thousands;
 pub use progress::{Cancel, Event, Progress, Silent, Unit};

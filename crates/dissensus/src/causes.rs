@@ -23,6 +23,7 @@ fn wrapped<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a (dyn StdError 
     if let Some(error) = error.downcast_ref::<Error>() {
         return Some(match error {
             Error::Votes(error) => error,
+            Error::Predictions(error) => error,
             Error::Write(error) => error,
             Error::Data(error) => error,
             Error::Labels(error) => error,

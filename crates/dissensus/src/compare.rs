@@ -11,7 +11,7 @@ use dissensus_stats::smallest::SmallestP;
 use dissensus_stats::{Alternative, LEVEL, StatsError, describe};
 use serde::Serialize;
 
-use crate::evaluate::{Evaluated, ScoreError, ScoreOptions};
+use crate::evaluate::{Evaluated, ModelReading, ScoreError, ScoreOptions};
 
 /// Models compared with the first of them, item by item.
 ///
@@ -23,6 +23,9 @@ pub struct ItemComparison {
     pub baseline: String,
     /// How many items all models predict.
     pub items: usize,
+    /// How the predictions of each model were read and matched, and how many are left out because
+    /// another model does not predict the item.
+    pub models: Vec<ModelReading>,
     /// Bootstrap replicates.
     pub replicates: usize,
     /// The seed of the bootstrap.
@@ -84,7 +87,8 @@ pub fn compare_items(
     progress.report(Event::Finished { task });
     let (baseline, items) = (first.name.clone(), first.items.len());
     let (replicates, seed) = (options.replicates, options.seed);
-    Ok(ItemComparison { baseline, items, replicates, seed, differences })
+    let models = models.iter().map(Evaluated::reading).collect();
+    Ok(ItemComparison { baseline, items, models, replicates, seed, differences })
 }
 
 fn difference(

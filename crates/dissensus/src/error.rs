@@ -21,6 +21,9 @@ pub enum Error {
     /// A delivery or target cannot be made of these votes.
     #[error(transparent)]
     Labels(#[from] dissensus_labels::LabelError),
+    /// Predictions could not be read.
+    #[error(transparent)]
+    Predictions(#[from] dissensus_predictions::PredictionError),
     /// Predictions do not fit the votes.
     #[error(transparent)]
     Score(#[from] crate::ScoreError),

@@ -1,21 +1,22 @@
 //! Predictions beside votes: matched by id, checked, ready to be scored and compared.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use dissensus_core::{TieRule, VoteTable};
-use dissensus_io::ReadError;
 use dissensus_labels::example_key;
 use dissensus_measure::{
     Judged, METRICS, Matrix, MeasureError, Metric, ModelOutput, Score, Scorer, Settings, Truth,
 };
 use dissensus_predictions::{
-    AlignError, Aligned, Kind, Matched, Predictions, ReadOptions, align, read,
+    AlignError, Aligned, ClassesMatched, Kind, Matched, Note, PredictionError, Predictions,
+    ReadOptions, align, read,
 };
 use dissensus_stats::StatsError;
 use dissensus_stats::bootstrap::{
     BootstrapResult, BootstrapSettings, IntervalMethod, Plan, bootstrap, bootstrap_mean,
 };
+use serde::Serialize;
 
 use dissensus_report::plain::thousands;
 
@@ -162,6 +163,22 @@ pub enum ScoreError {
         /// Seeds of the second.
         b: usize,
     },
+    /// Two predictions that are compared as a pair predict different items.
+    #[error(
+        "{a} and {b} do not predict the same items: {} in both, {} only in the first, {} only in the \
+         second; a pair is compared on the same items",
+        items.common,
+        items.only_first,
+        items.only_second
+    )]
+    DifferentItems {
+        /// The first file.
+        a: String,
+        /// The second.
+        b: String,
+        /// How many items each predicts.
+        items: ItemOverlap,
+    },
     /// Numbers that have no test or interval.
     #[error(transparent)]
     Stats(#[from] StatsError),
@@ -194,14 +211,15 @@ pub enum LabelProblem {
     },
 }
 
-/// Reads predictions of several files. Where models have equal names, their files are their names.
+/// Reads predictions of several files, each with its options. Where models have equal names, their
+/// files are their names.
 pub fn read_predictions(
     files: &[PathBuf],
-    options: &ReadOptions,
-) -> Result<Vec<Predictions>, ReadError> {
+    options: impl Fn(&Path) -> ReadOptions,
+) -> Result<Vec<Predictions>, PredictionError> {
     let mut found: Vec<(&PathBuf, Predictions)> = Vec::new();
     for file in files {
-        found.extend(read(file, options)?.into_iter().map(|one| (file, one)));
+        found.extend(read(file, &options(file))?.into_iter().map(|one| (file, one)));
     }
     let names: Vec<String> = found.iter().map(|(_, one)| one.name.clone()).collect();
     let twice = |name: &String| names.iter().filter(|other| *other == name).count() > 1;
@@ -233,19 +251,86 @@ pub struct Evaluated {
     pub kind: Kind,
     /// Whether that was detected.
     pub kind_detected: bool,
+    /// How classes were matched.
+    pub classes_matched: ClassesMatched,
+    /// The name of each class in the file (or its column) and in the votes, in the votes' order.
+    pub classes: Vec<(String, String)>,
+    /// What was assumed or changed in reading and matching.
+    pub notes: Vec<Note>,
+}
+
+/// How the predictions of a model were read and matched with the votes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ModelReading {
+    /// The model.
+    pub model: String,
+    /// What its numbers are.
+    pub kind: Kind,
+    /// Whether that was detected.
+    pub kind_detected: bool,
+    /// How items were matched.
+    pub matched: Matched,
+    /// How many items have predictions and votes.
+    pub items: usize,
+    /// Those that are left out because another model does not predict them.
+    pub left_out: usize,
+    /// Predictions whose item has no votes.
+    pub without_votes: usize,
+    /// How classes were matched.
+    pub classes_matched: ClassesMatched,
+    /// The name of each class in the file (or its column) and in the votes.
+    pub classes: Vec<(String, String)>,
+    /// What was assumed or changed.
+    pub notes: Vec<Note>,
+}
+
+/// How the items of two models overlap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct ItemOverlap {
+    /// Items that both predict.
+    pub common: usize,
+    /// Items that only the first predicts.
+    pub only_first: usize,
+    /// Items that only the second predicts.
+    pub only_second: usize,
+}
+
+impl ItemOverlap {
+    /// The overlap of two lists of places in a vote table, both in order.
+    pub fn of(first: &[usize], second: &[usize]) -> Self {
+        let common = first.iter().filter(|item| second.binary_search(item).is_ok()).count();
+        Self { common, only_first: first.len() - common, only_second: second.len() - common }
+    }
+
+    /// Whether both predict the same items.
+    pub fn is_same(self) -> bool {
+        self.only_first == 0 && self.only_second == 0
+    }
+}
+
+/// Refuses two models that are compared as a pair and do not predict the same items: each is its name
+/// and its items.
+pub fn check_pair(a: (&str, &[usize]), b: (&str, &[usize])) -> Result<(), ScoreError> {
+    let items = ItemOverlap::of(a.1, b.1);
+    match items.is_same() {
+        true => Ok(()),
+        false => Err(ScoreError::DifferentItems { a: a.0.to_owned(), b: b.0.to_owned(), items }),
+    }
+}
+
+/// Whether all models are evaluated on the same items, so that their scores can be compared.
+pub fn same_items(models: &[Evaluated]) -> bool {
+    models.windows(2).all(|pair| pair[0].items == pair[1].items)
 }
 
 impl Evaluated {
     /// What was detected, and how many of so many items were matched.
     pub fn note(&self, items: usize) -> String {
-        let kind = match self.kind {
-            Kind::Logits => "logits",
-            Kind::Probabilities => "probabilities",
-        };
+        let kind = self.kind.name();
         let how = if self.kind_detected { "detected" } else { "as said" };
         let by = match self.matched {
             Matched::ById => "by id",
-            Matched::ByPosition => "by position: the predictions have no ids",
+            Matched::ByPosition => "by position",
         };
         let (name, matched) = (&self.name, thousands(self.matched_items));
         let mut line =
@@ -254,6 +339,22 @@ impl Evaluated {
             line += &format!("; {} predictions have no votes", thousands(self.without_votes));
         }
         line
+    }
+
+    /// How its predictions were read and matched.
+    pub fn reading(&self) -> ModelReading {
+        ModelReading {
+            model: self.name.clone(),
+            kind: self.kind,
+            kind_detected: self.kind_detected,
+            matched: self.matched,
+            items: self.matched_items,
+            left_out: self.matched_items - self.items.len(),
+            without_votes: self.without_votes,
+            classes_matched: self.classes_matched,
+            classes: self.classes.clone(),
+            notes: self.notes.clone(),
+        }
     }
 
     /// The metrics that are asked for, without intervals.
@@ -337,11 +438,10 @@ fn beside(
         Kind::Probabilities => ModelOutput::Probabilities(matrix),
     };
     let judged = Judged::new(Arc::new(truth), output).map_err(failed)?;
-    let Aligned { matched, items, without_votes, .. } = aligned;
+    let Aligned { matched, items, without_votes, classes_matched, classes, notes, .. } = aligned;
     let Predictions { kind, kind_detected, .. } = *predictions;
-    let name = name.clone();
     Ok(Evaluated {
-        name,
+        name: name.clone(),
         judged,
         items,
         matched,
@@ -349,6 +449,9 @@ fn beside(
         without_votes,
         kind,
         kind_detected,
+        classes_matched,
+        classes,
+        notes: predictions.notes.iter().cloned().chain(notes).collect(),
     })
 }
 
@@ -392,4 +495,41 @@ fn given_labels(
         })
     };
     items.iter().map(label).collect()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use dissensus_predictions::{ReadOptions, read_bytes};
+
+    use super::*;
+    use crate::compare_items;
+
+    #[test]
+    fn items_that_not_all_models_predict_are_counted() {
+        let votes = "id,cat,dog\na,3,1\nb,0,4\nc,2,2\nd,1,1\n";
+        let table = dissensus_votes::read_bytes("v.csv", votes.into(), &Default::default());
+        let table = table.unwrap().table;
+        let read = |name: &str, ids: &[&str]| {
+            let rows: String = ids.iter().map(|id| format!("{id},0.7,0.3\n")).collect();
+            let text = format!("id,cat,dog\n{rows}");
+            read_bytes(name, text.into(), &ReadOptions::default()).unwrap().remove(0)
+        };
+        let models = [read("x.csv", &["a", "b", "c"]), read("y.csv", &["d", "c", "b"])];
+        let options = ScoreOptions { replicates: 0, ..ScoreOptions::default() };
+        let each: Vec<Evaluated> =
+            models.iter().map(|model| evaluate(&table, model, &options).unwrap()).collect();
+        let items = ItemOverlap::of(&each[0].items, &each[1].items);
+        assert_eq!(items, ItemOverlap { common: 2, only_first: 1, only_second: 1 });
+        assert!(!same_items(&each) && !items.is_same());
+        let error = check_pair(("x", &each[0].items), ("y", &each[1].items)).unwrap_err();
+        let wanted = "x and y do not predict the same items: 2 in both, 1 only in the first, 1 only in \
+                      the second; a pair is compared on the same items";
+        assert_eq!(error.to_string(), wanted);
+        let common = evaluate_common(&table, &models, &options).unwrap();
+        assert!(same_items(&common));
+        let found = compare_items(&common, &options, &dissensus_core::Silent).unwrap();
+        let counts = found.models.iter().map(|m| (m.items, m.left_out));
+        assert_eq!((found.items, counts.collect::<Vec<_>>()), (2, vec![(3, 1), (3, 1)]));
+    }
 }

@@ -95,8 +95,8 @@ pub use demo::{DEMO_VOTES, demo_sentences, demo_study, plan_demo, summarize_demo
 pub use encoding::{ENCODERS, Source as EncoderSource, encode, open_encoder};
 pub use error::Error;
 pub use evaluate::{
-    DEFAULT_METRICS, Evaluated, LabelProblem, ScoreError, ScoreOptions, evaluate, evaluate_common,
-    metrics, read_predictions,
+    DEFAULT_METRICS, Evaluated, ItemOverlap, LabelProblem, ModelReading, ScoreError, ScoreOptions,
+    check_pair, evaluate, evaluate_common, metrics, read_predictions, same_items,
 };
 pub use fetch::{CachedFile, Fetchable, fetch_data, fetch_named};
 pub use figures::votes_figure;
@@ -105,7 +105,7 @@ pub use open::ModelOpener;
 pub use pages::{images_page, run_page, votes_page};
 pub use predict::{ItemFeatures, PredictOptions, StoredPredictions, predict_stored};
 pub use reporting::{WrittenReport, report_tables, write_report};
-pub use score::{MetricScore, Scores, on_different_items, score};
+pub use score::{MetricScore, Scores, score};
 pub use study::{
     StudyEvent, StudyOptions, StudyOutcome, check_stages, drop_weights, is_study_file, open_study,
     plan_study, run_study, stored_study, train_study,

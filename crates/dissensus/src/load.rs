@@ -176,7 +176,7 @@ fn report_notes(inputs: &Inputs, context: &LoadContext<'_>) {
 /// Says how inputs were matched, where it is not by id, and what was left out.
 fn report_joined(joined: &Joined, table: &VoteTable, context: &LoadContext<'_>) {
     if joined.matched == Matched::ByPosition {
-        context.note("the inputs have no ids: they are matched with the votes by position");
+        context.note("the inputs are matched with the votes by position, not by id");
     }
     let missing = &joined.without_row;
     if missing.count > 0 {
@@ -206,9 +206,15 @@ pub fn read_inputs(
 fn own_inputs(data: &Data, context: &LoadContext<'_>) -> Result<Inputs, Error> {
     match (&data.inputs, &data.source) {
         (Some(path), _) => {
-            let InputReading { key, layout, id, resize } = data.inputs_reading.clone();
-            let options =
-                dissensus_inputs::ReadOptions { key, layout, id, resize, ..Default::default() };
+            let InputReading { key, layout, id, by_position, resize } = data.inputs_reading.clone();
+            let options = dissensus_inputs::ReadOptions {
+                key,
+                layout,
+                id,
+                by_position,
+                resize,
+                ..Default::default()
+            };
             read_inputs(path, &options, context)
         }
         (None, DataSource::Dataset(name)) if name == "blends" => Ok(from_blends(&blends(data)?)?),

@@ -52,22 +52,22 @@ pub struct Scores {
     pub items: usize,
     /// The metrics, in the order in which they were asked for.
     pub metrics: Vec<MetricScore>,
-    /// The items of the model, as places in the vote table.
+    /// The items, as places in the vote table.
     #[serde(skip)]
-    pub places: Arc<[usize]>,
+    places: Vec<usize>,
 }
 
 impl Scores {
-    /// Whether this is the best value of a metric among models, of which there are at least two. Values
-    /// on different items are not compared.
+    /// Whether this is the best value of a metric among models on the same items, of which there are
+    /// at least two. Where models have other items, no value is the best.
     pub fn is_best(&self, metric: &Metric, among: &[Self]) -> bool {
-        if on_different_items(among) {
-            return false;
-        }
         let name = metric.about.name;
         let value = |scores: &Self| scores.metric(name).and_then(|score| score.value);
-        let rivals: Vec<f64> =
-            among.iter().filter(|other| other.slice == self.slice).filter_map(value).collect();
+        let same_slice = || among.iter().filter(|other| other.slice == self.slice);
+        if same_slice().any(|other| other.places != self.places) {
+            return false;
+        }
+        let rivals: Vec<f64> = same_slice().filter_map(value).collect();
         let direction = metric.about.direction;
         let is_best = |own| !rivals.iter().any(|rival| direction.is_better(*rival, own));
         direction.is_directed() && rivals.len() > 1 && value(self).is_some_and(is_best)
@@ -77,11 +77,6 @@ impl Scores {
     pub fn metric(&self, name: &str) -> Option<&MetricScore> {
         self.metrics.iter().find(|score| score.metric == name)
     }
-}
-
-/// Whether models were scored on different items, so that their values cannot be compared.
-pub fn on_different_items(scores: &[Scores]) -> bool {
-    scores.windows(2).any(|pair| pair[0].places != pair[1].places)
 }
 
 fn in_words<S: Serializer>(note: &Option<Note>, serializer: S) -> Result<S::Ok, S::Error> {
@@ -105,7 +100,7 @@ impl Evaluated {
         progress: &dyn Progress,
     ) -> Result<Scores, ScoreError> {
         let task = Task::new(&self.name, options.chosen()?, progress, 1);
-        let scores = self.scores("all".to_owned(), &self.judged, options, &task);
+        let scores = self.scores("all", self.items.clone(), &self.judged, options, &task);
         task.finish();
         scores
     }
@@ -119,12 +114,14 @@ impl Evaluated {
     ) -> Result<Vec<Scores>, ScoreError> {
         let found = by_entropy(self.judged.truth(), slices).map_err(|error| self.failed(error))?;
         let task = Task::new(&self.name, options.chosen()?, progress, 1 + found.len());
-        let mut scores = vec![self.scores("all".to_owned(), &self.judged, options, &task)?];
+        let all = self.scores("all", self.items.clone(), &self.judged, options, &task)?;
+        let mut scores = vec![all];
         for slice in found {
             let (from, to) = (100.0 * slice.from, 100.0 * slice.to);
             let name = format!("{from:.0}–{to:.0} % (H {:.3}–{:.3})", slice.lower, slice.upper);
             let part = self.judged.select(&slice.items).map_err(|error| self.failed(error))?;
-            scores.push(self.scores(name, &part, options, &task)?);
+            let places = slice.items.iter().map(|&at| self.items[at]).collect();
+            scores.push(self.scores(&name, places, &part, options, &task)?);
         }
         task.finish();
         Ok(scores)
@@ -132,7 +129,8 @@ impl Evaluated {
 
     fn scores(
         &self,
-        slice: String,
+        slice: &str,
+        places: Vec<usize>,
         part: &Judged,
         options: &ScoreOptions,
         task: &Task<'_>,
@@ -145,7 +143,7 @@ impl Evaluated {
                 self.metric(part, metric, options)
             })
             .collect();
-        let (model, items, places) = (self.name.clone(), part.len(), self.items[..].into());
+        let (model, slice, items) = (self.name.clone(), slice.to_owned(), part.len());
         Ok(Scores { model, slice, items, metrics: metrics?, places })
     }
 

@@ -348,6 +348,51 @@ pub enum InputError {
         /// Items voted on.
         expected: usize,
     },
+    /// The votes have ids, the inputs have none.
+    #[error(
+        "the {found} inputs of {name} have no ids, and the {expected} items of the votes have (the \
+         first is {theirs:?}); give the inputs ids (a column `id`, or `ids` in an .npz), or say \
+         `by_position` if the rows are in the order of the votes"
+    )]
+    NoIds {
+        /// The inputs.
+        name: String,
+        /// How many there are.
+        found: usize,
+        /// Items voted on.
+        expected: usize,
+        /// The table's first id.
+        theirs: String,
+    },
+    /// Numbers of rows in place of ids, counted otherwise than the items.
+    #[error(
+        "only {shared} of the {of} ids of {name} are among the votes, and one of the two only numbers \
+         its rows (its first id is {first:?}, theirs {theirs:?}); name the column or array of the \
+         votes' ids with `id`, or say `by_position` if the rows are in the order of the votes"
+    )]
+    RowNumbers {
+        /// The inputs.
+        name: String,
+        /// Ids that both have.
+        shared: usize,
+        /// Ids there are.
+        of: usize,
+        /// Their first id.
+        first: String,
+        /// The table's first.
+        theirs: String,
+    },
+    /// Columns or arrays that could hold the ids, and nothing says which.
+    #[error(
+        "{file}: the ids could be in {found}, but no name says so; name the right one with `id`, or \
+         say `by_position` if the rows are in the order of the votes"
+    )]
+    UnclearIds {
+        /// The file.
+        file: String,
+        /// Their names.
+        found: String,
+    },
     /// Ids, but none of the table's.
     #[error(
         "no id of {name} is among the votes (its first is {first:?}, theirs {theirs:?}); name the \
@@ -396,7 +441,10 @@ impl InputError {
             Self::Ambiguous { .. } => Some(ReadOption::Layout),
             Self::NoArray { .. } | Self::SeveralArrays { .. } => Some(ReadOption::Key),
             Self::Size { .. } | Self::Resize { .. } => Some(ReadOption::Resize),
-            Self::NoneShared { .. } => Some(ReadOption::Id),
+            Self::NoneShared { .. } | Self::RowNumbers { .. } | Self::UnclearIds { .. } => {
+                Some(ReadOption::Id)
+            }
+            Self::NoIds { .. } => Some(ReadOption::ByPosition),
             Self::Answer { .. } => Some(ReadOption::Skip),
             _ => None,
         }

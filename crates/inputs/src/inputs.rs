@@ -48,6 +48,7 @@ pub struct Inputs {
     name: String,
     ids: Option<Ids>,
     kind: Kind,
+    by_position: bool,
     notes: Vec<String>,
 }
 
@@ -62,7 +63,12 @@ impl Inputs {
             }
             check_ids(name, ids.iter(), |row| place(row, None))?;
         }
-        Ok(Self { name: name.to_owned(), ids, kind, notes: Vec::new() })
+        Ok(Self { name: name.to_owned(), ids, kind, by_position: false, notes: Vec::new() })
+    }
+
+    /// The same rows, to be matched with votes by position. Ids are dropped.
+    pub fn by_position(self) -> Self {
+        Self { ids: None, by_position: true, ..self }
     }
 
     /// Adds what was left out or changed on the way in.
@@ -79,6 +85,11 @@ impl Inputs {
     /// The items' ids; `None` where the source has none, and rows are known by their place.
     pub fn ids(&self) -> Option<&Ids> {
         self.ids.as_ref()
+    }
+
+    /// Whether rows are matched with votes by position, because the user says so.
+    pub fn is_by_position(&self) -> bool {
+        self.by_position
     }
 
     /// Images or feature vectors.
@@ -127,6 +138,7 @@ impl Inputs {
                 Kind::Images(images) => Kind::Images(images.select(&places)),
                 Kind::Features(features) => Kind::Features(features.select(&places)),
             },
+            by_position: self.by_position,
             notes: self.notes.clone(),
         }
     }
@@ -157,7 +169,8 @@ impl Inputs {
         let ids = self.ids.as_ref().zip(other.ids.as_ref());
         let ids = ids.map(|(a, b)| a.iter().chain(b.iter()).collect::<Ids>());
         let notes = [&self.notes[..], &other.notes].concat();
-        Ok(Self::new(name, ids, kind)?.noting(notes))
+        let by_position = self.by_position || other.by_position;
+        Ok(Self { by_position, ..Self::new(name, ids, kind)?.noting(notes) })
     }
 }
 

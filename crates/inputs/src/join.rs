@@ -1,22 +1,26 @@
-//! Inputs matched with votes: by id where there are ids, by position only where there are none.
+//! Inputs matched with votes: by id; by position where neither side has ids, or where the user says
+//! so.
 
 use dissensus_core::{Joined, MatchError, VoteTable, match_ids};
 
 use crate::error::InputError;
 use crate::inputs::Inputs;
 
-/// Matches inputs with votes. Ids decide where there are ids; positions only where there are none
-/// and both are equally many. That nothing matches is an error.
+/// Matches inputs with votes. Ids decide; positions only where neither the inputs nor the votes have
+/// ids or where the inputs are said to be [by position](Inputs::by_position), and both are equally
+/// many. That nothing matches is an error.
 pub fn join(table: &VoteTable, inputs: &Inputs) -> Result<Joined, InputError> {
-    let name = || inputs.name().to_owned();
-    match_ids(table.items(), inputs.len(), inputs.ids().map(|ids| ids.iter())).map_err(|error| {
-        match error {
-            MatchError::Rows { found, expected } => {
-                InputError::Rows { name: name(), found, expected }
-            }
-            MatchError::NoneShared { first, theirs } => {
-                InputError::NoneShared { name: name(), first, theirs }
-            }
+    let (name, rows) = (inputs.name().to_owned(), inputs.len());
+    let ids = inputs.ids().map(|ids| ids.iter());
+    let joined = match_ids(table.items(), rows, ids, inputs.is_by_position());
+    joined.map_err(|error| match error {
+        MatchError::Rows { found, expected } => InputError::Rows { name, found, expected },
+        MatchError::NoIds { theirs } => {
+            InputError::NoIds { name, found: rows, expected: table.len(), theirs }
+        }
+        MatchError::NoneShared { first, theirs } => InputError::NoneShared { name, first, theirs },
+        MatchError::RowNumbers { shared, of, first, theirs } => {
+            InputError::RowNumbers { name, shared, of, first, theirs }
         }
     })
 }
@@ -27,11 +31,14 @@ mod tests {
     use crate::{ReadOptions, read_bytes};
     use dissensus_core::{Matched, Missing};
 
-    fn joined(text: &str) -> Result<Joined, InputError> {
+    fn votes() -> VoteTable {
         let votes = "id,cat,dog\na,3,1\nb,0,4\nc,2,2\n";
         let options = dissensus_votes::ReadOptions::default();
-        let table = dissensus_votes::read_bytes("v", votes.into(), &options).unwrap().table;
-        join(&table, &read_bytes("f.csv", text.into(), &ReadOptions::default()).unwrap())
+        dissensus_votes::read_bytes("v", votes.into(), &options).unwrap().table
+    }
+
+    fn joined(text: &str) -> Result<Joined, InputError> {
+        join(&votes(), &read_bytes("f.csv", text.into(), &ReadOptions::default()).unwrap())
     }
 
     #[test]
@@ -43,11 +50,22 @@ mod tests {
     }
 
     #[test]
-    fn positions_only_without_ids_and_of_one_length() {
-        let found = joined("u,v\n1,2\n3,4\n5,6\n").unwrap();
-        assert_eq!(found.matched, Matched::ByPosition);
-        assert_eq!(found.items, [(0, 0), (1, 1), (2, 2)]);
-        let short = joined("u,v\n1,2\n3,4\n").unwrap_err().to_string();
+    fn positions_only_where_that_is_said() {
+        let bare = "u,v\n1,2\n3,4\n5,6\n";
+        let error = joined(bare).unwrap_err().to_string();
+        let wanted = "the 3 inputs of f.csv have no ids, and the 3 items of the votes have (the first \
+                      is \"a\")";
+        assert!(error.starts_with(wanted), "{error}");
+        let said = |text: &str| {
+            let options = ReadOptions { by_position: true, ..ReadOptions::default() };
+            join(&votes(), &read_bytes("f.csv", text.into(), &options).unwrap())
+        };
+        for text in [bare, "id,u,v\nx,1,2\ny,3,4\nz,5,6\n"] {
+            let found = said(text).unwrap();
+            assert_eq!(found.matched, Matched::ByPosition);
+            assert_eq!(found.items, [(0, 0), (1, 1), (2, 2)]);
+        }
+        let short = said("u,v\n1,2\n3,4\n").unwrap_err().to_string();
         let wanted = "f.csv has 2 inputs without ids, the votes have 3 items";
         assert!(short.starts_with(wanted), "{short}");
         let nobody = joined("id,u\nx,1\ny,2\n").unwrap_err().to_string();

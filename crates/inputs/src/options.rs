@@ -38,8 +38,10 @@ pub struct ReadOptions {
     pub key: Option<String>,
     /// Where the channels of a four-axis array stand.
     pub layout: Option<Layout>,
-    /// The id column of a table: a name, or `#2` for the second column.
+    /// The id column of a table (a name, or `#2` for the second column), or the array of ids.
     pub id: Option<String>,
+    /// Rows are matched with the votes by position; ids in the source do not count.
+    pub by_position: bool,
     /// The column of file names in a table of images.
     pub file: Option<String>,
     /// Columns of a table that are no features.

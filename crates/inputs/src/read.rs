@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use dissensus_core::{Progress, Silent};
-use dissensus_io::Input;
-use dissensus_io::{Source, json};
+use dissensus_io::{Input, ReadOption, Source, json};
 
 use crate::error::InputError;
 use crate::formats::{FORMATS, Opened, Origin};
@@ -58,5 +57,10 @@ fn by_format(origin: &Origin, opened: Opened, options: &ReadOptions) -> Result<I
         let file = origin.name.clone();
         return Err(InputError::Inapplicable { file, format: format.name, option });
     }
-    (format.read)(origin, opened, options)
+    if options.by_position && options.id.is_some() {
+        let (file, format) = (origin.name.clone(), "rows by position");
+        return Err(InputError::Inapplicable { file, format, option: ReadOption::Id });
+    }
+    let inputs = (format.read)(origin, opened, options)?;
+    Ok(if options.by_position { inputs.by_position() } else { inputs })
 }

@@ -157,3 +157,27 @@ fn parquet_columns_and_lists() {
     let inputs = read_bytes("t", lists, &ReadOptions::default()).unwrap();
     assert_eq!(parts(&inputs), (vec!["a", "b"], 2, &[0.1, 2.0, 3.0, 4.0][..]));
 }
+
+#[test]
+fn a_column_that_looks_like_ids_is_used_or_refused() {
+    let lists = |names: [&str; 2]| {
+        let [first, second] = names;
+        format!(
+            "{{\"{first}\": \"b\", \"{second}\": \"x\", \"embedding\": [1, 2]}}\n\
+             {{\"{first}\": \"a\", \"{second}\": \"y\", \"embedding\": [3, 4]}}\n"
+        )
+    };
+    let options = ReadOptions::default();
+    let inputs = read(&lists(["stimulus", "label"]), &options).unwrap();
+    assert_eq!(parts(&inputs), (vec!["b", "a"], 2, &[1.0, 2.0, 3.0, 4.0][..]));
+    let notes = ["ids are taken from \"stimulus\"", "columns left out: label"];
+    assert_eq!(inputs.notes(), notes);
+    let error = read(&lists(["stimulus", "trial"]), &options).unwrap_err().to_string();
+    assert!(error.contains("the ids could be in stimulus, trial, but no name says so"), "{error}");
+    let by_position = ReadOptions { by_position: true, ..ReadOptions::default() };
+    let inputs = read(&lists(["stimulus", "trial"]), &by_position).unwrap();
+    assert!(inputs.ids().is_none() && inputs.is_by_position());
+    // A number that a name calls an id is no feature.
+    let inputs = read("question_id,u\n7,0.5\n9,1.5\n", &options).unwrap();
+    assert_eq!(parts(&inputs), (vec!["7", "9"], 1, &[0.5, 1.5][..]));
+}

@@ -1,16 +1,18 @@
-//! Predictions matched with votes: by id where there are ids, by position only where there are
-//! none; classes by name where there are names.
+//! Predictions matched with votes: items by id and classes by name; by position where there are no
+//! ids or names, or where the user says so.
 
 use dissensus_core::{MatchError, Matched, VoteTable, match_ids};
 use dissensus_io::ReadOption;
 use thiserror::Error;
 
+use crate::classes::{match_classes, suggest_map};
+use crate::note::{ClassesMatched, Note};
 use crate::read::Predictions;
 
 /// Predictions for items of a vote table.
 #[derive(Clone, Debug)]
 pub struct Aligned {
-    /// How.
+    /// How items were matched.
     pub matched: Matched,
     /// The items of the vote table that have predictions, in its order.
     pub items: Vec<usize>,
@@ -20,46 +22,99 @@ pub struct Aligned {
     pub without_prediction: usize,
     /// Predictions whose id is not in the table.
     pub without_votes: usize,
+    /// How classes were matched.
+    pub classes_matched: ClassesMatched,
+    /// The name of each class in the file (or its column) and in the votes, in the votes' order.
+    pub classes: Vec<(String, String)>,
+    /// What was assumed.
+    pub notes: Vec<Note>,
 }
 
 /// Why predictions do not fit votes.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum AlignError {
     /// Different numbers of classes.
-    #[error("{name} predicts {found} classes, the votes have {expected}")]
+    #[error(
+        "{file} predicts {found} classes{}, the votes have {}: {}",
+        names.as_ref().map_or(String::new(), |names| format!(" ({})", names.join(", "))),
+        classes.len(),
+        classes.join(", ")
+    )]
     Width {
-        /// The model.
-        name: String,
+        /// The file.
+        file: String,
+        /// Rows of predictions.
+        rows: usize,
         /// Classes predicted.
         found: usize,
-        /// Classes voted on.
-        expected: usize,
+        /// Their names, where they have some.
+        names: Option<Vec<String>>,
+        /// The classes of the votes.
+        classes: Vec<String>,
     },
     /// Different class names.
-    #[error("{name} does not predict the class {missing:?}; it predicts {known}")]
+    #[error(
+        "the classes of {file} are {}, those of the votes {}",
+        names.join(", "),
+        classes.join(", ")
+    )]
     Classes {
-        /// The model.
-        name: String,
-        /// A class of the votes.
-        missing: String,
+        /// The file.
+        file: String,
         /// The classes predicted.
-        known: String,
+        names: Vec<String>,
+        /// The classes of the votes.
+        classes: Vec<String>,
+        /// A class map that may be meant.
+        suggestion: Option<String>,
     },
-    /// No ids, and another number of rows.
-    #[error("{name} has {found} predictions without ids, the votes have {expected} items")]
+    /// Matched by position, and another number of rows.
+    #[error("{file} has {found} predictions without ids, the votes have {expected} items")]
     Rows {
-        /// The model.
-        name: String,
+        /// The file.
+        file: String,
         /// Rows of predictions.
         found: usize,
         /// Items.
         expected: usize,
     },
+    /// The votes have ids, the predictions have none.
+    #[error(
+        "the {found} predictions of {file} have no ids, and the {expected} items of the votes have \
+         (the first is {theirs:?})"
+    )]
+    NoIds {
+        /// The file.
+        file: String,
+        /// Rows of predictions.
+        found: usize,
+        /// Items.
+        expected: usize,
+        /// The table's first id.
+        theirs: String,
+    },
     /// Ids, but none of the table's.
-    #[error("no id of {name} is among the votes (its first is {first:?}, theirs {theirs:?})")]
+    #[error("no id of {file} is among the votes (its first is {first:?}, theirs {theirs:?})")]
     NoneShared {
-        /// The model.
-        name: String,
+        /// The file.
+        file: String,
+        /// Its first id.
+        first: String,
+        /// The table's first.
+        theirs: String,
+    },
+    /// Numbers of rows in place of ids, counted otherwise than the items.
+    #[error(
+        "only {shared} of the {of} ids of {file} are among the votes, and one of the two only numbers \
+         its rows (its first id is {first:?}, theirs {theirs:?})"
+    )]
+    RowNumbers {
+        /// The file.
+        file: String,
+        /// Ids that both have.
+        shared: usize,
+        /// Ids there are.
+        of: usize,
         /// Its first id.
         first: String,
         /// The table's first.
@@ -68,43 +123,107 @@ pub enum AlignError {
 }
 
 impl AlignError {
-    /// What the user can do. Options of reading are written as `` `classes` ``;
-    /// [`options`](Self::options) lists them.
-    pub fn remedy(&self) -> &'static str {
+    /// What the user can do. Options of reading are written as `` `class_map` `` or
+    /// `` `by_position = items` ``; [`options`](Self::options) lists them.
+    pub fn remedy(&self) -> String {
+        const IN_ORDER: &str =
+            "say `by_position = items` if the rows are in the order of the votes";
         match self {
-            Self::Width { .. } | Self::Classes { .. } => {
-                "give the classes of the votes in the model's order with `classes`"
+            Self::Width { rows, classes, .. } if *rows == classes.len() => {
+                "the array may be classes × items: transpose it to items × classes".to_owned()
             }
-            Self::Rows { .. } => "give the predictions ids: a column `id`, or `items` in an .npz",
-            Self::NoneShared { .. } => "name the id column of the predictions with `id`",
+            Self::Width { found, classes, .. } if *found > classes.len() => {
+                "remove columns that are no classes; if the votes lack a class that nobody chose, \
+                 name all of them with `classes`"
+                    .to_owned()
+            }
+            Self::Width { .. } => "predict every class of the votes".to_owned(),
+            Self::Classes { suggestion, names, classes, .. } => {
+                let example = || {
+                    let pairs =
+                        names.iter().zip(classes).map(|(name, class)| format!("{name}={class}"));
+                    format!("as in {}", pairs.take(2).collect::<Vec<_>>().join(","))
+                };
+                let map = match suggestion {
+                    Some(map) => format!("`class_map = {map}`"),
+                    None => format!("`class_map`, {}", example()),
+                };
+                format!(
+                    "say which is which with {map}; or `by_position = classes` if the columns are \
+                     in the order of the votes' classes"
+                )
+            }
+            Self::Rows { .. } => {
+                "give the predictions ids: a column `id`, or an array `ids` in an .npz".to_owned()
+            }
+            Self::NoIds { found, expected, .. } if found == expected => format!(
+                "give the predictions ids (a column `id`, or an array `ids` in an .npz), or {IN_ORDER}"
+            ),
+            Self::NoIds { .. } => {
+                "give the predictions ids: a column `id`, or an array `ids` in an .npz".to_owned()
+            }
+            Self::NoneShared { .. } | Self::RowNumbers { .. } => {
+                format!("name the column or array with the votes' ids with `id`, or {IN_ORDER}")
+            }
         }
     }
 
     /// The options that the remedy names.
     pub fn options(&self) -> &'static [ReadOption] {
         match self {
-            Self::Width { .. } | Self::Classes { .. } => &[ReadOption::Classes],
+            Self::Width { .. } => &[ReadOption::Classes],
+            Self::Classes { .. } => &[ReadOption::ClassMap, ReadOption::ByPosition],
             Self::Rows { .. } => &[],
-            Self::NoneShared { .. } => &[ReadOption::Id],
+            Self::NoIds { .. } => &[ReadOption::ByPosition],
+            Self::NoneShared { .. } | Self::RowNumbers { .. } => {
+                &[ReadOption::Id, ReadOption::ByPosition]
+            }
         }
     }
 }
 
 /// Matches predictions with votes.
 pub fn align(table: &VoteTable, predictions: &Predictions) -> Result<Aligned, AlignError> {
-    let name = || predictions.name.clone();
-    let order = class_order(table, predictions)?;
+    let file = || predictions.label();
+    let (order, classes_matched) = class_order(table, predictions)?;
     let ids = predictions.ids.as_ref().map(|ids| ids.iter().map(String::as_str));
-    let joined = match_ids(table.items(), predictions.len(), ids).map_err(|error| match error {
-        MatchError::Rows { found, expected } => AlignError::Rows { name: name(), found, expected },
-        MatchError::NoneShared { first, theirs } => {
-            AlignError::NoneShared { name: name(), first, theirs }
-        }
-    })?;
+    let (found, expected) = (predictions.len(), table.len());
+    let by_position = predictions.by_position.items;
+    let joined =
+        match_ids(table.items(), found, ids, by_position).map_err(|error| match error {
+            MatchError::Rows { found, expected } => {
+                AlignError::Rows { file: file(), found, expected }
+            }
+            MatchError::NoIds { theirs } => {
+                AlignError::NoIds { file: file(), found, expected, theirs }
+            }
+            MatchError::NoneShared { first, theirs } => {
+                AlignError::NoneShared { file: file(), first, theirs }
+            }
+            MatchError::RowNumbers { shared, of, first, theirs } => {
+                AlignError::RowNumbers { file: file(), shared, of, first, theirs }
+            }
+        })?;
     let mut values = Vec::with_capacity(joined.items.len() * predictions.width);
     for &(_, row) in &joined.items {
         let row = &predictions.values[row * predictions.width..(row + 1) * predictions.width];
         values.extend(order.iter().map(|&class| row[class]));
+    }
+    let names = predictions.file_classes.as_ref().or(predictions.classes.as_ref());
+    let column = |column: &usize| match names {
+        Some(names) => names[*column].clone(),
+        None => format!("column {}", column + 1),
+    };
+    let classes: Vec<(String, String)> =
+        order.iter().map(column).zip(table.classes().names().iter().cloned()).collect();
+    let mut notes = Vec::new();
+    if joined.matched == Matched::ByPosition {
+        notes.push(Note::ItemsByPosition { said: by_position });
+    }
+    let in_order = order.iter().enumerate().all(|(at, &column)| at == column);
+    let mapped = predictions.file_classes.is_some();
+    if classes_matched != ClassesMatched::ByName || !in_order || mapped {
+        notes.push(Note::Classes { matched: classes_matched, pairs: classes.clone() });
     }
     Ok(Aligned {
         matched: joined.matched,
@@ -112,31 +231,33 @@ pub fn align(table: &VoteTable, predictions: &Predictions) -> Result<Aligned, Al
         values,
         without_prediction: joined.without_row.count,
         without_votes: joined.without_item.count,
+        classes_matched,
+        classes,
+        notes,
     })
 }
 
 /// For each class of the votes, its column among the predictions.
-fn class_order(table: &VoteTable, predictions: &Predictions) -> Result<Vec<usize>, AlignError> {
-    let (found, expected) = (predictions.width, table.classes().len());
-    if found != expected {
-        return Err(AlignError::Width { name: predictions.name.clone(), found, expected });
+fn class_order(
+    table: &VoteTable,
+    predictions: &Predictions,
+) -> Result<(Vec<usize>, ClassesMatched), AlignError> {
+    let (votes, names) = (table.classes().names(), predictions.classes.as_deref());
+    let file = predictions.label();
+    if predictions.width != votes.len() {
+        return Err(AlignError::Width {
+            file,
+            rows: predictions.len(),
+            found: predictions.width,
+            names: predictions.classes.clone(),
+            classes: votes.to_vec(),
+        });
     }
-    let Some(names) = &predictions.classes else {
-        return Ok((0..expected).collect());
-    };
-    // Headers such as c0, p_1 or class_2 number the columns without naming the classes.
-    let shared = table.classes().names().iter().any(|class| names.contains(class));
-    if !shared {
-        return Ok((0..expected).collect());
-    }
-    let place = |class: &String| {
-        names.iter().position(|name| name == class).ok_or_else(|| AlignError::Classes {
-            name: predictions.name.clone(),
-            missing: class.clone(),
-            known: names.join(", "),
-        })
-    };
-    table.classes().names().iter().map(place).collect()
+    match_classes(votes, names, predictions.by_position.classes).ok_or_else(|| {
+        let names = names.unwrap_or_default().to_vec();
+        let suggestion = suggest_map(votes, &names);
+        AlignError::Classes { file, names, classes: votes.to_vec(), suggestion }
+    })
 }
 
 #[cfg(test)]
@@ -161,17 +282,29 @@ mod tests {
         assert_eq!((found.matched, &found.items[..]), (Matched::ById, &[0, 2][..]));
         assert_eq!(found.values, [0.8, 0.2, 0.1, 0.9]);
         assert_eq!((found.without_prediction, found.without_votes), (1, 1));
+        let pairs = ["cat", "dog"].map(|name| (name.to_owned(), name.to_owned()));
+        assert_eq!(found.classes, pairs);
+        let note = found.notes.iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(note, ["classes are matched by name: cat → cat, dog → dog"]);
     }
 
     #[test]
     fn what_does_not_fit_is_named() {
-        let wide = aligned("id,x,y,z\na,1,0,0\n").unwrap_err();
-        assert_eq!(wide.to_string(), "m predicts 3 classes, the votes have 2");
-        let other = aligned("id,cat,emu\na,1,0\n").unwrap_err();
-        assert_eq!(other.to_string(), "m does not predict the class \"dog\"; it predicts cat, emu");
-        let nobody = aligned("id,cat,dog\nx,1,0\n").unwrap_err();
-        assert!(nobody.to_string().starts_with("no id of m is among the votes"), "{nobody}");
-        let short = aligned("cat,dog\n1,0\n").unwrap_err();
-        assert_eq!(short.to_string(), "m has 1 predictions without ids, the votes have 3 items");
+        let wide = aligned("id,x,y,z\na,0.5,0.2,0.3\n").unwrap_err();
+        assert_eq!(
+            wide.to_string(),
+            "m.csv predicts 3 classes (x, y, z), the votes have 2: cat, dog"
+        );
+        let other = aligned("id,cat,emu\na,0.6,0.4\n").unwrap_err();
+        assert_eq!(
+            other.to_string(),
+            "the classes of m.csv are cat, emu, those of the votes cat, dog"
+        );
+        let nobody = aligned("id,cat,dog\nx,0.4,0.6\n").unwrap_err();
+        assert!(nobody.to_string().starts_with("no id of m.csv is among the votes"), "{nobody}");
+        let short = aligned("cat,dog\n0.4,0.6\n").unwrap_err();
+        let wanted = "the 1 predictions of m.csv have no ids, and the 3 items of the votes have (the \
+                      first is \"a\")";
+        assert_eq!(short.to_string(), wanted);
     }
 }

@@ -12,20 +12,31 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`read`] gives the predictions in a file, one entry per model; [`align`] matches them with a vote
-//! table: by id where there are ids, by position only where there are none, and it says which.
-//! Containers (tables, JSON, arrays, archives) are those of `dissensus-io`. To add a format,
+//! [`read`] gives the predictions in a file, one entry per model. What a file says for certain is
+//! read; what is assumed comes back as a [`Note`]; what could change a number and is in doubt is
+//! refused, and [`ReadOptions`] decide it. [`align`] matches predictions with a vote table: items
+//! by id and classes by name, by position only where there are no ids or names, or where the user
+//! says so. Containers (tables, JSON, arrays, archives) are those of `dissensus-io`. To add a format,
 //! write `formats/NAME.rs` and add it to the list in `formats/mod.rs`.
 
 mod align;
 mod baselines;
+mod classes;
+mod error;
 mod formats;
 mod logits;
+mod note;
+mod numbers;
+mod options;
 mod read;
 
 pub use align::{AlignError, Aligned, align};
 pub use baselines::{BASELINES, Baseline};
 pub use dissensus_core::Matched;
+pub use error::{BadRow, PredictionError, PredictionProblem};
 pub use formats::{FORMATS, Format};
 pub use logits::{Logits, LogitsError};
-pub use read::{Kind, Predictions, ReadOptions, read, read_bytes};
+pub use note::{ClassesMatched, Note};
+pub use numbers::RowProblem;
+pub use options::{ByPosition, ClassMap, Kind, ReadOptions};
+pub use read::{Predictions, read, read_bytes};

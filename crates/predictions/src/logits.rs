@@ -9,7 +9,7 @@ use dissensus_io::npz::NpzWriter;
 use dissensus_io::{Archive, npy};
 use thiserror::Error;
 
-use crate::{Kind, Predictions};
+use crate::{ByPosition, Kind, Predictions};
 
 /// Why there are no logits.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -93,12 +93,16 @@ impl<'a> Logits<'a> {
     pub fn to_predictions(&self, name: &str) -> Predictions {
         Predictions {
             name: name.to_owned(),
+            file: name.to_owned(),
             ids: Some(self.ids.to_vec()),
             classes: Some(self.classes.to_vec()),
             values: self.logits.iter().map(|&logit| f64::from(logit)).collect(),
             width: self.classes.len(),
             kind: Kind::Logits,
             kind_detected: false,
+            file_classes: None,
+            by_position: ByPosition::default(),
+            notes: Vec::new(),
         }
     }
 

@@ -1,69 +1,29 @@
 //! From a file to predictions: open, detect, read, and tell logits from probabilities.
 
+use std::collections::HashMap;
 use std::path::Path;
 
-use dissensus_core::SUM_TOLERANCE;
-use dissensus_io::{Delimiter, Input, Limits, Problem, ReadError, Source, SourceOptions};
-use serde::{Deserialize, Serialize};
+use dissensus_io::{Input, Problem, ReadError, ReadOption, Source, SourceOptions, TableKind, json};
 
+use crate::error::{BadRow, PredictionError, PredictionProblem};
 use crate::formats::{FORMATS, RawPredictions};
-
-/// What the numbers of a prediction are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// Scores before the softmax.
-    Logits,
-    /// Shares that sum to 1.
-    Probabilities,
-}
-
-impl std::str::FromStr for Kind {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "logits" => Ok(Self::Logits),
-            "probabilities" => Ok(Self::Probabilities),
-            _ => Err("expected `logits` or `probabilities`".to_owned()),
-        }
-    }
-}
-
-/// How to read a file of predictions. The default detects everything.
-///
-/// Every field but `limits` is a key of the same name, in a file or (with dashes) on a command
-/// line.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct ReadOptions {
-    /// Logits or probabilities.
-    pub kind: Option<Kind>,
-    /// Column of the item id.
-    pub id: Option<String>,
-    /// The delimiter of a text table.
-    pub delimiter: Option<Delimiter>,
-    /// Whether a text table's first row is its header.
-    pub header: Option<bool>,
-    /// The largest things that are read.
-    #[serde(skip)]
-    pub limits: Limits,
-}
-
-impl ReadOptions {
-    fn source(&self) -> SourceOptions {
-        SourceOptions { delimiter: self.delimiter, header: self.header, limits: self.limits }
-    }
-}
+use crate::note::Note;
+use crate::numbers::{Refused, Said, settle};
+use crate::options::{ByPosition, ClassMap, Kind, ReadOptions};
 
 /// What a model said, one row per item.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Predictions {
     /// The model: its name in the file, or the file's.
     pub name: String,
-    /// The items' ids; `None` where the file has none.
+    /// The file, as the user named it.
+    pub file: String,
+    /// The items' ids; `None` where the file has none, or where positions decide.
     pub ids: Option<Vec<String>>,
-    /// The classes' names; `None` where the file has none.
+    /// The classes' names; `None` where the file has none, or where positions decide.
     pub classes: Option<Vec<String>>,
+    /// The classes' names in the file, where a class map gave them others.
+    pub file_classes: Option<Vec<String>>,
     /// Values, row after row.
     pub values: Vec<f64>,
     /// Values in a row.
@@ -72,6 +32,10 @@ pub struct Predictions {
     pub kind: Kind,
     /// Whether that was detected (or said by the user).
     pub kind_detected: bool,
+    /// What is matched with the votes by position, because the user says so.
+    pub by_position: ByPosition,
+    /// What was assumed or changed.
+    pub notes: Vec<Note>,
 }
 
 impl Predictions {
@@ -84,10 +48,18 @@ impl Predictions {
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
+
+    /// The file for messages, with the model where the file holds several.
+    pub(crate) fn label(&self) -> String {
+        match self.name == stem(&self.file) || self.name == self.file {
+            true => self.file.clone(),
+            false => format!("{} ({})", self.file, self.name),
+        }
+    }
 }
 
 /// Reads a file, or standard input for `-`.
-pub fn read(path: &Path, options: &ReadOptions) -> Result<Vec<Predictions>, ReadError> {
+pub fn read(path: &Path, options: &ReadOptions) -> Result<Vec<Predictions>, PredictionError> {
     read_input(Input::open(path)?, options)
 }
 
@@ -96,88 +68,232 @@ pub fn read_bytes(
     name: &str,
     bytes: Vec<u8>,
     options: &ReadOptions,
-) -> Result<Vec<Predictions>, ReadError> {
+) -> Result<Vec<Predictions>, PredictionError> {
     read_input(Input::from_bytes(name, bytes)?, options)
 }
 
-fn read_input(input: Input, options: &ReadOptions) -> Result<Vec<Predictions>, ReadError> {
+fn read_input(input: Input, options: &ReadOptions) -> Result<Vec<Predictions>, PredictionError> {
     let file = input.name.clone();
-    let source = Source::open(input, &options.source())?;
-    let Some(format) = FORMATS.iter().find(|format| (format.detect)(&source, options)) else {
-        let seen = format!("{} (of predictions)", source.describe());
-        return Err(ReadError::new(file, Problem::UnknownFormat { seen }));
+    let source =
+        match without_false_header(&file, Source::open(input, &options.source())?, options)? {
+            // An array of objects is a table.
+            Source::Json(value) => match json::array_as_table(value) {
+                Ok(table) => Source::Table(table),
+                Err(value) => Source::Json(value),
+            },
+            source => source,
+        };
+    let Some(format) = FORMATS.iter().find(|format| (format.detect)(&source)) else {
+        let seen = source.describe();
+        return Err(PredictionError::new(&file, PredictionProblem::Unknown { seen }));
     };
+    let ByPosition { items, classes } = options.by_position;
+    let meaningless = [
+        (options.id.is_some() && items, "rows by position", ReadOption::Id),
+        (options.class_map.is_some() && classes, "columns by position", ReadOption::ClassMap),
+    ];
+    if let Some(&(_, format, option)) = meaningless.iter().find(|(both, ..)| *both) {
+        let problem = PredictionProblem::Inapplicable { format, option };
+        return Err(PredictionError::new(&file, problem));
+    }
+    if let Some(option) = options.given().into_iter().find(|o| !format.options.contains(o)) {
+        let problem = PredictionProblem::Inapplicable { format: format.name, option };
+        return Err(PredictionError::new(&file, problem));
+    }
     let found = (format.read)(&file, source, options)?;
+    if found.is_empty() {
+        return Err(PredictionError::new(&file, PredictionProblem::Empty));
+    }
     found.into_iter().map(|found| finish(&file, found, options)).collect()
+}
+
+/// A first row of an id and fractions is no header.
+fn without_false_header(
+    file: &str,
+    source: Source,
+    options: &ReadOptions,
+) -> Result<Source, ReadError> {
+    let is_fraction = |name: &String| name.contains('.') && name.parse::<f64>().is_ok();
+    match source {
+        Source::Table(table)
+            if options.header.is_none()
+                && matches!(table.kind, TableKind::Delimited(dialect) if dialect.header)
+                && table.columns.iter().any(is_fraction) =>
+        {
+            let options = SourceOptions { header: Some(false), ..options.source() };
+            match table.into_input() {
+                Some(input) => Source::open(input, &options),
+                None => Err(ReadError::new(file, Problem::Empty)),
+            }
+        }
+        source => Ok(source),
+    }
 }
 
 /// Checks the numbers and tells what they are.
 fn finish(
     file: &str,
-    found: RawPredictions,
+    mut found: RawPredictions,
     options: &ReadOptions,
-) -> Result<Predictions, ReadError> {
-    let RawPredictions { name, ids, classes, values, width, kind } = found;
-    let error = |row: usize, problem: Problem| {
-        let mut error = ReadError::new(file, problem).row(row as u64);
-        error.item = ids.as_ref().and_then(|ids| ids.get(row).cloned());
-        error
+) -> Result<Predictions, PredictionError> {
+    if found.width == 0 || found.values.is_empty() {
+        return Err(PredictionError::new(file, PredictionProblem::Empty));
+    }
+    if found.width == 1 {
+        let seen = match &found.classes {
+            Some(names) => format!("only {:?} holds numbers", names.join(", ")),
+            None => "a matrix with one column".to_owned(),
+        };
+        return Err(PredictionError::new(file, PredictionProblem::OneNumber { seen }));
+    }
+    if !options.by_position.items {
+        check_ids(file, &found)?;
+    }
+    if let Some(at) = found.values.iter().position(|value| !value.is_finite()) {
+        let value = found.values[at];
+        let error = PredictionError::new(file, PredictionProblem::NotFinite { value });
+        let column = found.column(at % found.width);
+        return Err(found.place(error, at / found.width).column(column));
+    }
+    let said = match (options.kind, found.kind) {
+        (Some(kind), _) => Said::ByUser(kind),
+        (None, Some(kind)) => Said::ByName(kind),
+        (None, None) => Said::Nobody,
     };
-    if width == 0 || values.is_empty() {
-        return Err(ReadError::new(file, Problem::NoVotes));
+    let (kind, notes) = settle(&mut found.values, found.width, said)
+        .map_err(|refused| refuse(file, &found, refused))?;
+    found.notes.extend(notes);
+    let file_classes = found.classes.clone();
+    rename(file, &mut found, options.class_map.as_ref())?;
+    let file_classes = file_classes.filter(|names| found.classes.as_ref() != Some(names));
+    if options.by_position.items {
+        found.ids = None;
     }
-    if let Some(at) = values.iter().position(|value| !value.is_finite()) {
-        let text = values[at].to_string();
-        return Err(error(at / width, Problem::NotANumber { text }));
+    if options.by_position.classes {
+        found.classes = None;
     }
-    if let Some(ids) = &ids {
-        let mut seen = std::collections::HashSet::new();
-        if let Some(row) = ids.iter().position(|id| !seen.insert(id)) {
-            return Err(error(row, Problem::DuplicateItem { id: ids[row].clone() }));
-        }
-    }
-    let kind = options.kind.or(kind).unwrap_or_else(|| detect_kind(&values, width));
-    if kind == Kind::Probabilities {
-        for (row, values) in values.chunks(width).enumerate() {
-            let sum: f64 = values.iter().sum();
-            if (sum - 1.0).abs() > SUM_TOLERANCE || values.iter().any(|v| *v < 0.0) {
-                let problem = match dissensus_core::Distribution::new(values.to_vec()) {
-                    Err(problem) => Problem::NotADistribution(problem),
-                    Ok(_) => continue,
-                };
-                return Err(error(row, problem));
-            }
-        }
-    }
-    let name = name.unwrap_or_else(|| stem(file));
+    let RawPredictions { name, ids, classes, values, width, notes, .. } = found;
     Ok(Predictions {
-        name,
+        name: name.unwrap_or_else(|| stem(file)),
+        file: file.to_owned(),
         ids,
         classes,
+        file_classes,
         values,
         width,
         kind,
         kind_detected: options.kind.is_none(),
+        by_position: options.by_position,
+        notes,
     })
 }
 
-/// Probabilities where every row is a distribution, else logits.
-fn detect_kind(values: &[f64], width: usize) -> Kind {
-    let distribution = |row: &[f64]| {
-        row.iter().all(|v| (0.0..=1.0 + SUM_TOLERANCE).contains(v))
-            && (row.iter().sum::<f64>() - 1.0).abs() <= SUM_TOLERANCE
+/// Refuses an empty id and one that stands in two rows.
+fn check_ids(file: &str, found: &RawPredictions) -> Result<(), PredictionError> {
+    let mut seen: HashMap<&str, usize> = HashMap::new();
+    for (row, id) in found.ids.iter().flatten().enumerate() {
+        let problem = match seen.insert(id, row) {
+            _ if id.is_empty() => PredictionProblem::EmptyId,
+            Some(first) => {
+                PredictionProblem::DuplicateId { id: id.clone(), first: found.number(first) }
+            }
+            None => continue,
+        };
+        return Err(PredictionError::new(file, problem).row(found.number(row)));
+    }
+    Ok(())
+}
+
+/// Gives classes the names that the votes have for them.
+fn rename(
+    file: &str,
+    found: &mut RawPredictions,
+    map: Option<&ClassMap>,
+) -> Result<(), PredictionError> {
+    let Some(pairs) = map.map(ClassMap::pairs) else { return Ok(()) };
+    let fail = |problem| Err(PredictionError::new(file, problem));
+    let Some(classes) = &mut found.classes else {
+        let (name, known) = match pairs.first() {
+            Some((name, _)) => (name.clone(), "the file has no class names".to_owned()),
+            None => return Ok(()),
+        };
+        return fail(PredictionProblem::ClassMap { name, known });
     };
-    match values.chunks(width).all(distribution) {
-        true => Kind::Probabilities,
-        false => Kind::Logits,
+    // A file that has the votes' names already, next to one that needs the map.
+    let needed = |(from, to): &(String, String)| classes.contains(from) || !classes.contains(to);
+    if !pairs.iter().any(needed) {
+        found.notes.push(Note::ClassMapNotNeeded);
+        return Ok(());
+    }
+    if let Some((name, _)) = pairs.iter().find(|(from, _)| !classes.contains(from)) {
+        let known = format!("the classes of the file are {}", classes.join(", "));
+        return fail(PredictionProblem::ClassMap { name: name.clone(), known });
+    }
+    for class in classes.iter_mut() {
+        if let Some((_, to)) = pairs.iter().find(|(from, _)| from == class) {
+            class.clone_from(to);
+        }
+    }
+    let mut names = std::collections::HashSet::new();
+    match classes.iter().find(|class| !names.insert(class.as_str())) {
+        Some(twice) => fail(PredictionProblem::DuplicateClass { name: twice.clone() }),
+        None => Ok(()),
     }
 }
 
+/// How many bad rows a message names.
+const SHOWN: usize = 3;
+
+fn refuse(file: &str, found: &RawPredictions, refused: Refused) -> PredictionError {
+    let bad = |(row, problem)| BadRow {
+        row: found.number(row),
+        item: found.ids.as_ref().and_then(|ids| ids.get(row).cloned()),
+        problem,
+    };
+    let sums = |row, sum| bad((row, crate::numbers::RowProblem::Sum { sum, whole: 1.0 }));
+    let columns = found.classes.as_ref().map(|names| names.join(", "));
+    let problem = match refused {
+        Refused::OneHot => PredictionProblem::OneHot,
+        Refused::NamedLogits => PredictionProblem::NamedLogits,
+        Refused::NegativeShares { row, value } => {
+            PredictionProblem::NegativeShares { row: found.number(row), value }
+        }
+        Refused::NotSumming { row, sum } => {
+            PredictionProblem::NotSumming { row: sums(row, sum), columns }
+        }
+        Refused::NonNegative { row, sum } => {
+            PredictionProblem::NonNegative { row: sums(row, sum), columns }
+        }
+        Refused::Rows(rows) => PredictionProblem::Rows {
+            nearly: rows.iter().all(|(_, problem)| problem.is_near()),
+            count: rows.len(),
+            of: found.values.len() / found.width,
+            first: rows.into_iter().take(SHOWN).map(bad).collect(),
+        },
+    };
+    PredictionError::new(file, problem)
+}
+
 /// A file's name without its folder and ending.
-fn stem(file: &str) -> String {
+pub(crate) fn stem(file: &str) -> String {
     let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
     let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
     if stem.is_empty() { name.to_owned() } else { stem.to_owned() }
+}
+
+/// A column or array by the name that the user gave: its name, or `#2` for the second.
+pub(crate) fn named(
+    file: &str,
+    option: ReadOption,
+    name: &str,
+    known: &[String],
+) -> Result<usize, PredictionError> {
+    let number = || name.strip_prefix('#')?.parse::<usize>().ok()?.checked_sub(1);
+    let by_name = known.iter().position(|column| column == name);
+    by_name.or_else(|| number().filter(|&at| at < known.len())).ok_or_else(|| {
+        let (name, known) = (name.to_owned(), known.join(", "));
+        PredictionError::new(file, PredictionProblem::NoSuch { option, name, known })
+    })
 }
 
 #[cfg(test)]
@@ -185,38 +301,36 @@ mod tests {
     use super::*;
 
     #[test]
-    fn logits_and_probabilities_are_told_apart() {
-        assert_eq!(detect_kind(&[0.2, 0.8, 1.0, 0.0], 2), Kind::Probabilities);
-        assert_eq!(detect_kind(&[0.2, 0.8, 1.5, -0.5], 2), Kind::Logits);
-        assert_eq!(detect_kind(&[0.2, 0.7], 2), Kind::Logits);
+    fn a_name_says_what_numbers_are() {
+        let read = |key: &str| {
+            let text = format!("{{\"id\": \"a\", \"{key}\": [0.4, 0.9]}}\n");
+            read_bytes("x", text.into(), &ReadOptions::default()).map(|found| found[0].kind)
+        };
+        assert_eq!(read("logits").unwrap(), Kind::Logits);
+        assert!(matches!(read("probs").unwrap_err().problem, PredictionProblem::Rows { .. }));
+        assert!(matches!(
+            read("scores").unwrap_err().problem,
+            PredictionProblem::NotSumming { .. }
+        ));
         assert_eq!(stem("a/b/soft.seed1.npy"), "soft");
     }
 
     #[test]
-    fn a_name_says_what_numbers_are() {
-        let read = |key: &str| {
-            let text = format!("{{\"id\": \"a\", \"{key}\": [0.4, 0.6]}}\n");
-            read_bytes("x", text.into(), &ReadOptions::default()).unwrap()[0].kind
-        };
-        assert_eq!((read("logits"), read("probs")), (Kind::Logits, Kind::Probabilities));
-        assert_eq!(read("scores"), Kind::Probabilities);
-    }
-
-    #[test]
-    fn what_is_wrong_is_named() {
+    fn what_is_wrong_is_named_with_its_row_in_the_file() {
         let read = |text: &str, kind| {
             let options = ReadOptions { kind, ..ReadOptions::default() };
-            read_bytes("x", text.into(), &options).err().unwrap().to_string()
+            read_bytes("x.csv", text.into(), &options).err().unwrap().to_string()
         };
         let text = "id,cat,dog\na,0.5,0.5\nb,inf,0\n";
-        assert_eq!(read(text, None), "x, row 1, item \"b\": \"inf\" is not a number");
+        let wanted = "x.csv, row 3, column \"cat\", item \"b\": inf is not a finite number";
+        assert_eq!(read(text, None), wanted);
         let text = "id,cat,dog\na,0.5,0.5\nb,0.5,0.1\n";
         let error = read(text, Some(Kind::Probabilities));
-        assert_eq!(
-            error,
-            "x, row 1, item \"b\": the probabilities sum to 0.6, not to 1 within 0.005"
-        );
+        let wanted = "x.csv: the numbers of 1 of 2 rows are not probabilities: row 3 (item \"b\") \
+                      sums to 0.6, not 1";
+        assert_eq!(error, wanted);
         let text = "id,cat,dog\na,0.5,0.5\na,0.5,0.5\n";
-        assert_eq!(read(text, None), "x, row 1, item \"a\": item \"a\" appears twice");
+        let wanted = "x.csv, row 3: the item \"a\" is predicted twice: it is in row 2 already";
+        assert_eq!(read(text, None), wanted);
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use dissensus::core::limits::MAX_REPLICATES;
 use dissensus::core::{Keep, TieRule, VoteTable};
 use dissensus::measure::Settings;
-use dissensus::predictions::{Kind, ReadOptions};
+use dissensus::predictions::{ByPosition, ClassMap, Kind, ReadOptions};
 use dissensus::{Evaluated, ScoreError, ScoreOptions, evaluate, evaluate_common, read_predictions};
 
 use super::{VoteArgs, read_votes, whole};
@@ -17,12 +17,6 @@ pub(crate) struct EvaluateArgs {
     /// The votes: any format that `dissensus votes formats` lists
     #[arg(long, value_name = "FILE")]
     pub(crate) votes: PathBuf,
-    /// What the predictions are: logits or probabilities [default: detected and printed]
-    #[arg(long, value_name = "KIND")]
-    kind: Option<Kind>,
-    /// Column of the item id in the predictions
-    #[arg(long, value_name = "COLUMN")]
-    id: Option<String>,
     /// Reference labels for `accuracy_given`: a file with an id and a label per item
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
@@ -47,12 +41,84 @@ pub(crate) struct EvaluateArgs {
     #[arg(long, value_name = "N", default_value_t = 2000, value_parser = whole::<usize>(0..=MAX_REPLICATES as u64), allow_negative_numbers = true)]
     replicates: usize,
     #[command(flatten)]
+    predicted: PredictionArgs,
+    #[command(flatten)]
     reading: VoteArgs,
 }
 
+/// How to read predictions and match them with the votes.
+#[derive(clap::Args)]
+struct PredictionArgs {
+    /// The predictions are logits, not probabilities: all of them, or these files [default: detected
+    /// and printed, or refused]
+    #[arg(long, value_name = "FILE", num_args = 0.., help_heading = READING)]
+    logits: Option<Vec<PathBuf>>,
+    /// The predictions are probabilities, not logits: all of them, or these files
+    #[arg(long, value_name = "FILE", num_args = 0.., help_heading = READING)]
+    probabilities: Option<Vec<PathBuf>>,
+    /// Column or array of the item ids in the predictions: a name, or #2 for the second column
+    #[arg(long, value_name = "NAME", help_heading = READING)]
+    id: Option<String>,
+    /// Array or column of lists that holds the predictions
+    #[arg(long, value_name = "NAME", help_heading = READING)]
+    key: Option<String>,
+    /// The votes' names of classes that the predictions call otherwise, as in entailment=e,neutral=n
+    #[arg(long, value_name = "FILE=VOTES,…", help_heading = READING)]
+    class_map: Option<ClassMap>,
+    /// Match `items` (rows) or `classes` (columns) with the votes by position, not by id or name
+    #[arg(long, value_name = "WHAT", num_args = 0..=1, default_missing_value = "items",
+        value_delimiter = ',', value_parser = ["items", "classes"], help_heading = READING)]
+    by_position: Vec<String>,
+}
+
+const READING: &str = "Reading predictions";
+
+impl PredictionArgs {
+    /// Refuses options that name other files than these, or one file twice.
+    fn check(&self, files: &[PathBuf]) -> anyhow::Result<()> {
+        for (flag, said) in [("--logits", &self.logits), ("--probabilities", &self.probabilities)] {
+            if let Some(file) = said.iter().flatten().find(|file| !files.contains(file)) {
+                anyhow::bail!("{flag} names {}, which is none of the predictions", file.display());
+            }
+        }
+        let both = |file: &&PathBuf| says(&self.logits, file) && says(&self.probabilities, file);
+        match files.iter().find(both) {
+            Some(file) => anyhow::bail!(
+                "{} cannot be both: give either --logits or --probabilities",
+                file.display()
+            ),
+            None => Ok(()),
+        }
+    }
+
+    /// How a file is read.
+    fn options(&self, file: &Path) -> ReadOptions {
+        let by = |what: &str| self.by_position.iter().any(|given| given == what);
+        ReadOptions {
+            kind: match (says(&self.logits, file), says(&self.probabilities, file)) {
+                (true, _) => Some(Kind::Logits),
+                (_, true) => Some(Kind::Probabilities),
+                _ => None,
+            },
+            id: self.id.clone(),
+            key: self.key.clone(),
+            class_map: self.class_map.clone(),
+            by_position: ByPosition { items: by("items"), classes: by("classes") },
+            ..ReadOptions::default()
+        }
+    }
+}
+
+/// Whether an option without files, or with this one, was given.
+fn says(said: &Option<Vec<PathBuf>>, file: &Path) -> bool {
+    said.as_ref().is_some_and(|said| said.is_empty() || said.iter().any(|one| one == file))
+}
+
 impl EvaluateArgs {
-    /// How predictions are evaluated; unknown metrics are an error before anything is read.
-    pub(crate) fn options(&self) -> anyhow::Result<ScoreOptions> {
+    /// How the predictions in these files are evaluated; unknown metrics, and options for other files,
+    /// are errors before anything is read.
+    pub(crate) fn options(&self, files: &[PathBuf]) -> anyhow::Result<ScoreOptions> {
+        self.predicted.check(files)?;
         let mut options = ScoreOptions {
             metrics: self.metrics.clone(),
             settings: Settings { bins: self.bins, clip: self.clip },
@@ -81,8 +147,7 @@ impl EvaluateArgs {
         options: &ScoreOptions,
         common: bool,
     ) -> anyhow::Result<Vec<Evaluated>> {
-        let reading = ReadOptions { kind: self.kind, id: self.id.clone(), ..Default::default() };
-        let found = read_predictions(files, &reading)?;
+        let found = read_predictions(files, |file| self.predicted.options(file))?;
         let models = match common {
             true => evaluate_common(table, &found, options),
             false => found.iter().map(|one| evaluate(table, one, options)).collect(),
@@ -92,7 +157,10 @@ impl EvaluateArgs {
             ScoreError::Labels(problem) => anyhow::anyhow!("{labels}: {problem}"),
             error => error.into(),
         })?;
-        models.iter().for_each(|model| ui::remark(&model.note(table.len())));
+        for model in &models {
+            ui::remark(&model.note(table.len()));
+            model.notes.iter().for_each(|note| ui::note(&format!("{}: {note}", model.name)));
+        }
         Ok(models)
     }
 }

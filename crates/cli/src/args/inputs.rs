@@ -41,9 +41,12 @@ pub(crate) struct InputArgs {
     /// The axes of an array of images: nhwc or nchw
     #[arg(long, value_name = "LAYOUT", help_heading = READING)]
     inputs_layout: Option<Layout>,
-    /// Column of the item id in a table of inputs: a name, or #2 for the second column
+    /// Column of the item id in a table of inputs (a name, or #2 for the second), or the array of ids
     #[arg(long, value_name = "COLUMN", help_heading = READING)]
     inputs_id: Option<String>,
+    /// Match inputs with the votes by position, not by id
+    #[arg(long, help_heading = READING)]
+    inputs_by_position: bool,
     /// Resize image files to this height and width, such as 32x32
     #[arg(long, value_name = "HxW", value_parser = parse_size, help_heading = READING)]
     inputs_resize: Option<[usize; 2]>,
@@ -58,6 +61,7 @@ impl InputArgs {
             key: self.inputs_key.clone(),
             layout: self.inputs_layout,
             id: self.inputs_id.clone(),
+            by_position: self.inputs_by_position,
             resize: self.inputs_resize,
             ..ReadOptions::default()
         };
@@ -72,6 +76,7 @@ impl InputArgs {
             ("inputs_key", json!(self.inputs_key)),
             ("inputs_layout", json!(self.inputs_layout)),
             ("inputs_id", json!(self.inputs_id)),
+            ("inputs_by_position", json!(self.inputs_by_position.then_some(true))),
             ("inputs_resize", json!(self.inputs_resize)),
         ];
         keys.retain(|(_, value)| !value.is_null());

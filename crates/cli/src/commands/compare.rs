@@ -3,10 +3,13 @@
 use std::path::PathBuf;
 
 use dissensus::core::VoteTable;
-use dissensus::measure::Score;
 use dissensus::stats::Alternative;
 use dissensus::tables::{differences_table, seed_tests_table};
-use dissensus::{ScoreError, ScoreOptions, compare_items, compare_seeds};
+use dissensus::{
+    Evaluated, ModelReading, ScoreError, ScoreOptions, SeedComparison, check_pair, compare_items,
+    compare_seeds, thousands,
+};
+use serde::Serialize;
 
 use crate::args::EvaluateArgs;
 use crate::ui::table::{Form, print};
@@ -43,7 +46,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    let options = args.evaluation.options()?;
+    let files = [&args.predictions[..], &args.a, &args.b].concat();
+    let options = args.evaluation.options(&files)?;
     anyhow::ensure!(
         !args.predictions.is_empty() || !args.a.is_empty(),
         "nothing to compare: give --predictions A B, or --a A1 A2 … --b B1 B2 …"
@@ -59,15 +63,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 /// Models on the same items: differences with bootstrap intervals.
 fn items(args: &Args, options: &ScoreOptions, table: &VoteTable) -> anyhow::Result<()> {
     let models = args.evaluation.evaluate(table, &args.predictions, options, true)?;
-    for model in models.iter().filter(|model| model.matched_items > model.items.len()) {
-        let left_out = text::thousands(model.matched_items - model.items.len());
+    let found = compare_items(&models, options, &Terminal::named("comparing"))?;
+    for model in found.models.iter().filter(|model| model.left_out > 0) {
         ui::note(&format!(
-            "{}: {left_out} of its {} items are left out, because not all models predict them",
-            model.name,
-            text::thousands(model.matched_items)
+            "{}: {} of its {} items are left out, because not all models predict them",
+            model.model,
+            thousands(model.left_out),
+            thousands(model.items)
         ));
     }
-    let found = compare_items(&models, options, &Terminal::named("comparing"))?;
     if args.json {
         return ui::json(&found);
     }
@@ -87,29 +91,46 @@ fn seeds(args: &Args, options: &ScoreOptions, table: &VoteTable) -> anyhow::Resu
         Some(_) => Alternative::Greater,
         None => Alternative::TwoSided,
     };
-    // One file after the other: only its metrics are kept.
-    let mut items: Option<Vec<usize>> = None;
-    let mut differ = false;
-    let mut values = |file: &PathBuf| -> anyhow::Result<Vec<Score>> {
-        let models = args.evaluation.evaluate(table, std::slice::from_ref(file), options, false)?;
-        let [model] = &models[..] else {
-            anyhow::bail!("{} holds several models: give one per seed", file.display());
-        };
-        differ |= *items.get_or_insert_with(|| model.items.clone()) != model.items;
-        Ok(model.values(options)?)
-    };
-    let a = args.a.iter().map(&mut values).collect::<anyhow::Result<Vec<_>>>()?;
-    let b = args.b.iter().map(values).collect::<anyhow::Result<Vec<_>>>()?;
-    let found = compare_seeds(&a, &b, alternative)?;
-    if differ {
-        ui::note("the files predict different items; each seed is evaluated on its own");
+    // One pair after the other: only metrics are kept.
+    let (mut a, mut b, mut models) = (Vec::new(), Vec::new(), Vec::new());
+    for (first, second) in args.a.iter().zip(&args.b) {
+        let first = one_model(args, first, options, table)?;
+        let second = one_model(args, second, options, table)?;
+        check_pair((&first.name, &first.items), (&second.name, &second.items))?;
+        a.push(first.values(options)?);
+        b.push(second.values(options)?);
+        models.extend([first.reading(), second.reading()]);
     }
+    let found = compare_seeds(&a, &b, alternative)?;
     for name in &found.untested {
         ui::err(&format!("{name}: undefined or infinite for a seed, not tested\n"));
     }
     if args.json {
-        return ui::json(&found);
+        return ui::json(&SeedReport { found: &found, models: &models });
     }
     print(&[seed_tests_table(&found.tests, Form::Terminal)], Form::Terminal)?;
     Ok(ui::out(&format!("\n{}\n", paint::dim(&found.note)))?)
+}
+
+/// The seed comparison, and how each file was read, pair after pair.
+#[derive(Serialize)]
+struct SeedReport<'a> {
+    #[serde(flatten)]
+    found: &'a SeedComparison,
+    models: &'a [ModelReading],
+}
+
+/// The only model of a file.
+fn one_model(
+    args: &Args,
+    file: &PathBuf,
+    options: &ScoreOptions,
+    table: &VoteTable,
+) -> anyhow::Result<Evaluated> {
+    let files = std::slice::from_ref(file);
+    let mut models = args.evaluation.evaluate(table, files, options, false)?;
+    match (models.pop(), models.is_empty()) {
+        (Some(model), true) => Ok(model),
+        _ => anyhow::bail!("{} holds several models: give one per seed", file.display()),
+    }
 }

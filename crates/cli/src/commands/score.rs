@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use dissensus::measure::{Note, Settings};
 use dissensus::tables::scores_table;
-use dissensus::{LoadContext, Scores, Silent, on_different_items, trained_on};
+use dissensus::{Evaluated, LoadContext, ModelReading, Scores, Silent, same_items, thousands, trained_on};
 use serde::Serialize;
 
 use super::predict::warn_trained;
@@ -13,11 +13,12 @@ use crate::ui::{self, paint, progress::Terminal, table, text};
 
 /// Evaluate predictions against the votes.
 ///
-/// Predictions come from any model: .npy, .npz, CSV, JSON Lines, Parquet, safetensors, or
-/// ChaosNLI's layout with several models in one file. They are matched with the votes by id,
-/// or by position if they have no ids, which is then printed. Every number has a 95 % bootstrap
-/// interval over the items, and the best value of each column is bold. `dissensus metrics explain
-/// NAME` explains a metric.
+/// Predictions come from any model: .npy, .npz, CSV, JSON, JSON Lines, Parquet, safetensors, or
+/// ChaosNLI's layout with several models in one file. Items are matched with the votes by id and
+/// classes by name; what is assumed is printed, and what is in doubt is refused until an option
+/// says it. Every number has a 95 % bootstrap interval over the items, and the best value of each
+/// column is bold if all models predict the same items. `dissensus metrics explain NAME` explains a
+/// metric.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Files of predictions
@@ -54,11 +55,12 @@ struct Report<'a> {
     replicates: usize,
     seed: u64,
     notes: Vec<String>,
+    models: Vec<ModelReading>,
     scores: &'a [Scores],
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    let options = args.evaluation.options()?;
+    let options = args.evaluation.options(&args.predictions)?;
     let votes = args.evaluation.read_votes()?;
     let models = args.evaluation.evaluate(&votes, &args.predictions, &options, false)?;
     if let Some(run) = &args.run {
@@ -72,6 +74,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             let trained = model.items.iter().filter(is_trained).count();
             warn_trained(&format!("{}: ", model.name), trained, model.items.len());
         }
+    }
+    if !same_items(&models) {
+        let counts = models.iter().map(|m| format!("{} {}", m.name, thousands(m.items.len())));
+        let counts = counts.collect::<Vec<_>>().join(", ");
+        ui::note(&format!(
+            "the models do not predict the same items ({counts}), so no value is marked as the best; \
+             `dissensus compare` compares them on the items that all predict"
+        ));
     }
     let bar = Terminal::named("scoring");
     let mut scores = Vec::new();
@@ -94,18 +104,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             replicates: options.replicates,
             seed: options.seed,
             notes: models.iter().map(|model| model.note(votes.len())).collect(),
+            models: models.iter().map(Evaluated::reading).collect(),
             scores: &scores,
         });
     };
-    if on_different_items(&scores) {
-        let counts =
-            models.iter().map(|m| format!("{} {}", m.name, text::thousands(m.items.len())));
-        let counts = counts.collect::<Vec<_>>().join(", ");
-        ui::note(&format!(
-            "the models do not predict the same items ({counts}), so no value is marked as the best; \
-             `dissensus compare` compares them on the items that all predict"
-        ));
-    }
     table::print(&[scores_table(&scores, &options.chosen()?, form)], form)?;
     for (score, cell) in scores.iter().flat_map(|s| s.metrics.iter().map(move |cell| (s, cell))) {
         let Some(note) = cell.note else { continue };

@@ -9,7 +9,7 @@ use dissensus::embed::onnx::{LIBRARY_VARIABLE, RuntimeError};
 use dissensus::examine::ExamineError;
 use dissensus::inputs::InputError;
 use dissensus::io::{FileError, Problem, ReadError, ReadOption};
-use dissensus::predictions::AlignError;
+use dissensus::predictions::{AlignError, PredictionError};
 use dissensus::store::{Remedy, StoreError};
 use dissensus::studies::StudyError;
 use dissensus::train::{ConfigError, Place};
@@ -21,7 +21,8 @@ pub(crate) fn hint_of(causes: &[&(dyn Error + 'static)]) -> Option<String> {
     causes.iter().find_map(|cause| {
         let of = Cause(*cause);
         of.hint(|error: &ReadError| read_hint(&error.problem))
-            .or_else(|| of.hint(|e: &AlignError| Some(flags(e.remedy(), e.options()))))
+            .or_else(|| of.hint(prediction_hint))
+            .or_else(|| of.hint(|e: &AlignError| Some(flags(&e.remedy(), e.options()))))
             .or_else(|| of.hint(store_hint))
             .or_else(|| of.hint(config_hint))
             .or_else(|| of.hint(|error| fetch_hint(error, study)))
@@ -86,6 +87,10 @@ fn library_hint(error: &dissensus::Error) -> Option<String> {
         E::OneStudy { .. } => "choose one with --study".to_owned(),
         _ => return None,
     })
+}
+
+fn prediction_hint(PredictionError { problem, .. }: &PredictionError) -> Option<String> {
+    problem.remedy().map(|text| flags(text, problem.options()))
 }
 
 fn score_hint(error: &ScoreError) -> Option<String> {

@@ -63,9 +63,24 @@ impl<'a> Numbers<'a> {
         self.array.shape.len()
     }
 
+    /// How many rows it has.
+    pub(super) fn rows(&self) -> usize {
+        self.array.shape.first().copied().unwrap_or(0)
+    }
+
+    /// Whether it is a list of texts or whole numbers.
+    pub(super) fn is_list(&self) -> bool {
+        self.axes() == 1 && !matches!(self.array.element, Element::Float(_))
+    }
+
+    /// Whether its values are texts.
+    pub(super) fn is_text(&self) -> bool {
+        matches!(self.array.element, Element::Text(_) | Element::Bytes(_))
+    }
+
     /// The ids that it lists.
     pub(super) fn ids(&self, file: &str) -> Result<Vec<String>, InputError> {
-        if self.axes() != 1 || matches!(self.array.element, Element::Float(_)) {
+        if !self.is_list() {
             let found = self.array.describe();
             return Err(InputError::BadIds { file: file.to_owned(), found });
         }

@@ -1,29 +1,10 @@
 //! Which column of a table plays which role: named by the user, or told by known names.
 
+use dissensus_core::id_name_rank;
 use dissensus_io::{ReadOption, Row};
 use serde_json::Value;
 
 use crate::error::{InputError, listed};
-
-/// Names of an id column, the surest first; compared without case, `_`, `-`, space and point.
-const IDS: [&str; 16] = [
-    "id",
-    "uid",
-    "item",
-    "itemid",
-    "task",
-    "taskid",
-    "example",
-    "exampleid",
-    "instance",
-    "instanceid",
-    "sample",
-    "sampleid",
-    "image",
-    "imageid",
-    "textid",
-    "index",
-];
 
 fn plain(name: &str) -> String {
     let kept = name.chars().filter(|c| !matches!(c, '_' | '-' | ' ' | '.'));
@@ -68,7 +49,10 @@ pub(super) fn id(
 ) -> Result<Option<usize>, InputError> {
     match said {
         Some(name) => named(file, columns, ReadOption::Id, name).map(Some),
-        None => Ok(known(columns, &IDS)),
+        None => {
+            let known = (0..columns.len()).filter(|&at| id_name_rank(&columns[at]).is_some());
+            Ok(known.min_by_key(|&at| id_name_rank(&columns[at])))
+        }
     }
 }
 

@@ -5,7 +5,7 @@
 //! that names it, and so is a column that is called a label: a table must not tell a model the
 //! answer because nobody looked.
 
-use dissensus_core::Ids;
+use dissensus_core::{IdCandidate, IdChoice, Ids, choose_ids, is_id_name};
 use dissensus_io::Example;
 use dissensus_io::ReadOption;
 use dissensus_io::shorten;
@@ -70,8 +70,41 @@ enum Where {
 struct Layout {
     id: Option<usize>,
     values: Where,
-    /// Columns that are not read although nobody said so.
-    left_out: Vec<String>,
+    /// What was assumed, and columns that are not read although nobody said so.
+    notes: Vec<String>,
+}
+
+/// The only one of these columns that has a different text in each row, and a note of it.
+fn text_ids(
+    file: &str,
+    table: &Table,
+    columns: Vec<usize>,
+    options: &ReadOptions,
+) -> Result<(Option<usize>, Option<String>), InputError> {
+    if options.by_position {
+        return Ok((None, None));
+    }
+    let texts = columns.into_iter().filter(|&c| columns::no_numbers(&table.sample, c));
+    let columns: Vec<usize> = texts.collect();
+    let cells = |&c: &usize| -> Vec<String> {
+        table.sample.iter().map(|row| cell_text(row.cell(c)).unwrap_or_default()).collect()
+    };
+    let values: Vec<Vec<String>> = columns.iter().map(cells).collect();
+    let mut lists = Vec::new();
+    for (&column, values) in columns.iter().zip(&values) {
+        lists.push(IdCandidate { name: &table.columns[column], values, texts: true });
+    }
+    match choose_ids(&lists, table.sample.len()) {
+        IdChoice::None => Ok((None, None)),
+        IdChoice::Known(at) => Ok((Some(columns[at]), None)),
+        IdChoice::Assumed(at) => {
+            Ok((Some(columns[at]), Some(format!("ids are taken from {:?}", lists[at].name))))
+        }
+        IdChoice::Unclear(places) => {
+            let names: Vec<&str> = places.iter().map(|&at| lists[at].name).collect();
+            Err(InputError::UnclearIds { file: file.to_owned(), found: listed(&names) })
+        }
+    }
 }
 
 fn layout(file: &str, table: &Table, options: &ReadOptions) -> Result<Layout, InputError> {
@@ -82,13 +115,22 @@ fn layout(file: &str, table: &Table, options: &ReadOptions) -> Result<Layout, In
             let (file, format) = (file.to_owned(), "a column of lists");
             return Err(InputError::Inapplicable { file, format, option: ReadOption::Skip });
         }
-        let others = (0..names.len()).filter(|&c| c != column && Some(c) != id);
-        let left_out = others.map(|c| names[c].clone()).collect();
-        return Ok(Layout { id, values: Where::List(column), left_out });
+        let others = |id| (0..names.len()).filter(move |&c| c != column && Some(c) != id);
+        let (id, note) = match id {
+            Some(id) => (Some(id), None),
+            None => text_ids(file, table, others(None).collect(), options)?,
+        };
+        let left_out: Vec<String> = others(id).map(|c| names[c].clone()).collect();
+        let left_out =
+            (!left_out.is_empty()).then(|| format!("columns left out: {}", listed(&left_out)));
+        let notes = note.into_iter().chain(left_out).collect();
+        return Ok(Layout { id, values: Where::List(column), notes });
     }
     let skipped: Vec<usize> = (options.skip.iter())
         .map(|name| columns::named(file, names, ReadOption::Skip, name))
         .collect::<Result<_, _>>()?;
+    let skips = |c: &usize| skipped.contains(c) && !is_id_name(&names[*c]);
+    let id = id.filter(|c| options.id.is_some() || !skips(c));
     // pandas writes its index as a first column without a name.
     let first = names.first().filter(|name| {
         !skipped.contains(&0) && (name.is_empty() || columns::no_numbers(&table.sample, 0))
@@ -103,7 +145,7 @@ fn layout(file: &str, table: &Table, options: &ReadOptions) -> Result<Layout, In
         let seen = format!("no column of numbers; the columns are {}", listed(names));
         return Err(InputError::Unknown { file: file.to_owned(), seen });
     }
-    Ok(Layout { id, values: Where::Columns(values), left_out: Vec::new() })
+    Ok(Layout { id, values: Where::Columns(values), notes: Vec::new() })
 }
 
 fn read(origin: &Origin, opened: Opened, options: &ReadOptions) -> Result<Inputs, InputError> {
@@ -111,7 +153,7 @@ fn read(origin: &Origin, opened: Opened, options: &ReadOptions) -> Result<Inputs
         return Err(misplaced(origin, &opened));
     };
     let file = origin.name.as_str();
-    let Layout { id, values: wanted, left_out } = layout(file, &table, options)?;
+    let Layout { id, values: wanted, notes } = layout(file, &table, options)?;
     let names = table.columns.clone();
     let limit = options.limits.cells;
     let (mut ids, mut rows, mut values, mut width) = (Vec::new(), Vec::new(), Vec::new(), 0);
@@ -142,9 +184,7 @@ fn read(origin: &Origin, opened: Opened, options: &ReadOptions) -> Result<Inputs
     check_ids(file, ids.iter().map(String::as_str), |at| format!("row {}", rows[at]))?;
     let ids = id.is_some().then(|| ids.iter().collect::<Ids>());
     let kind = Kind::Features(Features::new(file, width, values)?);
-    let note = |left: Vec<String>| format!("columns left out: {}", listed(&left));
-    let notes = Some(left_out).filter(|left| !left.is_empty()).map(note);
-    Ok(Inputs::new(file, ids, kind)?.noting(notes.into_iter().collect()))
+    Ok(Inputs::new(file, ids, kind)?.noting(notes))
 }
 
 /// One row, and how it is named in messages.

@@ -35,6 +35,9 @@ const FILES: [&str; 9] = [
     "picture",
 ];
 
+/// Names of columns that describe a file, whose id is its name without the ending.
+const FILE_NAMES: [&str; 5] = ["name", "itemname", "imagename", "filename", "key"];
+
 fn detect(table: &Table, options: &ReadOptions) -> bool {
     if options.file.is_some() {
         return true;
@@ -70,8 +73,9 @@ fn read(origin: &Origin, opened: Opened, options: &ReadOptions) -> Result<Inputs
         return Err(InputError::Unknown { file: file.to_owned(), seen });
     };
     let id_column = columns::id(file, &names, options.id.as_deref())?;
-    // A column `image` that holds the files is not the id, unless the user says so.
-    let id_column = id_column.filter(|&id| id != file_column || options.id.is_some());
+    // The column of the files, or another name of theirs, is not the id, unless the user says so.
+    let of_file = |id: usize| id == file_column || columns::is_one_of(&names[id], &FILE_NAMES);
+    let id_column = id_column.filter(|&id| options.id.is_some() || !of_file(id));
     let (mut list, mut rows) = (Vec::new(), Vec::new());
     for row in table.rows(&options.limits) {
         let row = row?;

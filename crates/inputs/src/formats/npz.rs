@@ -5,7 +5,7 @@ use dissensus_io::ReadOption;
 use dissensus_io::{Archive, Source};
 
 use super::array::Numbers;
-use super::choice::{IDS, choose};
+use super::choice::{self, choose};
 use super::{Format, Opened, Origin, misplaced};
 use crate::error::InputError;
 use crate::inputs::Inputs;
@@ -21,7 +21,7 @@ pub(super) const FORMAT: Format = Format {
         ),
         Example::arrays("images.npz", &[("images", "uint8 (2, 8, 8, 3)"), ("ids", "[7, 9]")]),
     ],
-    options: &[ReadOption::Key, ReadOption::Layout],
+    options: &[ReadOption::Id, ReadOption::Key, ReadOption::Layout],
     detect: |opened, _| matches!(opened, Opened::Source(Source::Archive(_))),
     read,
 };
@@ -42,14 +42,15 @@ fn read(origin: &Origin, opened: Opened, options: &ReadOptions) -> Result<Inputs
         Ok(Numbers::parse(file, &bytes).ok().map(|array| array.axes()))
     };
     let chosen = choose(file, &names, options.key.as_deref(), |name| axes(&mut archive, name))?;
-    let ids = match IDS.iter().find(|known| names.iter().any(|name| name == *known)) {
-        Some(name) if *name != chosen => {
-            Some(Numbers::parse(file, &archive.read(&member(name))?)?.ids(file)?)
-        }
-        _ => None,
-    };
+    let mut lists = Vec::new();
+    for name in names.iter().filter(|name| **name != chosen) {
+        let bytes = archive.read(&member(name))?;
+        lists.extend(choice::list(file, name, Numbers::parse(file, &bytes), options)?);
+    }
     let bytes = archive.read(&member(&chosen))?;
-    Numbers::parse(file, &bytes)?.into_inputs(file, ids, options)
+    let array = Numbers::parse(file, &bytes)?;
+    let (ids, note) = choice::ids(file, &names, lists, array.rows(), options)?;
+    Ok(array.into_inputs(file, ids, options)?.noting(note.into_iter().collect()))
 }
 
 #[cfg(test)]
@@ -104,6 +105,38 @@ mod tests {
         assert!(error.contains("expected an array \"c\"; the arrays in it are a, b"), "{error}");
         let nothing = npz(&[("y", "|u1", &[2], &[0; 2])]);
         assert!(matches!(read(&nothing, None), Err(InputError::NoArray { .. })));
+    }
+
+    #[test]
+    fn what_looks_like_ids_is_used_or_refused() {
+        let array = ("x", "|u1", &[2usize, 2][..], &[0u8; 4][..]);
+        let texts = |name| (name, "|S1", &[2usize][..], &b"ab"[..]);
+        for name in ["uid", "names", "image_ids"] {
+            let found = read(&npz(&[array, texts(name)]), None).unwrap();
+            assert!(found.ids().unwrap().iter().eq(["a", "b"]) && found.notes().is_empty());
+        }
+        let found = read(&npz(&[array, texts("stimuli")]), None).unwrap();
+        assert!(found.ids().unwrap().iter().eq(["a", "b"]));
+        assert_eq!(found.notes(), ["ids are taken from \"stimuli\""]);
+        let both = npz(&[array, texts("stimuli"), texts("trials")]);
+        let error = read(&both, None).unwrap_err().to_string();
+        assert!(error.contains("the ids could be in stimuli, trials"), "{error}");
+        let numbers = npz(&[array, ("order", "|u1", &[2], &[1, 0])]);
+        assert!(matches!(read(&numbers, None), Err(InputError::UnclearIds { .. })));
+        let labels = npz(&[array, ("labels", "|u1", &[2], &[1, 0])]);
+        assert_eq!(read(&labels, None).unwrap().ids(), None);
+        let with = |bytes: Vec<u8>, id: Option<&str>, by_position| {
+            let id = id.map(str::to_owned);
+            read_bytes("x.npz", bytes, &ReadOptions { id, by_position, ..ReadOptions::default() })
+        };
+        let named = with(both.clone(), Some("trials"), false).unwrap();
+        assert!(named.ids().is_some() && named.notes().is_empty());
+        assert_eq!(with(both.clone(), None, true).unwrap().ids(), None);
+        assert!(matches!(
+            with(both.clone(), Some("u"), false),
+            Err(InputError::NoSuchColumn { .. })
+        ));
+        assert!(matches!(with(both, Some("u"), true), Err(InputError::Inapplicable { .. })));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use dissensus_io::{Source, cell_text};
 use serde_json::Value;
 
 use super::array::Numbers;
-use super::choice::{IDS, choose};
+use super::choice::{self, choose};
 use super::{Format, Opened, Origin, misplaced};
 use crate::error::InputError;
 use crate::inputs::Inputs;
@@ -21,7 +21,7 @@ pub(super) const FORMAT: Format = Format {
         "features.safetensors",
         &[("features", "[[0.5, 1.25], [0.0, 2.5]]"), ("ids", "[\"a\", \"b\"]")],
     )],
-    options: &[ReadOption::Key, ReadOption::Layout],
+    options: &[ReadOption::Id, ReadOption::Key, ReadOption::Layout],
     detect: |opened, _| matches!(opened, Opened::Source(Source::Tensors(_))),
     read,
 };
@@ -36,15 +36,19 @@ fn read(origin: &Origin, opened: Opened, options: &ReadOptions) -> Result<Inputs
     let names = tensors.names();
     let axes = |name: &str| Ok(Some(tensors.shape(name).map_err(fail)?.len()));
     let chosen = choose(file, &names, options.key.as_deref(), axes)?;
-    let known = IDS.iter().find(|known| names.iter().any(|name| name == *known));
-    let ids = match (tensors.metadata("ids"), known) {
-        (Some(text), _) => Some(json_ids(file, text)?),
-        (None, Some(name)) if *name != chosen => {
-            Some(Numbers::of(file, tensors.array(name))?.ids(file)?)
+    let mut lists = Vec::new();
+    for name in names.iter().filter(|name| **name != chosen) {
+        let array = Numbers::of(file, tensors.array(name));
+        lists.extend(choice::list(file, name, array, options)?);
+    }
+    let array = Numbers::of(file, tensors.array(&chosen))?;
+    let (ids, note) = match (tensors.metadata("ids"), options) {
+        (Some(text), ReadOptions { id: None, by_position: false, .. }) => {
+            (Some(json_ids(file, text)?), None)
         }
-        _ => None,
+        _ => choice::ids(file, &names, lists, array.rows(), options)?,
     };
-    Numbers::of(file, tensors.array(&chosen))?.into_inputs(file, ids, options)
+    Ok(array.into_inputs(file, ids, options)?.noting(note.into_iter().collect()))
 }
 
 fn json_ids(file: &str, text: &str) -> Result<Vec<String>, InputError> {

@@ -1,33 +1,39 @@
 //! numpy: `.npy` (items × classes), `.npz` with `logits` or `probabilities` (or one matrix of any
-//! name) and optionally `items` and `classes`.
+//! name) and optionally `ids` and `classes`.
 
-use dissensus_io::Example;
-use dissensus_io::{Archive, Source, npy};
-use dissensus_io::{Problem, ReadError};
+use dissensus_io::{Archive, Example, ReadOption, Source, npy};
 
-use super::{Format, RawPredictions, check_ids, kind_of, matrix};
-use crate::read::ReadOptions;
+use super::members::{Content, Member, of_list, pick};
+use super::{Format, RawPredictions, kind_of, matrix};
+use crate::error::{PredictionError, PredictionProblem};
+use crate::note::Note;
+use crate::options::ReadOptions;
 
 pub(super) const NPY: Format = Format {
     name: "npy",
     layout: ".npy, items × classes; no ids: matched by position",
+    names: "one matrix, items × classes; it has no ids and no class names",
     examples: &[Example::arrays("logits.npy", &[("array", "[[1.5, -0.5], [0.25, 2.0]]")])],
-    detect: |source, _| matches!(source, Source::Npy(_)),
+    options: &[],
+    detect: |source| matches!(source, Source::Npy(_)),
     read: read_npy,
 };
 
 pub(super) const NPZ: Format = Format {
     name: "npz",
-    layout: ".npz with `logits` or `probabilities`, and optionally `items` and `classes`",
+    layout: ".npz with `logits` or `probabilities`, and optionally `ids` and `classes`",
+    names: "`logits`, `probabilities`, `probs` or another matrix (several matrices of other names are \
+            several models); `ids`, `items`, `uid` or another list of different texts; `classes`",
     examples: &[Example::arrays(
         "model.npz",
         &[
             ("logits", "[[1.5, -0.5], [0.25, 2.0]]"),
-            ("items", "[\"a\", \"b\"]"),
+            ("ids", "[\"a\", \"b\"]"),
             ("classes", "[\"no\", \"yes\"]"),
         ],
     )],
-    detect: |source, _| matches!(source, Source::Archive(_)),
+    options: &[ReadOption::Id, ReadOption::Key],
+    detect: |source| matches!(source, Source::Archive(_)),
     read: read_npz,
 };
 
@@ -35,73 +41,86 @@ fn npy_matrix(
     file: &str,
     bytes: &[u8],
     options: &ReadOptions,
-) -> Result<(Vec<f64>, usize), ReadError> {
+) -> Result<(Vec<f64>, usize), PredictionError> {
     let read = npy::parse(bytes).and_then(|array| matrix(&array, options));
-    read.map_err(|problem| ReadError::new(file, problem))
+    read.map_err(|problem| PredictionError::new(file, problem))
 }
 
 fn read_npy(
     file: &str,
     source: Source,
     options: &ReadOptions,
-) -> Result<Vec<RawPredictions>, ReadError> {
+) -> Result<Vec<RawPredictions>, PredictionError> {
     let Source::Npy(bytes) = source else {
         return Ok(Vec::new());
     };
+    let array = npy::parse(&bytes).map_err(|problem| PredictionError::new(file, problem))?;
+    let content = match array.is_integer() {
+        true => Content::WholeNumbers,
+        false if matches!(array.element, npy::Element::Float(_)) => Content::Numbers,
+        false => Content::Texts,
+    };
+    if matches!(array.shape[..], [_] | [_, 1]) || content == Content::Texts {
+        return Err(PredictionError::new(file, of_list("the array", content)));
+    }
     let (values, width) = npy_matrix(file, &bytes, options)?;
-    Ok(vec![RawPredictions { name: None, ids: None, classes: None, values, width, kind: None }])
+    Ok(vec![RawPredictions { values, width, ..RawPredictions::default() }])
 }
+
+const END: &str = ".npy";
 
 fn read_npz(
     file: &str,
     source: Source,
     options: &ReadOptions,
-) -> Result<Vec<RawPredictions>, ReadError> {
+) -> Result<Vec<RawPredictions>, PredictionError> {
     let Source::Archive(mut archive) = source else {
         return Ok(Vec::new());
     };
-    const KNOWN: [&str; 5] =
-        ["logits.npy", "probabilities.npy", "probs.npy", "predictions.npy", "values.npy"];
-    let names: Vec<String> = archive.names().collect();
-    let known = KNOWN.iter().find(|known| names.iter().any(|name| name == *known));
-    let ids = texts(file, &mut archive, &["items.npy", "ids.npy", "uids.npy"])?;
-    let classes = texts(file, &mut archive, &["classes.npy"])?;
-    if let Some(known) = known {
-        let (values, width) = npy_matrix(file, &archive.read(known)?, options)?;
-        check_ids(file, ids.as_ref(), values.len().checked_div(width).unwrap_or(0))?;
-        let kind = kind_of(known);
-        return Ok(vec![RawPredictions { name: None, ids, classes, values, width, kind }]);
+    let (members, unread) = members(file, &mut archive)?;
+    if members.is_empty() {
+        let names: Vec<String> = archive.names().take(5).collect();
+        let seen = format!("an archive without numpy arrays ({}, …)", names.join(", "));
+        return Err(PredictionError::new(file, PredictionProblem::Unknown { seen }));
     }
-    // Several models in one archive: every matrix is one, by its name.
+    let picked = pick(file, &members, options)?;
     let mut found = Vec::new();
-    for name in names.iter().filter(|name| name.ends_with(".npy")) {
-        let bytes = archive.read(name)?;
-        if npy::parse(&bytes).is_ok_and(|array| array.shape.len() == 2) {
-            let (values, width) = npy_matrix(file, &bytes, options)?;
-            check_ids(file, ids.as_ref(), values.len().checked_div(width).unwrap_or(0))?;
-            let name = name.strip_suffix(".npy").map(str::to_owned);
-            let (ids, classes) = (ids.clone(), classes.clone());
-            found.push(RawPredictions { name, ids, classes, values, width, kind: None });
-        }
+    for name in &picked.values {
+        let bytes = archive.read(&format!("{name}{END}"))?;
+        let (values, width) = npy_matrix(file, &bytes, options)?;
+        let mut notes = picked.notes.clone();
+        notes.extend((!unread.is_empty()).then(|| Note::LeftOut { names: unread.clone() }));
+        found.push(RawPredictions {
+            name: picked.models.then(|| name.clone()),
+            ids: picked.ids.clone(),
+            classes: picked.classes.clone(),
+            values,
+            width,
+            kind: kind_of(name),
+            rows: Vec::new(),
+            notes,
+        });
     }
-    match found.is_empty() {
-        false => Ok(found),
-        true => {
-            let seen = "an archive without a matrix".to_owned();
-            Err(ReadError::new(file, Problem::UnknownFormat { seen }))
-        }
-    }
+    Ok(found)
 }
 
-fn texts(
+/// The arrays of an archive, and the names of those that cannot be read. An array of a name that
+/// ids or classes go by must be readable.
+fn members(
     file: &str,
     archive: &mut Archive,
-    names: &[&str],
-) -> Result<Option<Vec<String>>, ReadError> {
-    let Some(name) = names.iter().find(|name| archive.names().any(|n| n == **name)) else {
-        return Ok(None);
-    };
-    let bytes = archive.read(name)?;
-    let texts = npy::parse(&bytes).and_then(|array| array.texts());
-    texts.map(Some).map_err(|problem| ReadError::new(file, problem).column(name.to_string()))
+) -> Result<(Vec<Member>, Vec<String>), PredictionError> {
+    let (mut members, mut unread) = (Vec::new(), Vec::new());
+    let names: Vec<String> = archive.names().collect();
+    for name in names.iter().filter_map(|name| name.strip_suffix(END)) {
+        let bytes = archive.read(&format!("{name}{END}"))?;
+        match npy::parse(&bytes).and_then(|array| Member::of(name, &array)) {
+            Ok(member) => members.push(member),
+            Err(problem) if dissensus_core::id_name_rank(name).is_some() || name == "classes" => {
+                return Err(PredictionError::new(file, problem).column(name));
+            }
+            Err(_) => unread.push(name.to_owned()),
+        }
+    }
+    Ok((members, unread))
 }

@@ -1,16 +1,21 @@
 //! safetensors: a matrix named `logits`, `probabilities` (or the only matrix there is); `ids` and
-//! `classes` as JSON lists in its metadata.
+//! `classes` as JSON lists in its metadata, or `ids` as a tensor of whole numbers.
 
 use dissensus_io::Example;
 use dissensus_io::tensors::Tensors;
-use dissensus_io::{Problem, ReadError, Source};
+use dissensus_io::{Problem, ReadOption, Source};
 
-use super::{Format, RawPredictions, check_ids, kind_of, matrix};
-use crate::read::ReadOptions;
+use super::members::{Content, Member, pick};
+use super::{Format, RawPredictions, kind_of, matrix};
+use crate::error::PredictionError;
+use crate::options::ReadOptions;
 
 pub(super) const FORMAT: Format = Format {
     name: "safetensors",
     layout: ".safetensors with a matrix `logits` or `probabilities`; `ids` and `classes` as JSON metadata",
+    names: "`logits`, `probabilities`, `probs` or another matrix (several matrices of other names are \
+            several models); `ids` and `classes` are JSON lists in the metadata, and whole-number ids \
+            may be a tensor",
     examples: &[Example::arrays(
         "model.safetensors",
         &[
@@ -19,48 +24,51 @@ pub(super) const FORMAT: Format = Format {
             ("classes", "[\"no\", \"yes\"]"),
         ],
     )],
-    detect: |source, _| matches!(source, Source::Tensors(_)),
+    options: &[ReadOption::Id, ReadOption::Key],
+    detect: |source| matches!(source, Source::Tensors(_)),
     read,
 };
-
-const KNOWN: [&str; 4] = ["logits", "probabilities", "probs", "predictions"];
 
 fn read(
     file: &str,
     source: Source,
     options: &ReadOptions,
-) -> Result<Vec<RawPredictions>, ReadError> {
+) -> Result<Vec<RawPredictions>, PredictionError> {
     let Source::Tensors(bytes) = source else {
         return Ok(Vec::new());
     };
-    let fail = |problem: Problem| ReadError::new(file, problem);
+    let fail = |problem: Problem| PredictionError::new(file, problem);
     let tensors = Tensors::parse(&bytes).map_err(fail)?;
-    let list = |key: &str| -> Result<Option<Vec<String>>, ReadError> {
-        let list = tensors.metadata(key).map(serde_json::from_str).transpose();
-        list.map_err(|error| fail(Problem::Array(format!("metadata {key}: {error}"))))
-    };
-    let (ids, classes) = (list("ids")?, list("classes")?);
-    let names = tensors.names();
-    let chosen = match KNOWN.iter().find(|known| names.iter().any(|name| name == *known)) {
-        Some(known) => vec![known.to_string()],
-        // Several models in one file: every matrix is one, by its name.
-        None => {
-            let is_matrix = |name: &String| tensors.shape(name).is_ok_and(|axes| axes.len() == 2);
-            names.into_iter().filter(is_matrix).collect()
-        }
-    };
-    if chosen.is_empty() {
-        return Err(fail(Problem::Array("there is no matrix in it".to_owned())));
+    let mut members = Vec::new();
+    for name in tensors.names() {
+        let array = tensors.array(&name).map_err(|problem| fail(problem).column(name.clone()))?;
+        members.push(Member::of(&name, &array).map_err(fail)?);
     }
-    let found = |name: String| {
-        let array = tensors.array(&name);
+    for key in ["ids", "classes"] {
+        if let Some(text) = tensors.metadata(key) {
+            let texts: Vec<String> = serde_json::from_str(text)
+                .map_err(|error| fail(Problem::Array(format!("metadata {key}: {error}"))))?;
+            members.retain(|member| member.name != key);
+            let shape = vec![texts.len()];
+            members.push(Member { name: key.to_owned(), shape, content: Content::Texts, texts });
+        }
+    }
+    let picked = pick(file, &members, options)?;
+    let found = |name: &String| {
+        let array = tensors.array(name);
         let (values, width) = array.and_then(|array| matrix(&array, options)).map_err(fail)?;
-        check_ids(file, ids.as_ref(), values.len().checked_div(width).unwrap_or(0))?;
-        let (ids, classes, kind) = (ids.clone(), classes.clone(), kind_of(&name));
-        let name = (!KNOWN.contains(&name.as_str())).then_some(name);
-        Ok(RawPredictions { name, ids, classes, values, width, kind })
+        Ok(RawPredictions {
+            name: picked.models.then(|| name.clone()),
+            ids: picked.ids.clone(),
+            classes: picked.classes.clone(),
+            values,
+            width,
+            kind: kind_of(name),
+            rows: Vec::new(),
+            notes: picked.notes.clone(),
+        })
     };
-    chosen.into_iter().map(found).collect()
+    picked.values.iter().map(found).collect()
 }
 
 #[cfg(test)]
@@ -85,6 +93,6 @@ mod tests {
         assert_eq!(models[0].ids.as_ref().unwrap(), &["a", "b"]);
         let cut = bytes[..bytes.len() - 3].to_vec();
         let error = read_bytes("x", cut, &ReadOptions::default()).unwrap_err();
-        assert_eq!(error.problem.code(), "array");
+        assert!(error.to_string().contains("not a readable array"), "{error}");
     }
 }

@@ -171,8 +171,11 @@ pub struct InputReading {
     pub key: Option<String>,
     /// The order of the axes of an array of images.
     pub layout: Option<Layout>,
-    /// The id column of a table.
+    /// The id column of a table, or the array of ids.
     pub id: Option<String>,
+    /// Rows are matched with the votes by position.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub by_position: bool,
     /// The height and width that image files are resized to.
     pub resize: Option<[usize; 2]>,
 }
@@ -369,15 +372,6 @@ impl Reading {
             let known = |text: &String| plain.contains(&text.as_str()) || class(text);
             text(value).ok().filter(known).ok_or(Refusal::Unexpected)
         })?;
-        reading.separator = reader.optional("data", "separator", |value| {
-            let mut letters = value.as_str().ok_or(Refusal::Unexpected)?.chars();
-            letters.next().filter(|_| letters.next().is_none()).ok_or(Refusal::Unexpected)
-        })?;
-        let mut columns = |name| reader.optional("data", name, |value| several(value, text));
-        reading.annotators = columns("annotators")?;
-        reading.counts = columns("counts")?;
-        reading.one_hot = columns("one_hot")?;
-        reading.ignore = columns("ignore")?;
         let values = choices("data.values").unwrap_or_default();
         reading.values = reader.optional("data", "values", |value| one_of(value, values))?;
         Ok(reading)
@@ -388,6 +382,7 @@ impl InputReading {
     fn read(reader: &mut Reader<'_>) -> Result<Self, ConfigError> {
         let key = reader.optional("data", "inputs_key", text)?;
         let id = reader.optional("data", "inputs_id", text)?;
+        let by_position = reader.optional("data", "inputs_by_position", flag)?.unwrap_or(false);
         let layouts = choices("data.inputs_layout").unwrap_or_default();
         let layout = reader.optional("data", "inputs_layout", |value| one_of(value, layouts))?;
         let layout = layout.and_then(|name| name.parse().ok());
@@ -399,6 +394,6 @@ impl InputReading {
                 Some(_) => Err(Refusal::Unexpected),
             }
         })?;
-        Ok(Self { key, layout, id, resize })
+        Ok(Self { key, layout, id, by_position, resize })
     }
 }

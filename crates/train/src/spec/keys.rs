@@ -125,7 +125,6 @@ const STOP: &str = "false, true, or a table with patience and minimum";
 const VOTES_PER_ITEM: &str = r#"a whole number of votes, at least 1, or "all"; or a list of them"#;
 const SEED: &str = r#""run" for each run's own seed, or a whole number, at least 0"#;
 const SEEDS: &str = "how many (at least 1), or a list of whole numbers, at least 0";
-const COLUMNS: &str = "a column or pattern such as \"rater_*\", or a list of them";
 const DEVICE: &str = r#""auto", "cpu", "cuda", or a GPU by its number, as in "cuda:1"; for one run at a time "cuda:exclusive""#;
 
 /// Every key, in the order of the template. A name stands more than once where its default depends
@@ -154,7 +153,8 @@ const FIXED: &[Key] = &[
     bare("data", "inputs", "the path of a file or folder with inputs"),
     bare("data", "inputs_key", "the name of an array or a column").with(INPUTS),
     bare("data", "inputs_layout", TEXT).with(INPUTS),
-    bare("data", "inputs_id", "the name of a column").with(INPUTS),
+    bare("data", "inputs_id", "the name of a column or an array").with(INPUTS),
+    bare("data", "inputs_by_position", YES_NO).with(INPUTS),
     bare("data", "inputs_resize", "a whole number of pixels, or [height, width]").with(INPUTS),
     bare("data", "encoder", "the name of an encoder, or the path of its file or folder"),
     key("data", "pair", r#""combined""#, TEXT).with("data.encoder"),

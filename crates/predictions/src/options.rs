@@ -1,0 +1,138 @@
+//! What the user says about a file of predictions; the rest is detected.
+
+use std::str::FromStr;
+
+use dissensus_io::{Delimiter, Limits, ReadOption, SourceOptions};
+use serde::{Deserialize, Serialize};
+
+/// What the numbers of a prediction are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Scores before the softmax.
+    Logits,
+    /// Shares that sum to 1.
+    Probabilities,
+}
+
+impl Kind {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Logits => "logits",
+            Self::Probabilities => "probabilities",
+        }
+    }
+}
+
+/// What is matched with the votes by position, because the user says so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ByPosition {
+    /// Rows with items; ids in the file do not count.
+    pub items: bool,
+    /// Columns with classes; names in the file do not count.
+    pub classes: bool,
+}
+
+/// Other names for classes: pairs of a name in the file and the name in the votes, written as
+/// `contradiction=c,neutral=n`.
+///
+/// ```
+/// use dissensus_predictions::ClassMap;
+///
+/// let map: ClassMap = "contradiction=c,neutral=n".parse()?;
+/// assert_eq!(map.pairs()[1], ("neutral".to_owned(), "n".to_owned()));
+/// assert!("contradiction".parse::<ClassMap>().is_err());
+/// assert!("a=c,b=c".parse::<ClassMap>().is_err());
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct ClassMap(Vec<(String, String)>);
+
+impl ClassMap {
+    /// A name in the file and the name in the votes, for each class that has two.
+    pub fn pairs(&self) -> &[(String, String)] {
+        &self.0
+    }
+}
+
+impl FromStr for ClassMap {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut pairs: Vec<(String, String)> = Vec::new();
+        for part in text.split(',') {
+            let names = part.split_once('=').map(|(from, to)| (from.trim(), to.trim()));
+            let Some((from, to)) = names.filter(|(from, to)| !from.is_empty() && !to.is_empty())
+            else {
+                return Err("expected FILE=VOTES pairs, as in contradiction=c,neutral=n".to_owned());
+            };
+            if let Some((other, _)) = pairs.iter().find(|(f, t)| f == from || t == to) {
+                return Err(format!(
+                    "{other:?} and {from:?} do not have a class of their own each"
+                ));
+            }
+            pairs.push((from.to_owned(), to.to_owned()));
+        }
+        Ok(Self(pairs))
+    }
+}
+
+impl TryFrom<String> for ClassMap {
+    type Error = String;
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<ClassMap> for String {
+    fn from(map: ClassMap) -> Self {
+        let pairs = map.0.iter().map(|(from, to)| format!("{from}={to}"));
+        pairs.collect::<Vec<_>>().join(",")
+    }
+}
+
+/// How to read a file of predictions and match it with votes. The default detects everything, and
+/// refuses what it cannot be certain of. An option that means nothing for the file is an error.
+///
+/// Every field but `limits` is a key of the same name, in a file or (with dashes) on a command
+/// line; there, `kind` is the flag `--logits` or `--probabilities`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ReadOptions {
+    /// Logits or probabilities.
+    pub kind: Option<Kind>,
+    /// Column or array of the item ids: a name, or `#2` for the second column of a table.
+    pub id: Option<String>,
+    /// Column of lists or array that holds the predictions.
+    pub key: Option<String>,
+    /// The votes' names of classes that the file calls otherwise.
+    pub class_map: Option<ClassMap>,
+    /// What is matched by position.
+    pub by_position: ByPosition,
+    /// The delimiter of a text table.
+    pub delimiter: Option<Delimiter>,
+    /// Whether a text table's first row is its header.
+    pub header: Option<bool>,
+    /// The largest things that are read.
+    #[serde(skip)]
+    pub limits: Limits,
+}
+
+impl ReadOptions {
+    pub(crate) fn source(&self) -> SourceOptions {
+        SourceOptions { delimiter: self.delimiter, header: self.header, limits: self.limits }
+    }
+
+    /// The options that are set and that not every format takes.
+    pub(crate) fn given(&self) -> Vec<ReadOption> {
+        let all = [
+            (ReadOption::Id, self.id.is_some()),
+            (ReadOption::Key, self.key.is_some()),
+            (ReadOption::Delimiter, self.delimiter.is_some()),
+            (ReadOption::Header, self.header.is_some()),
+        ];
+        all.into_iter().filter(|(_, set)| *set).map(|(option, _)| option).collect()
+    }
+}
