@@ -311,11 +311,6 @@ fn read_votes(
         missing: how.missing.clone(),
         separator: how.separator,
         multilabel: how.multilabel.as_deref().map_or(Ok(Default::default()), parsed)?,
-        separator: how.separator,
-        annotators: how.annotators.clone(),
-        counts: how.counts.clone(),
-        one_hot: how.one_hot.clone(),
-        ignore: how.ignore.clone(),
         values: how.values.map(parsed).transpose()?,
         keep: Keep::Votes,
         ..ReadOptions::default()

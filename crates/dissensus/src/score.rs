@@ -13,8 +13,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use std::sync::Arc;
-
 use dissensus_core::{Event, Progress, Silent, Unit, VoteTable};
 use dissensus_measure::slices::by_entropy;
 use dissensus_measure::{Judged, Metric, Note, Scorer, Value};

@@ -54,7 +54,6 @@ options! {
     Probabilities "probabilities" "That the numbers of predictions are probabilities.",
     ClassMap "class_map" "The votes' names of classes that predictions call otherwise.",
     ByPosition "by_position" "That rows or columns are matched with the votes by position.",
-    Header "header" "Whether the first row of a text table is its header.",
     Layout "layout" "Where the channels of an array of images stand.",
     File "file" "The column of file names in a table of images.",
     Skip "skip" "Columns that are no features.",

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use dissensus::measure::{Note, Settings};
 use dissensus::tables::scores_table;
-use dissensus::{Evaluated, LoadContext, ModelReading, Scores, Silent, same_items, thousands, trained_on};
+use dissensus::{
+    Evaluated, LoadContext, ModelReading, Scores, Silent, same_items, thousands, trained_on,
+};
 use serde::Serialize;
 
 use super::predict::warn_trained;
