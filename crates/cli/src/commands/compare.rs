@@ -7,7 +7,7 @@ use dissensus::stats::Alternative;
 use dissensus::tables::{differences_table, seed_tests_table};
 use dissensus::{
     Evaluated, ModelReading, ScoreError, ScoreOptions, SeedComparison, check_pair, compare_items,
-    compare_seeds, thousands,
+    compare_seeds,
 };
 use serde::Serialize;
 
@@ -68,8 +68,8 @@ fn items(args: &Args, options: &ScoreOptions, table: &VoteTable) -> anyhow::Resu
         ui::note(&format!(
             "{}: {} of its {} items are left out, because not all models predict them",
             model.model,
-            thousands(model.left_out),
-            thousands(model.items)
+            text::thousands(model.left_out),
+            text::thousands(model.items)
         ));
     }
     if args.json {

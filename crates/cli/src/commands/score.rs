@@ -4,9 +4,7 @@ use std::path::PathBuf;
 
 use dissensus::measure::{Note, Settings};
 use dissensus::tables::scores_table;
-use dissensus::{
-    Evaluated, LoadContext, ModelReading, Scores, Silent, same_items, thousands, trained_on,
-};
+use dissensus::{Evaluated, LoadContext, ModelReading, Scores, Silent, same_items, trained_on};
 use serde::Serialize;
 
 use super::predict::warn_trained;
@@ -78,7 +76,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         }
     }
     if !same_items(&models) {
-        let counts = models.iter().map(|m| format!("{} {}", m.name, thousands(m.items.len())));
+        let counts =
+            models.iter().map(|m| format!("{} {}", m.name, text::thousands(m.items.len())));
         let counts = counts.collect::<Vec<_>>().join(", ");
         ui::note(&format!(
             "the models do not predict the same items ({counts}), so no value is marked as the best; \
