@@ -21,8 +21,10 @@ refuses() { local code=$1 text=$2; shift 2; local got=0; "$@" > out.txt 2>&1 || 
 # The built-in data: the same bytes each time, and it inspects as itself.
 says "wrote first/votes.csv" "$program" demo --items 300 --out first
 says "wrote second/votes.csv" "$program" demo --items 300 --out second
-for file in votes.csv images.npy truth.npz; do cmp "first/$file" "second/$file" || fail "$file differs"; ok; done
+for file in votes.csv images.npz truth.npz; do cmp "first/$file" "second/$file" || fail "$file differs"; ok; done
 refuses 2 "exists already" "$program" demo --items 300 --out first
+# The same images without ids.
+python3 -c 'import zipfile; zipfile.ZipFile("first/images.npz").extract("images.npy", "first")'
 says "items       300" "$program" votes inspect first/votes.csv
 says "only probabilities" "$program" votes inspect first/truth.npz
 

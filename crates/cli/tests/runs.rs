@@ -133,7 +133,7 @@ fn every_kind() -> (Lab, ActiveRun, HashMap<&'static str, String>) {
     failed.fail("the loss is not a number in epoch 1: lower training.learning_rate").unwrap();
     let broken = lab.begin(&small(&task, 3));
     let broken_id = broken.id().clone();
-    std::fs::write(broken.dir().join("status.json"), "{").unwrap();
+    std::fs::write(broken.dir().join("spec.json"), "{").unwrap();
     drop(broken);
     let running = lab.begin(&small(&task, 4));
     let ids = [
@@ -203,7 +203,7 @@ fn lists_every_kind_of_run() {
     assert_eq!(finished["accuracy"], best["accuracy"]);
     assert_eq!(finished["size_bytes"], info.size_bytes());
     assert_eq!(json["broken"][0]["id"], ids["broken"].as_str());
-    assert!(json["broken"][0]["reason"].as_str().unwrap().contains("status.json is damaged"));
+    assert!(json["broken"][0]["reason"].as_str().unwrap().contains("spec.json is damaged"));
 }
 
 #[test]

@@ -229,7 +229,7 @@ fn what_is_wrong_is_refused() {
 fn a_study_of_ones_own() {
     let folder = lab();
     ends(0, &folder, &["demo", "--items", "60", "--out", "blends"]);
-    let asked = ["study", "new", "blends/votes.csv", "--inputs", "blends/images.npy"];
+    let asked = ["study", "new", "blends/votes.csv", "--inputs", "blends/images.npz"];
     let new = |code, more: &[&str]| ends(code, &folder, &[&asked[..], more].concat());
     snapshot("new", &new(0, &["--seeds", "2"]));
     let file = ["--seeds", "2", "--out", "my pictures.toml"];
@@ -267,7 +267,7 @@ fn data_that_a_stage_needs_are_asked_for_first() {
     assert!(said.contains("dissensus data fetch svhn"), "{said}");
     assert!(files(folder.path()).keys().all(|name| !name.contains("spec.json")), "a run was begun");
     // Foreign pictures of one's own, too.
-    let sets = "truth = {}\nood = { sets = [{ name = \"mine\", inputs = \"other/images.npy\" }], \
+    let sets = "truth = {}\nood = { sets = [{ name = \"mine\", inputs = \"other/images.npz\" }], \
                 scores = [\"energy\"] }";
     let study = STUDY.replace("truth = {}", sets)
         + "[[table]]\nname = \"foreign\"\n\
@@ -275,7 +275,7 @@ fn data_that_a_stage_needs_are_asked_for_first() {
     std::fs::write(folder.path().join("small.toml"), study).unwrap();
     let run = ["study", "run", "small.toml"];
     let said = show(&ends(2, &folder, &run));
-    assert!(said.contains("other/images.npy after training, and it does not exist"), "{said}");
+    assert!(said.contains("other/images.npz after training, and it does not exist"), "{said}");
     ends(0, &folder, &["demo", "--items", "20", "--seed", "5", "--out", "other"]);
     let ran = show(&ends(0, &folder, &run));
     assert!(ran.contains("mine energy AUROC"), "{ran}");
@@ -460,7 +460,7 @@ fn a_report_is_written() {
     ends(0, &folder, &["demo", "--items", "60", "--out", "blends"]);
     let own = STUDY.replace(
         "dataset = \"blends\"\nitems = 120",
-        "votes = \"blends/votes.csv\"\ninputs = \"blends/images.npy\"",
+        "votes = \"blends/votes.csv\"\ninputs = \"blends/images.npz\"",
     );
     let own = own.replace("[stages]\ntruth = {}\n", "").replace(", \"true_kl\"", "");
     std::fs::write(folder.path().join("own.toml"), own).unwrap();

@@ -39,7 +39,7 @@ pub(crate) struct Args {
     /// The folder of runs
     #[arg(long, value_name = "DIR", default_value = "dissensus-demo")]
     store: PathBuf,
-    /// Save votes.csv, images.npy and truth.npz into this folder, and do not train
+    /// Save votes.csv, images.npz and truth.npz into this folder, and do not train
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Replace existing files
