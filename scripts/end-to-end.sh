@@ -170,7 +170,7 @@ says "Which is better?" study run compare.toml --store whole
 says "all runs are done" study status compare.toml --store whole
 sed 's/^delivery = "sls"/&\nset = { "training.learning_rate" = 1e10 }/' compare.toml > diverges.toml
 refuses 1 "failed: drawn · all votes · seed 1: " study run diverges.toml --store diverges
-grep -q "^soft  [0-9.]* ± [0-9.]*  [0-9.]* ± [0-9.]*$" out.txt || fail "the other arm: $(cat out.txt)"; ok
+grep -q "^soft  *[0-9.]* ± [0-9.]*  [0-9.]* ± [0-9.]*$" out.txt || fail "the other arm: $(cat out.txt)"; ok
 
 # Its report; and that of two stores that have trained half of it each and were packed together.
 says "whole-report/index.html" "$program" report whole
