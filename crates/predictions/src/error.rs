@@ -80,7 +80,7 @@ impl From<ReadError> for PredictionError {
 /// A row that is no distribution.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BadRow {
-    /// Its row in the file, as in [`PredictionError::row`].
+    /// Its row in the file, as in the field `row` of the error.
     pub row: u64,
     /// Its item, where it is known.
     pub item: Option<String>,
