@@ -63,6 +63,20 @@ pub(crate) fn one_vote_each(table: &VoteTable) -> bool {
     table.annotators().len() > 1 && votes(table) >= ENOUGH && votes(table) == table.len() as u64
 }
 
+/// Whether annotators mostly vote on the same item again, as in a matrix of small numbers that was taken
+/// for items, annotators and labels.
+fn repeated(table: &VoteTable) -> bool {
+    let Ballots::Votes(votes) = table.ballots() else { return false };
+    let again = |item: usize| {
+        let mut people: Vec<u32> = votes.of(item).filter_map(|vote| vote.annotator).collect();
+        let all = people.len();
+        people.sort_unstable();
+        people.dedup();
+        all - people.len()
+    };
+    2 * (0..table.len()).map(again).sum::<usize>() > votes.len()
+}
+
 /// A label that is several others with a separator between, and the separator: every part of it
 /// must stand elsewhere too, alone or as a part.
 pub(crate) fn separator_of<'l>(
@@ -130,6 +144,16 @@ fn items(table: &VoteTable, guesses: &Guesses) -> Option<Problem> {
     let column = guesses.item.as_ref()?;
     let untold =
         guesses.nameless || matches!(column.to_lowercase().as_str(), "id" | "rowid" | "row_id");
+    if guesses.nameless && repeated(table) {
+        return Some(Problem::Doubt {
+            doubt: "the columns have no names, and most votes would be repeated by the same annotator on \
+                    the same item"
+                .to_owned(),
+            options: &[ReadOption::Values, ReadOption::Item, ReadOption::Annotator],
+            remedy: "for a matrix say `values = labels` (items × annotators) or `values = counts` (items × \
+                     classes); if it is as it was read, name the columns with `item` and `annotator`",
+        });
+    }
     let doubt = if guesses.nameless && people > items && people as u64 >= ENOUGH {
         format!(
             "the columns have no names, and {column:?} was taken for the item: {people} annotators \

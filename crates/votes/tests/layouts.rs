@@ -268,6 +268,28 @@ fn long_tables() {
         ),
         read("pairs without names", "7\t0\n7\t1\n8\t1\n", NONE, "long", "0 1", "7 1 1, 8 0 1"),
         refused(
+            "four columns without names",
+            "1 2 0 1\n2 2 1 0\n1 1 1 1\n",
+            NONE,
+            "four columns without names",
+            "`ignore = #4`",
+        ),
+        read(
+            "the same, the fourth left out",
+            "1 2 0 1\n2 2 1 0\n1 1 1 1\n",
+            "{\"ignore\": [\"#4\"]}",
+            "long",
+            "0 1",
+            "1 1 1, 2 0 1",
+        ),
+        refused(
+            "a matrix of three columns",
+            "1 2 0\n1 2 1\n1 2 2\n2 2 1\n1 2 0\n2 2 2\n1 1 2\n1 2 1\n",
+            NONE,
+            "repeated by the same annotator",
+            "`values = labels`",
+        ),
+        refused(
             "triples whose order is doubtful",
             ambiguous.clone(),
             NONE,

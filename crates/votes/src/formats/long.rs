@@ -172,6 +172,18 @@ fn layout(table: &Table, options: &ReadOptions) -> Result<Found, Problem> {
         None => Vec::new(),
     };
     if is_headerless(table) {
+        let said = [&options.item, &options.annotator, &options.label].iter().any(|o| o.is_some());
+        if !said && one_hot.is_empty() && table.columns.len() == ignored.len() + 4 {
+            return Err(Problem::Doubt {
+                doubt:
+                    "four columns without names: item, annotator, label and one that would be left \
+                        out, or a matrix"
+                        .to_owned(),
+                options: &[ReadOption::Ignore, ReadOption::Values],
+                remedy: "leave the fourth out with `ignore = #4`; for a matrix say `values = labels` \
+                         (items × annotators) or `values = counts` (items × classes)",
+            });
+        }
         by_position(table, &ignored, [&mut item, &mut annotator, &mut label]);
     }
     let class = table.column("class").filter(|_| table.column("label").is_some());
