@@ -127,8 +127,11 @@ fn ambiguous(page: &mut Page<'_>, summary: &Summary) {
         page.section("Where people disagree most");
     }
     for item in &summary.most_ambiguous {
-        let votes =
-            item.votes.map_or(String::new(), |n| format!(", {} votes", thousands(n as usize)));
+        let votes = match item.votes {
+            None => String::new(),
+            Some(1) => ", 1 vote".to_owned(),
+            Some(n) => format!(", {} votes", thousands(n as usize)),
+        };
         let relative = normalized_entropy(item.nats, summary.classes.len()).unwrap_or(0.0);
         let id = (page.style.bold)(&one_line(&item.item, 40));
         let entropy = (page.style.dim)(&format!("entropy {relative:.3}{votes}"));
