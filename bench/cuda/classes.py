@@ -1,4 +1,4 @@
-"""Where the time of a training step goes, per class of kernels, and what the card's rates allow.
+"""Where the time of a training step goes, per class of kernels, and what the GPU's rates allow.
 
     python bench/cuda/classes.py [--ours target/release/dissensus-bench-engine] [--precision bf16]
 

@@ -50,22 +50,34 @@ impl ReadError {
 
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.file)?;
-        if let Some(row) = self.row {
-            write!(f, ", row {row}")?;
-        }
-        if let Some(column) = &self.column {
-            write!(f, ", column {:?}", shorten(column))?;
-        }
-        if let Some(item) = &self.item {
-            write!(f, ", item {:?}", shorten(item))?;
-        }
+        write_place(f, &self.file, self.row, self.column.as_deref(), self.item.as_deref())?;
         write!(f, ": {}", self.problem)
     }
 }
 
 // The message says everything, the operating system's words included: there is no source to add.
 impl std::error::Error for ReadError {}
+
+/// Writes where in a file something is: `votes.csv, row 3, column "label", item "7"`.
+pub fn write_place(
+    out: &mut impl fmt::Write,
+    file: &str,
+    row: Option<u64>,
+    column: Option<&str>,
+    item: Option<&str>,
+) -> fmt::Result {
+    write!(out, "{file}")?;
+    if let Some(row) = row {
+        write!(out, ", row {row}")?;
+    }
+    if let Some(column) = column {
+        write!(out, ", column {:?}", shorten(column))?;
+    }
+    if let Some(item) = item {
+        write!(out, ", item {:?}", shorten(item))?;
+    }
+    Ok(())
+}
 
 /// The first part of a text, so that a message with a wild value in it stays readable.
 pub fn shorten(text: &str) -> String {

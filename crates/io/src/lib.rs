@@ -37,7 +37,7 @@ mod table;
 pub mod tensors;
 
 pub use archive::Archive;
-pub use error::{Problem, ReadError, shorten};
+pub use error::{Problem, ReadError, shorten, write_place};
 pub use example::{Content, Example};
 pub use files::{
     Durability, Existing, FileError, Out, TEMPORARY, remove_orphans, sync_folder, write_file,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use dissensus_io::{Problem, ReadError, ReadOption, shorten};
+use dissensus_io::{Problem, ReadError, ReadOption, shorten, write_place};
 use thiserror::Error;
 
 use crate::numbers::RowProblem;
@@ -47,16 +47,7 @@ impl PredictionError {
 
 impl fmt::Display for PredictionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.file)?;
-        if let Some(row) = self.row {
-            write!(f, ", row {row}")?;
-        }
-        if let Some(column) = &self.column {
-            write!(f, ", column {:?}", shorten(column))?;
-        }
-        if let Some(item) = &self.item {
-            write!(f, ", item {:?}", shorten(item))?;
-        }
+        write_place(f, &self.file, self.row, self.column.as_deref(), self.item.as_deref())?;
         write!(f, ": {}", self.problem)
     }
 }

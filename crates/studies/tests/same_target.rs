@@ -117,7 +117,7 @@ fn the_further_study_takes_real_votes_without_replacement() {
     }
 }
 
-/// Three real votes an item, and another data set to judge on; the loader is told both.
+/// Three real votes per item, and another data set to judge on; the loader is told both.
 #[test]
 fn the_sparse_study_is_judged_on_another_data_set() {
     let study = Study::builtin("same-target-cifar10n").unwrap();

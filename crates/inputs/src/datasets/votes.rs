@@ -159,7 +159,7 @@ mod tests {
         let counts = table.counts().unwrap();
         let rows: Vec<_> = (0..4).map(|item| counts.row(item, 2)).collect();
         assert_eq!(rows, [[1.0, 1.0], [1.0, 0.0], [2.0, 0.0], [0.0, 1.0]]);
-        // One vote a row, as if it had been one file.
+        // One vote per row, as if it had been one file.
         let whole = format!("{ONE}{}", TWO.split_once('\n').unwrap().1);
         assert_eq!(table.digest(), part("whole.csv", &whole).0.table.digest());
     }

@@ -4,7 +4,7 @@
 use dissensus_io::{Archive, Example, ReadOption, Source, npy};
 
 use super::members::{Content, Member, of_list, pick};
-use super::{Format, RawPredictions, kind_of, matrix};
+use super::{Format, RawPredictions, matrix};
 use crate::error::{PredictionError, PredictionProblem};
 use crate::note::Note;
 use crate::options::ReadOptions;
@@ -37,15 +37,6 @@ pub(super) const NPZ: Format = Format {
     read: read_npz,
 };
 
-fn npy_matrix(
-    file: &str,
-    bytes: &[u8],
-    options: &ReadOptions,
-) -> Result<(Vec<f64>, usize), PredictionError> {
-    let read = npy::parse(bytes).and_then(|array| matrix(&array, options));
-    read.map_err(|problem| PredictionError::new(file, problem))
-}
-
 fn read_npy(
     file: &str,
     source: Source,
@@ -54,7 +45,8 @@ fn read_npy(
     let Source::Npy(bytes) = source else {
         return Ok(Vec::new());
     };
-    let array = npy::parse(&bytes).map_err(|problem| PredictionError::new(file, problem))?;
+    let fail = |problem| PredictionError::new(file, problem);
+    let array = npy::parse(&bytes).map_err(fail)?;
     let content = match array.is_integer() {
         true => Content::WholeNumbers,
         false if matches!(array.element, npy::Element::Float(_)) => Content::Numbers,
@@ -63,7 +55,7 @@ fn read_npy(
     if matches!(array.shape[..], [_] | [_, 1]) || content == Content::Texts {
         return Err(PredictionError::new(file, of_list("the array", content)));
     }
-    let (values, width) = npy_matrix(file, &bytes, options)?;
+    let (values, width) = matrix(&array, options).map_err(fail)?;
     Ok(vec![RawPredictions { values, width, ..RawPredictions::default() }])
 }
 
@@ -83,23 +75,14 @@ fn read_npz(
         let seen = format!("an archive without numpy arrays ({}, …)", names.join(", "));
         return Err(PredictionError::new(file, PredictionProblem::Unknown { seen }));
     }
-    let picked = pick(file, &members, options)?;
+    let mut picked = pick(file, &members, options)?;
+    picked.notes.extend((!unread.is_empty()).then_some(Note::LeftOut { names: unread }));
     let mut found = Vec::new();
     for name in &picked.values {
         let bytes = archive.read(&format!("{name}{END}"))?;
-        let (values, width) = npy_matrix(file, &bytes, options)?;
-        let mut notes = picked.notes.clone();
-        notes.extend((!unread.is_empty()).then(|| Note::LeftOut { names: unread.clone() }));
-        found.push(RawPredictions {
-            name: picked.models.then(|| name.clone()),
-            ids: picked.ids.clone(),
-            classes: picked.classes.clone(),
-            values,
-            width,
-            kind: kind_of(name),
-            rows: Vec::new(),
-            notes,
-        });
+        let values = npy::parse(&bytes).and_then(|array| matrix(&array, options));
+        let values = values.map_err(|problem| PredictionError::new(file, problem))?;
+        found.push(picked.predictions(name, values));
     }
     Ok(found)
 }

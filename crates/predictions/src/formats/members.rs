@@ -8,7 +8,7 @@ use dissensus_core::{IdCandidate, IdChoice, choose_ids, id_name_rank};
 use dissensus_io::npy::{Array, Element};
 use dissensus_io::{Problem, ReadOption};
 
-use super::{is_metadata, plain, values_rank};
+use super::{RawPredictions, is_metadata, kind_of, plain, values_rank};
 use crate::error::{PredictionError, PredictionProblem};
 use crate::note::Note;
 use crate::options::ReadOptions;
@@ -67,6 +67,26 @@ pub(super) struct Picked {
     pub(super) ids: Option<Vec<String>>,
     pub(super) classes: Option<Vec<String>>,
     pub(super) notes: Vec<Note>,
+}
+
+impl Picked {
+    /// The predictions of one of the arrays.
+    pub(super) fn predictions(
+        &self,
+        name: &str,
+        (values, width): (Vec<f64>, usize),
+    ) -> RawPredictions {
+        RawPredictions {
+            name: self.models.then(|| name.to_owned()),
+            ids: self.ids.clone(),
+            classes: self.classes.clone(),
+            values,
+            width,
+            kind: kind_of(name),
+            rows: Vec::new(),
+            notes: self.notes.clone(),
+        }
+    }
 }
 
 /// Chooses among the arrays of a file.

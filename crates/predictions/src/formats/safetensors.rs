@@ -6,7 +6,7 @@ use dissensus_io::tensors::Tensors;
 use dissensus_io::{Problem, ReadOption, Source};
 
 use super::members::{Content, Member, pick};
-use super::{Format, RawPredictions, kind_of, matrix};
+use super::{Format, RawPredictions, matrix};
 use crate::error::PredictionError;
 use crate::options::ReadOptions;
 
@@ -56,17 +56,8 @@ fn read(
     let picked = pick(file, &members, options)?;
     let found = |name: &String| {
         let array = tensors.array(name);
-        let (values, width) = array.and_then(|array| matrix(&array, options)).map_err(fail)?;
-        Ok(RawPredictions {
-            name: picked.models.then(|| name.clone()),
-            ids: picked.ids.clone(),
-            classes: picked.classes.clone(),
-            values,
-            width,
-            kind: kind_of(name),
-            rows: Vec::new(),
-            notes: picked.notes.clone(),
-        })
+        let values = array.and_then(|array| matrix(&array, options)).map_err(fail)?;
+        Ok(picked.predictions(name, values))
     };
     picked.values.iter().map(found).collect()
 }
