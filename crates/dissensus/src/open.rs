@@ -112,8 +112,7 @@ fn of_studies(
     context: &LoadContext<'_>,
 ) -> Result<Option<Task>, Error> {
     for name in store.studies()? {
-        let Some(text) = store.study(&name)?.read(files::STUDY)? else { continue };
-        let text = String::from_utf8_lossy(&text);
+        let Ok(Some(text)) = store.study(&name)?.read_text(files::STUDY) else { continue };
         // One that cannot be read, or whose data are gone, may not be the one.
         let found =
             Study::parse_stored(&text, &name).ok().map(|study| of_study(&study, wanted, context));

@@ -7,7 +7,7 @@ use dissensus_report::figures::{self, Figure, Form};
 use dissensus_report::tables::{self, Table, Tally};
 use dissensus_report::{page, raster};
 use dissensus_store::Store;
-use dissensus_studies::{Plan, files};
+use dissensus_studies::{Plan, StudyError, files};
 
 use crate::{Error, environment};
 
@@ -23,6 +23,8 @@ pub struct WrittenReport {
     pub files: usize,
     /// Tables and figures that could not be made.
     pub problems: Vec<String>,
+    /// Whether the results are also in the store; not where nothing can be written there.
+    pub stored: bool,
     /// Runs that failed.
     pub failed: usize,
     /// Runs that are not finished.
@@ -46,8 +48,23 @@ pub fn report_tables(book: &Book) -> (Vec<Table>, Vec<String>) {
 /// Collects a study's results and writes the whole report: every table as Markdown, LaTeX and CSV,
 /// every figure as SVG, PNG and PDF with its data, the results, and one self-contained page.
 pub fn write_report(plan: &Plan<'_>, store: &Store, out: &Path) -> Result<WrittenReport, Error> {
-    let collected = plan.collect(store, &environment())?;
-    let book = plan.book(store)?;
+    let gathered = plan.gather(store)?;
+    let results = plan.result_files(&gathered, &environment())?;
+    let stored = match results.write(&store.study(&plan.study().name)?) {
+        Err(StudyError::Store(error)) if error.is_read_only() => false,
+        written => written.map(|()| true)?,
+    };
+    let (failed, missing) = (gathered.collected.failed.len(), gathered.collected.missing);
+    let unexamined = gathered.collected.unexamined.clone().into_iter().collect();
+    let mut folder = Folder { root: out, files: 0 };
+    for (name, bytes) in results.tables() {
+        folder.write(name, bytes)?;
+    }
+    folder.write(files::STUDY, results.study.as_bytes())?;
+    folder.write(files::ABOUT, format!("{:#}\n", results.about).as_bytes())?;
+    // The tables are large where there are many runs.
+    let about = results.about;
+    let book = plan.book_of(gathered, &about)?;
     let (prepared, mut problems) = report_tables(&book);
     let mut drawn: Vec<Figure> = Vec::new();
     for spec in &book.figures {
@@ -56,7 +73,6 @@ pub fn write_report(plan: &Plan<'_>, store: &Store, out: &Path) -> Result<Writte
             Err(error) => problems.push(error.to_string()),
         }
     }
-    let mut folder = Folder { root: out, files: 0 };
     for table in &prepared {
         let name = &table.name;
         folder.write(&format!("tables/{name}.md"), tables::markdown(table).as_bytes())?;
@@ -70,12 +86,6 @@ pub fn write_report(plan: &Plan<'_>, store: &Store, out: &Path) -> Result<Writte
         folder.write(&format!("figures/{name}.pdf"), &raster::pdf(&svg)?)?;
         folder.write(&format!("figures/{name}.csv"), figure.csv().as_bytes())?;
     }
-    let study = store.study(&plan.study().name)?;
-    for name in [files::RESULTS_CSV, files::RESULTS_PARQUET, files::STUDY, files::ABOUT] {
-        if let Some(bytes) = study.read(name)? {
-            folder.write(name, &bytes)?;
-        }
-    }
     let tally = Tally::of(&prepared);
     let html = page::render(&book, &prepared, &drawn, tally.as_ref())?;
     folder.write("index.html", html.as_bytes())?;
@@ -83,9 +93,10 @@ pub fn write_report(plan: &Plan<'_>, store: &Store, out: &Path) -> Result<Writte
         page: out.join("index.html"),
         files: folder.files,
         problems,
-        failed: collected.failed.len(),
-        missing: collected.missing,
-        unexamined: collected.unexamined.into_iter().collect(),
+        stored,
+        failed,
+        missing,
+        unexamined,
     })
 }
 

@@ -7,11 +7,12 @@ use dissensus_inputs::{Inputs, ReadOptions, WITH_IMAGES};
 use dissensus_io::FileError;
 use dissensus_store::{Store, Which};
 use dissensus_studies::{
-    Collected, Examined, Finals, Job, LoadError, Material, Plan, PlanOptions, StageContext,
+    Examined, Finals, Gathered, Job, LoadError, Material, Plan, PlanOptions, StageContext,
     StageProgress, Study, distinct, files,
 };
 use dissensus_train::spec::{Checkpoint, Data, Run};
 use dissensus_train::{EndedJob, JobOptions, OpenDevice, RunJob, run_jobs};
+use serde_json::Value;
 
 use crate::{Error, LoadContext, VERSION, environment, fetch_named, load_material, read_inputs};
 
@@ -40,11 +41,11 @@ pub fn stored_study(store: &Store, study: Option<&str>) -> Result<Study, Error> 
         (None, _) => return Err(Error::OneStudy { store: path(), known }),
     };
     let text = match known.contains(&name) {
-        true => store.study(&name)?.read(files::STUDY)?,
+        true => store.study(&name)?.read_text(files::STUDY)?,
         false => None,
     };
     let Some(text) = text else { return Err(Error::NoStudy { store: path(), name, known }) };
-    Ok(Study::parse_stored(&String::from_utf8_lossy(&text), &format!("the stored study {name}"))?)
+    Ok(Study::parse_stored(&text, &format!("the stored study {name}"))?)
 }
 
 /// A study with its data, which are downloaded first where the context says so.
@@ -189,7 +190,9 @@ pub struct StudyOutcome {
     /// The stages that need models.
     pub examined: Examined,
     /// The results, as they were written to the store.
-    pub collected: Collected,
+    pub results: Gathered,
+    /// What was written about them.
+    pub about: Value,
 }
 
 /// Runs everything in a study that is not done yet: training, stages that need models, collection
@@ -208,8 +211,10 @@ pub fn run_study(
     let context = StageContext::new(device.device(), !device.is_gpu(), &inputs);
     let mut stages = Stages { on_event: options.on_event };
     let examined = plan.examine(store, &context, &options.cancel, &mut stages)?;
-    let collected = plan.collect(store, &environment())?;
-    Ok(StudyOutcome { ended, examined, collected })
+    let results = plan.gather(store)?;
+    let files = plan.result_files(&results, &environment())?;
+    files.write(&store.study(&plan.study().name)?)?;
+    Ok(StudyOutcome { ended, examined, results, about: files.about })
 }
 
 /// Trains the search runs of a study, then the final runs with the selected settings.

@@ -1,6 +1,7 @@
 //! numpy's `.npz`: a zip archive of `.npy` arrays, not compressed, as `numpy.savez` writes it.
 
 use std::io::{self, Seek, Write};
+use std::mem::ManuallyDrop;
 
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
@@ -22,13 +23,14 @@ use zip::{CompressionMethod, ZipWriter};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct NpzWriter<W: Write + Seek> {
-    zip: ZipWriter<W>,
+    /// Never dropped unfinished: it would then write, and it panics where a write has failed before.
+    zip: ManuallyDrop<ZipWriter<W>>,
 }
 
 impl<W: Write + Seek> NpzWriter<W> {
     /// An archive without arrays.
     pub fn new(out: W) -> Self {
-        Self { zip: ZipWriter::new(out) }
+        Self { zip: ManuallyDrop::new(ZipWriter::new(out)) }
     }
 
     /// Begins the array of this name; its `.npy` is written to what is returned.
@@ -42,7 +44,49 @@ impl<W: Write + Seek> NpzWriter<W> {
 
     /// Ends the archive.
     pub fn finish(self) -> io::Result<()> {
-        self.zip.finish()?;
+        ManuallyDrop::into_inner(self.zip).finish()?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Takes so many bytes.
+    struct Full(io::Cursor<Vec<u8>>, usize);
+
+    impl Write for Full {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            match self.0.get_ref().len() + bytes.len() > self.1 {
+                true => Err(io::ErrorKind::StorageFull.into()),
+                false => self.0.write(bytes),
+            }
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Seek for Full {
+        fn seek(&mut self, to: io::SeekFrom) -> io::Result<u64> {
+            self.0.seek(to)
+        }
+    }
+
+    #[test]
+    fn a_full_disk_is_an_error_wherever_it_comes() {
+        let write = |room: usize| {
+            let mut npz =
+                NpzWriter::new(io::BufWriter::with_capacity(16, Full(io::Cursor::default(), room)));
+            crate::npy::write_array(npz.array("a")?, &[40], &[1.0f32; 40])?;
+            crate::npy::write_array(npz.array("b")?, &[40], &[2.0f32; 40])?;
+            npz.finish()
+        };
+        write(10_000).unwrap();
+        for room in 0..700 {
+            assert_eq!(write(room).unwrap_err().kind(), io::ErrorKind::StorageFull, "{room}");
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! How a run begins: made, taken up again, or found finished.
 
 use std::fs;
+use std::sync::atomic::Ordering;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -45,8 +46,12 @@ impl Store {
         // Runs are made and removed by one process at a time: a folder that is half made when
         // this lock is held was left by a process that is no more.
         let making = lock::wait(&self.layout.lock())?;
-        let mut left = files::names(&runs)?;
-        left.retain(|name| name.starts_with(NEW) || name.starts_with(REMOVED));
+        let mut left = Vec::new();
+        // Once is enough, and a list of all runs for each run takes long where there are many.
+        if !self.swept.swap(true, Ordering::Relaxed) {
+            left = files::names(&runs)?;
+            left.retain(|name| name.starts_with(NEW) || name.starts_with(REMOVED));
+        }
         for name in left.iter().filter(|name| name.starts_with(NEW)) {
             files::remove(&runs.join(name))?;
         }
@@ -74,6 +79,7 @@ impl Store {
     ) -> Result<ActiveRun, StoreError> {
         let layout = self.layout.run(&id);
         let new = RunLayout { folder: self.layout.runs().join(format!("{NEW}{id}")) };
+        files::remove(&new.folder)?;
         fs::create_dir(&new.folder).map_err(|e| StoreError::io("making", &new.folder, e))?;
         let Some(lock) = lock::take(&new.lock())? else {
             return Err(self.locked(&id));
@@ -81,7 +87,7 @@ impl Store {
         files::write_json(&new.spec(), spec, Durability::Power)?;
         let (created, about) = (files::now(), about.clone());
         let about = About { format: FORMAT, digest, created, about, continued: Vec::new() };
-        files::write_json(&new.about(), &about, Durability::Power)?;
+        files::write_sealed(&new.about(), &about, Durability::Power)?;
         let mut run = ActiveRun { id, layout: new, planned, epoch: 0, _lock: lock };
         run.write_status(State::Running, Durability::Power)?;
         fs::rename(&run.layout.folder, &layout.folder)
@@ -136,7 +142,7 @@ impl Store {
             written.continued.push(Continued { at: files::now(), about: about.clone() });
         }
         files::remove(&layout.result())?;
-        files::write_json(&layout.about(), &written, Durability::Power)?;
+        files::write_sealed(&layout.about(), &written, Durability::Power)?;
         let epoch = if anew { 0 } else { status.epoch };
         let run = ActiveRun { id, layout, planned, epoch, _lock: lock };
         run.write_status(State::Running, Durability::Power)?;

@@ -60,6 +60,12 @@ pub enum StoreError {
         /// What it has.
         found: String,
     },
+    /// A file that is gone, and its record is not.
+    #[error("{} is gone, though it was written", .path.display())]
+    Gone {
+        /// The file.
+        path: PathBuf,
+    },
     /// Something that is not a plain file or folder among the files of a store.
     #[error("{} is {found}; a store holds plain files and folders", .path.display())]
     NotPlain {
@@ -209,6 +215,18 @@ pub enum StoreError {
 impl StoreError {
     pub(crate) fn io(doing: &'static str, path: &Path, source: std::io::Error) -> Self {
         Self::Io { doing, path: path.to_owned(), source }
+    }
+
+    /// Whether a file is not as it was written.
+    pub fn is_damage(&self) -> bool {
+        matches!(self, Self::Damaged { .. } | Self::Gone { .. } | Self::Json { .. })
+    }
+
+    /// Whether nothing can be written there, though it can be read.
+    pub fn is_read_only(&self) -> bool {
+        use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
+        let Self::Io { source, .. } = self else { return false };
+        matches!(source.kind(), PermissionDenied | ReadOnlyFilesystem)
     }
 
     /// What the user can do about it.

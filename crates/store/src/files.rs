@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::{FORMAT, StoreError};
+use crate::{FORMAT, StoreError, canonical};
 
 /// Replaces a file by what `write` writes.
 pub(crate) fn replace(
@@ -49,6 +49,40 @@ pub(crate) fn write_json(
     })
 }
 
+/// What a sealed JSON file holds: a value, and the digest of it without this key.
+#[derive(Serialize)]
+struct Sealed<'a, T> {
+    #[serde(flatten)]
+    value: &'a T,
+    sha256: String,
+}
+
+/// Replaces a file by an object as indented JSON that carries its own digest.
+pub(crate) fn write_sealed(
+    path: &Path,
+    value: &impl Serialize,
+    durability: Durability,
+) -> Result<(), StoreError> {
+    let plain = serde_json::to_value(value);
+    let plain = plain.map_err(|error| StoreError::Json { path: path.to_owned(), error })?;
+    write_json(path, &Sealed { value, sha256: canonical::digest(&plain) }, durability)
+}
+
+/// The object in a JSON file, whose digest must be the one that it carries. Files that were written
+/// before there were any carry none.
+pub(crate) fn read_sealed(path: &Path) -> Result<Value, StoreError> {
+    let mut value: Value = read_json(path)?;
+    let seal = value.as_object_mut().and_then(|object| object.remove("sha256"));
+    let Some(seal) = seal else { return Ok(value) };
+    match canonical::digest(&value) {
+        found if seal == found.as_str() => Ok(value),
+        found => {
+            let expected = seal.as_str().map_or_else(|| seal.to_string(), str::to_owned);
+            Err(StoreError::Damaged { path: path.to_owned(), expected, found })
+        }
+    }
+}
+
 /// A file's bytes.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, StoreError> {
     fs::read(path).map_err(|error| StoreError::io("reading", path, error))
@@ -65,7 +99,8 @@ pub(crate) fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, StoreError> 
 
 /// The SHA-256 of bytes, in hex.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    let digit = |four: u8| char::from_digit(u32::from(four), 16).unwrap_or_default();
+    Sha256::digest(bytes).iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 /// A file's bytes, which must have this checksum where one is known; `None` where it does not exist
@@ -76,10 +111,17 @@ pub(crate) fn read_checked(
 ) -> Result<Option<Vec<u8>>, StoreError> {
     let Some(expected) = expected else { return read_if_there(path) };
     let bytes = read(path)?;
-    match sha256(&bytes) {
-        found if found == *expected => Ok(Some(bytes)),
-        found => {
-            let (path, expected) = (path.to_owned(), expected.clone());
+    check(path, &bytes, expected)?;
+    Ok(Some(bytes))
+}
+
+/// That a file's bytes have this checksum.
+pub(crate) fn check(path: &Path, bytes: &[u8], expected: &str) -> Result<(), StoreError> {
+    let found = sha256(bytes);
+    match found == expected {
+        true => Ok(()),
+        false => {
+            let (path, expected) = (path.to_owned(), expected.to_owned());
             Err(StoreError::Damaged { path, expected, found })
         }
     }
@@ -96,7 +138,7 @@ pub(crate) fn read_versioned<T: DeserializeOwned>(path: &Path) -> Result<T, Stor
     struct Versioned {
         format: u64,
     }
-    let value: Value = read_json(path)?;
+    let value = read_sealed(path)?;
     let json = |error| StoreError::Json { path: path.to_owned(), error };
     let format = serde::Deserialize::deserialize(&value).map(|v: Versioned| v.format);
     match format.map_err(json)? {

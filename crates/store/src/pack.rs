@@ -4,13 +4,14 @@
 //! size and SHA-256), then the files, sorted by name, without owners or dates: the same store gives
 //! the same bytes. It holds runs that have ended, finished or failed, without checkpoints, and
 //! without weights unless the best are asked for; and all files of studies. A run that is still to
-//! be continued stays where it is, and is named as left out.
+//! be continued stays where it is, and is named as left out. Where a run cannot be read, or a file is
+//! not as it was written, nothing is packed.
 
 mod merge;
 mod unpack;
 
 use std::fs;
-use std::io::Read as _;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -74,9 +75,8 @@ pub fn pack(store: &Store, out: &Path, options: PackOptions) -> Result<Packed, S
     let mut packed = Packed::default();
     let mut sources: Vec<(String, PathBuf)> = Vec::new();
     let listing = store.runs()?;
-    for broken in listing.broken {
-        let name = broken.folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        packed.left_out.push((name, broken.error.to_string()));
+    if let Some(broken) = listing.broken.into_iter().next() {
+        return Err(broken.error);
     }
     for run in listing.runs {
         if !matches!(run.status.state, State::Finished | State::Failed { .. }) {
@@ -84,6 +84,7 @@ pub fn pack(store: &Store, out: &Path, options: PackOptions) -> Result<Packed, S
             continue;
         }
         plain_folder(&run.folder)?;
+        run.verify()?;
         let mut names = Vec::new();
         list(&run.folder, "", &mut names)?;
         names.retain(|name| RunLayout::is_carried(name, options.best_weights));
@@ -91,17 +92,20 @@ pub fn pack(store: &Store, out: &Path, options: PackOptions) -> Result<Packed, S
         sources.extend(names.into_iter().map(file));
         packed.runs.push(run.id);
     }
+    packed.runs.sort_unstable();
     for name in store.studies()? {
         let study = store.study(&name)?;
         plain_folder(study.path())?;
+        study.verify()?;
         let mut names = study.files()?;
         // What was computed from a run goes where the run goes.
-        names.retain(|name| run_of_artifact(name).is_none_or(|run| packed.runs.contains(&run)));
+        names.retain(|name| {
+            run_of_artifact(name).is_none_or(|run| packed.runs.binary_search(&run).is_ok())
+        });
         let file = |file: String| (format!("studies/{name}/{file}"), study.path().join(file));
         sources.extend(names.into_iter().map(file));
         packed.studies.push(name);
     }
-    packed.runs.sort_unstable();
     sources.sort_unstable();
 
     let entries = sources.iter().map(|(name, path)| {
@@ -143,11 +147,13 @@ fn write(out: &Path, manifest: &Manifest, sources: &[(String, PathBuf)]) -> Resu
         let mut tar = tar::Builder::new(zstd);
         append(&mut tar, MANIFEST, &serde_json::to_vec_pretty(manifest)?)?;
         for (entry, (name, path)) in manifest.files.iter().zip(sources) {
-            let mut bytes = Vec::new();
-            fs::File::open(path)?.read_to_end(&mut bytes)?;
+            let failed = |error: io::Error| {
+                io::Error::new(error.kind(), format!("reading {}: {error}", path.display()))
+            };
+            let bytes = fs::read(path).map_err(failed)?;
             if bytes.len() as u64 != entry.bytes || files::sha256(&bytes) != entry.sha256 {
                 let changed = format!("{} changed while it was packed", path.display());
-                return Err(std::io::Error::other(changed));
+                return Err(io::Error::other(changed));
             }
             append(&mut tar, name, &bytes)?;
         }
@@ -156,11 +162,7 @@ fn write(out: &Path, manifest: &Manifest, sources: &[(String, PathBuf)]) -> Resu
     })
 }
 
-fn append(
-    tar: &mut tar::Builder<impl std::io::Write>,
-    name: &str,
-    bytes: &[u8],
-) -> std::io::Result<()> {
+fn append(tar: &mut tar::Builder<impl io::Write>, name: &str, bytes: &[u8]) -> io::Result<()> {
     let mut header = Header::new_ustar();
     header.set_entry_type(EntryType::Regular);
     header.set_path(name)?;

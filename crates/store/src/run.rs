@@ -72,18 +72,20 @@ impl RunInfo {
             let expected = if found == digest { format!("{id}…") } else { digest };
             return Err(StoreError::Digest { path: layout.spec(), id, expected, found });
         }
-        // The lock is asked first: a run that ends in between has then written how it ended.
-        let held = Lock::is_held(&layout.lock());
-        let (mut status, checksums) = match status::read(&layout) {
+        let read = || match status::read(&layout) {
             // The checkpoint knows as much: see `rebuilt`.
-            Err(StoreError::Json { path, error }) => {
-                let damaged = StoreError::Json { path, error };
-                (rebuilt(&layout, &id).ok_or(damaged)?, Checksums::new())
+            Err(error) if error.is_damage() => {
+                Ok((rebuilt(&layout, &id).ok_or(error)?, Checksums::new()))
             }
-            read => read?,
+            read => read,
         };
-        if status.state == State::Running && !held {
-            status.state = State::Interrupted;
+        let (mut status, mut checksums) = read()?;
+        if status.state == State::Running && !Lock::is_held(&layout.lock()) {
+            // It may have ended since, and has then written how.
+            (status, checksums) = read()?;
+            if status.state == State::Running {
+                status.state = State::Interrupted;
+            }
         }
         let folder = layout.folder.clone();
         Ok(Self { id, spec, about, created, continued, status, folder, layout, checksums })
@@ -139,6 +141,11 @@ impl RunInfo {
             }
             _ => Ok(None),
         }
+    }
+
+    /// Reads all files that have a checksum, and says which is not as it was written.
+    pub(crate) fn verify(&self) -> Result<(), StoreError> {
+        self.layout.of_results().iter().try_for_each(|path| self.checked(path).map(drop))
     }
 
     /// A file's bytes, checked where the run's status has a checksum.

@@ -56,7 +56,10 @@ struct StatusFile {
 
 /// The status of a run.
 pub(crate) fn read(layout: &RunLayout) -> Result<(Status, Checksums), StoreError> {
-    let StatusFile { status, checksums } = files::read_json(&layout.status())?;
+    let path = layout.status();
+    let read = serde_json::from_value(files::read_sealed(&path)?);
+    let StatusFile { status, checksums } =
+        read.map_err(|error| StoreError::Json { path, error })?;
     Ok((status, checksums))
 }
 
@@ -67,7 +70,7 @@ pub(crate) fn write(
     checksums: Checksums,
     durability: Durability,
 ) -> Result<(), StoreError> {
-    files::write_json(&layout.status(), &StatusFile { status, checksums }, durability)
+    files::write_sealed(&layout.status(), &StatusFile { status, checksums }, durability)
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +19,8 @@ const NEAREST: usize = 3;
 #[derive(Clone, Debug)]
 pub struct Store {
     pub(crate) layout: StoreLayout,
+    /// Whether this process has removed what others left half made or half removed.
+    pub(crate) swept: Arc<AtomicBool>,
 }
 
 /// What `store.json` holds.
@@ -65,7 +69,7 @@ impl Store {
             });
         }
         let _: Marker = files::read_versioned(&layout.marker())?;
-        Ok(Self { layout })
+        Ok(Self { layout, swept: Arc::default() })
     }
 
     /// Opens a store, or makes one in a folder that is new or empty.
@@ -87,7 +91,7 @@ impl Store {
         if !layout.marker().exists() {
             let made_by = format!("dissensus {}", env!("CARGO_PKG_VERSION"));
             let marker = Marker { format: FORMAT, made_by };
-            files::write_json(&layout.marker(), &marker, Durability::Power)?;
+            files::write_sealed(&layout.marker(), &marker, Durability::Power)?;
         }
         drop(making);
         Self::open(path)
@@ -125,9 +129,27 @@ impl Store {
 
     /// All runs, the oldest first; those that cannot be read apart from the others.
     pub fn runs(&self) -> Result<Listing, StoreError> {
+        let names = self.names()?;
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let share = names.len().div_ceil(threads).max(1);
         let mut listing = Listing::default();
-        for name in self.names()? {
-            let folder = self.layout.runs().join(&name);
+        std::thread::scope(|scope| {
+            let read = |names| scope.spawn(move || self.read_runs(names));
+            for reader in names.chunks(share).map(read).collect::<Vec<_>>() {
+                let Listing { runs, broken } =
+                    reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                listing.runs.extend(runs);
+                listing.broken.extend(broken);
+            }
+        });
+        listing.runs.sort_by(|a, b| (a.created, &a.id).cmp(&(b.created, &b.id)));
+        Ok(listing)
+    }
+
+    fn read_runs(&self, names: &[String]) -> Listing {
+        let mut listing = Listing::default();
+        for name in names {
+            let folder = self.layout.runs().join(name);
             let id: Result<RunId, StoreError> = name.parse();
             match id.and_then(|id| self.run(&id)) {
                 Ok(run) => listing.runs.push(run),
@@ -138,8 +160,7 @@ impl Store {
                 }
             }
         }
-        listing.runs.sort_by(|a, b| (a.created, &a.id).cmp(&(b.created, &b.id)));
-        Ok(listing)
+        listing
     }
 
     /// What lies among the runs, sorted, without what is being made or removed.

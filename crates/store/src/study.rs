@@ -6,13 +6,15 @@
 //!
 //! What was computed from a run has a record beside it (`….csv.made`): its checksum, how many rows it
 //! has, and of what it was [`Made`]. The record is written second. Killed in between, or damaged later,
-//! it does not fit the file, which is then as good as not there, and is made again.
+//! it does not fit the file, which is then made again. A study's text has its checksum in its first
+//! line instead, as it is not made again from anything.
 
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::layout::{is_artifact, is_plain};
 use crate::{Durability, Store, StoreError, files};
@@ -94,14 +96,82 @@ impl StudyFolder {
         files::write_json(&self.file(&record_of(name))?, &record, durability)
     }
 
-    /// A file's bytes and what they were made of; `None` where there is none, or where it is not as its
-    /// record says. A file without a record is one of before there were any.
+    /// A file's bytes and what they were made of; `None` where there is none. One that is not as its
+    /// record says is an error that [is damage](StoreError::is_damage). A file without a record is one
+    /// of before there were any.
     pub fn read_made(&self, name: &str) -> Result<Option<MadeFile>, StoreError> {
+        let path = self.file(&record_of(name))?;
+        let (bytes, record) = match (self.read(name)?, files::read_if_there(&path)?) {
+            (None, None) => return Ok(None),
+            (None, Some(_)) => return Err(StoreError::Gone { path: self.file(name)? }),
+            (Some(bytes), None) => return Ok(Some((bytes, None))),
+            (Some(bytes), Some(record)) => (bytes, record),
+        };
+        let Record { sha256, made } = files::parse(&path, &record)?;
+        files::check(&self.file(name)?, &bytes, &sha256)?;
+        Ok(Some((bytes, Some(made))))
+    }
+
+    /// Replaces a text in which a line that begins with `#` is a comment. Its first line is one, with
+    /// the checksum of the rest.
+    pub fn write_text(
+        &self,
+        name: &str,
+        text: &str,
+        durability: Durability,
+    ) -> Result<(), StoreError> {
+        let sha256 = files::sha256(text.as_bytes());
+        self.write(name, format!("{SEAL}{sha256}\n{text}").as_bytes(), durability)
+    }
+
+    /// A text without its checksum; `None` where there is none. A text without one is of before there
+    /// were any.
+    pub fn read_text(&self, name: &str) -> Result<Option<String>, StoreError> {
         let Some(bytes) = self.read(name)? else { return Ok(None) };
-        let Some(record) = self.read(&record_of(name))? else { return Ok(Some((bytes, None))) };
-        let record = serde_json::from_slice::<Record>(&record).ok();
-        let fits = record.filter(|record| record.sha256 == files::sha256(&bytes));
-        Ok(fits.map(|record| (bytes, Some(record.made))))
+        let (sha256, text) = unsealed(&bytes);
+        if let Some(sha256) = sha256 {
+            files::check(&self.file(name)?, text, &String::from_utf8_lossy(sha256))?;
+        }
+        Ok(Some(String::from_utf8_lossy(text).into_owned()))
+    }
+
+    /// Replaces files, and then an object that says something about them, with the checksums of all.
+    pub fn write_about(
+        &self,
+        name: &str,
+        mut about: Value,
+        files: &[(&str, &[u8])],
+        durability: Durability,
+    ) -> Result<(), StoreError> {
+        files.iter().try_for_each(|(name, bytes)| self.write(name, bytes, durability))?;
+        let checksums = files.iter().map(|(name, bytes)| (*name, files::sha256(bytes)));
+        about[CHECKSUMS] = checksums.map(|(name, sha256)| (name, Value::from(sha256))).collect();
+        files::write_sealed(&self.file(name)?, &about, durability)
+    }
+
+    /// An object that [`write_about`](Self::write_about) wrote; `None` where there is none.
+    pub fn read_about(&self, name: &str) -> Result<Option<Value>, StoreError> {
+        let path = self.file(name)?;
+        if path.exists() { files::read_sealed(&path).map(Some) } else { Ok(None) }
+    }
+
+    /// Checks all files that have checksums: those with records, texts, and what is listed in an object
+    /// about them.
+    pub(crate) fn verify(&self) -> Result<(), StoreError> {
+        for name in self.files()? {
+            match name.strip_suffix(RECORD) {
+                Some(made) => self.read_made(made).map(drop)?,
+                None => self.read_text(&name).map(drop)?,
+            }
+            if name.ends_with(".json") && !name.contains('/') {
+                let about = self.read_about(&name)?.unwrap_or_default();
+                for (name, sha256) in about[CHECKSUMS].as_object().into_iter().flatten() {
+                    let path = self.file(name)?;
+                    files::check(&path, &files::read(&path)?, sha256.as_str().unwrap_or_default())?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// A file's bytes; `None` where there is none.
@@ -127,8 +197,25 @@ impl StudyFolder {
     }
 }
 
+/// Ends the name of a record.
+const RECORD: &str = ".made";
+
 fn record_of(name: &str) -> String {
-    format!("{name}.made")
+    format!("{name}{RECORD}")
+}
+
+/// The checksums of files, in an object about them.
+const CHECKSUMS: &str = "checksums";
+
+/// Begins the first line of a text with a checksum.
+const SEAL: &str = "# SHA-256 of the lines below: ";
+
+/// The checksum of a text, where it has one, and the text without it.
+pub(crate) fn unsealed(bytes: &[u8]) -> (Option<&[u8]>, &[u8]) {
+    let Some(rest) = bytes.strip_prefix(SEAL.as_bytes()) else { return (None, bytes) };
+    let end = rest.iter().position(|&byte| byte == b'\n');
+    let (sha256, text) = rest.split_at(end.unwrap_or(rest.len()));
+    (Some(sha256), text.get(1..).unwrap_or_default())
 }
 
 /// All files below a folder, by their names from there; what begins with a dot is being written.
@@ -200,13 +287,46 @@ mod tests {
         // A digit for another, and a kill between file and record.
         for other in [&b"metric,value\nkl,0.4\n"[..], b""] {
             study.write(name, other, Durability::Process).unwrap();
-            assert_eq!(study.read_made(name).unwrap(), None);
+            let error = study.read_made(name).unwrap_err();
+            assert!(error.is_damage() && error.to_string().contains("f.csv is damaged"), "{error}");
+            assert!(study.verify().is_err());
         }
         // A record that is damaged, and one that there never was.
         study.write(&record_of(name), b"{", Durability::Process).unwrap();
-        assert_eq!(study.read_made(name).unwrap(), None);
+        let error = study.read_made(name).unwrap_err();
+        assert!(error.is_damage() && error.to_string().contains(".csv.made is damaged"), "{error}");
         fs::remove_file(study.path().join(record_of(name))).unwrap();
         assert_eq!(study.read_made(name).unwrap(), Some((Vec::new(), None)));
+        // A file that is gone, and its record is not.
+        write(b"metric,value\nkl,0.5\n").unwrap();
+        fs::remove_file(study.path().join(name)).unwrap();
+        let error = study.read_made(name).unwrap_err();
+        assert!(error.is_damage() && error.to_string().contains("f.csv is gone"), "{error}");
+    }
+
+    #[test]
+    fn a_text_is_as_it_was_written_or_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let study = Store::create_or_open(folder.path()).unwrap().study("s").unwrap();
+        assert_eq!(study.read_text("study.toml").unwrap(), None);
+        let text = "[run]\nseeds = 3\n";
+        study.write_text("study.toml", text, Durability::Process).unwrap();
+        assert_eq!(study.read_text("study.toml").unwrap().unwrap(), text);
+        let whole = study.read("study.toml").unwrap().unwrap();
+        // Cut anywhere, or with any bit of the text flipped.
+        let begun = SEAL.len();
+        for length in begun..whole.len() {
+            study.write("study.toml", &whole[..length], Durability::Process).unwrap();
+            assert!(study.read_text("study.toml").unwrap_err().is_damage(), "{length}");
+            let mut flipped = whole.clone();
+            flipped[length] ^= 1 << (length % 8);
+            study.write("study.toml", &flipped, Durability::Process).unwrap();
+            assert!(study.read_text("study.toml").unwrap_err().is_damage(), "{length}");
+            assert!(study.verify().unwrap_err().is_damage());
+        }
+        // A text of before there were checksums.
+        study.write("study.toml", text.as_bytes(), Durability::Process).unwrap();
+        assert_eq!(study.read_text("study.toml").unwrap().unwrap(), text);
     }
 
     #[test]

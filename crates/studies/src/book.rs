@@ -17,8 +17,9 @@ use dissensus_report::book::{
 use dissensus_store::{RunInfo, Store, Which};
 use dissensus_train::EpochRow;
 use rayon::prelude::*;
+use serde_json::Value;
 
-use crate::collect::Gathered;
+use crate::collect::{Gathered, files};
 use crate::finished::Finished;
 use crate::layers::Outline;
 use crate::stages::{Kept, KeptPicture};
@@ -36,15 +37,24 @@ struct Part {
     means: Means,
 }
 
+/// A run, and what stages that look into models found of it.
+type Looked<'a> = (&'a Job, &'a Vec<Kept>);
+
 impl Plan<'_> {
     /// All that a report is made of, from the runs that are finished in this store.
     pub fn book(&self, store: &Store) -> Result<Book, StudyError> {
+        let about = store.study(&self.study().name)?.read_about(files::ABOUT)?;
+        self.book_of(self.gather(store)?, &about.unwrap_or_default())
+    }
+
+    /// All that a report is made of, from these results and what is said about them.
+    pub fn book_of(&self, gathered: Gathered, about: &Value) -> Result<Book, StudyError> {
         let study = self.study();
-        let gathered = self.gather(store)?;
-        let is_done = |job: &&Job| gathered.ran.contains_key(&job.id);
-        let groups = Job::by_arm(gathered.jobs.iter().filter(is_done));
+        let kept = gathered.jobs.iter().zip(&gathered.kept);
+        let done = kept.filter(|(job, _)| gathered.ran.contains_key(&job.id));
+        let groups = Job::by_arm(done, |(job, _)| *job);
         let distances = items::distances(self, &gathered)?;
-        let part = |group: &Vec<&Job>| self.part(group, &gathered, &distances);
+        let part = |group: &Vec<Looked<'_>>| self.part(group, &gathered, &distances);
         let parts: Vec<Part> = groups.par_iter().map(part).collect::<Result<_, _>>()?;
         let collections = self.collections(&parts);
         let mut book = Book {
@@ -63,7 +73,7 @@ impl Plan<'_> {
             claims: study.claims.clone(),
             planned: planned(study)?,
             settings: study.to_toml(),
-            provenance: provenance::lines(self, store, &gathered)?,
+            provenance: provenance::lines(self, &gathered, about),
             notes: self.selected_on_judged().into_iter().collect(),
             baselines: baselines::rows(self, &gathered)?,
             ..Book::default()
@@ -85,7 +95,7 @@ impl Plan<'_> {
 
     fn part(
         &self,
-        group: &[&Job],
+        group: &[Looked<'_>],
         gathered: &Gathered,
         distances: &items::Distances,
     ) -> Result<Part, StudyError> {
@@ -94,11 +104,11 @@ impl Plan<'_> {
             items: Vec::new(),
             overlays: Vec::new(),
             reliability: Vec::new(),
-            means: Means::new(group.first().copied()),
+            means: Means::new(group.first().map(|(job, _)| *job)),
         };
-        for job in group {
+        for (job, kept) in group {
             let Some(ran) = gathered.ran.get(&job.id) else { continue };
-            let (of, kept) = (of(job), gathered.kept_of(job));
+            let of = of(job);
             let material = self.material(job);
             let finished = Finished { job, info: &ran.info, result: &ran.result, material };
             let (places, judged) = finished.judged(Which::Best)?;

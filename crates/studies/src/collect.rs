@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::finished::Finished;
 use crate::results::{numbers_from_csv, numbers_to_csv, to_csv, to_parquet};
-use crate::stages::{Kept, KeptFiles, Stage};
+use crate::stages::{Damaged, Kept, KeptFiles, SECONDS, Stage};
 use crate::{Failure, Finals, Job, Number, Plan, StudyError};
 
 /// The files of a study's folder in a store.
@@ -20,9 +20,11 @@ pub mod files {
     pub const RESULTS_CSV: &str = "results.csv";
     /// The results, for other programs.
     pub const RESULTS_PARQUET: &str = "results.parquet";
+    /// How long runs took: a table as the results, which differs where the same runs are trained again.
+    pub const TIMINGS: &str = "timings.csv";
     /// The resolved study.
     pub const STUDY: &str = "study.toml";
-    /// Version, hardware, times.
+    /// Version, hardware, times, and the checksums of the results.
     pub const ABOUT: &str = "about.json";
 }
 
@@ -48,7 +50,7 @@ pub struct Collected {
     pub rows: Vec<Row>,
     /// What the grid chose.
     pub chosen: Vec<Chosen>,
-    /// Runs that failed, or whose results cannot be used.
+    /// Runs that failed.
     pub failed: Vec<Failure>,
     /// How many final runs are not done.
     pub missing: usize,
@@ -72,12 +74,45 @@ impl Ran {
 }
 
 /// The final runs, with what the store has of those that are finished.
-pub(crate) struct Gathered {
+pub struct Gathered {
     pub(crate) jobs: Vec<Job>,
     pub(crate) ran: BTreeMap<RunId, Ran>,
     /// What stages that look into models found, by the place of the job.
     pub(crate) kept: Vec<Vec<Kept>>,
-    pub(crate) collected: Collected,
+    /// The results.
+    pub collected: Collected,
+}
+
+/// The files of a study's results.
+pub struct ResultFiles {
+    /// [`files::RESULTS_CSV`].
+    pub csv: Vec<u8>,
+    /// [`files::RESULTS_PARQUET`].
+    pub parquet: Vec<u8>,
+    /// [`files::TIMINGS`].
+    pub timings: Vec<u8>,
+    /// [`files::STUDY`].
+    pub study: String,
+    /// [`files::ABOUT`].
+    pub about: Value,
+}
+
+impl ResultFiles {
+    /// The tables, by their names.
+    pub fn tables(&self) -> [(&'static str, &[u8]); 3] {
+        [
+            (files::RESULTS_PARQUET, &self.parquet),
+            (files::RESULTS_CSV, &self.csv),
+            (files::TIMINGS, &self.timings),
+        ]
+    }
+
+    /// Writes them to the folder of their study.
+    pub fn write(&self, folder: &StudyFolder) -> Result<(), StudyError> {
+        folder.write_text(files::STUDY, &self.study, Durability::Power)?;
+        let (about, tables) = (self.about.clone(), self.tables());
+        Ok(folder.write_about(files::ABOUT, about, &tables, Durability::Power)?)
+    }
 }
 
 impl Gathered {
@@ -94,13 +129,6 @@ impl Gathered {
         }
         values
     }
-
-    /// What stages that look into models found of a job.
-    pub(crate) fn kept_of(&self, job: &Job) -> &[Kept] {
-        let same = |one: &Job| one.is_beside(job) && one.seed == job.seed;
-        let place = self.jobs.iter().position(same);
-        place.and_then(|place| self.kept.get(place)).map_or(&[], Vec::as_slice)
-    }
 }
 
 impl Plan<'_> {
@@ -114,15 +142,25 @@ impl Plan<'_> {
     /// resolved study and `about`: what the caller says of the code and the machine.
     pub fn collect(&self, store: &Store, about: &Value) -> Result<Collected, StudyError> {
         let gathered = self.gather(store)?;
-        let folder = store.study(&self.study().name)?;
-        let rows = &gathered.collected.rows;
-        let write = |name: &str, bytes: &[u8]| folder.write(name, bytes, Durability::Power);
-        write(files::STUDY, self.study().to_toml().as_bytes())?;
-        write(files::RESULTS_PARQUET, &to_parquet(rows)?)?;
-        write(files::RESULTS_CSV, &to_csv(rows)?)?;
-        let about = format!("{:#}\n", self.about(&gathered, about));
-        write(files::ABOUT, about.as_bytes())?;
+        self.result_files(&gathered, about)?.write(&store.study(&self.study().name)?)?;
         Ok(gathered.collected)
+    }
+
+    /// The results as files.
+    pub fn result_files(
+        &self,
+        gathered: &Gathered,
+        about: &Value,
+    ) -> Result<ResultFiles, StudyError> {
+        let rows = gathered.collected.rows.iter();
+        let (timings, rows): (Vec<&Row>, Vec<&Row>) = rows.partition(|row| row.metric == SECONDS);
+        Ok(ResultFiles {
+            csv: to_csv(&rows)?,
+            parquet: to_parquet(&rows)?,
+            timings: to_csv(&timings)?,
+            study: self.study().to_toml(),
+            about: self.about(gathered, about),
+        })
     }
 
     fn about(&self, gathered: &Gathered, about: &Value) -> Value {
@@ -151,14 +189,16 @@ impl Plan<'_> {
         })
     }
 
-    pub(crate) fn gather(&self, store: &Store) -> Result<Gathered, StudyError> {
+    /// The final runs and their results. A run that the store has and that cannot be read is an error:
+    /// without it, tables would be of other seeds than they say.
+    pub fn gather(&self, store: &Store) -> Result<Gathered, StudyError> {
         let Finals { jobs, chosen, undecided } = self.finals(store)?;
         let mut collected = Collected { chosen, ..Collected::default() };
         collected.missing = undecided.iter().map(|waiting| waiting.runs).sum();
         let folder = store.study(&self.study().name)?;
         let mut seen = BTreeSet::new();
         for job in self.searches() {
-            if let Ok(Some(run)) = store.get(&job.id)
+            if let Some(run) = store.get(&job.id)?
                 && let State::Failed { reason } = run.status.state
                 && seen.insert(job.id.clone())
             {
@@ -168,7 +208,7 @@ impl Plan<'_> {
         let runs: Vec<&Job> = crate::distinct(&jobs);
         let each = |job: &&Job| self.one(store, &folder, job);
         let found: Vec<Result<Option<One>, StudyError>> = runs.par_iter().map(each).collect();
-        let (mut ran, mut numbers) = (BTreeMap::new(), BTreeMap::new());
+        let (mut ran, mut numbers, mut unusable) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
         for (job, one) in runs.into_iter().zip(found) {
             let failed = match one {
                 Ok(Some(One::Finished(run, of_run))) => {
@@ -178,7 +218,10 @@ impl Plan<'_> {
                 }
                 Ok(Some(One::Failed(reason))) => Some(reason),
                 Ok(None) => None,
-                Err(error) => Some(format!("its results cannot be used: {error}")),
+                Err(error) => {
+                    unusable.push(failure(job, error.to_string()));
+                    None
+                }
             };
             if let Some(reason) = failed
                 && seen.insert(job.id.clone())
@@ -186,8 +229,10 @@ impl Plan<'_> {
                 collected.failed.push(failure(job, reason));
             }
         }
-        let failed = |id: &RunId| collected.failed.iter().any(|failure| failure.id == *id);
-        let open = |job: &&Job| !ran.contains_key(&job.id) && !failed(&job.id);
+        if !unusable.is_empty() {
+            return Err(StudyError::Unusable { runs: unusable });
+        }
+        let open = |job: &&Job| !ran.contains_key(&job.id) && !seen.contains(&job.id);
         collected.missing += jobs.iter().filter(open).count();
         let kept = self.kept(store, &jobs, &ran, &mut collected.unexamined)?;
         for (job, kept) in jobs.iter().zip(&kept) {
@@ -211,11 +256,13 @@ impl Plan<'_> {
             return Ok(all);
         }
         let files = KeptFiles::open(store, &self.study().name)?;
+        let places: BTreeMap<*const Job, usize> =
+            jobs.iter().enumerate().map(|(place, job)| (std::ptr::from_ref(job), place)).collect();
         for stage in self.examinations() {
             for group in stage.groups(jobs) {
                 for job in group.subjects().iter().filter(|job| ran.contains_key(&job.id)) {
-                    let place = jobs.iter().position(|one| std::ptr::eq(one, *job));
-                    match files.nearest(stage, &group, job)? {
+                    let place = places.get(&std::ptr::from_ref(*job)).copied();
+                    match files.nearest(stage, &group, job, Damaged::Refused)? {
                         Some(mut kept) => {
                             kept.numbers.extend(stage.stage.derived(&kept, self.material(job)));
                             all[place.unwrap_or_default()].push(kept);
@@ -249,7 +296,7 @@ impl Plan<'_> {
         folder: &StudyFolder,
         job: &Job,
     ) -> Result<Option<One>, StudyError> {
-        let Some(info) = store.get(&job.id)? else { return Ok(None) };
+        let Some(mut info) = store.get(&job.id)? else { return Ok(None) };
         if let State::Failed { reason } = &info.status.state {
             return Ok(Some(One::Failed(reason.clone())));
         }
@@ -260,6 +307,8 @@ impl Plan<'_> {
         for (name, stage) in &self.study().stages.stages {
             numbers.extend(staged(name, &**stage, &finished, folder)?);
         }
+        // Much where there are many runs, and nobody reads it any more.
+        info.spec = Value::Null;
         Ok(Some(One::Finished(Box::new(Ran::new(info, result)), numbers)))
     }
 }
@@ -292,13 +341,21 @@ fn staged(
     };
     // One that cannot be read, or was computed from something else, is made again; one without a
     // record is of before there were any.
-    if let Some((bytes, record)) = folder.read_made(&name)?
+    let found = match folder.read_made(&name) {
+        Err(error) if error.is_damage() => None,
+        found => found?,
+    };
+    if let Some((bytes, record)) = found
         && let Ok(numbers) = numbers_from_csv(&bytes, &name)
         && record.is_none_or(|record| record == made(&numbers))
     {
         return Ok(numbers);
     }
     let numbers = stage.numbers(run)?;
-    folder.write_made(&name, &numbers_to_csv(&numbers)?, &made(&numbers), Durability::Process)?;
-    Ok(numbers)
+    let csv = numbers_to_csv(&numbers)?;
+    match folder.write_made(&name, &csv, &made(&numbers), Durability::Process) {
+        // They are computed again next time.
+        Err(error) if error.is_read_only() => Ok(numbers),
+        written => written.map(|()| numbers).map_err(StudyError::from),
+    }
 }

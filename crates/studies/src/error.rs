@@ -7,6 +7,8 @@ use dissensus_store::{RunId, StoreError};
 use dissensus_train::{ConfigError, TrainError};
 use thiserror::Error;
 
+use crate::Failure;
+
 /// Any error of loading data.
 pub type LoadError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -61,6 +63,12 @@ pub enum StudyError {
         /// What is wrong with it.
         reason: String,
     },
+    /// Runs that the store has and that cannot be read.
+    #[error("{}", unusable(.runs))]
+    Unusable {
+        /// Each with its reason.
+        runs: Vec<Failure>,
+    },
     /// A table of results that cannot be read or written.
     #[error("{what}: {reason}")]
     Results {
@@ -81,6 +89,17 @@ pub enum StudyError {
     /// Votes that cannot be drawn or estimated.
     #[error(transparent)]
     Labels(#[from] dissensus_labels::LabelError),
+}
+
+fn unusable(runs: &[Failure]) -> String {
+    let one = |run: &Failure| format!("run {} ({}): {}", run.id, run.label, run.reason);
+    match runs {
+        [run] => one(run),
+        runs => {
+            let all: Vec<String> = runs.iter().map(|run| format!("\n  {}", one(run))).collect();
+            format!("{} runs cannot be used:{}", runs.len(), all.concat())
+        }
+    }
 }
 
 impl From<dissensus_geometry::GeometryError> for StudyError {

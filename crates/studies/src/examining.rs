@@ -14,7 +14,7 @@ use dissensus_store::{RunId, State, Store, Which};
 use crate::collect::Ran;
 use crate::context::Models;
 use crate::finished::Finished;
-use crate::stages::{Examination, Group, KeptFiles};
+use crate::stages::{Damaged, Examination, Group, KeptFiles};
 use crate::{Failure, Job, Plan, StageContext, StudyError};
 
 /// Who is told how far it is.
@@ -240,7 +240,7 @@ fn is_found(
     together: usize,
 ) -> Result<bool, StudyError> {
     for job in group.subjects().iter().filter(|job| of(job)) {
-        let kept = files.nearest(stage, group, job)?;
+        let kept = files.nearest(stage, group, job, Damaged::Absent)?;
         if kept.is_none_or(|kept| kept.peers.len() + 1 < together) {
             return Ok(false);
         }

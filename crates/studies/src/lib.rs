@@ -57,7 +57,7 @@ mod study;
 pub use book::item_columns;
 pub use builtin::{BUILTIN, Builtin, template};
 pub use choice::{SeedChoice, VoteChoice};
-pub use collect::{Collected, files};
+pub use collect::{Collected, Gathered, ResultFiles, files};
 pub use context::{InputsOf, StageContext};
 pub use error::{LoadError, StudyError};
 pub use examining::{Examined, StageProgress};

@@ -15,6 +15,7 @@ use dissensus_train::spec::Data;
 use dissensus_train::{
     ConfigError, Place, RunPlan, RunResult, RunSpec, Selection, Task, TrainError,
 };
+use rayon::prelude::*;
 
 use crate::error::LoadError;
 use crate::layers::Outline;
@@ -71,13 +72,16 @@ impl Job {
         (&self.dataset, &self.arm, self.k) == (&other.dataset, &other.arm, other.k)
     }
 
-    /// The runs in groups that differ in their seeds alone.
-    pub(crate) fn by_arm<'j>(jobs: impl Iterator<Item = &'j Self>) -> Vec<Vec<&'j Self>> {
-        let mut groups: Vec<Vec<&Self>> = Vec::new();
-        for job in jobs {
-            match groups.iter_mut().find(|group| group[0].is_beside(job)) {
-                Some(group) => group.push(job),
-                None => groups.push(vec![job]),
+    /// Runs, or what has one, in groups that differ in their seeds alone.
+    pub(crate) fn by_arm<'j, T>(
+        all: impl Iterator<Item = T>,
+        run: impl Fn(&T) -> &'j Self,
+    ) -> Vec<Vec<T>> {
+        let mut groups: Vec<Vec<T>> = Vec::new();
+        for one in all {
+            match groups.iter_mut().find(|group| run(&group[0]).is_beside(run(&one))) {
+                Some(group) => group.push(one),
+                None => groups.push(vec![one]),
             }
         }
         groups
@@ -264,7 +268,7 @@ impl<'s> Plan<'s> {
             material: *material,
             several: self.study.datasets.len() > 1,
         };
-        runs.into_iter().map(job).collect()
+        runs.into_par_iter().map(job).collect()
     }
 
     /// The search runs, which come first; none without a grid.

@@ -32,7 +32,7 @@ impl Number {
 }
 
 /// Rows as CSV, with a head.
-pub fn to_csv(rows: &[Row]) -> Result<Vec<u8>, StudyError> {
+pub fn to_csv(rows: &[&Row]) -> Result<Vec<u8>, StudyError> {
     encode(rows, &["study", "dataset", "arm", "k", "seed", "metric", "slice", "value", "run"])
 }
 
@@ -99,7 +99,7 @@ mod tests {
     proptest! {
         #[test]
         fn csv_reads_back_to_the_bit(rows in prop::collection::vec(any_row(), 0..20)) {
-            let back = from_csv(&to_csv(&rows).unwrap(), "results.csv").unwrap();
+            let back = from_csv(&to_csv(&rows.iter().collect::<Vec<_>>()).unwrap(), "results.csv").unwrap();
             let bits = |row: &Row| row.value.map(f64::to_bits);
             prop_assert_eq!(
                 back.iter().map(bits).collect::<Vec<_>>(),

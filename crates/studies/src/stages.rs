@@ -34,10 +34,11 @@ use crate::file::{Section, SliceRule, Text};
 use crate::finished::Finished;
 use crate::{Material, Number, StudyError};
 
+pub(crate) use dynamics::SECONDS;
 pub(crate) use examiner::{Examination, Group};
 use examiner::{Examiner, Found};
 pub(crate) use filter::RunFilter;
-pub(crate) use kept::{Kept, KeptFiles, Picture as KeptPicture};
+pub(crate) use kept::{Damaged, Kept, KeptFiles, Picture as KeptPicture};
 
 /// The stages, in the order of the results.
 pub const STAGES: &[Info] = &[

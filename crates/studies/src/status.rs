@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use dissensus_store::{RunId, State, Store};
 use dissensus_train::RunResult;
+use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::{Job, Plan, StudyError};
+use crate::{Job, Plan, StudyError, distinct};
 
 /// Runs by what has become of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -148,19 +149,19 @@ impl Plan<'_> {
     pub fn status(&self, store: &Store, lanes: Option<usize>) -> Result<StatusReport, StudyError> {
         let finals = self.finals(store)?;
         let jobs: Vec<Job> = self.searches().into_iter().chain(finals.jobs).collect();
-        let mut runs: BTreeMap<RunId, Progress> = BTreeMap::new();
-        let mut failed = Vec::new();
+        let progress = |job: &&Job| (job.id.clone(), Progress::of(store, job));
+        let runs: BTreeMap<RunId, Progress> = distinct(&jobs).par_iter().map(progress).collect();
+        let (mut failed, mut told) = (Vec::new(), std::collections::BTreeSet::new());
         let mut arms: Vec<ArmStatus> = Vec::new();
         let mut counted = std::collections::BTreeSet::new();
         for job in &jobs {
-            let progress = runs.entry(job.id.clone()).or_insert_with(|| {
-                let progress = Progress::of(store, job);
-                if let Progress::Failed { reason } = &progress {
-                    let (id, label) = (job.id.clone(), job.label());
-                    failed.push(Failure { id, label, reason: reason.clone() });
-                }
-                progress
-            });
+            let Some(progress) = runs.get(&job.id) else { continue };
+            if let Progress::Failed { reason } = progress
+                && told.insert(&job.id)
+            {
+                let (id, label) = (job.id.clone(), job.label());
+                failed.push(Failure { id, label, reason: reason.clone() });
+            }
             // The search's run of the chosen point is a final one, too.
             let tally = tally_of(&mut arms, &job.dataset, &job.arm);
             if counted.insert((job.dataset.clone(), job.arm.clone(), job.id.clone())) {

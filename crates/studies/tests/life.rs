@@ -7,6 +7,7 @@ mod common;
 use std::collections::BTreeSet;
 
 use common::{Lab, plan, study};
+use dissensus_core::results::Row;
 use dissensus_store::{Begun, Made, RunId, Which};
 use dissensus_studies::{Job, Plan, Study, distinct, files, results};
 use dissensus_train::RunResult;
@@ -59,12 +60,17 @@ fn runs_are_never_redone_and_results_are_one_tidy_table() {
     assert_eq!((collected.missing, collected.failed.len()), (0, 0));
     let folder = lab.store.study("small").unwrap();
     let csv = folder.read(files::RESULTS_CSV).unwrap().unwrap();
-    assert_eq!(results::from_csv(&csv, "results.csv").unwrap(), collected.rows);
+    let timings = folder.read(files::TIMINGS).unwrap().unwrap();
+    let rows = |csv: &[u8]| results::from_csv(csv, "a table").unwrap();
+    let is_time = |row: &&Row| row.metric == "seconds";
+    let (times, others): (Vec<&Row>, Vec<&Row>) = collected.rows.iter().partition(is_time);
+    assert_eq!(rows(&csv).iter().collect::<Vec<_>>(), others);
+    assert_eq!(rows(&timings).iter().collect::<Vec<_>>(), times);
+    assert_eq!(times.len(), 8);
     assert!(folder.read(files::RESULTS_PARQUET).unwrap().unwrap().starts_with(b"PAR1"));
-    let written = String::from_utf8(folder.read(files::STUDY).unwrap().unwrap()).unwrap();
+    let written = folder.read_text(files::STUDY).unwrap().unwrap();
     assert_eq!(Study::parse(&written, "study.toml").unwrap().to_toml(), written);
-    let told: serde_json::Value =
-        serde_json::from_slice(&folder.read(files::ABOUT).unwrap().unwrap()).unwrap();
+    let told = folder.read_about(files::ABOUT).unwrap().unwrap();
     assert_eq!((&told["about"], &told["runs"]), (&about, &json!(8)));
 
     // What the run itself found is what the stage finds in its predictions.
@@ -99,6 +105,37 @@ fn runs_are_never_redone_and_results_are_one_tidy_table() {
         assert!(value("true_kl", "all").unwrap() > 0.0);
     }
     assert!(earlier > 0, "the best epoch is always the last");
+}
+
+#[test]
+fn a_run_that_cannot_be_read_is_an_error_and_old_results_stay() {
+    let study = study("");
+    let (plan, lab) = (plan(&study), Lab::new());
+    lab.all(&plan);
+    plan.collect(&lab.store, &json!({})).unwrap();
+    let folder = lab.store.study("small").unwrap();
+    let before = folder.read(files::RESULTS_CSV).unwrap();
+    let run = lab.store.runs().unwrap().runs.remove(0);
+    for name in ["history.jsonl", "result.json", "status.json", "about.json", "spec.json"] {
+        let path = run.folder.join(name);
+        let whole = std::fs::read(&path).unwrap();
+        let mut flipped = whole.clone();
+        flipped[whole.len() / 2] ^= 1;
+        for damaged in [&flipped[..], &whole[..whole.len() / 2], b""] {
+            std::fs::write(&path, damaged).unwrap();
+            let told = plan.collect(&lab.store, &json!({})).unwrap_err().to_string();
+            assert!(told.contains(run.id.as_str()) && told.contains(name), "{name}: {told}");
+            assert!(plan.book(&lab.store).is_err());
+            let out = lab.store.path().join("x.pack");
+            let options = dissensus_store::PackOptions::default();
+            let packed = dissensus_store::pack(&lab.store, &out, options).unwrap_err();
+            assert!(packed.to_string().contains(name) && !out.exists(), "{packed}");
+        }
+        std::fs::write(&path, &whole).unwrap();
+    }
+    assert_eq!(folder.read(files::RESULTS_CSV).unwrap(), before);
+    plan.collect(&lab.store, &json!({})).unwrap();
+    assert_eq!(folder.read(files::RESULTS_CSV).unwrap(), before);
 }
 
 #[test]

@@ -4,11 +4,11 @@ mod best;
 mod parallel;
 
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use dissensus_core::limits::MAX_THREADS;
-use dissensus_core::{Cancel, Progress, Silent};
-use dissensus_store::{Begun, Store};
+use dissensus_core::{Cancel, Event, Progress, Silent};
+use dissensus_store::{Begun, State, Store, StoreError};
 
 use crate::spec::Checkpoint;
 use crate::{
@@ -108,7 +108,7 @@ pub enum JobOutcome {
     Interrupted,
     /// Diverged, or could not be trained.
     Failed(String),
-    /// Cancelled before it began.
+    /// Cancelled before it began, or while another process trained it.
     NotStarted,
 }
 
@@ -122,8 +122,12 @@ impl JobOutcome {
     }
 }
 
+/// How often runs that another process trains are looked at.
+const PAUSE: Duration = Duration::from_millis(200);
+
 /// Trains all runs that are not finished in the store. The results stand in the order of the jobs; a
-/// run that fails does not stop the others.
+/// run that fails does not stop the others. Runs that another process trains are waited for, and
+/// continued where it leaves them unfinished.
 pub fn run_jobs(
     jobs: &[RunJob<'_>],
     options: &JobOptions<'_>,
@@ -143,21 +147,48 @@ pub fn run_jobs(
     };
     let at_once = at_once.clamp(1, jobs.len().max(1));
     let share = (threads / at_once).max(1);
-    Ok(parallel(jobs.len(), at_once, |_, place| {
+    let work = |place: usize| {
         let job = &jobs[place];
         let started = Instant::now();
         let mut id = String::new();
         let outcome = match options.cancel.is_cancelled() {
             true => JobOutcome::NotStarted,
-            false => one(job, options, share, &mut id)
-                .unwrap_or_else(|error| JobOutcome::Failed(error.to_string())),
+            false => match one(job, options, share, &mut id) {
+                Err(TrainError::Store(StoreError::Locked { id, .. })) => return Err(id),
+                outcome => outcome.unwrap_or_else(|error| JobOutcome::Failed(error.to_string())),
+            },
         };
         let (plan, label) = (job.plan.clone(), job.label.clone());
         let ended = EndedJob { plan, label, id, seconds: started.elapsed().as_secs_f64(), outcome };
         options.device.keep_learned();
         (options.on_end)(&ended);
+        Ok(ended)
+    };
+    let mut ended = parallel(jobs.len(), at_once, |_, place| {
+        let ended = work(place);
+        if ended.is_err() {
+            let note = format!("{}  trained by another process", jobs[place].label);
+            options.progress.report(Event::Note(&note));
+        }
         ended
-    }))
+    });
+    loop {
+        let others: Vec<usize> = (0..jobs.len()).filter(|&place| ended[place].is_err()).collect();
+        if others.is_empty() {
+            return Ok(ended.into_iter().filter_map(Result::ok).collect());
+        }
+        let is_trained = |place: &usize| match &ended[*place] {
+            Err(id) => options.store.run(id).is_ok_and(|run| run.status.state == State::Running),
+            Ok(_) => true,
+        };
+        let is_open = |place: &usize| options.cancel.is_cancelled() || !is_trained(place);
+        let open: Vec<usize> = others.into_iter().filter(is_open).collect();
+        if open.is_empty() {
+            std::thread::sleep(PAUSE);
+        }
+        let again = parallel(open.len(), at_once, |_, at| work(open[at]));
+        open.into_iter().zip(again).for_each(|(place, one)| ended[place] = one);
+    }
 }
 
 fn one(

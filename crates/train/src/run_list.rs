@@ -6,7 +6,7 @@ use dissensus_store::{Broken, Continued, RunId, RunInfo, State, Status, Store, S
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{EpochRow, RunResult, RunSpec};
+use crate::{EpochRow, RunResult, RunSpec, parallel};
 
 /// The runs of a store.
 #[derive(Debug, Default, Serialize)]
@@ -38,15 +38,22 @@ impl RunList {
     /// Lists the runs of a store.
     pub fn read(store: &Store) -> Result<Self, StoreError> {
         let (listing, mut runs) = (store.runs()?, Vec::new());
-        for run in &listing.runs {
-            match RunRow::read(run) {
+        let mut broken = listing.broken;
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let rows =
+            parallel(listing.runs.len(), threads, |_, place| RunRow::read(&listing.runs[place]));
+        for (run, row) in listing.runs.iter().zip(rows) {
+            match row {
                 Ok(row) => runs.push(row),
                 // Removed meanwhile.
                 Err(_) if !run.folder.exists() => {}
-                Err(error) => return Err(error),
+                Err(error) => {
+                    let (id, folder) = (Some(run.id.clone()), run.folder.clone());
+                    broken.push(Broken { id, folder, error });
+                }
             }
         }
-        Ok(Self { store: store.path().to_owned(), runs, broken: listing.broken })
+        Ok(Self { store: store.path().to_owned(), runs, broken })
     }
 
     /// The number of digits that distinguishes all ids, at least 8.

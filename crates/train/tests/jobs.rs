@@ -7,7 +7,9 @@ mod common;
 use std::sync::Mutex;
 
 use common::{Lab, PLAIN, plan, spec, task};
-use dissensus_train::{JobOptions, JobOutcome, OpenDevice, RunJob, run_jobs};
+use dissensus_core::{Event, Progress};
+use dissensus_store::Begun;
+use dissensus_train::{EndedJob, JobOptions, JobOutcome, OpenDevice, RunJob, run_jobs};
 
 #[test]
 fn runs_are_trained_once_and_a_failure_stops_nobody() {
@@ -47,4 +49,60 @@ fn runs_are_trained_once_and_a_failure_stops_nobody() {
     let none = run_jobs(&jobs, &options).unwrap();
     assert!(none.iter().all(|job| matches!(job.outcome, JobOutcome::NotStarted)));
     assert!(other.store.ids().unwrap().is_empty());
+}
+
+/// Keeps the notes.
+#[derive(Default)]
+struct Notes(Mutex<Vec<String>>);
+
+impl Progress for Notes {
+    fn report(&self, event: Event<'_>) {
+        if let Event::Note(text) = event {
+            self.0.lock().unwrap().push(text.to_owned());
+        }
+    }
+}
+
+/// A run that another process trains is waited for, and taken over where that process leaves it.
+#[test]
+fn a_run_of_another_process_is_waited_for() {
+    let plans = [plan(&["run.seeds=[1]"]), plan(&["run.seeds=[2]"])];
+    let jobs = RunJob::all(task(), &plans);
+    let (lab, device, notes) = (Lab::new(), OpenDevice::cpu(), Notes::default());
+    let theirs = spec(task(), &["run.seeds=[1]"]).to_value();
+    let Begun::Run(held) = lab.store.begin(&theirs, &serde_json::json!({}), 2).unwrap() else {
+        panic!("a new run")
+    };
+    let id = held.id().to_string();
+    let options = JobOptions { progress: &notes, ..JobOptions::new(&lab.store, &device) };
+    let ended = std::thread::scope(|scope| {
+        let all = scope.spawn(|| run_jobs(&jobs, &options).unwrap());
+        while notes.0.lock().unwrap().is_empty() {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        assert!(!all.is_finished());
+        drop(held);
+        all.join().unwrap()
+    });
+    let finished =
+        |job: &EndedJob| matches!(job.outcome, JobOutcome::Finished { known: false, .. });
+    assert!(ended.iter().all(finished));
+    assert_eq!(ended[0].id, id);
+    let notes = notes.0.into_inner().unwrap();
+    assert_eq!(notes, [format!("{}  trained by another process", jobs[0].label)]);
+    // Who does not want to wait is not kept.
+    let other = Lab::new();
+    let begun = other.store.begin(&theirs, &serde_json::json!({}), 2).unwrap();
+    let options = JobOptions::new(&other.store, &device);
+    let cancel = options.cancel.clone();
+    let ended = std::thread::scope(|scope| {
+        let all = scope.spawn(|| run_jobs(&jobs, &options).unwrap());
+        while other.store.ids().unwrap().len() < 2 {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        cancel.cancel();
+        all.join().unwrap()
+    });
+    assert!(matches!(ended[0].outcome, JobOutcome::NotStarted));
+    drop(begun);
 }

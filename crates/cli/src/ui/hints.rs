@@ -50,6 +50,14 @@ pub(crate) fn hint_of(causes: &[&(dyn Error + 'static)]) -> Option<String> {
                     StudyError::Run { id, .. } => {
                         Some(format!("`dissensus runs rm {id}` removes it; it then starts again"))
                     }
+                    StudyError::Unusable { runs } => {
+                        let ids: Vec<&str> = runs.iter().map(|run| run.id.as_str()).collect();
+                        Some(format!(
+                            "restore the files from a copy; or `dissensus runs rm {}` removes the runs, \
+                             which then start again",
+                            ids.join(" ")
+                        ))
+                    }
                     _ => None,
                 })
             })

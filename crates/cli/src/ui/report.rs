@@ -16,6 +16,10 @@ pub(crate) fn words(written: &WrittenReport, out: &Path) -> String {
     for problem in &written.problems {
         words += &format!("{} {problem}\n", paint::bad("left out:"));
     }
+    if !written.stored {
+        let note = paint::warn("note:");
+        words += &format!("{note} the store is read-only, so the results are only there\n");
+    }
     let open = [(written.failed, "failed"), (written.missing, "are not finished")];
     let open = open.into_iter().filter(|(count, _)| *count > 0);
     let open: Vec<String> = open.map(|(count, how)| format!("{count} {how}")).collect();

@@ -10,6 +10,7 @@ use std::path::Path;
 use super::Manifest;
 use crate::layout::StoreLayout;
 use crate::lock;
+use crate::study::unsealed;
 use crate::{RunId, RunInfo, State, Store, StoreError, Which, files};
 
 /// What became of the runs and studies of a pack, each list sorted.
@@ -156,7 +157,7 @@ fn studies(store: &Store, new: &StoreLayout) -> Result<Vec<StudyMerge>, StoreErr
                     study.write(&file, &bytes, crate::Durability::Process)?;
                     merge.added += 1;
                 }
-                Some(old) if old != bytes => merge.differing.push(file),
+                Some(old) if unsealed(&old).1 != unsealed(&bytes).1 => merge.differing.push(file),
                 Some(_) => {}
             }
         }

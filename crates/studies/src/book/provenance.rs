@@ -1,16 +1,11 @@
 //! Where results come from, for people: versions, machines, dates, time.
 
-use dissensus_store::Store;
 use serde_json::Value;
 
-use crate::collect::{ENVIRONMENT, Gathered, files};
-use crate::{Plan, StudyError};
+use crate::Plan;
+use crate::collect::{ENVIRONMENT, Gathered};
 
-pub(super) fn lines(
-    plan: &Plan<'_>,
-    store: &Store,
-    gathered: &Gathered,
-) -> Result<Vec<(String, String)>, StudyError> {
+pub(super) fn lines(plan: &Plan<'_>, gathered: &Gathered, about: &Value) -> Vec<(String, String)> {
     let mut lines = Vec::new();
     let mut line = |name: &str, value: String| {
         if !value.is_empty() {
@@ -34,14 +29,12 @@ pub(super) fn lines(
     line("first begun", ran().map(|run| run.info.created).min().map_or(String::new(), date));
     line("last ended", ran().map(|run| run.info.status.updated).max().map_or(String::new(), date));
     line("time in training", time(seconds));
-    let about = store.study(&plan.study().name)?.read(files::ABOUT)?;
-    let about: Value = about.and_then(|b| serde_json::from_slice(&b).ok()).unwrap_or_default();
     line("collected", about["collected"].as_u64().map_or(String::new(), date));
     for (key, value) in about["about"].as_object().into_iter().flatten() {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         line(&format!("collected: {key}"), text);
     }
-    Ok(lines)
+    lines
 }
 
 /// A time of many seconds.

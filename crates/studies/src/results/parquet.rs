@@ -29,14 +29,14 @@ const SCHEMA: &str = "message results {
 const GROUP: usize = 1 << 20;
 
 /// Rows as Parquet.
-pub fn to_parquet(rows: &[Row]) -> Result<Vec<u8>, StudyError> {
+pub fn to_parquet(rows: &[&Row]) -> Result<Vec<u8>, StudyError> {
     encode(rows).map_err(|error| StudyError::Results {
         what: "the results as Parquet".into(),
         reason: error.to_string(),
     })
 }
 
-fn encode(rows: &[Row]) -> Result<Vec<u8>, ParquetError> {
+fn encode(rows: &[&Row]) -> Result<Vec<u8>, ParquetError> {
     let schema = Arc::new(parse_message_type(SCHEMA)?);
     let zstd = Compression::ZSTD(ZstdLevel::try_new(3)?);
     let properties = Arc::new(WriterProperties::builder().set_compression(zstd).build());
@@ -57,7 +57,7 @@ fn encode(rows: &[Row]) -> Result<Vec<u8>, ParquetError> {
 }
 
 /// The column at this place of the schema.
-fn write(rows: &[Row], at: usize, column: &mut ColumnWriter<'_>) -> Result<(), ParquetError> {
+fn write(rows: &[&Row], at: usize, column: &mut ColumnWriter<'_>) -> Result<(), ParquetError> {
     fn there<T>(values: impl Iterator<Item = Option<T>>) -> Vec<i16> {
         values.map(|value| i16::from(value.is_some())).collect()
     }
@@ -76,7 +76,7 @@ fn write(rows: &[Row], at: usize, column: &mut ColumnWriter<'_>) -> Result<(), P
             writer.write_batch(&values, Some(&there(rows.iter().map(|row| row.value))), None)?;
         }
         (_, ColumnWriter::ByteArrayColumnWriter(writer)) => {
-            let text = |row: &Row| -> ByteArray {
+            let text = |row: &&Row| -> ByteArray {
                 let text = match at {
                     0 => &row.study,
                     1 => &row.dataset,
@@ -120,7 +120,7 @@ mod tests {
             row(Some(u32::MAX), 1, Some(f64::INFINITY)),
             row(None, 2, Some(-0.0)),
         ];
-        let bytes = to_parquet(&rows).unwrap();
+        let bytes = to_parquet(&rows.iter().collect::<Vec<_>>()).unwrap();
         let file = SerializedFileReader::new(parquet_bytes(bytes)).unwrap();
         let back: Vec<Row> = file
             .get_row_iter(None)

@@ -15,6 +15,9 @@ use crate::{Number, StudyError};
 /// How near to the best counts as there.
 const SHARE: f64 = 0.95;
 
+/// The metric that no two trainings of a run share.
+pub(crate) const SECONDS: &str = "seconds";
+
 struct Dynamics;
 
 pub(super) fn read(_: &Section<'_>, _: &[SliceRule]) -> Result<Arc<dyn Stage>, StudyError> {
@@ -54,7 +57,7 @@ impl Stage for Dynamics {
                  at least 0.95 · best (where higher is)",
             ),
             metric(
-                "seconds",
+                SECONDS,
                 "seconds",
                 Direction::Neither,
                 "How long training took, on whatever machine it ran",
@@ -74,7 +77,7 @@ impl Stage for Dynamics {
         Ok(vec![
             Number::new("best_epoch", "all", Some((best + 1) as f64)),
             Number::new("epochs_to_95", "all", near),
-            Number::new("seconds", "all", Some(run.result.seconds)),
+            Number::new(SECONDS, "all", Some(run.result.seconds)),
         ])
     }
 

@@ -93,7 +93,8 @@ pub(crate) struct Group<'j> {
 impl<'j> Group<'j> {
     /// The seeds of each arm together; one alone has nobody to be compared with.
     pub(super) fn seeds_of_arms(jobs: &[&'j Job]) -> Vec<Self> {
-        let groups = Job::by_arm(jobs.iter().copied()).into_iter().filter(|runs| runs.len() > 1);
+        let groups =
+            Job::by_arm(jobs.iter().copied(), |job| *job).into_iter().filter(|runs| runs.len() > 1);
         groups.map(|runs| Self { subjects: runs.len(), runs, least: 2 }).collect()
     }
 

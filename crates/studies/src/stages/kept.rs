@@ -85,6 +85,15 @@ fn folder_of(stage: &Examination) -> String {
     format!("stages/{}-{digest}", stage.name)
 }
 
+/// What a file that is not as it was written counts as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Damaged {
+    /// As not there: it is made again.
+    Absent,
+    /// As an error: results without it would be incomplete.
+    Refused,
+}
+
 /// The files of what stages found, in a study's folder, and in those of other studies of the store
 /// that have some of its runs.
 pub(crate) struct KeptFiles {
@@ -113,11 +122,25 @@ impl KeptFiles {
         (format!("{start}-{digest}.json"), peers)
     }
 
-    /// A file that is damaged is made again. Whatever code made it, it stays, as its models may be
-    /// gone.
-    fn read(folder: &StudyFolder, name: &str) -> Result<Option<Kept>, StudyError> {
-        let bytes = folder.read_made(name)?;
-        Ok(bytes.and_then(|(bytes, _)| serde_json::from_slice(&bytes).ok()))
+    /// Whatever code made a file, it stays, as its models may be gone.
+    fn read(
+        folder: &StudyFolder,
+        name: &str,
+        damaged: Damaged,
+    ) -> Result<Option<Kept>, StudyError> {
+        let bytes = match folder.read_made(name) {
+            Err(error) if error.is_damage() && damaged == Damaged::Absent => None,
+            read => read?,
+        };
+        let Some((bytes, _)) = bytes else { return Ok(None) };
+        match (serde_json::from_slice(&bytes), damaged) {
+            (Ok(kept), _) => Ok(Some(kept)),
+            (Err(_), Damaged::Absent) => Ok(None),
+            (Err(error), Damaged::Refused) => {
+                let what = folder.path().join(name).display().to_string();
+                Err(StudyError::Results { what, reason: error.to_string() })
+            }
+        }
     }
 
     /// What was found of a run with the others of its group or else, of what was found with some of
@@ -127,19 +150,22 @@ impl KeptFiles {
         stage: &Examination,
         group: &Group<'_>,
         job: &Job,
+        damaged: Damaged,
     ) -> Result<Option<Kept>, StudyError> {
         let (name, peers) = Self::file(stage, group, job);
         // The name holds the settings, the run and its peers: another study found the same.
         let mut best = None;
         for folder in std::iter::once(&self.folder).chain(&self.others) {
-            best = Self::read(folder, &name)?;
+            best = Self::read(folder, &name, damaged)?;
             if best.is_some() {
                 return Ok(best);
             }
         }
         let start = format!("{}/{}-", folder_of(stage), job.id);
-        for name in self.names.iter().filter(|name| name.starts_with(&start)) {
-            let Some(kept) = Self::read(&self.folder, name)? else { continue };
+        let first = self.names.partition_point(|name| *name < start);
+        let names = self.names.iter().skip(first).take_while(|name| name.starts_with(&start));
+        for name in names.filter(|name| name.ends_with(".json")) {
+            let Some(kept) = Self::read(&self.folder, name, damaged)? else { continue };
             let fits = kept.peers.iter().all(|peer| peers.contains(peer));
             if fits && best.as_ref().is_none_or(|best| best.peers.len() < kept.peers.len()) {
                 best = Some(kept);

@@ -35,7 +35,13 @@ struct Group {
 
 impl From<ParquetError> for WriteError {
     fn from(error: ParquetError) -> Self {
-        Self::Encode(error.to_string())
+        match error {
+            ParquetError::External(cause) => match cause.downcast::<std::io::Error>() {
+                Ok(error) => Self::Io(*error),
+                Err(other) => Self::Encode(other.to_string()),
+            },
+            other => Self::Encode(other.to_string()),
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use dissensus::report::book::Book;
 use dissensus::report::tables::{self, Tally};
 use dissensus::store::Store;
 use dissensus::studies::{Finals, Plan, PlanOptions};
@@ -71,7 +72,7 @@ Examples:
   dissensus report runs --open               the results as a page
   dissensus study run soft-label --fetch --report    a published study, from its data to its page
 
-Exit codes: 0 all runs are done; 1 some failed; 2 the study or the data is wrong; 130 interrupted.";
+Exit codes: 0 all runs are done; 1 some failed; 2 study, data or store are wrong; 130 interrupted.";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (study, context) = (args.choice.study()?, args.fetching.context()?);
@@ -93,22 +94,24 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let outcome = run_study(&plan, &store, &options);
     bars.end();
-    let StudyOutcome { ended, examined, collected, .. } = outcome?;
+    let StudyOutcome { ended, examined, results, about } = outcome?;
+    let (failed, missing) = (results.collected.failed.len(), results.collected.missing);
+    let unexamined = results.collected.unexamined.clone();
     if args.drop_weights {
         let (runs, bytes) = dissensus::drop_weights(&plan, &store)?;
         let (runs, bytes) = (text::count(runs, "run", "runs"), text::size(bytes));
         ui::remark(&format!("deleted the weights of {runs}, {bytes}"));
     }
-    print_tables(&plan, &store, args.markdown)?;
-    for (stage, runs) in &collected.unexamined {
+    print_tables(&plan.book_of(results, &about)?, args.markdown)?;
+    for (stage, runs) in &unexamined {
         let runs = text::count(*runs, "finished run has", "finished runs have");
         ui::note(&format!(
             "{runs} no results of the stage {stage}: `dissensus study run` computes them if the \
              weights exist"
         ));
     }
-    let failed = collected.failed.len() + examined.failed.len();
-    if !closed(&ended, collected.missing, examined.stopped) {
+    let failed = failed + examined.failed.len();
+    if !closed(&ended, missing, examined.stopped) {
         return Ok(ExitCode::from(130));
     }
     let code = u8::from(
@@ -132,9 +135,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 /// Prints the study's tables, and what they show.
-fn print_tables(plan: &Plan<'_>, store: &Store, markdown: bool) -> anyhow::Result<()> {
-    let book = plan.book(store)?;
-    let (tables, problems) = report_tables(&book);
+fn print_tables(book: &Book, markdown: bool) -> anyhow::Result<()> {
+    let (tables, problems) = report_tables(book);
     for table in &tables {
         let text = match markdown {
             true => tables::markdown(table),
