@@ -49,7 +49,7 @@ pub enum Error {
     #[error(transparent)]
     Logits(#[from] dissensus_predictions::LogitsError),
     /// A store has no study of this name.
-    #[error("{} has no study {name:?}; it has {}", store.display(), none_or(known))]
+    #[error("{} has no {}", store.display(), no_study(name, known))]
     NoStudy {
         /// The store.
         store: PathBuf,
@@ -193,6 +193,14 @@ pub enum Error {
     /// A file could not be used.
     #[error(transparent)]
     File(#[from] dissensus_io::FileError),
+}
+
+/// A study that is not there, or has runs and was not collected.
+fn no_study(name: &str, known: &[String]) -> String {
+    match known.iter().any(|one| one == name) {
+        true => format!("study.toml of the study {name:?}"),
+        false => format!("study {name:?}; it has {}", none_or(known)),
+    }
 }
 
 fn none_or(names: &[String]) -> String {

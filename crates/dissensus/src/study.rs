@@ -40,12 +40,11 @@ pub fn stored_study(store: &Store, study: Option<&str>) -> Result<Study, Error> 
         (None, [one]) => one.clone(),
         (None, _) => return Err(Error::OneStudy { store: path(), known }),
     };
-    let text = match known.contains(&name) {
-        true => store.study(&name)?.read_text(files::STUDY)?,
-        false => None,
+    let folder = store.study(&name)?;
+    let Some(text) = folder.read_text(files::STUDY)? else {
+        return Err(Error::NoStudy { store: path(), name, known });
     };
-    let Some(text) = text else { return Err(Error::NoStudy { store: path(), name, known }) };
-    Ok(Study::parse_stored(&text, &format!("the stored study {name}"))?)
+    Ok(Study::parse_stored(&text, &folder.path().join(files::STUDY).display().to_string())?)
 }
 
 /// A study with its data, which are downloaded first where the context says so.

@@ -1,7 +1,6 @@
 //! numpy's `.npz`: a zip archive of `.npy` arrays, not compressed, as `numpy.savez` writes it.
 
 use std::io::{self, Seek, Write};
-use std::mem::ManuallyDrop;
 
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
@@ -23,18 +22,18 @@ use zip::{CompressionMethod, ZipWriter};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct NpzWriter<W: Write + Seek> {
-    /// Never dropped unfinished: it would then write, and it panics where a write has failed before.
-    zip: ManuallyDrop<ZipWriter<W>>,
+    zip: ZipWriter<Latch<W>>,
 }
 
 impl<W: Write + Seek> NpzWriter<W> {
     /// An archive without arrays.
     pub fn new(out: W) -> Self {
-        Self { zip: ManuallyDrop::new(ZipWriter::new(out)) }
+        Self { zip: ZipWriter::new(Latch { out, at: 0, end: 0, failed: None }) }
     }
 
-    /// Begins the array of this name; its `.npy` is written to what is returned.
-    pub fn array(&mut self, name: &str) -> io::Result<&mut ZipWriter<W>> {
+    /// Begins the array of this name; its `.npy` is written to what is returned. An error of the file
+    /// is told by [`finish`](Self::finish).
+    pub fn array(&mut self, name: &str) -> io::Result<impl Write> {
         let options = SimpleFileOptions::default()
             .compression_method(CompressionMethod::Stored)
             .large_file(true);
@@ -44,8 +43,58 @@ impl<W: Write + Seek> NpzWriter<W> {
 
     /// Ends the archive.
     pub fn finish(self) -> io::Result<()> {
-        ManuallyDrop::into_inner(self.zip).finish()?;
+        self.zip.finish()?.failed.map_or(Ok(()), Err)
+    }
+}
+
+/// A file that takes everything once a call has failed, and keeps the error: a `ZipWriter` writes when
+/// it is dropped, and panics where it could not write before.
+struct Latch<W> {
+    out: W,
+    at: u64,
+    end: u64,
+    failed: Option<io::Error>,
+}
+
+impl<W> Latch<W> {
+    /// What a call gives, or where it fails, now or before, what it would have given.
+    fn or_kept<T>(&mut self, call: impl FnOnce(&mut W) -> io::Result<T>, would: T) -> T {
+        if self.failed.is_some() {
+            return would;
+        }
+        match call(&mut self.out) {
+            Ok(value) => value,
+            Err(error) => {
+                self.failed = Some(error);
+                would
+            }
+        }
+    }
+}
+
+impl<W: Write> Write for Latch<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.or_kept(|out| out.write_all(bytes).map(|()| bytes.len()), bytes.len());
+        self.at += written as u64;
+        self.end = self.end.max(self.at);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.or_kept(W::flush, ());
         Ok(())
+    }
+}
+
+impl<W: Seek> Seek for Latch<W> {
+    fn seek(&mut self, to: io::SeekFrom) -> io::Result<u64> {
+        let would = match to {
+            io::SeekFrom::Start(at) => at,
+            io::SeekFrom::Current(by) => self.at.saturating_add_signed(by),
+            io::SeekFrom::End(by) => self.end.saturating_add_signed(by),
+        };
+        self.at = self.or_kept(|out| out.seek(to), would);
+        Ok(self.at)
     }
 }
 
@@ -77,16 +126,22 @@ mod tests {
 
     #[test]
     fn a_full_disk_is_an_error_wherever_it_comes() {
-        let write = |room: usize| {
-            let mut npz =
-                NpzWriter::new(io::BufWriter::with_capacity(16, Full(io::Cursor::default(), room)));
+        // With a small buffer and one that holds all.
+        let write = |room: usize, buffer: usize| {
+            let mut npz = NpzWriter::new(io::BufWriter::with_capacity(
+                buffer,
+                Full(io::Cursor::default(), room),
+            ));
             crate::npy::write_array(npz.array("a")?, &[40], &[1.0f32; 40])?;
             crate::npy::write_array(npz.array("b")?, &[40], &[2.0f32; 40])?;
             npz.finish()
         };
-        write(10_000).unwrap();
-        for room in 0..700 {
-            assert_eq!(write(room).unwrap_err().kind(), io::ErrorKind::StorageFull, "{room}");
+        for buffer in [16, 1 << 16] {
+            write(10_000, buffer).unwrap();
+            for room in 0..700 {
+                let error = write(room, buffer).unwrap_err();
+                assert_eq!(error.kind(), io::ErrorKind::StorageFull, "{room}");
+            }
         }
     }
 }

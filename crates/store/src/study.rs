@@ -112,18 +112,6 @@ impl StudyFolder {
         Ok(Some((bytes, Some(made))))
     }
 
-    /// Replaces a text in which a line that begins with `#` is a comment. Its first line is one, with
-    /// the checksum of the rest.
-    pub fn write_text(
-        &self,
-        name: &str,
-        text: &str,
-        durability: Durability,
-    ) -> Result<(), StoreError> {
-        let sha256 = files::sha256(text.as_bytes());
-        self.write(name, format!("{SEAL}{sha256}\n{text}").as_bytes(), durability)
-    }
-
     /// A text without its checksum; `None` where there is none. A text without one is of before there
     /// were any.
     pub fn read_text(&self, name: &str) -> Result<Option<String>, StoreError> {
@@ -209,6 +197,11 @@ const CHECKSUMS: &str = "checksums";
 
 /// Begins the first line of a text with a checksum.
 const SEAL: &str = "# SHA-256 of the lines below: ";
+
+/// A text in which a line that begins with `#` is a comment, with its checksum as its first line.
+pub fn sealed(text: &str) -> String {
+    format!("{SEAL}{}\n{text}", files::sha256(text.as_bytes()))
+}
 
 /// The checksum of a text, where it has one, and the text without it.
 pub(crate) fn unsealed(bytes: &[u8]) -> (Option<&[u8]>, &[u8]) {
@@ -310,7 +303,7 @@ mod tests {
         let study = Store::create_or_open(folder.path()).unwrap().study("s").unwrap();
         assert_eq!(study.read_text("study.toml").unwrap(), None);
         let text = "[run]\nseeds = 3\n";
-        study.write_text("study.toml", text, Durability::Process).unwrap();
+        study.write("study.toml", sealed(text).as_bytes(), Durability::Process).unwrap();
         assert_eq!(study.read_text("study.toml").unwrap().unwrap(), text);
         let whole = study.read("study.toml").unwrap().unwrap();
         // Cut anywhere, or with any bit of the text flipped.

@@ -197,6 +197,11 @@ fn a_flipped_bit_in_a_finished_run_is_noticed() {
         old.as_object_mut().unwrap().remove("checksums").unwrap().as_object().unwrap().len(),
         4
     );
+    // Without them, it is not as it was written.
+    fs::write(dir.join("status.json"), old.to_string()).unwrap();
+    let error = store.run(&RunId::of(&spec(1))).unwrap_err();
+    assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
+    old.as_object_mut().unwrap().remove("sha256").unwrap();
     fs::write(dir.join("status.json"), old.to_string()).unwrap();
     fs::write(dir.join("result.json"), "{\"accuracy\": 0.8}").unwrap();
     let info = store.run(&RunId::of(&spec(1))).unwrap();
@@ -207,7 +212,16 @@ fn a_flipped_bit_in_a_finished_run_is_noticed() {
 fn another_spec_is_noticed() {
     let (_folder, store, dir) = store();
     let (id, other) = (RunId::of(&spec(1)), spec(2).to_string());
+    // What is said about the run was edited.
     let about_text = fs::read_to_string(dir.join("about.json")).unwrap();
+    fs::write(dir.join("about.json"), about_text.replace("\"created\": ", "\"created\": 1"))
+        .unwrap();
+    assert!(matches!(store.run(&id).unwrap_err(), StoreError::Damaged { .. }));
+    // So that the rest is of specs alone.
+    let mut unsealed: Value = serde_json::from_str(&about_text).unwrap();
+    unsealed.as_object_mut().unwrap().remove("sha256").unwrap();
+    let about_text = unsealed.to_string();
+    fs::write(dir.join("about.json"), &about_text).unwrap();
     let digest = dissensus_store::digest(&spec(1));
     // The spec was edited.
     let text = fs::read_to_string(dir.join("spec.json")).unwrap();

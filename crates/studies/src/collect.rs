@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dissensus_core::results::Row;
 use dissensus_report::book::Chosen;
-use dissensus_store::{Durability, Made, RunId, RunInfo, State, Store, StudyFolder, digest};
+use dissensus_store::{
+    Durability, Made, RunId, RunInfo, State, Store, StudyFolder, digest, sealed,
+};
 use dissensus_train::{RunEnvironment, RunResult};
 use rayon::prelude::*;
 use serde_json::{Value, json};
@@ -109,9 +111,10 @@ impl ResultFiles {
 
     /// Writes them to the folder of their study.
     pub fn write(&self, folder: &StudyFolder) -> Result<(), StudyError> {
-        folder.write_text(files::STUDY, &self.study, Durability::Power)?;
-        let (about, tables) = (self.about.clone(), self.tables());
-        Ok(folder.write_about(files::ABOUT, about, &tables, Durability::Power)?)
+        let (about, study) = (self.about.clone(), sealed(&self.study));
+        let mut all = vec![(files::STUDY, study.as_bytes())];
+        all.extend(self.tables());
+        Ok(folder.write_about(files::ABOUT, about, &all, Durability::Power)?)
     }
 }
 
