@@ -155,7 +155,7 @@ fn read_hint(problem: &Problem) -> Option<String> {
     match problem {
         Problem::UnknownFormat { .. } => Some(
             "force one with --format (`dissensus votes formats` lists them), or name the columns \
-             with --item, --annotator and --label"
+             with --item, --annotator and --label, or with --annotators where each annotator has one"
                 .to_owned(),
         ),
         Problem::NoSuchFormat { .. } => Some("`dissensus votes formats` lists them".to_owned()),
