@@ -15,7 +15,7 @@ use dissensus_studies::{StatusReport, Tally};
 
 use crate::{Difference, ItemComparison, Scores, SeedTest};
 
-/// Models and slices by metrics; the best value of each column is bold.
+/// Models and slices by metrics. Nothing is bold: there is no test of the differences.
 pub fn scores_table(scores: &[Scores], metrics: &[&'static Metric], form: TableForm) -> TextTable {
     let mut columns = Columns::new(form).name("model", |s: &Scores| one_line(&s.model, 40));
     if scores.iter().any(|s| s.slice != "all") {
@@ -27,9 +27,9 @@ pub fn scores_table(scores: &[Scores], metrics: &[&'static Metric], form: TableF
         let head = format!("{name} {}", metric.about.direction.arrow());
         let cell = move |s: &Scores| {
             let m = &s.metrics[at];
-            (format_interval(m.value, m.low, m.high), s.is_best(metric, scores))
+            format_interval(m.value, m.low, m.high)
         };
-        columns = columns.people(|columns| columns.bold(head.trim_end(), cell)).csv(|columns| {
+        columns = columns.people(|columns| columns.number(head.trim_end(), cell)).csv(|columns| {
             columns
                 .value(name, move |s| s.metrics[at].value)
                 .value(&format!("{name}_low"), move |s| s.metrics[at].low)

@@ -16,9 +16,8 @@ use crate::ui::{self, paint, progress::Terminal, table, text};
 /// Predictions come from any model: .npy, .npz, CSV, JSON, JSON Lines, Parquet, safetensors, or
 /// ChaosNLI's layout with several models in one file. Items are matched with the votes by id and
 /// classes by name; what is assumed is printed, and what is in doubt is refused until an option
-/// says it. Every number has a 95 % bootstrap interval over the items, and the best value of each
-/// column is bold if all models predict the same items. `dissensus metrics explain NAME` explains a
-/// metric.
+/// says it. Every number has a 95 % bootstrap interval over the items; whether two models differ is
+/// for `dissensus compare` to test. `dissensus metrics explain NAME` explains a metric.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Files of predictions
@@ -80,7 +79,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             models.iter().map(|m| format!("{} {}", m.name, text::thousands(m.items.len())));
         let counts = counts.collect::<Vec<_>>().join(", ");
         ui::note(&format!(
-            "the models do not predict the same items ({counts}), so no value is marked as the best; \
+            "the models do not predict the same items ({counts}), so their values are not comparable; \
              `dissensus compare` compares them on the items that all predict"
         ));
     }

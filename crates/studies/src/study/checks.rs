@@ -165,6 +165,9 @@ impl Names {
     }
 
     fn figure(&self, section: &Section<'_>, figure: &FigureSpec) -> Result<(), ConfigError> {
+        if let Some(key) = figure.unread() {
+            return Err(section.unknown(&key, section.place(&key), &figure.kind.keys()));
+        }
         for setting in figure.kind.settings() {
             let key = setting.key;
             let known = match setting.names {
