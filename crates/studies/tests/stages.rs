@@ -356,7 +356,7 @@ const SPARSE: &str = "
 name = 'sparse'
 [data]
 dataset = 'blends'
-items = 120
+items = 200
 [model]
 name = 'smallcnn'
 width = 4
@@ -364,7 +364,7 @@ width = 4
 parts = 'train/validation/test'
 shares = [0.6, 0.2, 0.2]
 [training]
-epochs = 3
+epochs = 10
 batch_size = 32
 learning_rate = 0.05
 [selection]
@@ -486,7 +486,7 @@ fn gains_on_training_items_go_with_the_draw_that_was_trained_on() {
     for (path, count) in [("draw.train_gain", 2), ("placebo.train_gain", 2)] {
         let lines: Vec<_> = book.curves.iter().filter(|curve| curve.column == path).collect();
         assert_eq!((lines.len(), lines[0].values.len()), (count, 8));
-        // 72 items, nine per bin.
+        // 120 items, 15 per bin.
         let gain = value(jobs.iter().find(|job| job.arm == "sls").unwrap(), "train_gain").unwrap();
         assert!((mean(&lines[0].values) - gain).abs() < 1e-9);
     }
