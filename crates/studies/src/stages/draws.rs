@@ -157,7 +157,8 @@ impl Examiner for Draws {
         let mut partials = Vec::new();
         for ((run, names), path) in [(&job.run, DRAW), (&placebo, PLACEBO)].into_iter().zip(PATHS) {
             let all = target_distances(run, &material.task)?;
-            let distance: Vec<f64> = places.iter().map(|&at| all[at]).collect();
+            // Equal distances are ties, in whichever order their classes were added.
+            let distance: Vec<f64> = places.iter().map(|&at| rounded(all[at])).collect();
             let plain = spearman(&distance, &gain, &CorrelationSettings::default())?.r;
             let partial = partial_spearman(&distance, &gain, &entropy)?;
             partials.push(partial);
@@ -205,7 +206,8 @@ fn losses(run: &Finished<'_>, models: &Models<'_>) -> Result<(Vec<String>, Vec<f
     Ok((ids, losses.unwrap_or_default().into_owned()))
 }
 
-/// To six significant digits, so that the file stays small; logits are not more accurate.
+/// To six significant digits: files stay small, logits are not more accurate, and what differs by the
+/// rounding of a sum is equal.
 fn rounded(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }
