@@ -355,6 +355,7 @@ fn examples() -> String {
     let lines = std::iter::once("[study]").chain(study.lines()).map(|line| match line {
         "# [grid]" => "[grid]",
         "# [stages.ood]" => "[stages.ood]",
+        "# [stages.temperature]" => "[stages.temperature]",
         line => line,
     });
     let study: Vec<&str> = lines.map(|line| example(line).unwrap_or(line)).collect();

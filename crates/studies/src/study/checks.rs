@@ -50,6 +50,7 @@ pub(super) fn check(study: &Study, root: &Section<'_>) -> Result<(), ConfigError
             let stage = Section::new(root.text, format!("[stages.{name}]"), node)?;
             for section in stage.list("also")?.iter().chain([&stage]) {
                 named(section, "arms", &names.arms)?;
+                named(section, "against", &names.arms)?;
                 // A scale may have removed numbers of votes.
                 if study.scale.is_none() {
                     named(section, "ks", &names.ks)?;
