@@ -267,7 +267,7 @@ impl Plan<'_> {
                     let place = places.get(&std::ptr::from_ref(*job)).copied();
                     match files.nearest(stage, &group, job, Damaged::Refused)? {
                         Some(mut kept) => {
-                            kept.numbers.extend(stage.stage.derived(&kept, self.material(job)));
+                            stage.stage.derive(&mut kept, job, self.material(job))?;
                             all[place.unwrap_or_default()].push(kept);
                         }
                         None => *unexamined.entry(stage.name.to_owned()).or_default() += 1,

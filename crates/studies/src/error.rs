@@ -102,6 +102,12 @@ fn unusable(runs: &[Failure]) -> String {
     }
 }
 
+impl From<dissensus_stats::StatsError> for StudyError {
+    fn from(error: dissensus_stats::StatsError) -> Self {
+        Self::Examine(error.into())
+    }
+}
+
 impl From<dissensus_geometry::GeometryError> for StudyError {
     fn from(error: dissensus_geometry::GeometryError) -> Self {
         Self::Examine(error.into())
