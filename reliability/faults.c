@@ -3,8 +3,8 @@
  * Rust's crates make some system calls without the C library, so functions of the C library are not
  * replaced: a seccomp filter sends the calls of interest to a handler of SIGSYS in the same process.
  * The handler counts those that concern files below a folder, and lets them happen, fail, or kill the
- * process, which may not start other programs. Its own calls come from one instruction that the filter lets through. Linux on x86-64 and
- * AArch64.
+ * process. Its own calls come from one instruction that the filter lets through. The process may not
+ * start other programs. Linux on x86-64 and AArch64.
  *
  *   FAULT_ROOT   the folder
  *   FAULT_KIND   which calls count: open, read, write, sync, rename, map, make, remove, lock, or any
