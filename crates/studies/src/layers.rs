@@ -1,6 +1,6 @@
 //! From a study to runs: the settings of the file, and over them, in this order, those of a dataset,
 //! those of an arm, the arm's delivery and votes, those of the study (its scale, overrides), and a
-//! point of the grid. Each combination is checked as a whole; errors name the position of the setting.
+//! point of the grid, without the axes that the arm sets itself. Each combination is checked as a whole; errors name the position of the setting.
 
 use dissensus_train::spec::{Data, Draft, Run, Spec, Votes, selectable};
 use dissensus_train::{ConfigError, Place, RunPlan};
@@ -112,7 +112,10 @@ impl Study {
             Some(votes) => votes.iter().map(Some).collect(),
             None => vec![None],
         };
-        let points = self.grid.as_ref().map_or_else(|| vec![Vec::new()], |grid| grid.points());
+        let points = match &self.grid {
+            Some(grid) => grid.points(&arm.set),
+            None => vec![Vec::new()],
+        };
         for entry in entries {
             let mut specs = Vec::with_capacity(points.len());
             for point in &points {

@@ -307,7 +307,7 @@ fn numbers() -> Vec<ItemNumbers> {
             let kl = entropy.iter().map(|h| 0.1 + 0.2 * h * random.next()).collect();
             let ids = (0..60).map(|at| format!("item-{at}")).collect();
             let columns = vec![("entropy".to_owned(), entropy), ("kl".to_owned(), kl)];
-            ItemNumbers { of: of(arm), ids, columns }
+            ItemNumbers { of: of(arm), ids, columns, ..ItemNumbers::default() }
         })
         .collect()
 }
