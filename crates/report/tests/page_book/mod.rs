@@ -216,6 +216,7 @@ fn tables() -> Vec<TableSpec> {
         test: Default::default(),
         side: Default::default(),
         family: dissensus_report::tables::Family::Column,
+        raw: false,
     };
     vec![
         TableSpec {
@@ -331,6 +332,7 @@ pub(crate) fn hostile() -> Book {
         facts: Vec::new(),
         overlays: Vec::new(),
         claims: Vec::new(),
+        data: Vec::new(),
         planned: Vec::new(),
         chosen: Vec::new(),
         references: references(),
