@@ -124,7 +124,8 @@ fn prepare(scope: &Scope<'_>) -> Result<Drawn, ReportError> {
         Pick::Disputed => "The items that people disagree on most. ",
         Pick::Extremes => "The items that people disagree on least and most. ",
         Pick::Spread => {
-            "Of the items for which all predict one class, that with the largest difference in KL. "
+            "Of the items for which all predict the class of the most votes, that on which the first \
+             arm has the largest lead in KL. "
         }
     };
     let predicted = if spec.only_votes { "" } else { "; predictions are means over seeds" };
@@ -176,18 +177,18 @@ fn predictions<'a>(
     columns.iter().map(of).collect()
 }
 
-/// Of the items for which all columns predict one class, the one whose KL differ most.
+/// Of the items for which all columns predict the class of the most votes, the one on which the first has
+/// the largest lead in KL over the last.
 fn widest<'a>(collection: &'a Collection, columns: &[Column]) -> Option<&'a Item> {
     let spread = |item: &Item| {
         let votes = shares(&item.votes)?;
         let all: Option<Vec<&Vec<f32>>> =
             predictions(collection, item, columns).into_iter().collect();
         let all = all?;
+        let most = (0..votes.len()).max_by(|&a, &b| votes[a].total_cmp(&votes[b]));
         let class = |q: &Vec<f32>| (0..q.len()).max_by(|&a, &b| q[a].total_cmp(&q[b]));
-        let same = all.windows(2).all(|two| class(two[0]) == class(two[1]));
-        let kl = || all.iter().map(|q| divergence(&votes, q)).filter(|kl| kl.is_finite());
-        let (low, high) = (kl().min_by(f64::total_cmp)?, kl().max_by(f64::total_cmp)?);
-        same.then_some(high - low)
+        let lead = divergence(&votes, all.last()?) - divergence(&votes, all.first()?);
+        (all.iter().all(|q| class(q) == most) && lead.is_finite()).then_some(lead)
     };
     let known = collection.items.iter().filter_map(|item| Some((spread(item)?, item)));
     known.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, item)| item)

@@ -14,7 +14,8 @@ pub enum Pick {
     Disputed,
     /// The one that they disagree on least, and the one that they disagree on most.
     Extremes,
-    /// Of those for which all arms predict one class, that with the largest difference in KL.
+    /// Of those for which all arms predict the class of the most votes, that on which the first has the
+    /// largest lead in KL over the last.
     Spread,
 }
 

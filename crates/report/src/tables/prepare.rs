@@ -126,18 +126,13 @@ fn add_changes(table: &mut Table, against: &str, book: &Book) {
     let cells = last.into_iter().enumerate().map(average).collect();
     let mut heads = vec![Head::plain("average", "average")];
     heads.extend(table.corner.iter().skip(1).map(|_| Head::plain("", "")));
-    let titles: Vec<String> = changed
+    let titles: Vec<Vec<String>> = changed
         .iter()
-        .map(|&column| {
-            let heads = table.column(column);
-            let titles: Vec<&str> = heads.iter().map(|head| head.title.as_str()).collect();
-            format!("Δ {}", titles.join(" · "))
-        })
+        .map(|&column| table.column(column).iter().map(|head| head.title.clone()).collect())
         .collect();
-    let levels = table.heads.len();
     for (level, all) in table.heads.iter_mut().enumerate() {
-        let own = |title: &String| if level + 1 == levels { title.clone() } else { String::new() };
-        all.extend(titles.iter().map(|title| Head::plain(own(title), "change")));
+        let mark = if level == 0 { "Δ " } else { "" };
+        all.extend(titles.iter().map(|of| Head::plain(format!("{mark}{}", of[level]), "change")));
     }
     table.lines.push(Line { heads, cells });
     let against = book.arm_title(against);
