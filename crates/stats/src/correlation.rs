@@ -5,12 +5,14 @@
 //! correlation is at least as extreme, two-sided twice the smaller tail, as scipy does it.
 
 mod pairings;
+mod partial;
 mod pearson;
 mod spearman;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::pairings::EXACT_PAIRINGS_LIMIT;
+pub use self::partial::partial_spearman;
 pub use self::pearson::pearson;
 pub use self::spearman::spearman;
 use crate::special::t_sf;
@@ -84,14 +86,6 @@ impl Correlation {
     }
 }
 
-/// The partial correlation of two samples given a third, from the three correlations; `None` where
-/// one of the two follows the third exactly.
-pub fn partial(r: f64, first_given: f64, second_given: f64) -> Option<f64> {
-    let left = (1.0 - first_given * first_given) * (1.0 - second_given * second_given);
-    let partial = (r - first_given * second_given) / left.sqrt();
-    partial.is_finite().then_some(partial)
-}
-
 /// r, and both tails of its exact distribution where those were asked for.
 struct Found {
     r: Option<f64>,
@@ -162,16 +156,5 @@ mod tests {
             let line = correlation.run(&[1.0, 2.0, 3.0], &[2.0, 4.0, 6.0], &Default::default());
             assert_eq!(line.map(|line| (line.r, line.p)), Ok((Some(1.0), Some(0.0))));
         }
-    }
-
-    /// With P the inverse of the matrix of the three correlations, −P[0][1] / √(P[0][0] P[1][1]): Python
-    /// 3.11, by cofactors.
-    #[test]
-    fn what_is_left_given_a_third() {
-        let found = partial(0.5, 0.4, 0.3).unwrap();
-        assert!((found - 0.434_633_560_328_093_7).abs() < 1e-12, "{found}");
-        // Two samples that correlate by the third alone.
-        assert!(partial(0.06, 0.2, 0.3).unwrap().abs() < 1e-12);
-        assert_eq!(partial(1.0, 1.0, 1.0), None);
     }
 }

@@ -30,6 +30,7 @@ use crate::{Job, Material, Plan, Study, StudyError};
 use collection::Means;
 
 pub use items::item_columns;
+pub(crate) use items::target_distances;
 
 /// What a report needs of the runs of one arm on one data set with one number of votes.
 struct Part {

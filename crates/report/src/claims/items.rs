@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use dissensus_stats::correlation::{CorrelationSettings, partial, spearman};
+use dissensus_stats::correlation::{CorrelationSettings, partial_spearman, spearman};
 use dissensus_stats::{Alternative, LEVEL, describe};
 
 use super::cells::{Pairs, asked, places};
@@ -156,18 +156,11 @@ impl Run<'_> {
                 zs.push(z);
             }
         }
-        let settings = CorrelationSettings::default();
         let failed = |source| ReportError::Stats { place: "correlation".to_owned(), source };
-        let r = |a: &[f64], b: &[f64]| -> Result<Option<f64>, ReportError> {
-            Ok(spearman(a, b, &settings).map_err(failed)?.r)
+        let found = match given {
+            None => spearman(&xs, &ys, &CorrelationSettings::default()).map(|found| found.r),
+            Some(_) => partial_spearman(&xs, &ys, &zs),
         };
-        let own = r(&xs, &ys)?;
-        match given {
-            None => Ok(own),
-            Some(_) => Ok(match (own, r(&xs, &zs)?, r(&ys, &zs)?) {
-                (Some(own), Some(x), Some(y)) => partial(own, x, y),
-                _ => None,
-            }),
-        }
+        found.map_err(failed)
     }
 }

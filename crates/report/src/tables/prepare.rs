@@ -99,6 +99,9 @@ fn add_changes(table: &mut Table, against: &str, book: &Book) {
     let changed: Vec<usize> = (0..columns)
         .filter(|&column| table.lines.iter().any(|line| of(line, column).is_some()))
         .collect();
+    if changed.is_empty() {
+        return;
+    }
     let percent = |share: f64| words::percent(share);
     let mut last = vec![Vec::new(); columns + changed.len()];
     for line in &mut table.lines {

@@ -147,8 +147,8 @@ pub struct TableSpec {
     pub slices: Vec<String>,
     /// Paired tests.
     pub against: Option<Against>,
-    /// Whether the change of every mean from that of the arm `against` is shown, in percent, with a last
-    /// line of averages.
+    /// Where arms go across, whether the change of every mean from that of the arm `against` is shown, in
+    /// percent, with a last line of averages.
     pub change: bool,
     /// Whether the best of a column (of one metric) is bold where a test tells it from the others.
     /// Default: true.

@@ -6,8 +6,8 @@ use dissensus_labels::Source;
 use dissensus_measure::{Judged, METRICS, Matrix, ModelOutput, Scorer, Settings, Truth, metric};
 use dissensus_report::claims::ClaimKind;
 use dissensus_report::figures::Names;
-use dissensus_train::RunPlan;
 use dissensus_train::spec::Votes;
+use dissensus_train::{RunPlan, Task};
 use rayon::prelude::*;
 
 use crate::collect::Gathered;
@@ -96,7 +96,8 @@ pub(super) fn of_stages(
 /// The columns that figures and claims name for a run.
 fn named<'s>(study: &'s Study, job: &Job) -> Vec<&'s str> {
     let mut named: Vec<&str> = Vec::new();
-    for figure in &study.figures {
+    // A figure of the data themselves asks nothing of runs.
+    for figure in study.figures.iter().filter(|figure| !figure.data) {
         let has = |list: &[String], name: &str| list.is_empty() || list.iter().any(|n| n == name);
         let arm = has(&figure.arms, &job.arm) || figure.against.as_ref() == Some(&job.arm);
         let votes = figure.ks.is_empty() || figure.ks.iter().any(|votes| votes.0 == job.k);
@@ -214,24 +215,29 @@ pub(super) fn distances(plan: &Plan<'_>, gathered: &Gathered) -> Result<Distance
     Ok(Distances(draws.into_par_iter().map(each).collect::<Result<_, StudyError>>()?))
 }
 
-/// The distances between every item's sparse target and its full distribution. A draw belongs to the
-/// item, so that drawing for all items gives those of training what it saw.
 fn distance(plan: &Plan<'_>, job: &Job) -> Result<Distance, StudyError> {
     let task = plan.task(job);
-    let of = |run: &RunPlan, name: &str| -> Result<Vec<f64>, StudyError> {
-        let estimated = run.estimated(task.table())?;
-        let rows = Source::new(&estimated)?.distributions();
-        let targets = ModelOutput::Probabilities(Matrix::new(&rows, task.truth().classes())?);
-        let judged = Judged::new(task.truth().clone(), targets)?;
-        let scorer = Scorer::new(&judged, Settings::default())?;
-        let values = metric(name).and_then(|metric| (metric.per_item?)(&scorer));
-        Ok(values.map_or(Vec::new(), |values| values.into_owned()))
-    };
     let other = RunPlan { seed: job.run.seed.wrapping_add(OTHER), ..job.run.clone() };
-    let half = of(&job.run, "total_variation")?;
+    let half = distances_by("total_variation", &job.run, task)?;
     Ok(Distance {
-        js: of(&job.run, "js_distance")?,
+        js: target_distances(&job.run, task)?,
         l1: half.into_iter().map(|half| 2.0 * half).collect(),
-        other: of(&other, "js_distance")?,
+        other: target_distances(&other, task)?,
     })
+}
+
+/// The Jensen–Shannon distance between every item's sparse target and its full distribution. A draw
+/// belongs to the item, so that drawing for all items gives those of training what it saw.
+pub(crate) fn target_distances(run: &RunPlan, task: &Task) -> Result<Vec<f64>, StudyError> {
+    distances_by("js_distance", run, task)
+}
+
+fn distances_by(name: &str, run: &RunPlan, task: &Task) -> Result<Vec<f64>, StudyError> {
+    let estimated = run.estimated(task.table())?;
+    let rows = Source::new(&estimated)?.distributions();
+    let targets = ModelOutput::Probabilities(Matrix::new(&rows, task.truth().classes())?);
+    let judged = Judged::new(task.truth().clone(), targets)?;
+    let scorer = Scorer::new(&judged, Settings::default())?;
+    let values = metric(name).and_then(|metric| (metric.per_item?)(&scorer));
+    Ok(values.map_or(Vec::new(), |values| values.into_owned()))
 }
