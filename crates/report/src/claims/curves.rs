@@ -21,9 +21,9 @@ fn turns(book: &Book, at: &CellKey, arm: &str, column: &str) -> Turns {
         curve.column == column && of.arm == arm && of.k == at.k && of.dataset == at.dataset
     });
     let turn = |values: &[f64]| {
-        let known = values.iter().copied().enumerate().filter(|(_, value)| value.is_finite());
+        let mut known = values.iter().copied().enumerate().filter(|(_, value)| value.is_finite());
         let (epoch, lowest) = known.clone().min_by(|a, b| a.1.total_cmp(&b.1))?;
-        let (_, last) = known.last()?;
+        let (_, last) = known.next_back()?;
         Some(((epoch + 1) as f64, (last - lowest) / lowest.abs()))
     };
     here.filter_map(|curve| Some((curve.of.seed, turn(&curve.values)?))).collect()

@@ -16,6 +16,9 @@ use crate::tables::words::number;
 /// Digits of a correlation.
 const DIGITS: usize = 3;
 
+/// A seed, and a correlation of it.
+type BySeed = (u64, f64);
+
 /// Runs, by seed.
 type Runs<'a> = BTreeMap<u64, &'a ItemNumbers>;
 
@@ -30,7 +33,7 @@ fn runs<'a>(book: &'a Book, at: &CellKey, arm: &str) -> Runs<'a> {
 pub(super) fn correlation(spec: &ClaimSpec, book: &Book) -> Result<Outcome, ReportError> {
     let (Some(x), Some(y)) = (&spec.x, &spec.y) else { return Ok(Outcome::default()) };
     let mut outcome = Outcome::default();
-    let (mut own, mut others): (Vec<(u64, f64)>, Vec<(u64, f64)>) = (Vec::new(), Vec::new());
+    let (mut own, mut others): (Vec<BySeed>, Vec<BySeed>) = (Vec::new(), Vec::new());
     let cells = places(&ClaimSpec { metrics: vec![String::new()], ..spec.clone() }, book);
     for at in &cells {
         let than = spec.than.as_deref().map(|arm| runs(book, at, arm));
@@ -104,7 +107,7 @@ pub(super) fn correlation(spec: &ClaimSpec, book: &Book) -> Result<Outcome, Repo
 }
 
 /// The mean of each seed.
-fn by_seed(all: &[(u64, f64)]) -> Result<BTreeMap<u64, f64>, ReportError> {
+fn by_seed(all: &[BySeed]) -> Result<BTreeMap<u64, f64>, ReportError> {
     let mut seeds: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
     all.iter().for_each(|(seed, r)| seeds.entry(*seed).or_default().push(*r));
     let failed = |source| ReportError::Stats { place: "correlations".to_owned(), source };

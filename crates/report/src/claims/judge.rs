@@ -78,11 +78,11 @@ pub(super) struct Outcome {
 pub fn judge(spec: &ClaimSpec, book: &Book) -> Result<Judged, ReportError> {
     let outcome = match spec.kind {
         ClaimKind::Below | ClaimKind::Above => match spec.bound {
-            Some(bound) => bounded(spec, book, bound)?,
+            Some(bound) => bounded(spec, book, bound),
             None => sided(spec, book)?,
         },
         ClaimKind::Better => sided(spec, book)?,
-        ClaimKind::Between => bounded(spec, book, f64::NAN)?,
+        ClaimKind::Between => bounded(spec, book, f64::NAN),
         ClaimKind::Parity => parity(spec, book)?,
         ClaimKind::Ordering | ClaimKind::Monotone => ordered(spec, book)?,
         ClaimKind::Highest | ClaimKind::Lowest => extreme(spec, book),
@@ -122,11 +122,12 @@ fn arms(spec: &ClaimSpec) -> impl Iterator<Item = &String> {
 /// That runs of a claim are not done.
 fn unfinished(spec: &ClaimSpec, book: &Book) -> Option<String> {
     let mut cells: Vec<CellKey> = places(spec, book);
-    for ks in [&spec.than_ks].into_iter().filter(|ks| !ks.is_empty()) {
-        cells.extend(places(&ClaimSpec { ks: ks.clone(), ..spec.clone() }, book));
+    if !spec.than_ks.is_empty() {
+        cells.extend(places(&ClaimSpec { ks: spec.than_ks.clone(), ..spec.clone() }, book));
     }
-    for datasets in [&spec.than_datasets].into_iter().filter(|all| !all.is_empty()) {
-        cells.extend(places(&ClaimSpec { datasets: datasets.clone(), ..spec.clone() }, book));
+    if !spec.than_datasets.is_empty() {
+        let datasets = spec.than_datasets.clone();
+        cells.extend(places(&ClaimSpec { datasets, ..spec.clone() }, book));
     }
     cells.dedup_by_key(|at| (at.dataset.clone(), at.k));
     let open = |at: &CellKey| arms(spec).map(|arm| undone(book, at, arm)).sum::<usize>();
@@ -146,7 +147,7 @@ pub(super) fn named(spec: &ClaimSpec, book: &Book, at: &CellKey, arm: &str) -> S
     let mut parts = Vec::new();
     let several = [spec.metrics.len(), spec.ks.len(), spec.slices.len()].iter().any(|&n| n > 1);
     let several = several || (book.datasets.len() > 1 && spec.datasets.len() != 1);
-    if !arm.is_empty() && !(several && spec.arms.len() == 1) {
+    if !arm.is_empty() && (!several || spec.arms.len() > 1) {
         parts.push(book.arm_title(arm).to_owned());
     }
     if book.datasets.len() > 1 && spec.datasets.len() != 1 {
@@ -342,7 +343,7 @@ fn spread_of(ps: &[Option<f64>]) -> Option<String> {
 }
 
 /// `below` and `above` a number, and `between` two.
-fn bounded(spec: &ClaimSpec, book: &Book, bound: f64) -> Result<Outcome, ReportError> {
+fn bounded(spec: &ClaimSpec, book: &Book, bound: f64) -> Outcome {
     let mut outcome = Outcome::default();
     let mut words = Vec::new();
     for at in places(spec, book) {
@@ -368,7 +369,7 @@ fn bounded(spec: &ClaimSpec, book: &Book, bound: f64) -> Result<Outcome, ReportE
         }
     }
     outcome.ours = words.join(", ");
-    Ok(outcome)
+    outcome
 }
 
 /// A mean with the least and the largest value.
