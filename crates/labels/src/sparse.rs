@@ -19,7 +19,7 @@
 //! def without_replacement(counts, id, seed, k):
 //!     raw, left = philox(seed, b"subset", [0, example_key(id), k, 0]), counts.copy()
 //!     for _ in range(k):
-//!         left[np.searchsorted(np.cumsum(left), below(raw, left.sum()), "right")] -= 1
+//!         left[np.searchsorted(np.cumsum(left), below(raw, int(left.sum())), "right")] -= 1
 //!     return counts - left
 //! ```
 

@@ -32,7 +32,9 @@ pub struct Book {
     pub curves: Vec<Curve>,
     /// Numbers by item, one table for each run that a figure needs them of.
     pub items: Vec<ItemNumbers>,
-    /// Binned reliability, one for each run.
+    /// Numbers by item of the data sets themselves, where a figure shows them; their run has no arm.
+    pub data: Vec<ItemNumbers>,
+    /// Reliability, one for each run.
     pub reliability: Vec<ReliabilityOf>,
     /// Images with a run's map of where it looks over them.
     pub overlays: Vec<Overlay>,
@@ -182,6 +184,20 @@ pub struct ItemNumbers {
     pub ids: Vec<String>,
     /// Names and values, as many as items each; NaN where there is none.
     pub columns: Vec<(String, Vec<f64>)>,
+    /// The names of slices, and whether each item is in it.
+    pub slices: Vec<(String, Vec<bool>)>,
+}
+
+impl ItemNumbers {
+    /// The column of this name.
+    pub(crate) fn column(&self, name: &str) -> Option<&[f64]> {
+        self.columns.iter().find(|(column, _)| column == name).map(|(_, values)| values.as_slice())
+    }
+
+    /// Which items are in the slice of this name; `None` for one that is not known, such as `all`.
+    pub(crate) fn slice(&self, name: &str) -> Option<&[bool]> {
+        self.slices.iter().find(|(slice, _)| slice == name).map(|(_, inside)| inside.as_slice())
+    }
 }
 
 /// Reliability of one run: what was predicted against what came.
@@ -191,6 +207,9 @@ pub struct ReliabilityOf {
     pub of: RunKey,
     /// Confidence, how often people agreed, and the count of each bin.
     pub bins: Vec<(f64, f64, u64)>,
+    /// A smooth curve of confidence and accuracy, where a figure asks for it: at the same confidences
+    /// for every run, without those that the run does not have.
+    pub smooth: Vec<(f64, f64)>,
 }
 
 /// An image with a run's map of where it looks over it.

@@ -8,8 +8,11 @@
 //! slice. A claim of several cells holds where all of them do.
 
 mod cells;
+mod curves;
+mod gains;
+mod items;
 mod judge;
 mod spec;
 
 pub use judge::{Judged, Verdict, judge};
-pub use spec::{ClaimKind, ClaimSpec};
+pub use spec::{ClaimKind, ClaimSide, ClaimSpec};

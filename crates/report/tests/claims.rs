@@ -2,9 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use dissensus_report::book::{Arm, Book, Metric, Named, Reference, Row, RunKey};
-use dissensus_report::claims::{ClaimKind, ClaimSpec, Judged, Verdict, judge};
-use dissensus_report::tables::{Shows, TableSpec, Tally, Votes, markdown, prepare};
+use dissensus_report::book::{
+    Arm, Book, Curve, Direction, Facts, ItemNumbers, Metric, Named, Reference, Row, RunKey,
+};
+use dissensus_report::claims::{ClaimKind, ClaimSide, ClaimSpec, Judged, Verdict, judge};
+use dissensus_report::tables::{Shows, TableSpec, Tally, TestKind, Votes, markdown, prepare};
 
 fn rows(arm: &str, k: Option<u32>, metric: &str, values: &[f64]) -> Vec<Row> {
     let row = |(seed, value): (usize, &f64)| Row {
@@ -86,7 +88,8 @@ fn below_and_above_another_arm() {
     // below give 1/32.
     assert_eq!(
         held.ours,
-        "2 of 2 below; by sls −0.11, pass −0.15; p = 0.031 to 0.063; all 5 seeds agree in 1 of 2"
+        "2 of 2 below; by sls: −0.11, p = 0.031; pass: −0.15, p = 0.063; after Holm 0.063, 0.063; \
+         all 5 seeds agree in 1 of 2"
     );
     let failed = said(&than(ClaimKind::Above, &["sls"], "soft"), &book);
     assert_eq!(failed.verdict, Verdict::Fails);
@@ -130,7 +133,7 @@ fn every_cell_counts() {
     assert_eq!(said(&ks(&[5]), &book).verdict, Verdict::Holds);
     let both = said(&ks(&[5, 10]), &book);
     assert_eq!(both.verdict, Verdict::Fails);
-    assert_eq!(both.against, ["sls · 10 votes: 0.10, p = 1.000"]);
+    assert_eq!(both.against, ["10 votes: 0.10, p = 1.000"]);
     assert!(both.ours.starts_with("1 of 2 below"), "{}", both.ours);
 }
 
@@ -236,7 +239,10 @@ fn the_share_of_cells_near_published_values() {
     };
     let held = said(&share(0.6), &book);
     assert_eq!(held.verdict, Verdict::Holds);
-    assert_eq!(held.ours, "2 of 3 within 2 sd (67 %), 1 within 1");
+    assert_eq!(
+        held.ours,
+        "2 of 3 within 2 sd (67 %), 1 within 1; by Welch’s t test 0 of 0 differ with p below 0.05"
+    );
     let failed = said(&share(0.7), &book);
     assert_eq!((failed.verdict, failed.against.len()), (Verdict::Fails, 1));
     assert!(failed.against[0].contains("pass"), "{:?}", failed.against);
@@ -275,6 +281,200 @@ fn as_a_table() {
     let page = dissensus_report::page::render(&book, &[table], &[], None).unwrap();
     let head = &page[page.find("id=\"summary\"").unwrap()..page.find("id=\"tables\"").unwrap()];
     assert!(head.contains("scale quick") && !head.contains("does not hold"), "{head}");
+}
+
+#[test]
+fn sides_tests_and_cells_that_are_enough() {
+    let book = five();
+    let base = than(ClaimKind::Below, &["sls", "pass"], "soft");
+    // scipy 1.14: two-sided Wilcoxon of five on one side is 2/32, of four and the smallest 4/32.
+    let two = said(&ClaimSpec { side: ClaimSide::Two, ..base.clone() }, &book);
+    assert!(two.ours.contains("sls: −0.11, p = 0.063; pass: −0.15, p = 0.125"), "{}", two.ours);
+    let none = said(&ClaimSpec { side: ClaimSide::None, ..base.clone() }, &book);
+    assert_eq!(none.ours, "2 of 2 below; sls: 0.59 against 0.70; pass: 0.55 against 0.70");
+    assert_eq!(none.statistic, "means");
+    // scipy 1.14: ttest_rel([.41, .52, .63, .64, .75], [.5, .6, .7, .8, .9]).pvalue is 0.0040.
+    let t = ClaimSpec { test: TestKind::T, side: ClaimSide::Two, ..base.clone() };
+    assert!(said(&t, &book).ours.contains("sls: −0.11, p = 0.004"), "{}", said(&t, &book).ours);
+    // One seed of `pass` is above.
+    let every = |least| said(&ClaimSpec { every_seed: true, least, ..base.clone() }, &book);
+    assert_eq!((every(None).verdict, every(Some(1)).verdict), (Verdict::Partly, Verdict::Holds));
+    // The seeds' means of both: −.145, −.14, −.135, −.18, −.05.
+    let pooled = said(&ClaimSpec { pooled: true, level: Some(0.05), ..base.clone() }, &book);
+    assert_eq!(pooled.verdict, Verdict::Holds);
+    assert_eq!(pooled.ours, "by −0.13, p = 0.031; all 5 seeds agree");
+    let wrong = ClaimSpec { pooled: true, ..than(ClaimKind::Above, &["sls"], "soft") };
+    assert_eq!(said(&wrong, &book).verdict, Verdict::Fails);
+}
+
+#[test]
+fn better_is_by_the_direction_of_the_metric() {
+    let mut all = rows("soft", None, "acc", &[0.5, 0.6, 0.7]);
+    all.extend(rows("sls", None, "acc", &[0.6, 0.7, 0.8]));
+    let mut book = book(all);
+    let spec = ClaimSpec { metrics: names(&["acc"]), ..than(ClaimKind::Better, &["sls"], "soft") };
+    for (better, verdict) in
+        [(Direction::Higher, Verdict::Holds), (Direction::Lower, Verdict::Fails)]
+    {
+        book.metrics.iter_mut().for_each(|metric| metric.better = better);
+        assert_eq!(said(&spec, &book).verdict, verdict);
+    }
+}
+
+#[test]
+fn between_bounds_and_the_extremes() {
+    let book = five();
+    let within = |bounds| ClaimSpec { bounds: Some(bounds), ..claim(ClaimKind::Between, &["sls"]) };
+    assert_eq!(said(&within([0.5, 0.6]), &book).verdict, Verdict::Holds);
+    assert_eq!(said(&within([0.6, 0.7]), &book).verdict, Verdict::Fails);
+    let first = |kind, arms: &[&str]| said(&claim(kind, arms), &book);
+    let high = first(ClaimKind::Highest, &["soft", "sls", "pass"]);
+    assert_eq!(high.verdict, Verdict::Holds);
+    assert_eq!(high.ours, "highest in 1 of 1: 0.70 (0.59, 0.55)");
+    assert_eq!(first(ClaimKind::Highest, &["sls", "soft"]).verdict, Verdict::Fails);
+    assert_eq!(first(ClaimKind::Lowest, &["pass", "soft", "sls"]).verdict, Verdict::Holds);
+    assert_eq!(first(ClaimKind::Lowest, &["soft", "sls"]).verdict, Verdict::Fails);
+}
+
+#[test]
+fn parity_that_holm_leaves_is_held_in_part() {
+    let base = [0.5, 0.6, 0.7, 0.8, 0.9, 1.0];
+    let apart: Vec<f64> = base.iter().zip(1..).map(|(a, i)| a + 0.01 * f64::from(i)).collect();
+    let mixed: Vec<f64> =
+        base.iter().zip(1..).map(|(a, i)| a + [0.01, -0.01][i % 2] * i as f64).collect();
+    let mut all = rows("soft", None, "nll", &base);
+    all.extend(rows("soft", None, "acc", &base));
+    all.extend(rows("sls", None, "nll", &apart));
+    all.extend(rows("sls", None, "acc", &mixed));
+    let book = book(all);
+    let parity = |metrics: &[&str]| {
+        let metrics = names(metrics);
+        said(&ClaimSpec { metrics, ..than(ClaimKind::Parity, &["sls"], "soft") }, &book)
+    };
+    // Six on one side give 2/64 = 0.031: twice that is no difference any more.
+    assert_eq!(parity(&["nll"]).verdict, Verdict::Fails);
+    let both = parity(&["nll", "acc"]);
+    assert_eq!(both.verdict, Verdict::Partly);
+    assert!(
+        both.ours.contains("p: NLL 0.031") && both.ours.contains("after Holm 0.063"),
+        "{}",
+        both.ours
+    );
+}
+
+#[test]
+fn gains_and_changes() {
+    let mut all = Vec::new();
+    for (k, gain) in [(5, 0.2), (25, 0.1)] {
+        all.extend(rows("soft", Some(k), "nll", &[1.0, 1.2]));
+        all.extend(rows("sls", Some(k), "nll", &[1.0 - gain, 1.2 - gain]));
+    }
+    let mut book = book(all);
+    book.metrics.iter_mut().for_each(|metric| metric.better = Direction::Lower);
+    let ks = |ks: &[u32]| ks.iter().map(|k| Votes(Some(*k))).collect::<Vec<_>>();
+    let gain = |more: u32, fewer: u32| {
+        let spec = than(ClaimKind::Gain, &["sls"], "soft");
+        said(&ClaimSpec { ks: ks(&[more]), than_ks: ks(&[fewer]), ..spec }, &book)
+    };
+    assert_eq!((gain(5, 25).verdict, gain(25, 5).verdict), (Verdict::Holds, Verdict::Fails));
+    assert_eq!(gain(5, 25).ours, "0.20 against 0.10");
+    let change = |bound| {
+        let spec = than(ClaimKind::Change, &["sls"], "soft");
+        said(&ClaimSpec { ks: ks(&[5, 25]), bound: Some(bound), ..spec }, &book)
+    };
+    // 0.2 and 0.1 of 1.1: 18.2 and 9.1 %.
+    assert_eq!((change(0.13).verdict, change(0.14).verdict), (Verdict::Holds, Verdict::Fails));
+    assert!(
+        change(0.1).ours.contains("13.6 % on average; of the means of all 13.6 %"),
+        "{}",
+        change(0.1).ours
+    );
+}
+
+#[test]
+fn correlations_over_items() {
+    let mut book = five();
+    let numbers = |arm: &str, seed: u64, nll: &[f64]| ItemNumbers {
+        of: RunKey { dataset: "pictures".into(), arm: arm.into(), k: None, seed },
+        ids: names(&["a", "b", "c", "d"]),
+        columns: vec![
+            ("x".into(), vec![1.0, 2.0, 3.0, 4.0]),
+            ("other".into(), vec![1.0, 3.0, 2.0, 4.0]),
+            ("nll".into(), nll.to_vec()),
+        ],
+        slices: vec![("top".into(), vec![true, true, true, false])],
+    };
+    for seed in 0..5 {
+        book.items.push(numbers("soft", seed, &[1.0, 1.0, 1.0, 1.0]));
+        // Gains of 0.1, 0.2, 0.3 and 0.05: of the first three, larger with x.
+        book.items.push(numbers("sls", seed, &[0.9, 0.8, 0.7, 0.95]));
+    }
+    let of = |x: &str| ClaimSpec {
+        x: Some(x.into()),
+        y: Some("nll".into()),
+        ..than(ClaimKind::Correlation, &["sls"], "soft")
+    };
+    // Ranks 1 2 3 4 and 2 3 4 1: 1 − 6 · 12 / 60 = −0.2.
+    let all = said(&of("x"), &book);
+    assert_eq!(all.verdict, Verdict::Fails);
+    assert_eq!(
+        all.ours,
+        "−0.200 (−0.200 to −0.200); above 0 in 0 of 5 runs; seeds' means p = 1.000"
+    );
+    let top = ClaimSpec { slices: names(&["top"]), ..of("x") };
+    assert_eq!(said(&top, &book).verdict, Verdict::Holds);
+    let every = |spec: &ClaimSpec| said(&ClaimSpec { every_seed: true, ..spec.clone() }, &book);
+    assert_eq!((every(&of("x")).against.len(), every(&top).verdict), (5, Verdict::Holds));
+    // Without an arm to gain over, it is the column itself.
+    let own = ClaimSpec { than: None, ..of("x") };
+    assert!(said(&own, &book).ours.starts_with("0.200 "), "{}", said(&own, &book).ours);
+    // Of the first three, ranks 1 2 3 against 1 3 2: 1 against 0.5, in all seeds.
+    let than_other = ClaimSpec { than_x: Some("other".into()), ..top.clone() };
+    let more = said(&than_other, &book);
+    assert_eq!(more.verdict, Verdict::Holds, "{}", more.ours);
+    assert!(more.ours.ends_with("against 0.500 on average; by 0.500, p = 0.031"), "{}", more.ours);
+    let less = ClaimSpec { x: Some("other".into()), than_x: Some("x".into()), ..top.clone() };
+    assert_eq!(said(&less, &book).verdict, Verdict::Fails);
+    // Given x itself, nothing is left of it.
+    let given = ClaimSpec { given: Some("x".into()), ..of("other") };
+    // (0.2 − 0.8 · −0.2) … : r = −0.4 of ranks 1 3 2 4 and 2 3 4 1; partial (−0.4 + 0.16) / √(0.36 · 0.96).
+    assert!(said(&given, &book).ours.starts_with("−0.408 "), "{}", said(&given, &book).ours);
+    book.items.clear();
+    assert!(matches!(said(&of("x"), &book).verdict, Verdict::Open(_)));
+}
+
+#[test]
+fn curves_that_turn_and_facts_of_the_data() {
+    let mut book = five();
+    for seed in 0..5 {
+        let curve = |arm: &str, values: &[f64]| Curve {
+            of: RunKey { dataset: "pictures".into(), arm: arm.into(), k: None, seed },
+            column: "validation.nll".into(),
+            values: values.to_vec(),
+            x: Vec::new(),
+        };
+        book.curves.push(curve("soft", &[1.0, 0.8, 0.5, 0.6]));
+        book.curves.push(curve("sls", &[1.0, 0.5, 0.6, 1.0]));
+    }
+    let spec = |arm: &str, other: &str| ClaimSpec {
+        y: Some("validation.nll".into()),
+        ..than(ClaimKind::Turn, &[arm], other)
+    };
+    let later = said(&spec("soft", "sls"), &book);
+    assert_eq!(later.verdict, Verdict::Holds);
+    assert_eq!(later.ours, "3.0 against 2.0 (p = 0.031), rise 20.0 and 100.0 %");
+    assert_eq!(said(&spec("sls", "soft"), &book).verdict, Verdict::Fails);
+    book.facts = vec![Facts {
+        dataset: "pictures".into(),
+        facts: vec![("Items".into(), "103".into()), ("Entropy".into(), "0.59 ± 0.20".into())],
+    }];
+    let facts = |items: f64| {
+        let fact = |name: &str, value| ("pictures".to_owned(), name.to_owned(), value);
+        let facts = vec![fact("Items", items), fact("Entropy", 0.59)];
+        said(&ClaimSpec { facts, ..claim(ClaimKind::Facts, &[]) }, &book)
+    };
+    assert_eq!((facts(100.0).verdict, facts(90.0).verdict), (Verdict::Holds, Verdict::Fails));
+    assert_eq!(facts(100.0).ours, "1 of 2 equal; Pictures Items 103 (100)");
 }
 
 /// A study that lands nowhere near is not a page of cells.

@@ -162,6 +162,7 @@ fn unknown_names_come_with_the_nearest() {
         test: Default::default(),
         side: Default::default(),
         family: Default::default(),
+        raw: false,
     };
     for (spec, what, nearest) in [
         (TableSpec { arms: names("slss"), ..spec("t") }, "arm", "sls"),

@@ -25,6 +25,7 @@ fn tested() -> Table {
         test: TestKind::Wilcoxon,
         side: Side::Better,
         family: Family::Column,
+        raw: false,
     };
     let note = "Trained for 10 epochs.".into();
     table(&TableSpec { against: Some(against), note, ..spec("main") }, &book)

@@ -9,7 +9,7 @@ use dissensus_report::tables::{Against, Dimension, Family, Side, TableSpec, Test
 use tables_common::{add, bare, book, number, some, spec, table};
 
 fn against(test: TestKind, side: Side, family: Family) -> TableSpec {
-    let against = Against { arm: "soft".into(), test, side, family };
+    let against = Against { arm: "soft".into(), test, side, family, raw: false };
     TableSpec { against: Some(against), ..spec("tested") }
 }
 
@@ -103,6 +103,39 @@ fn holm_over_columns_and_over_the_table() {
     };
     assert_eq!(corrected(Family::Column), ([0.0625, 0.78125, 1.0, 1.0], 2));
     assert_eq!(corrected(Family::Table), ([0.125, 1.0, 1.0, 1.0], 4));
+}
+
+#[test]
+fn p_before_the_correction_beside_it() {
+    let mut spec = against(TestKind::Wilcoxon, Side::Better, Family::Table);
+    spec.against.as_mut().unwrap().raw = true;
+    let text = dissensus_report::tables::markdown(&table(&spec, &book()));
+    assert!(text.contains("(p = 0.031, Holm 0.125)"), "{text}");
+    assert!(text.contains("beside it p corrected by Holm over the 4 tests of the table"), "{text}");
+}
+
+/// Means of 2 and 3, and of 4 and 5: +50 and +25 %, on average 37.5 %; means of means 3 and 4.
+#[test]
+fn changes_from_an_arm_and_their_average() {
+    let mut book = bare();
+    for (k, values) in [(5, [2.0, 3.0]), (10, [4.0, 5.0])] {
+        add(&mut book, "soft", Some(k), "nll", &some(&[values[0]]));
+        add(&mut book, "sls", Some(k), "nll", &some(&[values[1]]));
+    }
+    let spec = TableSpec {
+        down: vec![Dimension::K],
+        across: vec![Dimension::Arm],
+        metrics: vec!["nll".into()],
+        arms: vec!["soft".into(), "sls".into()],
+        change: true,
+        ..against(TestKind::T, Side::Two, Family::None)
+    };
+    let text = dissensus_report::tables::markdown(&table(&spec, &book));
+    let lines: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
+    assert!(lines[0].contains("Δ SLS"), "{text}");
+    assert!(lines[2].contains("+50.0 %") && lines[3].contains("+25.0 %"), "{text}");
+    assert!(lines[4].contains("average") && lines[4].contains("+37.5 %"), "{text}");
+    assert!(lines[4].contains("3.0000") && lines[4].contains("4.0000"), "{text}");
 }
 
 #[test]

@@ -9,21 +9,25 @@ mod facts;
 mod items;
 mod provenance;
 
+use std::collections::BTreeSet;
+
 use dissensus_measure::reliability::Binning;
-use dissensus_measure::{Against, Scorer, Settings};
+use dissensus_measure::{Against, Judged, Scorer, Settings};
 use dissensus_report::book::{
     Arm, Book, Curve, ItemNumbers, Named, Overlay, Picture, ReliabilityOf, RunKey,
 };
+use dissensus_report::figures::FigureSpec;
 use dissensus_store::{RunInfo, Store, Which};
 use dissensus_train::EpochRow;
 use rayon::prelude::*;
 use serde_json::Value;
 
 use crate::collect::{Gathered, files};
+use crate::file::SliceRule;
 use crate::finished::Finished;
 use crate::layers::Outline;
 use crate::stages::{Kept, KeptPicture};
-use crate::{Job, Plan, Study, StudyError};
+use crate::{Job, Material, Plan, Study, StudyError};
 use collection::Means;
 
 pub use items::item_columns;
@@ -66,6 +70,7 @@ impl Plan<'_> {
             arms: self.shown_arms(),
             datasets: self.shown_datasets(),
             facts: facts::of(self),
+            data: self.data_items(),
             metrics: study.metrics(),
             collections,
             tables: study.tables.clone(),
@@ -129,22 +134,63 @@ impl Plan<'_> {
                 let ids: Vec<String> = places.iter().map(|&at| names.name(at).to_owned()).collect();
                 let mut columns = items::columns(&columns, &judged, &places, distances)?;
                 columns.extend(items::of_stages(&examined, kept, &ids));
-                part.items.push(ItemNumbers { of: of.clone(), ids, columns });
+                let slices = self.slices(&judged)?;
+                part.items.push(ItemNumbers { of: of.clone(), ids, columns, slices });
             }
             let scorer = Scorer::new(&judged, Settings::default())?;
             let bins = scorer.reliability(Binning::Mass, Against::Human);
             let bin = |bin: &dissensus_measure::reliability::Bin| {
                 (bin.confidence, bin.outcome, bin.items as u64)
             };
-            part.reliability.push(ReliabilityOf { of, bins: bins.iter().map(bin).collect() });
+            let smooth = if self.draws_smooth(job) { smooth(&scorer) } else { Vec::new() };
+            let bins = bins.iter().map(bin).collect();
+            part.reliability.push(ReliabilityOf { of, bins, smooth });
             part.means.add(material, &places, &judged);
         }
         Ok(part)
     }
 
+    /// Which of the judged items are in each slice of the study.
+    fn slices(&self, judged: &Judged) -> Result<Vec<(String, Vec<bool>)>, StudyError> {
+        let each = |rule: &SliceRule| {
+            let mut inside = vec![false; judged.len()];
+            rule.by.places(judged.truth().entropy())?.into_iter().for_each(|at| inside[at] = true);
+            Ok((rule.name.clone(), inside))
+        };
+        self.study().slices.iter().map(each).collect()
+    }
+
+    /// Whether a figure draws a smooth reliability curve of a run.
+    fn draws_smooth(&self, job: &Job) -> bool {
+        let of_run = |figure: &FigureSpec| {
+            let arm = figure.arms.is_empty() || figure.arms.contains(&job.arm);
+            arm && (figure.ks.is_empty() || figure.ks.iter().any(|votes| votes.0 == job.k))
+        };
+        self.study().figures.iter().any(|figure| figure.smooth && of_run(figure))
+    }
+
+    /// Numbers by item of the data sets themselves, where a figure shows them.
+    fn data_items(&self) -> Vec<ItemNumbers> {
+        if !self.study().figures.iter().any(|figure| figure.data) {
+            return Vec::new();
+        }
+        let each = |(name, material): (&str, &Material)| {
+            let (names, truth) = (material.task.table().items(), material.task.truth());
+            let column = |&name: &&str| Some((name.to_owned(), items::of_data(name, truth)?));
+            ItemNumbers {
+                of: RunKey { dataset: name.to_owned(), ..RunKey::default() },
+                ids: names.iter().map(str::to_owned).collect(),
+                columns: items::DATA_COLUMNS.iter().filter_map(column).collect(),
+                slices: Vec::new(),
+            }
+        };
+        self.datasets().into_iter().map(each).collect()
+    }
+
     /// All arms of the study: its tables name them, whatever part of it is planned.
     fn shown_arms(&self) -> Vec<Arm> {
-        let arms = self.study().arms.iter();
+        let mut seen = BTreeSet::new();
+        let arms = self.study().arms.iter().filter(|arm| seen.insert(&arm.name));
         let arm = |arm: &crate::file::Arm| Arm {
             name: arm.name.clone(),
             title: arm.title.clone(),
@@ -161,6 +207,17 @@ impl Plan<'_> {
         let named = |(name, _): (&str, _)| Named { name: name.to_owned(), title: title(name) };
         self.datasets().into_iter().map(named).collect()
     }
+}
+
+/// The smooth reliability curve of a run, without the confidences that it does not have: beyond them it
+/// only repeats its ends.
+fn smooth(scorer: &Scorer<'_>) -> Vec<(f64, f64)> {
+    let confidence = scorer.judged().confidence();
+    let low = confidence.iter().copied().fold(1.0, f64::min);
+    let high = confidence.iter().copied().fold(0.0, f64::max);
+    let curve = scorer.smooth_curve(Against::Majority, 101).into_iter();
+    let inside = curve.filter(|point| (low..=high).contains(&point.confidence));
+    inside.map(|point| (point.confidence, point.outcome)).collect()
 }
 
 /// All runs of a study, whatever part of it is planned: a claim is open until they are done.

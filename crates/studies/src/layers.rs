@@ -1,6 +1,6 @@
 //! From a study to runs: the settings of the file, and over them, in this order, those of a dataset,
 //! those of an arm, the arm's delivery and votes, those of the study (its scale, overrides), and a
-//! point of the grid. Each combination is checked as a whole; errors name the position of the setting.
+//! point of the grid, without the axes that the arm sets itself. Each combination is checked as a whole; errors name the position of the setting.
 
 use dissensus_train::spec::{Data, Draft, Run, Spec, Votes, selectable};
 use dissensus_train::{ConfigError, Place, RunPlan};
@@ -112,7 +112,10 @@ impl Study {
             Some(votes) => votes.iter().map(Some).collect(),
             None => vec![None],
         };
-        let points = self.grid.as_ref().map_or_else(|| vec![Vec::new()], |grid| grid.points());
+        let points = match &self.grid {
+            Some(grid) => grid.points(&arm.set),
+            None => vec![Vec::new()],
+        };
         for entry in entries {
             let mut specs = Vec::with_capacity(points.len());
             for point in &points {
@@ -222,13 +225,32 @@ mod tests {
         assert_eq!(found, RUNS);
     }
 
+    #[test]
+    fn what_an_arm_sets_on_a_dataset_is_not_searched() {
+        let study = Study::builtin("soft-label").unwrap();
+        let outlines = study.outlines(None).unwrap();
+        let of = |arm: &str, dataset: &str| {
+            let mut here = outlines.iter().filter(|one| one.arm == arm && one.dataset == dataset);
+            let (Some(outline), None) = (here.next(), here.next()) else {
+                panic!("{arm} {dataset}")
+            };
+            let rate = outline.points[0].runs(&[0])[0].training.learning_rate;
+            (outline.points.len(), rate)
+        };
+        assert_eq!(of("soft", "chaosnli").0, 108);
+        assert_eq!(of("soft_published", "chaosnli"), (1, 1e-3));
+        assert_eq!(of("soft_published", "popquorn"), (1, 1e-5));
+        assert_eq!(of("hard_published", "popquorn"), (1, 1e-4));
+        assert_eq!(of("hard_equal", "popquorn"), of("soft_published", "popquorn"));
+    }
+
     const RUNS: &str = "\
         demo 9cf7d4511fe854ad quick 183294ef74fa915f\n\
         same-target f0f6a9be86c5ab6b quick 2fb5ddfb24c81c5e\n\
         same-target-cifar10n ecff484487ae84cd quick c9ffeb0d9791834f\n\
         same-target-further 6a873094046d2548 quick ba32a38039473dbc\n\
         same-target-why e269cd1865d7dcff quick 831c06742b80447b\n\
-        soft-label 6ae9a5d2ce2372fe quick 209e532fe71020f9\n\
+        soft-label 824496aa0d40dc01 quick fde5aebf2ae07f8a\n\
         soft-label-further 9ad958740b93a185 quick ddcf69d982fb1469\n\
     ";
 }

@@ -228,7 +228,7 @@ impl Study {
         };
         self.tables.retain_mut(|table| narrowed(&mut table.ks));
         self.figures.retain_mut(|figure| narrowed(&mut figure.ks));
-        self.claims.retain_mut(|claim| narrowed(&mut claim.ks));
+        self.claims.retain_mut(|claim| narrowed(&mut claim.ks) && narrowed(&mut claim.than_ks));
     }
 
     /// The same study with at most so many seeds for every arm.

@@ -31,6 +31,17 @@ ks = [3]
 x = 'target_js'
 y = 'soft_nll'
 against = 'soft'
+[[claim]]
+name = 'c'
+kind = 'correlation'
+arms = ['sls']
+than = 'soft'
+ks = [3]
+slices = ['high']
+x = 'target_l1'
+than_x = 'other_target_js'
+y = 'soft_nll'
+given = 'label_variance'
 [[figure]]
 name = 'scatter'
 kind = 'scatter'
@@ -126,7 +137,9 @@ fn items_have_the_columns_that_figures_ask_for_and_no_others() {
     };
     for job in &jobs {
         let expected: &[&str] = match (job.arm.as_str(), job.k) {
-            (_, Some(3)) => &["soft_nll", "target_js"],
+            (_, Some(3)) => {
+                &["label_variance", "soft_nll", "target_js", "target_l1", "other_target_js"]
+            }
             ("soft", None) => &["annotator_entropy", "prediction_entropy"],
             _ => &[],
         };
@@ -149,6 +162,29 @@ fn items_have_the_columns_that_figures_ask_for_and_no_others() {
         assert!((divergence.max(0.0).sqrt() - distance).abs() < 1e-7, "{id}: {distance}");
     }
     assert!(values("target_js").iter().any(|distance| *distance > 0.05));
+    let other = values("target_js").iter().zip(values("other_target_js"));
+    assert!(other.filter(|(own, other)| own != other).count() > items.ids.len() / 4);
+    for (place, id) in items.ids.iter().enumerate() {
+        let at = table.items().position(id).unwrap();
+        let (p, q) = (full[at].as_ref().unwrap().values(), drawn[at].as_ref().unwrap().values());
+        let l1: f64 = p.iter().zip(q).map(|(p, q)| (p - q).abs()).sum();
+        let variance = 1.0 - p.iter().map(|p| p * p).sum::<f64>();
+        assert!((values("target_l1")[place] - l1).abs() < 1e-6, "{id}");
+        assert!((values("label_variance")[place] - variance).abs() < 1e-6, "{id}");
+    }
+    // At least a quarter of the items is in the slice, and none of the others has a higher entropy.
+    let (name, inside) = &items.slices[0];
+    let entropy = |id: &String| {
+        let p = full[table.items().position(id).unwrap()].as_ref().unwrap().values();
+        -p.iter().filter(|p| **p > 0.0).map(|p| p * p.ln()).sum::<f64>()
+    };
+    let of = |is: bool| {
+        let those = items.ids.iter().zip(inside).filter(move |(_, inside)| **inside == is);
+        those.map(|(id, _)| entropy(id)).collect::<Vec<f64>>()
+    };
+    assert!(name == "high" && of(true).len() >= inside.len() / 4 && !of(false).is_empty());
+    let lowest = of(true).into_iter().fold(f64::INFINITY, f64::min);
+    assert!(of(false).into_iter().all(|entropy| entropy < lowest + 1e-9));
     // The mean over items is the metric.
     let nll = values("soft_nll");
     let mean = nll.iter().sum::<f64>() / nll.len() as f64;

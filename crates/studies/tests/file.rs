@@ -125,6 +125,12 @@ fn values_are_checked_where_they_stand() {
         ("[[arm]]\nname = 'x'\ndelivery = 'soft'\nvotes = [5, 5]\n", "none twice"),
         ("[[arm]]\nname = 'x'\ndelivery = 'soft'\nseeds = []\n", "[[arm]] seeds is []"),
         ("[[arm]]\nname = 'soft'\ndelivery = 'soft'\n", "names \"soft\" twice"),
+        ("[[arm]]\nname = 'soft'\ndelivery = 'soft'\ndatasets = []\n", "names \"soft\" twice"),
+        (
+            "[[claim]]\nname = 'c'\nkind = 'correlation'\narms = ['soft']\nx = 'confidence'\n",
+            "`x` and `y`",
+        ),
+        ("[[claim]]\nname = 'c'\nkind = 'gain'\narms = ['soft']\nmetrics = ['kl']\n", "`than`"),
         ("[[arm]]\nname = 'a b'\ndelivery = 'soft'\n", "expected a name of letters"),
         ("[[slice]]\nname = 'x'\ntop = 1.5\n", "expected a share of the items"),
         ("[[slice]]\nname = 'x'\ntop = 0.5\nabove = 0.5\n", "needs one of `top`"),

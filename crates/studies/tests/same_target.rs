@@ -78,7 +78,11 @@ fn tables_and_figures_are_those_of_the_paper_with_every_published_value() {
     for spec in &book.figures {
         dissensus_report::figures::prepare(spec, &book).unwrap();
     }
-    assert_eq!(book.claims.len(), 16);
+    // Every claim of the paper is a line, by its number.
+    for n in 1..=21 {
+        let start = format!("{n}. ");
+        assert!(book.claims.iter().any(|claim| claim.text.starts_with(&start)), "no claim {n}");
+    }
     for claim in &book.claims {
         let judged = judge(claim, &book).unwrap();
         assert!(matches!(judged.verdict, Verdict::Open(_)), "{judged:?}");

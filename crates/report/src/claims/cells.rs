@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use dissensus_stats::adjust::Correction;
 use dissensus_stats::paired::PairedTest;
 use dissensus_stats::smallest::SmallestP;
 use dissensus_stats::{Alternative, describe};
 
-use super::ClaimSpec;
+use super::{ClaimSide, ClaimSpec};
 use crate::ReportError;
 use crate::book::Book;
-use crate::tables::{CellKey, Votes};
+use crate::tables::{CellKey, TestKind, Votes};
 
 /// What a claim is about, but for the arm.
 pub(super) fn places(spec: &ClaimSpec, book: &Book) -> Vec<CellKey> {
@@ -75,15 +76,31 @@ pub(super) fn undone(book: &Book, at: &CellKey, arm: &str) -> usize {
 /// Two arms over the seeds that both have.
 #[derive(Clone, Debug)]
 pub(super) struct Pairs {
-    /// Seed by seed, the first less the second.
-    pub(super) differences: Vec<f64>,
+    /// By seed, the first less the second.
+    pub(super) differences: BTreeMap<u64, f64>,
     /// The mean difference, and the mean of the second.
     pub(super) mean: f64,
     pub(super) other: f64,
-    /// `None` where no pair differs.
+    /// `None` where no pair differs, or there is no test.
     pub(super) p: Option<f64>,
     /// The smallest p that so many pairs can give.
     pub(super) smallest: Option<f64>,
+}
+
+/// A paired test, and its side; `None` where there is no test.
+pub(super) type Asked = Option<(PairedTest, Alternative)>;
+
+/// The test of a claim about the differences on this side.
+pub(super) fn asked(spec: &ClaimSpec, side: ClaimSide, claimed: Alternative) -> Asked {
+    let test = match spec.test {
+        TestKind::Wilcoxon => PairedTest::Wilcoxon,
+        TestKind::T => PairedTest::T,
+    };
+    match side {
+        ClaimSide::One => Some((test, claimed)),
+        ClaimSide::Two => Some((test, Alternative::TwoSided)),
+        ClaimSide::None => None,
+    }
 }
 
 impl Pairs {
@@ -91,24 +108,43 @@ impl Pairs {
     pub(super) fn of(
         first: &BTreeMap<u64, f64>,
         second: &BTreeMap<u64, f64>,
-        side: Alternative,
+        asked: Asked,
         place: &str,
     ) -> Result<Option<Self>, ReportError> {
-        let both = || first.iter().filter_map(|(seed, a)| Some((*a, *second.get(seed)?)));
-        let differences: Vec<f64> = both().map(|(a, b)| a - b).collect();
-        if differences.is_empty() {
+        let pair = |(seed, a): (&u64, &f64)| Some((*seed, (*a, *second.get(seed)?)));
+        let both: BTreeMap<u64, (f64, f64)> = first.iter().filter_map(pair).collect();
+        if both.is_empty() {
             return Ok(None);
         }
         let failed = |source| ReportError::Stats { place: place.to_owned(), source };
-        let others: Vec<f64> = both().map(|(_, b)| b).collect();
-        let test = PairedTest::Wilcoxon;
-        let smallest = SmallestP::of_differences(test, side, &differences).map_err(failed)?;
-        Ok(Some(Self {
-            mean: describe::mean(&differences).map_err(failed)?,
-            other: describe::mean(&others).map_err(failed)?,
-            p: test.run(&differences, side).map_err(failed)?.p(),
-            smallest: smallest.map(|smallest| smallest.p),
-            differences,
-        }))
+        let others: Vec<f64> = both.values().map(|(_, b)| *b).collect();
+        let other = describe::mean(&others).map_err(failed)?;
+        let differences = both.into_iter().map(|(seed, (a, b))| (seed, a - b)).collect();
+        Self::tested(differences, other, asked, place).map(Some)
     }
+
+    /// Differences by seed, at least one, from a mean.
+    pub(super) fn tested(
+        differences: BTreeMap<u64, f64>,
+        other: f64,
+        asked: Asked,
+        place: &str,
+    ) -> Result<Self, ReportError> {
+        let failed = |source| ReportError::Stats { place: place.to_owned(), source };
+        let all: Vec<f64> = differences.values().copied().collect();
+        let (mut p, mut smallest) = (None, None);
+        if let Some((test, side)) = asked {
+            p = test.run(&all, side).map_err(failed)?.p();
+            let least = SmallestP::of_differences(test, side, &all).map_err(failed)?;
+            smallest = least.map(|least| least.p);
+        }
+        Ok(Self { mean: describe::mean(&all).map_err(failed)?, other, p, smallest, differences })
+    }
+}
+
+/// p values after Holm's correction.
+pub(super) fn holm(ps: &[Option<f64>]) -> Result<Vec<Option<f64>>, ReportError> {
+    let adjusted = Correction::Holm.adjust(ps);
+    let failed = |source| ReportError::Stats { place: "Holm".to_owned(), source };
+    Ok(adjusted.map_err(failed)?.p)
 }

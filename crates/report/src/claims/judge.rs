@@ -1,13 +1,19 @@
 //! Whether a claim holds.
 
-use dissensus_stats::{Alternative, LEVEL};
+use std::collections::BTreeMap;
 
-use super::cells::{Pairs, mean, places, undone, values};
-use super::{ClaimKind, ClaimSpec};
+use dissensus_core::Direction;
+use dissensus_stats::{Alternative, LEVEL, describe};
+
+use super::cells::{Pairs, asked, holm, mean, places, undone, values};
+use super::{ClaimKind, ClaimSide, ClaimSpec, curves, gains, items};
 use crate::ReportError;
 use crate::book::Book;
-use crate::tables::words::{number, p, range};
+use crate::tables::words::{bare_p, number, p, range};
 use crate::tables::{CellKey, Tally, prepare};
+
+/// Up to so many cells are told one by one.
+const TOLD: usize = 6;
 
 /// The share of cells near published values, where a claim does not say.
 const SHARE: f64 = 0.9;
@@ -46,7 +52,7 @@ pub struct Judged {
     /// The claim.
     pub text: String,
     /// What decides it.
-    pub statistic: &'static str,
+    pub statistic: String,
     /// What came out here.
     pub ours: String,
     /// What was published.
@@ -59,13 +65,13 @@ pub struct Judged {
 
 /// What a claim came to: words of ours, the cells against it, and whether all could be looked at.
 #[derive(Default)]
-struct Outcome {
-    ours: String,
-    against: Vec<String>,
-    /// Those of `against` where the means are as they should be, and p is not.
-    unsure: usize,
-    open: Option<String>,
-    seen: usize,
+pub(super) struct Outcome {
+    pub(super) ours: String,
+    pub(super) against: Vec<String>,
+    /// Those of `against` that a test leaves undecided.
+    pub(super) unsure: usize,
+    pub(super) open: Option<String>,
+    pub(super) seen: usize,
 }
 
 /// Looks into the results of a book.
@@ -75,26 +81,32 @@ pub fn judge(spec: &ClaimSpec, book: &Book) -> Result<Judged, ReportError> {
             Some(bound) => bounded(spec, book, bound),
             None => sided(spec, book)?,
         },
+        ClaimKind::Better => sided(spec, book)?,
+        ClaimKind::Between => bounded(spec, book, f64::NAN),
         ClaimKind::Parity => parity(spec, book)?,
         ClaimKind::Ordering | ClaimKind::Monotone => ordered(spec, book)?,
+        ClaimKind::Highest | ClaimKind::Lowest => extreme(spec, book),
+        ClaimKind::Gain => gains::gain(spec, book)?,
+        ClaimKind::Change => gains::change(spec, book)?,
+        ClaimKind::Correlation => items::correlation(spec, book)?,
+        ClaimKind::Turn => curves::turn(spec, book)?,
+        ClaimKind::Facts => facts(spec, book),
         ClaimKind::ShareWithin => share(spec, book)?,
     };
     let undone = unfinished(spec, book);
-    let against = outcome.against.len();
-    let verdict = match (undone.or(outcome.open), outcome.seen, against) {
-        (Some(why), ..) => Verdict::Open(why),
-        (None, 0, _) => Verdict::Open("there is no result of it".to_owned()),
-        (None, _, 0) => Verdict::Holds,
-        (None, seen, _) if against == outcome.unsure && against < seen => Verdict::Partly,
-        (None, ..) => Verdict::Fails,
+    let (seen, against) = (outcome.seen, outcome.against.len());
+    let enough = spec.least.map_or(against == 0, |least| seen.saturating_sub(against) >= least);
+    let verdict = match (undone.or(outcome.open), seen) {
+        (Some(why), _) => Verdict::Open(why),
+        (None, 0) => Verdict::Open("there is no result of it".to_owned()),
+        _ if enough => Verdict::Holds,
+        _ if against == outcome.unsure && against < seen => Verdict::Partly,
+        _ => Verdict::Fails,
     };
     Ok(Judged {
         name: spec.name.clone(),
         text: spec.text.clone(),
-        statistic: match spec.bound {
-            Some(_) => "means over seeds",
-            None => spec.kind.statistic(),
-        },
+        statistic: spec.statistic(),
         ours: outcome.ours,
         published: spec.published.clone(),
         verdict,
@@ -110,6 +122,13 @@ fn arms(spec: &ClaimSpec) -> impl Iterator<Item = &String> {
 /// That runs of a claim are not done.
 fn unfinished(spec: &ClaimSpec, book: &Book) -> Option<String> {
     let mut cells: Vec<CellKey> = places(spec, book);
+    if !spec.than_ks.is_empty() {
+        cells.extend(places(&ClaimSpec { ks: spec.than_ks.clone(), ..spec.clone() }, book));
+    }
+    if !spec.than_datasets.is_empty() {
+        let datasets = spec.than_datasets.clone();
+        cells.extend(places(&ClaimSpec { datasets, ..spec.clone() }, book));
+    }
     cells.dedup_by_key(|at| (at.dataset.clone(), at.k));
     let open = |at: &CellKey| arms(spec).map(|arm| undone(book, at, arm)).sum::<usize>();
     let mut counted: Vec<(&str, Option<u32>)> = Vec::new();
@@ -124,9 +143,11 @@ fn unfinished(spec: &ClaimSpec, book: &Book) -> Option<String> {
 }
 
 /// A cell in words; what all cells of the claim share is left out.
-fn named(spec: &ClaimSpec, book: &Book, at: &CellKey, arm: &str) -> String {
+pub(super) fn named(spec: &ClaimSpec, book: &Book, at: &CellKey, arm: &str) -> String {
     let mut parts = Vec::new();
-    if !arm.is_empty() {
+    let several = [spec.metrics.len(), spec.ks.len(), spec.slices.len()].iter().any(|&n| n > 1);
+    let several = several || (book.datasets.len() > 1 && spec.datasets.len() != 1);
+    if !arm.is_empty() && (!several || spec.arms.len() > 1) {
         parts.push(book.arm_title(arm).to_owned());
     }
     if book.datasets.len() > 1 && spec.datasets.len() != 1 {
@@ -144,91 +165,185 @@ fn named(spec: &ClaimSpec, book: &Book, at: &CellKey, arm: &str) -> String {
     parts.join(" · ")
 }
 
-fn digits(book: &Book, metric: &str) -> usize {
+pub(super) fn digits(book: &Book, metric: &str) -> usize {
     book.metric(metric).map_or(4, |one| one.digits)
 }
 
-/// `below` and `above` another arm.
+/// The side on which the differences from another arm should lie.
+pub(super) fn claimed(spec: &ClaimSpec, book: &Book, metric: &str) -> Alternative {
+    let better = || book.metric(metric).map(|metric| metric.better).unwrap_or_default();
+    match spec.kind {
+        ClaimKind::Below => Alternative::Less,
+        ClaimKind::Above => Alternative::Greater,
+        _ if better() == Direction::Higher => Alternative::Greater,
+        _ => Alternative::Less,
+    }
+}
+
+/// A comparison of two arms in a cell, or of the seeds' means over all cells.
+struct Compared {
+    place: String,
+    digits: usize,
+    below: bool,
+    pairs: Pairs,
+}
+
+impl Compared {
+    fn good(&self, difference: f64) -> bool {
+        if self.below { difference < 0.0 } else { difference > 0.0 }
+    }
+
+    fn words(&self, tested: bool) -> String {
+        let place = if self.place.is_empty() { String::new() } else { format!("{}: ", self.place) };
+        let written = |value: f64| number(value, self.digits);
+        let Pairs { mean, other, p, .. } = self.pairs;
+        match tested {
+            true => format!("{place}{}, {}", written(mean), p_words(p)),
+            false => format!("{place}{} against {}", written(other + mean), written(other)),
+        }
+    }
+}
+
+/// `below`, `above` and `better` than another arm.
 fn sided(spec: &ClaimSpec, book: &Book) -> Result<Outcome, ReportError> {
-    let below = spec.kind == ClaimKind::Below;
-    let side = if below { Alternative::Less } else { Alternative::Greater };
     let than = spec.than.as_deref().unwrap_or_default();
     let mut outcome = Outcome::default();
-    let (mut cells, mut lie, mut held, mut agree) = (0, 0, 0, 0);
-    let (mut ps, mut means, mut pairs) = (Vec::new(), Vec::new(), Vec::new());
-    let mut few = None;
+    let (mut cells, mut all) = (0, Vec::new());
     for at in places(spec, book) {
         let others = values(book, &at, than);
+        let side = claimed(spec, book, &at.metric);
         for arm in &spec.arms {
             cells += 1;
             let place = named(spec, book, &at, arm);
-            let Some(found) = Pairs::of(&values(book, &at, arm), &others, side, &place)? else {
+            let asked = asked(spec, spec.side, side);
+            let Some(pairs) = Pairs::of(&values(book, &at, arm), &others, asked, &place)? else {
                 outcome.open.get_or_insert(format!("{place}: no seed that both have"));
                 continue;
             };
-            outcome.seen += 1;
-            pairs.push(found.differences.len());
-            let good = |difference: f64| if below { difference < 0.0 } else { difference > 0.0 };
-            agree += usize::from(found.differences.iter().all(|one| good(*one)));
-            ps.extend(found.p);
-            let small = spec.level.is_none_or(|level| found.p.is_some_and(|p| p <= level));
-            // Too few pairs to ever be as small: then the means are all there is to say.
-            let unable = spec.level.filter(|&level| found.smallest.is_some_and(|p| p > level));
-            if good(found.mean) && small {
-                held += 1;
-            } else if let (true, Some(level)) = (good(found.mean), unable) {
-                let pairs = found.differences.len();
-                few = Some(format!("{pairs} pairs can give no p up to {level}"));
-            } else {
-                let by = number(found.mean, digits(book, &at.metric));
-                outcome.against.push(format!("{place}: {by}, {}", p_words(found.p)));
-                outcome.unsure += usize::from(good(found.mean));
-            }
-            lie += usize::from(good(found.mean));
-            means.push(format!("{} {}", place, number(found.mean, digits(book, &at.metric))));
+            let (digits, below) = (digits(book, &at.metric), side == Alternative::Less);
+            all.push(Compared { place, digits, below, pairs });
+        }
+    }
+    if spec.pooled && !all.is_empty() {
+        (cells, all) = (1, vec![pooled(spec, all)?]);
+    }
+    let tested = spec.side != ClaimSide::None;
+    let (mut lie, mut held, mut agree, mut few) = (0, 0, 0, None);
+    for one in &all {
+        outcome.seen += 1;
+        let found = &one.pairs;
+        let whole = found.differences.values().all(|difference| one.good(*difference));
+        agree += usize::from(whole);
+        let good = one.good(found.mean) && (whole || !spec.every_seed);
+        lie += usize::from(one.good(found.mean));
+        let small = spec.level.is_none_or(|level| found.p.is_some_and(|p| p <= level));
+        // Too few pairs to ever be as small: then the means are all there is to say.
+        let unable = spec.level.filter(|&level| found.smallest.is_some_and(|p| p > level));
+        if good && small {
+            held += 1;
+        } else if let (true, Some(level)) = (good, unable) {
+            let pairs = found.differences.len();
+            few = Some(format!("{pairs} pairs can give no p up to {level}"));
+        } else {
+            outcome.against.push(one.words(tested));
+            outcome.unsure += usize::from(one.good(found.mean));
         }
     }
     if outcome.against.is_empty() {
         outcome.open = outcome.open.or(few);
     }
-    if outcome.seen == 0 {
+    if all.is_empty() {
         return Ok(outcome);
     }
-    let way = if below { "below" } else { "above" };
-    let mut words = vec![format!("{lie} of {cells} {way}")];
+    let way = match spec.kind {
+        ClaimKind::Below => "below",
+        ClaimKind::Above => "above",
+        _ => "better",
+    };
+    let mut words = Vec::new();
+    if !spec.pooled {
+        words.push(format!("{lie} of {cells} {way}"));
+    }
     if let (Some(level), true) = (spec.level, held < lie) {
         words.push(format!("{held} with p up to {level}"));
     }
-    if cells <= 3 && !means.is_empty() {
-        words.push(format!("by {}", means.join(", ")));
+    let ps: Vec<Option<f64>> = all.iter().map(|one| one.pairs.p).collect();
+    if cells <= TOLD {
+        let told: Vec<String> = all.iter().map(|one| one.words(tested)).collect();
+        words.push(format!("{}{}", if tested { "by " } else { "" }, told.join("; ")));
+    } else {
+        words.extend(spread_of(&ps));
     }
-    words.extend(spread_of(&ps));
-    let seeds = range(pairs.iter().copied());
-    words.push(match agree {
-        0 => format!("in no comparison do all {seeds} seeds agree"),
-        _ => format!("all {seeds} seeds agree in {agree} of {cells}"),
-    });
+    words.extend(after_holm(&ps)?);
+    if tested {
+        let seeds = range(all.iter().map(|one| one.pairs.differences.len()));
+        words.push(match (agree, cells) {
+            (0, 1) => {
+                let one = &all[0];
+                let so = one.pairs.differences.values().filter(|by| one.good(**by)).count();
+                format!("{so} of {seeds} seeds")
+            }
+            (1, 1) => format!("all {seeds} seeds agree"),
+            (0, _) => format!("in no comparison do all {seeds} seeds agree"),
+            _ => format!("all {seeds} seeds agree in {agree} of {cells}"),
+        });
+    }
     outcome.ours = words.join("; ");
     Ok(outcome)
 }
 
-fn p_words(value: Option<f64>) -> String {
+/// One comparison of each seed's mean over all cells; of the seeds that every cell has.
+fn pooled(spec: &ClaimSpec, all: Vec<Compared>) -> Result<Compared, ReportError> {
+    let mut seeds: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+    for one in &all {
+        for (seed, difference) in &one.pairs.differences {
+            seeds.entry(*seed).or_default().push(*difference);
+        }
+    }
+    seeds.retain(|_, found| found.len() == all.len());
+    let place = format!("mean of {} cells", all.len());
+    let failed = |source| ReportError::Stats { place: place.clone(), source };
+    let mut means = BTreeMap::new();
+    for (seed, found) in seeds {
+        means.insert(seed, describe::mean(&found).map_err(failed)?);
+    }
+    let first = all.into_iter().next();
+    let (digits, below) = first.map_or((4, true), |one| (one.digits, one.below));
+    let side = if below { Alternative::Less } else { Alternative::Greater };
+    let pairs = Pairs::tested(means, f64::NAN, asked(spec, spec.side, side), &place)?;
+    Ok(Compared { place: String::new(), digits, below, pairs })
+}
+
+pub(super) fn p_words(value: Option<f64>) -> String {
     value.map_or("no p".to_owned(), p)
 }
 
+/// What Holm's correction leaves of several p values.
+fn after_holm(ps: &[Option<f64>]) -> Result<Option<String>, ReportError> {
+    let corrected = holm(ps)?;
+    let told = match ps.len() {
+        0 | 1 => None,
+        2..=TOLD => {
+            let all: Vec<String> = corrected.iter().map(|p| bare_p(*p)).collect();
+            corrected.iter().any(Option::is_some).then(|| all.join(", "))
+        }
+        _ => spread_of(&corrected),
+    };
+    Ok(told.map(|told| format!("after Holm {told}")))
+}
+
 /// p values in words: one, or from the smallest to the largest.
-fn spread_of(ps: &[f64]) -> Option<String> {
-    let low = ps.iter().copied().min_by(f64::total_cmp)?;
-    let high = ps.iter().copied().max_by(f64::total_cmp)?;
+fn spread_of(ps: &[Option<f64>]) -> Option<String> {
+    let low = ps.iter().copied().flatten().min_by(f64::total_cmp)?;
+    let high = ps.iter().copied().flatten().max_by(f64::total_cmp)?;
     Some(match low == high {
         true => p(low),
         false => format!("{} to {}", p(low), p(high).trim_start_matches("p = ")),
     })
 }
 
-/// `below` and `above` a number.
+/// `below` and `above` a number, and `between` two.
 fn bounded(spec: &ClaimSpec, book: &Book, bound: f64) -> Outcome {
-    let below = spec.kind == ClaimKind::Below;
     let mut outcome = Outcome::default();
     let mut words = Vec::new();
     for at in places(spec, book) {
@@ -241,16 +356,13 @@ fn bounded(spec: &ClaimSpec, book: &Book, bound: f64) -> Outcome {
             };
             outcome.seen += 1;
             let digits = digits(book, &at.metric);
-            let all = || found.values().copied();
-            let low = all().min_by(f64::total_cmp).unwrap_or(mean);
-            let high = all().max_by(f64::total_cmp).unwrap_or(mean);
-            let text = format!(
-                "{place} {} ({} to {})",
-                number(mean, digits),
-                number(low, digits),
-                number(high, digits)
-            );
-            if if below { mean >= bound } else { mean <= bound } {
+            let text = format!("{place} {}", with_range(mean, found.values().copied(), digits));
+            let so = match (spec.kind, spec.bounds) {
+                (ClaimKind::Between, Some([low, high])) => low <= mean && mean <= high,
+                (ClaimKind::Below, _) => mean < bound,
+                _ => mean > bound,
+            };
+            if !so {
                 outcome.against.push(text.clone());
             }
             words.push(text);
@@ -260,24 +372,35 @@ fn bounded(spec: &ClaimSpec, book: &Book, bound: f64) -> Outcome {
     outcome
 }
 
+/// A mean with the least and the largest value.
+pub(super) fn with_range(
+    mean: f64,
+    all: impl Iterator<Item = f64> + Clone,
+    digits: usize,
+) -> String {
+    let low = all.clone().min_by(f64::total_cmp).unwrap_or(mean);
+    let high = all.max_by(f64::total_cmp).unwrap_or(mean);
+    let [mean, low, high] = [mean, low, high].map(|value| number(value, digits));
+    format!("{mean} ({low} to {high})")
+}
+
 fn parity(spec: &ClaimSpec, book: &Book) -> Result<Outcome, ReportError> {
     let level = spec.level.unwrap_or(LEVEL);
     let than = spec.than.as_deref().unwrap_or_default();
     let mut outcome = Outcome::default();
-    let (mut ps, mut farthest) = (Vec::new(), 0.0f64);
-    let mut cells = 0;
+    let (mut ps, mut told, mut differing) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut cells, mut farthest, mut unable) = (0, 0.0f64, Vec::new());
     for at in places(spec, book) {
         let others = values(book, &at, than);
         for arm in &spec.arms {
             cells += 1;
             let place = named(spec, book, &at, arm);
-            let side = Alternative::TwoSided;
-            let Some(found) = Pairs::of(&values(book, &at, arm), &others, side, &place)? else {
+            let asked = asked(spec, ClaimSide::Two, Alternative::TwoSided);
+            let Some(found) = Pairs::of(&values(book, &at, arm), &others, asked, &place)? else {
                 outcome.open.get_or_insert(format!("{place}: no seed that both have"));
                 continue;
             };
             outcome.seen += 1;
-            ps.extend(found.p);
             let apart = found.mean.abs() / found.other.abs();
             farthest = farthest.max(apart);
             let differs = found.p.is_some_and(|p| p <= level);
@@ -285,33 +408,74 @@ fn parity(spec: &ClaimSpec, book: &Book) -> Result<Outcome, ReportError> {
             if differs || far {
                 let by = number(found.mean, digits(book, &at.metric));
                 outcome.against.push(format!("{place}: {by}, {}", p_words(found.p)));
+                differing.push((ps.len(), far));
             }
             // Too few pairs to ever differ: then equal p says nothing.
             if spec.within.is_none() && found.smallest.is_some_and(|smallest| smallest > level) {
-                let pairs = found.differences.len();
-                let why = format!("{pairs} pairs can give no p up to {level}");
-                outcome.open.get_or_insert(why);
+                unable.push(found.differences.len());
             }
+            told.push(format!("{place} {}", bare_p(found.p)).trim().to_owned());
+            ps.push(found.p);
         }
     }
     if outcome.seen == 0 {
         return Ok(outcome);
     }
+    if unable.len() == outcome.seen {
+        let pairs = range(unable.iter().copied());
+        outcome.open.get_or_insert(format!("{pairs} pairs can give no p up to {level}"));
+    }
+    let corrected = holm(&ps)?;
+    let unsure = |(at, far): &&(usize, bool)| !far && corrected[*at].is_none_or(|p| p > level);
+    outcome.unsure = differing.iter().filter(unsure).count();
     let alike = outcome.seen - outcome.against.len();
     let mut words = vec![format!("{alike} of {cells} alike")];
-    words.extend(spread_of(&ps));
+    match told.len() {
+        2..=TOLD => words.push(format!("p: {}", told.join(", "))),
+        _ => words.extend(spread_of(&ps)),
+    }
+    words.extend(after_holm(&ps)?);
     words.push(format!("means at most {} % apart", number(100.0 * farthest, 1)));
     outcome.ours = words.join("; ");
     Ok(outcome)
 }
 
+/// `highest` and `lowest`: the first arm among all.
+fn extreme(spec: &ClaimSpec, book: &Book) -> Outcome {
+    let high = spec.kind == ClaimKind::Highest;
+    let mut outcome = Outcome::default();
+    let mut words = Vec::new();
+    for at in places(spec, book) {
+        let place = named(spec, book, &at, "");
+        let means: Option<Vec<f64>> =
+            spec.arms.iter().map(|arm| mean(&values(book, &at, arm))).collect();
+        let Some((&first, others)) = means.as_deref().and_then(<[f64]>::split_first) else {
+            outcome.open.get_or_insert(format!("{place}: an arm has no result"));
+            continue;
+        };
+        outcome.seen += 1;
+        let digits = digits(book, &at.metric);
+        let line: Vec<String> = others.iter().map(|mean| number(*mean, digits)).collect();
+        let text = format!("{place} {} ({})", number(first, digits), line.join(", "));
+        if !others.iter().all(|other| if high { first > *other } else { first < *other }) {
+            outcome.against.push(text.trim().to_owned());
+        }
+        words.push(text.trim().to_owned());
+    }
+    let way = if high { "highest" } else { "lowest" };
+    let so = outcome.seen - outcome.against.len();
+    outcome.ours = match outcome.seen {
+        0 => String::new(),
+        seen => format!("{way} in {so} of {seen}: {}", words.join("; ")),
+    };
+    outcome
+}
+
 /// `ordering`: falling from arm to arm; `monotone`: rising.
 fn ordered(spec: &ClaimSpec, book: &Book) -> Result<Outcome, ReportError> {
     let falls = spec.kind == ClaimKind::Ordering;
-    let (sign, side) = match falls {
-        true => (">", Alternative::Greater),
-        false => ("<", Alternative::Less),
-    };
+    let sign = if falls { ">" } else { "<" };
+    let asked = asked(spec, ClaimSide::One, Alternative::Greater);
     let mut outcome = Outcome::default();
     let mut words = Vec::new();
     for at in places(spec, book) {
@@ -332,7 +496,7 @@ fn ordered(spec: &ClaimSpec, book: &Book) -> Result<Outcome, ReportError> {
             true => {
                 let mut ps = Vec::new();
                 for two in of.windows(2) {
-                    ps.extend(Pairs::of(&two[0], &two[1], side, &place)?.and_then(|found| found.p));
+                    ps.push(Pairs::of(&two[0], &two[1], asked, &place)?.and_then(|found| found.p));
                 }
                 spread_of(&ps)
             }
@@ -360,6 +524,34 @@ fn ordered(spec: &ClaimSpec, book: &Book) -> Result<Outcome, ReportError> {
     Ok(outcome)
 }
 
+/// `facts`: numbers of the data sets.
+fn facts(spec: &ClaimSpec, book: &Book) -> Outcome {
+    let within = spec.within.unwrap_or(LEVEL);
+    let mut outcome = Outcome::default();
+    let (mut same, mut apart) = (0, Vec::new());
+    for (dataset, what, published) in &spec.facts {
+        let of = book.facts.iter().find(|facts| facts.dataset == *dataset);
+        let fact = of.and_then(|of| of.facts.iter().find(|(name, _)| name == what));
+        let ours = fact.and_then(|(_, value)| value.split(' ').next()?.parse::<f64>().ok());
+        let Some(ours) = ours else {
+            outcome.open.get_or_insert(format!("{dataset}: {what} is not known"));
+            continue;
+        };
+        outcome.seen += 1;
+        let text = format!("{} {what} {ours} ({published})", book.dataset_title(dataset));
+        if (ours - published).abs() > within * published.abs() {
+            outcome.against.push(text.clone());
+        }
+        match ours == *published {
+            true => same += 1,
+            false => apart.push(text),
+        }
+    }
+    let but = if apart.is_empty() { String::new() } else { format!("; {}", apart.join(", ")) };
+    outcome.ours = format!("{same} of {} equal{but}", outcome.seen);
+    outcome
+}
+
 fn share(spec: &ClaimSpec, book: &Book) -> Result<Outcome, ReportError> {
     let least = spec.share.unwrap_or(SHARE);
     let asked = book.tables.iter().filter(|table| spec.tables.contains(&table.name));
@@ -370,10 +562,13 @@ fn share(spec: &ClaimSpec, book: &Book) -> Result<Outcome, ReportError> {
     outcome.ours = match tally.compared {
         0 => String::new(),
         compared => format!(
-            "{} of {compared} within 2 sd ({} %), {} within 1",
+            "{} of {compared} within 2 sd ({} %), {} within 1; by Welch’s t test {} of {} differ \
+             with p below {LEVEL}",
             tally.within_2_sd,
             number(100.0 * share, 0),
-            tally.within_1_sd
+            tally.within_1_sd,
+            tally.told_apart,
+            tally.tested,
         ),
     };
     if tally.waiting > 0 {

@@ -16,7 +16,7 @@ use super::key::Key;
 use super::kind::{Kind, Names, Setting};
 use super::panel::{Axis, Guide, GuideKind, Panel, Series};
 use super::scale::{Scale, fixed, short, thousands};
-use super::scope::{Cell, Scope, k_text, values};
+use super::scope::{Cell, Scope, k_text};
 use super::sheet::{Sample, Sheet};
 use crate::ReportError;
 use crate::book::ItemNumbers;
@@ -33,6 +33,8 @@ pub(super) const KIND: Kind = Kind {
         Setting::new("x", Names::ItemColumn),
         Setting::new("y", Names::ItemColumn),
         Setting::new("against", Names::Arm),
+        Setting::new("slice", Names::Slice),
+        Setting::plain("gain"),
         Setting::plain("count"),
         Setting::plain("x_title"),
         Setting::plain("y_title"),
@@ -102,6 +104,9 @@ fn prepare(scope: &Scope<'_>) -> Result<Drawn, ReportError> {
         panels.push((cell, series));
     }
     let y_title = match (&spec.y_title, against) {
+        (None, Some(arm)) if spec.gain => {
+            format!("gain in {} over {}", scope.column_title(None, &spec.y), arm.title)
+        }
         (None, Some(arm)) => {
             format!("{} minus {}", scope.column_title(None, &spec.y), arm.title)
         }
@@ -113,8 +118,11 @@ fn prepare(scope: &Scope<'_>) -> Result<Drawn, ReportError> {
     );
     let low = ranks.iter().copied().min_by(f64::total_cmp);
     if let (Some(low), Some(high)) = (low, ranks.iter().copied().max_by(f64::total_cmp)) {
+        let middle = fixed(mean(ranks.iter().copied()).unwrap_or(low), 3);
         let (low, high) = (fixed(low, 2), fixed(high, 2));
-        note += &format!(" Spearman’s ρ of both over the items of a seed: {low} to {high}.");
+        note += &format!(
+            " Spearman’s ρ of both over the items of a seed: {low} to {high}, on average {middle}."
+        );
     }
     let legend = scope.present(panels.iter().flat_map(|(_, all)| all.iter().map(|one| one.0)));
     let unit = if over_seeds { "seed" } else { "item" };
@@ -159,7 +167,7 @@ fn panel(
 /// Spearman's correlation of x and y over the items of each seed.
 fn correlations(scope: &Scope<'_>, cell: &Cell, arm: &str, seeds: &BySeed<'_>) -> Vec<f64> {
     let of_seed = |(seed, numbers): (u64, &ItemNumbers)| {
-        let (own, x) = (seeds.get(&seed)?, values(numbers, &scope.spec.x)?);
+        let (own, x) = (seeds.get(&seed)?, numbers.column(&scope.spec.x)?);
         let pairs = numbers.ids.iter().zip(x).filter(|(_, x)| x.is_finite());
         let pairs = pairs.filter_map(|(id, x)| Some((*x, *own.get(id.as_str())?)));
         let (x, y): (Vec<f64>, Vec<f64>) = pairs.unzip();
@@ -173,9 +181,12 @@ fn by_seed<'a>(scope: &Scope<'a>, cell: &Cell, arm: &str) -> BySeed<'a> {
     let spec = scope.spec;
     let column = |arm: &str| -> BySeed<'a> {
         let seeds = scope.items(cell, arm).into_iter().filter_map(|(seed, numbers)| {
-            let values = values(numbers, &spec.y)?;
+            let values = numbers.column(&spec.y)?;
+            let inside = numbers.slice(scope.slice());
             let pairs = numbers.ids.iter().map(String::as_str).zip(values.iter().copied());
-            let known: HashMap<&str, f64> = pairs.filter(|(_, y)| y.is_finite()).collect();
+            let pairs = pairs.enumerate().filter(|(at, _)| inside.is_none_or(|inside| inside[*at]));
+            let known = pairs.map(|(_, pair)| pair).filter(|(_, y)| y.is_finite());
+            let known: HashMap<&str, f64> = known.collect();
             (!known.is_empty()).then_some((seed, known))
         });
         seeds.collect()
@@ -189,6 +200,7 @@ fn by_seed<'a>(scope: &Scope<'a>, cell: &Cell, arm: &str) -> BySeed<'a> {
         items.retain(|id, _| other.contains_key(id));
         for (id, y) in items.iter_mut() {
             *y -= other.get(id).copied().unwrap_or(f64::NAN);
+            *y *= if spec.gain { -1.0 } else { 1.0 };
         }
     }
     own.retain(|_, items| !items.is_empty());
@@ -210,7 +222,7 @@ fn bins<'a>(
     let mut seen: HashMap<&str, Vec<f64>> = HashMap::with_capacity(used.len());
     for key in &scope.arms {
         for numbers in scope.items(cell, &key.name).into_values() {
-            let Some(x) = values(numbers, &scope.spec.x) else { continue };
+            let Some(x) = numbers.column(&scope.spec.x) else { continue };
             for (id, x) in numbers.ids.iter().zip(x) {
                 if used.contains(id.as_str()) && (!scope.spec.log_x || *x > 0.0) {
                     seen.entry(id).or_default().push(*x);

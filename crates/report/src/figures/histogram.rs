@@ -6,7 +6,7 @@ use super::key::{Key, present};
 use super::kind::{Kind, Names, Setting};
 use super::panel::{Axis, Guide, GuideKind, Layer, Panel, Series};
 use super::scale::{Scale, short, thousands};
-use super::scope::{Cell, Scope, k_text, values};
+use super::scope::{Cell, Scope, k_text};
 use super::sheet::{DOUBLE, Sample, Sheet};
 use crate::ReportError;
 use crate::csv::{Csv, number};
@@ -19,6 +19,7 @@ pub(super) const KIND: Kind = Kind {
     settings: &[
         Setting::new("x", Names::ItemColumn),
         Setting::new("people", Names::ItemColumn),
+        Setting::plain("data"),
         Setting::plain("count"),
         Setting::plain("x_title"),
         Setting::plain("y_title"),
@@ -37,6 +38,9 @@ struct Histogram {
 
 fn prepare(scope: &Scope<'_>) -> Result<Drawn, ReportError> {
     let spec = scope.spec;
+    if spec.data {
+        return Ok(of_data(scope));
+    }
     scope.column("x", &spec.x)?;
     if let Some(people) = &spec.people {
         scope.column("people", people)?;
@@ -50,7 +54,7 @@ fn prepare(scope: &Scope<'_>) -> Result<Drawn, ReportError> {
             let runs = scope.items(&cell, &key.name);
             seeds = seeds.max(runs.len());
             let of = |column: &str| -> Vec<f64> {
-                let columns = runs.values().filter_map(|numbers| values(numbers, column));
+                let columns = runs.values().filter_map(|numbers| numbers.column(column));
                 columns.flatten().copied().filter(|x| x.is_finite()).collect()
             };
             // All arms are judged on the same items: what people do is said by the first.
@@ -74,6 +78,35 @@ fn prepare(scope: &Scope<'_>) -> Result<Drawn, ReportError> {
     let panel = |one: &Histogram| one.panel(Shown::Shares, [&x_title, y_title]);
     let sheet = Sheet::of(all.iter().map(panel).collect(), legend, sample);
     Ok(Drawn::new(csv(&all), sheet, note))
+}
+
+/// Of all items of each data set.
+fn of_data(scope: &Scope<'_>) -> Drawn {
+    let bins = scope.spec.count.unwrap_or(BINS).clamp(1, 1000);
+    let (x_title, y_title) =
+        (scope.column_title(scope.spec.x_title.as_ref(), &scope.spec.x), "items");
+    let y_title = scope.spec.y_title.as_deref().unwrap_or(y_title);
+    let mut all = Vec::new();
+    for dataset in scope.datasets() {
+        let here = scope.book.data.iter().filter(|numbers| numbers.of.dataset == dataset);
+        let values: Vec<f64> = here
+            .filter_map(|numbers| numbers.column(&scope.spec.x))
+            .flatten()
+            .copied()
+            .filter(|x| x.is_finite())
+            .collect();
+        let (from, to) = edges(values.iter().copied());
+        let title = scope.dataset_title(dataset).to_owned();
+        let cell = Cell { dataset: dataset.to_owned(), title, ..Cell::default() };
+        let series = vec![(of_people(), count(&values, from, to, bins))];
+        all.push(Histogram { cell, from, to, series });
+    }
+    let panels = all.iter().map(|one| one.panel(Shown::Plain, [&x_title, y_title])).collect();
+    Drawn::new(
+        csv(&all),
+        Sheet::of(panels, Vec::new(), Sample::Marker),
+        "All items of each data set.",
+    )
 }
 
 impl Figure {
@@ -144,6 +177,8 @@ fn count(values: &[f64], from: f64, to: f64, bins: usize) -> Vec<usize> {
 /// What the height of a bar is.
 enum Shown {
     Shares,
+    /// Counts, without words.
+    Plain,
     /// Written above each bar, with a value to mark.
     Counts(Option<(f64, String)>),
 }
@@ -156,7 +191,8 @@ impl Histogram {
 
     fn panel(&self, shown: Shown, [x_title, y_title]: [&str; 2]) -> Panel {
         let one = self.series.len() == 1;
-        let whole = matches!(shown, Shown::Counts(_));
+        let whole = matches!(shown, Shown::Counts(_) | Shown::Plain);
+        let told = matches!(shown, Shown::Counts(_));
         let heights = |counts: &Vec<usize>| -> Vec<f64> {
             let all = if whole { 1 } else { counts.iter().sum::<usize>().max(1) };
             counts.iter().map(|count| *count as f64 / all as f64).collect()
@@ -167,7 +203,7 @@ impl Histogram {
         let room = match shown {
             Shown::Counts(Some(_)) => 1.16,
             Shown::Counts(None) => 1.1,
-            Shown::Shares => 1.06,
+            Shown::Shares | Shown::Plain => 1.06,
         };
         let y = Scale::between(0.0, if most > 0.0 { most * room } else { 1.0 });
         let series = self.series.iter().zip(all).map(|((key, counts), heights)| {
@@ -180,7 +216,7 @@ impl Histogram {
                 let count = thousands(counts[i]);
                 (from, to, *height, format!("{} to {}: {count}", short(from), short(to)))
             };
-            let words = counts.iter().filter(|_| whole).map(|count| thousands(*count)).collect();
+            let words = counts.iter().filter(|_| told).map(|count| thousands(*count)).collect();
             let bars = heights.iter().enumerate().map(bar).collect();
             Series::new(key, vec![Layer::Bars(bars, words)])
         });

@@ -4,7 +4,9 @@
 use super::figure::{Body, Drawn};
 use super::key::Key;
 use super::kind::{Kind, Names, Setting};
+use super::scale::fixed;
 use super::scope::{Scope, joined, k_text, votes};
+use super::spec::Pick;
 use crate::ReportError;
 use crate::book::{Collection, Item, Picture};
 use crate::csv::{Csv, number};
@@ -19,7 +21,13 @@ const CLASSES: usize = 10;
 
 pub(super) const KIND: Kind = Kind {
     name: "images",
-    settings: &[Setting::new("items", Names::Item), Setting::plain("count")],
+    settings: &[
+        Setting::new("items", Names::Item),
+        Setting::plain("pick"),
+        Setting::plain("count"),
+        Setting::plain("only_votes"),
+        Setting::plain("kl"),
+    ],
     prepare,
 };
 
@@ -72,11 +80,19 @@ fn prepare(scope: &Scope<'_>) -> Result<Drawn, ReportError> {
         .filter_map(|name| scope.book.collections.iter().find(|c| c.dataset == name))
         .collect();
     let count = spec.count.unwrap_or(ITEMS).min(200);
+    let columns = if spec.only_votes { Vec::new() } else { columns(scope, &collections) };
     let mut chosen: Vec<(&Collection, &Item)> = Vec::new();
     if spec.items.is_empty() {
         for &collection in &collections {
-            let most = most_disputed(collection, count).into_iter();
-            chosen.extend(most.map(|item| (collection, item)));
+            let picked = match spec.pick {
+                Pick::Disputed => most_disputed(collection, count),
+                Pick::Extremes => {
+                    let all = most_disputed(collection, usize::MAX);
+                    [all.last(), all.first()].into_iter().flatten().copied().collect()
+                }
+                Pick::Spread => widest(collection, &columns).into_iter().collect(),
+            };
+            chosen.extend(picked.into_iter().map(|item| (collection, item)));
         }
     }
     let all = || collections.iter().flat_map(|&c| c.items.iter().map(move |item| (c, item)));
@@ -89,7 +105,6 @@ fn prepare(scope: &Scope<'_>) -> Result<Drawn, ReportError> {
         };
         chosen.push(found);
     }
-    let columns = columns(scope, &collections);
     let mut csv = Csv::new(&["dataset", "item", "class", "what", "arm", "k", "share"]);
     let mut items = Vec::new();
     for (collection, item) in chosen {
@@ -104,8 +119,17 @@ fn prepare(scope: &Scope<'_>) -> Result<Drawn, ReportError> {
         }
         items.push(item);
     }
-    let which = if spec.items.is_empty() { "The items that people disagree on most. " } else { "" };
-    let mut note = format!("{which}Bars from 0 to 1; predictions are means over seeds.");
+    let which = match spec.pick {
+        _ if !spec.items.is_empty() => "",
+        Pick::Disputed => "The items that people disagree on most. ",
+        Pick::Extremes => "The items that people disagree on least and most. ",
+        Pick::Spread => {
+            "Of the items for which all predict the class of the most votes, that on which the first \
+             arm has the largest lead in KL. "
+        }
+    };
+    let predicted = if spec.only_votes { "" } else { "; predictions are means over seeds" };
+    let mut note = format!("{which}Bars from 0 to 1{predicted}.");
     if items.iter().any(|item| item.others > 0) {
         note += " Of many classes only the largest are shown.";
     }
@@ -139,6 +163,43 @@ fn shares(values: &[f64]) -> Option<Vec<f64>> {
     (fine && all > 0.0 && all.is_finite()).then(|| values.iter().map(|v| v / all).collect())
 }
 
+/// What each column predicts of an item.
+fn predictions<'a>(
+    collection: &Collection,
+    item: &'a Item,
+    columns: &[Column],
+) -> Vec<Option<&'a Vec<f32>>> {
+    let place = |column: &Column| {
+        let by = |by: &(String, Option<u32>)| by.0 == column.key.name && by.1 == column.k;
+        collection.predicted_by.iter().position(by)
+    };
+    let of = |column| item.predictions.get(place(column)?).filter(|p| !p.is_empty());
+    columns.iter().map(of).collect()
+}
+
+/// Of the items for which all columns predict the class of the most votes, the one on which the first has
+/// the largest lead in KL over the last.
+fn widest<'a>(collection: &'a Collection, columns: &[Column]) -> Option<&'a Item> {
+    let spread = |item: &Item| {
+        let votes = shares(&item.votes)?;
+        let all: Option<Vec<&Vec<f32>>> =
+            predictions(collection, item, columns).into_iter().collect();
+        let all = all?;
+        let most = (0..votes.len()).max_by(|&a, &b| votes[a].total_cmp(&votes[b]));
+        let class = |q: &Vec<f32>| (0..q.len()).max_by(|&a, &b| q[a].total_cmp(&q[b]));
+        let lead = divergence(&votes, all.last()?) - divergence(&votes, all.first()?);
+        (all.iter().all(|q| class(q) == most) && lead.is_finite()).then_some(lead)
+    };
+    let known = collection.items.iter().filter_map(|item| Some((spread(item)?, item)));
+    known.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, item)| item)
+}
+
+/// KL(p‖q) of shares of the votes from a prediction, in nats.
+fn divergence(votes: &[f64], predicted: &[f32]) -> f64 {
+    let pairs = votes.iter().zip(predicted).filter(|(p, _)| **p > 0.0);
+    pairs.map(|(p, q)| p * (p / f64::from(*q)).ln()).sum()
+}
+
 /// The items of highest entropy, the first of the collection among equals.
 fn most_disputed(collection: &Collection, count: usize) -> Vec<&Item> {
     let entropy = |item: &Item| {
@@ -157,14 +218,16 @@ fn shown_item(
     columns: &[Column],
 ) -> Shown {
     let of_votes = shares(&item.votes);
-    let place = |column: &Column| {
-        let by = |by: &(String, Option<u32>)| by.0 == column.key.name && by.1 == column.k;
-        collection.predicted_by.iter().position(by)
-    };
-    let of_columns: Vec<Option<&Vec<f32>>> = columns
-        .iter()
-        .map(|column| item.predictions.get(place(column)?).filter(|p| !p.is_empty()))
-        .collect();
+    let of_columns = predictions(collection, item, columns);
+    let mut title = joined(&[&item.id, scope.dataset_title(&collection.dataset)]);
+    if scope.spec.kl {
+        let divergence = |(column, predicted): (&Column, &Option<&Vec<f32>>)| {
+            let kl = divergence(of_votes.as_ref()?, (*predicted)?);
+            Some(format!("{} {}", column.title, fixed(kl, 3)))
+        };
+        let all: Vec<String> = columns.iter().zip(&of_columns).filter_map(divergence).collect();
+        title = joined(&[&title, &format!("KL: {}", all.join(", "))]);
+    }
     let class = |(i, name): (usize, &String)| Class {
         name: name.clone(),
         votes: of_votes.as_ref().and_then(|shares| shares.get(i).copied()),
@@ -187,7 +250,7 @@ fn shown_item(
     }
     Shown {
         id: item.id.clone(),
-        title: joined(&[&item.id, scope.dataset_title(&collection.dataset)]),
+        title,
         text: item.text.clone(),
         image: item.picture.clone(),
         others: all - classes.len(),

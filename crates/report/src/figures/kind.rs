@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn a_key_that_names_something_gives_its_names() {
-        let named = r#"{"name": "f", "metrics": ["a"], "slice": "a", "x": "a", "y": "a",
+        let named = r#"{"name": "f", "metrics": ["a"], "slice": "a", "slices": ["a"], "x": "a", "y": "a",
                         "people": "a", "against": "a", "items": ["a"]}"#;
         let spec: FigureSpec = serde_json::from_str(named).unwrap();
         for setting in FigureKind::ALL.iter().flat_map(|kind| kind.settings()) {

@@ -21,6 +21,7 @@ pub(super) const KIND: Kind = Kind {
     settings: &[
         Setting::new("metrics", Names::Metric),
         Setting::new("slice", Names::Slice),
+        Setting::new("slices", Names::Slice),
         Setting::plain("x_title"),
         Setting::plain("y_title"),
     ],
@@ -44,14 +45,19 @@ struct Group<'a> {
 
 fn prepare(scope: &Scope<'_>) -> Result<Drawn, ReportError> {
     let results = Results::of(scope.book)?;
-    let (metrics, slice) = (scope.metrics(&scope.spec.metrics)?, scope.slice());
+    let metrics = scope.metrics(&scope.spec.metrics)?;
+    let slices: Vec<&str> = match scope.spec.slices.is_empty() {
+        true => vec![scope.slice()],
+        false => scope.spec.slices.iter().map(String::as_str).collect(),
+    };
     let cells = scope.result_cells(&results, &metrics);
     let several = cells.iter().any(|cell| cell.dataset != cells[0].dataset);
     let mut csv = Csv::new(&[
         "metric", "slice", "dataset", "k", "arm", "what", "seed", "value", "low", "high", "n",
     ]);
-    let mut found: Vec<(&str, Vec<Group<'_>>)> = Vec::new();
-    for metric in &metrics {
+    let mut found: Vec<(&str, &str, Vec<Group<'_>>)> = Vec::new();
+    for (metric, slice) in metrics.iter().flat_map(|m| slices.iter().map(move |slice| (m, *slice)))
+    {
         let mut groups = Vec::new();
         for cell in &cells {
             let mut points = Vec::new();
@@ -73,13 +79,17 @@ fn prepare(scope: &Scope<'_>) -> Result<Drawn, ReportError> {
             let title = if several { scope.dataset_title(&cell.dataset) } else { "" };
             groups.push(Group { cell, title, points });
         }
-        found.push((metric, groups));
+        found.push((metric, if slices.len() > 1 { slice } else { "" }, groups));
     }
-    let all = || found.iter().flat_map(|(_, groups)| groups).flat_map(|group| &group.points);
+    let all = || found.iter().flat_map(|(_, _, groups)| groups).flat_map(|group| &group.points);
     let legend = scope.present(all().map(|point| point.key));
     let alone = all().any(|point| point.seeds.len() == 1);
     let alone = if alone { " One seed alone has no interval." } else { "" };
-    let panels = found.iter().map(|(metric, groups)| panel(scope, metric, groups, &legend));
+    let panels = found.iter().map(|(metric, slice, groups)| {
+        let panel = panel(scope, metric, groups, &legend);
+        let items = if *slice == "all" { "all items" } else { *slice };
+        Panel { title: joined(&[&panel.title, items]), ..panel }
+    });
     let slots = if metrics.is_empty() { 1 } else { cells.len() } * legend.len();
     let sheet = sheet(panels.collect(), legend.clone(), slots);
     Ok(Drawn::new(csv, sheet, format!("{NOTE}; small dots are seeds.{alone}")))

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::estimate::Estimate;
+use super::estimate::{Estimate, mean};
 use super::figure::{Drawn, Figure};
 use super::key::Key;
 use super::kind::{Kind, Setting};
@@ -18,7 +18,7 @@ use crate::csv::{Csv, number};
 
 pub(super) const KIND: Kind = Kind {
     name: "reliability",
-    settings: &[Setting::plain("x_title"), Setting::plain("y_title")],
+    settings: &[Setting::plain("smooth"), Setting::plain("x_title"), Setting::plain("y_title")],
     prepare,
 };
 
@@ -58,6 +58,9 @@ fn prepare(scope: &Scope<'_>) -> Result<Drawn, ReportError> {
     let of = |run: &&ReliabilityOf| scope.keeps_run(&run.of);
     let found: Vec<&ReliabilityOf> = scope.book.reliability.iter().filter(of).collect();
     let cells = scope.cells(found.iter().map(|run| (run.of.dataset.as_str(), run.of.k)));
+    if scope.spec.smooth {
+        return Ok(smooth(scope, &cells, &found));
+    }
     let mut uneven = false;
     let mut panels = Vec::new();
     for cell in &cells {
@@ -89,6 +92,60 @@ fn prepare(scope: &Scope<'_>) -> Result<Drawn, ReportError> {
     let x_title = scope.spec.x_title.as_deref().unwrap_or("confidence");
     let y_title = scope.spec.y_title.as_deref().unwrap_or("agreement");
     Ok(drawn(&panels, [x_title, y_title], note))
+}
+
+/// Smooth curves of all arms in a panel: means over seeds, and from the lowest to the highest.
+fn smooth(scope: &Scope<'_>, cells: &[Cell], found: &[&ReliabilityOf]) -> Drawn {
+    let head = ["dataset", "k", "arm", "confidence", "outcome", "low", "high", "n"];
+    let mut csv = Csv::new(&head);
+    let (mut panels, mut seen) = (Vec::new(), Vec::new());
+    for cell in cells {
+        let mut series = Vec::new();
+        for key in &scope.arms {
+            let here = |run: &&&ReliabilityOf| {
+                run.of.dataset == cell.dataset && run.of.k == cell.k && run.of.arm == key.name
+            };
+            let seeds: Vec<&ReliabilityOf> = found.iter().filter(here).copied().collect();
+            let mut points: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+            for (x, y) in
+                seeds.iter().flat_map(|run| &run.smooth).filter(|point| point.1.is_finite())
+            {
+                // Curves stand at the same places, which are not negative: their bits are in order.
+                points.entry(x.to_bits()).or_default().push(*y);
+            }
+            let (mut band, mut way) = (Vec::new(), Vec::new());
+            for (x, all) in points.into_iter().map(|(x, all)| (f64::from_bits(x), all)) {
+                // Where only some runs have such confidences, their mean would jump.
+                if all.len() < seeds.len() {
+                    continue;
+                }
+                let low = all.iter().copied().fold(f64::INFINITY, f64::min);
+                let high = all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                let Some(mean) = mean(all.iter().copied()) else { continue };
+                let of = [cell.dataset.clone(), k_text(cell.k), key.name.clone()];
+                let numbers = [x, mean, low, high].map(number);
+                csv.row_of(of.into_iter().chain(numbers).chain([all.len().to_string()]));
+                band.push((x, low, high));
+                way.push((x, mean));
+            }
+            if way.is_empty() {
+                continue;
+            }
+            seen.push(key.clone());
+            let band = (seeds.len() > 1).then_some(Layer::Band(band));
+            let line = Layer::Line(way, key.title.clone());
+            series.push(Series::new(key, band.into_iter().chain([line]).collect()));
+        }
+        let unit = Scale::between(0.0, 1.0);
+        let x = Axis::new(unit, scope.spec.x_title.as_deref().unwrap_or("confidence"));
+        let y = Axis::new(unit, scope.spec.y_title.as_deref().unwrap_or("accuracy"));
+        let guides = vec![Guide::new((0.0, 0.0), (1.0, 1.0), GuideKind::Dashed)];
+        panels.push(Panel { guides, ..Panel::new(cell.title.clone(), x, y, series) });
+    }
+    let note = "Smoothed by a reflected Gaussian kernel at the bandwidth of the smooth ECE. Means over \
+                seeds, at confidences that all of them have; bands reach from the lowest to the highest.";
+    let sheet = Sheet::of(panels, scope.present(seen.iter()), Sample::Line);
+    Drawn::new(csv, Sheet { aspect: 1.0, ..sheet }, note)
 }
 
 impl Figure {

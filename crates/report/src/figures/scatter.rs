@@ -13,7 +13,7 @@ use super::key::Key;
 use super::kind::{Kind, Names, Setting};
 use super::panel::{Axis, Guide, GuideKind, Layer, Mark, Panel, Series};
 use super::scale::{Scale, fixed, short, thousands};
-use super::scope::{Cell, Scope, joined, k_text, values};
+use super::scope::{Cell, Scope, joined, k_text};
 use super::sheet::{Sample, Sheet};
 use crate::ReportError;
 use crate::csv::{Csv, number};
@@ -154,7 +154,7 @@ fn panel(of: &Scatter, x: Axis, y: Axis) -> Panel {
 fn items(scope: &Scope<'_>, cell: &Cell, arm: &str) -> Vec<Item> {
     let mut seen: BTreeMap<&str, (Vec<f64>, Vec<f64>)> = BTreeMap::new();
     for numbers in scope.items(cell, arm).into_values() {
-        let columns = (values(numbers, &scope.spec.x), values(numbers, &scope.spec.y));
+        let columns = (numbers.column(&scope.spec.x), numbers.column(&scope.spec.y));
         let (Some(x), Some(y)) = columns else { continue };
         for ((id, x), y) in numbers.ids.iter().zip(x).zip(y) {
             // A seed that lacks one of the two says nothing of how they go together.

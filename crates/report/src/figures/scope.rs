@@ -229,11 +229,6 @@ fn every_arm(book: &Book) -> Vec<Key> {
     book.arms.iter().enumerate().map(key).collect()
 }
 
-/// The column of this name.
-pub(super) fn values<'a>(numbers: &'a ItemNumbers, column: &str) -> Option<&'a [f64]> {
-    numbers.columns.iter().find(|(name, _)| name == column).map(|(_, values)| values.as_slice())
-}
-
 /// Those that are asked for, in that order; all where none are.
 pub(super) fn kept<T: Clone>(
     place: &str,

@@ -74,6 +74,7 @@ fn test(number: &Number, against: &Against, results: &Results) -> Result<Test, S
         p: None,
         undefined: None,
         corrected: None,
+        raw: against.raw,
         family: 0,
         smallest: None,
         exact: false,
@@ -200,7 +201,10 @@ pub(super) fn remarks(lines: &[Line], against: &Against, title: &str) -> Vec<Str
         family => {
             let whole = if family == Family::Column { "a column" } else { "the table" };
             let count = words::count(tests.iter().map(|test| test.family), "test");
-            format!(", corrected by Holm over the {count} of {whole}")
+            match against.raw {
+                true => format!("; beside it p corrected by Holm over the {count} of {whole}"),
+                false => format!(", corrected by Holm over the {count} of {whole}"),
+            }
         }
     };
     let mut remarks =

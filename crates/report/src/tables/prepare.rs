@@ -8,7 +8,7 @@ use super::layout::{self, Layout};
 use super::paired::Lead;
 use super::results::{Results, Value};
 use super::spec::{Shows, TableSpec};
-use super::table::{Cell, CellKey, Line, Number, Table};
+use super::table::{Cell, CellKey, Head, Line, Number, Table};
 use super::{chosen, claims, datasets, paired, published, words};
 use crate::ReportError;
 use crate::book::{Book, Direction};
@@ -74,6 +74,9 @@ pub fn prepare(spec: &TableSpec, book: &Book) -> Result<Table, ReportError> {
         remarks,
         ..named(spec)
     };
+    if let (true, Some(against)) = (spec.change, &spec.against) {
+        add_changes(&mut table, &against.arm, book);
+    }
     table.remarks.extend(left_out(&table));
     if !baselines.is_empty() {
         table.remarks.push(BASELINES.to_owned());
@@ -82,6 +85,64 @@ pub fn prepare(spec: &TableSpec, book: &Book) -> Result<Table, ReportError> {
     let lines = baseline_heads.into_iter().zip(cells);
     table.lines.extend(lines.map(|(heads, cells)| Line { heads, cells }));
     Ok(table)
+}
+
+/// Columns with the change of every mean from that of an arm in the same line, and a line of averages.
+fn add_changes(table: &mut Table, against: &str, book: &Book) {
+    let columns = table.lines.first().map_or(0, |line| line.cells.len());
+    let of = |line: &Line, column: usize| {
+        let number = line.cells[column].number()?;
+        let at = CellKey { arm: against.to_owned(), ..number.at.clone() };
+        let base = line.cells.iter().filter_map(Cell::number).find(|other| other.at == at)?;
+        (number.at.arm != against).then_some((number.mean?, base.mean?))
+    };
+    let changed: Vec<usize> = (0..columns)
+        .filter(|&column| table.lines.iter().any(|line| of(line, column).is_some()))
+        .collect();
+    if changed.is_empty() {
+        return;
+    }
+    let percent = |share: f64| words::percent(share);
+    let mut last = vec![Vec::new(); columns + changed.len()];
+    for line in &mut table.lines {
+        let shares: Vec<Option<f64>> = changed
+            .iter()
+            .map(|&column| of(line, column).map(|(own, base)| (own - base) / base.abs()))
+            .collect();
+        for (column, cell) in line.cells.iter().enumerate() {
+            last[column].extend(cell.number().and_then(|number| number.mean));
+        }
+        for (place, share) in shares.into_iter().enumerate() {
+            last[columns + place].extend(share);
+            line.cells.push(Cell::Text(share.map_or(words::NOTHING.to_owned(), percent)));
+        }
+    }
+    let digits = table.numbers().map(|number| number.digits).max().unwrap_or_default();
+    let average = |(column, values): (usize, Vec<f64>)| {
+        let mean = dissensus_stats::describe::mean(&values).ok();
+        Cell::Text(match mean {
+            Some(mean) if column < columns => words::number(mean, digits),
+            Some(mean) => percent(mean),
+            None => words::NOTHING.to_owned(),
+        })
+    };
+    let cells = last.into_iter().enumerate().map(average).collect();
+    let mut heads = vec![Head::plain("average", "average")];
+    heads.extend(table.corner.iter().skip(1).map(|_| Head::plain("", "")));
+    let titles: Vec<Vec<String>> = changed
+        .iter()
+        .map(|&column| table.column(column).iter().map(|head| head.title.clone()).collect())
+        .collect();
+    for (level, all) in table.heads.iter_mut().enumerate() {
+        let mark = if level == 0 { "Δ " } else { "" };
+        all.extend(titles.iter().map(|of| Head::plain(format!("{mark}{}", of[level]), "change")));
+    }
+    table.lines.push(Line { heads, cells });
+    let against = book.arm_title(against);
+    table.remarks.push(format!(
+        "Δ: the change of the mean from that of {against}, in percent of it; below it the mean of the \
+         changes."
+    ));
 }
 
 const BASELINES: &str = "Baselines need no model and are judged on the same items.";

@@ -99,6 +99,9 @@ pub struct Against {
     /// Holm's correction over these.
     #[serde(default)]
     pub family: Family,
+    /// Whether p before the correction is shown, too.
+    #[serde(default)]
+    pub raw: bool,
 }
 
 /// What a table shows.
@@ -144,6 +147,9 @@ pub struct TableSpec {
     pub slices: Vec<String>,
     /// Paired tests.
     pub against: Option<Against>,
+    /// Where arms go across, whether the change of every mean from that of the arm `against` is shown, in
+    /// percent, with a last line of averages.
+    pub change: bool,
     /// Whether the best of a column (of one metric) is bold where a test tells it from the others.
     /// Default: true.
     pub bold: Option<bool>,

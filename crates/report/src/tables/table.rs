@@ -140,6 +140,8 @@ pub struct Test {
     pub undefined: Option<String>,
     /// The p value after Holm's correction, where one was asked for.
     pub corrected: Option<f64>,
+    /// Whether p before the correction is shown, too.
+    pub raw: bool,
     /// How many tests that correction counts: those of the family that have a p.
     pub family: usize,
     /// The smallest p that so many pairs can give, before a correction; `None` for a test without

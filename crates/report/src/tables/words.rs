@@ -66,6 +66,11 @@ pub(crate) fn difference(value: Option<f64>) -> String {
     if value > 0.0 && text != "0.0" { format!("+{text}") } else { text }
 }
 
+/// A share as a change in percent: `+12.5 %`.
+pub(crate) fn percent(share: f64) -> String {
+    format!("{} %", difference(Some(100.0 * share)))
+}
+
 /// A p in a column of its own: `0.031`, `< 0.001`.
 pub(crate) fn bare_p(value: Option<f64>) -> String {
     let Some(value) = value else { return NOTHING.to_owned() };
@@ -82,9 +87,14 @@ pub(crate) fn p(value: f64) -> String {
     format!("p = {:.3}", (value * 1000.0).round() / 1000.0)
 }
 
-/// The p of a test, the corrected one where there is one; `None` where it is undefined.
+/// The p of a test, the corrected one where there is one, or both; `None` where it is undefined.
 pub(crate) fn p_of(test: &Test) -> Option<String> {
-    test.corrected.or(test.p).map(p)
+    match (test.raw, test.p, test.corrected) {
+        (true, Some(raw), Some(corrected)) => {
+            Some(format!("{}, Holm {}", p(raw), bare_p(Some(corrected))))
+        }
+        _ => test.corrected.or(test.p).map(p),
+    }
 }
 
 /// A small p at the length that it needs: 0.0625, 0.000977, 1.9e-6.

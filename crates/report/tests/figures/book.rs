@@ -154,6 +154,7 @@ fn run(book: &mut Book, size: &Size, (d, a, ki, k, seed): (usize, usize, usize, 
             ("entropy".into(), items.clone().map(entropy).collect()),
             ("soft_nll".into(), items.map(loss).collect()),
         ],
+        ..ItemNumbers::default()
     });
     let bins = (0..10).map(|b| {
         let confidence = 0.3 + 0.07 * (f64::from(b) + chance(&[words[1], seed, b as u64]) * 0.3);
@@ -161,7 +162,7 @@ fn run(book: &mut Book, size: &Size, (d, a, ki, k, seed): (usize, usize, usize, 
             + 0.015 * noise(&[words[1], seed, b as u64]);
         (confidence, outcome.clamp(0.0, 1.0), 20 + 12 * b as u64)
     });
-    book.reliability.push(ReliabilityOf { of, bins: bins.collect() });
+    book.reliability.push(ReliabilityOf { of, bins: bins.collect(), ..ReliabilityOf::default() });
 }
 
 fn collection(book: &mut Book, size: &Size, d: usize) {

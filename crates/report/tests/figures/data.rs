@@ -140,7 +140,7 @@ fn lines() {
 fn numbers(arm: &str, seed: u64, y: &[f64]) -> ItemNumbers {
     let ids = ["a", "b", "c", "d"].map(str::to_owned).to_vec();
     let columns = vec![("x".into(), vec![0.0, 0.0, 1.0, 2.0]), ("y".into(), y.to_vec())];
-    ItemNumbers { of: of(arm, seed), ids, columns }
+    ItemNumbers { of: of(arm, seed), ids, columns, ..ItemNumbers::default() }
 }
 
 #[test]
@@ -167,8 +167,21 @@ fn effect_over_seeds_and_over_items() {
     assert_eq!(csv.len(), 2);
     // By hand: ranks (1.5, 1.5, 3) and (1, 2, 3) in every seed.
     assert!(figure.note.contains("over seeds. "));
-    assert!(figure.note.ends_with("of both over the items of a seed: 0.87 to 0.87."));
+    assert!(
+        figure.note.ends_with("of both over the items of a seed: 0.87 to 0.87, on average 0.866.")
+    );
     assert_eq!(rows(&figure)[1], "tiny,all,soft,hard,2,2,2,2,1,8,8,8,3,seeds");
+
+    // What is gained is the other way round, and a slice has only its items.
+    let gain = prepare(&FigureSpec { gain: true, ..effect.clone() }, &book).unwrap();
+    assert!(gain.svg(Form::File).contains(">gain in y over hard labels<"));
+    assert_eq!(rows(&gain)[1], "tiny,all,soft,hard,2,2,2,2,1,-8,-8,-8,3,seeds");
+    for items in &mut book.items {
+        items.slices = vec![("last".into(), vec![false, false, false, true])];
+    }
+    let last =
+        prepare(&FigureSpec { slice: Some("last".into()), ..effect.clone() }, &book).unwrap();
+    assert_eq!(rows(&last), ["tiny,all,soft,hard,1,2,2,2,1,8,8,8,3,seeds"]);
 
     // Two seeds are too few: over items, whose values are means over seeds.
     book.items.truncate(4);
@@ -183,13 +196,86 @@ fn effect_over_seeds_and_over_items() {
 }
 
 #[test]
+fn smooth_reliability_over_seeds() {
+    let mut book = empty();
+    let run = |seed, smooth: &[(f64, f64)]| ReliabilityOf {
+        of: of("hard", seed),
+        smooth: smooth.to_vec(),
+        ..ReliabilityOf::default()
+    };
+    // One run has no confidence of 0.5.
+    book.reliability = vec![run(0, &[(0.5, 0.4), (0.75, 0.5)]), run(1, &[(0.75, 0.7)])];
+    let smooth = FigureSpec { smooth: true, ..spec(FigureKind::Reliability) };
+    let figure = prepare(&smooth, &book).unwrap();
+    assert_eq!(rows(&figure), ["tiny,all,hard,0.75,0.6,0.5,0.7,2"]);
+}
+
+#[test]
+fn a_panel_for_each_slice() {
+    let mut book = empty();
+    for (slice, value) in [("all", 0.25), ("top", 0.5)] {
+        let row = Row {
+            dataset: "tiny".into(),
+            arm: "hard".into(),
+            metric: "kl".into(),
+            slice: slice.into(),
+            value: Some(value),
+            ..Row::default()
+        };
+        book.rows.push(row);
+    }
+    let slices = vec!["all".to_owned(), "top".to_owned()];
+    let points = FigureSpec { metrics: vec!["kl".into()], slices, ..spec(FigureKind::Points) };
+    let figure = prepare(&points, &book).unwrap();
+    let svg = figure.svg(Form::File);
+    assert!(svg.contains("all items<") && svg.contains("top<"), "{svg}");
+    let means: Vec<String> = rows(&figure).into_iter().filter(|row| row.contains("mean")).collect();
+    assert_eq!(
+        means,
+        ["kl,all,tiny,all,hard,mean,,0.25,,,1", "kl,top,tiny,all,hard,mean,,0.5,,,1"]
+    );
+}
+
+#[test]
+fn histograms_of_the_data() {
+    let mut book = empty();
+    book.data.push(ItemNumbers {
+        of: RunKey { dataset: "tiny".into(), ..RunKey::default() },
+        ids: ["a", "b", "c"].map(str::to_owned).to_vec(),
+        columns: vec![("normalized_entropy".into(), vec![0.0, 0.1, 1.0])],
+        ..ItemNumbers::default()
+    });
+    let data = FigureSpec {
+        data: true,
+        x: "normalized_entropy".into(),
+        count: Some(2),
+        ..spec(FigureKind::Histogram)
+    };
+    let csv = rows(&prepare(&data, &book).unwrap());
+    assert!(csv[0].starts_with("tiny,all,people,1,0,0.5,2,"), "{csv:?}");
+    assert!(csv[1].starts_with("tiny,all,people,2,0.5,1,1,"), "{csv:?}");
+}
+
+#[test]
 fn reliability() {
     let mut book = empty();
     book.reliability = vec![
-        ReliabilityOf { of: of("hard", 0), bins: vec![(0.4, 0.5, 10), (0.8, 0.7, 30)] },
-        ReliabilityOf { of: of("hard", 1), bins: vec![(0.6, 0.3, 30), (NAN, NAN, 0)] },
-        ReliabilityOf { of: of("soft", 0), bins: vec![(0.4, 0.5, 10)] },
-        ReliabilityOf { of: of("soft", 1), bins: vec![(0.4, 0.5, 10), (0.5, 0.5, 10)] },
+        ReliabilityOf {
+            of: of("hard", 0),
+            bins: vec![(0.4, 0.5, 10), (0.8, 0.7, 30)],
+            ..ReliabilityOf::default()
+        },
+        ReliabilityOf {
+            of: of("hard", 1),
+            bins: vec![(0.6, 0.3, 30), (NAN, NAN, 0)],
+            ..ReliabilityOf::default()
+        },
+        ReliabilityOf { of: of("soft", 0), bins: vec![(0.4, 0.5, 10)], ..ReliabilityOf::default() },
+        ReliabilityOf {
+            of: of("soft", 1),
+            bins: vec![(0.4, 0.5, 10), (0.5, 0.5, 10)],
+            ..ReliabilityOf::default()
+        },
     ];
     let figure = prepare(&spec(FigureKind::Reliability), &book).unwrap();
     let csv = rows(&figure);
@@ -344,7 +430,7 @@ fn a_scatter_of_many_items_is_thinned_and_says_so() {
     let values: Vec<f64> = (0..n).map(f64::from).collect();
     let ids = (0..n).map(|i| format!("{i:05}")).collect();
     let columns = vec![("x".to_owned(), values.clone()), ("y".to_owned(), values)];
-    book.items.push(ItemNumbers { of: of("soft", 0), ids, columns });
+    book.items.push(ItemNumbers { of: of("soft", 0), ids, columns, ..ItemNumbers::default() });
     let scatter = FigureSpec {
         x: "x".into(),
         y: "y".into(),

@@ -216,6 +216,7 @@ fn tables() -> Vec<TableSpec> {
         test: Default::default(),
         side: Default::default(),
         family: dissensus_report::tables::Family::Column,
+        raw: false,
     };
     vec![
         TableSpec {
@@ -307,7 +308,7 @@ fn numbers() -> Vec<ItemNumbers> {
             let kl = entropy.iter().map(|h| 0.1 + 0.2 * h * random.next()).collect();
             let ids = (0..60).map(|at| format!("item-{at}")).collect();
             let columns = vec![("entropy".to_owned(), entropy), ("kl".to_owned(), kl)];
-            ItemNumbers { of: of(arm), ids, columns }
+            ItemNumbers { of: of(arm), ids, columns, ..ItemNumbers::default() }
         })
         .collect()
 }
@@ -331,6 +332,7 @@ pub(crate) fn hostile() -> Book {
         facts: Vec::new(),
         overlays: Vec::new(),
         claims: Vec::new(),
+        data: Vec::new(),
         planned: Vec::new(),
         chosen: Vec::new(),
         references: references(),

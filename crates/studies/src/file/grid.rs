@@ -72,10 +72,11 @@ impl Grid {
         })
     }
 
-    /// All combinations of the axes' values; the last axis varies fastest.
-    pub(crate) fn points(&self) -> Vec<Vec<Setting>> {
+    /// All combinations of the axes' values, without the axes that an arm sets itself; the last axis
+    /// varies fastest.
+    pub(crate) fn points(&self, own: &[Setting]) -> Vec<Vec<Setting>> {
         let mut points = vec![Vec::new()];
-        for axis in &self.axes {
+        for axis in self.axes.iter().filter(|axis| own.iter().all(|own| own.path != axis.path)) {
             let with = |point: &Vec<Setting>| {
                 let each = axis.values.iter().map(|value| {
                     let (path, value, place) =

@@ -10,7 +10,7 @@ use toml::Value;
 
 use super::Study;
 use crate::book::item_columns;
-use crate::file::{Section, is_file_name};
+use crate::file::{Arm, Section, is_file_name};
 use crate::layers::Outline;
 
 pub(super) fn check(study: &Study, root: &Section<'_>) -> Result<(), ConfigError> {
@@ -19,7 +19,17 @@ pub(super) fn check(study: &Study, root: &Section<'_>) -> Result<(), ConfigError
                       delivery.methods";
         return Err(ConfigError::missing(&study.file, "[[arm]]", remedy));
     }
-    once(root, "arm", study.arms.iter().map(|arm| &arm.name))?;
+    // An arm may have other settings on other datasets.
+    let apart = |one: &Arm, other: &Arm| {
+        let both = !one.datasets.is_empty() && !other.datasets.is_empty();
+        both && one.datasets.iter().all(|dataset| !other.datasets.contains(dataset))
+    };
+    for (at, arm) in study.arms.iter().enumerate() {
+        let same = |other: &&Arm| other.name == arm.name && !apart(arm, other);
+        if study.arms[..at].iter().any(|other| same(&other)) {
+            once(root, "arm", study.arms[..=at].iter().map(|arm| &arm.name))?;
+        }
+    }
     once(root, "dataset", study.datasets.iter().map(|dataset| &dataset.name))?;
     once(root, "slice", study.slices.iter().map(|slice| &slice.name))?;
     once(root, "table", study.tables.iter().map(|table| &table.name))?;
@@ -44,6 +54,12 @@ pub(super) fn check(study: &Study, root: &Section<'_>) -> Result<(), ConfigError
         names.check(&section)?;
         named(&section, "metrics", &names.metrics)?;
         complete(&section, claim)?;
+        match (claim.kind, &claim.y) {
+            (ClaimKind::Turn, Some(column)) => curve(&section, "y", column)?,
+            _ => ["x", "than_x", "y", "given"]
+                .iter()
+                .try_for_each(|key| named(&section, key, &names.columns))?,
+        }
     }
     if let Some(stages) = root.table("stages")? {
         for (name, _, node) in stages.entries() {
@@ -156,6 +172,8 @@ impl Names {
             ("arms", &self.arms),
             ("against", &self.arms),
             ("than", &self.arms),
+            ("than_ks", &self.ks),
+            ("than_datasets", &self.datasets),
             ("slices", &self.slices),
             ("slice", &self.slices),
             ("ks", &self.ks),
@@ -235,13 +253,34 @@ fn complete(section: &Section<'_>, claim: &ClaimSpec) -> Result<(), ConfigError>
     let (arms, metrics) = (claim.arms.len(), claim.metrics.is_empty());
     let needed = match claim.kind {
         ClaimKind::ShareWithin if claim.tables.is_empty() => "`tables`",
-        ClaimKind::ShareWithin => return Ok(()),
+        ClaimKind::Facts if claim.facts.is_empty() => "`facts`",
+        ClaimKind::ShareWithin | ClaimKind::Facts => return Ok(()),
+        ClaimKind::Turn if arms == 0 || claim.y.is_none() || claim.than.is_none() => {
+            "`arms`, `than` and `y`"
+        }
+        ClaimKind::Turn => return Ok(()),
+        ClaimKind::Correlation if arms == 0 || claim.x.is_none() || claim.y.is_none() => {
+            "`arms`, `x` and `y`"
+        }
+        ClaimKind::Correlation => return Ok(()),
         _ if arms == 0 || metrics => "`arms` and `metrics`",
         ClaimKind::Below | ClaimKind::Above if claim.than.is_some() == claim.bound.is_some() => {
             "one of `than` (an arm) and `bound` (a number)"
         }
-        ClaimKind::Parity if claim.than.is_none() => "`than`, an arm",
-        ClaimKind::Ordering | ClaimKind::Monotone if arms < 2 => "at least two arms",
+        ClaimKind::Parity | ClaimKind::Better | ClaimKind::Gain | ClaimKind::Change
+            if claim.than.is_none() =>
+        {
+            "`than`, an arm"
+        }
+        ClaimKind::Gain if claim.than_ks.is_empty() == claim.than_datasets.is_empty() => {
+            "one of `than_ks` and `than_datasets`"
+        }
+        ClaimKind::Between if claim.bounds.is_none() => "`bounds`, two numbers",
+        ClaimKind::Ordering | ClaimKind::Monotone | ClaimKind::Highest | ClaimKind::Lowest
+            if arms < 2 =>
+        {
+            "at least two arms"
+        }
         _ => return Ok(()),
     };
     let (key, place) = (format!("[[claim]] {}", claim.name), section.place("name"));
