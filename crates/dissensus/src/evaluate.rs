@@ -179,6 +179,9 @@ pub enum ScoreError {
         /// How many items each predicts.
         items: ItemOverlap,
     },
+    /// The votes of each item are not known.
+    #[error("only shares of the votes are known, not how many there are")]
+    OnlyShares,
     /// Numbers that have no test or interval.
     #[error(transparent)]
     Stats(#[from] StatsError),

@@ -42,6 +42,7 @@
 
 mod blends_files;
 mod causes;
+mod ceiling;
 mod compare;
 mod context;
 mod csv_files;
@@ -85,6 +86,7 @@ pub use dissensus_train::{
 
 pub use blends_files::{BLENDS_FILES, save_blends};
 pub use causes::causes;
+pub use ceiling::ceiling;
 pub use compare::{
     Difference, ItemComparison, SeedComparison, SeedTest, compare_items, compare_seeds,
 };

@@ -50,27 +50,9 @@ pub struct Scores {
     pub items: usize,
     /// The metrics, in the order in which they were asked for.
     pub metrics: Vec<MetricScore>,
-    /// The items, as places in the vote table.
-    #[serde(skip)]
-    places: Vec<usize>,
 }
 
 impl Scores {
-    /// Whether this is the best value of a metric among models on the same items, of which there are
-    /// at least two. Where models have other items, no value is the best.
-    pub fn is_best(&self, metric: &Metric, among: &[Self]) -> bool {
-        let name = metric.about.name;
-        let value = |scores: &Self| scores.metric(name).and_then(|score| score.value);
-        let same_slice = || among.iter().filter(|other| other.slice == self.slice);
-        if same_slice().any(|other| other.places != self.places) {
-            return false;
-        }
-        let rivals: Vec<f64> = same_slice().filter_map(value).collect();
-        let direction = metric.about.direction;
-        let is_best = |own| !rivals.iter().any(|rival| direction.is_better(*rival, own));
-        direction.is_directed() && rivals.len() > 1 && value(self).is_some_and(is_best)
-    }
-
     /// A metric by its name, where it was asked for.
     pub fn metric(&self, name: &str) -> Option<&MetricScore> {
         self.metrics.iter().find(|score| score.metric == name)
@@ -98,7 +80,7 @@ impl Evaluated {
         progress: &dyn Progress,
     ) -> Result<Scores, ScoreError> {
         let task = Task::new(&self.name, options.chosen()?, progress, 1);
-        let scores = self.scores("all", self.items.clone(), &self.judged, options, &task);
+        let scores = self.scores("all", &self.judged, options, &task);
         task.finish();
         scores
     }
@@ -112,14 +94,13 @@ impl Evaluated {
     ) -> Result<Vec<Scores>, ScoreError> {
         let found = by_entropy(self.judged.truth(), slices).map_err(|error| self.failed(error))?;
         let task = Task::new(&self.name, options.chosen()?, progress, 1 + found.len());
-        let all = self.scores("all", self.items.clone(), &self.judged, options, &task)?;
+        let all = self.scores("all", &self.judged, options, &task)?;
         let mut scores = vec![all];
         for slice in found {
             let (from, to) = (100.0 * slice.from, 100.0 * slice.to);
             let name = format!("{from:.0}–{to:.0} % (H {:.3}–{:.3})", slice.lower, slice.upper);
             let part = self.judged.select(&slice.items).map_err(|error| self.failed(error))?;
-            let places = slice.items.iter().map(|&at| self.items[at]).collect();
-            scores.push(self.scores(&name, places, &part, options, &task)?);
+            scores.push(self.scores(&name, &part, options, &task)?);
         }
         task.finish();
         Ok(scores)
@@ -128,7 +109,6 @@ impl Evaluated {
     fn scores(
         &self,
         slice: &str,
-        places: Vec<usize>,
         part: &Judged,
         options: &ScoreOptions,
         task: &Task<'_>,
@@ -142,7 +122,7 @@ impl Evaluated {
             })
             .collect();
         let (model, slice, items) = (self.name.clone(), slice.to_owned(), part.len());
-        Ok(Scores { model, slice, items, metrics: metrics?, places })
+        Ok(Scores { model, slice, items, metrics: metrics? })
     }
 
     fn metric(

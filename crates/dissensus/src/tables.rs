@@ -5,17 +5,18 @@ use std::path::PathBuf;
 use dissensus_examine::{Cka, Curvature, DrawnMaps, ItemMap, Ood, Paths, SliceStability, Variance};
 use dissensus_geometry::barrier::Statistics;
 use dissensus_geometry::curvature::{BlockTrace, Estimate};
-use dissensus_measure::Metric;
+use dissensus_measure::ceiling::{Ceiling, CeilingScore, Spread};
 use dissensus_measure::ood::Row as OodRow;
+use dissensus_measure::{Metric, metric};
 use dissensus_report::plain::{
-    bar, format_interval, format_number, format_significant, format_spread, one_line,
+    bar, format_interval, format_number, format_significant, format_spread, one_line, thousands,
 };
 use dissensus_report::tables::{Columns, TableForm, TextTable};
 use dissensus_studies::{StatusReport, Tally};
 
 use crate::{Difference, ItemComparison, Scores, SeedTest};
 
-/// Models and slices by metrics; the best value of each column is bold.
+/// Models and slices by metrics. Nothing is bold: there is no test of the differences.
 pub fn scores_table(scores: &[Scores], metrics: &[&'static Metric], form: TableForm) -> TextTable {
     let mut columns = Columns::new(form).name("model", |s: &Scores| one_line(&s.model, 40));
     if scores.iter().any(|s| s.slice != "all") {
@@ -27,9 +28,9 @@ pub fn scores_table(scores: &[Scores], metrics: &[&'static Metric], form: TableF
         let head = format!("{name} {}", metric.about.direction.arrow());
         let cell = move |s: &Scores| {
             let m = &s.metrics[at];
-            (format_interval(m.value, m.low, m.high), s.is_best(metric, scores))
+            format_interval(m.value, m.low, m.high)
         };
-        columns = columns.people(|columns| columns.bold(head.trim_end(), cell)).csv(|columns| {
+        columns = columns.people(|columns| columns.number(head.trim_end(), cell)).csv(|columns| {
             columns
                 .value(name, move |s| s.metrics[at].value)
                 .value(&format!("{name}_low"), move |s| s.metrics[at].low)
@@ -37,6 +38,74 @@ pub fn scores_table(scores: &[Scores], metrics: &[&'static Metric], form: TableF
         });
     }
     columns.table(scores)
+}
+
+/// What the votes allow in each metric.
+pub fn ceiling_table(ceiling: &Ceiling, form: TableForm) -> TextTable {
+    let spread = |spread: Option<Spread>| {
+        let part = |of: fn(Spread) -> f64| spread.map(of);
+        format_interval(part(|s| s.mean), part(|s| s.low), part(|s| s.high))
+    };
+    let name = |s: &CeilingScore| {
+        let arrow = metric(s.metric).map_or("", |metric| metric.about.direction.arrow());
+        format!("{} {arrow}", s.metric).trim_end().to_owned()
+    };
+    let half = |s: &CeilingScore| spread(s.half) + if s.smoothed { " *" } else { "" };
+    type Column = (&'static str, fn(&CeilingScore) -> Option<Spread>);
+    let columns: [Column; 2] = [("half", |s| s.half), ("perfect", |s| s.perfect)];
+    Columns::new(form)
+        .people(|table| {
+            let table = table.name("metric", name).number("half against half", half);
+            table.number("a perfect model", |s| spread(s.perfect))
+        })
+        .csv(|table| {
+            let table = table.name("metric", |s: &CeilingScore| s.metric);
+            columns.iter().fold(table, |table, &(name, of)| {
+                table
+                    .value(name, move |s| of(s).map(|spread| spread.mean))
+                    .value(&format!("{name}_low"), move |s| of(s).map(|spread| spread.low))
+                    .value(&format!("{name}_high"), move |s| of(s).map(|spread| spread.high))
+            })
+        })
+        .table(&ceiling.metrics)
+}
+
+/// The words that go with [`ceiling_table`], and what it means for models' scores.
+pub fn ceiling_words(ceiling: &Ceiling, models: &[Scores]) -> Vec<String> {
+    let number = |value: f64| format_number(Some(value));
+    let mut lines = vec![format!(
+        "{} items with {:.1} votes each on average; [least, largest] of {} repeats",
+        thousands(ceiling.items),
+        ceiling.votes_per_item,
+        ceiling.repeats
+    )];
+    if ceiling.left_out > 0 {
+        lines.push(format!("{} items have fewer than two votes", thousands(ceiling.left_out)));
+    }
+    if ceiling.metrics.iter().any(|score| score.smoothed) {
+        lines.push("* half a vote is added to each class of the half that predicts".to_owned());
+    }
+    lines.push(format!(
+        "the entropy of the votes, {} nats, is too low by about {}; the KL of any model is too high by as much",
+        number(ceiling.entropy),
+        number(ceiling.bias)
+    ));
+    for model in models.iter().filter(|model| model.slice == "all") {
+        for score in &model.metrics {
+            let (Some(value), name) = (score.value, score.metric) else { continue };
+            let what = match (name, ceiling.disattenuated(name, value)) {
+                ("kl", _) => {
+                    format!("{}, without the bias {}", number(value), number(value - ceiling.bias))
+                }
+                (_, Some(more)) => {
+                    format!("{}, with endless votes {}", number(value), number(more))
+                }
+                _ => continue,
+            };
+            lines.push(format!("{}: {name} {what}", model.model));
+        }
+    }
+    lines
 }
 
 /// Differences of models; bold where the interval excludes 0.

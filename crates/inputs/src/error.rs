@@ -351,8 +351,7 @@ pub enum InputError {
     /// The votes have ids, the inputs have none.
     #[error(
         "the {found} inputs of {name} have no ids, and the {expected} items of the votes have (the \
-         first is {theirs:?}); give the inputs ids (a column `id`, or `ids` in an .npz), or say \
-         `by_position` if the rows are in the order of the votes"
+         first is {theirs:?}); give the inputs ids: a column `id`, or `ids` in an .npz"
     )]
     NoIds {
         /// The inputs.
@@ -367,8 +366,7 @@ pub enum InputError {
     /// Numbers of rows in place of ids, counted otherwise than the items.
     #[error(
         "only {shared} of the {of} ids of {name} are among the votes, and one of the two only numbers \
-         its rows (its first id is {first:?}, theirs {theirs:?}); name the column or array of the \
-         votes' ids with `id`, or say `by_position` if the rows are in the order of the votes"
+         its rows (its first id is {first:?}, theirs {theirs:?})"
     )]
     RowNumbers {
         /// The inputs.
@@ -383,10 +381,7 @@ pub enum InputError {
         theirs: String,
     },
     /// Columns or arrays that could hold the ids, and nothing says which.
-    #[error(
-        "{file}: the ids could be in {found}, but no name says so; name the right one with `id`, or \
-         say `by_position` if the rows are in the order of the votes"
-    )]
+    #[error("{file}: the ids could be in {found}, but no name says so")]
     UnclearIds {
         /// The file.
         file: String,

@@ -39,6 +39,16 @@ pub enum MeasureError {
         /// What stands there.
         value: f64,
     },
+    /// A count that is not a number of votes.
+    #[error("row {row}, class {class}: {value} votes cannot be divided; expected a whole number")]
+    NotWhole {
+        /// The row.
+        row: usize,
+        /// The class.
+        class: usize,
+        /// What stands there.
+        value: f64,
+    },
     /// A row that should be a distribution is not.
     #[error("{what}, row {row}: {source}")]
     NotDistribution {

@@ -4,6 +4,7 @@
 //! * [`Judged`]: predictions (logits or probabilities) compared with them, item by item.
 //! * [`metrics`]: the list of metrics; [`Scorer`] computes them and what they share.
 //! * [`reliability`], [`smooth`], [`classwise`]: what is behind the metrics, as data.
+//! * [`ceiling`]: what the votes allow, whatever the model.
 //! * [`slices`]: items by how much people disagree on them.
 //! * [`ood`]: out-of-distribution scores, and how well scores detect.
 //!
@@ -26,6 +27,7 @@
 //! ```
 
 mod about;
+pub mod ceiling;
 pub mod classwise;
 mod compare;
 mod entropy;

@@ -181,6 +181,14 @@ impl<'a> Scorer<'a> {
         *self.tempered.get_or_init(|| temper::best(rows, classes, floor, &self.nll()))
     }
 
+    /// The mean soft NLL at a temperature that was fitted elsewhere, above 0; `None` without items, and
+    /// where soft NLL is infinite.
+    pub fn soft_nll_at(&self, temperature: f64) -> Option<f64> {
+        let (rows, classes) = (self.judged.predictions(), self.judged.truth().classes());
+        let floor = self.settings.clip.unwrap_or(0.0);
+        temper::nll_at(rows, classes, floor, &self.nll(), temperature)
+    }
+
     /// Soft NLL or KL of each item under the clip, from the column without it.
     pub(crate) fn clipped<'s>(
         &'s self,

@@ -51,6 +51,20 @@ pub(crate) fn best(rows: &[f64], classes: usize, floor: f64, nll: &[f64]) -> Opt
     Some(seek(&logarithms, classes, mean_nll, begin))
 }
 
+/// The mean soft NLL at this temperature; `None` without rows or where a soft NLL is infinite.
+pub(crate) fn nll_at(
+    rows: &[f64],
+    classes: usize,
+    floor: f64,
+    nll: &[f64],
+    temperature: f64,
+) -> Option<f64> {
+    let mean_nll = mean(nll).filter(|mean| mean.is_finite())?;
+    let logarithms: Vec<f64> = rows.par_iter().map(|q| q.max(floor).ln()).collect();
+    let beta = 1.0 / temperature;
+    Some(moments(&logarithms, classes, beta)[0] + beta * mean_nll)
+}
+
 /// From this `β` on.
 fn seek(logarithms: &[f64], classes: usize, mean_nll: f64, mut beta: f64) -> Tempered {
     let (mut low, mut high) = (1.0 / RANGE.1, 1.0 / RANGE.0);
@@ -134,6 +148,23 @@ mod tests {
         let rows = [0.7, 0.2, 0.1, 0.25, 0.25, 0.5];
         let found = of(&rows, &rows, 3).unwrap();
         assert!((found.temperature - 1.0).abs() < 1e-13, "{found:?}");
+    }
+
+    #[test]
+    fn at_any_temperature() {
+        let (rows, p) = ([0.8, 0.2, 0.2, 0.8], [0.9, 0.1, 0.6, 0.4]);
+        let nll = [-0.9 * 0.8f64.ln() - 0.1 * 0.2f64.ln(), -0.6 * 0.2f64.ln() - 0.4 * 0.8f64.ln()];
+        // At T = 1/2 odds of 4 : 1 are 16 : 1.
+        let (high, low) = ((16.0f64 / 17.0).ln(), (1.0f64 / 17.0).ln());
+        let expected = (-0.9 * high - 0.1 * low - 0.6 * low - 0.4 * high) / 2.0;
+        let found = nll_at(&rows, 2, 0.0, &nll, 0.5).unwrap();
+        assert!((found - expected).abs() < 1e-15, "{found} {expected}");
+        assert!((nll_at(&rows, 2, 0.0, &nll, 1.0).unwrap() - mean(&nll).unwrap()).abs() < 1e-15);
+        let best = of(&rows, &p, 2).unwrap();
+        let there = nll_at(&rows, 2, 0.0, &nll, best.temperature).unwrap();
+        assert!((there - best.nll).abs() < 1e-13, "{there} {best:?}");
+        assert_eq!(nll_at(&[], 2, 0.0, &[], 1.0), None);
+        assert_eq!(nll_at(&[1.0, 0.0], 2, 0.0, &[f64::INFINITY], 2.0), None);
     }
 
     #[test]

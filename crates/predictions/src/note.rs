@@ -91,13 +91,13 @@ impl fmt::Display for Note {
                 write!(f, "read as logits, as said, although every row sums to 1")
             }
             Self::Normalized { rows, of, decimals, largest } => {
-                let why = match decimals {
-                    Some(1) => "rounded to 1 decimal".to_owned(),
-                    Some(n) => format!("rounded to {n} decimals"),
-                    None => "rounded".to_owned(),
-                };
                 let far = format!("off by up to {largest:.2e}");
-                write!(f, "{why}: {rows} of {of} rows do not sum to 1 ({far}) and were normalized")
+                write!(f, "{rows} of {of} rows do not sum to 1 ({far}) and were normalized")?;
+                match decimals {
+                    Some(1) => write!(f, "; the values have 1 decimal"),
+                    Some(n) => write!(f, "; the values have {n} decimals"),
+                    None => Ok(()),
+                }
             }
             Self::Percentages => write!(f, "rows sum to 100: read as percentages"),
             Self::Ids { name } => write!(f, "ids are taken from {name:?}"),

@@ -171,7 +171,7 @@ fn what_numbers_are_is_certain_or_refused() {
             Read(
                 [&[1.0 / 3.0; 3][..], &[0.67 / 1.01, 0.17 / 1.01, 0.17 / 1.01], &P[6..]].concat(),
                 Kind::Probabilities,
-                &["rounded to 2 decimals: 2 of 3 rows do not sum to 1 (off by up to 1.00e-2)"],
+                &["2 of 3 rows do not sum to 1 (off by up to 1.00e-2) and were normalized; the values have 2 decimals"],
             ),
         ),
         (
@@ -222,7 +222,7 @@ fn what_numbers_are_is_certain_or_refused() {
                 [[0.7123, 0.2876, 1.234e-4].map(|v| v / 1.0000234), [0.1, 0.3, 0.6], [0.25, 0.5, 0.25]]
                     .concat(),
                 Kind::Probabilities,
-                &["rounded: 1 of 3 rows"],
+                &["1 of 3 rows do not sum to 1"],
             ),
         ),
         (

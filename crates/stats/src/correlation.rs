@@ -5,12 +5,14 @@
 //! correlation is at least as extreme, two-sided twice the smaller tail, as scipy does it.
 
 mod pairings;
+mod partial;
 mod pearson;
 mod spearman;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::pairings::EXACT_PAIRINGS_LIMIT;
+pub use self::partial::partial_spearman;
 pub use self::pearson::pearson;
 pub use self::spearman::spearman;
 use crate::special::t_sf;

@@ -6,7 +6,7 @@
 //! * [`adjust`]: Holm and Benjamini–Hochberg over a family of tests.
 //! * [`effect`]: Cohen's d_z, rank-biserial correlation, mean difference with its interval.
 //! * [`bootstrap`]: percentile and BCa intervals over rows, groups or both.
-//! * [`correlation`]: Pearson and Spearman.
+//! * [`correlation`]: Pearson, Spearman and partial Spearman.
 //! * [`describe`]: mean, standard deviation, median, quantiles.
 //! * [`special`]: the distribution functions behind the p values.
 //!

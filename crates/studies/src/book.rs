@@ -26,6 +26,7 @@ use crate::{Job, Plan, Study, StudyError};
 use collection::Means;
 
 pub use items::item_columns;
+pub(crate) use items::target_distances;
 
 /// What a report needs of the runs of one arm on one data set with one number of votes.
 struct Part {

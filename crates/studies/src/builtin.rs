@@ -48,7 +48,7 @@ pub const BUILTIN: &[Builtin] = &[
     },
     Builtin {
         name: "same-target-why",
-        title: "Same target, why: selection and noise",
+        title: "Same target, why: selection, noise, few votes and shrinkage",
         text: include_str!("builtin/same-target-why.toml"),
     },
     Builtin {

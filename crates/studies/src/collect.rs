@@ -217,7 +217,7 @@ impl Plan<'_> {
                     let place = jobs.iter().position(|one| std::ptr::eq(one, *job));
                     match files.nearest(stage, &group, job)? {
                         Some(mut kept) => {
-                            kept.numbers.extend(stage.stage.derived(&kept, self.material(job)));
+                            stage.stage.derive(&mut kept, job, self.material(job))?;
                             all[place.unwrap_or_default()].push(kept);
                         }
                         None => *unexamined.entry(stage.name.to_owned()).or_default() += 1,

@@ -83,6 +83,12 @@ pub enum StudyError {
     Labels(#[from] dissensus_labels::LabelError),
 }
 
+impl From<dissensus_stats::StatsError> for StudyError {
+    fn from(error: dissensus_stats::StatsError) -> Self {
+        Self::Examine(error.into())
+    }
+}
+
 impl From<dissensus_geometry::GeometryError> for StudyError {
     fn from(error: dissensus_geometry::GeometryError) -> Self {
         Self::Examine(error.into())

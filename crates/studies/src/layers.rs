@@ -227,7 +227,7 @@ mod tests {
         same-target f0f6a9be86c5ab6b quick 2fb5ddfb24c81c5e\n\
         same-target-cifar10n ecff484487ae84cd quick c9ffeb0d9791834f\n\
         same-target-further 6a873094046d2548 quick ba32a38039473dbc\n\
-        same-target-why 73a58e5f7bc8905e quick 4a6cd882334776d0\n\
+        same-target-why e269cd1865d7dcff quick 831c06742b80447b\n\
         soft-label 6ae9a5d2ce2372fe quick 209e532fe71020f9\n\
         soft-label-further 9ad958740b93a185 quick ddcf69d982fb1469\n\
     ";

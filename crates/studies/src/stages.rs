@@ -12,6 +12,7 @@
 
 mod barrier;
 mod cka;
+mod draws;
 mod dynamics;
 mod examiner;
 mod filter;
@@ -21,6 +22,7 @@ mod kept;
 mod measure;
 mod ood;
 mod settings;
+mod temperature;
 mod truth;
 mod variance;
 
@@ -103,6 +105,20 @@ pub const STAGES: &[Info] = &[
         always: false,
         keys: &["slices", "pictures"],
         read: Read::Examiner(gradcam::read),
+    },
+    Info {
+        name: "draws",
+        about: "whether arms differ most on training items whose few votes mislead; needs the weights",
+        always: false,
+        keys: &["against"],
+        read: Read::Examiner(draws::read),
+    },
+    Info {
+        name: "temperature",
+        about: "soft NLL at a temperature fitted on the validation part; needs the weights",
+        always: false,
+        keys: &[],
+        read: Read::Examiner(temperature::read),
     },
 ];
 
@@ -243,6 +259,7 @@ mod tests {
     fn the_list_is_complete_and_no_metric_comes_twice() {
         let all = STAGES.iter().map(|stage| match stage.name {
             "barrier" => "barrier.arms = ['a', 'b']\n".to_owned(),
+            "draws" => "draws.against = 'a'\n".to_owned(),
             name => format!("{name} = {{}}\n"),
         });
         let all: String = all.collect();

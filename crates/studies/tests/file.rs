@@ -29,6 +29,10 @@ fn unknown_keys_come_with_the_nearest_and_their_place() {
         ("[[slice]]\nname = 'x'\ntopp = 0.1\n", "did you mean `top`?"),
         ("[[table]]\nname = 'x'\nmetric = ['kl']\n", "did you mean `metrics`?"),
         ("[[figure]]\nname = 'x'\nknid = 'points'\n", "did you mean `kind`?"),
+        (
+            "[[figure]]\nname = 'x'\nkind = 'runs'\nx = 'kl'\nmetrics = ['kl']\ny = 'kl'\n",
+            "unknown key `y` in [[figure]]",
+        ),
         ("[[reference]]\narm = 'soft'\nmen = 1.0\n", "did you mean `mean`?"),
         ("[scale.quick]\nitem = 10\n", "did you mean `items`?"),
         ("[stages]\nmesure = {}\n", "did you mean `measure`?"),
@@ -351,6 +355,7 @@ fn examples() -> String {
     let lines = std::iter::once("[study]").chain(study.lines()).map(|line| match line {
         "# [grid]" => "[grid]",
         "# [stages.ood]" => "[stages.ood]",
+        "# [stages.temperature]" => "[stages.temperature]",
         line => line,
     });
     let study: Vec<&str> = lines.map(|line| example(line).unwrap_or(line)).collect();

@@ -117,6 +117,39 @@ fn the_further_study_takes_real_votes_without_replacement() {
     }
 }
 
+/// 75 runs of the first two questions, and 80 of the last two, which share soft labels and SLS.
+#[test]
+fn the_study_of_reasons_is_155_runs() {
+    let study = Study::builtin("same-target-why").unwrap();
+    let plan = study.plan(&PlanOptions::default(), &mut load).unwrap();
+    let jobs = plan.finals(&Lab::new().store).unwrap().jobs;
+    assert_eq!((jobs.len(), distinct(&jobs).len()), (155, 155));
+    let few: Vec<_> = jobs.iter().filter(|job| job.k.is_some()).collect();
+    assert_eq!(few.len(), 80);
+    for job in few {
+        let run = &job.run;
+        assert!(matches!(run.votes, Votes::Drawn { replacement: true, .. }), "{job:?}");
+        assert_eq!(
+            (&run.split.shares[..], &*run.selection.on),
+            (&[0.7, 0.1, 0.2][..], "validation")
+        );
+        let prior = job.arm.ends_with("-dirichlet");
+        let target = if prior { "dirichlet:alpha=0.1" } else { "frequencies" };
+        assert_eq!(run.target.to_string(), target);
+    }
+    let book = plan.book(&Lab::new().store).unwrap();
+    for spec in &book.tables {
+        dissensus_report::tables::prepare(spec, &book).unwrap();
+    }
+    for spec in &book.figures {
+        dissensus_report::figures::prepare(spec, &book).unwrap();
+    }
+    for claim in &book.claims {
+        let judged = judge(claim, &book).unwrap();
+        assert!(matches!(judged.verdict, Verdict::Open(_)), "{judged:?}");
+    }
+}
+
 /// Three real votes per item, and another data set to judge on; the loader is told both.
 #[test]
 fn the_sparse_study_is_judged_on_another_data_set() {

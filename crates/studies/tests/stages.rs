@@ -10,7 +10,11 @@ use common::{Lab, load, plan};
 use dissensus_core::Cancel;
 use dissensus_data::blends::Settings;
 use dissensus_engine::Cpu;
+use dissensus_examine::{Model, Observer};
 use dissensus_inputs::{Inputs, from_blends};
+use dissensus_labels::Source;
+use dissensus_labels::sparse::with_replacement;
+use dissensus_stats::correlation::{partial_spearman, spearman};
 use dissensus_store::Which;
 use dissensus_studies::{
     Collected, Examined, Job, LoadError, Plan, PlanOptions, StageContext, StageProgress, Study,
@@ -334,10 +338,178 @@ fn settings_of_stages_are_checked() {
     }
     refused("[stages.ood]\nepsilon = -1.0\n", "epsilon is -1.0");
     refused("[stages.ood]\nscores = ['enery']\n", "did you mean `energy`?");
+    refused("[stages.draws]\n", "expected an arm");
+    refused(
+        "[stages.draws]\nagainst = 'sotf'\n",
+        "[stages.draws] against is \"sotf\", which is unknown",
+    );
     refused("[stages.barrier]\narms = ['soft']\n", "expected two arms");
     refused("[stages.barrier]\narms = ['soft', 'sls']\npoints = 2\n", "points is 2");
     refused(
         "[[figure]]\nname = 'f'\nkind = 'scatter'\nx = 'kl'\ny = 'gradient_variance'\n",
         "y is \"gradient_variance\", which is unknown",
     );
+}
+
+const SPARSE: &str = "
+[study]
+name = 'sparse'
+[data]
+dataset = 'blends'
+items = 200
+[model]
+name = 'smallcnn'
+width = 4
+[split]
+parts = 'train/validation/test'
+shares = [0.6, 0.2, 0.2]
+[training]
+epochs = 10
+batch_size = 32
+learning_rate = 0.05
+[selection]
+on = 'validation'
+[run]
+seeds = 2
+[[arm]]
+name = 'soft'
+delivery = 'soft'
+votes = [3]
+[[arm]]
+name = 'sls'
+delivery = 'sls'
+votes = [3]
+[stages.draws]
+against = 'soft'
+[stages.temperature]
+[[figure]]
+name = 'draws'
+kind = 'curves'
+arms = ['sls']
+metrics = ['draw.train_gain', 'placebo.train_gain']
+";
+
+/// The soft NLL of each row of logits at a temperature.
+fn losses(logits: &[f32], p: &[f64], classes: usize, temperature: f64) -> Vec<f64> {
+    let rows = logits.chunks(classes).zip(p.chunks(classes));
+    let loss = |(z, p): (&[f32], &[f64])| {
+        let z: Vec<f64> = z.iter().map(|z| f64::from(*z) / temperature).collect();
+        let all = z.iter().map(|z| z.exp()).sum::<f64>().ln();
+        z.iter().zip(p).map(|(z, p)| p * (all - z)).sum::<f64>()
+    };
+    rows.map(loss).collect()
+}
+
+/// Each number is computed again from the weights, the votes and the formulas.
+#[test]
+fn gains_on_training_items_go_with_the_draw_that_was_trained_on() {
+    let study = Study::parse(SPARSE, "sparse.toml").unwrap();
+    let (plan, lab) = (plan(&study), Lab::new());
+    let jobs = plan.finals(&lab.store).unwrap().jobs;
+    lab.train(&plan, &jobs);
+    let (examined, log) = examine(&lab, &plan);
+    assert_eq!(
+        (examined.failed, log),
+        (vec![], ["draws 2", "temperature 4"].map(str::to_owned).to_vec())
+    );
+    let found = plan.rows(&lab.store).unwrap();
+    let value = |job: &Job, metric: &str| {
+        let mut rows = found.rows.iter().filter(|row| row.metric == metric && row.slice == "all");
+        rows.find(|row| (&row.arm, row.seed) == (&job.arm, job.seed)).map(|row| row.value.unwrap())
+    };
+    let task = plan.task(&jobs[0]);
+    let (truth, classes) = (task.truth(), task.truth().classes());
+    let shares = |rows: &[u32]| -> Vec<f64> {
+        let row = |row: &u32| &truth.targets()[*row as usize * classes..][..classes];
+        rows.iter().flat_map(row).copied().collect()
+    };
+    let open = |job: &Job| {
+        let (run, settings) = (lab.store.run(&job.id).unwrap(), Default::default());
+        Model::open(&run, task, Which::Best, &Cpu, &settings).unwrap()
+    };
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    for job in &jobs {
+        let mut model = open(job);
+        let mut logits = |part: &str| {
+            let rows = model.part(Some(part)).unwrap().rows.clone();
+            (model.logits(&rows, &Observer::silent()).unwrap(), shares(&rows), rows)
+        };
+        // The temperature is the best on validation, and not that of the test part.
+        let (validation, p, _) = logits("validation");
+        let (test, q, _) = logits("test");
+        let at = |temperature: f64| mean(&losses(&validation, &p, classes, temperature));
+        let fitted = value(job, "temperature_validation").unwrap();
+        assert!(at(fitted) < at(fitted * 1.01) && at(fitted) < at(fitted / 1.01), "{fitted}");
+        assert!((fitted / value(job, "temperature").unwrap() - 1.0).abs() > 1e-3);
+        let expected = mean(&losses(&test, &q, classes, fitted));
+        let nll = value(job, "soft_nll_validation_tempered").unwrap();
+        assert!((nll - expected).abs() < 1e-6, "{nll} {expected}");
+        assert!(nll > value(job, "soft_nll_tempered").unwrap());
+
+        // Soft labels have nothing to be compared with.
+        let Some(gain) = value(job, "train_gain") else { continue };
+        let other =
+            jobs.iter().find(|other| other.arm == "soft" && other.seed == job.seed).unwrap();
+        let (own, p, rows) = logits("train");
+        let others = open(other).logits(&rows, &Observer::silent()).unwrap();
+        let (own, others) = (losses(&own, &p, classes, 1.0), losses(&others, &p, classes, 1.0));
+        // They are kept to six digits.
+        let kept = |loss: &f64| format!("{loss:.5e}").parse::<f64>().unwrap();
+        let pairs = others.iter().zip(&own);
+        let gains: Vec<f64> = pairs.map(|(other, own)| kept(other) - kept(own)).collect();
+        assert!((gain - mean(&gains)).abs() < 1e-9, "{gain}");
+        let entropy: Vec<f64> = rows.iter().map(|row| truth.entropy()[*row as usize]).collect();
+        let distances = |seed: u64| -> Vec<f64> {
+            let drawn = with_replacement(&Source::new(task.table()).unwrap(), 3, seed).unwrap();
+            let drawn = Source::new(&drawn).unwrap().distributions();
+            let distance = |row: &u32| {
+                let at = *row as usize * classes;
+                let (p, q) = (&truth.targets()[at..at + classes], &drawn[at..at + classes]);
+                let term =
+                    |a: f64, b: f64| if a > 0.0 { a * (2.0 * a / (a + b)).ln() / 2.0 } else { 0.0 };
+                let both = p.iter().zip(q).map(|(p, q)| term(*p, *q) + term(*q, *p));
+                // Equal distances are equal, however they are added up.
+                (both.sum::<f64>().max(0.0).sqrt() * 1e7).round()
+            };
+            rows.iter().map(distance).collect()
+        };
+        let mut partials = Vec::new();
+        for (seed, name) in [(job.seed, "draw"), (job.seed + 1000, "placebo")] {
+            let distance = distances(seed);
+            let plain = spearman(&distance, &gains, &Default::default()).unwrap().r.unwrap();
+            let partial = partial_spearman(&distance, &gains, &entropy).unwrap().unwrap();
+            for (kind, expected) in [("spearman", plain), ("partial", partial)] {
+                let found = value(job, &format!("{name}_{kind}")).unwrap();
+                assert!((found - expected).abs() < 5e-3, "{name} {kind}: {found} {expected}");
+            }
+            partials.push(partial);
+        }
+        assert!((value(job, "draw_excess").unwrap() - partials[0] + partials[1]).abs() < 1e-2);
+    }
+    let book = plan.book(&lab.store).unwrap();
+    for (path, count) in [("draw.train_gain", 2), ("placebo.train_gain", 2)] {
+        let lines: Vec<_> = book.curves.iter().filter(|curve| curve.column == path).collect();
+        assert_eq!((lines.len(), lines[0].values.len()), (count, 8));
+        // 120 items, 15 per bin.
+        let gain = value(jobs.iter().find(|job| job.arm == "sls").unwrap(), "train_gain").unwrap();
+        assert!((mean(&lines[0].values) - gain).abs() < 1e-9);
+    }
+    // Without the weights, all is there.
+    forget(&lab, &jobs);
+    assert_eq!(plan.rows(&lab.store).unwrap().rows, found.rows);
+}
+
+#[test]
+fn a_temperature_needs_a_validation_part() {
+    let text = SPARSE
+        .replace("parts = 'train/validation/test'", "parts = 'train/evaluation'")
+        .replace("[0.6, 0.2, 0.2]", "[0.6, 0.4]")
+        .replace("on = 'validation'", "on = 'evaluation'");
+    let study = Study::parse(&text, "sparse.toml").unwrap();
+    let (plan, lab) = (plan(&study), Lab::new());
+    lab.train(&plan, &plan.finals(&lab.store).unwrap().jobs);
+    let (examined, _) = examine(&lab, &plan);
+    assert_eq!((examined.done, examined.failed.len()), (2, 4));
+    let reason = &examined.failed[0].reason;
+    assert!(reason.contains("validation") && reason.contains("train, evaluation"), "{reason}");
 }

@@ -69,7 +69,8 @@ pub fn report(file: &str, reading: Result<VoteFile, ReadError>) -> Report {
                 votes: counts.as_ref().map(|c| c.total()),
             };
             let mut findings = reading.findings;
-            findings.extend(checks(&reading.table, counts.as_deref()));
+            let view = View { table: &reading.table, counts: counts.as_deref() };
+            findings.extend(DOUBTS.iter().chain(NOTES).filter_map(|check| check(&view)));
             (Some(reading.format.name), Some(size), reading.notes, findings)
         }
     };
@@ -81,15 +82,12 @@ pub fn report(file: &str, reading: Result<VoteFile, ReadError>) -> Report {
 /// pass over in silence.
 pub fn warnings(reading: &VoteFile) -> Vec<Finding> {
     let counts = reading.table.counts();
-    let found = reading.findings.iter().cloned().chain(checks(&reading.table, counts.as_deref()));
+    let view = View { table: &reading.table, counts: counts.as_deref() };
+    let found = DOUBTS.iter().filter_map(|check| check(&view));
+    let found = reading.findings.iter().cloned().chain(found);
     let mut found: Vec<Finding> = found.filter(|f| f.severity >= Severity::Warning).collect();
     found.sort_by_key(|f| std::cmp::Reverse(f.severity));
     found
-}
-
-fn checks(table: &VoteTable, counts: Option<&Counts>) -> Vec<Finding> {
-    let view = View { table, counts };
-    CHECKS.iter().filter_map(|check| check(&view)).collect()
 }
 
 struct View<'a> {
@@ -121,8 +119,10 @@ fn counted(n: u64, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
 }
 
-/// All checks of a table.
-const CHECKS: &[fn(&View<'_>) -> Option<Finding>] = &[
+type Check = fn(&View<'_>) -> Option<Finding>;
+
+/// What speaks against a table.
+const DOUBTS: &[Check] = &[
     empty,
     without_votes,
     duplicates,
@@ -136,12 +136,10 @@ const CHECKS: &[fn(&View<'_>) -> Option<Finding>] = &[
     misspelt_classes,
     unused_classes,
     one_class_annotators,
-    shares_only,
-    rounded_shares,
-    single_votes,
-    ties,
-    unanimous,
 ];
+
+/// What only the linter says.
+const NOTES: &[Check] = &[shares_only, rounded_shares, single_votes, ties, unanimous];
 
 fn empty(view: &View<'_>) -> Option<Finding> {
     let message = "there are no votes in it";
@@ -257,7 +255,7 @@ fn sentence_classes(view: &View<'_>) -> Option<Finding> {
 fn one_vote_each(view: &View<'_>) -> Option<Finding> {
     let counts = view.counts?;
     let items = view.table.len() as u64;
-    let single = items >= 10 && (0..view.table.len()).all(|item| counts.votes(item) == 1);
+    let single = items > 2 && (0..view.table.len()).all(|item| counts.votes(item) == 1);
     single.then_some(())?;
     let message = format!("each of the {items} items has one vote: labels rather than votes");
     let remedy =
@@ -351,6 +349,7 @@ fn lookalike_classes(view: &View<'_>) -> Option<Finding> {
         .classes()
         .names()
         .iter()
+        .filter(|name| name.parse::<f64>().is_err())
         .for_each(|name| groups.entry(plain(name)).or_default().push(name));
     let mut groups: Vec<_> = groups.into_values().filter(|group| group.len() > 1).collect();
     groups.sort();

@@ -53,14 +53,15 @@ pub(crate) fn continuous(table: &VoteTable) -> bool {
     let numbers: Vec<f64> = names.iter().map_while(|name| name.parse().ok()).collect();
     let fraction = |value: &f64| value.fract() != 0.0;
     let fractions = numbers.iter().filter(|value| fraction(value)).count();
+    let (values, votes) = (numbers.len() as u64, votes(table));
     numbers.len() == names.len()
         && fractions * 2 > numbers.len()
-        && (numbers.len() > 30 || (numbers.len() > 10 && 2 * numbers.len() as u64 > votes(table)))
+        && (values > 30 || (values > 10 && 2 * values > votes) || (values > 2 && values == votes))
 }
 
 /// Whether several annotators voted and no item has two votes.
-pub(crate) fn one_vote_each(table: &VoteTable) -> bool {
-    table.annotators().len() > 1 && votes(table) >= ENOUGH && votes(table) == table.len() as u64
+fn one_vote_each(table: &VoteTable) -> bool {
+    table.annotators().len() > 1 && votes(table) == table.len() as u64
 }
 
 /// Whether annotators mostly vote on the same item again, as in a matrix of small numbers that was taken
@@ -159,7 +160,7 @@ fn items(table: &VoteTable, guesses: &Guesses) -> Option<Problem> {
             "the columns have no names, and {column:?} was taken for the item: {people} annotators \
              on {items} items are more likely {people} items by {items} annotators"
         )
-    } else if untold && one_vote_each(table) {
+    } else if one_vote_each(table) && (guesses.nameless || (untold && votes(table) >= ENOUGH)) {
         format!(
             "each of the {items} items has one vote, although there are {people} annotators: {column:?} \
              may number the rows"

@@ -1289,3 +1289,38 @@ fn options_without_meaning_are_errors() {
         ),
     ]);
 }
+
+#[test]
+fn small_files_are_doubted_too() {
+    check_all(&[
+        refused(
+            "four scores",
+            "id,score\n1,0.153\n2,0.78123\n3,0.412\n4,0.991\n",
+            NONE,
+            "4 numbers with fractions are hardly classes",
+            "`label`",
+        ),
+        read(
+            "scores that are meant",
+            "id,score\n1,0.5\n2,0.25\n3,0.75\n",
+            r#"{"label": "score"}"#,
+            "long",
+            "0.25 0.5 0.75",
+            "1 0 1 0, 2 1 0 0, 3 0 0 1",
+        ),
+        refused(
+            "a small matrix",
+            "3 2 4\n1 2 0\n0 2 1\n4 0 0\n",
+            NONE,
+            "each of the 4 items has one vote, although there are 2 annotators",
+            "`item`",
+        ),
+        refused(
+            "a column per annotator, without their names",
+            "id,question,q1,q2,q3\n1,is it?,yes,no,yes\n2,what?,yes,yes,yes\n3,who?,no,no,no\n",
+            NONE,
+            "perhaps \"q1\", \"q2\", \"q3\" are annotators and hold their labels (the same 2 values)",
+            "",
+        ),
+    ]);
+}

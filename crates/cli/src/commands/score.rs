@@ -2,23 +2,26 @@
 
 use std::path::PathBuf;
 
+use dissensus::measure::ceiling::Ceiling;
 use dissensus::measure::{Note, Settings};
-use dissensus::tables::scores_table;
-use dissensus::{Evaluated, LoadContext, ModelReading, Scores, Silent, same_items, trained_on};
+use dissensus::tables::{ceiling_table, ceiling_words, scores_table};
+use dissensus::{
+    Evaluated, LoadContext, ModelReading, Scores, Silent, ceiling, same_items, trained_on,
+};
 use serde::Serialize;
 
 use super::predict::warn_trained;
 use crate::args::{EvaluateArgs, FormArgs, StoreArgs, whole};
-use crate::ui::{self, paint, progress::Terminal, table, text};
+use crate::ui::table::{self, Form};
+use crate::ui::{self, paint, progress::Terminal, text};
 
 /// Evaluate predictions against the votes.
 ///
 /// Predictions come from any model: .npy, .npz, CSV, JSON, JSON Lines, Parquet, safetensors, or
 /// ChaosNLI's layout with several models in one file. Items are matched with the votes by id and
 /// classes by name; what is assumed is printed, and what is in doubt is refused until an option
-/// says it. Every number has a 95 % bootstrap interval over the items, and the best value of each
-/// column is bold if all models predict the same items. `dissensus metrics explain NAME` explains a
-/// metric.
+/// says it. Every number has a 95 % bootstrap interval over the items; whether two models differ is
+/// for `dissensus compare` to test. `dissensus metrics explain NAME` explains a metric.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Files of predictions
@@ -33,6 +36,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 4, requires = "by")]
     #[arg(value_parser = whole::<usize>(1..=1000), allow_negative_numbers = true)]
     slices: usize,
+    /// Also show how well any model can score against these votes, as `votes ceiling` does, from N
+    /// divisions of the votes [default: 20]
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "20", conflicts_with = "csv")]
+    #[arg(value_parser = whole::<usize>(1..=10_000), allow_negative_numbers = true)]
+    ceiling: Option<usize>,
     #[command(flatten)]
     form: FormArgs,
     /// Draw reliability diagrams and entropy scatters into this folder
@@ -57,6 +65,8 @@ struct Report<'a> {
     notes: Vec<String>,
     models: Vec<ModelReading>,
     scores: &'a [Scores],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ceiling: Option<&'a Ceiling>,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
@@ -80,7 +90,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             models.iter().map(|m| format!("{} {}", m.name, text::thousands(m.items.len())));
         let counts = counts.collect::<Vec<_>>().join(", ");
         ui::note(&format!(
-            "the models do not predict the same items ({counts}), so no value is marked as the best; \
+            "the models do not predict the same items ({counts}), so their values are not comparable; \
              `dissensus compare` compares them on the items that all predict"
         ));
     }
@@ -98,6 +108,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         let paths = model.write_figures(folder, options.settings, args.force)?;
         paths.iter().for_each(|path| ui::wrote(path, ""));
     }
+    // Models with other items have other ceilings.
+    let ceiling = match args.ceiling {
+        Some(_) if !same_items(&models) => {
+            anyhow::bail!("--ceiling needs models that predict the same items")
+        }
+        Some(repeats) => {
+            models.first().map(|m| ceiling(&votes, &m.items, repeats, &options)).transpose()?
+        }
+        None => None,
+    };
     let Some(form) = args.form.table() else {
         return ui::json(&Report {
             votes: args.evaluation.votes.display().to_string(),
@@ -107,9 +127,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             notes: models.iter().map(|model| model.note(votes.len())).collect(),
             models: models.iter().map(Evaluated::reading).collect(),
             scores: &scores,
+            ceiling: ceiling.as_ref(),
         });
     };
-    table::print(&[scores_table(&scores, &options.chosen()?, form)], form)?;
+    let mut tables = vec![scores_table(&scores, &options.chosen()?, form)];
+    tables.extend(ceiling.iter().map(|found| ceiling_table(found, form)));
+    table::print(&tables, form)?;
+    if let (Some(found), Form::Terminal) = (&ceiling, form) {
+        ui::out(&format!("\n{}\n", ceiling_words(found, &scores).join("\n")))?;
+    }
     for (score, cell) in scores.iter().flat_map(|s| s.metrics.iter().map(move |cell| (s, cell))) {
         let Some(note) = cell.note else { continue };
         let line = format!("{}, {}: {note}", score.model, cell.metric);

@@ -39,14 +39,7 @@ pub(crate) fn hint_of(causes: &[&(dyn Error + 'static)]) -> Option<String> {
                     _ => None,
                 })
             })
-            .or_else(|| {
-                of.hint(|error: &InputError| match error {
-                    InputError::Dataset { name, .. } => {
-                        Some(format!("dissensus data fetch {name} --force"))
-                    }
-                    _ => None,
-                })
-            })
+            .or_else(|| of.hint(input_hint))
             .or_else(|| {
                 of.hint(|error: &StudyError| match error {
                     StudyError::Run { id, .. } => {
@@ -119,6 +112,21 @@ pub(crate) fn metric_hint(nearest: &[String]) -> String {
     format!("did you mean {}? `dissensus metrics list` lists the metrics", nearest.join(" or "))
 }
 
+fn input_hint(error: &InputError) -> Option<String> {
+    let id = "name the column or array of the votes' ids with --inputs-id";
+    let order = "--inputs-by-position if the rows are in the order of the votes";
+    match error {
+        InputError::Dataset { name, .. } => Some(format!("dissensus data fetch {name} --force")),
+        InputError::NoIds { .. } => {
+            Some(format!("{order} (`inputs_by_position = true` in a file's [data])"))
+        }
+        InputError::RowNumbers { .. } | InputError::UnclearIds { .. } => Some(format!(
+            "{id}, or say {order} (`inputs_id` or `inputs_by_position` in a file's [data])"
+        )),
+        _ => None,
+    }
+}
+
 fn config_hint(error: &ConfigError) -> Option<String> {
     let ConfigError::IsStudy { place, .. } = error else { return None };
     let file = match place {
@@ -163,7 +171,7 @@ fn read_hint(problem: &Problem) -> Option<String> {
     match problem {
         Problem::UnknownFormat { .. } => Some(
             "force one with --format (`dissensus votes formats` lists them), or name the columns \
-             with --item, --annotator and --label"
+             with --item, --annotator and --label, or with --annotators where each annotator has one"
                 .to_owned(),
         ),
         Problem::NoSuchFormat { .. } => Some("`dissensus votes formats` lists them".to_owned()),

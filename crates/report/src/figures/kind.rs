@@ -87,6 +87,9 @@ impl Setting {
     }
 }
 
+/// The keys that figures of every kind have.
+const COMMON: [&str; 7] = ["name", "title", "note", "kind", "datasets", "arms", "ks"];
+
 impl FigureKind {
     /// Every kind.
     pub const ALL: [Self; 10] = [
@@ -126,7 +129,13 @@ impl FigureKind {
     pub fn settings(self) -> &'static [Setting] {
         self.kind().settings
     }
+
+    /// All keys of a spec that it reads.
+    pub fn keys(self) -> Vec<&'static str> {
+        COMMON.into_iter().chain(self.settings().iter().map(|setting| setting.key)).collect()
+    }
 }
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
@@ -134,9 +143,6 @@ mod tests {
 
     use super::super::spec::FigureSpec;
     use super::*;
-
-    /// The keys that figures of every kind have.
-    const COMMON: [&str; 7] = ["name", "title", "note", "kind", "datasets", "arms", "ks"];
 
     /// The keys of a spec, as they are written.
     fn keys() -> BTreeSet<String> {

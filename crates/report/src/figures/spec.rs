@@ -49,6 +49,14 @@ pub struct FigureSpec {
 }
 
 impl FigureSpec {
+    /// A key that is set and that figures of this kind do not read.
+    pub fn unread(&self) -> Option<String> {
+        let json = |spec: &Self| serde_json::to_value(spec).unwrap_or_default();
+        let (own, unset, read) = (json(self), json(&Self::default()), self.kind.keys());
+        let mut set = own.as_object()?.iter().filter(|(key, value)| unset[key.as_str()] != **value);
+        set.find(|(key, _)| !read.contains(&key.as_str())).map(|(key, _)| key.clone())
+    }
+
     /// The names that a key holds; none where its value is a number, a title or a switch.
     pub fn names(&self, key: &str) -> Vec<&str> {
         match key {

@@ -6,6 +6,7 @@ use dissensus_labels::Source;
 use dissensus_measure::{Judged, METRICS, Matrix, ModelOutput, Scorer, Settings, metric};
 use dissensus_report::figures::Names;
 use dissensus_train::spec::Votes;
+use dissensus_train::{RunPlan, Task};
 use rayon::prelude::*;
 
 use crate::collect::Gathered;
@@ -150,15 +151,14 @@ pub(super) fn distances(plan: &Plan<'_>, gathered: &Gathered) -> Result<Distance
             draws.push((draw, job));
         }
     }
-    let each = |(draw, job): (Draw, &Job)| Ok((draw, distance(plan, job)?));
+    let each = |(draw, job): (Draw, &Job)| Ok((draw, target_distances(&job.run, plan.task(job))?));
     Ok(Distances(draws.into_par_iter().map(each).collect::<Result<_, StudyError>>()?))
 }
 
 /// The Jensen–Shannon distance between every item's sparse target and its full distribution. A draw
 /// belongs to the item, so that drawing for all items gives those of training what it saw.
-fn distance(plan: &Plan<'_>, job: &Job) -> Result<Vec<f64>, StudyError> {
-    let task = plan.task(job);
-    let estimated = job.run.estimated(task.table())?;
+pub(crate) fn target_distances(run: &RunPlan, task: &Task) -> Result<Vec<f64>, StudyError> {
+    let estimated = run.estimated(task.table())?;
     let rows = Source::new(&estimated)?.distributions();
     let targets = ModelOutput::Probabilities(Matrix::new(&rows, task.truth().classes())?);
     let judged = Judged::new(task.truth().clone(), targets)?;

@@ -70,14 +70,7 @@ impl Examiner for Between {
     }
 
     fn groups<'j>(&self, jobs: &[&'j Job]) -> Vec<Group<'j>> {
-        let pair = |a: &&'j Job| {
-            let other = |b: &&&Job| {
-                b.arm == self.to && (&b.dataset, b.k, b.seed) == (&a.dataset, a.k, a.seed)
-            };
-            let b = jobs.iter().find(other)?;
-            Some(Group { runs: vec![*a, *b], subjects: 1, least: 2 })
-        };
-        jobs.iter().filter(|job| job.arm == self.from).filter_map(pair).collect()
+        Group::pairs(jobs, |job| job.arm == self.from, &self.to)
     }
 
     fn paths(&self) -> &'static [&'static str] {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::{Kept, RunFilter};
 use crate::context::Models;
 use crate::finished::Finished;
-use crate::{Job, Material, Number, StudyError};
+use crate::{Job, Material, StudyError};
 
 /// What a stage finds of each run; nothing of those that only stand beside the others.
 pub(super) type Found = Result<Vec<Option<Kept>>, StudyError>;
@@ -37,10 +37,10 @@ pub(crate) trait Examiner: Send + Sync {
         &[]
     }
 
-    /// Numbers that follow from what it keeps by item. They need no model, so they are made when results
-    /// are collected.
-    fn derived(&self, _: &Kept, _: &Material) -> Vec<Number> {
-        Vec::new()
+    /// Adds the numbers and lines that follow from what it keeps by item of a run. They need no model, so
+    /// they are made when results are collected.
+    fn derive(&self, _: &mut Kept, _: &Job, _: &Material) -> Result<(), StudyError> {
+        Ok(())
     }
 
     /// Data sets of the catalogue, and paths of other inputs, that it reads beside the study's own.
@@ -95,6 +95,18 @@ impl<'j> Group<'j> {
     pub(super) fn seeds_of_arms(jobs: &[&'j Job]) -> Vec<Self> {
         let groups = Job::by_arm(jobs.iter().copied()).into_iter().filter(|runs| runs.len() > 1);
         groups.map(|runs| Self { subjects: runs.len(), runs, least: 2 }).collect()
+    }
+
+    /// Each of these runs with that of another arm of the same seed, data set and number of votes; the
+    /// first of a pair gets numbers.
+    pub(super) fn pairs(jobs: &[&'j Job], of: impl Fn(&Job) -> bool, arm: &str) -> Vec<Self> {
+        let pair = |a: &&'j Job| {
+            let other =
+                |b: &&&Job| b.arm == arm && (&b.dataset, b.k, b.seed) == (&a.dataset, a.k, a.seed);
+            let b = jobs.iter().find(other)?;
+            Some(Self { runs: vec![*a, *b], subjects: 1, least: 2 })
+        };
+        jobs.iter().filter(|job| of(job)).filter_map(pair).collect()
     }
 
     /// The runs that get numbers.

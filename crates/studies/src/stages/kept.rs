@@ -41,6 +41,12 @@ pub(crate) struct ItemColumns {
     pub(crate) columns: Vec<(String, Vec<Option<f64>>)>,
 }
 
+impl ItemColumns {
+    pub(super) fn column(&self, name: &str) -> Option<&[Option<f64>]> {
+        self.columns.iter().find(|(column, _)| column == name).map(|(_, values)| &values[..])
+    }
+}
+
 /// A line.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Path {

@@ -13,7 +13,7 @@ use super::{Examiner, Found, Kept};
 use crate::context::Models;
 use crate::file::{Section, SliceRule};
 use crate::finished::Finished;
-use crate::{Material, Number, StudyError};
+use crate::{Job, Material, Number, StudyError};
 
 const SPEARMAN: &str = "variance_spearman";
 const PEARSON: &str = "variance_pearson";
@@ -73,11 +73,9 @@ impl Examiner for OfGradients {
         &[COLUMN]
     }
 
-    fn derived(&self, kept: &Kept, material: &Material) -> Vec<Number> {
-        let Some(items) = &kept.items else { return Vec::new() };
-        let Some((_, variances)) = items.columns.iter().find(|(name, _)| name == COLUMN) else {
-            return Vec::new();
-        };
+    fn derive(&self, kept: &mut Kept, _: &Job, material: &Material) -> Result<(), StudyError> {
+        let Some(items) = &kept.items else { return Ok(()) };
+        let Some(variances) = items.column(COLUMN) else { return Ok(()) };
         let known = material.task.table().items();
         let entropies = material.task.truth().entropy();
         let pairs = items.ids.iter().zip(variances);
@@ -85,7 +83,8 @@ impl Examiner for OfGradients {
             .filter_map(|(id, variance)| Some(((*variance)?, entropies[known.position(id)?])))
             .unzip();
         let found = pearson(&x, &y, &CorrelationSettings::default());
-        vec![Number::new(PEARSON, "all", found.ok().and_then(|found| found.r))]
+        kept.numbers.push(Number::new(PEARSON, "all", found.ok().and_then(|found| found.r)));
+        Ok(())
     }
 
     fn examine(&self, runs: &[Finished<'_>], models: &Models<'_>) -> Found {

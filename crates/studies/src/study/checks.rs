@@ -50,6 +50,7 @@ pub(super) fn check(study: &Study, root: &Section<'_>) -> Result<(), ConfigError
             let stage = Section::new(root.text, format!("[stages.{name}]"), node)?;
             for section in stage.list("also")?.iter().chain([&stage]) {
                 named(section, "arms", &names.arms)?;
+                named(section, "against", &names.arms)?;
                 // A scale may have removed numbers of votes.
                 if study.scale.is_none() {
                     named(section, "ks", &names.ks)?;
@@ -164,6 +165,9 @@ impl Names {
     }
 
     fn figure(&self, section: &Section<'_>, figure: &FigureSpec) -> Result<(), ConfigError> {
+        if let Some(key) = figure.unread() {
+            return Err(section.unknown(&key, section.place(&key), &figure.kind.keys()));
+        }
         for setting in figure.kind.settings() {
             let key = setting.key;
             let known = match setting.names {

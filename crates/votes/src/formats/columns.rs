@@ -346,6 +346,9 @@ pub(super) fn propose(table: &Table) -> Option<String> {
         .map(|c| (c, values(table, c)))
         .filter(|(_, values)| values.len() > 1)
         .collect();
+    if let Some(answers) = same_answers(table, &columns) {
+        return Some(answers);
+    }
     let fraction = |value: &String| value.parse::<f64>().is_ok_and(|v| v.fract() != 0.0);
     let labels =
         columns.iter().filter(|(_, values)| values.len() <= 30 && !values.iter().any(fraction));
@@ -372,6 +375,29 @@ pub(super) fn propose(table: &Table) -> Option<String> {
             people.len(),
         )),
     }
+}
+
+/// Two or more columns with the same few values, each of them repeated: the answers of one annotator
+/// per column.
+fn same_answers(table: &Table, columns: &[(usize, HashSet<String>)]) -> Option<String> {
+    let few = |values: &HashSet<String>| values.len() * 2 <= table.sample.len() + 1;
+    let alike = |values: &HashSet<String>| {
+        columns.iter().filter(|(_, other)| few(other) && other == values).count()
+    };
+    let (_, answers) = columns.iter().filter(|(_, v)| few(v)).max_by_key(|(_, v)| alike(v))?;
+    let number = |value: &String| value.parse::<f64>().is_ok();
+    if alike(answers) < 2 || answers.iter().all(number) {
+        return None;
+    }
+    let names = columns
+        .iter()
+        .filter(|(_, v)| v.is_subset(answers))
+        .map(|(c, _)| format!("{:?}", table.columns[*c]));
+    let names = names.collect::<Vec<_>>().join(", ");
+    Some(format!(
+        "perhaps {names} are annotators and hold their labels (the same {} values)",
+        answers.len()
+    ))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! `dissensus votes …`
 
+mod ceiling;
 mod convert;
 mod formats;
 mod inspect;
@@ -15,6 +16,8 @@ pub(crate) enum Command {
     Lint(lint::Args),
     /// Convert votes to long CSV or Parquet, or to counts for numpy
     Convert(convert::Args),
+    /// Show how well any model can score against these votes
+    Ceiling(ceiling::Args),
     /// List the formats that can be read and written
     Formats,
 }
@@ -24,6 +27,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Inspect(args) => inspect::run(&args)?,
         Command::Lint(args) => return lint::run(&args),
         Command::Convert(args) => convert::run(&args)?,
+        Command::Ceiling(args) => ceiling::run(&args)?,
         Command::Formats => formats::run()?,
     }
     Ok(ExitCode::SUCCESS)
