@@ -2,7 +2,7 @@
 
     python fuzz/seeds/make.py
 
-Needs numpy and pyarrow (made with 2.4 and 26.0). The files are checked in; run it again only to
+Needs numpy, pyarrow and Pillow (made with 2.4, 26.0 and 13.0). The files are checked in; run it again only to
 add one. Nothing here depends on time or chance.
 """
 
@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from PIL import Image
 
 HERE = Path(__file__).parent
 
@@ -301,3 +302,128 @@ for target in ["long", "wide", "matrix", "npy", "npz", "cifar10n", "chaosnli", "
                "label-studio", "argilla", "prodigy", "peerannot", "huggingface"]:
     first = min(path for path in (HERE / target).iterdir() if path.suffix != ".parts")
     put("auto", f"{target}{first.suffix}", first.read_bytes())
+
+
+# Everything that is not votes.
+
+ROOT = HERE.parent.parent
+
+
+def safetensors(tensors, metadata=None):
+    """Tensors by name: dtype, shape, bytes."""
+    head, body = {}, b""
+    if metadata is not None:
+        head["__metadata__"] = metadata
+    for name, (dtype, shape, data) in tensors.items():
+        head[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(body), len(body) + len(data)]}
+        body += data
+    text = json.dumps(head).encode()
+    return struct.pack("<Q", len(text)) + text + body
+
+
+def listed(*members):
+    """Parts as the targets `logits` and `pack` take them: the number of a name, a length, the bytes."""
+    return b"".join(struct.pack("<BH", name, len(data)) + data for name, data in members)
+
+
+def floats(*numbers):
+    return struct.pack(f"<{len(numbers)}f", *numbers)
+
+
+def uncommented(path):
+    """The start of a TOML file, without its comments."""
+    rows = (row for row in path.read_text().splitlines() if row.strip() and not row.strip().startswith("#"))
+    return "\n".join(rows) + "\n"
+
+
+def others():
+    ids, classes = np.array(["a", "b"]), np.array(["cat", "dog", "fish"])
+    logits = np.array([[1, -1, 0.5], [0.25, 2, -3]], dtype=np.float32)
+    shares = np.array([[0.2, 0.3, 0.5], [1, 0, 0]])
+
+    put("predictions", "logits.npy", npy(logits))
+    put("predictions", "shares.npz", npz(probabilities=shares, ids=ids, classes=classes))
+    put("predictions", "table.csv", "id,cat,dog\na,0.25,0.75\nb,1,0\n")
+    put("predictions", "headless.csv", "0.25,0.75\n1.0,0.0\n")
+    put("predictions", "lists.jsonl", lines({"id": "a", "probabilities": [0.5, 0.5]}, {"id": "b", "probabilities": [1, 0]}))
+    put("predictions", "objects.jsonl", lines({"id": "a", "logits": {"x": 1, "y": 2}}))
+    one = {"uid": "u", "predicted_probabilities": [0.1, 0.2, 0.7], "predicted_label": "n"}
+    put("predictions", "chaosnli.json", json.dumps({"bert": {"u": one}}))
+    put("predictions", "table.parquet", bare({"id": ["a", "b"], "cat": [0.5, 0.1], "dog": [0.5, 0.9]}))
+    put("predictions", "file.safetensors", safetensors({"logits": ("F32", [2, 3], logits.tobytes())}))
+
+    put("inputs", "features.csv", "id,x,y\na,0.5,1\nb,-2,3e4\n")
+    put("inputs", "lists.jsonl", lines({"id": "a", "embedding": [0.5, 1]}, {"id": "b", "embedding": [2, 3]}))
+    put("inputs", "features.npy", npy(logits))
+    put("inputs", "images.npy", npy(np.arange(24, dtype=np.uint8).reshape(2, 2, 2, 3)))
+    put("inputs", "images.npz", npz(images=np.zeros((2, 3, 2, 2), dtype=np.uint8), ids=ids))
+    put("inputs", "index.csv", "id,file\na,one.png\nb,two.png\n")
+    put("inputs", "table.parquet", bare({"id": ["a", "b"], "x": [0.5, 0.1]}))
+    put("inputs", "file.safetensors", safetensors({"x": ("F16", [2, 2], bytes(8)), "ids": ("U8", [2], b"ab")}))
+
+    for name, mode, colour in [("grey", "L", 7), ("rgb", "RGB", (1, 2, 3)), ("alpha", "RGBA", (1, 2, 3, 255)), ("palette", "P", 1), ("bits", "1", 1)]:
+        out = io.BytesIO()
+        Image.new(mode, (3, 2), colour).save(out, "PNG")
+        put("image", f"{name}.png", out.getvalue())
+    for name, mode in [("grey", "L"), ("rgb", "RGB"), ("cmyk", "CMYK")]:
+        out = io.BytesIO()
+        Image.new(mode, (9, 8)).save(out, "JPEG", progressive=name == "rgb")
+        put("image", f"{name}.jpg", out.getvalue())
+
+    tensors = {"w": ("F32", [2, 2], floats(1, 2, 3, 4)), "b": ("F32", [2], floats(0, -1))}
+    note = json.dumps({"format": 1, "epoch": 1, "state": {"best": 0}, "history": [{"epoch": 0, "rate": 0.1, "loss": 1.5}]})
+    put("checkpoint", "whole.safetensors", safetensors(tensors, {"checkpoint": note}))
+    put("checkpoint", "checksum.safetensors", safetensors(tensors, {"checkpoint": note, "crc32c": "00000000"}))
+    put("checkpoint", "weights.safetensors", safetensors(tensors))
+    put("safetensors", "whole.safetensors", safetensors(tensors, {"a": "b"}))
+    kinds = [("F64", 8), ("BF16", 2), ("F16", 2), ("I64", 8), ("U8", 1), ("BOOL", 1), ("I16", 2)]
+    put("safetensors", "kinds.safetensors", safetensors({kind: (kind, [2], bytes(2 * size)) for kind, size in kinds}))
+    put("safetensors", "empty.safetensors", safetensors({"x": ("F32", [0, 3], b"")}))
+
+    arrays = [npy(logits), npy(ids), npy(classes)]
+    put("logits", "whole.npz", npz(logits=logits, ids=ids, classes=classes))
+    put("logits", "whole.parts", listed(*enumerate(arrays)))
+
+    status = {"state": "finished", "epoch": 1, "planned": 1, "updated": 2, "process": 3, "checksums": {"result.json": "00"}}
+    put("run", "status.json", b"\0" + json.dumps(status).encode())
+    put("run", "failed.json", b"\0" + json.dumps(dict(status, state="failed", reason="x")).encode())
+    about = {"format": 1, "digest": "0", "created": 1, "about": {}, "continued": [{"at": 1, "about": None}]}
+    put("run", "about.json", b"\1" + json.dumps(about).encode())
+    put("run", "history.jsonl", b"\2" + lines({"epoch": 0, "rate": 0.1, "loss": 1.5, "test.kl": 0.25}).encode())
+    result = {"arm": "soft", "seed": 1, "epochs": 2, "parts": {"test": {"items": 3, "best": {"kl": 1}, "last": {}}}}
+    put("run", "result.json", b"\3" + json.dumps(result).encode())
+    put("run", "predictions.npz", b"\4" + npz(logits=logits, ids=ids, classes=classes))
+
+    csv = b"metric,slice,value\nkl,all,1\n"
+    manifest = json.dumps({"format": 1, "made_by": "x", "runs": [], "files": [{"path": "studies/s/results.csv", "bytes": len(csv), "sha256": "00"}]})
+    put("pack", "study.parts", listed((3, csv), (5, csv)))
+    put("pack", "run.parts", listed((0, b"{}"), (1, json.dumps(status).encode()), (2, json.dumps(about).encode())))
+    put("pack", "manifest.parts", listed((4, manifest.encode()), (3, csv)))
+    put("pack", "outside.parts", listed((6, b"x"), (8, b"y")))
+
+    put("results", "rows.csv", "study,dataset,arm,k,seed,metric,slice,value,run\ns,d,soft,5,1,kl,all,0.25,r\ns,d,\"a,b\",,2,kl,all,,r\n")
+
+    spec = uncommented(ROOT / "crates/train/src/spec/template.toml")
+    put("spec", "template.toml", spec)
+    put("spec", "overrides.toml", "training.epochs=2\nrun.seeds=[1, 2]\ndelivery.methods=\"sls\"\0" + spec)
+    put("spec", "seeds.toml", "[data]\ndataset='cifar10h'\n[delivery]\nmethods=['soft','sls']\n[run]\nseeds='0..3'\n")
+    put("study", "own.toml", uncommented(ROOT / "crates/studies/src/own.toml"))
+    put("study", "demo.toml", uncommented(ROOT / "crates/studies/src/builtin/demo.toml"))
+    put("study", "template.toml", uncommented(ROOT / "crates/studies/src/template.toml"))
+
+    golden = ROOT / "crates/embed/tests/golden"
+    put("tokenizer", "golden.json", (golden / "bert/tokenizer.json").read_bytes())
+    put("encoder", "bert.config", b"\0" + (golden / "bert/config.json").read_bytes())
+    put("encoder", "vit.config", b"\1" + (golden / "vit/config.json").read_bytes())
+    put("encoder", "bert.weights", b"\2" + safetensors(tensors))
+    put("encoder", "modules", b"\4" + json.dumps([{"path": "1_Pooling", "type": "m.Pooling"}]).encode())
+    put("encoder", "preprocessor", b"\7" + json.dumps({"size": {"shortest_edge": 32}, "crop_size": {"height": 28, "width": 28}}).encode())
+
+    name = b"x"
+    head = b"dissvec1" + struct.pack("<II", 8 + 4 + 4 + 64 + len(name) + 4, 2) + b"ab" * 32 + name + bytes(4)
+    put("cache", "empty.vectors", head)
+    put("cache", "record.vectors", head + bytes(32) + floats(1, 2) + bytes(4))
+    put("cache", "wide.vectors", head.replace(struct.pack("<I", 2), struct.pack("<I", 2**32 - 1)))
+
+
+others()

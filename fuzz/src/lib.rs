@@ -1,15 +1,32 @@
-//! What every fuzz target calls. The checks themselves are those of the corpus test.
+//! What every fuzz target calls. The checks themselves are those of the tests of the seeds.
 
-// That test uses more of them.
+// Those tests use more of them.
 #![allow(dead_code)]
 
 #[path = "../../crates/votes/tests/support/check.rs"]
 mod check;
 pub mod json;
+pub mod memory;
+#[path = "../../crates/dissensus/tests/support/readers.rs"]
+mod readers;
 
 use std::sync::Once;
 
 use dissensus_io::parquet;
+
+/// Makes a file a fuzz target; with `json`, most inputs stay JSON.
+#[macro_export]
+macro_rules! target {
+    ($name:literal) => {
+        libfuzzer_sys::fuzz_target!(|bytes: &[u8]| $crate::run($name, bytes));
+    };
+    ($name:literal, json) => {
+        $crate::target!($name);
+        libfuzzer_sys::fuzz_mutator!(|data: &mut [u8], size: usize, max: usize, seed: u32| {
+            $crate::json::mutate(data, size, max, seed)
+        });
+    };
+}
 
 /// Before the first input: one thread, and panics that the Parquet reader catches are no crashes.
 fn begin() {
@@ -27,8 +44,11 @@ fn begin() {
     });
 }
 
-/// Checks one input.
+/// Checks one input, within the memory that it may take.
 pub fn run(target: &str, bytes: &[u8]) {
     begin();
-    check::run(target, bytes);
+    memory::limited(bytes.len(), || match readers::TARGETS.contains(&target) {
+        true => readers::run(target, bytes),
+        false => check::run(target, bytes),
+    });
 }

@@ -214,3 +214,19 @@ fn images_are_refused() {
     let refused = bert.images(&[], &mut |_| true).unwrap_err();
     assert!(refused.to_string().contains("does not take images"));
 }
+
+/// There is no clock here: comparing every part of a long word with the vocabulary shows as a test that does
+/// not end.
+#[test]
+fn a_word_without_end_is_cut_in_time_that_grows_with_it() {
+    let folder = copy("bert");
+    edit(folder.path(), "tokenizer.json", |json| {
+        json["model"]["max_input_chars_per_word"] = u32::MAX.into();
+        json["model"]["vocab"]["aa"] = 5.into();
+        json["model"]["vocab"]["##aa"] = 6.into();
+    });
+    let bert = Bert::open(folder.path()).unwrap();
+    let tokens = bert.tokens(&"a".repeat(200_000));
+    assert_eq!(tokens.len(), bert.max_tokens());
+    assert_eq!(tokens[1..4], [5, 6, 6]);
+}

@@ -53,4 +53,40 @@ pub enum EngineError {
     /// A device that cannot be used.
     #[error("{0}")]
     Device(String),
+    /// A device without enough memory.
+    #[error(
+        "the GPU has too little free memory: {}{} of {} are free",
+        .needed.map_or_else(String::new, |needed| format!("{} more are needed at once, ", gib(needed))),
+        gib(*.free),
+        gib(*.total)
+    )]
+    Memory {
+        /// Bytes that were asked for at once, where that is known.
+        needed: Option<u64>,
+        /// Bytes that were free then.
+        free: u64,
+        /// Bytes of the device.
+        total: u64,
+    },
+}
+
+fn gib(bytes: u64) -> String {
+    format!("{:.2} GiB", bytes as f64 / f64::from(1 << 30))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::EngineError;
+
+    #[test]
+    fn memory_is_told_in_numbers() {
+        let (free, total) = (3 << 29, 8 << 30);
+        let known = EngineError::Memory { needed: Some(2 << 30), free, total };
+        let text = "the GPU has too little free memory: 2.00 GiB more are needed at once, 1.50 GiB of \
+                    8.00 GiB are free";
+        assert_eq!(known.to_string(), text);
+        let unknown = EngineError::Memory { needed: None, free, total };
+        let text = "the GPU has too little free memory: 1.50 GiB of 8.00 GiB are free";
+        assert_eq!(unknown.to_string(), text);
+    }
 }

@@ -196,6 +196,21 @@ pub enum LabelError {
         /// How many items there are.
         items: usize,
     },
+    /// More memory than there is.
+    #[error(
+        "{what} of {items} items and {classes} classes needs {:.1} GB of memory, which are not there",
+        *bytes as f64 / 1e9
+    )]
+    Memory {
+        /// What would be computed.
+        what: &'static str,
+        /// How many items there are.
+        items: usize,
+        /// How many classes there are.
+        classes: usize,
+        /// What it would take.
+        bytes: u64,
+    },
     /// More than can be counted on this machine.
     #[error("{what}: too many to be held in memory")]
     TooMany {

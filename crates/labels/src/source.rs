@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use dissensus_core::limits::is_available;
 use dissensus_core::{Ballots, ClassSet, Counts, Ids, Probabilities, VoteTable};
 use rayon::prelude::*;
 
@@ -209,6 +210,12 @@ impl<'a> Source<'a> {
         });
     }
 
+    /// Refuses what would hold more numbers per item and class than there is memory for.
+    pub(crate) fn check_memory(&self, what: &'static str, numbers: u64) -> Result<(), LabelError> {
+        let (items, classes) = (self.len(), self.classes.len());
+        check_memory(what, items, classes, (items as u64).saturating_mul(classes as u64 * numbers))
+    }
+
     /// All distributions, row by row.
     pub fn distributions(&self) -> Vec<f64> {
         let classes = self.classes.len().max(1);
@@ -216,6 +223,20 @@ impl<'a> Source<'a> {
         let each = |(place, row): (usize, &mut [f64])| self.distribution(place, row);
         rows.par_chunks_exact_mut(classes).with_min_len(1024).enumerate().for_each(each);
         rows
+    }
+}
+
+/// Refuses what would hold more numbers than there is memory for.
+pub(crate) fn check_memory(
+    what: &'static str,
+    items: usize,
+    classes: usize,
+    numbers: u64,
+) -> Result<(), LabelError> {
+    let bytes = numbers.saturating_mul(8);
+    match is_available(bytes) {
+        true => Ok(()),
+        false => Err(LabelError::Memory { what, items, classes, bytes }),
     }
 }
 

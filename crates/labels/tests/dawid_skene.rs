@@ -168,3 +168,34 @@ fn who_voted_has_to_be_known() {
     };
     assert!(matches!(refused(&silent, Keep::Votes), LabelError::NoVotes { .. }));
 }
+
+/// A class per item is no vote table for a model of classes; it would take hundreds of gigabytes.
+#[test]
+fn more_than_the_memory_is_refused_before_it_is_asked_for() {
+    let mut builder = TableBuilder::new(Keep::Votes);
+    for row in 0..300_000_u64 {
+        let (item, label) = (format!("i{row}"), format!("c{}", row % 60_000));
+        builder.vote(&item, Some("a"), &label, 1.0, row).unwrap();
+    }
+    let table = builder.finish().unwrap();
+    // Some machines have that much, and some systems promise any.
+    if dissensus_core::limits::is_available(300_000 * 60_000 * 8) {
+        return;
+    }
+    let expected = LabelError::Memory {
+        what: "dawid_skene",
+        items: 300_000,
+        classes: 60_000,
+        bytes: 2 * 360_000 * 60_000 * 8,
+    };
+    assert_eq!(fit(&table, Settings::default()).unwrap_err(), expected);
+    let text = "dawid_skene of 300000 items and 60000 classes needs 345.6 GB of memory, which are not there";
+    assert_eq!(expected.to_string(), text);
+    for method in ["soft", "soft_noise"] {
+        let method: dissensus_labels::Delivery = method.parse().unwrap();
+        let refused = method.prepare(&Source::new(&table).unwrap(), 1);
+        assert!(matches!(refused, Err(LabelError::Memory { .. })), "{method:?}");
+    }
+    let target: Target = "dirichlet".parse().unwrap();
+    assert!(matches!(target.estimate(&table), Err(LabelError::Memory { .. })));
+}

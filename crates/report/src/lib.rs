@@ -43,5 +43,7 @@ pub mod plain;
 pub mod raster;
 mod svg;
 pub mod tables;
+mod texts;
+mod truetype;
 
 pub use error::ReportError;

@@ -10,15 +10,16 @@ use pdf_writer::types::{
 };
 use pdf_writer::{Content, Filter, Finish as _, Name, Pdf, Rect, Ref, Str};
 use resvg::tiny_skia::{PathSegment, Pixmap, Transform};
-use resvg::usvg::fontdb::ID;
 use resvg::usvg::{
     Fill, FillRule, Group, Image, ImageKind, LineCap, LineJoin, Node, Paint, PaintOrder, Path,
-    Stroke, Text, Tree,
+    Stroke,
 };
 use subsetter::GlyphRemapper;
 
 use crate::ReportError;
+use crate::figures::font::{Weight, face};
 use crate::raster::{drawing, tree};
+use crate::texts::{self, Line};
 
 /// How text is encoded: two bytes per glyph, which are its number.
 const SYSTEM: SystemInfo<'static> =
@@ -26,35 +27,37 @@ const SYSTEM: SystemInfo<'static> =
 
 /// A figure as PDF, in its own size, with its fonts inside.
 pub fn pdf(svg: &str) -> Result<Vec<u8>, ReportError> {
-    let tree = tree(svg)?;
+    let (tree, lines) = tree(svg)?;
     // The tree is in pixels of 96 to an inch from the top, a page in points of 72 from the bottom.
     let (width, height) = (tree.size().width() * 0.75, tree.size().height() * 0.75);
-    let mut drawing = Drawing::new();
+    let mut drawing = Drawing::new(&lines);
     drawing.content.transform([0.75, 0.0, 0.0, -0.75, 0.0, height]);
     drawing.group(tree.root())?;
-    drawing.finish(&tree, Rect::new(0.0, 0.0, width, height))
+    drawing.finish(Rect::new(0.0, 0.0, width, height))
 }
 
 /// The glyphs of a font that are drawn, with the text that each stands for.
 #[derive(Default)]
 struct Used {
     glyphs: GlyphRemapper,
-    texts: BTreeMap<u16, String>,
+    texts: BTreeMap<u16, char>,
 }
 
-struct Drawing {
+struct Drawing<'a> {
+    lines: &'a [Line],
     pdf: Pdf,
     content: Content,
-    fonts: BTreeMap<ID, Used>,
+    fonts: BTreeMap<Weight, Used>,
     /// Opacities in per mille, of fills and strokes, each with its graphics state.
     opacities: BTreeMap<(u16, u16), Ref>,
     images: Vec<Ref>,
     last: Ref,
 }
 
-impl Drawing {
-    fn new() -> Drawing {
-        Drawing {
+impl<'a> Drawing<'a> {
+    fn new(lines: &'a [Line]) -> Self {
+        Self {
+            lines,
             pdf: Pdf::new(),
             content: Content::new(),
             fonts: BTreeMap::new(),
@@ -74,9 +77,12 @@ impl Drawing {
         }
         group.children().iter().try_for_each(|node| match node {
             Node::Group(group) => self.group(group),
-            Node::Path(path) if path.is_visible() => self.path(path),
+            Node::Path(path) if path.is_visible() => match self.line(path) {
+                Some(line) => self.text(line, path),
+                None => self.path(path),
+            },
             Node::Image(image) if image.is_visible() => self.image(image),
-            Node::Text(text) => self.text(text),
+            Node::Text(_) => Err(unsupported("a text that is not one of ours")),
             Node::Path(_) | Node::Image(_) => Ok(()),
         })
     }
@@ -176,32 +182,27 @@ impl Drawing {
         Ok(())
     }
 
-    fn text(&mut self, text: &Text) -> Result<(), ReportError> {
-        for span in text.layouted().iter().filter(|span| span.visible) {
-            if span.stroke.is_some() || span.underline.is_some() || span.line_through.is_some() {
-                return Err(unsupported("text with lines"));
-            }
-            self.content.save_state().transform(matrix(text.abs_transform()));
-            self.paint(span.fill.as_ref(), None)?;
-            self.content.begin_text();
-            let mut current = None;
-            for glyph in &span.positioned_glyphs {
-                if current != Some(glyph.font) {
-                    self.content
-                        .set_font(Name(name_of(glyph.font).as_bytes()), span.font_size.get());
-                    current = Some(glyph.font);
-                }
-                let used = self.fonts.entry(glyph.font).or_default();
-                let number = used.glyphs.remap(glyph.id.0);
-                used.texts.entry(number).or_insert_with(|| glyph.text.clone());
-                // The glyph's transform holds the size of the font, which was set above.
-                let place = glyph.outline_transform();
-                let scale = 1.0 / place.sx.hypot(place.ky);
-                self.content.set_text_matrix(matrix(place.pre_scale(scale, scale)));
-                self.content.show(Str(&number.to_be_bytes()));
-            }
-            self.content.end_text().restore_state();
+    /// The text that a path is.
+    fn line(&self, path: &Path) -> Option<&'a Line> {
+        self.lines.get(path.id().strip_prefix(texts::ID)?.parse::<usize>().ok()?)
+    }
+
+    fn text(&mut self, line: &Line, path: &Path) -> Result<(), ReportError> {
+        if path.stroke().is_some() {
+            return Err(unsupported("text with lines"));
         }
+        self.content.save_state().transform(matrix(path.abs_transform()));
+        self.paint(path.fill(), None)?;
+        self.content.begin_text();
+        self.content.set_font(Name(name_of(line.weight)), line.size as f32);
+        let used = self.fonts.entry(line.weight).or_default();
+        for placed in &line.glyphs {
+            let number = used.glyphs.remap(placed.glyph);
+            used.texts.entry(number).or_insert(placed.text);
+            self.content.set_text_matrix([1.0, 0.0, 0.0, -1.0, placed.x as f32, line.y as f32]);
+            self.content.show(Str(&number.to_be_bytes()));
+        }
+        self.content.end_text().restore_state();
         Ok(())
     }
 
@@ -234,12 +235,10 @@ impl Drawing {
     }
 
     /// Writes what pages and fonts consist of.
-    fn finish(mut self, tree: &Tree, size: Rect) -> Result<Vec<u8>, ReportError> {
+    fn finish(mut self, size: Rect) -> Result<Vec<u8>, ReportError> {
         let mut fonts = Vec::new();
-        for (id, used) in std::mem::take(&mut self.fonts) {
-            let written =
-                tree.fontdb().with_face_data(id, |bytes, index| self.font(bytes, index, &used));
-            fonts.push((id, written.ok_or_else(|| unsupported("a font that is not there"))??));
+        for (weight, used) in std::mem::take(&mut self.fonts) {
+            fonts.push((weight, self.font(weight, &used)?));
         }
         let [catalog, pages, page, content] = std::array::from_fn(|_| self.new_ref());
         self.pdf.catalog(catalog).pages(pages);
@@ -248,8 +247,8 @@ impl Drawing {
         written.parent(pages).media_box(size).contents(content);
         let mut resources = written.resources();
         let mut dictionary = resources.fonts();
-        for (id, reference) in fonts {
-            dictionary.pair(Name(name_of(id).as_bytes()), reference);
+        for (weight, reference) in fonts {
+            dictionary.pair(Name(name_of(weight)), reference);
         }
         dictionary.finish();
         let mut dictionary = resources.x_objects();
@@ -277,19 +276,19 @@ impl Drawing {
     }
 
     /// Writes the used part of a font.
-    fn font(&mut self, bytes: &[u8], index: u32, used: &Used) -> Result<Ref, ReportError> {
-        let face =
-            ttf_parser::Face::parse(bytes, index).map_err(|error| drawing(error.to_string()))?;
-        let subset = subsetter::subset(bytes, index, &used.glyphs)
+    fn font(&mut self, weight: Weight, used: &Used) -> Result<Ref, ReportError> {
+        let face = face(weight).ok_or_else(|| unsupported("a font that cannot be read"))?;
+        let subset = subsetter::subset(weight.file(), 0, &used.glyphs)
             .map_err(|error| drawing(error.to_string()))?;
         let subset = compressed(&subset)?;
         let [font, cid, descriptor, map, file] = std::array::from_fn(|_| self.new_ref());
-        let name = if face.is_bold() { "AAAAAA+DejaVuSans-Bold" } else { "AAAAAA+DejaVuSans" };
-        let name = Name(name.as_bytes());
+        let name = Name(match weight {
+            Weight::Regular => b"AAAAAA+DejaVuSans",
+            Weight::Bold => b"AAAAAA+DejaVuSans-Bold",
+        });
         // A thousandth of the font's size is the unit of all measures.
-        let unit = |value: i16| f32::from(value) * 1000.0 / f32::from(face.units_per_em());
-        let width =
-            |old| unit(face.glyph_hor_advance(ttf_parser::GlyphId(old)).unwrap_or(0) as i16);
+        let unit = |value: i16| f32::from(value) * 1000.0 / f32::from(face.units);
+        let width = |old| unit(face.advance(old) as i16);
         let mut written = self.pdf.type0_font(font);
         written
             .base_font(name)
@@ -306,17 +305,16 @@ impl Drawing {
         written.cid_to_gid_map_predefined(Name(b"Identity"));
         written.widths().consecutive(0, used.glyphs.remapped_gids().map(width));
         written.finish();
-        let bounds = face.global_bounding_box();
-        let bounds = [bounds.x_min, bounds.y_min, bounds.x_max, bounds.y_max].map(unit);
+        let bounds = face.bounds.map(unit);
         let mut written = self.pdf.font_descriptor(descriptor);
         written.name(name).flags(FontFlags::SYMBOLIC).italic_angle(0.0).stem_v(80.0);
         written.bbox(Rect::new(bounds[0], bounds[1], bounds[2], bounds[3]));
-        written.ascent(unit(face.ascender())).descent(unit(face.descender()));
-        written.cap_height(unit(face.capital_height().unwrap_or(face.ascender()))).font_file2(file);
+        written.ascent(unit(face.ascender)).descent(unit(face.descender));
+        written.cap_height(unit(face.ascender)).font_file2(file);
         written.finish();
         let mut unicode = UnicodeCmap::new(Name(b"Custom"), SYSTEM);
-        for (&number, text) in &used.texts {
-            unicode.pair_with_multiple(number, text.chars());
+        for (&number, &text) in &used.texts {
+            unicode.pair(number, text);
         }
         let unicode = compressed(&unicode.finish())?;
         self.pdf.cmap(map, &unicode).filter(Filter::FlateDecode);
@@ -329,8 +327,11 @@ fn unsupported(what: &str) -> ReportError {
     drawing(format!("its SVG has {what}, which a PDF of ours cannot hold"))
 }
 
-fn name_of(font: ID) -> String {
-    format!("F-{font}")
+fn name_of(font: Weight) -> &'static [u8] {
+    match font {
+        Weight::Regular => b"F-regular",
+        Weight::Bold => b"F-bold",
+    }
 }
 
 fn matrix(t: Transform) -> [f32; 6] {

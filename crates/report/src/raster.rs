@@ -6,15 +6,21 @@ use resvg::usvg::{ImageHrefResolver, ImageRendering, Options, Tree};
 
 use crate::ReportError;
 use crate::book::Picture;
-use crate::figures::font;
 pub use crate::pdf::pdf;
+use crate::texts::{self, Line};
 
 /// Pixels per side, above which a PNG is refused: it would take gigabytes.
 const LARGEST: f32 = 20_000.0;
 
-pub(crate) fn tree(svg: &str) -> Result<Tree, ReportError> {
+/// A figure whose texts are paths, so that it looks the same without its fonts.
+pub fn outlined(svg: &str) -> Result<String, ReportError> {
+    Ok(texts::as_paths(svg)?.0)
+}
+
+/// The drawing, and the texts that some of its paths are.
+pub(crate) fn tree(svg: &str) -> Result<(Tree, Vec<Line>), ReportError> {
+    let (svg, lines) = texts::as_paths(svg)?;
     let options = Options {
-        fontdb: font::database(),
         // Images of items show their pixels.
         image_rendering: ImageRendering::OptimizeSpeed,
         image_href_resolver: ImageHrefResolver {
@@ -24,7 +30,8 @@ pub(crate) fn tree(svg: &str) -> Result<Tree, ReportError> {
         },
         ..Options::default()
     };
-    Tree::from_str(svg, &options).map_err(|error| drawing(error.to_string()))
+    let tree = Tree::from_str(&svg, &options).map_err(|error| drawing(error.to_string()))?;
+    Ok((tree, lines))
 }
 
 pub(crate) fn drawing(reason: String) -> ReportError {
@@ -33,7 +40,7 @@ pub(crate) fn drawing(reason: String) -> ReportError {
 
 /// A figure as PNG: 96 dots per inch times `scale`.
 pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>, ReportError> {
-    let tree = tree(svg)?;
+    let (tree, _) = tree(svg)?;
     let (width, height) = (tree.size().width() * scale, tree.size().height() * scale);
     let fine = |side: f32| side.is_finite() && side > 0.0 && side <= LARGEST;
     if !fine(width) || !fine(height) {

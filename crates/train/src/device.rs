@@ -38,7 +38,12 @@ pub struct OpenDevice {
 impl OpenDevice {
     /// The CPU.
     pub fn cpu() -> Self {
-        Self { device: Box::new(Cpu), is_gpu: false, cache: None }
+        Self::of(Box::new(Cpu))
+    }
+
+    /// A device of the caller's own, of which nothing is kept.
+    pub fn of(device: Box<dyn Device>) -> Self {
+        Self { device, is_gpu: false, cache: None }
     }
 
     /// The device of this name: `auto` (the first GPU, or else the CPU), `cpu`, `cuda` (the first

@@ -2,12 +2,14 @@
 
 mod best;
 mod parallel;
+mod turns;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use dissensus_core::limits::MAX_THREADS;
 use dissensus_core::{Cancel, Event, Progress, Silent};
+use dissensus_engine::EngineError;
 use dissensus_store::{Begun, State, Store, StoreError};
 
 use crate::spec::Checkpoint;
@@ -15,6 +17,8 @@ use crate::{
     FitOptions, OpenDevice, Outcome, RunEnvironment, RunPlan, RunResult, Saving, Task, TrainError,
     fit_stored,
 };
+
+use turns::Turns;
 
 pub use parallel::parallel;
 
@@ -127,7 +131,8 @@ const PAUSE: Duration = Duration::from_millis(200);
 
 /// Trains all runs that are not finished in the store. The results stand in the order of the jobs; a
 /// run that fails does not stop the others. Runs that another process trains are waited for, and
-/// continued where it leaves them unfinished.
+/// continued where it leaves them unfinished. A run for which the device has no memory beside the
+/// others waits until one of them has ended, and from then on fewer are trained at a time.
 pub fn run_jobs(
     jobs: &[RunJob<'_>],
     options: &JobOptions<'_>,
@@ -147,16 +152,29 @@ pub fn run_jobs(
     };
     let at_once = at_once.clamp(1, jobs.len().max(1));
     let share = (threads / at_once).max(1);
+    let turns = Turns::new(at_once);
     let work = |place: usize| {
         let job = &jobs[place];
         let started = Instant::now();
         let mut id = String::new();
-        let outcome = match options.cancel.is_cancelled() {
-            true => JobOutcome::NotStarted,
-            false => match one(job, options, share, &mut id) {
+        let outcome = loop {
+            let turn = turns.begin();
+            if options.cancel.is_cancelled() {
+                break JobOutcome::NotStarted;
+            }
+            match one(job, options, share, &mut id) {
+                Ok(outcome) => break outcome,
                 Err(TrainError::Store(StoreError::Locked { id, .. })) => return Err(id),
-                outcome => outcome.unwrap_or_else(|error| JobOutcome::Failed(error.to_string())),
-            },
+                Err(TrainError::Engine(error @ EngineError::Memory { .. })) => match turn.fewer() {
+                    Some(most) => {
+                        let text =
+                            format!("{error}; training at most {most} at a time from now on");
+                        options.progress.report(Event::Note(&text));
+                    }
+                    None => break JobOutcome::Failed(error.to_string()),
+                },
+                Err(error) => break JobOutcome::Failed(error.to_string()),
+            }
         };
         let (plan, label) = (job.plan.clone(), job.label.clone());
         let ended = EndedJob { plan, label, id, seconds: started.elapsed().as_secs_f64(), outcome };

@@ -86,7 +86,7 @@ pub fn fit_stored(
             let passing = matches!(
                 error,
                 TrainError::Store(StoreError::Io { .. })
-                    | TrainError::Engine(EngineError::Device(_))
+                    | TrainError::Engine(EngineError::Device(_) | EngineError::Memory { .. })
             );
             // The reason is worth keeping; that it cannot be kept is not worth hiding it.
             let _ = match passing {

@@ -4,10 +4,12 @@
 
 mod common;
 
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 
 use common::{Lab, PLAIN, plan, spec, task};
 use dissensus_core::{Event, Progress};
+use dissensus_engine::{Cpu, Dataset, Device, EngineError, Network, Runner, Settings, State};
 use dissensus_store::Begun;
 use dissensus_train::{EndedJob, JobOptions, JobOutcome, OpenDevice, RunJob, run_jobs};
 
@@ -105,4 +107,53 @@ fn a_run_of_another_process_is_waited_for() {
     });
     assert!(matches!(ended[0].outcome, JobOutcome::NotStarted));
     drop(begun);
+}
+
+/// The CPU, with no memory for some of the runners that it is asked for.
+struct Small {
+    asked: AtomicUsize,
+    has_memory: fn(usize) -> bool,
+}
+
+impl Device for Small {
+    fn describe(&self) -> String {
+        Cpu.describe()
+    }
+
+    fn runner(
+        &self,
+        network: &Arc<Network>,
+        data: &Dataset,
+        settings: &Settings,
+        state: State<f32>,
+    ) -> Result<Box<dyn Runner>, EngineError> {
+        match (self.has_memory)(self.asked.fetch_add(1, Relaxed)) {
+            true => Cpu.runner(network, data, settings, state),
+            false => {
+                Err(EngineError::Memory { needed: Some(3 << 30), free: 1 << 30, total: 4 << 30 })
+            }
+        }
+    }
+}
+
+#[test]
+fn a_run_without_memory_waits_for_another_to_end() {
+    let plans = [1, 2, 3, 4].map(|seed| plan(&[&format!("run.seeds=[{seed}]")]));
+    let jobs = RunJob::all(task(), &plans);
+    let train = |has_memory: fn(usize) -> bool| {
+        let lab = Lab::new();
+        let device = OpenDevice::of(Box::new(Small { asked: AtomicUsize::new(0), has_memory }));
+        let options = JobOptions { jobs: Some(3), ..JobOptions::new(&lab.store, &device) };
+        run_jobs(&jobs, &options).unwrap()
+    };
+    let plain = train(|_| true);
+    for (job, plain) in train(|asked| !(1..3).contains(&asked)).iter().zip(&plain) {
+        let result = job.outcome.result().map(|result| (result.seed, &result.parts));
+        assert!(result.is_some());
+        assert_eq!(result, plain.outcome.result().map(|result| (result.seed, &result.parts)));
+    }
+    for job in train(|_| false) {
+        let JobOutcome::Failed(why) = job.outcome else { panic!("it has no memory") };
+        assert!(why.contains("3.00 GiB more are needed at once, 1.00 GiB of 4.00 GiB"), "{why}");
+    }
 }

@@ -144,6 +144,8 @@ fn values_name_their_key_what_came_and_what_was_expected() {
         "training.augment.crop=65",
         "model.width=0",
         "data.votes_per_item=0",
+        "data.votes_per_item=1000000000",
+        "data.items=1000000000000",
         "data.votes_per_item=[]",
         "data.votes_per_item=[5, \"some\"]",
         "data.items=0",

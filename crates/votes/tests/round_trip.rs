@@ -134,3 +134,30 @@ fn probabilities_are_no_votes() {
     assert_eq!(error.to_string(), "only probabilities are known, and a CSV table holds votes");
     assert!(matches!(error, WriteError::NoVotes { .. }), "{error}");
 }
+
+#[test]
+fn what_would_fill_the_disk_is_refused() {
+    // 20,000 items of 60,000 classes, and one vote for each.
+    let mut builder = TableBuilder::new(Keep::Counts);
+    for row in 0..60_000_u32 {
+        builder
+            .vote(&format!("i{}", row % 20_000), None, &format!("c{row}"), 1.0, row.into())
+            .unwrap();
+    }
+    let table = builder.finish().unwrap();
+    let refuse = |table: &VoteTable, target: &str| {
+        let target = TARGETS.iter().find(|t| t.name == target).unwrap();
+        write(table, target, Cursor::new(Vec::new())).unwrap_err().to_string()
+    };
+    let message = refuse(&table, "npz");
+    assert!(message.starts_with("20000 items × 60000 classes are more cells"), "{message}");
+    assert!(message.contains("a long table (csv, parquet)"), "{message}");
+    written(&table, "csv");
+
+    let mut builder = TableBuilder::new(Keep::Counts);
+    builder.votes("a", "x", 300_000_000, 1).unwrap();
+    let table = builder.finish().unwrap();
+    assert!(refuse(&table, "csv").starts_with("300000000 votes are more than"));
+    assert!(refuse(&table, "parquet").contains("npz holds counts"));
+    written(&table, "npz");
+}

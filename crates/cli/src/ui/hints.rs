@@ -6,6 +6,7 @@ use std::error::Error;
 use dissensus::ScoreError;
 use dissensus::data::Error as FetchError;
 use dissensus::embed::onnx::{LIBRARY_VARIABLE, RuntimeError};
+use dissensus::engine::EngineError;
 use dissensus::examine::ExamineError;
 use dissensus::inputs::InputError;
 use dissensus::io::{FileError, Problem, ReadError, ReadOption};
@@ -31,6 +32,7 @@ pub(crate) fn hint_of(causes: &[&(dyn Error + 'static)]) -> Option<String> {
             .or_else(|| of.hint(write_hint))
             .or_else(|| of.hint(library_hint))
             .or_else(|| of.hint(score_hint))
+            .or_else(|| of.hint(engine_hint))
             .or_else(|| {
                 of.hint(|error: &FileError| match error {
                     FileError::Exists { .. } => Some("--force replaces it".to_owned()),
@@ -88,6 +90,12 @@ fn library_hint(error: &dissensus::Error) -> Option<String> {
         E::OneStudy { .. } => "choose one with --study".to_owned(),
         _ => return None,
     })
+}
+
+fn engine_hint(error: &EngineError) -> Option<String> {
+    let advice = "train fewer runs at a time (--jobs N), with a smaller training.batch_size, or on a GPU \
+                  that no other program uses";
+    matches!(error, EngineError::Memory { .. }).then(|| advice.to_owned())
 }
 
 fn prediction_hint(PredictionError { problem, .. }: &PredictionError) -> Option<String> {

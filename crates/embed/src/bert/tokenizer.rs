@@ -24,6 +24,8 @@ pub(super) struct Tokenizer {
     unknown: u32,
     prefix: String,
     longest_word: usize,
+    /// Bytes of the longest entry of the vocabulary: no piece is longer.
+    longest_piece: usize,
     before: Vec<u32>,
     after: Vec<u32>,
 }
@@ -141,6 +143,7 @@ impl Tokenizer {
             normalizer,
             raw,
             normalized,
+            longest_piece: vocab.keys().map(String::len).max().unwrap_or(0),
             vocabulary: vocab,
             unknown,
             prefix: continuing_subword_prefix,
@@ -194,7 +197,10 @@ impl Tokenizer {
         }
         let mut continued = self.prefix.clone();
         while start < word.len() {
-            let ends = word[start..].char_indices().map(|(at, c)| start + at + c.len_utf8()).rev();
+            let reach = (start..=word.len().min(start + self.longest_piece)).rev();
+            let reach = reach.into_iter().find(|&end| word.is_char_boundary(end)).unwrap_or(start);
+            let part = word[start..reach].char_indices();
+            let ends = part.map(|(at, c)| start + at + c.len_utf8()).rev();
             let found = ends.into_iter().find_map(|end| {
                 let piece = &word[start..end];
                 let id = if start == 0 {

@@ -43,10 +43,16 @@ impl Cuda {
         let mut best = (1, 0.0);
         for lanes in 1..=most.max(1) {
             let state = State::fresh(network, &settings.optimizer, lanes as u64);
-            let mut new = self.runner(network, data, settings, state)?;
-            // The first one captures.
-            new.train(&epoch)?;
-            runners.push(new);
+            // The first epoch captures.
+            let new = self.runner(network, data, settings, state).and_then(|mut new| {
+                new.train(&epoch)?;
+                Ok(new)
+            });
+            match new {
+                // As many as fit.
+                Err(EngineError::Memory { .. }) if lanes > 1 => break,
+                new => runners.push(new?),
+            }
             let ready = Barrier::new(lanes);
             let rates: Vec<Result<f64, EngineError>> = std::thread::scope(|scope| {
                 let (ready, epoch) = (&ready, &epoch);

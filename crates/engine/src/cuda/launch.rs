@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DevicePtr, result, sys};
 
-use super::driver;
 use super::kernels::{KERNELS, Kernel};
+use super::{driver, zeros};
 use crate::error::EngineError;
 
 /// A stretch of device memory; null for none.
@@ -114,7 +114,7 @@ impl Stream {
 
     /// Memory of zeros, which stays until the run ends.
     pub(super) fn zeros(&mut self, bytes: usize) -> Result<Pointer, EngineError> {
-        let slice = self.stream.alloc_zeros::<u8>(bytes.max(16)).map_err(driver)?;
+        let slice = zeros(&self.stream, bytes)?;
         let pointer = slice.device_ptr(&self.stream).0;
         self.memory.push(slice);
         self.bytes += bytes;

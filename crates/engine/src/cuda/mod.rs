@@ -23,7 +23,8 @@ mod runner;
 
 use std::sync::{Arc, Mutex};
 
-use cudarc::driver::{CudaContext, CudaSlice};
+use cudarc::driver::sys::CUresult;
+use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DriverError};
 use cudarc::nvrtc::{CompileOptions, compile_ptx_with_opts};
 
 use crate::device::{Dataset, Device, Precision, Runner, Settings, State};
@@ -99,8 +100,24 @@ impl Numbers {
 }
 
 /// What an error of the driver means.
-fn driver(error: cudarc::driver::DriverError) -> EngineError {
-    EngineError::Device(format!("CUDA: {error:?}"))
+fn driver(error: DriverError) -> EngineError {
+    match error.0 {
+        CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
+            let (free, total) = cudarc::driver::result::mem_get_info().unwrap_or_default();
+            EngineError::Memory { needed: None, free: free as u64, total: total as u64 }
+        }
+        _ => EngineError::Device(format!("CUDA: {error:?}")),
+    }
+}
+
+/// Memory of zeros on the GPU.
+fn zeros(stream: &Arc<CudaStream>, bytes: usize) -> Result<CudaSlice<u8>, EngineError> {
+    stream.alloc_zeros(bytes.max(16)).map_err(|error| match driver(error) {
+        EngineError::Memory { free, total, .. } => {
+            EngineError::Memory { needed: Some(bytes as u64), free, total }
+        }
+        other => other,
+    })
 }
 
 impl Cuda {
@@ -174,7 +191,7 @@ impl Cuda {
             return Ok(resident.clone());
         }
         let stream = self.context.new_stream().map_err(driver)?;
-        let slice = stream.alloc_zeros::<u8>(of.bytes().max(16)).map_err(driver)?;
+        let slice = zeros(&stream, of.bytes())?;
         let at = slice.device_ptr(&stream).0;
         match &of {
             Numbers::Bytes(values) => launch::write(&stream, at, values)?,

@@ -23,6 +23,6 @@ pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
     settings: &[SCALE],
     make: |given| {
         let scale = scale(given)?;
-        Ok(method(move |source, seed| Ok(Noise::kind(source, seed, scale, Shape::Isotropic))))
+        Ok(method(move |source, seed| Noise::kind(source, seed, scale, Shape::Isotropic)))
     },
 };

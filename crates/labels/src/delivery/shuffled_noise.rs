@@ -24,8 +24,9 @@ pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
     make: |given| {
         let scale = scale(given)?;
         Ok(method(move |source, seed| {
+            source.check_memory("the arrays of soft labels", 2)?;
             let others = source.with_votes_of(&donors(source, seed))?.distributions();
-            Ok(Noise::kind(source, seed, scale, Shape::Labels(Some(others))))
+            Noise::kind(source, seed, scale, Shape::Labels(Some(others)))
         }))
     },
 };

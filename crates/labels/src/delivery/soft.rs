@@ -13,7 +13,12 @@ pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
     delivers: Delivers::Distributions,
     needs_counts: false,
     settings: &[],
-    make: |_| Ok(method(|source, _| Ok(Kind::Soft(source.distributions())))),
+    make: |_| {
+        Ok(method(|source, _| {
+            source.check_memory("the array of soft labels", 1)?;
+            Ok(Kind::Soft(source.distributions()))
+        }))
+    },
 };
 
 #[cfg(test)]

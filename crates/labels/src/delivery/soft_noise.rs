@@ -37,7 +37,7 @@ pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
     settings: &[SCALE],
     make: |given| {
         let scale = scale(given)?;
-        Ok(method(move |source, seed| Ok(Noise::kind(source, seed, scale, Shape::Labels(None)))))
+        Ok(method(move |source, seed| Noise::kind(source, seed, scale, Shape::Labels(None))))
     },
 };
 
@@ -88,15 +88,21 @@ impl EpochRows for Noise {
 }
 
 impl Noise {
-    pub(super) fn kind(source: &Source<'_>, seed: u64, scale: f64, shape: Shape) -> Kind {
-        Kind::Varying(Box::new(Noise {
+    pub(super) fn kind(
+        source: &Source<'_>,
+        seed: u64,
+        scale: f64,
+        shape: Shape,
+    ) -> Result<Kind, LabelError> {
+        source.check_memory("the array of soft labels", 1)?;
+        Ok(Kind::Varying(Box::new(Noise {
             rows: source.distributions(),
             classes: source.classes().len().max(1),
             keys: Arc::clone(source.keys()),
             seed,
             scale,
             shape,
-        }))
+        })))
     }
 
     fn normal(&self, epoch: u64, key: u64, class: u64) -> f64 {

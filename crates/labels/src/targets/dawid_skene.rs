@@ -27,6 +27,7 @@ use dissensus_core::VoteTable;
 use self::ballots::Cast;
 use self::steps::Parameters;
 use super::{TargetEntry, estimator, with_rows};
+use crate::source::check_memory;
 use crate::{LabelError, Setting};
 
 pub(super) const ENTRY: TargetEntry = TargetEntry {
@@ -90,6 +91,10 @@ pub struct DawidSkene {
 /// Fits the model to a table of single votes that name their annotators.
 pub fn fit(table: &VoteTable, settings: Settings) -> Result<DawidSkene, LabelError> {
     let cast = Cast::new(ENTRY.name, table)?;
+    let (items, classes, pairs) = (table.len(), cast.classes(), cast.pair_classes.len());
+    // Posteriors as they are and as rows of a table; errors of this round and of the next.
+    let numbers = 2 * (items as u128 + pairs as u128) * classes as u128;
+    check_memory(ENTRY.name, items, classes, u64::try_from(numbers).unwrap_or(u64::MAX))?;
     let mut posteriors = cast.shares();
     let mut parameters = steps::maximize(&cast, &posteriors);
     let mut log_likelihoods: Vec<f64> = Vec::new();

@@ -34,6 +34,7 @@ pub fn smoothed(source: &Source<'_>, alpha: f64) -> Result<Vec<f64>, LabelError>
     if source.is_shares() {
         return Err(LabelError::NeedsCounts { what: ENTRY.name, instead: "frequencies" });
     }
+    source.check_memory(ENTRY.name, 2)?;
     let classes = source.classes().len();
     let mut rows = vec![0.0; source.len() * classes];
     for (place, row) in rows.chunks_exact_mut(classes.max(1)).enumerate() {

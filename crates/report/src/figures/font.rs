@@ -3,12 +3,12 @@
 //! A width is the sum of the advances of the font that is drawn with; kerning, which mostly pulls
 //! letters together, is not counted. A letter that the font does not have counts as one em.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use resvg::usvg::fontdb::{Database, Source};
-use ttf_parser::Face;
+
+use crate::truetype::Face;
 
 const REGULAR: &[u8] = include_bytes!("../../fonts/DejaVuSans.ttf");
 const BOLD: &[u8] = include_bytes!("../../fonts/DejaVuSans-Bold.ttf");
@@ -18,8 +18,8 @@ const BOLD_WEB: &[u8] = include_bytes!("../../fonts/DejaVuSans-Bold.woff2");
 pub(crate) const FAMILY: &str = "DejaVu Sans, Verdana, sans-serif";
 
 /// Regular or bold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Weight {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Weight {
     Regular,
     Bold,
 }
@@ -46,35 +46,33 @@ pub fn css() -> &'static str {
     })
 }
 
-/// The fonts that figures are drawn with: these two, none of the system's.
-pub(crate) fn database() -> Arc<Database> {
-    static FONTS: OnceLock<Arc<Database>> = OnceLock::new();
-    let load = || {
-        let mut fonts = Database::new();
-        for bytes in [REGULAR, BOLD] {
-            fonts.load_font_source(Source::Binary(Arc::new(bytes)));
+impl Weight {
+    /// The file of the font.
+    pub(crate) fn file(self) -> &'static [u8] {
+        match self {
+            Self::Regular => REGULAR,
+            Self::Bold => BOLD,
         }
-        fonts.set_sans_serif_family("DejaVu Sans");
-        Arc::new(fonts)
-    };
-    Arc::clone(FONTS.get_or_init(load))
+    }
+}
+
+/// The fonts that figures are drawn with: these two, none of the system's.
+pub(crate) fn face(weight: Weight) -> Option<&'static Face> {
+    static FACES: [OnceLock<Option<Face>>; 2] = [OnceLock::new(), OnceLock::new()];
+    FACES[weight as usize].get_or_init(|| Face::parse(weight.file())).as_ref()
 }
 
 /// Advances in em of the characters up to here are looked up once.
 const KNOWN: usize = 0x2300;
 
 fn advances(weight: Weight) -> &'static [f32] {
-    static FACES: [OnceLock<Vec<f32>>; 2] = [OnceLock::new(), OnceLock::new()];
-    let (slot, bytes) = match weight {
-        Weight::Regular => (&FACES[0], REGULAR),
-        Weight::Bold => (&FACES[1], BOLD),
-    };
-    slot.get_or_init(|| {
-        let Ok(face) = Face::parse(bytes, 0) else { return Vec::new() };
-        let em = f32::from(face.units_per_em());
+    static ADVANCES: [OnceLock<Vec<f32>>; 2] = [OnceLock::new(), OnceLock::new()];
+    ADVANCES[weight as usize].get_or_init(|| {
+        let Some(face) = face(weight) else { return Vec::new() };
+        let em = f32::from(face.units);
         let advance = |code: usize| {
-            let glyph = face.glyph_index(char::from_u32(u32::try_from(code).ok()?)?)?;
-            Some(f32::from(face.glyph_hor_advance(glyph)?) / em)
+            let glyph = face.glyph(char::from_u32(u32::try_from(code).ok()?)?)?;
+            Some(f32::from(face.advance(glyph)) / em)
         };
         (0..KNOWN).map(|code| advance(code).unwrap_or(1.0)).collect()
     })
@@ -181,11 +179,11 @@ mod tests {
 
     #[test]
     fn the_font_has_what_figures_write() {
-        for bytes in [REGULAR, BOLD] {
-            let face = Face::parse(bytes, 0).ok();
+        for weight in [Weight::Regular, Weight::Bold] {
+            let face = face(weight).unwrap();
             for c in "AZaz09äłőΩλσρ±−×·…–—≤≥∑√≈→↑↓⁻⁰¹⁹’“".chars()
             {
-                assert!(face.as_ref().and_then(|f| f.glyph_index(c)).is_some(), "{c}");
+                assert!(face.glyph(c).is_some(), "{c}");
             }
         }
     }

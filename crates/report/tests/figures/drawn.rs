@@ -30,16 +30,15 @@ pub(crate) fn check(figure: &Figure) {
             assert!(!svg.contains(word), "{name}: {word}");
         }
     }
-    let mut fonts = usvg::fontdb::Database::new();
-    for file in ["DejaVuSans.ttf", "DejaVuSans-Bold.ttf"] {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/fonts/");
-        fonts.load_font_data(std::fs::read(path.to_owned() + file).unwrap());
-    }
-    let options = Options { fontdb: fonts.into(), ..Options::default() };
-    let tree = Tree::from_str(&figure.svg(Form::File), &options).unwrap();
+    let svg = figure.svg(Form::File);
+    let document = usvg::roxmltree::Document::parse(&svg).unwrap();
+    let words = document.descendants().filter(|node| node.tag_name().name() == "text");
+    let words: Vec<&str> = words.map(|node| node.text().unwrap()).collect();
+    let tree = Tree::from_str(&raster::outlined(&svg).unwrap(), &Options::default()).unwrap();
     let size = tree.size();
     let mut texts = Vec::new();
-    texts_of(tree.root(), &mut texts);
+    texts_of(tree.root(), &words, &mut texts);
+    assert!(texts.len() > 2, "{}: {words:?}", figure.name);
     for (words, bounds) in &texts {
         let inside = bounds.left() >= -0.5
             && bounds.top() >= -0.5
@@ -60,13 +59,14 @@ pub(crate) fn check(figure: &Figure) {
 }
 
 /// Every text with the box of its ink.
-fn texts_of(group: &Group, found: &mut Vec<(String, usvg::Rect)>) {
+fn texts_of<'a>(group: &Group, words: &[&'a str], found: &mut Vec<(&'a str, usvg::Rect)>) {
     for node in group.children() {
         match node {
-            Node::Group(group) => texts_of(group, found),
-            Node::Text(text) => {
-                let words = text.chunks().iter().map(|chunk| chunk.text()).collect();
-                found.push((words, text.abs_bounding_box()));
+            Node::Group(group) => texts_of(group, words, found),
+            Node::Path(path) => {
+                let place =
+                    path.id().strip_prefix("text-").map(|place| place.parse::<usize>().unwrap());
+                found.extend(place.map(|place| (words[place], path.abs_bounding_box())));
             }
             _ => {}
         }

@@ -3,12 +3,16 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use dissensus_core::limits::MAX_VOTES_PER_ITEM;
 use dissensus_inputs::Layout;
 use serde::{Deserialize, Serialize};
 
 use super::keys::choices;
 use super::read::{Reader, Refusal, flag, one_of, several, text, whole};
 use crate::{ConfigError, Place};
+
+/// More items are not generated: their images would take gigabytes.
+const MOST_ITEMS: u64 = 10_000_000;
 
 /// The votes and inputs of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -251,7 +255,7 @@ impl Data {
             Some(per_item) => Votes::Drawn { per_item, replacement },
             None => Votes::All,
         });
-        let items = reader.optional("data", "items", whole(1..))?;
+        let items = reader.optional("data", "items", whole(1..=MOST_ITEMS))?;
         let pair = match reader.choose("data", "pair")? {
             "both" => Pair::Both,
             "joint" => Pair::Joint,
@@ -323,7 +327,7 @@ fn votes_per_item(value: &toml::Value) -> Result<Option<u32>, Refusal> {
     if value.as_str() == Some("all") {
         return Ok(None);
     }
-    let votes = whole(1..=u64::from(u32::MAX))(value)?;
+    let votes = whole(1..=u64::from(MAX_VOTES_PER_ITEM))(value)?;
     Ok(u32::try_from(votes).ok())
 }
 

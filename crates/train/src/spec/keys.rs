@@ -122,7 +122,8 @@ const AUTO_COUNT: &str = r#""auto", or a whole number from 1 to 1024"#;
 const SPLIT_FILES: &str = "a table of files with one id per line, as in { train = \"train.txt\", \
                            test = \"test.txt\" }; validation may be a third";
 const STOP: &str = "false, true, or a table with patience and minimum";
-const VOTES_PER_ITEM: &str = r#"a whole number of votes, at least 1, or "all"; or a list of them"#;
+const VOTES_PER_ITEM: &str =
+    r#"a whole number of votes from 1 to 1000000, or "all"; or a list of them"#;
 const SEED: &str = r#""run" for each run's own seed, or a whole number, at least 0"#;
 const SEEDS: &str = "how many (at least 1), or a list of whole numbers, at least 0";
 const DEVICE: &str = r#""auto", "cpu", "cuda", or a GPU by its number, as in "cuda:1"; for one run at a time "cuda:exclusive""#;
@@ -180,7 +181,7 @@ const FIXED: &[Key] = &[
     bare("data", "split_files", SPLIT_FILES),
     key("data", "votes_per_item", r#""all""#, VOTES_PER_ITEM),
     key("data", "replacement", "true", YES_NO),
-    bare("data", "items", COUNT),
+    bare("data", "items", "a whole number from 1 to 10000000"),
     key("data", "subset", r#""all""#, TEXT),
     key("data", "bins", "10", COUNT).is(SUBSET, ENTROPY_BINS),
     key("data", "per_bin", "200", COUNT).is(SUBSET, ENTROPY_BINS),

@@ -12,6 +12,7 @@ mod npz;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use dissensus_core::limits::{MAX_DENSE_CELLS, MAX_VOTES_WRITTEN};
 use dissensus_core::{Ballots, VoteTable};
 use dissensus_io::{self as io, Durability, Existing, FileError};
 use thiserror::Error;
@@ -58,6 +59,29 @@ pub enum WriteError {
     Id {
         /// The id.
         id: String,
+        /// The form.
+        target: &'static str,
+    },
+    /// An array with a cell for every item and class, most of them empty.
+    #[error(
+        "{items} items × {classes} classes are more cells than the {MAX_DENSE_CELLS} that {target} may \
+         have; a long table (csv, parquet) has a row per vote, and no empty cells"
+    )]
+    TooManyCells {
+        /// How many items there are.
+        items: usize,
+        /// How many classes there are.
+        classes: usize,
+        /// The form.
+        target: &'static str,
+    },
+    /// Counts that stand for more votes than are written one by one.
+    #[error(
+        "{votes} votes are more than the {MAX_VOTES_WRITTEN} that {target} may have; npz holds counts"
+    )]
+    TooManyVotes {
+        /// How many votes there are.
+        votes: u64,
         /// The form.
         target: &'static str,
     },
@@ -115,6 +139,12 @@ fn long_rows<'a, E: From<WriteError>>(
     target: &'static str,
     mut row: impl FnMut(LongRow<'a>) -> Result<(), E>,
 ) -> Result<(), E> {
+    if let Ballots::Counts(counts) = table.ballots() {
+        let votes = counts.total();
+        if votes > MAX_VOTES_WRITTEN {
+            return Err(WriteError::TooManyVotes { votes, target }.into());
+        }
+    }
     let mut used = vec![false; table.classes().len()];
     for (item, id) in table.items().iter().enumerate() {
         let mut any = false;

@@ -2,6 +2,7 @@
 
 use std::io::{Seek, Write};
 
+use dissensus_core::limits::MAX_DENSE_CELLS;
 use dissensus_core::{Ballots, Counts, Ids, VoteTable};
 use dissensus_io::npy::{self, ArrayWriter};
 use dissensus_io::npz::NpzWriter;
@@ -16,8 +17,12 @@ pub(super) const TARGET: Target = Target {
 };
 
 fn write(table: &VoteTable, out: &mut dyn WriteSeek) -> Result<(), WriteError> {
-    let mut npz = NpzWriter::new(out);
     let shape = [table.len(), table.classes().len()];
+    if (shape[0] as u64).saturating_mul(shape[1] as u64) > MAX_DENSE_CELLS {
+        let [items, classes] = shape;
+        return Err(WriteError::TooManyCells { items, classes, target: TARGET.name });
+    }
+    let mut npz = NpzWriter::new(out);
     match (table.counts(), table.ballots()) {
         (Some(counts), _) => {
             write_counts(&mut npz, &counts, shape)?;

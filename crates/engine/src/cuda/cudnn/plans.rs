@@ -19,9 +19,9 @@ use cudarc::cudnn::sys as c;
 use cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT;
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DevicePtr};
 
-use super::super::driver;
 use super::super::launch::Pointer;
 use super::super::runner::act_size;
+use super::super::{driver, zeros};
 use super::{Conv, Descriptor, Graph, Handle, Kind, Name, Pass, Plan, Shapes, What};
 use crate::device::Precision;
 use crate::error::EngineError;
@@ -179,8 +179,8 @@ impl TrialLane {
     fn new(context: &Arc<CudaContext>, sizes: [usize; 4]) -> Result<Self, EngineError> {
         let stream = context.new_stream().map_err(driver)?;
         let handle = Handle::new(stream.cu_stream())?;
-        let room = |bytes: usize| stream.alloc_zeros::<u8>(bytes.max(16)).map_err(driver);
-        let memory = sizes.into_iter().map(room).collect::<Result<Vec<_>, _>>()?;
+        let memory =
+            sizes.into_iter().map(|bytes| zeros(&stream, bytes)).collect::<Result<Vec<_>, _>>()?;
         let at = |n: usize| memory[n].device_ptr(&stream).0;
         let (at, space) = ([at(0), at(1), at(2)], at(3));
         stream.synchronize().map_err(driver)?;

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use cudarc::driver::{CudaSlice, DevicePtr};
 
 use super::super::cudnn::Shapes;
-use super::super::driver;
 use super::super::launch::{Pointer, Stream};
 use super::super::layout::{Places, padded};
 use super::super::norm_work::BLOCKS;
+use super::super::zeros;
 use super::act_size;
 use super::passes::{conv_shapes, subsampled_shapes};
 use crate::device::{Dataset, Settings};
@@ -155,7 +155,7 @@ impl BufferPlan<'_> {
         shared: bool,
     ) -> Result<OwnedBuffers, EngineError> {
         let bytes = self.bytes(batch, shared)?;
-        let memory = stream.stream.alloc_zeros::<u8>(bytes.max(16)).map_err(driver)?;
+        let memory = zeros(&stream.stream, bytes)?;
         let mut at = memory.device_ptr(&stream.stream).0;
         let buffers = self.buffers(batch, shared, &mut |bytes| {
             let here = at;

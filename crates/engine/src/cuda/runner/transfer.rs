@@ -39,7 +39,9 @@ impl Pinned {
         let bytes = 4 * len.max(1);
         // SAFETY: the memory is ours, and zeros are numbers.
         unsafe {
-            let at = cudarc::driver::result::malloc_host(bytes, 0).map_err(driver)?;
+            let at = cudarc::driver::result::malloc_host(bytes, 0).map_err(|error| {
+                EngineError::Device(format!("CUDA, {bytes} bytes of the host's memory: {error:?}"))
+            })?;
             std::ptr::write_bytes(at.cast::<u8>(), 0, bytes);
             Ok(Self { at: at.cast(), len, context })
         }

@@ -1,0 +1,3 @@
+#![no_main]
+
+dissensus_fuzz::target!("npz");
