@@ -538,7 +538,7 @@ fn ids_decide_and_are_never_passed_over() {
                 let mut npz = NpzWriter::new(&mut file);
                 npy::write_array(npz.array("probs").unwrap(), &[3, 3], &P).unwrap();
                 let header = npy::header("|O", &[3]);
-                std::io::Write::write_all(npz.array("names").unwrap(), &header).unwrap();
+                std::io::Write::write_all(&mut npz.array("names").unwrap(), &header).unwrap();
                 npz.finish().unwrap();
                 file.into_inner()
             },

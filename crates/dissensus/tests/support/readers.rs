@@ -152,7 +152,8 @@ fn check_spec(bytes: &[u8]) {
 
 fn check_results(bytes: &[u8]) {
     if let Some(rows) = said(results::from_csv(bytes, "x")) {
-        let again = results::to_csv(&rows).expect("rows that were read are written");
+        let again = results::to_csv(&rows.iter().collect::<Vec<_>>())
+            .expect("rows that were read are written");
         let again = results::from_csv(&again, "x").expect("rows that were written are read");
         let same = |a: &Option<f64>, b: &Option<f64>| a.map(f64::to_bits) == b.map(f64::to_bits);
         let mut both = rows.iter().zip(&again);
