@@ -65,9 +65,22 @@ pub struct Study {
 /// Gives the text of a file that a study names.
 type Open<'a> = &'a dyn Fn(&str) -> Result<String, StudyError>;
 
+/// Who wrote the text of a study.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Author {
+    /// A user: whatever has no effect is refused.
+    User,
+    /// This program, or an earlier version of it.
+    Program,
+}
+
 impl Study {
     /// Reads and checks a study; `name` is the name of its file in errors. It cannot name other files.
     pub fn parse(text: &str, name: &str) -> Result<Self, StudyError> {
+        Self::parse_as(text, name, Author::User)
+    }
+
+    fn parse_as(text: &str, name: &str, author: Author) -> Result<Self, StudyError> {
         let open = |file: &str| -> Result<String, StudyError> {
             Err(StudyError::File {
                 path: file.into(),
@@ -76,29 +89,29 @@ impl Study {
                 ),
             })
         };
-        Self::with_files(text, name, &open)
+        Self::with_files(text, name, author, &open)
     }
 
     /// Reads and checks the file of a study, and the files next to it that it names. A training spec is
     /// a study, too: each of its methods is an arm, and its name is that of the file.
     pub fn read(path: &Path) -> Result<Self, StudyError> {
-        Self::read_as(path, str::to_owned)
+        Self::read_as(path, Author::User)
     }
 
     /// The same for a file that a program wrote: that of a study with its results, by this version or
     /// an earlier one.
     pub fn read_stored(path: &Path) -> Result<Self, StudyError> {
-        Self::read_as(path, translate_stored)
+        Self::read_as(path, Author::Program)
     }
 
-    fn read_as(path: &Path, translate: fn(&str) -> String) -> Result<Self, StudyError> {
+    fn read_as(path: &Path, author: Author) -> Result<Self, StudyError> {
         let read = |path: &Path| {
             let fail = |source| StudyError::File { path: path.to_owned(), source };
             std::fs::read_to_string(path).map_err(fail)
         };
         let folder = path.parent().unwrap_or(Path::new("."));
         let open = |file: &str| read(&folder.join(file));
-        Self::with_files(&translate(&read(path)?), &path.display().to_string(), &open)
+        Self::with_files(&read(path)?, &path.display().to_string(), author, &open)
     }
 
     /// A built-in study; [`BUILTIN`] lists them.
@@ -116,11 +129,20 @@ impl Study {
 
     /// Reads and checks a study that is stored with its results, by this version or an earlier one.
     pub fn parse_stored(text: &str, name: &str) -> Result<Self, StudyError> {
-        Self::parse(&translate_stored(text), name)
+        Self::parse_as(text, name, Author::Program)
     }
 
-    fn with_files(text: &str, name: &str, open: Open<'_>) -> Result<Self, StudyError> {
-        let text = Text { name, text };
+    fn with_files(
+        text: &str,
+        name: &str,
+        author: Author,
+        open: Open<'_>,
+    ) -> Result<Self, StudyError> {
+        let text = match author {
+            Author::User => text.to_owned(),
+            Author::Program => translate_stored(text),
+        };
+        let text = Text { name, text: &text };
         let parsed = text.parse()?;
         let root = Section::root(text, &parsed);
         let base = Draft::of_file(&root)?;
@@ -181,7 +203,7 @@ impl Study {
             spec,
             stage_settings: stage_settings.unwrap_or_default(),
         };
-        checks::check(&study, &root)?;
+        checks::check(&study, &root, author)?;
         Ok(study)
     }
 

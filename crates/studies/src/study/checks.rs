@@ -8,12 +8,12 @@ use dissensus_report::figures::{FigureSpec, Names as Named};
 use dissensus_train::{ConfigError, Place};
 use toml::Value;
 
-use super::Study;
+use super::{Author, Study};
 use crate::book::item_columns;
 use crate::file::{Arm, Section, is_file_name};
 use crate::layers::Outline;
 
-pub(super) fn check(study: &Study, root: &Section<'_>) -> Result<(), ConfigError> {
+pub(super) fn check(study: &Study, root: &Section<'_>, author: Author) -> Result<(), ConfigError> {
     if study.arms.is_empty() {
         let remedy = "add one for each delivery to compare, with a name and a delivery, or set \
                       delivery.methods";
@@ -48,7 +48,12 @@ pub(super) fn check(study: &Study, root: &Section<'_>) -> Result<(), ConfigError
     }
     for (figure, section) in study.figures.iter().zip(root.list("figure")?) {
         names.check(&section)?;
-        names.figure(&section, figure)?;
+        match figure.unread() {
+            Some(key) if author == Author::User => {
+                return Err(section.unknown(&key, section.place(&key), &figure.kind.keys()));
+            }
+            _ => names.figure(&section, figure)?,
+        }
     }
     for (claim, section) in study.claims.iter().zip(root.list("claim")?) {
         names.check(&section)?;
@@ -183,9 +188,6 @@ impl Names {
     }
 
     fn figure(&self, section: &Section<'_>, figure: &FigureSpec) -> Result<(), ConfigError> {
-        if let Some(key) = figure.unread() {
-            return Err(section.unknown(&key, section.place(&key), &figure.kind.keys()));
-        }
         for setting in figure.kind.settings() {
             let key = setting.key;
             let known = match setting.names {
