@@ -86,7 +86,7 @@ pub fn ceiling_words(ceiling: &Ceiling, models: &[Scores]) -> Vec<String> {
         lines.push("* half a vote is added to each class of the half that predicts".to_owned());
     }
     lines.push(format!(
-        "the entropy of the votes, {} nats, is too low by about {}; the KL of any model is too high by as much",
+        "the entropy of the votes, {} nats, is too low by about {} or more; the KL of any model is too high by as much",
         number(ceiling.entropy),
         number(ceiling.bias)
     ));

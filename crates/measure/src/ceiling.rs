@@ -7,8 +7,9 @@
 //!   apart than the distributions that they come from.
 //! * The bias of entropy and KL: the entropy of m votes is too low on average, and the KL of any
 //!   prediction too high by the same amount, H(p) − E H(p̂). It is estimated by the jackknife,
-//!   (m − 1)(H(p̂) − H₋₁), where H₋₁ is the mean entropy with one vote left out. With fewer than ten
-//!   votes the estimate is low: classes that nobody chose are not seen.
+//!   (m − 1)(H(p̂) − H₋₁), where H₋₁ is the mean entropy with one vote left out. The estimate is
+//!   low, because answers that few people give are not seen: on `blends`, which has ten classes, it is
+//!   75 % of the true bias with 50 votes per item, 58 % with 10 and 52 % with 5.
 //! * The reliability of entropies: the correlation of both halves, stepped up to all votes by Spearman
 //!   and Brown's 2r / (1 + r). Its root is the entropy correlation of a perfect model; another model's
 //!   divided by it is what it would be with endless votes.
