@@ -86,6 +86,10 @@ fn baselines_come_last_and_bound_the_scores() {
     // A uniform prediction has no class, and none of them has an epoch.
     assert!(mean(prior, 2).is_some() && mean(uniform, 2).is_none() && mean(votes, 2).is_none());
     assert!((4..7).all(|line| mean(line, 3).is_none()));
-    // Where arms go across there is no line for them.
-    assert_eq!(prepare(&book.tables[1], &book).unwrap().lines.len(), 2);
+    // Where arms go across there is no line for them, and a remark has their numbers.
+    let across = prepare(&book.tables[1], &book).unwrap();
+    assert_eq!(across.lines.len(), 2);
+    let number = table.lines[uniform].cells[1].number().unwrap();
+    let value = format!("Of uniform: KL {:.*}", number.digits, number.mean.unwrap());
+    assert!(across.remarks.iter().any(|remark| remark.contains(&value)), "{value} {across:?}");
 }

@@ -7,7 +7,7 @@ use dissensus_stats::LEVEL;
 use super::layout::{self, Layout};
 use super::paired::Lead;
 use super::results::{Results, Value};
-use super::spec::{Shows, TableSpec};
+use super::spec::{Dimension, Shows, TableSpec};
 use super::table::{Cell, CellKey, Head, Line, Number, Table};
 use super::{chosen, claims, datasets, paired, published, words};
 use crate::ReportError;
@@ -80,6 +80,11 @@ pub fn prepare(spec: &TableSpec, book: &Book) -> Result<Table, ReportError> {
     table.remarks.extend(left_out(&table));
     if !baselines.is_empty() {
         table.remarks.push(BASELINES.to_owned());
+    } else if layout.across.contains(&Dimension::Arm) {
+        let words = baseline_words(&table, book)?;
+        if !words.is_empty() {
+            table.remarks.push(format!("{BASELINES} {}", words.join(" ")));
+        }
     }
     let cells = baselines.into_iter().map(|(_, cells)| cells);
     let lines = baseline_heads.into_iter().zip(cells);
@@ -165,6 +170,48 @@ fn baselines(layout: &Layout, book: &Book) -> Result<Vec<Baseline>, ReportError>
         }
     }
     Ok(lines)
+}
+
+/// The baselines of a table whose arms go across, in words: `Of uniform: KL 0.546.`
+fn baseline_words(table: &Table, book: &Book) -> Result<Vec<String>, ReportError> {
+    let results = Results::of_rows(&book.baselines)?;
+    let mut names: Vec<&String> = Vec::new();
+    for row in &book.baselines {
+        if !names.contains(&&row.arm) {
+            names.push(&row.arm);
+        }
+    }
+    let mut shown: Vec<CellKey> = Vec::new();
+    for number in table.numbers() {
+        let at = CellKey { arm: String::new(), k: None, ..number.at.clone() };
+        if !shown.contains(&at) {
+            shown.push(at);
+        }
+    }
+    let several = shown.iter().any(|at| at.dataset != shown[0].dataset);
+    let mut words = Vec::new();
+    for name in names {
+        let mut values: Vec<String> = Vec::new();
+        for at in &shown {
+            let number = results.number(CellKey { arm: name.clone(), ..at.clone() }, book)?;
+            if number.mean.is_none() {
+                continue;
+            }
+            let dataset = match several {
+                true => format!("{}, ", book.dataset_title(&at.dataset)),
+                false => String::new(),
+            };
+            let slice = if at.slice == "all" { String::new() } else { format!(" ({})", at.slice) };
+            let (metric, value) = (book.metric_title(&at.metric), words::ours(&number));
+            values.push(format!("{dataset}{metric}{slice} {value}"));
+        }
+        if !values.is_empty() {
+            let title = book.arm_title(name);
+            let title = title.strip_prefix("baseline: ").unwrap_or(title);
+            words.push(format!("Of {title}: {}.", values.join("; ")));
+        }
+    }
+    Ok(words)
 }
 
 /// A table with nothing but its name, its title and its note.
