@@ -116,10 +116,10 @@ pub const STAGES: &[Info] = &[
     },
     Info {
         name: "temperature",
-        about: "soft NLL at a temperature fitted on the validation part; needs the weights",
+        about: "soft NLL at a temperature fitted on the validation part",
         always: false,
         keys: &[],
-        read: Read::Examiner(temperature::read),
+        read: Read::Stage(temperature::read),
     },
 ];
 

@@ -1,15 +1,15 @@
 //! Soft NLL at a temperature that is fitted on the validation part and applied to the reported part, so
-//! that no item is judged that the temperature was fitted to.
+//! that no item is judged that the temperature was fitted to. Training measures the temperature, so that
+//! no weights are needed. Runs without a validation part have no such numbers.
 
 use std::sync::Arc;
 
-use dissensus_measure::{Judged, Matrix, ModelOutput, Scorer, Settings, metric};
+use dissensus_measure::{Scorer, Settings, metric};
 use dissensus_report::book::Metric;
 use dissensus_store::Which;
 use serde_json::{Value, json};
 
-use super::{Examiner, Found, Kept, described};
-use crate::context::Models;
+use super::{Stage, described};
 use crate::file::{Section, SliceRule};
 use crate::finished::Finished;
 use crate::{Number, StudyError};
@@ -22,13 +22,13 @@ const NLL: &str = "soft_nll_validation_tempered";
 
 struct Temperature;
 
-pub(super) fn read(_: &Section<'_>, _: &[SliceRule]) -> Result<Arc<dyn Examiner>, StudyError> {
+pub(super) fn read(_: &Section<'_>, _: &[SliceRule]) -> Result<Arc<dyn Stage>, StudyError> {
     Ok(Arc::new(Temperature))
 }
 
-impl Examiner for Temperature {
+impl Stage for Temperature {
     fn settings(&self) -> Value {
-        json!({})
+        json!({ "format": 1 })
     }
 
     fn metrics(&self) -> Vec<Metric> {
@@ -67,22 +67,12 @@ impl Examiner for Temperature {
         metrics.into_iter().flatten().collect()
     }
 
-    fn examine(&self, runs: &[Finished<'_>], models: &Models<'_>) -> Found {
-        runs.iter().map(|run| fitted(run, models).map(Some)).collect()
+    fn numbers(&self, run: &Finished<'_>) -> Result<Vec<Number>, StudyError> {
+        let Some(part) = run.result.part(PART) else { return Ok(Vec::new()) };
+        let temperature = part.metrics(Which::Best).get("temperature");
+        let (_, reported) = run.judged(Which::Best)?;
+        let scorer = Scorer::new(&reported, Settings::default())?;
+        let nll = temperature.and_then(|temperature| scorer.soft_nll_at(temperature));
+        Ok(vec![Number::new(TEMPERATURE, "all", temperature), Number::new(NLL, "all", nll)])
     }
-}
-
-fn fitted(run: &Finished<'_>, models: &Models<'_>) -> Result<Kept, StudyError> {
-    let mut model = models.open(run)?;
-    let part = model.part(Some(PART))?;
-    let (rows, truth) = (part.rows.clone(), part.truth.clone());
-    let logits = model.logits(&rows, &models.observer)?;
-    let logits = ModelOutput::Logits(Matrix::new(&logits[..], truth.classes())?);
-    let validation = Judged::new(truth, logits)?;
-    let best = Scorer::new(&validation, Settings::default())?.tempered();
-    let temperature = best.map(|best| best.temperature);
-    let (_, reported) = run.judged(Which::Best)?;
-    let scorer = Scorer::new(&reported, Settings::default())?;
-    let nll = temperature.and_then(|temperature| scorer.soft_nll_at(temperature));
-    Ok(Kept::of(vec![Number::new(TEMPERATURE, "all", temperature), Number::new(NLL, "all", nll)]))
 }
