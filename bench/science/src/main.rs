@@ -14,7 +14,7 @@ use dissensus_io::npy;
 use dissensus_labels::targets::dawid_skene;
 use dissensus_labels::{Delivery, Source};
 use dissensus_measure::{Judged, Matrix, ModelOutput, Settings, Targets, Truth, score_all};
-use dissensus_votes::{ReadOptions, read};
+use dissensus_votes::{ReadOptions, Values, read};
 
 /// As the program has it.
 #[global_allocator]
@@ -42,13 +42,13 @@ fn repeat(times: usize, mut work: impl FnMut() -> Outcome<()>) -> Outcome<()> {
     Ok(())
 }
 
-fn votes(path: &str) -> Outcome<VoteTable> {
-    Ok(read(Path::new(path), &ReadOptions::default())?.table)
+fn votes(path: &str, values: Option<Values>) -> Outcome<VoteTable> {
+    Ok(read(Path::new(path), &ReadOptions { values, ..ReadOptions::default() })?.table)
 }
 
 /// One epoch of labels for every example; then eight epochs at once, as training asks for them.
 fn sls(counts: &str, repeats: usize) -> Outcome<()> {
-    let table = votes(counts)?;
+    let table = votes(counts, Some(Values::Counts))?;
     let prepared = "sls".parse::<Delivery>()?.prepare(&Source::new(&table)?, 0)?;
     let mut labels = vec![0; table.len()];
     let mut epoch = 0;
@@ -89,7 +89,7 @@ fn metrics(counts: &str, logits: &str, repeats: usize) -> Outcome<()> {
 
 /// Ten iterations of Dawid–Skene.
 fn fit(votes_file: &str, repeats: usize) -> Outcome<()> {
-    let table = votes(votes_file)?;
+    let table = votes(votes_file, None)?;
     let settings = dawid_skene::Settings { iterations: 10, tolerance: 0.0 };
     repeat(repeats, || {
         black_box(dawid_skene::fit(&table, settings)?);
