@@ -17,6 +17,7 @@
 use std::sync::Arc;
 
 use dissensus_core::TieRule;
+use dissensus_core::limits::MAX_VOTES_WRITTEN;
 use dissensus_core::philox::Stream;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -119,16 +120,17 @@ impl Ceiling {
             return Err(MeasureError::Missing { score: "a ceiling", what: "items with two votes" });
         }
         let shares = votes.matrix(|list, row| list.iter().for_each(|&class| row[class] += 1.0));
-        let truth = Arc::new(Truth::new(Targets::Counts(Matrix::new(&shares[..], classes)?))?);
-        let scores = |predicted: &[f64], drawn: &[f64], repeat: usize| {
-            let truth = Truth::new(Targets::Counts(Matrix::new(drawn, classes)?))?;
+        let truth_of = |rows: &[f64]| Truth::new(Targets::Counts(Matrix::new(rows, classes)?));
+        let truth = truth_of(&shares)?;
+        let scores = |predicted: &Truth, drawn: &Truth, repeat: usize| {
             let ties = if how.ties == TieRule::Error { TieRule::Random } else { how.ties };
-            let truth = Arc::new(truth.with_ties(ties, how.seed ^ repeat as u64, None)?);
-            let predicted = Truth::new(Targets::Counts(Matrix::new(predicted, classes)?))?;
+            let drawn = drawn.clone().with_ties(ties, how.seed ^ repeat as u64, None)?;
             let predicted = ModelOutput::Probabilities(Matrix::new(predicted.targets(), classes)?);
-            let judged = Judged::new(truth, predicted)?;
+            let judged = Judged::new(Arc::new(drawn), predicted)?;
             let scorer = Scorer::new(&judged, settings)?;
-            Ok(metrics.iter().map(|metric| (metric.compute)(&scorer)).collect::<Vec<Value>>())
+            Ok::<_, MeasureError>(
+                metrics.iter().map(|metric| (metric.compute)(&scorer)).collect::<Vec<Value>>(),
+            )
         };
         let mut halves = Vec::new();
         let mut smooth = Vec::new();
@@ -137,17 +139,12 @@ impl Ceiling {
         for repeat in 0..how.repeats {
             let [first, second] = votes.halves(how.seed, repeat);
             let more: Vec<f64> = first.iter().map(|n| n + 0.5).collect();
-            let drawn = votes.drawn(how.seed, repeat);
+            let (first, second) = (truth_of(&first)?, truth_of(&second)?);
             halves.push(scores(&first, &second, repeat)?);
-            smooth.push(scores(&more, &second, repeat)?);
-            perfect.push(scores(&shares, &drawn, repeat)?);
-            let entropies = [first, second].map(|half| {
-                let half = Truth::new(Targets::Counts(Matrix::new(&half[..], classes)?))?;
-                Ok::<_, MeasureError>(half.entropy().to_vec())
-            });
-            let [first, second] = entropies;
-            let (first, second) = (first?, second?);
-            let both = [spearman(&first, &second), pearson(&first, &second)];
+            smooth.push(scores(&truth_of(&more)?, &second, repeat)?);
+            perfect.push(scores(&truth, &truth_of(&votes.drawn(how.seed, repeat))?, repeat)?);
+            let (one, other) = (first.entropy(), second.entropy());
+            let both = [spearman(one, other), pearson(one, other)];
             correlations.iter_mut().zip(both).for_each(|(all, r)| all.extend(r));
         }
         let reliability = correlations.map(|all| {
@@ -210,9 +207,14 @@ struct Votes {
 impl Votes {
     fn new(counts: Matrix<'_>) -> Result<Self, MeasureError> {
         let (classes, mut items) = (counts.columns(), Vec::new());
-        let mut row = vec![0.0; classes];
+        let (mut row, mut all) = (vec![0.0; classes], 0.0);
         for at in 0..counts.rows() {
             counts.read_finite("votes", at, &mut row)?;
+            all += row.iter().sum::<f64>();
+            if all > MAX_VOTES_WRITTEN as f64 {
+                let (name, expected) = ("the number of votes", "at most 268,435,456 to be divided");
+                return Err(MeasureError::Setting { name, value: all.to_string(), expected });
+            }
             let mut votes = Vec::new();
             for (class, &value) in row.iter().enumerate() {
                 if value < 0.0 || value.fract() != 0.0 {
@@ -384,6 +386,9 @@ mod tests {
         assert_eq!((found.items, found.left_out, found.votes_per_item), (1, 1, 5.0));
         assert!(new(&[1.0, 0.0]).unwrap_err().to_string().contains("items with two votes"));
         assert!(matches!(new(&[0.5, 2.0]), Err(MeasureError::NotWhole { row: 0, class: 0, .. })));
+        // A count that no memory holds one by one.
+        let error = new(&[1.0, 4.0, 1e12, 0.0]).unwrap_err().to_string();
+        assert!(error.contains("1000000000005") && error.contains("268,435,456"), "{error}");
         assert_eq!(new(&[1.0, 4.0, 2.0, 3.0]).unwrap(), new(&[1.0, 4.0, 2.0, 3.0]).unwrap());
     }
 }

@@ -2,6 +2,7 @@
 //! order, and the heads over them.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 
 use super::results::{Results, Value};
 use super::spec::{Dimension, TableSpec};
@@ -252,8 +253,9 @@ fn named(dimension: Dimension, book: &Book) -> Vec<Value> {
     }
 }
 
-fn push_new(values: &mut Vec<Value>, more: impl Iterator<Item = Value>) {
-    let mut seen: HashSet<Value> = values.iter().cloned().collect();
+/// Adds those that are not there yet, in their order.
+pub(super) fn push_new<T: Clone + Eq + Hash>(values: &mut Vec<T>, more: impl Iterator<Item = T>) {
+    let mut seen: HashSet<T> = values.iter().cloned().collect();
     values.extend(more.filter(|value| seen.insert(value.clone())));
 }
 

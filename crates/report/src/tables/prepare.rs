@@ -175,19 +175,11 @@ fn baselines(layout: &Layout, book: &Book) -> Result<Vec<Baseline>, ReportError>
 /// The baselines of a table whose arms go across, in words: `Of uniform: KL 0.546.`
 fn baseline_words(table: &Table, book: &Book) -> Result<Vec<String>, ReportError> {
     let results = Results::of_rows(&book.baselines)?;
-    let mut names: Vec<&String> = Vec::new();
-    for row in &book.baselines {
-        if !names.contains(&&row.arm) {
-            names.push(&row.arm);
-        }
-    }
-    let mut shown: Vec<CellKey> = Vec::new();
-    for number in table.numbers() {
-        let at = CellKey { arm: String::new(), k: None, ..number.at.clone() };
-        if !shown.contains(&at) {
-            shown.push(at);
-        }
-    }
+    let mut names = Vec::new();
+    layout::push_new(&mut names, book.baselines.iter().map(|row| &row.arm));
+    let of = |number: &Number| CellKey { arm: String::new(), k: None, ..number.at.clone() };
+    let mut shown = Vec::new();
+    layout::push_new(&mut shown, table.numbers().map(of));
     let several = shown.iter().any(|at| at.dataset != shown[0].dataset);
     let mut words = Vec::new();
     for name in names {
