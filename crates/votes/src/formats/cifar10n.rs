@@ -4,7 +4,7 @@
 //! CIFAR-10N has three labels an image, `random_label1` to `random_label3`, each by another worker
 //! whose name is not known: the three arrays stand in for annotators. `aggre_label` (their majority)
 //! and `worse_label` (a wrong one, if any) are made from them, `clean_label` is CIFAR-10's: none is
-//! a vote. CIFAR-100N has one label an image, `noisy_label`. Items are positions, from 0, in
+//! a vote. CIFAR-100N has one label per image, `noisy_label`. Items are positions, from 0, in
 //! CIFAR's own order of the training images.
 
 use super::Format;
