@@ -129,38 +129,50 @@ impl Store {
 
     /// All runs, the oldest first; those that cannot be read apart from the others.
     pub fn runs(&self) -> Result<Listing, StoreError> {
+        let (mut runs, broken) = self.each_run(Ok)?;
+        runs.sort_by(|a, b| (a.created, &a.id).cmp(&(b.created, &b.id)));
+        Ok(Listing { runs, broken })
+    }
+
+    /// What a function makes of each run, in the order of their names; and those runs that cannot be read, or
+    /// that it refuses. Only as many runs as there are threads are held at a time.
+    pub fn each_run<T: Send>(
+        &self,
+        make: impl Fn(RunInfo) -> Result<T, StoreError> + Sync,
+    ) -> Result<(Vec<T>, Vec<Broken>), StoreError> {
         let names = self.names()?;
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let share = names.len().div_ceil(threads).max(1);
-        let mut listing = Listing::default();
+        let (mut all, mut broken, make) = (Vec::new(), Vec::new(), &make);
         std::thread::scope(|scope| {
-            let read = |names| scope.spawn(move || self.read_runs(names));
+            let read = |names| scope.spawn(move || self.read_runs(names, make));
             for reader in names.chunks(share).map(read).collect::<Vec<_>>() {
-                let Listing { runs, broken } =
+                let (made, unread) =
                     reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                listing.runs.extend(runs);
-                listing.broken.extend(broken);
+                all.extend(made);
+                broken.extend(unread);
             }
         });
-        listing.runs.sort_by(|a, b| (a.created, &a.id).cmp(&(b.created, &b.id)));
-        Ok(listing)
+        Ok((all, broken))
     }
 
-    fn read_runs(&self, names: &[String]) -> Listing {
-        let mut listing = Listing::default();
+    fn read_runs<T>(
+        &self,
+        names: &[String],
+        make: impl Fn(RunInfo) -> Result<T, StoreError>,
+    ) -> (Vec<T>, Vec<Broken>) {
+        let (mut all, mut broken) = (Vec::new(), Vec::new());
         for name in names {
             let folder = self.layout.runs().join(name);
             let id: Result<RunId, StoreError> = name.parse();
-            match id.and_then(|id| self.run(&id)) {
-                Ok(run) => listing.runs.push(run),
+            match id.and_then(|id| self.run(&id)).and_then(&make) {
+                Ok(made) => all.push(made),
                 // Removed since the names were read.
                 Err(_) if !folder.exists() => {}
-                Err(error) => {
-                    listing.broken.push(Broken { id: name.parse().ok(), folder, error });
-                }
+                Err(error) => broken.push(Broken { id: name.parse().ok(), folder, error }),
             }
         }
-        listing
+        (all, broken)
     }
 
     /// What lies among the runs, sorted, without what is being made or removed.
