@@ -109,8 +109,8 @@ pub use predict::{ItemFeatures, PredictOptions, StoredPredictions, predict_store
 pub use reporting::{WrittenReport, report_tables, write_report};
 pub use score::{MetricScore, Scores, score};
 pub use study::{
-    StudyEvent, StudyOptions, StudyOutcome, check_stages, drop_weights, is_study_file, open_study,
-    plan_study, run_study, stored_study, train_study,
+    ShardOutcome, StudyEvent, StudyOptions, StudyOutcome, check_stages, drop_weights, finish_study,
+    is_study_file, open_study, plan_study, run_shard, run_study, stored_study, train_study,
 };
 pub use trained_on::{count_same, trained_on};
 pub use verbs::{VERSION, environment, fit, read_votes};

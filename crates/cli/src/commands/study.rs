@@ -1,5 +1,6 @@
 //! `dissensus study …`
 
+mod finish;
 mod list;
 mod new;
 mod run;
@@ -16,6 +17,7 @@ pub(crate) use run::say;
 pub(crate) enum Command {
     New(Box<new::Args>),
     Run(run::Args),
+    Finish(finish::Args),
     Status(status::Args),
     /// List the built-in studies, and those of a store
     List(list::ListArgs),
@@ -26,6 +28,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::New(args) => new::run(&args)?,
         Command::Run(args) => return run::run(&args),
+        Command::Finish(args) => return finish::run(&args),
         Command::Status(args) => status::run(&args)?,
         Command::List(args) => list::list(&args)?,
         Command::Show(args) => list::show(&args)?,
