@@ -223,6 +223,25 @@ impl Plan<'_> {
         Ok(waiting)
     }
 
+    /// How many runs of each shard have ended, and how many there are, as far as a search has decided.
+    pub fn shard_counts(
+        &self,
+        store: &Store,
+        of: usize,
+    ) -> Result<Vec<(usize, usize)>, StudyError> {
+        let (shares, missing) = (self.shares(of), self.missing(store)?);
+        let jobs: Vec<Job> = self.searches().into_iter().chain(self.finals(store)?.jobs).collect();
+        let mut counts = vec![(0, 0); of];
+        let missing: BTreeSet<&RunId> = missing.iter().map(|run| &run.id).collect();
+        for job in distinct(&jobs) {
+            if let Some(count) = shares.shards.get(&job.id).and_then(|&at| counts.get_mut(at)) {
+                count.0 += usize::from(!missing.contains(&job.id));
+                count.1 += 1;
+            }
+        }
+        Ok(counts)
+    }
+
     /// The runs that have not ended, each once. One that failed has ended.
     pub fn missing(&self, store: &Store) -> Result<Vec<MissingRun>, StudyError> {
         let jobs: Vec<Job> = self.searches().into_iter().chain(self.finals(store)?.jobs).collect();

@@ -24,7 +24,7 @@ use crate::ui::{self, paint};
 pub(crate) struct Args {
     #[command(flatten)]
     choice: Choice,
-    /// The number of shards, to list missing runs by shard [default: as it was submitted]
+    /// The number of shards, to list missing runs by shard
     #[arg(long, value_name = "N", value_parser = whole::<usize>(1..=Shard::MOST as u64), allow_negative_numbers = true)]
     shards: Option<usize>,
     /// The device: auto, cpu, cuda, one of several GPUs as in cuda:1, or cuda:exclusive
