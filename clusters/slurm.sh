@@ -81,7 +81,7 @@ NodeName=n1 NodeHostname=$host NodeAddr=127.0.0.1 Port=$((base + 1)) CPUs=2 Stat
 NodeName=n2 NodeHostname=$host NodeAddr=127.0.0.1 Port=$((base + 2)) CPUs=2 State=UNKNOWN
 PartitionName=all Nodes=n1,n2 Default=YES MaxTime=30 State=UP
 CONF
-touch "$work/cgroup.conf"
+echo "# not used" > "$work/cgroup.conf"
 mungekey --create --keyfile="$work/munge.key"
 munged --force --key-file="$work/munge.key" --socket="$work/munge.socket" --pid-file="$work/munged.pid" \
     --log-file="$work/munged.log" --seed-file="$work/munged.seed" 2> /dev/null
@@ -118,7 +118,7 @@ name = "smallcnn"
 width = 4
 
 [training]
-epochs = 60
+epochs = 150
 batch_size = 32
 
 [run]
@@ -153,12 +153,13 @@ fail() {
     local kind=$1 node=$2 jobs job ids=() id
     jobs=$(running "$node") || return 1
     if [ "$kind" = limit ]; then
-        job=$(shuf -n 1 <<< "$jobs")
-        scancel --batch --signal=USR1 "$job"
-        echo "the signal before the time limit: job $job on $node"
+        # By its place in the array: the id of the last task is also that of the whole array.
+        job=$(squeue --noheader --array --states=running --nodelist="$node" --format=%F_%K | shuf -n 1)
+        scancel --batch --signal=USR1 "$job" || return 1
+        echo "the signal before the time limit: $job on $node"
         return
     fi
-    ids=("$(cat "slurmd-$node.pid")")
+    ids=("$(cat "$work/slurmd-$node.pid")")
     for job in $jobs; do
         for id in $(pgrep -f "^slurmstepd: \[$job\."); do
             if [ "$kind" = power ]; then
@@ -174,19 +175,38 @@ fail() {
     sleep 1
     start "$node"
 }
-failures=0
-for kind in $(shuf -e power daemons limit power daemons limit); do
+kinds=$(shuf -e power daemons limit power daemons limit)
+count=0
+for kind in $kinds; do
     sleep "$((2 + RANDOM % 3))"
-    node=n$((1 + RANDOM % 2))
-    if (cd "$work" && within 20 running "$node" > /dev/null) && cd "$work" && fail "$kind" "$node"; then
-        failures=$((failures + 1))
-    fi
-    cd "$work/study"
+    # A node that has something to do.
+    within 60 running n1,n2 > /dev/null
+    node=$(shuf -e n1 n2 | while read -r node; do if running "$node" > /dev/null; then echo "$node"; break; fi; done)
+    if fail "$kind" "$node"; then count=$((count + 1)); fi
 done
+[ "$count" -ge 4 ] || { echo "only $count of 6 failures hit a running shard"; exit 1; }
 "$program" study status study.toml
 empty() { [ -z "$(squeue --noheader)" ]; }
 within 180 empty
-cat runs/studies/proof/cluster/logs/finish.log
-tail -n 40 runs/studies/proof/cluster/logs/shard-1.log
-grep -iE "requeue|node.*fail|not responding" "$work/slurmctld.log" | tail -30
-echo "FAILURES $failures in $SECONDS s"
+requeued=$(grep -c "Requeuing JobId" "$work/slurmctld.log")
+[ "$requeued" -ge 3 ] || { echo "only $requeued jobs were queued again"; exit 1; }
+
+# The same on this machine alone.
+"$program" study run study.toml --store local > local.txt 2> /dev/null
+"$program" report runs --out cluster-report > /dev/null
+"$program" report local --out local-report > /dev/null
+compared=0
+same() { cmp "$1" "$2" && compared=$((compared + 1)); }
+for file in results.csv results.parquet study.toml; do same "runs/studies/proof/$file" "local/studies/proof/$file"; done
+for file in local-report/tables/*; do same "$file" "cluster-report/tables/$(basename "$file")"; done
+for run in local/runs/*; do same "$run/predictions/best.npz" "runs/runs/$(basename "$run")/predictions/best.npz"; done
+[ "$compared" -ge 30 ] || { echo "only $compared files were compared"; exit 1; }
+
+# Cancelled jobs do not come back.
+"$program" study submit study.toml --on slurm --shards 8 --store other > /dev/null 2>&1
+within 20 running n1,n2 > /dev/null
+"$program" study cancel study.toml --store other
+within 30 empty
+sleep 7
+empty
+echo "$count failures of nodes and time limits, $requeued jobs queued again; $compared files are the same, byte for byte"

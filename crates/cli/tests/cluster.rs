@@ -66,7 +66,12 @@ fn ends(code: i32, folder: &TempDir, arguments: &[&str]) -> Output {
 }
 
 fn snapshot(name: &str, output: &Output) {
-    let filters = [(r"\b\d+\.\d s\b", "TIME"), (r"[ −-]\d\.\d{4}\b", " 0.1234")];
+    let filters = [
+        (r"\b\d+\.\d s\b", "TIME"),
+        (r"[ −-]\d\.\d{4}\b", " 0.1234"),
+        (r"/[^ =']*/\.tmp[0-9A-Za-z]{6}", "/work"),
+        (r"cannot be started: .*", "cannot be started: WHY"),
+    ];
     insta::with_settings!({ filters => filters, omit_expression => true }, {
         insta::assert_snapshot!(name, show(output));
     });
@@ -74,7 +79,7 @@ fn snapshot(name: &str, output: &Output) {
 
 #[test]
 fn help() {
-    for words in ["study finish"] {
+    for words in ["study finish", "study submit", "study cancel"] {
         let arguments: Vec<&str> = words.split(' ').chain(["--help"]).collect();
         snapshot(&format!("help_{}", words.replace(' ', "_")), &ends(0, &lab(), &arguments));
     }
@@ -140,4 +145,154 @@ fn a_grid_takes_two_rounds() {
     let finished = ends(0, &folder, &["study", "finish", "small.toml"]);
     let whole = ends(0, &folder, &["study", "run", "small.toml", "--store", "whole"]);
     assert_eq!(finished.stdout, whole.stdout);
+}
+
+/// What is printed for every system, to be read, applied or run.
+#[test]
+fn scripts_are_printed() {
+    let folder = lab();
+    let submit = |code, more: &[&str]| {
+        let start =
+            ["study", "submit", "small.toml", "--shards", "3", "--program", "/opt/dissensus"];
+        ends(code, &folder, &[&start[..], more].concat())
+    };
+    let slurm =
+        ["--on", "slurm", "--gpus", "1", "--cpus", "4", "--memory", "8G", "--time", "4:00:00"];
+    let more = ["--partition", "gpu", "--account", "lab", "--at-once", "2", "--jobs", "auto"];
+    let extra = ["--extra", "--constraint=a100", "--extra", "--comment=two words", "--dry-run"];
+    snapshot("submit_slurm", &submit(0, &[&slurm[..], &more, &extra].concat()));
+    let kubernetes = ["--on", "kubernetes", "--image", "example/dissensus:0.1", "--dry-run"];
+    let volume = ["--claim", "shared", "--store", "/data/runs", "--gpus", "1", "--memory", "8Gi"];
+    snapshot("submit_kubernetes", &submit(0, &[&kubernetes[..], &volume].concat()));
+    let scale = ["--arms", "soft", "--seeds", "2", "--set", "training.epochs=3"];
+    let ray = ["--on", "ray", "--gpus", "1", "--dry-run"];
+    snapshot("submit_ray", &submit(0, &[&ray[..], &scale].concat()));
+    let ssh = ["--on", "ssh", "--hosts", "a,b", "--dry-run"];
+    snapshot("submit_ssh", &submit(0, &[&ssh[..], &scale].concat()));
+    // Nothing was written.
+    assert!(!folder.path().join("runs").exists());
+    for (name, more) in [
+        ("submit_ssh_alone", &["--on", "ssh", "--dry-run"][..]),
+        ("submit_kubernetes_alone", &["--on", "kubernetes", "--image", "i", "--dry-run"]),
+        ("submit_ray_really", &["--on", "ray"]),
+        ("submit_break", &["--on", "slurm", "--extra", "a\nrm -rf /", "--dry-run"]),
+    ] {
+        snapshot(name, &submit(2, more));
+    }
+}
+
+/// A store with an address needs no volume, and a grid takes two rounds.
+#[test]
+fn scripts_follow_the_study() {
+    let folder = lab();
+    let grid = format!("{STUDY}[grid]\n\"training.learning_rate\" = [0.1, 0.01]\n");
+    std::fs::write(folder.path().join("small.toml"), grid).unwrap();
+    let print = |more: &[&str]| {
+        let start = ["study", "submit", "small.toml", "--shards", "2", "--dry-run", "--on"];
+        show(&ends(0, &folder, &[&start[..], more].concat()))
+    };
+    let yaml = print(&["kubernetes", "--image", "i", "--store", "s3://bucket/runs"]);
+    assert!(yaml.contains("shards-2") && yaml.contains("- \"s3://bucket/runs\"\n"), "{yaml}");
+    assert!(!yaml.contains("persistentVolumeClaim"), "{yaml}");
+    assert!(print(&["ray"]).contains("ROUNDS = 2"));
+    assert!(print(&["ssh", "--hosts", "a"]).contains("for round in 1 2; do"));
+}
+
+/// Commands of Slurm that write down how they were called, and answer.
+#[cfg(unix)]
+mod slurm {
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::path::Path;
+    use std::process::Output;
+
+    use serde_json::{Value, json};
+    use tempfile::TempDir;
+
+    use super::{common, lab, show, snapshot};
+
+    fn command(folder: &Path, name: &str, text: &str) {
+        let path = folder.join("bin").join(name);
+        std::fs::create_dir_all(folder.join("bin")).unwrap();
+        std::fs::write(&path, format!("#!/bin/sh\necho {name} \"$@\" >> calls\n{text}\n")).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    fn calls(folder: &TempDir) -> String {
+        let calls = std::fs::read_to_string(folder.path().join("calls")).unwrap();
+        std::fs::remove_file(folder.path().join("calls")).unwrap();
+        calls
+            .replace(&std::fs::canonicalize(folder.path()).unwrap().display().to_string(), "/work")
+            .replace(&folder.path().display().to_string(), "/work")
+    }
+
+    fn ends(code: i32, folder: &TempDir, arguments: &[&str]) -> Output {
+        let path = format!("{}:/usr/bin:/bin", folder.path().join("bin").display());
+        let output = common::program(folder.path(), arguments).env("PATH", path).output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", show(&output));
+        output
+    }
+
+    #[test]
+    fn a_study_is_submitted_watched_and_cancelled() {
+        let folder = lab();
+        let submit = ["study", "submit", "small.toml", "--on", "slurm", "--shards", "3"];
+        let status = ["study", "status", "small.toml"];
+        // Without Slurm nothing is submitted; and nothing was, so that there is nothing to cancel.
+        snapshot("submit_no_slurm", &ends(2, &folder, &submit));
+        snapshot("cancel_nothing", &ends(2, &folder, &["study", "cancel", "small.toml"]));
+        let before = show(&ends(0, &folder, &status));
+        assert!(!before.contains("slurm"), "{before}");
+
+        let numbers = "n=$(cat number 2> /dev/null || echo 40); n=$((n + 1)); echo $n | tee number";
+        command(folder.path(), "sbatch", numbers);
+        command(folder.path(), "squeue", "cat queue 2> /dev/null; true");
+        command(folder.path(), "scancel", "");
+        snapshot("submitted", &ends(0, &folder, &submit));
+        insta::assert_snapshot!("submitted_calls", calls(&folder));
+        let file = |name: &str| {
+            std::fs::read_to_string(folder.path().join("runs/studies/small/cluster").join(name))
+        };
+        assert!(file("task.sh").unwrap().contains("#SBATCH --array=1-3\n"));
+        assert!(file("finish.sh").unwrap().contains("study finish"));
+        let remembered: Value = serde_json::from_str(&file("submission.json").unwrap()).unwrap();
+        assert_eq!((&remembered["arrays"], &remembered["finish"]), (&json!(["41"]), &json!("42")));
+
+        // The queue and the store together; jobs of others are none of ours.
+        let queue = "41|1|RUNNING|n7|None\n41|3|PENDING||Resources\n42|N/A|PENDING||Dependency\n\
+                     39|2|RUNNING|n1|None\n";
+        std::fs::write(folder.path().join("queue"), queue).unwrap();
+        ends(0, &folder, &["study", "run", "small.toml", "--shard", "2/3"]);
+        snapshot("status_queue", &ends(0, &folder, &status));
+        let shown = ends(0, &folder, &[&status[..], &["--json"]].concat()).stdout;
+        let shown: Value = serde_json::from_slice(&shown).unwrap();
+        let shard = json!({ "shard": 1, "ended": 0, "runs": 2,
+            "task": { "state": "running", "node": "n7", "reason": "" } });
+        assert_eq!(shown["cluster"]["shards"][0], shard);
+        let done = json!({ "shard": 2, "ended": 2, "runs": 2, "task": null });
+        assert_eq!(shown["cluster"]["shards"][1], done);
+        // Runs of another selection are not those of the shards.
+        let other = ends(0, &folder, &[&status[..], &["--json", "--arms", "soft"]].concat());
+        let other: Value = serde_json::from_slice(&other.stdout).unwrap();
+        assert_eq!(other["cluster"]["shards"][1]["ended"], Value::Null);
+
+        snapshot("submit_again", &ends(2, &folder, &submit));
+        calls(&folder);
+        snapshot("cancelled", &ends(0, &folder, &["study", "cancel", "small.toml"]));
+        assert!(calls(&folder).ends_with("scancel 41 42\n"));
+        std::fs::write(folder.path().join("queue"), "").unwrap();
+        let after = show(&ends(0, &folder, &status));
+        assert!(after.contains("slurm: jobs 41, 42, cancelled"), "{after}");
+        let again = show(&ends(0, &folder, &["study", "cancel", "small.toml"]));
+        assert!(again.contains("none of its jobs is in the queue"), "{again}");
+        ends(0, &folder, &submit);
+        // Where the queue cannot be asked, the store still can.
+        command(folder.path(), "squeue", "echo no controller >&2; exit 1");
+        let status = show(&ends(0, &folder, &status));
+        assert!(status.contains("squeue failed: no controller"), "{status}");
+        // A pack has no scripts and logs of this machine.
+        ends(0, &folder, &["pack", "runs"]);
+        ends(0, &folder, &["unpack", "runs.pack", "--store", "copy"]);
+        assert!(folder.path().join("copy/studies/small").is_dir());
+        assert!(!folder.path().join("copy/studies/small/cluster").exists());
+    }
 }

@@ -87,7 +87,8 @@ run=$!
 # A signal ends `wait`, not the program.
 while wait "$run"; code=$?; kill -0 "$run" 2> /dev/null; do :; done
 if [ -n "$limit" ] && [ "$code" -ge 128 ]; then
-    scontrol requeue "$SLURM_JOB_ID"
+    # The id of the last task alone is also that of the whole array.
+    scontrol requeue "$SLURM_ARRAY_JOB_ID"_"$SLURM_ARRAY_TASK_ID"
 fi
 exit "$code"
 "#,
