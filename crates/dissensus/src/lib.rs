@@ -35,7 +35,8 @@
 //! The verbs: [`read_votes`], [`read_inputs`], [`data::fetch()`] (datasets and encoders), [`encode`],
 //! [`deliver`], [`fit`] and [`fit_stored`], [`Trained::predict`], [`score`], [`compare_items`] and
 //! [`compare_seeds`], [`examine`] (curvature, barriers, CKA, Grad-CAM, out-of-distribution
-//! detection), [`Study::plan`](studies::Study::plan) with [`run_study`], and [`write_report`].
+//! detection), [`Study::plan`](studies::Study::plan) with [`run_study`], or [`run_shard`] on several
+//! machines and [`finish_study`] (see [`cluster`]), and [`write_report`].
 //!
 //! Long work takes a [`Progress`] and a [`Cancel`]; every failure is an [`Error`] that carries data.
 //! The crates below are re-exported as modules of the same names, for everything that is not a verb.
@@ -43,6 +44,7 @@
 mod blends_files;
 mod causes;
 mod ceiling;
+pub mod cluster;
 mod compare;
 mod context;
 mod csv_files;
@@ -109,8 +111,8 @@ pub use predict::{ItemFeatures, PredictOptions, StoredPredictions, predict_store
 pub use reporting::{WrittenReport, report_tables, write_report};
 pub use score::{MetricScore, Scores, score};
 pub use study::{
-    StudyEvent, StudyOptions, StudyOutcome, check_stages, drop_weights, is_study_file, open_study,
-    plan_study, run_study, stored_study, train_study,
+    ShardOutcome, StudyEvent, StudyOptions, StudyOutcome, check_stages, drop_weights, finish_study,
+    is_study_file, open_study, plan_study, run_shard, run_study, stored_study, train_study,
 };
 pub use trained_on::{count_same, trained_on};
 pub use verbs::{VERSION, environment, fit, read_votes};

@@ -72,5 +72,5 @@ pub use pack::{PackOptions, Packed, StudyMerge, Unpacked, pack, unpack};
 pub use run::{Continued, RunInfo};
 pub use status::{State, Status};
 pub use store::{Broken, Listing, Store};
-pub use study::{Made, MadeFile, StudyFolder, sealed};
+pub use study::{Made, MadeFile, StudyFolder, sealed, study_folder};
 pub use tensors::{Tensor, Tensors};
