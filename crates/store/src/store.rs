@@ -1,5 +1,6 @@
 //! The store: opening, listing, finding, removing.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -129,7 +130,15 @@ impl Store {
 
     /// All runs, the oldest first; those that cannot be read apart from the others.
     pub fn runs(&self) -> Result<Listing, StoreError> {
-        let names = self.names()?;
+        self.read_all(&self.names()?)
+    }
+
+    /// Those of these runs that are there.
+    pub(crate) fn runs_of(&self, ids: &BTreeSet<RunId>) -> Result<Listing, StoreError> {
+        self.read_all(&ids.iter().map(RunId::to_string).collect::<Vec<_>>())
+    }
+
+    fn read_all(&self, names: &[String]) -> Result<Listing, StoreError> {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let share = names.len().div_ceil(threads).max(1);
         let mut listing = Listing::default();

@@ -15,6 +15,7 @@ use dissensus::{
 use super::Choice;
 use crate::args::{FetchArgs, JobCount, open_device};
 use crate::interrupt;
+use crate::ui::progress::Terminal;
 use crate::ui::runs::Bars;
 use crate::ui::table::style;
 use crate::ui::{self, paint, report, text};
@@ -27,11 +28,15 @@ use crate::ui::{self, paint, report, text};
 /// that need the models (curvature, out-of-distribution detection and others) follow; their results
 /// stay in the store when the weights are deleted. Then all results are collected into one table
 /// (results.csv and results.parquet in the store), and the study's tables are printed.
+///
+/// If --store is a bucket, runs that are done there are pulled into a folder of this machine instead of
+/// being trained, and every run is pushed when it is done. What could not be pushed stays in the folder,
+/// and the same command pushes it later.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
-    choice: Choice,
+    pub(super) choice: Choice,
     #[command(flatten)]
     on: JobArgs,
     /// Delete the weights of runs that no stage needs any more; they take most of the space
@@ -70,9 +75,10 @@ Examples:
   dissensus study run mine.toml --arms soft,sls --seeds 2
   dissensus study run mine.toml --arms soft,sls --votes-per-item all --seeds 5-9 --drop-weights
   dissensus report runs --open               the results as a page
+  dissensus study run mine.toml --store s3://lab/mine     runs shared between machines
   dissensus study run soft-label --fetch --report    a published study, from its data to its page
 
-Exit codes: 0 all runs are done; 1 some failed; 2 study, data or store are wrong; 130 interrupted.";
+Exit codes: 0 all runs are done; 1 some failed, or were not pushed; 2 study, data or store are wrong; 130 interrupted.";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (study, context) = (args.choice.study()?, args.fetching.context()?);
@@ -83,17 +89,23 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     interrupt::listen_while_training();
     let device = open_device(args.on.device.as_ref().unwrap_or(&settings.device))?;
     let bars = Bars::new();
+    let transfers = Terminal::default();
+    let shared = args.choice.share(&plan, &store, &transfers)?;
     let of_file = StudyOptions::of(&settings, &device);
     let options = StudyOptions {
         jobs: args.on.jobs.map_or(of_file.jobs, |jobs| jobs.0),
         curves: args.on.tensorboard.as_deref(),
         progress: &bars,
         cancel: interrupt::cancel().clone(),
-        on_event: &|event| say(&event, &plan, &bars, true),
+        on_event: &|event| {
+            say(&event, &plan, &bars, true);
+            shared.iter().for_each(|shared| shared.on_event(&event, interrupt::cancel()));
+        },
         ..of_file
     };
     let outcome = run_study(&plan, &store, &options);
     bars.end();
+    let all_pushed = args.choice.push_rest(shared)?;
     let StudyOutcome { ended, examined, results, about } = outcome?;
     let (failed, missing) = (results.collected.failed.len(), results.collected.missing);
     let unexamined = results.collected.unexamined.clone();
@@ -115,7 +127,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::from(130));
     }
     let code = u8::from(
-        failed > 0 || ended.iter().any(|run| matches!(run.outcome, JobOutcome::Failed(_))),
+        failed > 0
+            || !all_pushed
+            || ended.iter().any(|run| matches!(run.outcome, JobOutcome::Failed(_))),
     );
     let Some(out) = &args.report else {
         let next = match store.studies()?.len() {

@@ -2,7 +2,6 @@
 
 use dissensus::core::limits::MAX_THREADS;
 use dissensus::plan_study;
-use dissensus::store::Store;
 use dissensus::studies::StatusReport;
 use dissensus::tables::status_table;
 
@@ -17,7 +16,7 @@ use crate::ui::{self, paint, text};
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    choice: Choice,
+    pub(super) choice: Choice,
     /// Runs at a time, to estimate the remaining time [default: as many as before]
     #[arg(long, value_name = "N", value_parser = whole::<usize>(1..=MAX_THREADS as u64), allow_negative_numbers = true)]
     jobs: Option<usize>,
@@ -29,7 +28,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let study = args.choice.study()?;
     let plan = plan_study(&study, &args.choice.options(), &context())?;
-    let store = Store::open(&args.choice.store)?;
+    let store = args.choice.open(&plan)?;
     let status = plan.status(&store, args.jobs)?;
     match args.json {
         true => ui::json(&status),
