@@ -1,5 +1,6 @@
 //! The store: opening, listing, finding, removing.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -129,7 +130,16 @@ impl Store {
 
     /// All runs, the oldest first; those that cannot be read apart from the others.
     pub fn runs(&self) -> Result<Listing, StoreError> {
-        let (mut runs, broken) = self.each_run(Ok)?;
+        self.read_all(&self.names()?)
+    }
+
+    /// Those of these runs that are there.
+    pub(crate) fn runs_of(&self, ids: &BTreeSet<RunId>) -> Result<Listing, StoreError> {
+        self.read_all(&ids.iter().map(RunId::to_string).collect::<Vec<_>>())
+    }
+
+    fn read_all(&self, names: &[String]) -> Result<Listing, StoreError> {
+        let (mut runs, broken) = self.each_of(names, Ok);
         runs.sort_by(|a, b| (a.created, &a.id).cmp(&(b.created, &b.id)));
         Ok(Listing { runs, broken })
     }
@@ -140,7 +150,14 @@ impl Store {
         &self,
         make: impl Fn(RunInfo) -> Result<T, StoreError> + Sync,
     ) -> Result<(Vec<T>, Vec<Broken>), StoreError> {
-        let names = self.names()?;
+        Ok(self.each_of(&self.names()?, make))
+    }
+
+    fn each_of<T: Send>(
+        &self,
+        names: &[String],
+        make: impl Fn(RunInfo) -> Result<T, StoreError> + Sync,
+    ) -> (Vec<T>, Vec<Broken>) {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let share = names.len().div_ceil(threads).max(1);
         let (mut all, mut broken, make) = (Vec::new(), Vec::new(), &make);
@@ -153,7 +170,7 @@ impl Store {
                 broken.extend(unread);
             }
         });
-        Ok((all, broken))
+        (all, broken)
     }
 
     fn read_runs<T>(

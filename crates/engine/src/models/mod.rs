@@ -251,7 +251,9 @@ mod tests {
         // What is allowed is only described here: nothing is allocated yet.
         let head = Model::named("mlp").unwrap().with("hidden", 16384_u64).unwrap();
         let width = (MAX_PARAMETERS / 16384) - 100;
-        assert!(head.network(Shape::Flat { width }, 2).unwrap().parameter_count() <= MAX_PARAMETERS);
+        assert!(
+            head.network(Shape::Flat { width }, 2).unwrap().parameter_count() <= MAX_PARAMETERS
+        );
         assert!(head.network(Shape::Flat { width: width + 100 }, 2).is_err());
     }
 
