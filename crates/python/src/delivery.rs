@@ -1,15 +1,19 @@
 //! Labels and targets for any training loop.
 
 use dissensus::core::VoteTable;
-use dissensus::labels::{Delivers, Delivery as Method, EpochBuffer, EpochTargets, Target};
+use dissensus::labels::{
+    Delivers, Delivery as Method, EpochBuffer, EpochTargets, LabelError, Target,
+};
 use dissensus::{DeliverOptions, Delivered, SparseDraw, deliver};
 use numpy::{PyArray1, PyArray2};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyType};
+use rayon::prelude::*;
 
 use crate::errors::{raise, value_error};
-use crate::votes::{Votes, id_text, method_text, no_item, places, rows_of, stored};
+use crate::numbers::whole;
+use crate::votes::{Votes, check_size, id_text, method_text, no_item, places, rows_of, stored};
 use crate::work::detached;
 
 /// What the loss sees in each epoch: labels that change from epoch to epoch, or distributions.
@@ -82,12 +86,15 @@ impl Delivery {
 #[pymethods]
 impl Delivery {
     #[new]
-    #[pyo3(signature = (votes, method, seed=0, target=None, sparse=None, **settings))]
+    #[pyo3(
+        signature = (votes, method, seed=None, target=None, sparse=None, **settings),
+        text_signature = "(votes, method, seed=0, target=None, sparse=None, **settings)"
+    )]
     fn new(
         py: Python<'_>,
         votes: &Bound<'_, Votes>,
         method: &str,
-        seed: u64,
+        seed: Option<&Bound<'_, PyAny>>,
         target: Option<&str>,
         sparse: Option<&Bound<'_, PyAny>>,
         settings: Option<&Bound<'_, PyDict>>,
@@ -105,6 +112,7 @@ impl Delivery {
                     })?)
                 }
             };
+        let seed = seed.map_or(Ok(0), |seed| whole("seed", seed))?;
         let options = DeliverOptions { target, sparse, seed };
         let votes = votes.get();
         detached(py, || {
@@ -163,19 +171,20 @@ impl Delivery {
     fn labels<'py>(
         &self,
         py: Python<'py>,
-        epoch: u64,
+        epoch: &Bound<'py, PyAny>,
         items: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        let rows = self.rows(items)?;
+        let (epoch, rows) = (whole("epoch", epoch)?, self.rows(items)?);
         let prepared = self.delivered.prepared();
-        let labels = detached(py, || match rows {
-            Some(rows) => prepared.labels(epoch, &rows),
+        let labels: Vec<i64> = detached(py, || match rows {
+            Some(rows) => Ok(prepared.labels(epoch, &rows)?.into_iter().map(i64::from).collect()),
             None => {
                 let mut labels = vec![0; prepared.len()];
-                prepared.epoch(epoch, &mut labels).map(|()| labels)
+                prepared.epoch(epoch, &mut labels)?;
+                Ok::<_, LabelError>(labels.into_par_iter().map(i64::from).collect())
             }
         })?;
-        Ok(PyArray1::from_vec(py, labels.into_iter().map(i64::from).collect()))
+        Ok(PyArray1::from_vec(py, labels))
     }
 
     /// The target distributions of an epoch, items × classes; a label is a row with a single 1.
@@ -194,12 +203,13 @@ impl Delivery {
     fn targets<'py>(
         &self,
         py: Python<'py>,
-        epoch: u64,
+        epoch: &Bound<'py, PyAny>,
         items: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let rows = self.rows(items)?;
+        let (epoch, rows) = (whole("epoch", epoch)?, self.rows(items)?);
         let (prepared, classes) = (self.delivered.prepared(), self.table.classes().len());
         let count = rows.as_ref().map_or(self.table.len(), Vec::len);
+        check_size(count, classes)?;
         let cells = detached(py, || {
             if let (None, false) = (&rows, self.delivers_labels())
                 && let EpochTargets::Distributions(rows) =
@@ -212,13 +222,14 @@ impl Delivery {
                 let place = rows.as_ref().map_or(at, |rows| rows[at]);
                 prepared.target(epoch, place, row)?;
             }
-            Ok::<_, dissensus::labels::LabelError>(cells)
+            Ok::<_, LabelError>(cells)
         })?;
         rows_of(py, cells, count, classes)
     }
 
     /// The label of one item in an epoch.
-    fn label(&self, item: &Bound<'_, PyAny>, epoch: u64) -> PyResult<u16> {
+    fn label(&self, item: &Bound<'_, PyAny>, epoch: &Bound<'_, PyAny>) -> PyResult<u16> {
+        let epoch = whole("epoch", epoch)?;
         self.delivered.prepared().label(epoch, self.row(item)?).map_err(raise)
     }
 
@@ -229,8 +240,14 @@ impl Delivery {
     }
 
     /// What the loss sees of one row in an epoch: a label, or a distribution. Cheap; for datasets.
-    fn at<'py>(&self, py: Python<'py>, row: isize, epoch: u64) -> PyResult<Bound<'py, PyAny>> {
+    fn at<'py>(
+        &self,
+        py: Python<'py>,
+        row: isize,
+        epoch: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let (place, prepared) = (self.row_number(row)?, self.delivered.prepared());
+        let epoch = whole("epoch", epoch)?;
         if self.delivers_labels() {
             let label = prepared.label(epoch, place).map_err(raise)?;
             return Ok(label.into_pyobject(py)?.into_any());

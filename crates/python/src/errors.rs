@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 
 use dissensus::causes;
 use dissensus::io::{FileError, Problem, ReadError, ReadOption};
+use dissensus::labels::LabelError;
 use dissensus::votes::formats::FORMATS;
 use pyo3::exceptions::{
     PyFileExistsError, PyFileNotFoundError, PyKeyboardInterrupt, PyMemoryError, PyOSError,
@@ -38,8 +39,11 @@ fn remedy(cause: &(dyn StdError + 'static)) -> Option<String> {
             _ => problem.remedy().map(|text| arguments(text, problem.options())),
         };
     }
+    if let Some(FileError::Exists { .. }) = cause.downcast_ref() {
+        return Some("`force=True` replaces it".to_owned());
+    }
     match cause.downcast_ref() {
-        Some(FileError::Exists { .. }) => Some("`force=True` replaces it".to_owned()),
+        Some(LabelError::NotHard { .. }) => Some("`targets(epoch)` gives them".to_owned()),
         _ => None,
     }
 }
@@ -83,7 +87,10 @@ fn exception(error: &(dyn StdError + 'static), words: String) -> PyErr {
         let kind = match cause.downcast_ref() {
             Some(FileError::Exists { .. }) => Some(ErrorKind::AlreadyExists),
             Some(FileError::Io { error, .. }) => Some(error.kind()),
-            _ => cause.downcast_ref().map(std::io::Error::kind),
+            None => match cause.downcast_ref() {
+                Some(ReadError { problem: Problem::Io(error), .. }) => Some(error.kind()),
+                _ => cause.downcast_ref().map(std::io::Error::kind),
+            },
         };
         if let Some(kind) = kind {
             return match kind {

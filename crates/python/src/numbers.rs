@@ -4,6 +4,8 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
+use crate::errors::value_error;
+
 /// An array-like as a numpy array of numbers, and the letter of its kind of numbers: `f`, `i`, `u`, `b`.
 pub(crate) fn array<'py>(
     argument: &str,
@@ -57,4 +59,14 @@ pub(crate) fn names(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<Vec<St
         )))
     };
     list.try_iter()?.map(|one| name(one?)).collect()
+}
+
+/// A whole number from 0.
+pub(crate) fn whole(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<u64> {
+    if let Ok(number) = given.extract::<u64>() {
+        return Ok(number);
+    }
+    let is_number = given.hasattr("__index__")? || given.hasattr("__float__")?;
+    let words = format!("{argument} is {}; expected a whole number from 0", given.repr()?);
+    Err(if is_number { value_error(words) } else { PyTypeError::new_err(words) })
 }

@@ -23,7 +23,7 @@ impl LongColumns {
     pub(super) fn of(table: &VoteTable) -> Result<Self, WriteError> {
         let mut columns = Self::default();
         let key = |place: usize| i32::try_from(place).ok();
-        long_rows(table, "an Arrow", |row| {
+        long_rows(table, "long", |row| {
             columns.items.push(row.item.and_then(key));
             columns.annotators.push(row.annotator.and_then(key));
             columns.classes.push(row.class.map(i32::from));

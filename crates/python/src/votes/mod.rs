@@ -31,7 +31,7 @@ use self::frame::ArrowFrame;
 use self::options::read_options;
 use crate::arrow::{Column, Table, stream};
 use crate::errors::{raise, value_error};
-use crate::numbers::{array, contiguous, dimensions, names};
+use crate::numbers::{array, contiguous, dimensions, names, whole};
 use crate::work::{detached, long};
 
 /// Who voted for what on which item.
@@ -74,20 +74,24 @@ impl Votes {
         Self { table: Arc::new(table), name, notes, findings }
     }
 
-    fn of_frame(py: Python<'_>, frame: ArrowFrame, options: &ReadOptions) -> PyResult<Self> {
+    fn of_frame(
+        py: Python<'_>,
+        name: &str,
+        frame: ArrowFrame,
+        options: &ReadOptions,
+    ) -> PyResult<Self> {
         let frame = Arc::new(frame);
-        detached(py, || read_frame("the data frame", frame, options)).map(Self::of_file)
+        detached(py, || read_frame(name, frame, options)).map(Self::of_file)
     }
+}
 
-    /// Refuses an array of items × classes that no memory holds.
-    fn check_size(&self) -> PyResult<()> {
-        let (items, classes) = (self.table.len(), self.table.classes().len());
-        match (items as u64).saturating_mul(classes as u64) <= MAX_DENSE_CELLS {
-            true => Ok(()),
-            false => Err(value_error(format!(
-                "an array of {items} items × {classes} classes has more than {MAX_DENSE_CELLS} cells"
-            ))),
-        }
+/// Refuses an array of items × classes that no memory holds.
+pub(crate) fn check_size(items: usize, classes: usize) -> PyResult<()> {
+    match (items as u64).saturating_mul(classes as u64) <= MAX_DENSE_CELLS {
+        true => Ok(()),
+        false => Err(value_error(format!(
+            "an array of {items} items × {classes} classes has more than {MAX_DENSE_CELLS} cells"
+        ))),
     }
 }
 
@@ -245,10 +249,10 @@ impl Votes {
             classes: classes.map(|classes| names("classes", &classes)).transpose()?,
             ..ReadOptions::default()
         };
-        let votes = Self::of_frame(py, frame(&given)?, &options)?;
+        let votes = Self::of_frame(py, "the arrays", frame(&given)?, &options)?;
         // Nothing was guessed: the arguments say what is what.
         let notes = votes.notes.into_iter().filter(|note| note.what != "annotator column");
-        Ok(Self { name: "arrays".to_owned(), notes: notes.collect(), ..votes })
+        Ok(Self { notes: notes.collect(), ..votes })
     }
 
     /// Makes votes of a data frame.
@@ -288,7 +292,7 @@ impl Votes {
             }
             Err(_) => stream_frame(&frame)?,
         };
-        Self::of_frame(py, frame, &options)
+        Self::of_frame(py, "the data frame", frame, &options)
     }
 
     /// Makes votes of a matrix of counts, items × classes.
@@ -396,7 +400,7 @@ impl Votes {
     /// numpy.ndarray
     ///     ``int64``; ``float64`` sums of weights where votes carry weights.
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.check_size()?;
+        check_size(self.table.len(), self.table.classes().len())?;
         let Some(counts) = self.table.counts() else {
             return Err(value_error(
                 "only probabilities are known, no counts; targets() gives them",
@@ -440,7 +444,7 @@ impl Votes {
         target: &str,
         settings: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        self.check_size()?;
+        check_size(self.table.len(), self.table.classes().len())?;
         let target: Target = method_text(target, settings)?.parse().map_err(raise)?;
         let table = &self.table;
         let rows = detached(py, || {
@@ -486,13 +490,17 @@ impl Votes {
     ///     ``"lowest"`` (the first of the tied classes), ``"random"`` (fixed by seed and item) or ``"error"``.
     /// seed : int
     ///     The seed of random ties.
-    #[pyo3(signature = (ties="lowest", seed=0))]
+    #[pyo3(
+        signature = (ties="lowest", seed=None),
+        text_signature = "($self, ties='lowest', seed=0)"
+    )]
     fn majority<'py>(
         &self,
         py: Python<'py>,
         ties: &str,
-        seed: u64,
+        seed: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let seed = seed.map_or(Ok(0), |seed| whole("seed", seed))?;
         let ties: TieRule = ties.parse().map_err(|error| value_error(format!("ties: {error}")))?;
         let delivery: Delivery = format!("majority:ties={ties}").parse().map_err(raise)?;
         let labels = detached(py, || {
@@ -553,8 +561,19 @@ impl Votes {
     /// seed : int
     /// replacement : bool
     ///     Whether one vote may be drawn twice. ``False`` draws from the votes that were cast.
-    #[pyo3(signature = (k, seed=0, replacement=true))]
-    fn sample(&self, py: Python<'_>, k: u32, seed: u64, replacement: bool) -> PyResult<Self> {
+    #[pyo3(
+        signature = (k, seed=None, replacement=true),
+        text_signature = "($self, k, seed=0, replacement=True)"
+    )]
+    fn sample(
+        &self,
+        py: Python<'_>,
+        k: &Bound<'_, PyAny>,
+        seed: Option<&Bound<'_, PyAny>>,
+        replacement: bool,
+    ) -> PyResult<Self> {
+        let k = u32::try_from(whole("k", k)?).unwrap_or(u32::MAX);
+        let seed = seed.map_or(Ok(0), |seed| whole("seed", seed))?;
         let draw = SparseDraw { votes: k, replacement };
         let table = detached(py, || draw.votes_of(&self.table, seed))?;
         Ok(Self::new(table, format!("{k} votes per item of {}", self.name)))

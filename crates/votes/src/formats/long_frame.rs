@@ -25,9 +25,12 @@ impl CodedColumns {
             Some(column) => frame.coded(column).map(Some),
             None => Some(None),
         };
-        let ((item, label), (annotator, class)) = rayon::join(
-            || (frame.coded(layout.item), frame.coded(layout.label)),
-            || (optional(layout.annotator), optional(layout.class)),
+        let (item, (label, annotator, class)) = rayon::join(
+            || frame.coded(layout.item),
+            || {
+                let label = frame.coded(layout.label);
+                (label, optional(layout.annotator), optional(layout.class))
+            },
         );
         Some(Self { item: item?, label: label?, annotator: annotator?, class: class? })
     }
