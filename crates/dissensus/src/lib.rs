@@ -80,8 +80,8 @@ pub use dissensus_studies::{
     ArmMetric, ArmSummary, RunOrigin, RunSummary, SummaryColumn, summarize_runs,
 };
 pub use dissensus_train::{
-    FitOptions, Removal, RunDetails, RunFile, RunList, RunPlan, RunRow, Task, TrainError, Trained,
-    fit_stored, run_files, run_jobs, state_name,
+    FitOptions, FittedModel, Removal, RunDetails, RunFile, RunList, RunPlan, RunRow, Task,
+    TrainError, Trained, fit_stored, run_files, run_jobs, state_name,
 };
 
 pub use blends_files::{BLENDS_FILES, save_blends};
