@@ -5,7 +5,10 @@
 
 mod arrow;
 mod command;
+mod delivery;
 mod errors;
+mod numbers;
+mod votes;
 mod work;
 
 /// Allocates as the command does.
@@ -21,9 +24,16 @@ mod _dissensus {
     use crate::arrow::Table;
     #[pymodule_export]
     use crate::command::main;
+    #[pymodule_export]
+    use crate::delivery::Delivery;
+    #[pymodule_export]
+    use crate::votes::Votes;
+    #[pymodule_export]
+    use crate::votes::lint_file;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::work::remember_process();
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }
