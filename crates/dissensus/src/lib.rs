@@ -83,8 +83,8 @@ pub use dissensus_studies::{
     ArmMetric, ArmSummary, RunOrigin, RunSummary, SummaryColumn, summarize_runs,
 };
 pub use dissensus_train::{
-    FitOptions, Removal, RunDetails, RunFile, RunList, RunPlan, RunRow, Task, TrainError, Trained,
-    fit_stored, run_files, run_jobs, state_name,
+    FitOptions, FittedModel, Removal, RunDetails, RunFile, RunList, RunPlan, RunRow, Task,
+    TrainError, Trained, fit_stored, run_files, run_jobs, state_name,
 };
 
 pub use blends_files::{BLENDS_FILES, save_blends};
@@ -105,7 +105,7 @@ pub use evaluate::{
     check_pair, evaluate, evaluate_common, metrics, read_predictions, same_items,
 };
 pub use fetch::{CachedFile, Fetchable, fetch_data, fetch_named};
-pub use figures::votes_figure;
+pub use figures::{reliability_figure, votes_figure};
 pub use load::{blends_material, data_of_keys, encode_data, load_material, load_task, read_inputs};
 pub use open::ModelOpener;
 pub use pages::{images_page, run_page, votes_page};
