@@ -2,7 +2,8 @@
 //!
 //! This crate turns arguments into options of the library `dissensus`, which does the work, and prints
 //! the result. `commands/` has one file per subcommand, `args/` the options that several share, and `ui/`
-//! what all of them print with. It is a library so that the Python package has the same command. Data goes to standard output, everything else to standard error.
+//! what all of them print with. It is a library so that the Python package has the same command. Data
+//! goes to standard output, everything else to standard error.
 
 mod args;
 mod commands;
@@ -85,6 +86,8 @@ enum Command {
 /// end the process.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     ui::panics::install();
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    ui::keep_arguments(&arguments);
     let cli =
         Cli::try_parse_from(arguments).unwrap_or_else(|error| ui::errors::exit_with_usage(&error));
     run(cli.command).unwrap_or_else(|error| ui::errors::report(&error))
