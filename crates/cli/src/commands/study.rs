@@ -7,12 +7,14 @@ mod run;
 mod status;
 mod submit;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use dissensus::studies::{PlanOptions, SeedChoice, Study, VoteChoice};
 
 pub(crate) use run::say;
+
+use crate::args::{quoted, store_flag};
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
@@ -96,6 +98,13 @@ impl Choice {
         }
         words.extend(self.seeds.iter().flat_map(|seeds| ["--seeds".to_owned(), seeds.to_string()]));
         words
+    }
+
+    /// The study, its runs and the store, for a command to be typed.
+    fn typed(&self) -> String {
+        let words = self.named().into_iter().chain(self.selection());
+        let words = words.map(|word| quoted(Path::new(&word))).collect::<Vec<_>>().join(" ");
+        words + &store_flag(&self.store)
     }
 
     fn options(&self) -> PlanOptions {

@@ -53,7 +53,7 @@ pub(crate) struct Args {
     /// The program on the machines of the cluster [default: this one on Slurm, otherwise dissensus]
     #[arg(long, value_name = "PATH")]
     program: Option<String>,
-    /// Slurm: the time limit of a shard, such as 4:00:00
+    /// The time limit of a shard, such as 4:00:00
     #[arg(long, value_name = "TIME", help_heading = "Slurm")]
     time: Option<String>,
     /// Seconds before the time limit at which a shard stops and is queued again; more than an epoch takes
@@ -160,7 +160,7 @@ pub(crate) fn submit(args: &Args) -> anyhow::Result<ExitCode> {
     }
     anyhow::ensure!(
         slurm,
-        "only Slurm is submitted to; for {} use --dry-run and {}",
+        "only Slurm is submitted to; --dry-run prints what {} needs: {}",
         system.name,
         system.next
     );
@@ -173,7 +173,8 @@ pub(crate) fn submit(args: &Args) -> anyhow::Result<ExitCode> {
     let (shards, jobs) = (text::count(args.shards, "shard", "shards"), jobs.join(", "));
     ui::out(&format!("submitted {shards} and a last step as jobs {jobs}\n"))?;
     let logs = store.study(&study.name)?.path().join("cluster").join("logs");
-    ui::err(&format!("logs: {}\nnext: dissensus study status …\n", logs.display()));
+    let next = format!("next: dissensus study status {}", args.choice.typed());
+    ui::err(&format!("logs: {}\n{next}\n", logs.display()));
     Ok(ExitCode::SUCCESS)
 }
 
