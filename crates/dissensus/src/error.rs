@@ -36,6 +36,9 @@ pub enum Error {
     /// A store or a run in it is damaged, missing or in use.
     #[error(transparent)]
     Store(#[from] dissensus_store::StoreError),
+    /// A bucket cannot be used.
+    #[error(transparent)]
+    Remote(#[from] dissensus_remote::RemoteError),
     /// A study is wrong, or its data or runs are.
     #[error(transparent)]
     Study(#[from] dissensus_studies::StudyError),

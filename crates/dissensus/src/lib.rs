@@ -36,12 +36,13 @@
 //! [`deliver`], [`fit`] and [`fit_stored`], [`Trained::predict`], [`score`], [`compare_items`] and
 //! [`compare_seeds`], [`examine`] (curvature, barriers, CKA, Grad-CAM, out-of-distribution
 //! detection), [`Study::plan`](studies::Study::plan) with [`run_study`], or [`run_shard`] on several
-//! machines and [`finish_study`] (see [`cluster`]), and [`write_report`].
+//! machines and [`finish_study`] (see [`cluster`]), [`sync_store`], and [`write_report`].
 //!
 //! Long work takes a [`Progress`] and a [`Cancel`]; every failure is an [`Error`] that carries data.
 //! The crates below are re-exported as modules of the same names, for everything that is not a verb.
 
 mod blends_files;
+mod buckets;
 mod causes;
 mod ceiling;
 pub mod cluster;
@@ -72,7 +73,7 @@ pub use {
     dissensus_core as core, dissensus_data as data, dissensus_embed as embed,
     dissensus_engine as engine, dissensus_examine as examine, dissensus_geometry as geometry,
     dissensus_inputs as inputs, dissensus_io as io, dissensus_labels as labels,
-    dissensus_measure as measure, dissensus_predictions as predictions, dissensus_report as report,
+    dissensus_measure as measure, dissensus_predictions as predictions, dissensus_remote as remote, dissensus_report as report,
     dissensus_stats as stats, dissensus_store as store, dissensus_studies as studies,
     dissensus_train as train, dissensus_votes as votes,
 };
@@ -82,11 +83,12 @@ pub use dissensus_studies::{
     ArmMetric, ArmSummary, RunOrigin, RunSummary, SummaryColumn, summarize_runs,
 };
 pub use dissensus_train::{
-    FitOptions, Removal, RunDetails, RunFile, RunList, RunPlan, RunRow, Task, TrainError, Trained,
-    fit_stored, run_files, run_jobs, state_name,
+    FitOptions, FittedModel, Removal, RunDetails, RunFile, RunList, RunPlan, RunRow, Task,
+    TrainError, Trained, fit_stored, run_files, run_jobs, state_name,
 };
 
 pub use blends_files::{BLENDS_FILES, save_blends};
+pub use buckets::{SharedStudy, sync_store};
 pub use causes::causes;
 pub use ceiling::ceiling;
 pub use compare::{
@@ -103,7 +105,7 @@ pub use evaluate::{
     check_pair, evaluate, evaluate_common, metrics, read_predictions, same_items,
 };
 pub use fetch::{CachedFile, Fetchable, fetch_data, fetch_named};
-pub use figures::votes_figure;
+pub use figures::{reliability_figure, votes_figure};
 pub use load::{blends_material, data_of_keys, encode_data, load_material, load_task, read_inputs};
 pub use open::ModelOpener;
 pub use pages::{images_page, run_page, votes_page};

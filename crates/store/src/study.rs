@@ -117,6 +117,24 @@ impl StudyFolder {
         Ok(Some((bytes, Some(made))))
     }
 
+    /// The checksum of a file that was computed from these predictions, by its record; `None` where there
+    /// is no record, or one of other predictions.
+    pub(crate) fn version_made(
+        &self,
+        name: &str,
+        from: &str,
+    ) -> Result<Option<String>, StoreError> {
+        let path = self.file(&record_of(name))?;
+        let Some(record) = files::read_if_there(&path)? else { return Ok(None) };
+        let Record { sha256, made } = files::parse(&path, &record)?;
+        Ok((made.from == from).then_some(sha256))
+    }
+
+    /// The SHA-256 of a text without its checksum; `None` where there is none.
+    pub(crate) fn version_of_text(&self, name: &str) -> Result<Option<String>, StoreError> {
+        Ok(self.read_text(name)?.map(|text| files::sha256(text.as_bytes())))
+    }
+
     /// A text without its checksum; `None` where there is none. A text without one is of before there
     /// were any.
     pub fn read_text(&self, name: &str) -> Result<Option<String>, StoreError> {
@@ -193,7 +211,13 @@ impl StudyFolder {
 /// Ends the name of a record.
 const RECORD: &str = ".made";
 
-fn record_of(name: &str) -> String {
+/// Whether this is the name of a record.
+pub(crate) fn is_record(name: &str) -> bool {
+    name.ends_with(RECORD)
+}
+
+/// The record of a file.
+pub(crate) fn record_of(name: &str) -> String {
     format!("{name}{RECORD}")
 }
 

@@ -12,6 +12,7 @@ use dissensus::examine::ExamineError;
 use dissensus::inputs::InputError;
 use dissensus::io::{FileError, Problem, ReadError, ReadOption};
 use dissensus::predictions::{AlignError, PredictionError};
+use dissensus::remote::RemoteError;
 use dissensus::store::{Remedy, StoreError};
 use dissensus::studies::StudyError;
 use dissensus::train::{ConfigError, Place};
@@ -34,6 +35,7 @@ pub(crate) fn hint_of(causes: &[&(dyn Error + 'static)]) -> Option<String> {
             .or_else(|| of.hint(library_hint))
             .or_else(|| of.hint(score_hint))
             .or_else(|| of.hint(engine_hint))
+            .or_else(|| of.hint(remote_hint))
             .or_else(|| {
                 of.hint(|error: &FileError| match error {
                     FileError::Exists { .. } => Some("--force replaces it".to_owned()),
@@ -92,6 +94,21 @@ fn library_hint(error: &dissensus::Error) -> Option<String> {
         E::OneStudy { .. } => "choose one with --study".to_owned(),
         _ => return None,
     })
+}
+
+fn remote_hint(error: &RemoteError) -> Option<String> {
+    match error {
+        RemoteError::NoCloud { .. } => Some(
+            "use a release of the program or the Python package, or build it with `cargo build --release \
+             --features cloud`; file:///FOLDER works without"
+                .to_owned(),
+        ),
+        RemoteError::Request { .. } | RemoteError::Settings { .. } => Some(
+            "`dissensus store sync --help` lists the variables that credentials and endpoints come from"
+                .to_owned(),
+        ),
+        _ => None,
+    }
 }
 
 fn engine_hint(error: &EngineError) -> Option<String> {

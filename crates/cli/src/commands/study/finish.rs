@@ -11,6 +11,7 @@ use super::Choice;
 use super::run::{AfterArgs, conclude, say};
 use crate::args::{FetchArgs, open_device, whole};
 use crate::interrupt;
+use crate::ui::progress::Terminal;
 use crate::ui::runs::Bars;
 use crate::ui::{self, paint};
 
@@ -23,7 +24,7 @@ use crate::ui::{self, paint};
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
-    choice: Choice,
+    pub(super) choice: Choice,
     /// The number of shards, to list missing runs by shard
     #[arg(long, value_name = "N", value_parser = whole::<usize>(1..=Shard::MOST as u64), allow_negative_numbers = true)]
     shards: Option<usize>,
@@ -49,12 +50,17 @@ Exit codes: 0 all is done; 1 runs are missing, or some failed; 2 study, data or 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (study, context) = (args.choice.study()?, args.fetching.context()?);
     let plan = plan_study(&study, &args.choice.options(), &context)?;
-    let store = Store::open(&args.choice.store)?;
+    let store = match args.choice.bucket {
+        None => Store::open(&args.choice.store)?,
+        Some(_) => Store::create_or_open(&args.choice.store)?,
+    };
     check_stages(&plan, &store, &context)?;
     let settings = study.run_settings()?;
     interrupt::listen_while_training();
     let device = open_device(args.device.as_ref().unwrap_or(&settings.device))?;
     let bars = Bars::new();
+    let transfers = Terminal::default();
+    let shared = args.choice.share(&plan, &store, &transfers)?;
     let options = StudyOptions {
         progress: &bars,
         cancel: interrupt::cancel().clone(),
@@ -63,12 +69,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let outcome = finish_study(&plan, &store, &options);
     bars.end();
+    let all_pushed = args.choice.push_rest(shared)?;
     match outcome {
         Err(Error::Study(StudyError::Unfinished { runs, total })) => {
             ui::err(&missing(&plan, &runs, total, args.shards));
             Ok(ExitCode::from(1))
         }
-        outcome => conclude(&args.choice, &args.after, &plan, &store, &context, outcome?),
+        outcome => {
+            conclude(&args.choice, &args.after, &plan, &store, &context, outcome?, all_pushed)
+        }
     }
 }
 

@@ -16,6 +16,7 @@ use dissensus::{
 use super::Choice;
 use crate::args::{FetchArgs, JobCount, open_device};
 use crate::interrupt;
+use crate::ui::progress::Terminal;
 use crate::ui::runs::Bars;
 use crate::ui::table::style;
 use crate::ui::{self, paint, report, text};
@@ -28,11 +29,15 @@ use crate::ui::{self, paint, report, text};
 /// that need the models (curvature, out-of-distribution detection and others) follow; their results
 /// stay in the store when the weights are deleted. Then all results are collected into one table
 /// (results.csv and results.parquet in the store), and the study's tables are printed.
+///
+/// If --store is a bucket, runs that are done there are pulled into a folder of this machine instead of
+/// being trained, and every run is pushed when it is done. What could not be pushed stays in the folder,
+/// and the same command pushes it later.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
-    choice: Choice,
+    pub(super) choice: Choice,
     #[command(flatten)]
     on: JobArgs,
     /// Only the runs of one of N disjoint shares of equal work, such as 2/8, each on its own machine;
@@ -82,10 +87,11 @@ Examples:
   dissensus study run mine.toml --arms soft,sls --seeds 2
   dissensus study run mine.toml --arms soft,sls --votes-per-item all --seeds 5-9 --drop-weights
   dissensus report runs --open               the results as a page
+  dissensus study run mine.toml --store s3://lab/mine     runs shared between machines
   dissensus study run soft-label --fetch --report    a published study, from its data to its page
   dissensus study run mine.toml --shard 2/8  one eighth of it, on one of eight machines
 
-Exit codes: 0 all runs are done; 1 some failed; 2 study, data or store are wrong; 130 interrupted.";
+Exit codes: 0 all runs are done; 1 some failed, or were not pushed; 2 study, data or store are wrong; 130 interrupted.";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (study, context) = (args.choice.study()?, args.fetching.context()?);
@@ -96,28 +102,35 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     interrupt::listen_while_training();
     let device = open_device(args.on.device.as_ref().unwrap_or(&settings.device))?;
     let bars = Bars::new();
+    let transfers = Terminal::default();
+    let shared = args.choice.share(&plan, &store, &transfers)?;
     let of_file = StudyOptions::of(&settings, &device);
     let options = StudyOptions {
         jobs: args.on.jobs.map_or(of_file.jobs, |jobs| jobs.0),
         curves: args.on.tensorboard.as_deref(),
         progress: &bars,
         cancel: interrupt::cancel().clone(),
-        on_event: &|event| say(&event, &plan, &bars, true),
+        on_event: &|event| {
+            say(&event, &plan, &bars, true);
+            shared.iter().for_each(|shared| shared.on_event(&event, interrupt::cancel()));
+        },
         ..of_file
     };
     if let Some(shard) = args.shard {
         let outcome = run_shard(&plan, &store, shard, &options);
         bars.end();
         args.after.drop_weights(&plan, &store)?;
-        return Ok(say_shard(&outcome?, shard, &args.choice));
+        let all_pushed = args.choice.push_rest(shared)?;
+        return Ok(say_shard(&outcome?, shard, &args.choice, all_pushed));
     }
     let outcome = run_study(&plan, &store, &options);
     bars.end();
-    conclude(&args.choice, &args.after, &plan, &store, &context, outcome?)
+    let all_pushed = args.choice.push_rest(shared)?;
+    conclude(&args.choice, &args.after, &plan, &store, &context, outcome?, all_pushed)
 }
 
 /// Prints what became of a shard.
-fn say_shard(outcome: &ShardOutcome, shard: Shard, choice: &Choice) -> ExitCode {
+fn say_shard(outcome: &ShardOutcome, shard: Shard, choice: &Choice, all_pushed: bool) -> ExitCode {
     let ShardOutcome { ended, examined, waiting } = outcome;
     let is_open =
         |run: &&EndedJob| matches!(run.outcome, JobOutcome::Interrupted | JobOutcome::NotStarted);
@@ -137,7 +150,7 @@ fn say_shard(outcome: &ShardOutcome, shard: Shard, choice: &Choice) -> ExitCode 
         ui::err(&format!("shard {index} of {of} is done\n{next}\n"));
     }
     let failed = |run: &EndedJob| matches!(run.outcome, JobOutcome::Failed(_));
-    ExitCode::from(u8::from(!examined.failed.is_empty() || ended.iter().any(failed)))
+    ExitCode::from(u8::from(!examined.failed.is_empty() || !all_pushed || ended.iter().any(failed)))
 }
 
 impl AfterArgs {
@@ -159,6 +172,7 @@ pub(super) fn conclude(
     store: &Store,
     context: &LoadContext<'_>,
     outcome: StudyOutcome,
+    all_pushed: bool,
 ) -> anyhow::Result<ExitCode> {
     let StudyOutcome { ended, examined, results, about } = outcome;
     let (failed, missing) = (results.collected.failed.len(), results.collected.missing);
@@ -177,7 +191,9 @@ pub(super) fn conclude(
         return Ok(ExitCode::from(130));
     }
     let code = u8::from(
-        failed > 0 || ended.iter().any(|run| matches!(run.outcome, JobOutcome::Failed(_))),
+        failed > 0
+            || !all_pushed
+            || ended.iter().any(|run| matches!(run.outcome, JobOutcome::Failed(_))),
     );
     let Some(out) = &after.report else {
         let next = match store.studies()?.len() {

@@ -2,7 +2,6 @@
 
 use dissensus::cluster::{self, ClusterStatus};
 use dissensus::core::limits::MAX_THREADS;
-use dissensus::store::Store;
 use dissensus::studies::StatusReport;
 use dissensus::tables::{cluster_table, status_table};
 use dissensus::{Error, plan_study};
@@ -19,7 +18,7 @@ use crate::ui::{self, paint, text};
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    choice: Choice,
+    pub(super) choice: Choice,
     /// Runs at a time, to estimate the remaining time [default: as many as before]
     #[arg(long, value_name = "N", value_parser = whole::<usize>(1..=MAX_THREADS as u64), allow_negative_numbers = true)]
     jobs: Option<usize>,
@@ -31,7 +30,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let study = args.choice.study()?;
     let plan = plan_study(&study, &args.choice.options(), &context())?;
-    let store = Store::open(&args.choice.store)?;
+    let store = args.choice.open(&plan)?;
     let status = plan.status(&store, args.jobs)?;
     // The store says how far the study is, wherever the queue can be asked.
     let cluster = match cluster::queue(&plan, &store, &args.choice.selection()) {

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use dissensus::cluster::{self, ClusterJob, Resources, SYSTEMS, SlurmOptions, System};
 use dissensus::plan_study;
+use dissensus::remote::is_remote_url;
 use dissensus::store::Store;
 use dissensus::studies::Shard;
 
@@ -101,9 +102,13 @@ pub(crate) fn submit(args: &Args) -> anyhow::Result<ExitCode> {
     let study = args.choice.study()?;
     let Some(system) = System::named(&args.on) else { anyhow::bail!("there is no {}", args.on) };
     let slurm = system.next.is_empty();
+    anyhow::ensure!(
+        args.choice.local.is_none(),
+        "--local is a folder of this machine; the machines of a cluster choose their own"
+    );
     let store = args.choice.store.to_string_lossy().into_owned();
     // Containers have paths of their own.
-    let store = match store.contains("://") || system.name == "kubernetes" {
+    let store = match is_remote_url(&store) || system.name == "kubernetes" {
         true => store,
         false => std::path::absolute(&store)?.display().to_string(),
     };
@@ -145,8 +150,8 @@ pub(crate) fn submit(args: &Args) -> anyhow::Result<ExitCode> {
         claim: args.claim.clone(),
         hosts: args.hosts.clone(),
     };
+    let scripts = system.scripts(&job)?;
     if args.dry_run {
-        let scripts = system.scripts(&job)?;
         for script in &scripts {
             if let [_, _, ..] = &scripts[..] {
                 ui::data(format!("# {}\n", script.name).as_bytes())?;
