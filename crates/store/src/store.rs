@@ -130,46 +130,67 @@ impl Store {
 
     /// All runs, the oldest first; those that cannot be read apart from the others.
     pub fn runs(&self) -> Result<Listing, StoreError> {
-        self.read_all(&self.names()?)
+        let (mut runs, broken) = self.read_runs(&self.names()?, Some);
+        runs.sort_by(|a, b| (a.created, &a.id).cmp(&(b.created, &b.id)));
+        Ok(Listing { runs, broken })
     }
 
-    /// Those of these runs that are there.
-    pub(crate) fn runs_of(&self, ids: &BTreeSet<RunId>) -> Result<Listing, StoreError> {
-        self.read_all(&ids.iter().map(RunId::to_string).collect::<Vec<_>>())
+    /// What `take` takes from all runs or from those of these that are there, by name; and those that
+    /// cannot be read.
+    pub(crate) fn take_from_runs<T: Send>(
+        &self,
+        only: Option<&BTreeSet<RunId>>,
+        take: impl Fn(RunInfo) -> Option<T> + Sync,
+    ) -> Result<(Vec<T>, Vec<Broken>), StoreError> {
+        let names = match only {
+            Some(ids) => ids.iter().map(RunId::to_string).collect(),
+            None => self.names()?,
+        };
+        Ok(self.read_runs(&names, take))
     }
 
-    fn read_all(&self, names: &[String]) -> Result<Listing, StoreError> {
+    fn read_runs<T: Send>(
+        &self,
+        names: &[String],
+        take: impl Fn(RunInfo) -> Option<T> + Sync,
+    ) -> (Vec<T>, Vec<Broken>) {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let share = names.len().div_ceil(threads).max(1);
-        let mut listing = Listing::default();
+        let (mut all, mut all_broken) = (Vec::new(), Vec::new());
+        let take = &take;
         std::thread::scope(|scope| {
-            let read = |names| scope.spawn(move || self.read_runs(names));
+            let read = |names| scope.spawn(move || self.read_share(names, take));
             for reader in names.chunks(share).map(read).collect::<Vec<_>>() {
-                let Listing { runs, broken } =
+                let (taken, broken) =
                     reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                listing.runs.extend(runs);
-                listing.broken.extend(broken);
+                all.extend(taken);
+                all_broken.extend(broken);
             }
         });
-        listing.runs.sort_by(|a, b| (a.created, &a.id).cmp(&(b.created, &b.id)));
-        Ok(listing)
+        (all, all_broken)
     }
 
-    fn read_runs(&self, names: &[String]) -> Listing {
-        let mut listing = Listing::default();
+    fn read_share<T>(
+        &self,
+        names: &[String],
+        take: impl Fn(RunInfo) -> Option<T>,
+    ) -> (Vec<T>, Vec<Broken>) {
+        let (mut taken, mut all_broken) = (Vec::new(), Vec::new());
         for name in names {
             let folder = self.layout.runs().join(name);
+            // Where there are many, looking for those nearest to one that is not there takes long.
+            if !folder.exists() {
+                continue;
+            }
             let id: Result<RunId, StoreError> = name.parse();
             match id.and_then(|id| self.run(&id)) {
-                Ok(run) => listing.runs.push(run),
+                Ok(run) => taken.extend(take(run)),
                 // Removed since the names were read.
                 Err(_) if !folder.exists() => {}
-                Err(error) => {
-                    listing.broken.push(Broken { id: name.parse().ok(), folder, error });
-                }
+                Err(error) => all_broken.push(Broken { id: name.parse().ok(), folder, error }),
             }
         }
-        listing
+        (taken, all_broken)
     }
 
     /// What lies among the runs, sorted, without what is being made or removed.
