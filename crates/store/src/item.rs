@@ -101,18 +101,19 @@ impl Store {
     /// results of stages without a record, or of other predictions than their run has.
     pub fn items(&self, only: Option<&BTreeSet<RunId>>) -> Result<Items, StoreError> {
         let mut items = Items::default();
-        let listing = match only {
-            None => self.runs()?,
-            Some(only) => self.runs_of(only)?,
+        let version = |run: RunInfo| {
+            let version = finished_version(&run).transpose();
+            version.map(|version| (run.id, version))
         };
-        for broken in listing.broken {
+        let (runs, broken) = self.take_from_runs(only, version)?;
+        for broken in broken {
             items.broken.push((broken.folder.display().to_string(), broken.error));
         }
         let mut predictions = BTreeMap::new();
-        for run in listing.runs.iter().filter(|run| run.status.state == State::Finished) {
-            match run.predictions_digest() {
-                Ok(digest) => predictions.insert(run.id.clone(), digest).map_or((), drop),
-                Err(error) => items.broken.push((format!("runs/{}", run.id), error)),
+        for (id, digest) in runs {
+            match digest {
+                Ok(digest) => predictions.insert(id, digest).map_or((), drop),
+                Err(error) => items.broken.push((format!("runs/{id}"), error)),
             }
         }
         for study in self.studies()? {

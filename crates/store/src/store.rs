@@ -130,16 +130,7 @@ impl Store {
 
     /// All runs, the oldest first; those that cannot be read apart from the others.
     pub fn runs(&self) -> Result<Listing, StoreError> {
-        self.read_all(&self.names()?)
-    }
-
-    /// Those of these runs that are there.
-    pub(crate) fn runs_of(&self, ids: &BTreeSet<RunId>) -> Result<Listing, StoreError> {
-        self.read_all(&ids.iter().map(RunId::to_string).collect::<Vec<_>>())
-    }
-
-    fn read_all(&self, names: &[String]) -> Result<Listing, StoreError> {
-        let (mut runs, broken) = self.each_of(names, Ok);
+        let (mut runs, broken) = self.each_run(Ok)?;
         runs.sort_by(|a, b| (a.created, &a.id).cmp(&(b.created, &b.id)));
         Ok(Listing { runs, broken })
     }
@@ -151,6 +142,20 @@ impl Store {
         make: impl Fn(RunInfo) -> Result<T, StoreError> + Sync,
     ) -> Result<(Vec<T>, Vec<Broken>), StoreError> {
         Ok(self.each_of(&self.names()?, make))
+    }
+
+    /// What `take` takes from all runs, or from those of these that are there; and those that cannot be read.
+    pub(crate) fn take_from_runs<T: Send>(
+        &self,
+        only: Option<&BTreeSet<RunId>>,
+        take: impl Fn(RunInfo) -> Option<T> + Sync,
+    ) -> Result<(Vec<T>, Vec<Broken>), StoreError> {
+        let names = match only {
+            Some(ids) => ids.iter().map(RunId::to_string).collect(),
+            None => self.names()?,
+        };
+        let (taken, broken) = self.each_of(&names, |run| Ok(take(run)));
+        Ok((taken.into_iter().flatten().collect(), broken))
     }
 
     fn each_of<T: Send>(
@@ -181,6 +186,10 @@ impl Store {
         let (mut all, mut broken) = (Vec::new(), Vec::new());
         for name in names {
             let folder = self.layout.runs().join(name);
+            // Where there are many, looking for those nearest to one that is not there takes long.
+            if !folder.exists() {
+                continue;
+            }
             let id: Result<RunId, StoreError> = name.parse();
             match id.and_then(|id| self.run(&id)).and_then(&make) {
                 Ok(made) => all.push(made),
