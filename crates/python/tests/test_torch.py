@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import subprocess
 import sys
 from pathlib import Path
 
@@ -224,3 +225,16 @@ def test_recipe_jax():
 
     losses = jax_loop.train(epochs=10)
     assert losses[-1] < losses[0] < np.log(3)
+
+
+def test_the_guide(tmp_path):
+    if not hasattr(dissensus, "compare"):
+        pytest.skip("this build has no compare")
+    root = Path(__file__).resolve().parents[3]
+    program = tmp_path / "dissensus"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m dissensus "$@"\n')
+    program.chmod(0o755)
+    words = [root / "scripts/run-guide.sh", program, root / "docs/guides/train-your-own-pytorch-model.md"]
+    ran = subprocess.run(words, env={**os.environ, "DISSENSUS_PYTHON": sys.executable}, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "the same labels" in ran.stdout and "passed, 0 failed" in ran.stdout
