@@ -2,7 +2,8 @@
 //!
 //! This crate turns arguments into options of the library `dissensus`, which does the work, and prints
 //! the result. `commands/` has one file per subcommand, `args/` the options that several share, and `ui/`
-//! what all of them print with. It is a library so that the Python package has the same command. Data goes to standard output, everything else to standard error.
+//! what all of them print with. It is a library so that the Python package has the same command. Data
+//! goes to standard output, everything else to standard error.
 
 mod args;
 mod commands;
@@ -63,6 +64,9 @@ enum Command {
     #[command(subcommand)]
     Study(commands::study::Command),
     Report(commands::report::Args),
+    /// Keep stores in buckets
+    #[command(subcommand)]
+    Store(commands::store::Command),
     Pack(commands::pack::Args),
     Unpack(commands::unpack::Args),
     /// List and explain the metrics
@@ -82,6 +86,8 @@ enum Command {
 /// end the process.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     ui::panics::install();
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    ui::keep_arguments(&arguments);
     let cli =
         Cli::try_parse_from(arguments).unwrap_or_else(|error| ui::errors::exit_with_usage(&error));
     run(cli.command).unwrap_or_else(|error| ui::errors::report(&error))
@@ -106,6 +112,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Ood(args) => commands::ood::run(&args)?,
         Command::Study(command) => return commands::study::run(command),
         Command::Report(args) => return commands::report::run(&args),
+        Command::Store(command) => return commands::store::run(&command),
         Command::Pack(args) => commands::pack::run(&args)?,
         Command::Unpack(args) => return commands::unpack::run(&args),
         Command::Metrics(command) => commands::metrics::run(command)?,

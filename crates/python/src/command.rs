@@ -1,6 +1,7 @@
 //! The command `dissensus`, as a function.
 
 use std::ffi::OsString;
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use pyo3::prelude::*;
@@ -26,7 +27,12 @@ pub(crate) fn main(py: Python<'_>, arguments: Option<Vec<OsString>>) -> PyResult
         None => py.import("sys")?.getattr("argv")?.extract::<Vec<OsString>>()?.split_off(1),
     };
     let all = std::iter::once(OsString::from("dissensus")).chain(arguments);
-    let code = py.detach(|| dissensus_cli::main(all));
+    let code = py.detach(|| {
+        let code = dissensus_cli::main(all);
+        // At its end the interpreter does not flush this buffer, as a program of ours would.
+        let _ = std::io::stdout().flush();
+        code
+    });
     // The standard library does not tell an exit code's number; it compares them.
     Ok((0..u8::MAX).find(|number| ExitCode::from(*number) == code).unwrap_or(u8::MAX))
 }

@@ -1,5 +1,6 @@
 //! The store: opening, listing, finding, removing.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -129,38 +130,66 @@ impl Store {
 
     /// All runs, the oldest first; those that cannot be read apart from the others.
     pub fn runs(&self) -> Result<Listing, StoreError> {
-        let names = self.names()?;
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let share = names.len().div_ceil(threads).max(1);
-        let mut listing = Listing::default();
-        std::thread::scope(|scope| {
-            let read = |names| scope.spawn(move || self.read_runs(names));
-            for reader in names.chunks(share).map(read).collect::<Vec<_>>() {
-                let Listing { runs, broken } =
-                    reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                listing.runs.extend(runs);
-                listing.broken.extend(broken);
-            }
-        });
-        listing.runs.sort_by(|a, b| (a.created, &a.id).cmp(&(b.created, &b.id)));
-        Ok(listing)
+        self.read_all(&self.names()?)
     }
 
-    fn read_runs(&self, names: &[String]) -> Listing {
-        let mut listing = Listing::default();
+    /// Those of these runs that are there.
+    pub(crate) fn runs_of(&self, ids: &BTreeSet<RunId>) -> Result<Listing, StoreError> {
+        self.read_all(&ids.iter().map(RunId::to_string).collect::<Vec<_>>())
+    }
+
+    fn read_all(&self, names: &[String]) -> Result<Listing, StoreError> {
+        let (mut runs, broken) = self.each_of(names, Ok);
+        runs.sort_by(|a, b| (a.created, &a.id).cmp(&(b.created, &b.id)));
+        Ok(Listing { runs, broken })
+    }
+
+    /// What a function makes of each run, in the order of their names; and those runs that cannot be read, or
+    /// that it refuses. Only as many runs as there are threads are held at a time.
+    pub fn each_run<T: Send>(
+        &self,
+        make: impl Fn(RunInfo) -> Result<T, StoreError> + Sync,
+    ) -> Result<(Vec<T>, Vec<Broken>), StoreError> {
+        Ok(self.each_of(&self.names()?, make))
+    }
+
+    fn each_of<T: Send>(
+        &self,
+        names: &[String],
+        make: impl Fn(RunInfo) -> Result<T, StoreError> + Sync,
+    ) -> (Vec<T>, Vec<Broken>) {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let share = names.len().div_ceil(threads).max(1);
+        let (mut all, mut broken, make) = (Vec::new(), Vec::new(), &make);
+        std::thread::scope(|scope| {
+            let read = |names| scope.spawn(move || self.read_runs(names, make));
+            for reader in names.chunks(share).map(read).collect::<Vec<_>>() {
+                let (made, unread) =
+                    reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                all.extend(made);
+                broken.extend(unread);
+            }
+        });
+        (all, broken)
+    }
+
+    fn read_runs<T>(
+        &self,
+        names: &[String],
+        make: impl Fn(RunInfo) -> Result<T, StoreError>,
+    ) -> (Vec<T>, Vec<Broken>) {
+        let (mut all, mut broken) = (Vec::new(), Vec::new());
         for name in names {
             let folder = self.layout.runs().join(name);
             let id: Result<RunId, StoreError> = name.parse();
-            match id.and_then(|id| self.run(&id)) {
-                Ok(run) => listing.runs.push(run),
+            match id.and_then(|id| self.run(&id)).and_then(&make) {
+                Ok(made) => all.push(made),
                 // Removed since the names were read.
                 Err(_) if !folder.exists() => {}
-                Err(error) => {
-                    listing.broken.push(Broken { id: name.parse().ok(), folder, error });
-                }
+                Err(error) => broken.push(Broken { id: name.parse().ok(), folder, error }),
             }
         }
-        listing
+        (all, broken)
     }
 
     /// What lies among the runs, sorted, without what is being made or removed.
