@@ -9,6 +9,7 @@ use std::time::Duration;
 use dissensus::core::Unit;
 use dissensus::{Cancel, Event, Progress};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::errors::{bug, raise};
@@ -85,6 +86,12 @@ pub(crate) fn long<T: Send, E: Into<dissensus::Error> + Send>(
             Ok(Err(panic)) | Err(panic) => Err(bug(panic.as_ref())),
         }
     })
+}
+
+/// What shows progress, by the option `progress` of a call.
+pub(crate) fn shown<'py>(options: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
+    let given = options.get_item("progress")?;
+    options.py().import("dissensus._progress")?.call_method1("shower", (given,))
 }
 
 /// Hands events to `show` until the work is done. Ctrl-C, and what `show` raises, end it early.
