@@ -4,6 +4,7 @@ use std::error::Error as StdError;
 use std::io::ErrorKind;
 
 use dissensus::causes;
+use dissensus::data::Error as DataError;
 use pyo3::exceptions::{
     PyFileExistsError, PyFileNotFoundError, PyKeyboardInterrupt, PyMemoryError, PyOSError,
     PyPermissionError, PyRuntimeError, PyValueError,
@@ -49,6 +50,14 @@ fn exception(error: &(dyn StdError + 'static), words: String) -> PyErr {
         }
         if let Some(dissensus::TrainError::Cancelled { .. }) = cause.downcast_ref() {
             return PyKeyboardInterrupt::new_err(words);
+        }
+        if let Some(dissensus::store::StoreError::NoStore { .. }) = cause.downcast_ref() {
+            return PyFileNotFoundError::new_err(words);
+        }
+        if let Some(DataError::NotInCache { .. } | DataError::MirrorMissing { .. }) =
+            cause.downcast_ref()
+        {
+            return PyFileNotFoundError::new_err(words);
         }
         if cause.is::<dissensus::train::DeviceError>() {
             return PyRuntimeError::new_err(words);

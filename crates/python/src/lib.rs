@@ -6,6 +6,9 @@
 mod arrow;
 mod command;
 mod errors;
+mod json;
+mod stores;
+mod studies;
 mod work;
 
 /// Allocates as the command does.
@@ -21,6 +24,10 @@ mod _dissensus {
     use crate::arrow::Table;
     #[pymodule_export]
     use crate::command::main;
+    #[pymodule_export]
+    use crate::stores::{Run, RunPredictions, Store};
+    #[pymodule_export]
+    use crate::studies::{Study, StudyStatus, fetch};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
