@@ -64,6 +64,9 @@ enum Command {
     #[command(subcommand)]
     Study(commands::study::Command),
     Report(commands::report::Args),
+    /// Keep stores in buckets
+    #[command(subcommand)]
+    Store(commands::store::Command),
     Pack(commands::pack::Args),
     Unpack(commands::unpack::Args),
     /// List and explain the metrics
@@ -109,6 +112,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Ood(args) => commands::ood::run(&args)?,
         Command::Study(command) => return commands::study::run(command),
         Command::Report(args) => return commands::report::run(&args),
+        Command::Store(command) => return commands::store::run(&command),
         Command::Pack(args) => commands::pack::run(&args)?,
         Command::Unpack(args) => return commands::unpack::run(&args),
         Command::Metrics(command) => commands::metrics::run(command)?,

@@ -32,6 +32,7 @@ fn wrapped<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a (dyn StdError 
             Error::Examine(error) => error,
             Error::Store(error) => error,
             Error::Study(error) => error,
+            Error::Cluster(error) => error,
             Error::Report(error) => error,
             Error::Page(error) => error,
             Error::File(error) => error,

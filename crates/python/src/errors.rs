@@ -5,6 +5,9 @@ use std::io::ErrorKind;
 
 use dissensus::causes;
 use dissensus::data::Error as DataError;
+use dissensus::io::{FileError, Problem, ReadError, ReadOption};
+use dissensus::labels::LabelError;
+use dissensus::votes::formats::FORMATS;
 use pyo3::exceptions::{
     PyFileExistsError, PyFileNotFoundError, PyKeyboardInterrupt, PyMemoryError, PyOSError,
     PyPermissionError, PyRuntimeError, PyValueError,
@@ -15,7 +18,51 @@ use pyo3::prelude::*;
 /// done on this machine a `RuntimeError`, and everything else that was given a `ValueError`.
 pub(crate) fn raise(error: impl Into<dissensus::Error>) -> PyErr {
     let error: dissensus::Error = error.into();
-    exception(&error, words(&error))
+    let remedy = causes(&error).into_iter().find_map(remedy);
+    let words = words(&error) + &remedy.map_or(String::new(), |remedy| format!("; {remedy}"));
+    exception(&error, words)
+}
+
+/// What to do about an error, in the words of Python: what is an option of the command line is an argument here.
+fn remedy(cause: &(dyn StdError + 'static)) -> Option<String> {
+    if let Some(ReadError { problem, .. }) = cause.downcast_ref() {
+        let formats = || {
+            let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+            names.join(", ")
+        };
+        return match problem {
+            Problem::UnknownFormat { .. } => Some(format!(
+                "name the columns with `item`, `annotator` and `label` (or `annotators` where each has one), or the \
+                 `format`: {}",
+                formats()
+            )),
+            Problem::NoSuchFormat { .. } => Some(format!("there are {}", formats())),
+            _ => problem.remedy().map(|text| arguments(text, problem.options())),
+        };
+    }
+    if let Some(FileError::Exists { .. }) = cause.downcast_ref() {
+        return Some("`force=True` replaces it".to_owned());
+    }
+    match cause.downcast_ref() {
+        Some(LabelError::NotHard { .. }) => Some("`targets(epoch)` gives them".to_owned()),
+        _ => None,
+    }
+}
+
+/// A text of the library with its options as arguments: `` `values = counts` `` is `` `values="counts"` ``.
+fn arguments(text: &str, options: &[ReadOption]) -> String {
+    let word = |(i, part): (usize, &str)| match (i % 2, part.split_once(" = ")) {
+        (0, _) => part.to_owned(),
+        (_, Some((name, value))) if options.iter().any(|option| option.name() == name) => {
+            match value {
+                "true" => format!("`{name}=True`"),
+                "false" => format!("`{name}=False`"),
+                value => format!("`{name}={value:?}`"),
+            }
+        }
+        _ => format!("`{part}`"),
+    };
+    text.split('`').enumerate().map(word).collect()
 }
 
 /// A `ValueError` in our own words.
@@ -38,8 +85,16 @@ fn words(error: &(dyn StdError + 'static)) -> String {
 
 fn exception(error: &(dyn StdError + 'static), words: String) -> PyErr {
     for cause in causes(error) {
-        if let Some(io) = cause.downcast_ref::<std::io::Error>() {
-            return match io.kind() {
+        let kind = match cause.downcast_ref() {
+            Some(FileError::Exists { .. }) => Some(ErrorKind::AlreadyExists),
+            Some(FileError::Io { error, .. }) => Some(error.kind()),
+            None => match cause.downcast_ref() {
+                Some(ReadError { problem: Problem::Io(error), .. }) => Some(error.kind()),
+                _ => cause.downcast_ref().map(std::io::Error::kind),
+            },
+        };
+        if let Some(kind) = kind {
+            return match kind {
                 ErrorKind::NotFound => PyFileNotFoundError::new_err(words),
                 ErrorKind::PermissionDenied => PyPermissionError::new_err(words),
                 ErrorKind::AlreadyExists => PyFileExistsError::new_err(words),

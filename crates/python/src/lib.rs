@@ -5,10 +5,13 @@
 
 mod arrow;
 mod command;
+mod delivery;
 mod errors;
 mod json;
+mod numbers;
 mod stores;
 mod studies;
+mod votes;
 mod work;
 
 /// Allocates as the command does.
@@ -24,13 +27,19 @@ mod _dissensus {
     use crate::arrow::Table;
     #[pymodule_export]
     use crate::command::main;
+    use crate::delivery::Delivery;
     #[pymodule_export]
     use crate::stores::{Run, RunPredictions, Store};
     #[pymodule_export]
     use crate::studies::{Study, StudyStatus, fetch};
+    #[pymodule_export]
+    use crate::votes::Votes;
+    #[pymodule_export]
+    use crate::votes::lint_file;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::work::remember_process();
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

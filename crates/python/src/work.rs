@@ -1,22 +1,54 @@
 //! Work without the interpreter's lock: other threads of Python go on, Ctrl-C stops it, progress is shown.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use dissensus::core::Unit;
 use dissensus::{Cancel, Event, Progress};
 use pyo3::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::errors::{bug, raise};
+
+/// The process that loaded the module. One that is forked from it has none of its threads.
+static LOADED_BY: AtomicU32 = AtomicU32::new(0);
+/// Threads of a forked process, by its id.
+static FORKED: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
+
+/// Remembers which process loaded the module.
+pub(crate) fn remember_process() {
+    LOADED_BY.store(std::process::id(), Ordering::Relaxed);
+}
+
+/// Runs work where it finds threads: in a forked process (a worker of a data loader) the usual ones do not exist, and
+/// waiting for them would never end.
+fn with_threads<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    let own = std::process::id();
+    if LOADED_BY.load(Ordering::Relaxed) == own {
+        return work();
+    }
+    let mut forked = FORKED.lock().unwrap_or_else(PoisonError::into_inner);
+    let threads = match &*forked {
+        Some((process, threads)) if *process == own => Some(Arc::clone(threads)),
+        _ => ThreadPoolBuilder::new().build().ok().map(Arc::new),
+    };
+    *forked = threads.clone().map(|threads| (own, threads));
+    drop(forked);
+    match threads {
+        Some(threads) => threads.install(work),
+        None => work(),
+    }
+}
 
 /// Runs short work (up to about a second) without the interpreter's lock.
 pub(crate) fn detached<T: Send, E: Into<dissensus::Error> + Send>(
     py: Python<'_>,
     work: impl FnOnce() -> Result<T, E> + Send,
 ) -> PyResult<T> {
-    match py.detach(|| catch_unwind(AssertUnwindSafe(work))) {
+    match py.detach(|| catch_unwind(AssertUnwindSafe(|| with_threads(work)))) {
         Ok(result) => result.map_err(raise),
         Err(panic) => Err(bug(panic.as_ref())),
     }
@@ -37,7 +69,8 @@ pub(crate) fn long<T: Send, E: Into<dissensus::Error> + Send>(
         let token = cancel.clone();
         let worker = scope.spawn(move || {
             let progress = Queue(listening.then_some(sender.clone()));
-            let result = catch_unwind(AssertUnwindSafe(|| work(&progress, &token)));
+            let result =
+                catch_unwind(AssertUnwindSafe(|| with_threads(|| work(&progress, &token))));
             let _ = sender.send(Said::Done);
             result
         });

@@ -1,5 +1,6 @@
 //! The store: opening, listing, finding, removing.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -129,38 +130,75 @@ impl Store {
 
     /// All runs, the oldest first; those that cannot be read apart from the others.
     pub fn runs(&self) -> Result<Listing, StoreError> {
-        let names = self.names()?;
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let share = names.len().div_ceil(threads).max(1);
-        let mut listing = Listing::default();
-        std::thread::scope(|scope| {
-            let read = |names| scope.spawn(move || self.read_runs(names));
-            for reader in names.chunks(share).map(read).collect::<Vec<_>>() {
-                let Listing { runs, broken } =
-                    reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                listing.runs.extend(runs);
-                listing.broken.extend(broken);
-            }
-        });
-        listing.runs.sort_by(|a, b| (a.created, &a.id).cmp(&(b.created, &b.id)));
-        Ok(listing)
+        let (mut runs, broken) = self.each_run(Ok)?;
+        runs.sort_by(|a, b| (a.created, &a.id).cmp(&(b.created, &b.id)));
+        Ok(Listing { runs, broken })
     }
 
-    fn read_runs(&self, names: &[String]) -> Listing {
-        let mut listing = Listing::default();
+    /// What a function makes of each run, in the order of their names; and those runs that cannot be read, or
+    /// that it refuses. Only as many runs as there are threads are held at a time.
+    pub fn each_run<T: Send>(
+        &self,
+        make: impl Fn(RunInfo) -> Result<T, StoreError> + Sync,
+    ) -> Result<(Vec<T>, Vec<Broken>), StoreError> {
+        Ok(self.each_of(&self.names()?, make))
+    }
+
+    /// What `take` takes from all runs, or from those of these that are there; and those that cannot be read.
+    pub(crate) fn take_from_runs<T: Send>(
+        &self,
+        only: Option<&BTreeSet<RunId>>,
+        take: impl Fn(RunInfo) -> Option<T> + Sync,
+    ) -> Result<(Vec<T>, Vec<Broken>), StoreError> {
+        let names = match only {
+            Some(ids) => ids.iter().map(RunId::to_string).collect(),
+            None => self.names()?,
+        };
+        let (taken, broken) = self.each_of(&names, |run| Ok(take(run)));
+        Ok((taken.into_iter().flatten().collect(), broken))
+    }
+
+    fn each_of<T: Send>(
+        &self,
+        names: &[String],
+        make: impl Fn(RunInfo) -> Result<T, StoreError> + Sync,
+    ) -> (Vec<T>, Vec<Broken>) {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let share = names.len().div_ceil(threads).max(1);
+        let (mut all, mut broken, make) = (Vec::new(), Vec::new(), &make);
+        std::thread::scope(|scope| {
+            let read = |names| scope.spawn(move || self.read_runs(names, make));
+            for reader in names.chunks(share).map(read).collect::<Vec<_>>() {
+                let (made, unread) =
+                    reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                all.extend(made);
+                broken.extend(unread);
+            }
+        });
+        (all, broken)
+    }
+
+    fn read_runs<T>(
+        &self,
+        names: &[String],
+        make: impl Fn(RunInfo) -> Result<T, StoreError>,
+    ) -> (Vec<T>, Vec<Broken>) {
+        let (mut all, mut broken) = (Vec::new(), Vec::new());
         for name in names {
             let folder = self.layout.runs().join(name);
+            // Where there are many, looking for those nearest to one that is not there takes long.
+            if !folder.exists() {
+                continue;
+            }
             let id: Result<RunId, StoreError> = name.parse();
-            match id.and_then(|id| self.run(&id)) {
-                Ok(run) => listing.runs.push(run),
+            match id.and_then(|id| self.run(&id)).and_then(&make) {
+                Ok(made) => all.push(made),
                 // Removed since the names were read.
                 Err(_) if !folder.exists() => {}
-                Err(error) => {
-                    listing.broken.push(Broken { id: name.parse().ok(), folder, error });
-                }
+                Err(error) => broken.push(Broken { id: name.parse().ok(), folder, error }),
             }
         }
-        listing
+        (all, broken)
     }
 
     /// What lies among the runs, sorted, without what is being made or removed.

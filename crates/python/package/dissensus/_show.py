@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dissensus._dissensus import Table
+    from dissensus._dissensus import Table, Votes
 
 ROWS = 20
 
@@ -43,3 +43,25 @@ def html(table: Table) -> str:
     body = "".join("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in row) + "</tr>" for row in rows)
     rest = f"<p>{_rest(table)}</p>" if _rest(table) else ""
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{rest}"
+
+
+def votes_html(votes: Votes) -> str:
+    """A vote table for notebooks: its figures, what was guessed, and the histogram of entropy."""
+    summary = votes.summary(top=0)
+    spread = summary["votes_per_item"]
+    per_item = f"{spread['min']} to {spread['max']}, median {spread['median']:g}" if spread else None
+    shares = ", ".join(f"{c['name']} {100 * c['share']:.1f} %" for c in summary["classes"][:ROWS])
+    more = len(summary["classes"]) - ROWS
+    rows = [
+        ("items", summary["items"]),
+        ("annotators", summary["annotators"]),
+        ("votes", summary["votes"]),
+        ("votes per item", per_item),
+        ("classes", shares + (f" and {more} more" if more > 0 else "")),
+        ("Krippendorff's alpha", summary["krippendorff_alpha"]),
+        ("read as", "; ".join(votes.notes) or None),
+    ]
+    body = "".join(
+        f"<tr><th>{escape(name)}</th><td>{escape(cell(value))}</td></tr>" for name, value in rows if value is not None
+    )
+    return f"<table><tbody>{body}</tbody></table>{votes._svg()}"
