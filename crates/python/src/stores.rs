@@ -303,6 +303,17 @@ impl Run {
         Ok(Some(weights))
     }
 
+    /// The file of the weights (safetensors), as a ``pathlib.Path``; it may not exist.
+    ///
+    /// Parameters
+    /// ----------
+    /// which : {"best", "last"}, default "best"
+    ///     Those of the selected epoch, or of the last one.
+    #[pyo3(signature = (which="best"))]
+    fn weights_path(&self, which: &str) -> PyResult<PathBuf> {
+        Ok(self.0.weights_path(self::which(which)?))
+    }
+
     fn __repr__(&self) -> PyResult<String> {
         let (id, label, state) = (self.id(), self.label()?, self.state());
         Ok(format!("<Run {id}: {label}, {state}, {}/{} epochs>", self.epoch(), self.planned()))
