@@ -9,6 +9,7 @@ use std::time::Duration;
 use dissensus::core::Unit;
 use dissensus::{Cancel, Event, Progress};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::errors::{bug, raise};
@@ -114,6 +115,11 @@ pub(crate) fn shower<'py>(
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     py.import("dissensus._progress")?.call_method1("shower", (progress,))
+}
+
+/// What shows progress, by the option `progress` of a call.
+pub(crate) fn shown<'py>(options: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
+    shower(options.py(), options.get_item("progress")?)
 }
 
 /// Hands events to `show` until the work is done. Ctrl-C, and what `show` raises, end it early.

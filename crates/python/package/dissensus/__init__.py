@@ -1,9 +1,17 @@
 """Train and judge classifiers on how people actually voted."""
 
+from dissensus import metrics, stats
 from dissensus._dissensus import (
+    Ceiling,
+    Comparison,
     Delivery,
+    Figure,
+    Model,
+    Reliability,
     Run,
     RunPredictions,
+    Scores,
+    SeedComparison,
     Store,
     Study,
     StudyStatus,
@@ -14,18 +22,45 @@ from dissensus._dissensus import (
     lint,
     main,
 )
+from dissensus._judging import (
+    CalibrationCurve,
+    calibration_curve,
+    ceiling,
+    compare,
+    compare_seeds,
+    reliability,
+    score,
+)
+from dissensus._models import fit
 
 __all__ = [
+    "CalibrationCurve",
+    "Ceiling",
+    "Comparison",
     "Delivery",
+    "Figure",
+    "Model",
+    "Reliability",
     "Run",
     "RunPredictions",
+    "Scores",
+    "SeedComparison",
     "Store",
     "Study",
     "StudyStatus",
     "Table",
     "Votes",
     "__version__",
+    "calibration_curve",
+    "ceiling",
+    "compare",
+    "compare_seeds",
     "fetch",
+    "fit",
     "lint",
     "main",
+    "metrics",
+    "reliability",
+    "score",
+    "stats",
 ]
