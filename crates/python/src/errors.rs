@@ -3,6 +3,7 @@
 use std::error::Error as StdError;
 use std::io::ErrorKind;
 
+use dissensus::data::Error as DataError;
 use dissensus::io::{FileError, Problem, ReadError, ReadOption};
 use dissensus::labels::LabelError;
 use dissensus::predictions::{AlignError, PredictionError};
@@ -116,6 +117,14 @@ fn exception(error: &(dyn StdError + 'static), words: String) -> PyErr {
         }
         if let Some(dissensus::TrainError::Cancelled { .. }) = cause.downcast_ref() {
             return PyKeyboardInterrupt::new_err(words);
+        }
+        if let Some(dissensus::store::StoreError::NoStore { .. }) = cause.downcast_ref() {
+            return PyFileNotFoundError::new_err(words);
+        }
+        if let Some(DataError::NotInCache { .. } | DataError::MirrorMissing { .. }) =
+            cause.downcast_ref()
+        {
+            return PyFileNotFoundError::new_err(words);
         }
         if cause.is::<dissensus::train::DeviceError>() {
             return PyRuntimeError::new_err(words);

@@ -8,11 +8,14 @@ mod command;
 mod delivery;
 mod errors;
 mod figure;
+mod json;
 mod judging;
 mod metrics;
 mod models;
 mod numbers;
 mod stats;
+mod stores;
+mod studies;
 mod votes;
 mod work;
 
@@ -49,6 +52,10 @@ mod _dissensus {
         stats_quantiles, stats_rank_biserial, stats_sign, stats_smallest_p, stats_welch,
         stats_wilcoxon,
     };
+    #[pymodule_export]
+    use crate::stores::{Run, RunPredictions, Store};
+    #[pymodule_export]
+    use crate::studies::{Study, StudyStatus, fetch};
     #[pymodule_export]
     use crate::votes::Votes;
     #[pymodule_export]

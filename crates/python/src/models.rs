@@ -156,7 +156,9 @@ fn given_parts(
         return Ok(None);
     };
     let parts = split.cast::<PyDict>().map_err(|_| {
-        PyTypeError::new_err("split: expected a dict of parts, as in {\"train\": ids, \"test\": ids}")
+        PyTypeError::new_err(
+            "split: expected a dict of parts, as in {\"train\": ids, \"test\": ids}",
+        )
     })?;
     let (mut known, mut pairs) = (Vec::new(), Vec::new());
     for (part, ids) in parts {
@@ -241,7 +243,10 @@ fn images(argument: &str, array: &Bound<'_, PyAny>) -> PyResult<Kind> {
         )));
     }
     let array = match dimensions(array)? {
-        3 => array.call_method1("reshape", ((shape.get_item(0)?, shape.get_item(1)?, shape.get_item(2)?, 1),))?,
+        3 => array.call_method1(
+            "reshape",
+            ((shape.get_item(0)?, shape.get_item(1)?, shape.get_item(2)?, 1),),
+        )?,
         _ => array.clone(),
     };
     let pixels: PyReadonlyArray4<'_, u8> = contiguous(&array, "uint8")?.extract()?;
@@ -374,8 +379,10 @@ impl Model {
         let rows = &self.model.history;
         let whole = |row: &dissensus::train::EpochRow| i64::try_from(row.epoch).ok();
         let mut columns = vec![("epoch", Column::Whole(rows.iter().map(whole).collect()))];
-        let named: Vec<&str> =
-            rows.first().map(|row| row.columns().map(|(name, _)| name).collect()).unwrap_or_default();
+        let named: Vec<&str> = rows
+            .first()
+            .map(|row| row.columns().map(|(name, _)| name).collect())
+            .unwrap_or_default();
         for name in named {
             columns.push((name, Column::Number(rows.iter().map(|row| row.column(name)).collect())));
         }

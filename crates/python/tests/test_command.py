@@ -91,7 +91,7 @@ def test_a_signal_stops_training_in_order(tmp_path: Path, number: signal.Signals
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent by POSIX")
 def test_the_command_to_continue_with_is_the_one_that_was_typed(tmp_path: Path) -> None:
     spec = tmp_path / "spec.toml"
-    spec.write_text("data.dataset = 'blends'\ndelivery.methods = 'soft'\ntraining.epochs = 100000\n")
+    spec.write_text("data.dataset = 'blends'\ndelivery.methods = 'soft'\nmodel.name = 'smallcnn'\ntraining.epochs = 100000\n")
     store = tmp_path / "runs"
     process = begin(store, "train", str(spec))
     process.send_signal(signal.SIGINT)
