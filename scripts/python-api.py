@@ -33,10 +33,10 @@ def definitions(path: Path) -> dict[str, Definition]:
 
 
 def exported(path: Path) -> list[str]:
-    """The names in `__all__`."""
+    """The names in `__all__` that are written out."""
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__":
-            return list(ast.literal_eval(node.value))
+            return [name.value for name in getattr(node.value, "elts", []) if isinstance(name, ast.Constant)]
     return []
 
 

@@ -15,6 +15,8 @@ import pytest
 from dissensus import Model, Votes, fit
 
 ITEMS, WIDTH = 90, 6
+# The package as it was found here, for commands that run in another folder.
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))}
 QUICK = dict(epochs=4, hidden=8, optimizer="adam", learning_rate=0.01, progress=False)
 
 
@@ -30,7 +32,7 @@ def data():
 def command(*arguments, folder):
     code = "import sys, dissensus; sys.exit(dissensus.main(sys.argv[1:]))"
     shown = subprocess.run(
-        [sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True, cwd=folder
+        [sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True, cwd=folder, env=ENVIRONMENT
     )
     assert shown.returncode == 0, shown.stderr
     return shown.stdout

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -20,6 +21,8 @@ from dissensus import Delivery, Votes, ceiling, compare, compare_seeds, fit, sco
 
 ROOT = Path(__file__).resolve().parents[3]
 ITEMS, CLASSES, WIDTH = 120, ["no", "so", "yes"], 6
+# The package as it was found here, for commands that run in another folder.
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))}
 SCORES = ["metric", "value", "low", "high", "method", "note"]
 DIFFERENCES = ["model", "metric", "baseline_value", "value", "difference", "low", "high", "d_z"]
 TESTS = [
@@ -86,7 +89,7 @@ def python(folder):
 
 def command(folder, *arguments):
     code = "import sys, dissensus; sys.exit(dissensus.main(sys.argv[1:]))"
-    shown = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, cwd=folder)
+    shown = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, cwd=folder, env=ENVIRONMENT)
     assert shown.returncode == 0, shown.stderr
     return shown.stdout
 
