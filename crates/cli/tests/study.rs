@@ -525,6 +525,15 @@ fn halves_from_two_stores_make_the_whole() {
     ends(0, &folder, &["report", "merged"]);
     assert_eq!(findings(&folder, "whole-report"), findings(&folder, "merged-report"));
 
+    // A run of the store that cannot be read stays, and the pack's is not in the store: that is a failure.
+    let broken = files(&folder.path().join("left/runs")).into_keys().next().unwrap();
+    let broken = broken.split('/').next().unwrap();
+    let about = folder.path().join("both/runs").join(broken).join("about.json");
+    std::fs::write(about, "{").unwrap();
+    let left = show(&ends(1, &folder, &["unpack", "left.pack", "--store", "both"]));
+    assert!(left.contains(&format!("left as it is: {broken}: ")), "{left}");
+    assert!(left.contains("0 runs added, 0 replaced, 1 kept as they were"), "{left}");
+
     // A pack that did not arrive whole is refused, and makes no store.
     let bytes = std::fs::read(folder.path().join("left.pack")).unwrap();
     std::fs::write(folder.path().join("cut.pack"), &bytes[..bytes.len() / 2]).unwrap();

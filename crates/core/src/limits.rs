@@ -12,6 +12,8 @@ pub const MAX_VOTES_PER_ITEM: u32 = 1_000_000;
 pub const MAX_DENSE_CELLS: u64 = 1 << 30;
 /// Votes that counts are written out as.
 pub const MAX_VOTES_WRITTEN: u64 = 1 << 28;
+/// Parameters of a network: 8 GiB as 32-bit numbers, and training needs several times as much.
+pub const MAX_PARAMETERS: usize = 1 << 31;
 /// Seeds per arm of a study.
 pub const MAX_SEEDS: u64 = 10_000;
 

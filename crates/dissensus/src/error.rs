@@ -42,6 +42,9 @@ pub enum Error {
     /// A study is wrong, or its data or runs are.
     #[error(transparent)]
     Study(#[from] dissensus_studies::StudyError),
+    /// A study cannot be given to a cluster.
+    #[error(transparent)]
+    Cluster(#[from] crate::cluster::ClusterError),
     /// A table or figure could not be made.
     #[error(transparent)]
     Report(#[from] dissensus_report::ReportError),

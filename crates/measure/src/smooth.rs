@@ -179,7 +179,8 @@ fn kernel(bandwidth: f64, points: usize) -> Vec<f64> {
     mesh(points).map(at).collect()
 }
 
-/// Convolution with the values mirrored at both ends.
+/// Convolution with the values mirrored at both ends. Most values are 0 where there are few items, and add
+/// nothing; each sum is in the order of the kernel.
 fn convolve(values: &[f64], kernel: &[f64]) -> Vec<f64> {
     let points = values.len();
     let mirrored = values.iter().skip(1).rev();
@@ -187,11 +188,19 @@ fn convolve(values: &[f64], kernel: &[f64]) -> Vec<f64> {
     let extended: Vec<f64> = mirrored.chain(values).chain(beyond).copied().collect();
     // Beyond nine bandwidths a Gaussian is below 1e-17 of its height.
     let least = kernel[points / 2] * 1e-18;
+    let low = kernel.iter().position(|&weight| weight > least).unwrap_or(0);
+    let high = kernel.iter().rposition(|&weight| weight > least).map_or(0, |last| last + 1);
+    let centre = points / 2 + points - 1;
     let mut smoothed = vec![0.0; points];
-    for (at, &weight) in kernel.iter().enumerate().filter(|(_, weight)| **weight > least) {
-        let start = points / 2 + points - 1 - at;
-        let shifted = &extended[start..start + points];
-        smoothed.iter_mut().zip(shifted).for_each(|(to, value)| *to += weight * value);
+    for (from, &value) in extended.iter().enumerate().rev().filter(|(_, value)| **value != 0.0) {
+        // The weight of this value at place `to` is kernel[centre + to - from].
+        let first = (low + from).saturating_sub(centre);
+        let end = (high + from).saturating_sub(centre).min(points);
+        if first < end {
+            let weights = &kernel[centre + first - from..centre + end - from];
+            let places = smoothed[first..end].iter_mut().zip(weights);
+            places.for_each(|(to, weight)| *to += weight * value);
+        }
     }
     smoothed
 }

@@ -56,44 +56,49 @@ impl FromStr for RunId {
 
 /// The SHA-256 of the canonical form, as 64 hex digits.
 pub fn digest(spec: &Value) -> String {
-    files::sha256(canonical_json(spec).as_bytes())
+    files::sha256(&canonical_json(spec))
 }
 
 /// The canonical form: equal values have equal texts.
-pub fn canonical_json(value: &Value) -> String {
-    let mut text = String::new();
+pub fn canonical_json(value: &Value) -> Vec<u8> {
+    let mut text = Vec::new();
     write(value, &mut text);
     text
 }
 
-fn write(value: &Value, text: &mut String) {
+fn write(value: &Value, text: &mut Vec<u8>) {
     match value {
         Value::Object(map) => {
-            let mut keys: Vec<&String> = map.keys().collect();
-            keys.sort_unstable();
-            text.push('{');
-            for (at, key) in keys.into_iter().enumerate() {
+            let mut entries: Vec<(&String, &Value)> = map.iter().collect();
+            entries.sort_unstable_by_key(|entry| entry.0);
+            text.push(b'{');
+            for (at, (key, value)) in entries.into_iter().enumerate() {
                 if at > 0 {
-                    text.push(',');
+                    text.push(b',');
                 }
-                *text += &Value::from(key.as_str()).to_string();
-                text.push(':');
-                write(&map[key], text);
+                plain(key, text);
+                text.push(b':');
+                write(value, text);
             }
-            text.push('}');
+            text.push(b'}');
         }
         Value::Array(list) => {
-            text.push('[');
+            text.push(b'[');
             for (at, value) in list.iter().enumerate() {
                 if at > 0 {
-                    text.push(',');
+                    text.push(b',');
                 }
                 write(value, text);
             }
-            text.push(']');
+            text.push(b']');
         }
-        plain => *text += &plain.to_string(),
+        other => plain(other, text),
     }
+}
+
+/// Text, numbers and the like, which always have a form, written to memory, which always takes them.
+fn plain(value: &impl Serialize, text: &mut Vec<u8>) {
+    let _ = serde_json::to_writer(text, value);
 }
 
 #[cfg(test)]
@@ -114,7 +119,7 @@ mod tests {
         let spec =
             json!({"seed": 7, "model": {"width": [64, 32], "name": "mlp"}, "é": null, "lr": 0.1});
         let text = r#"{"lr":0.1,"model":{"name":"mlp","width":[64,32]},"seed":7,"é":null}"#;
-        assert_eq!(canonical_json(&spec), text);
+        assert_eq!(canonical_json(&spec), text.as_bytes());
         assert_eq!(digest(&spec), GOLDEN);
         assert_eq!(RunId::of(&spec).as_str(), &GOLDEN[..16]);
     }

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use tar::{EntryType, Header};
 
-use crate::layout::{RunLayout, run_of_artifact};
+use crate::layout::{CLUSTER, RunLayout, run_of_artifact};
 use crate::study::list;
 use crate::{Durability, FORMAT, RunId, RunInfo, State, Store, StoreError, files};
 
@@ -96,7 +96,9 @@ pub fn pack(store: &Store, out: &Path, options: PackOptions) -> Result<Packed, S
         plain_folder(study.path())?;
         study.verify()?;
         let mut names = study.files()?;
-        // What was computed from a run goes where the run goes.
+        // What was computed from a run goes where the run goes. Scripts and logs of a cluster are of this
+        // machine.
+        names.retain(|name| !name.starts_with(CLUSTER));
         names.retain(|name| {
             run_of_artifact(name).is_none_or(|run| packed.runs.binary_search(&run).is_ok())
         });

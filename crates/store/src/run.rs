@@ -182,13 +182,11 @@ fn rebuilt(layout: &RunLayout, id: &RunId) -> Option<Status> {
     Some(Status { state, epoch, planned, updated: files::now(), process: 0 })
 }
 
-fn size(path: &Path) -> u64 {
-    match path.symlink_metadata() {
-        Ok(metadata) if metadata.is_dir() => {
-            let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
-            entries.map(|entry| size(&entry.path())).sum()
-        }
-        Ok(metadata) => metadata.len(),
-        Err(_) => 0,
-    }
+fn size(folder: &Path) -> u64 {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let bytes = |entry: std::fs::DirEntry| match entry.file_type() {
+        Ok(kind) if kind.is_dir() => size(&entry.path()),
+        _ => entry.metadata().map_or(0, |metadata| metadata.len()),
+    };
+    entries.map(bytes).sum()
 }

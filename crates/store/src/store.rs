@@ -130,52 +130,55 @@ impl Store {
 
     /// All runs, the oldest first; those that cannot be read apart from the others.
     pub fn runs(&self) -> Result<Listing, StoreError> {
-        let (mut runs, broken) = self.read_runs(&self.names()?, Some);
+        let (mut runs, broken) = self.each_run(Ok)?;
         runs.sort_by(|a, b| (a.created, &a.id).cmp(&(b.created, &b.id)));
         Ok(Listing { runs, broken })
     }
 
-    /// What `take` takes from all runs or from those of these that are there, by name; and those that
-    /// cannot be read.
-    pub(crate) fn take_from_runs<T: Send>(
+    /// What a function makes of each run, in the order of their names; and those runs that cannot be read, or
+    /// that it refuses. Only as many runs as there are threads are held at a time.
+    pub fn each_run<T: Send>(
         &self,
-        only: Option<&BTreeSet<RunId>>,
-        take: impl Fn(RunInfo) -> Option<T> + Sync,
+        make: impl Fn(RunInfo) -> Result<T, StoreError> + Sync,
     ) -> Result<(Vec<T>, Vec<Broken>), StoreError> {
-        let names = match only {
-            Some(ids) => ids.iter().map(RunId::to_string).collect(),
-            None => self.names()?,
-        };
-        Ok(self.read_runs(&names, take))
+        Ok(self.each_of(&self.names()?, make))
     }
 
-    fn read_runs<T: Send>(
+    /// The same of those of these runs that are there.
+    pub(crate) fn each_of_runs<T: Send>(
+        &self,
+        ids: &BTreeSet<RunId>,
+        make: impl Fn(RunInfo) -> Result<T, StoreError> + Sync,
+    ) -> (Vec<T>, Vec<Broken>) {
+        self.each_of(&ids.iter().map(RunId::to_string).collect::<Vec<_>>(), make)
+    }
+
+    fn each_of<T: Send>(
         &self,
         names: &[String],
-        take: impl Fn(RunInfo) -> Option<T> + Sync,
+        make: impl Fn(RunInfo) -> Result<T, StoreError> + Sync,
     ) -> (Vec<T>, Vec<Broken>) {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let share = names.len().div_ceil(threads).max(1);
-        let (mut all, mut all_broken) = (Vec::new(), Vec::new());
-        let take = &take;
+        let (mut all, mut broken, make) = (Vec::new(), Vec::new(), &make);
         std::thread::scope(|scope| {
-            let read = |names| scope.spawn(move || self.read_share(names, take));
+            let read = |names| scope.spawn(move || self.read_runs(names, make));
             for reader in names.chunks(share).map(read).collect::<Vec<_>>() {
-                let (taken, broken) =
+                let (made, unread) =
                     reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                all.extend(taken);
-                all_broken.extend(broken);
+                all.extend(made);
+                broken.extend(unread);
             }
         });
-        (all, all_broken)
+        (all, broken)
     }
 
-    fn read_share<T>(
+    fn read_runs<T>(
         &self,
         names: &[String],
-        take: impl Fn(RunInfo) -> Option<T>,
+        make: impl Fn(RunInfo) -> Result<T, StoreError>,
     ) -> (Vec<T>, Vec<Broken>) {
-        let (mut taken, mut all_broken) = (Vec::new(), Vec::new());
+        let (mut all, mut broken) = (Vec::new(), Vec::new());
         for name in names {
             let folder = self.layout.runs().join(name);
             // Where there are many, looking for those nearest to one that is not there takes long.
@@ -183,14 +186,14 @@ impl Store {
                 continue;
             }
             let id: Result<RunId, StoreError> = name.parse();
-            match id.and_then(|id| self.run(&id)) {
-                Ok(run) => taken.extend(take(run)),
+            match id.and_then(|id| self.run(&id)).and_then(&make) {
+                Ok(made) => all.push(made),
                 // Removed since the names were read.
                 Err(_) if !folder.exists() => {}
-                Err(error) => all_broken.push(Broken { id: name.parse().ok(), folder, error }),
+                Err(error) => broken.push(Broken { id: name.parse().ok(), folder, error }),
             }
         }
-        (taken, all_broken)
+        (all, broken)
     }
 
     /// What lies among the runs, sorted, without what is being made or removed.

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::layout::{is_artifact, is_plain};
+use crate::layout::{StoreLayout, is_artifact, is_plain};
 use crate::{Durability, Store, StoreError, files};
 
 /// What a file was made of.
@@ -62,6 +62,11 @@ impl Store {
         names.retain(|name| is_plain(name) && self.layout.study(name).is_dir());
         Ok(names)
     }
+}
+
+/// Where the folder of a study would lie in a store that need not exist.
+pub fn study_folder(store: &Path, study: &str) -> PathBuf {
+    StoreLayout::new(store).study(study)
 }
 
 impl StudyFolder {

@@ -141,6 +141,16 @@ impl Plan<'_> {
         self.gather(store).map(|gathered| gathered.collected)
     }
 
+    /// Computes what stages give of the finished ones of these runs and need no models for, and keeps it in
+    /// the store.
+    pub fn measure(&self, store: &Store, of: &dyn Fn(&RunId) -> bool) -> Result<(), StudyError> {
+        let jobs = self.finals(store)?.jobs;
+        let folder = store.study(&self.study().name)?;
+        let runs: Vec<&Job> =
+            crate::distinct(&jobs).into_iter().filter(|job| of(&job.id)).collect();
+        runs.par_iter().try_for_each(|job| self.one(store, &folder, job).map(drop))
+    }
+
     /// As [`rows`](Self::rows), and writes them to the study's folder as CSV and Parquet, with the
     /// resolved study and `about`: what the caller says of the code and the machine.
     pub fn collect(&self, store: &Store, about: &Value) -> Result<Collected, StudyError> {

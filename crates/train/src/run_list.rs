@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use dissensus_store::{Broken, Continued, RunId, RunInfo, State, Status, Store, StoreError};
-use serde::Serialize;
+use serde::{Deserialize as _, Serialize};
 use serde_json::Value;
 
-use crate::{EpochRow, RunResult, RunSpec, parallel};
+use crate::{EpochRow, RunResult, RunSpec};
 
 /// The runs of a store.
 #[derive(Debug, Default, Serialize)]
@@ -37,22 +37,8 @@ fn reasons<S: serde::Serializer>(broken: &[Broken], serializer: S) -> Result<S::
 impl RunList {
     /// Lists the runs of a store.
     pub fn read(store: &Store) -> Result<Self, StoreError> {
-        let (listing, mut runs) = (store.runs()?, Vec::new());
-        let mut broken = listing.broken;
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let rows =
-            parallel(listing.runs.len(), threads, |_, place| RunRow::read(&listing.runs[place]));
-        for (run, row) in listing.runs.iter().zip(rows) {
-            match row {
-                Ok(row) => runs.push(row),
-                // Removed meanwhile.
-                Err(_) if !run.folder.exists() => {}
-                Err(error) => {
-                    let (id, folder) = (Some(run.id.clone()), run.folder.clone());
-                    broken.push(Broken { id, folder, error });
-                }
-            }
-        }
+        let (mut runs, broken) = store.each_run(|run| RunRow::read(&run))?;
+        runs.sort_by(|a, b| (a.created, &a.id).cmp(&(b.created, &b.id)));
         Ok(Self { store: store.path().to_owned(), runs, broken })
     }
 
@@ -123,7 +109,7 @@ impl RunDetails {
 }
 
 fn run_label(run: &RunInfo) -> Option<String> {
-    serde_json::from_value(run.spec.clone()).ok().map(|spec: RunSpec| spec.label())
+    RunSpec::deserialize(&run.spec).ok().map(|spec| spec.label())
 }
 
 /// A run to be removed.
@@ -209,7 +195,7 @@ pub struct RunRow {
 impl RunRow {
     /// Reads the row of a run.
     pub fn read(run: &RunInfo) -> Result<Self, StoreError> {
-        let spec: Result<RunSpec, _> = serde_json::from_value(run.spec.clone());
+        let spec = RunSpec::deserialize(&run.spec);
         let foreign = spec.as_ref().err().map(ToString::to_string);
         let spec = spec.ok();
         let result: RunResult = run.result()?.unwrap_or_default();

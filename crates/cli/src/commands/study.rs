@@ -1,9 +1,11 @@
 //! `dissensus study …`
 
+mod finish;
 mod list;
 mod new;
 mod run;
 mod status;
+mod submit;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -24,7 +26,10 @@ use crate::ui::{self, paint, text};
 pub(crate) enum Command {
     New(Box<new::Args>),
     Run(run::Args),
+    Finish(finish::Args),
+    Submit(Box<submit::Args>),
     Status(status::Args),
+    Cancel(submit::CancelArgs),
     /// List the built-in studies, and those of a store
     List(list::ListArgs),
     Show(list::ShowArgs),
@@ -37,10 +42,16 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
             args.choice.resolve_store()?;
             return run::run(&args);
         }
+        Command::Finish(mut args) => {
+            args.choice.resolve_store()?;
+            return finish::run(&args);
+        }
+        Command::Submit(args) => return submit::submit(&args),
         Command::Status(mut args) => {
             args.choice.resolve_store()?;
             status::run(&args)?;
         }
+        Command::Cancel(args) => submit::cancel(&args)?,
         Command::List(args) => list::list(&args)?,
         Command::Show(args) => list::show(&args)?,
     }
@@ -151,6 +162,28 @@ impl Choice {
             study = study.scaled(scale)?;
         }
         Ok(study.with_overrides(&self.sets)?)
+    }
+
+    /// The study as a command names it.
+    fn named(&self) -> Vec<String> {
+        let mut words = vec![self.study.clone()];
+        words.extend(self.scale.iter().flat_map(|scale| ["--scale".to_owned(), scale.clone()]));
+        words.extend(self.sets.iter().flat_map(|set| ["--set".to_owned(), set.clone()]));
+        words
+    }
+
+    /// The options that select runs.
+    fn selection(&self) -> Vec<String> {
+        let mut words = Vec::new();
+        if !self.arms.is_empty() {
+            words.extend(["--arms".to_owned(), self.arms.join(",")]);
+        }
+        if !self.votes_per_item.is_empty() {
+            let votes: Vec<String> = self.votes_per_item.iter().map(ToString::to_string).collect();
+            words.extend(["--votes-per-item".to_owned(), votes.join(",")]);
+        }
+        words.extend(self.seeds.iter().flat_map(|seeds| ["--seeds".to_owned(), seeds.to_string()]));
+        words
     }
 
     fn options(&self) -> PlanOptions {

@@ -13,9 +13,10 @@ use crate::ui::{self, paint, text};
 ///
 /// Packs are added one after the other; the store is created if it does not exist. A finished run of
 /// the store is kept; an unfinished one is replaced by the pack's finished one. Runs that are finished
-/// in both with different predictions are listed, and the store's are kept. The whole pack is checked
-/// before anything is added.
+/// in both with different predictions are listed, and the store's are kept; so are runs of the store
+/// that cannot be read or are being trained. The whole pack is checked before anything is added.
 #[derive(clap::Args)]
+#[command(after_help = EXIT_CODES)]
 pub(crate) struct Args {
     /// Files that `dissensus pack` wrote
     #[arg(value_name = "FILE", required = true)]
@@ -25,8 +26,12 @@ pub(crate) struct Args {
     store: PathBuf,
 }
 
+const EXIT_CODES: &str = "\
+Exit codes: 0 the store has all runs of the packs; 1 it kept one that differs, cannot be read or is being trained; \
+2 a pack or the store is wrong.";
+
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let (mut differing, mut studies) = (false, BTreeSet::new());
+    let (mut refused, mut studies) = (false, BTreeSet::new());
     for file in &args.files {
         let unpacked = unpack(file, &args.store)?;
         let from = match args.files.len() {
@@ -57,12 +62,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
                 ));
             }
         }
-        differing |= !unpacked.differing.is_empty();
+        refused |= !unpacked.differing.is_empty() || !unpacked.left.is_empty();
         studies.extend(unpacked.studies.into_iter().map(|study| study.name));
     }
     for study in studies {
         let store = args.store.display();
         ui::err(&format!("next: dissensus report {store} --study {study}\n"));
     }
-    Ok(ExitCode::from(u8::from(differing)))
+    Ok(ExitCode::from(u8::from(refused)))
 }

@@ -4,6 +4,7 @@
 use std::error::Error;
 
 use dissensus::ScoreError;
+use dissensus::cluster::ClusterError;
 use dissensus::data::Error as FetchError;
 use dissensus::embed::onnx::{LIBRARY_VARIABLE, RuntimeError};
 use dissensus::engine::EngineError;
@@ -42,6 +43,7 @@ pub(crate) fn hint_of(causes: &[&(dyn Error + 'static)]) -> Option<String> {
                 })
             })
             .or_else(|| of.hint(input_hint))
+            .or_else(|| of.hint(cluster_hint))
             .or_else(|| {
                 of.hint(|error: &StudyError| match error {
                     StudyError::Run { id, .. } => {
@@ -150,6 +152,25 @@ fn input_hint(error: &InputError) -> Option<String> {
         )),
         _ => None,
     }
+}
+
+fn cluster_hint(error: &ClusterError) -> Option<String> {
+    Some(match error {
+        ClusterError::Needs { system: "ssh", .. } => "--hosts a,b names them".to_owned(),
+        ClusterError::Needs { system: "kubernetes", .. } => {
+            "--image names the image, and --claim the claim of a volume".to_owned()
+        }
+        ClusterError::NoCommand { .. } => {
+            "use a machine with the commands of Slurm; --dry-run prints the scripts anywhere"
+                .to_owned()
+        }
+        ClusterError::InQueue { .. } => {
+            "`dissensus study status` shows them, and `dissensus study cancel` removes them"
+                .to_owned()
+        }
+        ClusterError::NotSubmitted { .. } => "--store names another store".to_owned(),
+        _ => return None,
+    })
 }
 
 fn config_hint(error: &ConfigError) -> Option<String> {

@@ -49,10 +49,9 @@ impl Place {
         fs::rename(&self.part, &self.dest)
             .map_err(|e| Error::io("renaming a finished download to", &self.dest, e))?;
         self.remove(&self.note);
-        // The rename itself must survive a crash. Not every system can sync a directory, and
-        // the file is whole in any case, so a failure here is no error.
-        let _ = self.dest.parent().map(sync_folder);
-        Ok(())
+        // The rename itself must survive a crash.
+        let Some(folder) = self.dest.parent() else { return Ok(()) };
+        sync_folder(folder).map_err(|e| Error::io("syncing", folder, e))
     }
 
     pub(super) fn sync(&self, part: &File) -> Result<(), Error> {
@@ -107,5 +106,33 @@ pub(super) fn pour(
             .map_err(|e| Spill::Write(Error::io("writing", &place.part, e)))?;
         tally.update(&buffer[..n]);
         transfer.advance(tally.bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where the folder cannot be synced, as it cannot be read, the download is not said to be on the disk.
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_that_is_not_synced_is_an_error() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let folder = tempfile::tempdir().unwrap();
+        let mode =
+            |mode| fs::set_permissions(folder.path(), fs::Permissions::from_mode(mode)).unwrap();
+        let place = Place::new(folder.path(), "votes.csv");
+        let part = place.create_part().unwrap();
+        mode(0o300);
+        // The superuser may read any folder.
+        let readable = File::open(folder.path()).is_ok();
+        let committed = place.commit(&part);
+        mode(0o700);
+        assert_eq!(committed.is_ok(), readable, "{committed:?}");
+        assert!(place.dest.exists());
+        if let Err(error) = committed {
+            assert!(error.to_string().contains("syncing"), "{error}");
+        }
     }
 }

@@ -22,8 +22,14 @@ use sha2::{Digest as _, Sha256};
 const LIMITS: Limits = Limits { line: 64 << 10, document: 4 << 20, cells: 1 << 20, votes: 1 << 16 };
 
 /// Models that are small enough to be read for every input.
-const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/embed/tests/golden");
-const GOLDEN_OF_TEST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../embed/tests/golden");
+macro_rules! golden {
+    ($($file:literal)*) => {
+        [$(($file, include_bytes!(concat!("../../../embed/tests/golden/", $file)).as_slice())),*]
+    };
+}
+const GOLDEN: [(&str, &[u8]); 5] = golden!(
+    "bert/config.json" "bert/model.safetensors" "bert/tokenizer.json" "vit/config.json" "vit/model.safetensors"
+);
 
 /// Every target that [`run`] knows.
 pub const TARGETS: [&str; 14] = [
@@ -393,14 +399,8 @@ impl Scratch {
         let store = Store::create_or_open(path.join("store")).expect("our folder");
         let (spec, about) = (json!({"seed": 1}), json!({"code": "x"}));
         let Ok(Begun::Run(run)) = store.begin(&spec, &about, 5) else { panic!("a new run") };
-        let golden = [GOLDEN, GOLDEN_OF_TEST].map(Path::new).into_iter().find(|path| path.exists());
-        for model in ["bert", "vit"] {
-            for file in ["config.json", "model.safetensors", "tokenizer.json"] {
-                let from = golden.expect("the golden models").join(model).join(file);
-                if let Ok(bytes) = fs::read(from) {
-                    put(&path.join(model).join(file), &bytes);
-                }
-            }
+        for (file, bytes) in GOLDEN {
+            put(&path.join(file), bytes);
         }
         Self { path, store, run }
     }

@@ -13,6 +13,8 @@ use serde::de::{Deserialize, Deserializer, Error as _};
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 use std::collections::BTreeMap;
 
+use dissensus_core::limits::MAX_PARAMETERS;
+
 pub use setting::{Setting, SettingValue};
 
 use crate::error::EngineError;
@@ -116,7 +118,13 @@ impl Model {
             let problem = format!("needs images, but the inputs are vectors; use {others}");
             return Err(self.refusal(problem));
         }
-        (self.entry.network)(self, input, classes)
+        let network = (self.entry.network)(self, input, classes)?;
+        match network.parameter_count() {
+            count if count > MAX_PARAMETERS => Err(self.refusal(format!(
+                "would have {count} parameters for these inputs and classes; at most {MAX_PARAMETERS} are possible"
+            ))),
+            _ => Ok(network),
+        }
     }
 
     /// A setting that is a count, for the model's own file.
@@ -234,6 +242,21 @@ mod tests {
         assert!(Model::named("resnet").is_err());
     }
 
+    #[test]
+    fn networks_that_no_memory_holds_are_refused() {
+        let images = Shape::Map { height: 32, width: 32, channels: 3 };
+        let wide = Model::named("resnet18").unwrap().with("width", 4096_u64).unwrap();
+        let error = wide.network(images, 10).unwrap_err().to_string();
+        assert!(error.contains("parameters") && error.contains("2147483648"), "{error}");
+        // What is allowed is only described here: nothing is allocated yet.
+        let head = Model::named("mlp").unwrap().with("hidden", 16384_u64).unwrap();
+        let width = (MAX_PARAMETERS / 16384) - 100;
+        assert!(
+            head.network(Shape::Flat { width }, 2).unwrap().parameter_count() <= MAX_PARAMETERS
+        );
+        assert!(head.network(Shape::Flat { width: width + 100 }, 2).is_err());
+    }
+
     /// Runs are known by the hash of this text.
     #[test]
     fn models_are_written_as_they_always_were() {
@@ -274,6 +297,10 @@ mod tests {
     fn resnet18_has_the_usual_size() {
         let input = Shape::Map { height: 32, width: 32, channels: 3 };
         let network = Model::named("resnet18").unwrap().network(input, 10).unwrap();
+        // 3×3 at 32×32: 3→64 and four 64→64; the rest halves pixels and doubles channels. The last is linear.
+        let first = 1024 * 9 * 64 * (3 + 4 * 64);
+        let later = 1024 * 64 * (3 * (9 * 64 / 2 + 3 * 9 * 64 + 64 / 2));
+        assert_eq!(network.multiplications(), first + later + 5120);
         assert_eq!(network.parameter_count(), 11_173_962);
     }
 

@@ -12,6 +12,7 @@ use std::io::{Cursor, Write};
 use dissensus_core::{Ballots, Counts, Keep, VoteTable};
 use dissensus_io::Input;
 use dissensus_io::{Source, npy, pickle, python};
+use dissensus_votes::formats::FORMATS;
 use dissensus_votes::write::{TARGETS, WriteError, write};
 use dissensus_votes::{
     Limits, MultiLabel, ReadError, ReadOptions, Severity, Values, VoteFile, lint, read_bytes,
@@ -25,6 +26,14 @@ pub const LIMITS: Limits =
 /// Tables with more votes or cells are not written again: a cell of a matrix can stand for
 /// billions.
 const MOST_WRITTEN: u64 = 1 << 14;
+
+/// Targets that are no format.
+const OTHERS: [&str; 5] = ["array", "auto", "parquet", "pickle", "python"];
+
+/// Every target that [`run`] knows.
+pub fn targets() -> impl Iterator<Item = &'static str> {
+    FORMATS.iter().map(|format| format.name).chain(OTHERS)
+}
 
 /// Checks bytes as what a fuzz target takes them for: a format; anything (`auto`, and `parquet`,
 /// which has many formats in it); or a part of a file by itself, which checksums around it would

@@ -1,19 +1,20 @@
 //! `dissensus study run`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use dissensus::report::book::Book;
 use dissensus::report::tables::{self, Tally};
 use dissensus::store::Store;
-use dissensus::studies::{Finals, Plan, PlanOptions};
+use dissensus::studies::{Finals, Plan, PlanOptions, Shard};
 use dissensus::train::{EndedJob, JobOutcome};
 use dissensus::{
-    StudyEvent, StudyOptions, StudyOutcome, check_stages, plan_study, report_tables, run_study,
+    LoadContext, ShardOutcome, StudyEvent, StudyOptions, StudyOutcome, check_stages, plan_study,
+    report_tables, run_shard, run_study,
 };
 
 use super::Choice;
-use crate::args::{FetchArgs, JobCount, open_device};
+use crate::args::{FetchArgs, JobCount, open_device, quoted};
 use crate::interrupt;
 use crate::ui::progress::Terminal;
 use crate::ui::runs::Bars;
@@ -39,6 +40,19 @@ pub(crate) struct Args {
     pub(super) choice: Choice,
     #[command(flatten)]
     on: JobArgs,
+    /// Only the runs of one of N disjoint shares of equal work, such as 2/8, each on its own machine;
+    /// `dissensus study finish` follows
+    #[arg(long, value_name = "I/N", conflicts_with_all = ["markdown", "report"])]
+    shard: Option<Shard>,
+    #[command(flatten)]
+    after: AfterArgs,
+    #[command(flatten)]
+    fetching: FetchArgs,
+}
+
+/// What is done when all runs have ended.
+#[derive(clap::Args)]
+pub(super) struct AfterArgs {
     /// Delete the weights of runs that no stage needs any more; they take most of the space
     #[arg(long)]
     drop_weights: bool,
@@ -48,8 +62,6 @@ pub(crate) struct Args {
     /// Also write the report, as `dissensus report` does [default: STORE-report]
     #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true)]
     report: Option<Option<PathBuf>>,
-    #[command(flatten)]
-    fetching: FetchArgs,
 }
 
 /// Where and how runs are trained.
@@ -77,6 +89,7 @@ Examples:
   dissensus report runs --open               the results as a page
   dissensus study run mine.toml --store s3://lab/mine     runs shared between machines
   dissensus study run soft-label --fetch --report    a published study, from its data to its page
+  dissensus study run mine.toml --shard 2/8  one eighth of it, on one of eight machines
 
 Exit codes: 0 all runs are done; 1 some failed, or were not pushed; 2 study, data or store are wrong; 130 interrupted.";
 
@@ -103,18 +116,69 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         },
         ..of_file
     };
+    if let Some(shard) = args.shard {
+        let outcome = run_shard(&plan, &store, shard, &options);
+        bars.end();
+        args.after.drop_weights(&plan, &store)?;
+        let all_pushed = args.choice.push_rest(shared)?;
+        return Ok(say_shard(&outcome?, shard, &args.choice, all_pushed));
+    }
     let outcome = run_study(&plan, &store, &options);
     bars.end();
     let all_pushed = args.choice.push_rest(shared)?;
-    let StudyOutcome { ended, examined, results, about } = outcome?;
+    conclude(&args.choice, &args.after, &plan, &store, &context, outcome?, all_pushed)
+}
+
+/// Prints what became of a shard.
+fn say_shard(outcome: &ShardOutcome, shard: Shard, choice: &Choice, all_pushed: bool) -> ExitCode {
+    let ShardOutcome { ended, examined, waiting } = outcome;
+    let is_open =
+        |run: &&EndedJob| matches!(run.outcome, JobOutcome::Interrupted | JobOutcome::NotStarted);
+    if !closed(ended, ended.iter().filter(is_open).count(), examined.stopped) {
+        return ExitCode::from(130);
+    }
+    let (index, of) = (shard.index(), shard.of());
+    if *waiting > 0 {
+        let runs = text::count(*waiting, "final run waits", "final runs wait");
+        ui::note(&format!(
+            "{runs} for search runs of other shards; when those are done, continue with\n  {}",
+            ui::same_command()
+        ));
+    } else {
+        let study = quoted(Path::new(&choice.study));
+        let next = format!("next: when all {of} shards are done, dissensus study finish {study}");
+        ui::err(&format!("shard {index} of {of} is done\n{next}\n"));
+    }
+    let failed = |run: &EndedJob| matches!(run.outcome, JobOutcome::Failed(_));
+    ExitCode::from(u8::from(!examined.failed.is_empty() || !all_pushed || ended.iter().any(failed)))
+}
+
+impl AfterArgs {
+    fn drop_weights(&self, plan: &Plan<'_>, store: &Store) -> anyhow::Result<()> {
+        if self.drop_weights {
+            let (runs, bytes) = dissensus::drop_weights(plan, store)?;
+            let (runs, bytes) = (text::count(runs, "run", "runs"), text::size(bytes));
+            ui::remark(&format!("deleted the weights of {runs}, {bytes}"));
+        }
+        Ok(())
+    }
+}
+
+/// Prints the results of a study, and writes its report where it is asked for.
+pub(super) fn conclude(
+    choice: &Choice,
+    after: &AfterArgs,
+    plan: &Plan<'_>,
+    store: &Store,
+    context: &LoadContext<'_>,
+    outcome: StudyOutcome,
+    all_pushed: bool,
+) -> anyhow::Result<ExitCode> {
+    let StudyOutcome { ended, examined, results, about } = outcome;
     let (failed, missing) = (results.collected.failed.len(), results.collected.missing);
     let unexamined = results.collected.unexamined.clone();
-    if args.drop_weights {
-        let (runs, bytes) = dissensus::drop_weights(&plan, &store)?;
-        let (runs, bytes) = (text::count(runs, "run", "runs"), text::size(bytes));
-        ui::remark(&format!("deleted the weights of {runs}, {bytes}"));
-    }
-    print_tables(&plan.book_of(results, &about)?, args.markdown)?;
+    after.drop_weights(plan, store)?;
+    print_tables(&plan.book_of(results, &about)?, after.markdown)?;
     for (stage, runs) in &unexamined {
         let runs = text::count(*runs, "finished run has", "finished runs have");
         ui::note(&format!(
@@ -131,20 +195,24 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             || !all_pushed
             || ended.iter().any(|run| matches!(run.outcome, JobOutcome::Failed(_))),
     );
-    let Some(out) = &args.report else {
+    let Some(out) = &after.report else {
         let next = match store.studies()?.len() {
-            0 | 1 => args.choice.store.display().to_string(),
-            _ => format!("{} --study {}", args.choice.store.display(), study.name),
+            0 | 1 => choice.store.display().to_string(),
+            _ => format!("{} --study {}", choice.store.display(), plan.study().name),
         };
         ui::err(&format!("next: dissensus report {next} --open   for figures and a page\n"));
         return Ok(ExitCode::from(code));
     };
     // A report is of the whole study, with what was left out of this call.
-    let plan = match args.choice.options() == PlanOptions::default() {
+    let whole;
+    let plan = match choice.options() == PlanOptions::default() {
         true => plan,
-        false => plan_study(&study, &PlanOptions::default(), &context)?,
+        false => {
+            whole = plan_study(plan.study(), &PlanOptions::default(), context)?;
+            &whole
+        }
     };
-    let written = report::write_and_say(&plan, &store, out.as_deref())?;
+    let written = report::write_and_say(plan, store, out.as_deref())?;
     Ok(ExitCode::from(code.max(u8::from(!written.problems.is_empty()))))
 }
 

@@ -1,3 +1,0 @@
-#![no_main]
-
-dissensus_fuzz::target!("cache");
