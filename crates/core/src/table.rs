@@ -170,6 +170,17 @@ impl VoteTable {
         Self { classes, items: self.items.select(places), annotators, ballots }
     }
 
+    /// The same items with the counts of their votes, without who voted; a table of probabilities as it is.
+    pub fn without_voters(&self) -> Self {
+        match self.counts() {
+            Some(counts) => {
+                let (classes, items) = (self.classes.clone(), self.items.clone());
+                Self::from_counts(classes, items, counts.into_owned())
+            }
+            None => self.clone(),
+        }
+    }
+
     /// The classes.
     pub fn classes(&self) -> &ClassSet {
         &self.classes

@@ -9,7 +9,7 @@ use dissensus_core::limits::MAX_VOTES_PER_ITEM;
 use dissensus_core::{ClassSet, Ids, VoteTable};
 use dissensus_io::npy::{ArrayWriter, write_array};
 use dissensus_labels::{
-    Delivers, Delivery, EpochBuffer, EpochTargets, Prepared, Source, Target, sparse,
+    Delivers, Delivery, EpochBuffer, EpochTargets, LabelError, Prepared, Source, Target, sparse,
 };
 use dissensus_votes::write::WriteError;
 
@@ -53,30 +53,43 @@ impl std::str::FromStr for SparseDraw {
     }
 }
 
+impl DeliverOptions {
+    /// The votes whose distributions are delivered: some of them are drawn first, and the target estimated.
+    pub fn estimate<'a>(&self, votes: &'a VoteTable) -> Result<Cow<'a, VoteTable>, Error> {
+        let drawn = match self.sparse {
+            None => return Ok(self.target_of(votes)?),
+            Some(draw) => draw.votes_of(votes, self.seed)?,
+        };
+        Ok(Cow::Owned(self.target_of(&drawn)?.into_owned()))
+    }
+
+    fn target_of<'a>(&self, votes: &'a VoteTable) -> Result<Cow<'a, VoteTable>, LabelError> {
+        self.target.as_ref().map_or(Ok(Cow::Borrowed(votes)), |target| target.estimate(votes))
+    }
+}
+
+impl SparseDraw {
+    /// Votes drawn from these; the same for the same seed and ids.
+    pub fn votes_of(self, votes: &VoteTable, seed: u64) -> Result<VoteTable, Error> {
+        if self.votes > MAX_VOTES_PER_ITEM {
+            let reason = format!("expected at most {MAX_VOTES_PER_ITEM} votes per item");
+            return Err(Error::Option { value: self.votes.to_string(), reason });
+        }
+        let source = Source::new(votes)?;
+        Ok(match self.replacement {
+            true => sparse::with_replacement(&source, self.votes, seed)?,
+            false => sparse::without_replacement(&source, self.votes, seed)?,
+        })
+    }
+}
+
 /// Prepares the labels of all epochs: a pure function of seed, epoch and the items' ids.
 pub fn deliver(
     votes: &VoteTable,
     delivery: &Delivery,
     options: &DeliverOptions,
 ) -> Result<Delivered, Error> {
-    if let Some(draw) = options.sparse.filter(|draw| draw.votes > MAX_VOTES_PER_ITEM) {
-        let reason = format!("expected at most {MAX_VOTES_PER_ITEM} votes per item");
-        return Err(Error::Option { value: draw.votes.to_string(), reason });
-    }
-    let drawn = match options.sparse {
-        None => None,
-        Some(SparseDraw { votes: k, replacement: true }) => {
-            Some(sparse::with_replacement(&Source::new(votes)?, k, options.seed)?)
-        }
-        Some(SparseDraw { votes: k, replacement: false }) => {
-            Some(sparse::without_replacement(&Source::new(votes)?, k, options.seed)?)
-        }
-    };
-    let votes = drawn.as_ref().unwrap_or(votes);
-    let estimated = match &options.target {
-        Some(target) => target.estimate(votes)?,
-        None => Cow::Borrowed(votes),
-    };
+    let estimated = options.estimate(votes)?;
     let prepared = delivery.prepare(&Source::new(&estimated)?, options.seed)?;
     let (items, classes) = (estimated.items().clone(), estimated.classes().clone());
     Ok(Delivered { prepared, items, classes })

@@ -36,9 +36,15 @@ pub enum Error {
     /// A store or a run in it is damaged, missing or in use.
     #[error(transparent)]
     Store(#[from] dissensus_store::StoreError),
+    /// A bucket cannot be used.
+    #[error(transparent)]
+    Remote(#[from] dissensus_remote::RemoteError),
     /// A study is wrong, or its data or runs are.
     #[error(transparent)]
     Study(#[from] dissensus_studies::StudyError),
+    /// A study cannot be given to a cluster.
+    #[error(transparent)]
+    Cluster(#[from] crate::cluster::ClusterError),
     /// A table or figure could not be made.
     #[error(transparent)]
     Report(#[from] dissensus_report::ReportError),

@@ -21,7 +21,7 @@ impl Evaluated {
     /// The figures of this model with their names: `reliability` and `entropy`.
     pub fn figures(&self, settings: Settings) -> Result<[Figure; 2], ScoreError> {
         let scorer = Scorer::new(&self.judged, settings).map_err(|error| self.failed(error))?;
-        Ok([reliability(&scorer, &self.name), scatter(self)?])
+        Ok([reliability_figure(&scorer, &self.name), scatter(self)?])
     }
 
     /// Draws the figures into a folder as SVG files, which are named after the model.
@@ -43,7 +43,9 @@ impl Evaluated {
     }
 }
 
-fn reliability(scorer: &Scorer<'_>, name: &str) -> Figure {
+/// The reliability diagram of a model: bins of equal mass and smooth curves, against the majority label and
+/// against the share of the votes.
+pub fn reliability_figure(scorer: &Scorer<'_>, name: &str) -> Figure {
     let binned = |against| {
         let curve = scorer.reliability(Binning::Mass, against).into_iter();
         let bin = |bin: Bin| ReliabilityBin::of_run(bin.confidence, bin.outcome, bin.items as u64);

@@ -35,14 +35,17 @@
 //! The verbs: [`read_votes`], [`read_inputs`], [`data::fetch()`] (datasets and encoders), [`encode`],
 //! [`deliver`], [`fit`] and [`fit_stored`], [`Trained::predict`], [`score`], [`compare_items`] and
 //! [`compare_seeds`], [`examine`] (curvature, barriers, CKA, Grad-CAM, out-of-distribution
-//! detection), [`Study::plan`](studies::Study::plan) with [`run_study`], and [`write_report`].
+//! detection), [`Study::plan`](studies::Study::plan) with [`run_study`], or [`run_shard`] on several
+//! machines and [`finish_study`] (see [`cluster`]), [`sync_store`], and [`write_report`].
 //!
 //! Long work takes a [`Progress`] and a [`Cancel`]; every failure is an [`Error`] that carries data.
 //! The crates below are re-exported as modules of the same names, for everything that is not a verb.
 
 mod blends_files;
+mod buckets;
 mod causes;
 mod ceiling;
+pub mod cluster;
 mod compare;
 mod context;
 mod csv_files;
@@ -70,7 +73,7 @@ pub use {
     dissensus_core as core, dissensus_data as data, dissensus_embed as embed,
     dissensus_engine as engine, dissensus_examine as examine, dissensus_geometry as geometry,
     dissensus_inputs as inputs, dissensus_io as io, dissensus_labels as labels,
-    dissensus_measure as measure, dissensus_predictions as predictions, dissensus_report as report,
+    dissensus_measure as measure, dissensus_predictions as predictions, dissensus_remote as remote, dissensus_report as report,
     dissensus_stats as stats, dissensus_store as store, dissensus_studies as studies,
     dissensus_train as train, dissensus_votes as votes,
 };
@@ -80,11 +83,12 @@ pub use dissensus_studies::{
     ArmMetric, ArmSummary, RunOrigin, RunSummary, SummaryColumn, summarize_runs,
 };
 pub use dissensus_train::{
-    FitOptions, Removal, RunDetails, RunFile, RunList, RunPlan, RunRow, Task, TrainError, Trained,
-    fit_stored, run_files, run_jobs, state_name,
+    FitOptions, FittedModel, Removal, RunDetails, RunFile, RunList, RunPlan, RunRow, Task,
+    TrainError, Trained, fit_stored, run_files, run_jobs, state_name,
 };
 
 pub use blends_files::{BLENDS_FILES, save_blends};
+pub use buckets::{SharedStudy, sync_store};
 pub use causes::causes;
 pub use ceiling::ceiling;
 pub use compare::{
@@ -101,7 +105,7 @@ pub use evaluate::{
     check_pair, evaluate, evaluate_common, metrics, read_predictions, same_items,
 };
 pub use fetch::{CachedFile, Fetchable, fetch_data, fetch_named};
-pub use figures::votes_figure;
+pub use figures::{reliability_figure, votes_figure};
 pub use load::{blends_material, data_of_keys, encode_data, load_material, load_task, read_inputs};
 pub use open::ModelOpener;
 pub use pages::{images_page, run_page, votes_page};
@@ -109,8 +113,8 @@ pub use predict::{ItemFeatures, PredictOptions, StoredPredictions, predict_store
 pub use reporting::{WrittenReport, report_tables, write_report};
 pub use score::{MetricScore, Scores, score};
 pub use study::{
-    StudyEvent, StudyOptions, StudyOutcome, check_stages, drop_weights, is_study_file, open_study,
-    plan_study, run_study, stored_study, train_study,
+    ShardOutcome, StudyEvent, StudyOptions, StudyOutcome, check_stages, drop_weights, finish_study,
+    is_study_file, open_study, plan_study, run_shard, run_study, stored_study, train_study,
 };
 pub use trained_on::{count_same, trained_on};
 pub use verbs::{VERSION, environment, fit, read_votes};

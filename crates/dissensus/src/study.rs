@@ -7,8 +7,8 @@ use dissensus_inputs::{Inputs, ReadOptions, WITH_IMAGES};
 use dissensus_io::FileError;
 use dissensus_store::{Store, Which};
 use dissensus_studies::{
-    Examined, Finals, Gathered, Job, LoadError, Material, Plan, PlanOptions, StageContext,
-    StageProgress, Study, distinct, files,
+    Examined, Finals, Gathered, Job, LoadError, Material, Plan, PlanOptions, Shard, Shares,
+    StageContext, StageProgress, Study, StudyError, distinct, files,
 };
 use dissensus_train::spec::{Checkpoint, Data, Run};
 use dissensus_train::{EndedJob, JobOptions, OpenDevice, RunJob, run_jobs};
@@ -202,18 +202,83 @@ pub fn run_study(
     options: &StudyOptions<'_>,
 ) -> Result<StudyOutcome, Error> {
     let ended = train_study(plan, store, options)?;
+    conclude(plan, store, options, ended)
+}
+
+/// Stages over all runs that have ended, and the results.
+fn conclude(
+    plan: &Plan<'_>,
+    store: &Store,
+    options: &StudyOptions<'_>,
+    ended: Vec<EndedJob>,
+) -> Result<StudyOutcome, Error> {
+    let examined = with_stages(options, |context, stages| {
+        plan.examine(store, context, &options.cancel, stages)
+    })?;
+    let results = plan.gather(store)?;
+    let files = plan.result_files(&results, &environment())?;
+    files.write(&store.study(&plan.study().name)?)?;
+    Ok(StudyOutcome { ended, examined, results, about: files.about })
+}
+
+/// Calls a function with what stages need.
+fn with_stages<T>(
+    options: &StudyOptions<'_>,
+    examine: impl FnOnce(&StageContext<'_>, &mut dyn StageProgress) -> Result<T, StudyError>,
+) -> Result<T, Error> {
     let inputs = |name: &str| -> Result<Inputs, LoadError> {
         let context = LoadContext::new(options.progress);
         Ok(read_inputs(Path::new(name), &ReadOptions::default(), &context)?)
     };
     let device = options.device;
     let context = StageContext::new(device.device(), !device.is_gpu(), &inputs);
-    let mut stages = Stages { on_event: options.on_event };
-    let examined = plan.examine(store, &context, &options.cancel, &mut stages)?;
-    let results = plan.gather(store)?;
-    let files = plan.result_files(&results, &environment())?;
-    files.write(&store.study(&plan.study().name)?)?;
-    Ok(StudyOutcome { ended, examined, results, about: files.about })
+    Ok(examine(&context, &mut Stages { on_event: options.on_event })?)
+}
+
+/// What became of a shard of a study.
+pub struct ShardOutcome {
+    /// Its search runs and final runs.
+    pub ended: Vec<EndedJob>,
+    /// The stages that look at each of its runs alone.
+    pub examined: Examined,
+    /// How many of its final runs wait for search runs of other shards.
+    pub waiting: usize,
+}
+
+/// Runs everything in a shard of a study that is not done yet: its trainings, then the stages that look at
+/// one run at a time. Final runs whose search has not ended on other machines are left out and counted.
+/// What compares runs, and the tables, are left to [`finish_study`].
+pub fn run_shard(
+    plan: &Plan<'_>,
+    store: &Store,
+    shard: Shard,
+    options: &StudyOptions<'_>,
+) -> Result<ShardOutcome, Error> {
+    let shares = plan.shares(shard.of());
+    let ended = train(plan, store, options, Some((&shares, shard)))?;
+    let own = |id: &_| shares.has(shard, id);
+    let examined = with_stages(options, |context, stages| {
+        plan.examine_alone(store, context, &options.cancel, stages, &own)
+    })?;
+    if !options.cancel.is_cancelled() {
+        plan.measure(store, &own)?;
+    }
+    Ok(ShardOutcome { ended, examined, waiting: plan.waiting(store, &shares, shard)? })
+}
+
+/// Finishes a study whose runs were trained by shards: the stages that are not done, and the results.
+/// Trains nothing; where runs are missing, the error lists them.
+pub fn finish_study(
+    plan: &Plan<'_>,
+    store: &Store,
+    options: &StudyOptions<'_>,
+) -> Result<StudyOutcome, Error> {
+    let runs = plan.missing(store)?;
+    if !runs.is_empty() {
+        let total = plan.status(store, None)?.runs.total();
+        return Err(StudyError::Unfinished { runs, total }.into());
+    }
+    conclude(plan, store, options, Vec::new())
 }
 
 /// Trains the search runs of a study, then the final runs with the selected settings.
@@ -222,6 +287,19 @@ pub fn train_study(
     store: &Store,
     options: &StudyOptions<'_>,
 ) -> Result<Vec<EndedJob>, Error> {
+    train(plan, store, options, None)
+}
+
+/// The runs of a shard, or all.
+fn train(
+    plan: &Plan<'_>,
+    store: &Store,
+    options: &StudyOptions<'_>,
+    share: Option<(&Shares, Shard)>,
+) -> Result<Vec<EndedJob>, Error> {
+    let own = |jobs: &mut Vec<Job>| {
+        jobs.retain(|job| share.is_none_or(|(shares, shard)| shares.has(shard, &job.id)));
+    };
     let train = |runs: &[RunJob<'_>]| {
         let jobs = JobOptions {
             version: VERSION,
@@ -238,14 +316,16 @@ pub fn train_study(
         run_jobs(runs, &jobs)
     };
     let mut ended = Vec::new();
-    let searches = plan.searches();
+    let mut searches = plan.searches();
+    own(&mut searches);
     if !searches.is_empty() {
         let runs = run_jobs_of(plan, &searches);
         (options.on_event)(StudyEvent::Searching(&runs));
         ended.extend(train(&runs)?);
     }
-    let finals = plan.finals(store)?;
+    let mut finals = plan.finals(store)?;
     (options.on_event)(StudyEvent::Selected(&finals));
+    own(&mut finals.jobs);
     let runs = run_jobs_of(plan, &finals.jobs);
     (options.on_event)(StudyEvent::Training(&runs));
     ended.extend(train(&runs)?);

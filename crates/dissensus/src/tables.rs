@@ -14,6 +14,7 @@ use dissensus_report::plain::{
 use dissensus_report::tables::{Columns, TableForm, TextTable};
 use dissensus_studies::{StatusReport, Tally};
 
+use crate::cluster::{ClusterStatus, ShardStatus, TaskState};
 use crate::{Difference, ItemComparison, Scores, SeedTest};
 
 /// Models and slices by metrics. Nothing is bold: there is no test of the differences.
@@ -372,6 +373,24 @@ pub fn status_table(status: &StatusReport, form: TableForm) -> TextTable {
         .number("failed", |(.., runs)| count(runs.failed))
         .number("missing", |(.., runs)| count(runs.missing))
         .table(&rows)
+}
+
+/// The shards of a study on a cluster.
+pub fn cluster_table(status: &ClusterStatus, form: TableForm) -> TextTable {
+    let dash = || "–".to_owned();
+    let said = |row: &ShardStatus, of: fn(&TaskState) -> &str| {
+        let said = row.task.as_ref().map(of).filter(|said| !said.is_empty());
+        said.map_or_else(dash, str::to_owned)
+    };
+    let count = |n: Option<usize>| n.map_or_else(dash, |n| n.to_string());
+    Columns::new(form)
+        .name("shard", |row: &ShardStatus| row.shard.to_string())
+        .number("ended", move |row| count(row.ended))
+        .number("runs", move |row| count(row.runs))
+        .name("queue", move |row| said(row, |task| &task.state))
+        .name("node", move |row| said(row, |task| &task.node))
+        .name("reason", move |row| said(row, |task| &task.reason))
+        .table(&status.shards)
 }
 
 /// An estimate with its error: `104.9 ± 0.1`; one that did not converge has a question mark.

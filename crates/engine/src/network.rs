@@ -254,6 +254,18 @@ impl Network {
         self.statistic_count
     }
 
+    /// Multiplications of convolutions and linear layers in a forward pass of one example.
+    pub fn multiplications(&self) -> u64 {
+        let of = |node: &Node| match (node.op, node.shape) {
+            (Op::Conv { weight, .. }, Shape::Map { height, width, .. }) => {
+                self.parameters[weight].layout.len() * height * width
+            }
+            (Op::Linear { weight, .. }, _) => self.parameters[weight].layout.len(),
+            _ => 0,
+        };
+        self.nodes.iter().map(|node| of(node) as u64).sum()
+    }
+
     /// The shape of an example.
     pub fn input(&self) -> Shape {
         self.nodes.first().map_or(Shape::Flat { width: 0 }, |node| node.shape)

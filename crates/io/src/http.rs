@@ -25,7 +25,7 @@ mod secret;
 use std::io::Read;
 use std::time::{Duration, SystemTime};
 
-use ureq::http::{HeaderMap, HeaderValue, header};
+use ureq::http::{self, HeaderMap, HeaderValue, header};
 use ureq::{Agent, Body};
 
 pub use address::{is_loopback, same_origin, split_url};
@@ -202,26 +202,26 @@ impl Client {
         if split_url(url).is_none() {
             return Err(HttpError::of(url, HttpErrorKind::BadUrl));
         }
-        let local = is_loopback(url);
-        let agent = if local { &self.direct } else { &self.agent };
         let bad = |name: &str| HttpError::of(url, HttpErrorKind::BadHeader(name.to_owned()));
         let method = match request.method {
             Method::Get => "GET",
             Method::Head => "HEAD",
             Method::Post => "POST",
         };
-        let mut call = ureq::http::Request::builder().method(method).uri(url);
+        let mut call = http::Request::builder().method(method).uri(url);
         for (name, value) in &request.headers {
             let value = HeaderValue::from_str(value).map_err(|_| bad(name))?;
             call = call.header(*name, value);
         }
-        let may_see = same_origin(request.url, url) && (local || url.starts_with("https:"));
+        let may_see =
+            same_origin(request.url, url) && (is_loopback(url) || url.starts_with("https:"));
         if let Some(secret) = request.secret.filter(|_| may_see) {
             call = call.header(
                 header::AUTHORIZATION,
                 secret.header().ok_or_else(|| bad("authorization"))?,
             );
         }
+        let agent = self.agent(url);
         let result = match request.method {
             Method::Post => call.body(request.body).map_err(Into::into).and_then(|r| agent.run(r)),
             _ => call.body(()).map_err(Into::into).and_then(|r| agent.run(r)),
@@ -230,5 +230,32 @@ impl Client {
         let (head, body) = response.into_parts();
         let status = head.status.as_u16();
         Ok(Response { status, url: url.to_owned(), headers: head.headers, body })
+    }
+
+    /// Sends a request of any method as it is, and reads an answer of at most `most` bytes. Redirects are
+    /// not followed.
+    pub fn exchange(
+        &self,
+        request: http::Request<&[u8]>,
+        most: u64,
+    ) -> Result<http::Response<Vec<u8>>, HttpError> {
+        let url = request.uri().to_string();
+        if split_url(&url).is_none() {
+            return Err(HttpError::of(&url, HttpErrorKind::BadUrl));
+        }
+        let bodiless = matches!(*request.method(), http::Method::GET | http::Method::HEAD);
+        let agent = self.agent(&url);
+        let result = match bodiless {
+            true => agent.run(request.map(|_| ())),
+            false => agent.run(request),
+        };
+        let fail = |error: ureq::Error| HttpError::new(&url, &error);
+        let (head, mut body) = result.map_err(fail)?.into_parts();
+        let bytes = body.with_config().limit(most).read_to_vec().map_err(fail)?;
+        Ok(http::Response::from_parts(head, bytes))
+    }
+
+    fn agent(&self, url: &str) -> &Agent {
+        if is_loopback(url) { &self.direct } else { &self.agent }
     }
 }

@@ -22,6 +22,7 @@ pub mod delimited;
 mod error;
 mod example;
 mod files;
+mod frame;
 pub mod http;
 pub mod input;
 pub mod json;
@@ -42,6 +43,7 @@ pub use example::{Content, Example};
 pub use files::{
     Durability, Existing, FileError, Out, TEMPORARY, remove_orphans, sync_folder, write_file,
 };
+pub use frame::{Coded, Frame};
 pub use input::{Input, MOST_TIMES, most_unpacked};
 pub use lock::Lock;
 pub use options::{Delimiter, ReadOption};

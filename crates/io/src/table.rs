@@ -1,9 +1,12 @@
 //! Rows under named columns, whatever they are stored in.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use crate::delimited::{self, Dialect};
 use crate::error::ReadError;
+use crate::frame::Frame;
 use crate::input::Input;
 use crate::source::Limits;
 use crate::{json, parquet};
@@ -19,6 +22,8 @@ pub enum TableKind {
     JsonArray,
     /// Parquet.
     Parquet,
+    /// Columns in memory.
+    Frame,
 }
 
 impl TableKind {
@@ -30,6 +35,7 @@ impl TableKind {
             Self::JsonLines => "JSON Lines",
             Self::JsonArray => "a JSON array of rows",
             Self::Parquet => "a Parquet table",
+            Self::Frame => "a data frame",
         }
     }
 }
@@ -54,6 +60,7 @@ pub(super) enum Body {
     Text(Input),
     Rows(Vec<Row>),
     Parquet(parquet::Bytes),
+    Frame(Arc<dyn Frame>),
 }
 
 /// An opened table.
@@ -70,7 +77,25 @@ pub struct Table {
 /// Rows one after another.
 pub type Rows = Box<dyn Iterator<Item = Result<Row, ReadError>>>;
 
+/// Rows of a frame that are looked at to guess from.
+const SAMPLE: usize = 200;
+
 impl Table {
+    /// The table of a frame.
+    pub fn from_frame(frame: Arc<dyn Frame>) -> Self {
+        let columns = frame.columns().to_vec();
+        let sample = (0..frame.len().min(SAMPLE)).map(|row| frame_row(&*frame, row)).collect();
+        Self { kind: TableKind::Frame, columns, sample, body: Body::Frame(frame) }
+    }
+
+    /// The frame behind it, where there is one.
+    pub fn frame(&self) -> Option<&Arc<dyn Frame>> {
+        match &self.body {
+            Body::Frame(frame) => Some(frame),
+            _ => None,
+        }
+    }
+
     /// All rows from the first.
     pub fn rows(self, limits: &Limits) -> Rows {
         let limit = limits.line;
@@ -81,9 +106,10 @@ impl Table {
             (TableKind::JsonLines, Body::Text(input)) => json::rows(input, self.columns, limit),
             (_, Body::Parquet(bytes)) => parquet::rows(bytes, &self.columns),
             (_, Body::Rows(rows)) => Box::new(rows.into_iter().map(Ok)),
-            (TableKind::Parquet | TableKind::JsonArray, Body::Text(_)) => {
-                Box::new(std::iter::empty())
+            (_, Body::Frame(frame)) => {
+                Box::new((0..frame.len()).map(move |row| Ok(frame_row(&*frame, row))))
             }
+            (_, Body::Text(_)) => Box::new(std::iter::empty()),
         }
     }
 
@@ -91,14 +117,15 @@ impl Table {
     pub fn into_input(self) -> Option<Input> {
         match self.body {
             Body::Text(input) => Some(input),
-            Body::Parquet(_) | Body::Rows(_) => None,
+            Body::Parquet(_) | Body::Rows(_) | Body::Frame(_) => None,
         }
     }
 
-    /// The value of a key in the file's own metadata; only Parquet has any.
+    /// The value of a key in the table's own metadata; only Parquet and frames have any.
     pub fn metadata(&self, key: &str) -> Option<String> {
         match &self.body {
             Body::Parquet(bytes) => parquet::metadata(bytes, key),
+            Body::Frame(frame) => frame.metadata(key),
             Body::Text(_) | Body::Rows(_) => None,
         }
     }
@@ -107,6 +134,11 @@ impl Table {
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|c| c == name)
     }
+}
+
+fn frame_row(frame: &dyn Frame, row: usize) -> Row {
+    let cells = (0..frame.columns().len()).map(|column| frame.cell(row, column)).collect();
+    Row { number: row as u64 + 1, cells }
 }
 
 /// A cell as the text of an id or label; `None` for a missing one. Whole numbers lose their

@@ -52,6 +52,20 @@ pub struct ByPosition {
 pub struct ClassMap(Vec<(String, String)>);
 
 impl ClassMap {
+    /// A map of these pairs: a name in the file and the name in the votes.
+    pub fn new(pairs: Vec<(String, String)>) -> Result<Self, String> {
+        let mut known: Vec<(String, String)> = Vec::new();
+        for (from, to) in pairs {
+            if let Some((other, _)) = known.iter().find(|(f, t)| *f == from || *t == to) {
+                return Err(format!(
+                    "{other:?} and {from:?} do not have a class of their own each"
+                ));
+            }
+            known.push((from, to));
+        }
+        Ok(Self(known))
+    }
+
     /// A name in the file and the name in the votes, for each class that has two.
     pub fn pairs(&self) -> &[(String, String)] {
         &self.0
@@ -61,21 +75,14 @@ impl ClassMap {
 impl FromStr for ClassMap {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
-        let mut pairs: Vec<(String, String)> = Vec::new();
-        for part in text.split(',') {
+        let pair = |part: &str| {
             let names = part.split_once('=').map(|(from, to)| (from.trim(), to.trim()));
-            let Some((from, to)) = names.filter(|(from, to)| !from.is_empty() && !to.is_empty())
-            else {
-                return Err("expected FILE=VOTES pairs, as in contradiction=c,neutral=n".to_owned());
-            };
-            if let Some((other, _)) = pairs.iter().find(|(f, t)| f == from || t == to) {
-                return Err(format!(
-                    "{other:?} and {from:?} do not have a class of their own each"
-                ));
-            }
-            pairs.push((from.to_owned(), to.to_owned()));
-        }
-        Ok(Self(pairs))
+            let (from, to) = names.filter(|(from, to)| !from.is_empty() && !to.is_empty())?;
+            Some((from.to_owned(), to.to_owned()))
+        };
+        let pairs: Option<Vec<_>> = text.split(',').map(pair).collect();
+        let expected = "expected FILE=VOTES pairs, as in contradiction=c,neutral=n";
+        Self::new(pairs.ok_or_else(|| expected.to_owned())?)
     }
 }
 

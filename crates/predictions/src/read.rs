@@ -39,6 +39,47 @@ pub struct Predictions {
 }
 
 impl Predictions {
+    /// Predictions in memory under a name for messages, with the checks of a file: rows of `width`
+    /// numbers, and for rows and columns ids and class names where they have some.
+    ///
+    /// ```
+    /// use dissensus_predictions::Predictions;
+    /// let values = vec![0.75, 0.25, 0.1, 0.9];
+    /// let ids = Some(vec!["a".to_owned(), "b".to_owned()]);
+    /// let model = Predictions::from_rows("model", values, 2, ids, None, &Default::default())?;
+    /// assert_eq!(model.kind.name(), "probabilities");
+    /// # Ok::<(), dissensus_predictions::PredictionError>(())
+    /// ```
+    pub fn from_rows(
+        name: &str,
+        values: Vec<f64>,
+        width: usize,
+        ids: Option<Vec<String>>,
+        classes: Option<Vec<String>>,
+        options: &ReadOptions,
+    ) -> Result<Self, PredictionError> {
+        check_options(name, options)?;
+        let rows = values.len().checked_div(width).unwrap_or(0);
+        let counted = [("ids", &ids, rows, "rows"), ("classes", &classes, width, "columns")];
+        for (list, names, expected, what) in counted {
+            let found = names.as_ref().map_or(expected, Vec::len);
+            if found != expected {
+                let list = list.to_owned();
+                let problem = PredictionProblem::Count { name: list, found, expected, what };
+                return Err(PredictionError::new(name, problem));
+            }
+        }
+        let mut seen = std::collections::HashSet::new();
+        if let Some(twice) = classes.iter().flatten().find(|class| !seen.insert(class.as_str())) {
+            let problem = PredictionProblem::DuplicateClass { name: twice.clone() };
+            return Err(PredictionError::new(name, problem));
+        }
+        let model = Some(name.to_owned());
+        let found =
+            RawPredictions { name: model, ids, classes, values, width, ..Default::default() };
+        finish(name, found, options)
+    }
+
     /// How many rows there are.
     pub fn len(&self) -> usize {
         self.values.len().checked_div(self.width).unwrap_or(0)
@@ -87,15 +128,7 @@ fn read_input(input: Input, options: &ReadOptions) -> Result<Vec<Predictions>, P
         let seen = source.describe();
         return Err(PredictionError::new(&file, PredictionProblem::Unknown { seen }));
     };
-    let ByPosition { items, classes } = options.by_position;
-    let meaningless = [
-        (options.id.is_some() && items, "rows by position", ReadOption::Id),
-        (options.class_map.is_some() && classes, "columns by position", ReadOption::ClassMap),
-    ];
-    if let Some(&(_, format, option)) = meaningless.iter().find(|(both, ..)| *both) {
-        let problem = PredictionProblem::Inapplicable { format, option };
-        return Err(PredictionError::new(&file, problem));
-    }
+    check_options(&file, options)?;
     if let Some(option) = options.given().into_iter().find(|o| !format.options.contains(o)) {
         let problem = PredictionProblem::Inapplicable { format: format.name, option };
         return Err(PredictionError::new(&file, problem));
@@ -105,6 +138,21 @@ fn read_input(input: Input, options: &ReadOptions) -> Result<Vec<Predictions>, P
         return Err(PredictionError::new(&file, PredictionProblem::Empty));
     }
     found.into_iter().map(|found| finish(&file, found, options)).collect()
+}
+
+/// Refuses options that contradict each other.
+fn check_options(file: &str, options: &ReadOptions) -> Result<(), PredictionError> {
+    let ByPosition { items, classes } = options.by_position;
+    let meaningless = [
+        (options.id.is_some() && items, "rows by position", ReadOption::Id),
+        (options.class_map.is_some() && classes, "columns by position", ReadOption::ClassMap),
+    ];
+    match meaningless.into_iter().find(|(both, ..)| *both) {
+        Some((_, format, option)) => {
+            Err(PredictionError::new(file, PredictionProblem::Inapplicable { format, option }))
+        }
+        None => Ok(()),
+    }
 }
 
 /// A first row of an id and fractions is no header.

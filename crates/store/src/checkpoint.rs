@@ -77,6 +77,19 @@ impl Checkpoint<'_> {
     }
 }
 
+/// Replaces a file outside of a store by tensors and a note, with a checksum of both.
+pub fn write_tensor_file(path: &Path, tensors: &Tensors<'_>, note: &str) -> Result<(), StoreError> {
+    write_tensors(path, tensors, Some(note), Durability::Power)
+}
+
+/// The tensors and the note of a file that [`write_tensor_file`] wrote.
+pub fn read_tensor_file(path: &Path) -> Result<(Tensors<'static>, String), StoreError> {
+    let damaged = |reason: String| StoreError::Weights { path: path.to_owned(), reason };
+    let bytes = std::fs::read(path).map_err(|error| StoreError::io("reading", path, error))?;
+    let (tensors, note) = weights::read(&bytes).map_err(damaged)?;
+    Ok((tensors, note.ok_or_else(|| damaged("it holds tensors without a note".to_owned()))?))
+}
+
 /// Writes tensors, with a note or plain.
 pub(crate) fn write_tensors(
     path: &Path,

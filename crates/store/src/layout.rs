@@ -16,6 +16,9 @@ pub(crate) const REMOVED: &str = ".removed-";
 /// Begins the name of the folder that a pack is taken apart in.
 pub(crate) const UNPACKING: &str = ".unpack-";
 
+/// Begins the names of a study's files for a cluster: scripts, logs, ids of jobs.
+pub(crate) const CLUSTER: &str = "cluster/";
+
 /// Which of a run's two sets of weights and predictions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Which {

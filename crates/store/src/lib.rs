@@ -38,7 +38,7 @@
 //! interrupted, and is told as such.
 //!
 //! [`pack`] puts a store into one file, to be carried to another machine, and [`unpack`] merges such
-//! a file into a store.
+//! a file into a store. An [`Item`] is what is carried alone, as a pack of its own.
 //!
 //! This is the only crate that knows the layout.
 
@@ -48,6 +48,7 @@ mod canonical;
 mod checkpoint;
 mod error;
 mod files;
+mod item;
 mod layout;
 mod lock;
 mod pack;
@@ -62,15 +63,16 @@ mod weights;
 pub use active::ActiveRun;
 pub use begin::Begun;
 pub use canonical::{RunId, canonical_json, digest};
-pub use checkpoint::Checkpoint;
+pub use checkpoint::{Checkpoint, read_tensor_file, write_tensor_file};
 pub use dissensus_io::Durability;
 pub use dissensus_predictions::Logits;
 pub use error::{Remedy, StoreError};
 pub use files::replace_file;
+pub use item::{Item, Items};
 pub use layout::{FORMAT, Which};
 pub use pack::{PackOptions, Packed, StudyMerge, Unpacked, pack, unpack};
 pub use run::{Continued, RunInfo};
 pub use status::{State, Status};
 pub use store::{Broken, Listing, Store};
-pub use study::{Made, MadeFile, StudyFolder, sealed};
+pub use study::{Made, MadeFile, StudyFolder, sealed, study_folder};
 pub use tensors::{Tensor, Tensors};

@@ -17,11 +17,12 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use tar::{EntryType, Header};
 
-use crate::layout::{RunLayout, run_of_artifact};
+use crate::layout::{CLUSTER, RunLayout, run_of_artifact};
 use crate::study::list;
-use crate::{Durability, FORMAT, RunId, State, Store, StoreError, files};
+use crate::{Durability, FORMAT, RunId, RunInfo, State, Store, StoreError, files};
 
 pub use merge::{StudyMerge, Unpacked};
+pub(crate) use unpack::open;
 pub use unpack::unpack;
 
 /// The name of the first entry.
@@ -52,20 +53,23 @@ pub struct Packed {
     pub bytes: u64,
 }
 
+/// A file to be packed: its name in the pack, and where it lies.
+pub(crate) type Source = (String, PathBuf);
+
 /// What a pack says of itself.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Manifest {
+pub(crate) struct Manifest {
     format: u64,
     made_by: String,
-    runs: Vec<String>,
-    files: Vec<FileEntry>,
+    pub(crate) runs: Vec<String>,
+    pub(crate) files: Vec<FileEntry>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct FileEntry {
-    path: String,
+pub(crate) struct FileEntry {
+    pub(crate) path: String,
     bytes: u64,
     sha256: String,
 }
@@ -73,7 +77,7 @@ struct FileEntry {
 /// Puts a store into one file, which appears whole or not at all; one that is there is replaced.
 pub fn pack(store: &Store, out: &Path, options: PackOptions) -> Result<Packed, StoreError> {
     let mut packed = Packed::default();
-    let mut sources: Vec<(String, PathBuf)> = Vec::new();
+    let mut sources: Vec<Source> = Vec::new();
     let listing = store.runs()?;
     if let Some(broken) = listing.broken.into_iter().next() {
         return Err(broken.error);
@@ -83,13 +87,7 @@ pub fn pack(store: &Store, out: &Path, options: PackOptions) -> Result<Packed, S
             packed.left_out.push((run.id.to_string(), "it has not ended".to_owned()));
             continue;
         }
-        plain_folder(&run.folder)?;
-        run.verify()?;
-        let mut names = Vec::new();
-        list(&run.folder, "", &mut names)?;
-        names.retain(|name| RunLayout::is_carried(name, options.best_weights));
-        let file = |name: String| (format!("runs/{}/{name}", run.id), run.folder.join(name));
-        sources.extend(names.into_iter().map(file));
+        sources.extend(files_of_run(&run, options)?);
         packed.runs.push(run.id);
     }
     packed.runs.sort_unstable();
@@ -98,7 +96,9 @@ pub fn pack(store: &Store, out: &Path, options: PackOptions) -> Result<Packed, S
         plain_folder(study.path())?;
         study.verify()?;
         let mut names = study.files()?;
-        // What was computed from a run goes where the run goes.
+        // What was computed from a run goes where the run goes. Scripts and logs of a cluster are of this
+        // machine.
+        names.retain(|name| !name.starts_with(CLUSTER));
         names.retain(|name| {
             run_of_artifact(name).is_none_or(|run| packed.runs.binary_search(&run).is_ok())
         });
@@ -106,26 +106,59 @@ pub fn pack(store: &Store, out: &Path, options: PackOptions) -> Result<Packed, S
         sources.extend(names.into_iter().map(file));
         packed.studies.push(name);
     }
-    sources.sort_unstable();
-
-    let entries = sources.iter().map(|(name, path)| {
-        let bytes = files::read(path)?;
-        Ok(FileEntry {
-            path: name.clone(),
-            bytes: bytes.len() as u64,
-            sha256: files::sha256(&bytes),
-        })
-    });
-    let manifest = Manifest {
-        format: FORMAT,
-        made_by: format!("dissensus {}", env!("CARGO_PKG_VERSION")),
-        runs: packed.runs.iter().map(RunId::to_string).collect(),
-        files: entries.collect::<Result<_, StoreError>>()?,
-    };
+    let manifest = Manifest::of(&packed.runs, &mut sources)?;
     packed.files = manifest.files.len();
     packed.bytes = manifest.files.iter().map(|file| file.bytes).sum();
-    write(out, &manifest, &sources)?;
+    let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if let Some(folder) = folder {
+        fs::create_dir_all(folder).map_err(|error| StoreError::io("making", folder, error))?;
+    }
+    files::replace(out, Durability::Power, |out| write(out, &manifest, &sources))?;
     Ok(packed)
+}
+
+impl Manifest {
+    /// That of these files, by their names in a pack, which are sorted.
+    fn of(runs: &[RunId], sources: &mut [Source]) -> Result<Self, StoreError> {
+        sources.sort_unstable();
+        let entries = sources.iter().map(|(name, path)| {
+            let bytes = files::read(path)?;
+            Ok(FileEntry {
+                path: name.clone(),
+                bytes: bytes.len() as u64,
+                sha256: files::sha256(&bytes),
+            })
+        });
+        Ok(Self {
+            format: FORMAT,
+            made_by: format!("dissensus {}", env!("CARGO_PKG_VERSION")),
+            runs: runs.iter().map(RunId::to_string).collect(),
+            files: entries.collect::<Result<_, StoreError>>()?,
+        })
+    }
+}
+
+/// A pack of these files, in memory.
+pub(crate) fn pack_files(runs: &[RunId], mut sources: Vec<Source>) -> Result<Vec<u8>, StoreError> {
+    let manifest = Manifest::of(runs, &mut sources)?;
+    let mut bytes = Vec::new();
+    let fail = |error| {
+        let path = sources.first().map(|(_, path)| path.as_path());
+        StoreError::io("packing", path.unwrap_or(Path::new("")), error)
+    };
+    write(&mut bytes, &manifest, &sources).map_err(fail)?;
+    Ok(bytes)
+}
+
+/// The files of a run that are carried, all of which are as they were written.
+pub(crate) fn files_of_run(run: &RunInfo, options: PackOptions) -> Result<Vec<Source>, StoreError> {
+    plain_folder(&run.folder)?;
+    run.verify()?;
+    let mut names = Vec::new();
+    list(&run.folder, "", &mut names)?;
+    names.retain(|name| RunLayout::is_carried(name, options.best_weights));
+    let file = |name: String| (format!("runs/{}/{name}", run.id), run.folder.join(name));
+    Ok(names.into_iter().map(file).collect())
 }
 
 /// Refuses a folder that lies elsewhere.
@@ -136,30 +169,24 @@ fn plain_folder(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-fn write(out: &Path, manifest: &Manifest, sources: &[(String, PathBuf)]) -> Result<(), StoreError> {
-    let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty());
-    if let Some(folder) = folder {
-        fs::create_dir_all(folder).map_err(|error| StoreError::io("making", folder, error))?;
-    }
-    files::replace(out, Durability::Power, |out| {
-        let mut zstd = zstd::Encoder::new(out, LEVEL)?;
-        zstd.include_checksum(true)?;
-        let mut tar = tar::Builder::new(zstd);
-        append(&mut tar, MANIFEST, &serde_json::to_vec_pretty(manifest)?)?;
-        for (entry, (name, path)) in manifest.files.iter().zip(sources) {
-            let failed = |error: io::Error| {
-                io::Error::new(error.kind(), format!("reading {}: {error}", path.display()))
-            };
-            let bytes = fs::read(path).map_err(failed)?;
-            if bytes.len() as u64 != entry.bytes || files::sha256(&bytes) != entry.sha256 {
-                let changed = format!("{} changed while it was packed", path.display());
-                return Err(io::Error::other(changed));
-            }
-            append(&mut tar, name, &bytes)?;
+fn write(out: impl io::Write, manifest: &Manifest, sources: &[Source]) -> io::Result<()> {
+    let mut zstd = zstd::Encoder::new(out, LEVEL)?;
+    zstd.include_checksum(true)?;
+    let mut tar = tar::Builder::new(zstd);
+    append(&mut tar, MANIFEST, &serde_json::to_vec_pretty(manifest)?)?;
+    for (entry, (name, path)) in manifest.files.iter().zip(sources) {
+        let failed = |error: io::Error| {
+            io::Error::new(error.kind(), format!("reading {}: {error}", path.display()))
+        };
+        let bytes = fs::read(path).map_err(failed)?;
+        if bytes.len() as u64 != entry.bytes || files::sha256(&bytes) != entry.sha256 {
+            let changed = format!("{} changed while it was packed", path.display());
+            return Err(io::Error::other(changed));
         }
-        tar.into_inner()?.finish()?;
-        Ok(())
-    })
+        append(&mut tar, name, &bytes)?;
+    }
+    tar.into_inner()?.finish()?;
+    Ok(())
 }
 
 fn append(tar: &mut tar::Builder<impl io::Write>, name: &str, bytes: &[u8]) -> io::Result<()> {

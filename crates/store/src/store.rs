@@ -1,5 +1,6 @@
 //! The store: opening, listing, finding, removing.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -140,7 +141,23 @@ impl Store {
         &self,
         make: impl Fn(RunInfo) -> Result<T, StoreError> + Sync,
     ) -> Result<(Vec<T>, Vec<Broken>), StoreError> {
-        let names = self.names()?;
+        Ok(self.each_of(&self.names()?, make))
+    }
+
+    /// The same of those of these runs that are there.
+    pub(crate) fn each_of_runs<T: Send>(
+        &self,
+        ids: &BTreeSet<RunId>,
+        make: impl Fn(RunInfo) -> Result<T, StoreError> + Sync,
+    ) -> (Vec<T>, Vec<Broken>) {
+        self.each_of(&ids.iter().map(RunId::to_string).collect::<Vec<_>>(), make)
+    }
+
+    fn each_of<T: Send>(
+        &self,
+        names: &[String],
+        make: impl Fn(RunInfo) -> Result<T, StoreError> + Sync,
+    ) -> (Vec<T>, Vec<Broken>) {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let share = names.len().div_ceil(threads).max(1);
         let (mut all, mut broken, make) = (Vec::new(), Vec::new(), &make);
@@ -153,7 +170,7 @@ impl Store {
                 broken.extend(unread);
             }
         });
-        Ok((all, broken))
+        (all, broken)
     }
 
     fn read_runs<T>(
@@ -164,6 +181,10 @@ impl Store {
         let (mut all, mut broken) = (Vec::new(), Vec::new());
         for name in names {
             let folder = self.layout.runs().join(name);
+            // Where there are many, looking for those nearest to one that is not there takes long.
+            if !folder.exists() {
+                continue;
+            }
             let id: Result<RunId, StoreError> = name.parse();
             match id.and_then(|id| self.run(&id)).and_then(&make) {
                 Ok(made) => all.push(made),

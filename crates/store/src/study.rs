@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::layout::{is_artifact, is_plain};
+use crate::layout::{StoreLayout, is_artifact, is_plain};
 use crate::{Durability, Store, StoreError, files};
 
 /// What a file was made of.
@@ -62,6 +62,11 @@ impl Store {
         names.retain(|name| is_plain(name) && self.layout.study(name).is_dir());
         Ok(names)
     }
+}
+
+/// Where the folder of a study would lie in a store that need not exist.
+pub fn study_folder(store: &Path, study: &str) -> PathBuf {
+    StoreLayout::new(store).study(study)
 }
 
 impl StudyFolder {
@@ -110,6 +115,24 @@ impl StudyFolder {
         let Record { sha256, made } = files::parse(&path, &record)?;
         files::check(&self.file(name)?, &bytes, &sha256)?;
         Ok(Some((bytes, Some(made))))
+    }
+
+    /// The checksum of a file that was computed from these predictions, by its record; `None` where there
+    /// is no record, or one of other predictions.
+    pub(crate) fn version_made(
+        &self,
+        name: &str,
+        from: &str,
+    ) -> Result<Option<String>, StoreError> {
+        let path = self.file(&record_of(name))?;
+        let Some(record) = files::read_if_there(&path)? else { return Ok(None) };
+        let Record { sha256, made } = files::parse(&path, &record)?;
+        Ok((made.from == from).then_some(sha256))
+    }
+
+    /// The SHA-256 of a text without its checksum; `None` where there is none.
+    pub(crate) fn version_of_text(&self, name: &str) -> Result<Option<String>, StoreError> {
+        Ok(self.read_text(name)?.map(|text| files::sha256(text.as_bytes())))
     }
 
     /// A text without its checksum; `None` where there is none. A text without one is of before there
@@ -188,7 +211,13 @@ impl StudyFolder {
 /// Ends the name of a record.
 const RECORD: &str = ".made";
 
-fn record_of(name: &str) -> String {
+/// Whether this is the name of a record.
+pub(crate) fn is_record(name: &str) -> bool {
+    name.ends_with(RECORD)
+}
+
+/// The record of a file.
+pub(crate) fn record_of(name: &str) -> String {
     format!("{name}{RECORD}")
 }
 

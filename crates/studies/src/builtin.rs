@@ -61,6 +61,11 @@ pub const BUILTIN: &[Builtin] = &[
         ),
     },
     Builtin {
+        name: "soft-label-encoder",
+        title: "Soft labels on the features of a ResNet-18 trained on CIFAR-10",
+        text: include_str!("builtin/soft-label-encoder.toml"),
+    },
+    Builtin {
         name: "soft-label-further",
         title: "Soft labels on frozen embeddings: few votes, and longer training",
         text: include_str!("builtin/soft-label-further.toml"),

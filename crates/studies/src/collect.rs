@@ -60,6 +60,13 @@ pub struct Collected {
     pub unexamined: BTreeMap<String, usize>,
 }
 
+impl Collected {
+    /// The rows without how long runs took, which differs where the same runs are trained again.
+    pub fn results(&self) -> impl Iterator<Item = &Row> {
+        self.rows.iter().filter(|row| row.metric != SECONDS)
+    }
+}
+
 /// A finished run, as the store has it.
 pub(crate) struct Ran {
     pub(crate) info: RunInfo,
@@ -141,6 +148,16 @@ impl Plan<'_> {
         self.gather(store).map(|gathered| gathered.collected)
     }
 
+    /// Computes what stages give of the finished ones of these runs and need no models for, and keeps it in
+    /// the store.
+    pub fn measure(&self, store: &Store, of: &dyn Fn(&RunId) -> bool) -> Result<(), StudyError> {
+        let jobs = self.finals(store)?.jobs;
+        let folder = store.study(&self.study().name)?;
+        let runs: Vec<&Job> =
+            crate::distinct(&jobs).into_iter().filter(|job| of(&job.id)).collect();
+        runs.par_iter().try_for_each(|job| self.one(store, &folder, job).map(drop))
+    }
+
     /// As [`rows`](Self::rows), and writes them to the study's folder as CSV and Parquet, with the
     /// resolved study and `about`: what the caller says of the code and the machine.
     pub fn collect(&self, store: &Store, about: &Value) -> Result<Collected, StudyError> {
@@ -155,8 +172,9 @@ impl Plan<'_> {
         gathered: &Gathered,
         about: &Value,
     ) -> Result<ResultFiles, StudyError> {
-        let rows = gathered.collected.rows.iter();
-        let (timings, rows): (Vec<&Row>, Vec<&Row>) = rows.partition(|row| row.metric == SECONDS);
+        let rows: Vec<&Row> = gathered.collected.results().collect();
+        let timings = gathered.collected.rows.iter().filter(|row| row.metric == SECONDS);
+        let timings: Vec<&Row> = timings.collect();
         Ok(ResultFiles {
             csv: to_csv(&rows)?,
             parquet: to_parquet(&rows)?,

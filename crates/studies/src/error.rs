@@ -7,7 +7,7 @@ use dissensus_store::{RunId, StoreError};
 use dissensus_train::{ConfigError, TrainError};
 use thiserror::Error;
 
-use crate::Failure;
+use crate::{Failure, MissingRun};
 
 /// Any error of loading data.
 pub type LoadError = Box<dyn std::error::Error + Send + Sync>;
@@ -33,6 +33,14 @@ pub enum StudyError {
         path: PathBuf,
         /// The cause.
         source: std::io::Error,
+    },
+    /// A JSON object that cannot be a study.
+    #[error("{name}: {reason}")]
+    Json {
+        /// What it is called.
+        name: String,
+        /// Why not.
+        reason: String,
     },
     /// A file, or an override, that cannot be used.
     #[error(transparent)]
@@ -69,6 +77,14 @@ pub enum StudyError {
         /// Each with its reason.
         runs: Vec<Failure>,
     },
+    /// Runs that have not ended, where all are needed.
+    #[error("{} of {total} runs are not done:{}", .runs.len(), listed(.runs))]
+    Unfinished {
+        /// Each with its state.
+        runs: Vec<MissingRun>,
+        /// How many runs there are, as far as a search has decided.
+        total: usize,
+    },
     /// A table of results that cannot be read or written.
     #[error("{what}: {reason}")]
     Results {
@@ -89,6 +105,10 @@ pub enum StudyError {
     /// Votes that cannot be drawn or estimated.
     #[error(transparent)]
     Labels(#[from] dissensus_labels::LabelError),
+}
+
+fn listed(runs: &[MissingRun]) -> String {
+    runs.iter().map(|run| format!("\n  {} ({})", run.label, run.state)).collect()
 }
 
 fn unusable(runs: &[Failure]) -> String {

@@ -53,6 +53,33 @@ impl Plan<'_> {
         cancel: &Cancel,
         progress: &mut dyn StageProgress,
     ) -> Result<Examined, StudyError> {
+        self.examine_groups(store, context, cancel, progress, &|_| true)
+    }
+
+    /// As [`examine`](Self::examine), of stages that look at each run alone and of these runs.
+    pub fn examine_alone(
+        &self,
+        store: &Store,
+        context: &StageContext<'_>,
+        cancel: &Cancel,
+        progress: &mut dyn StageProgress,
+        of: &dyn Fn(&RunId) -> bool,
+    ) -> Result<Examined, StudyError> {
+        let alone = |group: &Group<'_>| match &group.runs[..] {
+            [run] => of(&run.id),
+            _ => false,
+        };
+        self.examine_groups(store, context, cancel, progress, &alone)
+    }
+
+    fn examine_groups(
+        &self,
+        store: &Store,
+        context: &StageContext<'_>,
+        cancel: &Cancel,
+        progress: &mut dyn StageProgress,
+        wanted: &dyn Fn(&Group<'_>) -> bool,
+    ) -> Result<Examined, StudyError> {
         if !self.has_examinations() {
             return Ok(Examined::default());
         }
@@ -67,7 +94,7 @@ impl Plan<'_> {
             examined: Examined::default(),
         };
         for stage in self.examinations() {
-            let groups = work.groups(stage, &jobs)?;
+            let groups = work.groups(stage, &jobs, wanted)?;
             if !groups.is_empty() {
                 work.look(stage, &groups)?;
             }
@@ -127,9 +154,10 @@ impl Work<'_> {
         &mut self,
         stage: &Examination,
         jobs: &'j [Job],
+        wanted: &dyn Fn(&Group<'_>) -> bool,
     ) -> Result<Vec<Group<'j>>, StudyError> {
         let mut groups: Vec<Group<'_>> = Vec::new();
-        for mut group in stage.groups(jobs) {
+        for mut group in stage.groups(jobs).into_iter().filter(wanted) {
             let there = |job: &Job| self.ran.contains_key(&job.id);
             let available = group.runs.iter().filter(|job| there(job)).count();
             // Where runs are there, the others may not be trained yet.

@@ -10,6 +10,7 @@
 //! * [`Study::plan`]: with the data, a [`Plan`] of [`Job`]s, one per run. Search runs
 //!   ([`Plan::searches`]) come first, then the final runs ([`Plan::finals`]). The caller trains those
 //!   that are not in the store.
+//! * [`Plan::shares`]: which of several machines trains which runs.
 //! * [`Plan::status`]: the progress, and the remaining time.
 //! * [`Plan::collect`]: the table of results, computed by the [`stages`], into the study's folder.
 //! * [`Plan::book`]: the contents of a report.
@@ -50,6 +51,7 @@ mod own;
 mod plan;
 pub mod results;
 mod run_summary;
+mod shard;
 pub mod stages;
 mod status;
 mod study;
@@ -72,5 +74,6 @@ pub use results::Number;
 pub use run_summary::{
     ArmMetric, ArmSummary, RunOrigin, RunSummary, SummaryColumn, ValueOf, summarize_runs,
 };
+pub use shard::{MissingRun, Shard, Shares};
 pub use status::{ArmStatus, Failure, StatusReport, Tally};
 pub use study::Study;

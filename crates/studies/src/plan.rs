@@ -213,6 +213,14 @@ impl<'s> Plan<'s> {
         self.study
     }
 
+    pub(crate) fn groups(&self) -> &[(Outline, usize)] {
+        &self.groups
+    }
+
+    pub(crate) fn materials(&self) -> &[Material] {
+        &self.materials
+    }
+
     /// The data of a job.
     pub fn material(&self, job: &Job) -> &Material {
         &self.materials[job.material]
@@ -253,7 +261,7 @@ impl<'s> Plan<'s> {
         all
     }
 
-    fn jobs(&self, group: &(Outline, usize), point: usize, seeds: &[u64]) -> Vec<Job> {
+    pub(crate) fn jobs(&self, group: &(Outline, usize), point: usize, seeds: &[u64]) -> Vec<Job> {
         let (outline, material) = group;
         let identity = self.materials[*material].task.identity();
         let runs = outline.points.get(point).map_or(Vec::new(), |point| point.runs(seeds));
@@ -276,7 +284,7 @@ impl<'s> Plan<'s> {
         self.groups.iter().flat_map(|group| self.searches_of(group)).collect()
     }
 
-    fn searches_of(&self, group: &(Outline, usize)) -> Vec<Job> {
+    pub(crate) fn searches_of(&self, group: &(Outline, usize)) -> Vec<Job> {
         let Some(search) = &group.0.search else { return Vec::new() };
         let points = 0..group.0.points.len();
         points.flat_map(|point| self.jobs(group, point, &[search.seed])).collect()
@@ -317,7 +325,7 @@ impl<'s> Plan<'s> {
     }
 
     /// The point to run with all seeds; the inner error is how many search runs have not ended.
-    fn choose(
+    pub(crate) fn choose(
         &self,
         group: &(Outline, usize),
         store: &Store,

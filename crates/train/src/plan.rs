@@ -15,8 +15,8 @@ use dissensus_labels::{Delivery, LabelError, Params, Source, Target, sparse};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::TrainError;
 use crate::spec::{Precision, SelectionChoice, Spec, Training, Votes};
+use crate::{ConfigError, Place, TrainError};
 
 /// The version of [`RunSpec`]'s fields and of what they mean.
 pub const FORMAT: u32 = 1;
@@ -151,6 +151,42 @@ impl RunPlan {
     pub fn new(method: &str) -> Result<Self, TrainError> {
         let defaults = Spec::parse(LEAST, "the defaults", &[])?.runs().remove(0);
         Ok(Self { delivery: method.parse()?, ..defaults })
+    }
+
+    /// A plan with these settings of a spec, as `section.key=value` (see [`crate::spec`]), and otherwise the
+    /// defaults of [`RunPlan::new`]. Settings that are no part of a plan (the data, the store) are
+    /// refused, and so are lists that make several runs.
+    ///
+    /// ```
+    /// use dissensus_train::RunPlan;
+    /// let settings = ["model.name=mlp", "training.epochs=30", "run.seeds=[1]"].map(str::to_owned);
+    /// let plan = RunPlan::of_settings("sls", &settings)?;
+    /// assert_eq!((plan.training.epochs, plan.label()), (30, "sls · all votes · seed 1".to_owned()));
+    /// assert!(RunPlan::of_settings("sls", &["run.store=here".to_owned()]).is_err());
+    /// # Ok::<(), dissensus_train::TrainError>(())
+    /// ```
+    pub fn of_settings(method: &str, settings: &[String]) -> Result<Self, TrainError> {
+        const OF_A_PLAN: [&str; 4] =
+            ["data.votes_per_item", "data.replacement", "run.seeds", "run.precision"];
+        for given in settings {
+            let path = given.split_once('=').map_or(given.as_str(), |(path, _)| path.trim());
+            let elsewhere = path.starts_with("data.") || path.starts_with("run.");
+            if elsewhere && !OF_A_PLAN.contains(&path) {
+                let (key, place) = (path.to_owned(), Place::Override(given.clone()));
+                let why =
+                    "is no setting of a model that is trained in memory; remove it".to_owned();
+                return Err(ConfigError::Conflict { key, place, why }.into());
+            }
+        }
+        let delivery = method.parse()?;
+        let mut runs = Spec::parse(LEAST, "the settings", settings)?.runs();
+        match (runs.pop(), runs.len()) {
+            (Some(run), 0) => Ok(Self { delivery, ..run }),
+            (_, more) => {
+                let words = format!("the settings make {} runs; expected one", more + 1);
+                Err(TrainError::Data(words))
+            }
+        }
     }
 
     /// The network, such as `Model::named("mlp")?`.

@@ -52,7 +52,7 @@ pub use data::{Data, DataSource, EntropyBins, GivenSplit, InputReading, Pair, Re
 pub use delivery::DeliveryChoice;
 pub use dissensus_engine::Precision;
 pub use draft::Draft;
-pub use keys::{KEYS, Key, SECTIONS, STUDY_SECTIONS, When, choices};
+pub use keys::{KEYS, Key, SECTIONS, STUDY_SECTIONS, When, choices, paths_of};
 pub use old::translate_stored;
 pub use run::{Checkpoint, Run, seeds};
 pub use section::{Entry, Node, Section, Text};

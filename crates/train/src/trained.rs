@@ -3,13 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use dissensus_core::Ids;
-use dissensus_engine::{Device, Network, Settings, State, Weights};
+use dissensus_engine::{Device, Network, Weights};
 use dissensus_inputs::Inputs;
-use dissensus_store::{Logits, StoreError, Tensors, Which};
+use dissensus_store::{Logits, Tensors, Which};
 
-use crate::task::engine_dataset;
-use crate::{EpochRow, RunPlan, RunResult, TrainError, saved};
+use crate::fitted::{FittedModel, runner_on, with_ids};
+use crate::{DataIdentity, EpochRow, RunPlan, RunResult, TrainError, saved};
 
 /// A trained model.
 pub struct Trained {
@@ -32,9 +31,6 @@ impl fmt::Debug for Trained {
         f.debug_struct("Trained").field("result", &self.result).finish_non_exhaustive()
     }
 }
-
-/// Examples that are predicted at a time.
-const BATCH: usize = 128;
 
 impl Trained {
     /// The classes, in the order of the columns of predictions.
@@ -70,27 +66,20 @@ impl Trained {
         device: &dyn Device,
         inputs: &Inputs,
     ) -> Result<Logits<'static>, TrainError> {
-        let dataset = engine_dataset(inputs, self.result.normalization.as_ref());
-        let expected = self.network.input();
-        if dataset.shape() != expected {
-            return Err(TrainError::Data(format!(
-                "{} has examples of {:?}; the model expects {expected:?}",
-                inputs.name(),
-                dataset.shape()
-            )));
-        }
-        let Weights { parameters, statistics } = self.weights(Which::Best)?.clone();
-        let optimizer = self.plan.training.optimizer;
-        let slots = optimizer.slots().iter().map(|_| vec![0.0; parameters.len()]).collect();
-        let state = State { parameters, statistics, slots, steps: 0 };
-        let rows: Vec<u32> = (0..u32::try_from(dataset.len()).unwrap_or(u32::MAX)).collect();
-        let (precision, batch) = (self.plan.precision, BATCH.min(rows.len().max(1)));
-        let settings = Settings { precision, batch, optimizer, threads: 0 };
-        let mut runner = device.runner(&self.network, &dataset, &settings, state)?;
-        let ids = inputs.ids().cloned().unwrap_or_else(|| Ids::positions(inputs.len()));
-        let ids: Vec<String> = ids.iter().map(str::to_owned).collect();
-        let logits = runner.logits(&rows)?;
-        Ok(Logits::new(logits, ids, self.classes.clone()).map_err(StoreError::from)?)
+        let weights = self.weights(Which::Best)?;
+        let normalization = self.result.normalization.as_ref();
+        let (network, precision) = (&self.network, self.plan.precision);
+        let (mut runner, rows) =
+            runner_on(network, weights, precision, normalization, device, inputs)?;
+        with_ids(runner.logits(&rows)?, inputs, &self.classes)
+    }
+
+    /// The model of the selected epoch, to keep.
+    pub fn into_model(self, data: &DataIdentity) -> Result<FittedModel, TrainError> {
+        let weights = self.weights(Which::Best)?.clone();
+        let Self { plan, network, classes, result, history, .. } = self;
+        let spec = plan.with_data(data.clone());
+        Ok(FittedModel { spec, classes, result, history, network, weights })
     }
 
     fn weights(&self, which: Which) -> Result<&Weights, TrainError> {

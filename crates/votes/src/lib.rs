@@ -28,6 +28,6 @@ pub mod summary;
 pub mod write;
 
 pub use collector::{Finding, Note, Severity};
-pub use dissensus_io::{Limits, Problem, ReadError};
+pub use dissensus_io::{Coded, Frame, Limits, Problem, ReadError};
 pub use options::{MultiLabel, ReadOptions, Values};
-pub use reading::{VoteFile, read, read_bytes, read_input, read_with_progress};
+pub use reading::{VoteFile, read, read_bytes, read_frame, read_input, read_with_progress};

@@ -69,13 +69,19 @@ pub fn report(file: &str, reading: Result<VoteFile, ReadError>) -> Report {
                 votes: counts.as_ref().map(|c| c.total()),
             };
             let mut findings = reading.findings;
-            let view = View { table: &reading.table, counts: counts.as_deref() };
-            findings.extend(DOUBTS.iter().chain(NOTES).filter_map(|check| check(&view)));
+            findings.extend(lint_table(&reading.table));
             (Some(reading.format.name), Some(size), reading.notes, findings)
         }
     };
     findings.sort_by_key(|f| std::cmp::Reverse(f.severity));
     Report { file: file.to_owned(), format, size, notes, findings }
+}
+
+/// What shows in a table of votes, whatever it came from.
+pub fn lint_table(table: &VoteTable) -> Vec<Finding> {
+    let counts = table.counts();
+    let view = View { table, counts: counts.as_deref() };
+    DOUBTS.iter().chain(NOTES).filter_map(|check| check(&view)).collect()
 }
 
 /// The findings of what was read that are more than notes, the worst first: what a summary must not

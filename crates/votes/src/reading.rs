@@ -1,6 +1,7 @@
 //! From a file to votes: open, detect, read.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use dissensus_core::{Progress, TableBuilder, VoteTable};
 
@@ -9,8 +10,8 @@ use crate::formats::{self, Format};
 use crate::options::ReadOptions;
 use crate::plausible;
 use dissensus_io::input::Input;
-use dissensus_io::{Problem, ReadError, ReadOption};
-use dissensus_io::{Source, TableKind, json};
+use dissensus_io::{Frame, Problem, ReadError, ReadOption};
+use dissensus_io::{Source, Table, TableKind, json};
 
 /// What was read.
 pub struct VoteFile {
@@ -60,10 +61,27 @@ pub fn read_bytes(
     read_input(Input::from_bytes(name, bytes)?, options)
 }
 
-/// Reads an opened source.
+/// Reads a table in memory, under a name for messages. It is read as the same table in a file would be.
+pub fn read_frame(
+    name: &str,
+    frame: Arc<dyn Frame>,
+    options: &ReadOptions,
+) -> Result<VoteFile, ReadError> {
+    read_source(name.to_owned(), Source::Table(Table::from_frame(frame)), options)
+}
+
+/// Reads an opened file.
 pub fn read_input(input: Input, options: &ReadOptions) -> Result<VoteFile, ReadError> {
     let file = input.name.clone();
-    let mut source = Source::open(input, &options.source())?;
+    let source = Source::open(input, &options.source())?;
+    read_source(file, source, options)
+}
+
+fn read_source(
+    file: String,
+    mut source: Source,
+    options: &ReadOptions,
+) -> Result<VoteFile, ReadError> {
     let forced = options.format.is_some();
     let forced_format =
         match &options.format {

@@ -53,6 +53,15 @@ impl WeightsArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct JobCount(pub(crate) Option<usize>);
 
+impl std::fmt::Display for JobCount {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            Some(jobs) => write!(f, "{jobs}"),
+            None => write!(f, "auto"),
+        }
+    }
+}
+
 impl std::str::FromStr for JobCount {
     type Err = String;
 

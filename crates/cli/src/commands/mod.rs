@@ -19,6 +19,7 @@ pub(crate) mod predict;
 pub(crate) mod report;
 pub(crate) mod runs;
 pub(crate) mod score;
+pub(crate) mod store;
 pub(crate) mod study;
 pub(crate) mod train;
 pub(crate) mod unpack;

@@ -4,6 +4,7 @@
 use std::error::Error;
 
 use dissensus::ScoreError;
+use dissensus::cluster::ClusterError;
 use dissensus::data::Error as FetchError;
 use dissensus::embed::onnx::{LIBRARY_VARIABLE, RuntimeError};
 use dissensus::engine::EngineError;
@@ -11,6 +12,7 @@ use dissensus::examine::ExamineError;
 use dissensus::inputs::InputError;
 use dissensus::io::{FileError, Problem, ReadError, ReadOption};
 use dissensus::predictions::{AlignError, PredictionError};
+use dissensus::remote::RemoteError;
 use dissensus::store::{Remedy, StoreError};
 use dissensus::studies::StudyError;
 use dissensus::train::{ConfigError, Place};
@@ -33,6 +35,7 @@ pub(crate) fn hint_of(causes: &[&(dyn Error + 'static)]) -> Option<String> {
             .or_else(|| of.hint(library_hint))
             .or_else(|| of.hint(score_hint))
             .or_else(|| of.hint(engine_hint))
+            .or_else(|| of.hint(remote_hint))
             .or_else(|| {
                 of.hint(|error: &FileError| match error {
                     FileError::Exists { .. } => Some("--force replaces it".to_owned()),
@@ -40,6 +43,7 @@ pub(crate) fn hint_of(causes: &[&(dyn Error + 'static)]) -> Option<String> {
                 })
             })
             .or_else(|| of.hint(input_hint))
+            .or_else(|| of.hint(cluster_hint))
             .or_else(|| {
                 of.hint(|error: &StudyError| match error {
                     StudyError::Run { id, .. } => {
@@ -92,6 +96,21 @@ fn library_hint(error: &dissensus::Error) -> Option<String> {
     })
 }
 
+fn remote_hint(error: &RemoteError) -> Option<String> {
+    match error {
+        RemoteError::NoCloud { .. } => Some(
+            "use a release of the program or the Python package, or build it with `cargo build --release \
+             --features cloud`; file:///FOLDER works without"
+                .to_owned(),
+        ),
+        RemoteError::Request { .. } | RemoteError::Settings { .. } => Some(
+            "`dissensus store sync --help` lists the variables that credentials and endpoints come from"
+                .to_owned(),
+        ),
+        _ => None,
+    }
+}
+
 fn engine_hint(error: &EngineError) -> Option<String> {
     let advice = "train fewer runs at a time (--jobs N), with a smaller training.batch_size, or on a GPU \
                   that no other program uses";
@@ -133,6 +152,25 @@ fn input_hint(error: &InputError) -> Option<String> {
         )),
         _ => None,
     }
+}
+
+fn cluster_hint(error: &ClusterError) -> Option<String> {
+    Some(match error {
+        ClusterError::Needs { system: "ssh", .. } => "--hosts a,b names them".to_owned(),
+        ClusterError::Needs { system: "kubernetes", .. } => {
+            "--image names the image, and --claim the claim of a volume".to_owned()
+        }
+        ClusterError::NoCommand { .. } => {
+            "use a machine with the commands of Slurm; --dry-run prints the scripts anywhere"
+                .to_owned()
+        }
+        ClusterError::InQueue { .. } => {
+            "`dissensus study status` shows them, and `dissensus study cancel` removes them"
+                .to_owned()
+        }
+        ClusterError::NotSubmitted { .. } => "--store names another store".to_owned(),
+        _ => return None,
+    })
 }
 
 fn config_hint(error: &ConfigError) -> Option<String> {

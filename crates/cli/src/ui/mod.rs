@@ -11,8 +11,10 @@ pub(crate) mod table;
 
 pub(crate) use dissensus::report::plain as text;
 
+use std::ffi::OsString;
 use std::io::{IsTerminal as _, Write};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use crate::args::quoted;
 
@@ -83,8 +85,17 @@ pub(crate) fn wrote(path: &Path, what: &str) {
     err(&format!("wrote {}{between}{what}\n", path.display()));
 }
 
+/// The arguments of this command. Those of the process are an interpreter's in the Python package.
+static ARGUMENTS: Mutex<Vec<OsString>> = Mutex::new(Vec::new());
+
+/// Keeps the arguments for [`same_command`].
+pub(crate) fn keep_arguments(arguments: &[OsString]) {
+    *ARGUMENTS.lock().unwrap_or_else(PoisonError::into_inner) = arguments.to_vec();
+}
+
 /// This command, to be typed again.
 pub(crate) fn same_command() -> String {
-    let arguments = std::env::args_os().skip(1).map(|argument| quoted(Path::new(&argument)));
+    let arguments = ARGUMENTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let arguments = arguments.iter().skip(1).map(|argument| quoted(Path::new(argument)));
     std::iter::once("dissensus".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
 }

@@ -145,6 +145,15 @@ impl Shard {
             return Err(BuildError::Weight { weight: vote.weight });
         }
         let item = self.item(vote.item, vote.hash, vote.row)?;
+        self.push_on(item, vote)
+    }
+
+    /// Adds a vote on an item that [`item`](Self::item) has numbered; the vote's own id is not read.
+    #[inline]
+    pub fn push_on(&mut self, item: u32, vote: ShardVote<'_>) -> Result<(), BuildError> {
+        if !(0.0..=HEAVIEST).contains(&vote.weight) {
+            return Err(BuildError::Weight { weight: vote.weight });
+        }
         if self.keep == Keep::Counts {
             return self.tally.add(item, vote.class, 1);
         }

@@ -251,7 +251,9 @@ mod tests {
         // What is allowed is only described here: nothing is allocated yet.
         let head = Model::named("mlp").unwrap().with("hidden", 16384_u64).unwrap();
         let width = (MAX_PARAMETERS / 16384) - 100;
-        assert!(head.network(Shape::Flat { width }, 2).unwrap().parameter_count() <= MAX_PARAMETERS);
+        assert!(
+            head.network(Shape::Flat { width }, 2).unwrap().parameter_count() <= MAX_PARAMETERS
+        );
         assert!(head.network(Shape::Flat { width: width + 100 }, 2).is_err());
     }
 
@@ -295,6 +297,10 @@ mod tests {
     fn resnet18_has_the_usual_size() {
         let input = Shape::Map { height: 32, width: 32, channels: 3 };
         let network = Model::named("resnet18").unwrap().network(input, 10).unwrap();
+        // 3×3 at 32×32: 3→64 and four 64→64; the rest halves pixels and doubles channels. The last is linear.
+        let first = 1024 * 9 * 64 * (3 + 4 * 64);
+        let later = 1024 * 64 * (3 * (9 * 64 / 2 + 3 * 9 * 64 + 64 / 2));
+        assert_eq!(network.multiplications(), first + later + 5120);
         assert_eq!(network.parameter_count(), 11_173_962);
     }
 

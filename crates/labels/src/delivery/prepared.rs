@@ -25,6 +25,9 @@ pub(super) enum Kind {
 pub(super) trait EpochRows: Send + Sync {
     /// Replaces the contents of `out` by the distributions of an epoch, row by row.
     fn fill(&self, epoch: u64, out: &mut Vec<f64>);
+
+    /// The distribution of one example, which is there, in an epoch.
+    fn row(&self, epoch: u64, place: usize, out: &mut [f64]);
 }
 
 /// The targets of the loss in an epoch.
@@ -138,6 +141,25 @@ impl Prepared {
         }
     }
 
+    /// Writes the target distribution of one example in an epoch; a label is one with a single 1.
+    pub fn target(&self, epoch: u64, place: usize, row: &mut [f64]) -> Result<(), LabelError> {
+        if place >= self.items {
+            return Err(LabelError::NoSuchPlace { place, items: self.items });
+        }
+        if row.len() != self.classes {
+            return Err(LabelError::Length { found: row.len(), expected: self.classes });
+        }
+        match &self.kind {
+            Kind::Soft(rows) => row.copy_from_slice(&rows[place * self.classes..][..self.classes]),
+            Kind::Varying(rows) => rows.row(epoch, place, row),
+            Kind::Fixed { .. } | Kind::Drawn(_) => {
+                row.fill(0.0);
+                row[self.label(epoch, place)? as usize] = 1.0;
+            }
+        }
+        Ok(())
+    }
+
     /// The labels of these examples in an epoch (of a batch, say).
     pub fn labels(&self, epoch: u64, places: &[usize]) -> Result<Vec<u16>, LabelError> {
         places.iter().map(|&place| self.label(epoch, place)).collect()
@@ -207,6 +229,30 @@ mod tests {
         assert_eq!(prepared.label(0, 1), Err(error));
         assert_eq!((prepared.targets(), prepared.mixing()), (None, None));
         assert_eq!(format!("{prepared:?}"), "Prepared(sls:every=1, seed 1, 1 items)");
+    }
+
+    /// One at a time or all at once: the same bits.
+    #[test]
+    fn the_target_of_one_example() {
+        let rows: Vec<Vec<u32>> = (0..600).map(|i| vec![i % 3, 1 + i % 5, i % 7]).collect();
+        let table = counted(&rows);
+        let source = Source::new(&table).unwrap();
+        for entry in crate::DELIVERIES {
+            let prepared = entry.name.parse::<Delivery>().unwrap().prepare(&source, 4).unwrap();
+            for (epoch, place) in [(0, 0), (3, 17), (9, 599)] {
+                let mut row = [0.5; 3];
+                prepared.target(epoch, place, &mut row).unwrap();
+                match prepared.targets_at(epoch, &mut EpochBuffer::default()) {
+                    EpochTargets::Distributions(rows) => assert_eq!(row, rows[place * 3..][..3]),
+                    EpochTargets::Labels(labels) => {
+                        let class = usize::from(labels[place]);
+                        assert_eq!((row[class], row.iter().sum::<f64>()), (1.0, 1.0));
+                    }
+                }
+            }
+            assert!(prepared.target(0, 600, &mut [0.0; 3]).is_err());
+            assert!(prepared.target(0, 0, &mut [0.0; 2]).is_err());
+        }
     }
 
     /// No examples are no reason to fail.

@@ -73,17 +73,18 @@ pub(super) enum Shape {
 impl EpochRows for Noise {
     fn fill(&self, epoch: u64, out: &mut Vec<f64>) {
         out.resize(self.rows.len(), 0.0);
-        let shapes = match &self.shape {
-            Shape::Labels(Some(others)) => others,
-            Shape::Labels(None) | Shape::Isotropic => &self.rows,
-        };
-        let rows =
-            self.rows.par_chunks_exact(self.classes).zip(shapes.par_chunks_exact(self.classes));
-        let items = out.par_chunks_exact_mut(self.classes).zip(rows).zip(&self.keys[..]);
-        items.with_min_len(256).for_each(|((out, (p, q)), &key)| match self.shape {
-            Shape::Labels(_) => self.labels(epoch, key, p, q, out),
+        let items = out.par_chunks_exact_mut(self.classes).enumerate();
+        items.with_min_len(256).for_each(|(place, out)| self.row(epoch, place, out));
+    }
+
+    fn row(&self, epoch: u64, place: usize, out: &mut [f64]) {
+        let own = place * self.classes..(place + 1) * self.classes;
+        let (key, p) = (self.keys[place], &self.rows[own.clone()]);
+        match &self.shape {
+            Shape::Labels(Some(others)) => self.labels(epoch, key, p, &others[own], out),
+            Shape::Labels(None) => self.labels(epoch, key, p, p, out),
             Shape::Isotropic => self.isotropic(epoch, key, p, out),
-        });
+        }
     }
 }
 

@@ -16,7 +16,7 @@ use tar::{Archive, EntryType};
 
 use super::merge::{self, Unpacked};
 use super::{FileEntry, MANIFEST, Manifest};
-use crate::layout::{RunLayout, UNPACKING, is_artifact, is_plain};
+use crate::layout::{RunLayout, StoreLayout, UNPACKING, is_artifact, is_plain};
 use crate::lock;
 use crate::{FORMAT, RunId, Store, StoreError, files};
 
@@ -29,8 +29,42 @@ const LONGEST_END: u64 = 1 << 20;
 /// of runs that are there already.
 pub fn unpack(file: &Path, into: &Path) -> Result<Unpacked, StoreError> {
     let fail = |error| StoreError::io("reading", file, error);
+    let source = File::open(file).map_err(fail)?;
+    let packed = source.metadata().map_err(fail)?.len();
+    open(source, packed, file, || Store::create_or_open(into))?.merge()
+}
+
+/// A pack that is taken apart, and not yet part of its store.
+pub(crate) struct Opened<'a> {
+    store: Store,
+    staging: Staging,
+    pub(crate) manifest: Manifest,
+    file: &'a Path,
+}
+
+impl Opened<'_> {
+    /// Where its files lie, as in a store.
+    pub(crate) fn layout(&self) -> StoreLayout {
+        StoreLayout::new(&self.staging.folder)
+    }
+
+    /// Moves all into the store.
+    pub(crate) fn merge(&self) -> Result<Unpacked, StoreError> {
+        merge::merge(&self.store, &self.staging.folder, &self.manifest, self.file)
+    }
+}
+
+/// Takes a pack of so many bytes apart, inside the store that it is to be merged into; that is opened
+/// once the manifest has been checked.
+pub(crate) fn open<'a>(
+    source: impl Read,
+    packed: u64,
+    file: &'a Path,
+    store: impl FnOnce() -> Result<Store, StoreError>,
+) -> Result<Opened<'a>, StoreError> {
+    let fail = |error| StoreError::io("reading", file, error);
     let pack = |reason: String| StoreError::Pack { path: file.to_owned(), reason };
-    let zstd = zstd::Decoder::new(File::open(file).map_err(fail)?).map_err(fail)?;
+    let zstd = zstd::Decoder::new(source).map_err(fail)?;
     let mut archive = Archive::new(zstd);
     let cut = |error: io::Error| pack(error.to_string());
     // Raw: names longer than a head, which would be entries of their own, are never ours.
@@ -46,7 +80,6 @@ pub fn unpack(file: &Path, into: &Path) -> Result<Unpacked, StoreError> {
     first.by_ref().take(LONGEST_MANIFEST).read_to_end(&mut text).map_err(cut)?;
     let manifest = manifest(&text, file)?;
     check(&manifest).map_err(pack)?;
-    let packed = fs::metadata(file).map_err(fail)?.len();
     let (most, bytes) = (most_unpacked(packed), manifest.files.iter().map(|file| file.bytes));
     if bytes.fold(0, u64::saturating_add) > most {
         return Err(pack(format!(
@@ -54,7 +87,7 @@ pub fn unpack(file: &Path, into: &Path) -> Result<Unpacked, StoreError> {
         )));
     }
 
-    let store = Store::create_or_open(into)?;
+    let store = store()?;
     let staging = Staging::new(&store)?;
     for wanted in &manifest.files {
         let mut entry = match entries.next() {
@@ -83,7 +116,7 @@ pub fn unpack(file: &Path, into: &Path) -> Result<Unpacked, StoreError> {
     let rest = archive.into_inner().take(LONGEST_END);
     io::copy(&mut { rest }, &mut io::sink()).map_err(cut)?;
     staging.sync()?;
-    merge::merge(&store, &staging.folder, &manifest, file)
+    Ok(Opened { store, staging, manifest, file })
 }
 
 fn manifest(text: &[u8], file: &Path) -> Result<Manifest, StoreError> {

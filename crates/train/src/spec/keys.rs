@@ -249,6 +249,17 @@ pub fn choices(path: &str) -> Option<&'static [&'static str]> {
     })
 }
 
+/// The paths of the keys that have this name, each once: `training.epochs` for `epochs`.
+pub fn paths_of(name: &str) -> Vec<String> {
+    let mut paths: Vec<String> = Vec::new();
+    for path in KEYS.iter().filter(|key| key.name == name).map(Key::path) {
+        if !paths.contains(&path) {
+            paths.push(path);
+        }
+    }
+    paths
+}
+
 /// The names of a section's keys and tables, each once.
 pub(super) fn names(section: &str) -> Vec<&'static str> {
     let mut names: Vec<&str> = Vec::new();

@@ -68,7 +68,7 @@ fn field(fields: &[String], role: Role, said: Option<&str>) -> Option<String> {
 }
 
 fn layout(table: &Table, options: &ReadOptions) -> Option<Layout> {
-    if !matches!(table.kind, TableKind::JsonLines | TableKind::JsonArray | TableKind::Parquet) {
+    if matches!(table.kind, TableKind::Delimited(_)) {
         return None;
     }
     let found = (0..table.columns.len()).find_map(|column| {

@@ -3,8 +3,8 @@
 //! The label may also be spread over columns of 0 and 1, one per class (one-hot), and a vote may be
 //! for several labels: a list in JSON or Parquet, or a text with a separator.
 //!
-//! Text tables (CSV, TSV) go through the parallel reader in `long_text`; JSON Lines, Parquet and
-//! votes for several labels row by row (`long_rows`). The canonical table that `votes convert`
+//! Text tables (CSV, TSV) go through the parallel reader in `long_text`, tables in memory through
+//! `long_frame`; JSON Lines, Parquet and votes for several labels row by row (`long_rows`). The canonical table that `votes convert`
 //! writes is a long table with one column more, `class`: the place of the label in the order of the
 //! classes, so that nothing is lost.
 
@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::columns::{self, Role};
 use super::long_rows::{self, Labels};
-use super::{Format, long_text, wide};
+use super::{Format, long_frame, long_text, wide};
 use crate::collector::{Collector, Finding, Severity};
 use crate::options::{MultiLabel, ReadOptions};
 use crate::plausible::{Guesses, separator_of};
@@ -340,10 +340,14 @@ fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> 
     if let (None, Some(separator)) = (options.separator, separator) {
         collector.note("separator", format!("{separator:?} between the labels of a vote"));
     }
+    let single = options.multilabel == MultiLabel::Error && separator.is_none();
+    if let Some(frame) = table.frame().filter(|_| single)
+        && let Some(coded) = long_frame::CodedColumns::of(&**frame, &layout)
+    {
+        return long_frame::read(&**frame, layout, coded, collector);
+    }
     match table.kind {
-        TableKind::Delimited(dialect)
-            if options.multilabel == MultiLabel::Error && separator.is_none() =>
-        {
+        TableKind::Delimited(dialect) if single => {
             long_text::read(table, dialect, layout, collector)
         }
         _ => long_rows::read(table, layout, Labels::Cell { separator }, None, collector),

@@ -12,6 +12,7 @@ mod huggingface;
 mod label_studio;
 mod lewidi;
 mod long;
+mod long_frame;
 mod long_rows;
 mod long_text;
 mod matrix;

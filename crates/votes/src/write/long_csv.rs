@@ -27,7 +27,9 @@ fn write(table: &VoteTable, out: &mut dyn WriteSeek) -> Result<(), WriteError> {
     long_rows(table, "CSV", |row| {
         let label = row.class.map_or("", |class| table.classes().name(class));
         let place = row.class.and_then(|c| places.get(c as usize)).map_or("", String::as_str);
-        let cells = [row.item.unwrap_or(""), row.annotator.unwrap_or(""), label, place];
+        let item = row.item.map_or("", |item| table.items().name(item));
+        let annotator = row.annotator.map_or("", |who| table.annotators().name(who));
+        let cells = [item, annotator, label, place];
         if weighted {
             let weight = row.weight.to_string();
             csv.write_record(cells.into_iter().chain([weight.as_str()])).map_err(encode)

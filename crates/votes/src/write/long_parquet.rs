@@ -61,20 +61,19 @@ fn write(table: &VoteTable, out: &mut dyn WriteSeek) -> Result<(), WriteError> {
     let labels: Vec<ByteArray> =
         table.classes().names().iter().map(|n| ByteArray::from(n.as_str())).collect();
     let annotators: Vec<ByteArray> = table.annotators().iter().map(ByteArray::from).collect();
-    let mut last: Option<(&str, ByteArray)> = None;
+    let mut last: Option<(usize, ByteArray)> = None;
     long_rows(table, "Parquet", |row| {
         if let Some(item) = row.item {
             let bytes = match &last {
                 Some((same, bytes)) if *same == item => bytes.clone(),
-                _ => ByteArray::from(item),
+                _ => ByteArray::from(table.items().name(item)),
             };
             last = Some((item, bytes.clone()));
             group.items.push(bytes);
         }
         group.has_item.push(i16::from(row.item.is_some()));
-        let annotator = row.annotator.and_then(|name| table.annotators().position(name));
-        group.annotators.extend(annotator.and_then(|a| annotators.get(a).cloned()));
-        group.has_annotator.push(i16::from(annotator.is_some()));
+        group.annotators.extend(row.annotator.and_then(|a| annotators.get(a).cloned()));
+        group.has_annotator.push(i16::from(row.annotator.is_some()));
         if let Some(class) = row.class {
             group.labels.extend(labels.get(class as usize).cloned());
             group.classes.push(i32::from(class));

@@ -126,18 +126,23 @@ pub fn write(
 }
 
 /// A row of the canonical long table; `None` is an empty cell.
-struct LongRow<'a> {
-    item: Option<&'a str>,
-    annotator: Option<&'a str>,
-    class: Option<u16>,
-    weight: f64,
+#[derive(Clone, Copy, Debug)]
+pub struct LongRow {
+    /// The place of the item in the table; `None` for a class that nobody chose.
+    pub item: Option<usize>,
+    /// The place of the annotator, where it is known who voted.
+    pub annotator: Option<usize>,
+    /// The class; `None` for an item without votes.
+    pub class: Option<u16>,
+    /// How much the vote counts.
+    pub weight: f64,
 }
 
-/// Calls `row` for every row of the canonical long table.
-fn long_rows<'a, E: From<WriteError>>(
-    table: &'a VoteTable,
+/// Calls `row` for every row of the canonical long table, which `target` is to hold.
+pub fn long_rows<E: From<WriteError>>(
+    table: &VoteTable,
     target: &'static str,
-    mut row: impl FnMut(LongRow<'a>) -> Result<(), E>,
+    mut row: impl FnMut(LongRow) -> Result<(), E>,
 ) -> Result<(), E> {
     if let Ballots::Counts(counts) = table.ballots() {
         let votes = counts.total();
@@ -146,19 +151,18 @@ fn long_rows<'a, E: From<WriteError>>(
         }
     }
     let mut used = vec![false; table.classes().len()];
-    for (item, id) in table.items().iter().enumerate() {
+    for item in 0..table.len() {
         let mut any = false;
-        let mut vote = |annotator: Option<&'a str>, class: u16, weight: f64| {
+        let mut vote = |annotator: Option<usize>, class: u16, weight: f64| {
             any = true;
             used[class as usize] = true;
-            row(LongRow { item: Some(id), annotator, class: Some(class), weight })
+            row(LongRow { item: Some(item), annotator, class: Some(class), weight })
         };
         match table.ballots() {
             Ballots::Probabilities(_) => return Err(WriteError::NoVotes { target }.into()),
             Ballots::Votes(votes) => {
                 for v in votes.of(item) {
-                    let name = v.annotator.map(|a| table.annotators().name(a as usize));
-                    vote(name, v.class, v.weight)?;
+                    vote(v.annotator.map(|a| a as usize), v.class, v.weight)?;
                 }
             }
             Ballots::Counts(counts) => {
@@ -170,7 +174,7 @@ fn long_rows<'a, E: From<WriteError>>(
             }
         }
         if !any {
-            row(LongRow { item: Some(id), annotator: None, class: None, weight: 1.0 })?;
+            row(LongRow { item: Some(item), annotator: None, class: None, weight: 1.0 })?;
         }
     }
     for class in (0..used.len()).filter(|&c| !used[c]) {
@@ -179,7 +183,8 @@ fn long_rows<'a, E: From<WriteError>>(
     Ok(())
 }
 
-fn is_weighted(table: &VoteTable) -> bool {
+/// Whether votes carry weights.
+pub fn is_weighted(table: &VoteTable) -> bool {
     match table.ballots() {
         Ballots::Votes(votes) => votes.is_weighted(),
         Ballots::Counts(counts) => counts.is_weighted(),

@@ -6,15 +6,17 @@ use std::process::ExitCode;
 use dissensus::report::book::Book;
 use dissensus::report::tables::{self, Tally};
 use dissensus::store::Store;
-use dissensus::studies::{Finals, Plan, PlanOptions};
+use dissensus::studies::{Finals, Plan, PlanOptions, Shard};
 use dissensus::train::{EndedJob, JobOutcome};
 use dissensus::{
-    StudyEvent, StudyOptions, StudyOutcome, check_stages, plan_study, report_tables, run_study,
+    LoadContext, ShardOutcome, StudyEvent, StudyOptions, StudyOutcome, check_stages, plan_study,
+    report_tables, run_shard, run_study,
 };
 
 use super::Choice;
 use crate::args::{FetchArgs, JobCount, open_device};
 use crate::interrupt;
+use crate::ui::progress::Terminal;
 use crate::ui::runs::Bars;
 use crate::ui::table::style;
 use crate::ui::{self, paint, report, text};
@@ -27,13 +29,30 @@ use crate::ui::{self, paint, report, text};
 /// that need the models (curvature, out-of-distribution detection and others) follow; their results
 /// stay in the store when the weights are deleted. Then all results are collected into one table
 /// (results.csv and results.parquet in the store), and the study's tables are printed.
+///
+/// If --store is a bucket, runs that are done there are pulled into a folder of this machine instead of
+/// being trained, and every run is pushed when it is done. What could not be pushed stays in the folder,
+/// and the same command pushes it later.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
-    choice: Choice,
+    pub(super) choice: Choice,
     #[command(flatten)]
     on: JobArgs,
+    /// Only the runs of one of N disjoint shares of equal work, such as 2/8, each on its own machine;
+    /// `dissensus study finish` follows
+    #[arg(long, value_name = "I/N", conflicts_with_all = ["markdown", "report"])]
+    shard: Option<Shard>,
+    #[command(flatten)]
+    after: AfterArgs,
+    #[command(flatten)]
+    fetching: FetchArgs,
+}
+
+/// What is done when all runs have ended.
+#[derive(clap::Args)]
+pub(super) struct AfterArgs {
     /// Delete the weights of runs that no stage needs any more; they take most of the space
     #[arg(long)]
     drop_weights: bool,
@@ -43,8 +62,6 @@ pub(crate) struct Args {
     /// Also write the report, as `dissensus report` does [default: STORE-report]
     #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true)]
     report: Option<Option<PathBuf>>,
-    #[command(flatten)]
-    fetching: FetchArgs,
 }
 
 /// Where and how runs are trained.
@@ -70,9 +87,11 @@ Examples:
   dissensus study run mine.toml --arms soft,sls --seeds 2
   dissensus study run mine.toml --arms soft,sls --votes-per-item all --seeds 5-9 --drop-weights
   dissensus report runs --open               the results as a page
+  dissensus study run mine.toml --store s3://lab/mine     runs shared between machines
   dissensus study run soft-label --fetch --report    a published study, from its data to its page
+  dissensus study run mine.toml --shard 2/8  one eighth of it, on one of eight machines
 
-Exit codes: 0 all runs are done; 1 some failed; 2 study, data or store are wrong; 130 interrupted.";
+Exit codes: 0 all runs are done; 1 some failed, or were not pushed; 2 study, data or store are wrong; 130 interrupted.";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (study, context) = (args.choice.study()?, args.fetching.context()?);
@@ -83,26 +102,83 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     interrupt::listen_while_training();
     let device = open_device(args.on.device.as_ref().unwrap_or(&settings.device))?;
     let bars = Bars::new();
+    let transfers = Terminal::default();
+    let shared = args.choice.share(&plan, &store, &transfers)?;
     let of_file = StudyOptions::of(&settings, &device);
     let options = StudyOptions {
         jobs: args.on.jobs.map_or(of_file.jobs, |jobs| jobs.0),
         curves: args.on.tensorboard.as_deref(),
         progress: &bars,
         cancel: interrupt::cancel().clone(),
-        on_event: &|event| say(&event, &plan, &bars, true),
+        on_event: &|event| {
+            say(&event, &plan, &bars, true);
+            shared.iter().for_each(|shared| shared.on_event(&event, interrupt::cancel()));
+        },
         ..of_file
     };
+    if let Some(shard) = args.shard {
+        let outcome = run_shard(&plan, &store, shard, &options);
+        bars.end();
+        args.after.drop_weights(&plan, &store)?;
+        let all_pushed = args.choice.push_rest(shared)?;
+        return Ok(say_shard(&outcome?, shard, &args.choice, all_pushed));
+    }
     let outcome = run_study(&plan, &store, &options);
     bars.end();
-    let StudyOutcome { ended, examined, results, about } = outcome?;
+    let all_pushed = args.choice.push_rest(shared)?;
+    conclude(&args.choice, &args.after, &plan, &store, &context, outcome?, all_pushed)
+}
+
+/// Prints what became of a shard.
+fn say_shard(outcome: &ShardOutcome, shard: Shard, choice: &Choice, all_pushed: bool) -> ExitCode {
+    let ShardOutcome { ended, examined, waiting } = outcome;
+    let is_open =
+        |run: &&EndedJob| matches!(run.outcome, JobOutcome::Interrupted | JobOutcome::NotStarted);
+    if !closed(ended, ended.iter().filter(is_open).count(), examined.stopped) {
+        return ExitCode::from(130);
+    }
+    let (index, of) = (shard.index(), shard.of());
+    if *waiting > 0 {
+        let runs = text::count(*waiting, "final run waits", "final runs wait");
+        ui::note(&format!(
+            "{runs} for search runs of other shards; when those are done, continue with\n  {}",
+            ui::same_command()
+        ));
+    } else {
+        let typed = choice.typed();
+        let next = format!("next: when all {of} shards are done, dissensus study finish {typed}");
+        ui::err(&format!("shard {index} of {of} is done\n{next}\n"));
+    }
+    let failed = |run: &EndedJob| matches!(run.outcome, JobOutcome::Failed(_));
+    ExitCode::from(u8::from(!examined.failed.is_empty() || !all_pushed || ended.iter().any(failed)))
+}
+
+impl AfterArgs {
+    fn drop_weights(&self, plan: &Plan<'_>, store: &Store) -> anyhow::Result<()> {
+        if self.drop_weights {
+            let (runs, bytes) = dissensus::drop_weights(plan, store)?;
+            let (runs, bytes) = (text::count(runs, "run", "runs"), text::size(bytes));
+            ui::remark(&format!("deleted the weights of {runs}, {bytes}"));
+        }
+        Ok(())
+    }
+}
+
+/// Prints the results of a study, and writes its report where it is asked for.
+pub(super) fn conclude(
+    choice: &Choice,
+    after: &AfterArgs,
+    plan: &Plan<'_>,
+    store: &Store,
+    context: &LoadContext<'_>,
+    outcome: StudyOutcome,
+    all_pushed: bool,
+) -> anyhow::Result<ExitCode> {
+    let StudyOutcome { ended, examined, results, about } = outcome;
     let (failed, missing) = (results.collected.failed.len(), results.collected.missing);
     let unexamined = results.collected.unexamined.clone();
-    if args.drop_weights {
-        let (runs, bytes) = dissensus::drop_weights(&plan, &store)?;
-        let (runs, bytes) = (text::count(runs, "run", "runs"), text::size(bytes));
-        ui::remark(&format!("deleted the weights of {runs}, {bytes}"));
-    }
-    print_tables(&plan.book_of(results, &about)?, args.markdown)?;
+    after.drop_weights(plan, store)?;
+    print_tables(&plan.book_of(results, &about)?, after.markdown)?;
     for (stage, runs) in &unexamined {
         let runs = text::count(*runs, "finished run has", "finished runs have");
         ui::note(&format!(
@@ -115,22 +191,28 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::from(130));
     }
     let code = u8::from(
-        failed > 0 || ended.iter().any(|run| matches!(run.outcome, JobOutcome::Failed(_))),
+        failed > 0
+            || !all_pushed
+            || ended.iter().any(|run| matches!(run.outcome, JobOutcome::Failed(_))),
     );
-    let Some(out) = &args.report else {
+    let Some(out) = &after.report else {
         let next = match store.studies()?.len() {
-            0 | 1 => args.choice.store.display().to_string(),
-            _ => format!("{} --study {}", args.choice.store.display(), study.name),
+            0 | 1 => choice.store.display().to_string(),
+            _ => format!("{} --study {}", choice.store.display(), plan.study().name),
         };
         ui::err(&format!("next: dissensus report {next} --open   for figures and a page\n"));
         return Ok(ExitCode::from(code));
     };
     // A report is of the whole study, with what was left out of this call.
-    let plan = match args.choice.options() == PlanOptions::default() {
+    let whole;
+    let plan = match choice.options() == PlanOptions::default() {
         true => plan,
-        false => plan_study(&study, &PlanOptions::default(), &context)?,
+        false => {
+            whole = plan_study(plan.study(), &PlanOptions::default(), context)?;
+            &whole
+        }
     };
-    let written = report::write_and_say(&plan, &store, out.as_deref())?;
+    let written = report::write_and_say(plan, store, out.as_deref())?;
     Ok(ExitCode::from(code.max(u8::from(!written.problems.is_empty()))))
 }
 

@@ -1,10 +1,10 @@
 //! `dissensus study status`
 
+use dissensus::cluster::{self, ClusterStatus};
 use dissensus::core::limits::MAX_THREADS;
-use dissensus::plan_study;
-use dissensus::store::Store;
 use dissensus::studies::StatusReport;
-use dissensus::tables::status_table;
+use dissensus::tables::{cluster_table, status_table};
+use dissensus::{Error, plan_study};
 
 use super::Choice;
 use crate::args::{context, whole};
@@ -13,11 +13,12 @@ use crate::ui::{self, paint, text};
 
 /// Show the progress of a study: runs done, running, failed, missing, and the remaining time.
 ///
-/// Only reads the store, so it can be used while another process trains.
+/// Only reads the store, so it can be used while another process trains. Of a study that was submitted to a
+/// cluster from this store, it also shows what its queue says of every shard.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    choice: Choice,
+    pub(super) choice: Choice,
     /// Runs at a time, to estimate the remaining time [default: as many as before]
     #[arg(long, value_name = "N", value_parser = whole::<usize>(1..=MAX_THREADS as u64), allow_negative_numbers = true)]
     jobs: Option<usize>,
@@ -29,12 +30,38 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let study = args.choice.study()?;
     let plan = plan_study(&study, &args.choice.options(), &context())?;
-    let store = Store::open(&args.choice.store)?;
+    let store = args.choice.open(&plan)?;
     let status = plan.status(&store, args.jobs)?;
-    match args.json {
-        true => ui::json(&status),
-        false => Ok(ui::out(&page(&study.title, &status))?),
+    // The store says how far the study is, wherever the queue can be asked.
+    let cluster = match cluster::queue(&plan, &store, &args.choice.selection()) {
+        Err(Error::Cluster(error)) => {
+            ui::note(&format!("the study was submitted, and {error}"));
+            None
+        }
+        cluster => cluster?,
+    };
+    if args.json {
+        let mut json = serde_json::to_value(&status)?;
+        if let Some(cluster) = cluster {
+            json["cluster"] = serde_json::to_value(cluster)?;
+        }
+        return ui::json(&json);
     }
+    let mut text = page(&study.title, &status);
+    if let Some(cluster) = cluster {
+        text += &format!("\n{}", queue(&cluster));
+    }
+    Ok(ui::out(&text)?)
+}
+
+/// What the queue and the store say of shards.
+fn queue(cluster: &ClusterStatus) -> String {
+    let jobs = cluster.jobs.join(", ");
+    let cancelled = if cluster.cancelled { ", cancelled" } else { "" };
+    let title = format!("{}: jobs {jobs}{cancelled}", cluster.system);
+    let table = cluster_table(cluster, Form::Terminal).terminal(&style());
+    let finish = cluster.finish.as_ref().map_or("not in the queue", |task| &task.state);
+    format!("{}\n{table}last step: {finish}\n", paint::title(&title))
 }
 
 fn page(title: &str, status: &StatusReport) -> String {

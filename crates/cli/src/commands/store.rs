@@ -1,0 +1,18 @@
+//! `dissensus store …`
+
+mod sync;
+
+use std::process::ExitCode;
+
+pub(crate) use sync::say_synced;
+
+#[derive(clap::Subcommand)]
+pub(crate) enum Command {
+    Sync(sync::Args),
+}
+
+pub(crate) fn run(command: &Command) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::Sync(args) => sync::run(args),
+    }
+}

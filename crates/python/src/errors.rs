@@ -1,0 +1,143 @@
+//! Errors of the library as exceptions that Python people expect.
+
+use std::error::Error as StdError;
+use std::io::ErrorKind;
+
+use dissensus::data::Error as DataError;
+use dissensus::io::{FileError, Problem, ReadError, ReadOption};
+use dissensus::labels::LabelError;
+use dissensus::predictions::{AlignError, PredictionError};
+use dissensus::votes::formats::FORMATS;
+use dissensus::{ScoreError, causes};
+use pyo3::exceptions::{
+    PyFileExistsError, PyFileNotFoundError, PyKeyboardInterrupt, PyMemoryError, PyOSError,
+    PyPermissionError, PyRuntimeError, PyValueError,
+};
+use pyo3::prelude::*;
+
+/// The exception for an error of the library: what cannot be found or opened is an `OSError`, what cannot be
+/// done on this machine a `RuntimeError`, and everything else that was given a `ValueError`.
+pub(crate) fn raise(error: impl Into<dissensus::Error>) -> PyErr {
+    let error: dissensus::Error = error.into();
+    let remedy = causes(&error).into_iter().find_map(remedy);
+    let words = words(&error) + &remedy.map_or(String::new(), |remedy| format!("; {remedy}"));
+    exception(&error, words)
+}
+
+/// What to do about an error, in the words of Python: what is an option of the command line is an argument here.
+fn remedy(cause: &(dyn StdError + 'static)) -> Option<String> {
+    if let Some(ReadError { problem, .. }) = cause.downcast_ref() {
+        let formats = || {
+            let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+            names.join(", ")
+        };
+        return match problem {
+            Problem::UnknownFormat { .. } => Some(format!(
+                "name the columns with `item`, `annotator` and `label` (or `annotators` where each has one), or the \
+                 `format`: {}",
+                formats()
+            )),
+            Problem::NoSuchFormat { .. } => Some(format!("there are {}", formats())),
+            _ => problem.remedy().map(|text| arguments(text, problem.options())),
+        };
+    }
+    if let Some(FileError::Exists { .. }) = cause.downcast_ref() {
+        return Some("`force=True` replaces it".to_owned());
+    }
+    if let Some(error) = cause.downcast_ref::<AlignError>() {
+        return Some(arguments(&error.remedy(), error.options()));
+    }
+    if let Some(PredictionError { problem, .. }) = cause.downcast_ref() {
+        return problem.remedy().map(|text| arguments(text, problem.options()));
+    }
+    if let Some(ScoreError::UnknownMetric { nearest, .. }) = cause.downcast_ref() {
+        let nearest = nearest.first().map(|name| format!("did you mean {name:?}?"));
+        return nearest.or_else(|| Some("metrics.names() lists them".to_owned()));
+    }
+    match cause.downcast_ref() {
+        Some(LabelError::NotHard { .. }) => Some("`targets(epoch)` gives them".to_owned()),
+        _ => None,
+    }
+}
+
+/// A text of the library with its options as arguments: `` `values = counts` `` is `` `values="counts"` ``.
+fn arguments(text: &str, options: &[ReadOption]) -> String {
+    let word = |(i, part): (usize, &str)| match (i % 2, part.split_once(" = ")) {
+        (0, _) => part.to_owned(),
+        (_, None) if matches!(part, "logits" | "probabilities") => format!("`kind={part:?}`"),
+        (_, Some((name, value))) if options.iter().any(|option| option.name() == name) => {
+            match value {
+                "true" => format!("`{name}=True`"),
+                "false" => format!("`{name}=False`"),
+                value => format!("`{name}={value:?}`"),
+            }
+        }
+        _ => format!("`{part}`"),
+    };
+    text.split('`').enumerate().map(word).collect()
+}
+
+/// A `ValueError` in our own words.
+pub(crate) fn value_error(words: impl Into<String>) -> PyErr {
+    PyValueError::new_err(words.into())
+}
+
+/// An error with its causes. Some messages hold their cause, which is then not repeated.
+fn words(error: &(dyn StdError + 'static)) -> String {
+    let mut words = String::new();
+    for cause in causes(error).iter().map(ToString::to_string) {
+        if words.is_empty() {
+            words = cause;
+        } else if !words.contains(&cause) {
+            words += &format!(": {cause}");
+        }
+    }
+    words
+}
+
+fn exception(error: &(dyn StdError + 'static), words: String) -> PyErr {
+    for cause in causes(error) {
+        let kind = match cause.downcast_ref() {
+            Some(FileError::Exists { .. }) => Some(ErrorKind::AlreadyExists),
+            Some(FileError::Io { error, .. }) => Some(error.kind()),
+            None => match cause.downcast_ref() {
+                Some(ReadError { problem: Problem::Io(error), .. }) => Some(error.kind()),
+                _ => cause.downcast_ref().map(std::io::Error::kind),
+            },
+        };
+        if let Some(kind) = kind {
+            return match kind {
+                ErrorKind::NotFound => PyFileNotFoundError::new_err(words),
+                ErrorKind::PermissionDenied => PyPermissionError::new_err(words),
+                ErrorKind::AlreadyExists => PyFileExistsError::new_err(words),
+                ErrorKind::OutOfMemory => PyMemoryError::new_err(words),
+                ErrorKind::InvalidData | ErrorKind::InvalidInput => PyValueError::new_err(words),
+                _ => PyOSError::new_err(words),
+            };
+        }
+        if let Some(dissensus::TrainError::Cancelled { .. }) = cause.downcast_ref() {
+            return PyKeyboardInterrupt::new_err(words);
+        }
+        if let Some(dissensus::store::StoreError::NoStore { .. }) = cause.downcast_ref() {
+            return PyFileNotFoundError::new_err(words);
+        }
+        if let Some(DataError::NotInCache { .. } | DataError::MirrorMissing { .. }) =
+            cause.downcast_ref()
+        {
+            return PyFileNotFoundError::new_err(words);
+        }
+        if cause.is::<dissensus::train::DeviceError>() {
+            return PyRuntimeError::new_err(words);
+        }
+    }
+    PyValueError::new_err(words)
+}
+
+/// The exception for a panic, which is a bug of ours.
+pub(crate) fn bug(panic: &(dyn std::any::Any + Send)) -> PyErr {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic");
+    PyRuntimeError::new_err(format!(
+        "{text}. This is a bug in dissensus; please report it with what led here"
+    ))
+}

@@ -1,0 +1,400 @@
+//! A store and a bucket, compared by names, and what one of them lacks moved there.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use dissensus_core::{Cancel, Event, Progress, Silent, Unit};
+use dissensus_store::{Item, RunId, State, Store, Unpacked};
+
+use crate::objects::Created;
+use crate::{Remote, RemoteError};
+
+/// Which way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SyncDirection {
+    /// What one side lacks comes from the other.
+    #[default]
+    Both,
+    /// To the bucket only.
+    Push,
+    /// From the bucket only.
+    Pull,
+}
+
+/// The runs of one study, their results of stages, and its text.
+#[derive(Clone, Debug, Default)]
+pub struct SyncFilter {
+    /// The runs.
+    pub runs: BTreeSet<RunId>,
+    /// The study.
+    pub study: String,
+}
+
+impl SyncFilter {
+    fn has(&self, item: &Item) -> bool {
+        let of_study = match item {
+            Item::Run(_) => true,
+            Item::File { study, .. } => *study == self.study,
+        };
+        of_study && item.run().is_none_or(|run| self.runs.contains(&run))
+    }
+}
+
+/// What is moved, and how.
+pub struct SyncOptions<'a> {
+    /// Which way.
+    pub direction: SyncDirection,
+    /// Whether to find out only what would be moved.
+    pub dry_run: bool,
+    /// How many items are moved at a time.
+    pub jobs: usize,
+    /// Only these; `None` for all.
+    pub only: Option<&'a SyncFilter>,
+    /// Receives the progress, in items.
+    pub progress: &'a dyn Progress,
+    /// Stops after the items that are being moved.
+    pub cancel: Cancel,
+}
+
+impl Default for SyncOptions<'_> {
+    fn default() -> Self {
+        Self {
+            direction: SyncDirection::Both,
+            dry_run: false,
+            jobs: 8,
+            only: None,
+            progress: &Silent,
+            cancel: Cancel::new(),
+        }
+    }
+}
+
+/// How many items, and their bytes as packs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SyncCounts {
+    /// Runs.
+    pub runs: usize,
+    /// Files of studies: results of stages and texts.
+    pub files: usize,
+    /// Bytes; in a dry run, those of what would be pulled.
+    pub bytes: u64,
+}
+
+impl SyncCounts {
+    fn add(&mut self, item: &Item, bytes: u64) {
+        match item {
+            Item::Run(_) => self.runs += 1,
+            Item::File { .. } => self.files += 1,
+        }
+        self.bytes += bytes;
+    }
+}
+
+/// Several versions of one item, none of which was moved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conflict {
+    /// The item.
+    pub item: Item,
+    /// The version in the store.
+    pub here: Option<String>,
+    /// The versions in the bucket.
+    pub there: Vec<String>,
+}
+
+/// An item that was not moved, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// Its name.
+    pub name: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// What became of a sync.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Synced {
+    /// Now in the bucket; in a dry run, what would be.
+    pub pushed: SyncCounts,
+    /// Now in the store; in a dry run, what would be.
+    pub pulled: SyncCounts,
+    /// The same on both sides, as far as names say; without bytes.
+    pub same: SyncCounts,
+    /// Items of several versions, sorted.
+    pub conflicts: Vec<Conflict>,
+    /// What failed after all attempts, or was refused, sorted by name. It is where it was, and the next
+    /// sync tries it again.
+    pub failed: Vec<Failure>,
+    /// Results of stages in the bucket whose runs are on neither side; they are pulled when the runs are.
+    pub without_run: usize,
+    /// Objects below the prefix that are no items.
+    pub foreign: usize,
+    /// Whether the server knows no conditional writes. Names say versions, so nothing can be lost.
+    pub unconditional: bool,
+    /// Whether it was cancelled before the end.
+    pub cancelled: bool,
+}
+
+impl Synced {
+    /// Whether there is something that a person has to look at: a failure, or two versions of a run.
+    pub fn has_problems(&self) -> bool {
+        let of_run = |conflict: &Conflict| matches!(conflict.item, Item::Run(_));
+        !self.failed.is_empty() || self.conflicts.iter().any(of_run)
+    }
+
+    fn fail(&mut self, name: String, reason: &dyn std::fmt::Display) {
+        self.failed.push(Failure { name, reason: reason.to_string() });
+    }
+}
+
+/// The versions of items in a bucket, with the sizes of their packs.
+type Versions = BTreeMap<Item, Vec<(String, u64)>>;
+
+/// Something to be moved.
+struct Move {
+    item: Item,
+    version: String,
+    /// The size of its pack, where it is known.
+    bytes: u64,
+}
+
+pub(crate) fn sync(
+    remote: &Remote,
+    path: &Path,
+    options: &SyncOptions<'_>,
+) -> Result<Synced, RemoteError> {
+    let mut synced = Synced::default();
+    let store = match options.direction {
+        SyncDirection::Push => Some(Store::open(path)?),
+        _ if options.dry_run && !path.exists() => None,
+        _ => Some(Store::create_or_open(path)?),
+    };
+    let mut here = match &store {
+        Some(store) => store.items(options.only.map(|only| &only.runs))?,
+        None => Default::default(),
+    };
+    here.versions.retain(|item, _| options.only.is_none_or(|only| only.has(item)));
+    for (name, error) in here.broken {
+        synced.fail(name, &error);
+    }
+    let there = list(remote, options.only, &mut synced.foreign)?;
+    let (pulls, pushes) = compare(here.versions, there, options.direction, &mut synced);
+    if options.dry_run {
+        pulls.iter().for_each(|one| synced.pulled.add(&one.item, one.bytes));
+        pushes.iter().for_each(|one| synced.pushed.add(&one.item, 0));
+    } else if let Some(store) = &store {
+        let work = Work::new(remote, store, options, pulls.len() + pushes.len(), synced);
+        // What was computed from a run comes after it, on both sides.
+        let runs_first = |moves: &[Move], step: &(dyn Fn(&Move) + Sync)| {
+            let runs = moves.partition_point(|one| matches!(one.item, Item::Run(_)));
+            let (runs, files) = moves.split_at(runs);
+            work.each(runs, step);
+            work.each(files, step);
+        };
+        runs_first(&pulls, &|one| work.pull(one));
+        runs_first(&pushes, &|one| work.push(one));
+        synced = work.end();
+        if synced.pushed.runs > 0 {
+            find_conflicts(remote, options.only, &pushes, &mut synced)?;
+        }
+    }
+    synced.cancelled = options.cancel.is_cancelled();
+    synced.conflicts.sort_by(|a, b| a.item.cmp(&b.item));
+    synced.failed.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(synced)
+}
+
+/// What is in the bucket.
+fn list(
+    remote: &Remote,
+    only: Option<&SyncFilter>,
+    foreign: &mut usize,
+) -> Result<Versions, RemoteError> {
+    let studies = only.map_or("studies".to_owned(), |only| format!("studies/{}", only.study));
+    let mut versions = Versions::new();
+    // Runs last: those of all results in the list are then in the list, too.
+    for folder in [&studies, "runs"] {
+        for object in remote.objects.list(folder)? {
+            let Some((item, version)) = Item::of_pack(&object.name) else {
+                *foreign += 1;
+                continue;
+            };
+            if only.is_none_or(|only| only.has(&item)) {
+                versions.entry(item).or_default().push((version, object.bytes));
+            }
+        }
+    }
+    Ok(versions)
+}
+
+/// What is to be pulled and pushed, both sorted: runs are before files.
+fn compare(
+    here: BTreeMap<Item, String>,
+    mut there: Versions,
+    direction: SyncDirection,
+    synced: &mut Synced,
+) -> (Vec<Move>, Vec<Move>) {
+    let (mut pulls, mut pushes) = (Vec::new(), Vec::new());
+    for (item, version) in here {
+        match there.remove(&item) {
+            None if direction == SyncDirection::Pull => {}
+            None => pushes.push(Move { item, version, bytes: 0 }),
+            Some(found) if found.iter().all(|(found, _)| *found == version) => {
+                synced.same.add(&item, 0);
+            }
+            Some(found) => synced.conflicts.push(conflict(item, Some(version), found)),
+        }
+    }
+    for (item, mut found) in there {
+        match (found.pop(), found.is_empty()) {
+            (Some(_), true) if direction == SyncDirection::Push => {}
+            (Some((version, bytes)), true) => pulls.push(Move { item, version, bytes }),
+            (last, _) => {
+                found.extend(last);
+                synced.conflicts.push(conflict(item, None, found));
+            }
+        }
+    }
+    (pulls, pushes)
+}
+
+fn conflict(item: Item, here: Option<String>, found: Vec<(String, u64)>) -> Conflict {
+    let mut there: Vec<String> = found.into_iter().map(|(version, _)| version).collect();
+    there.sort_unstable();
+    Conflict { item, here, there }
+}
+
+/// Finds runs of which another process pushed another version meanwhile.
+fn find_conflicts(
+    remote: &Remote,
+    only: Option<&SyncFilter>,
+    pushed: &[Move],
+    synced: &mut Synced,
+) -> Result<(), RemoteError> {
+    let mut there = list(remote, only, &mut 0)?;
+    for Move { item, version, .. } in pushed {
+        if let Some(found) = there.remove(item).filter(|found| found.len() > 1) {
+            synced.conflicts.push(conflict(item.clone(), Some(version.clone()), found));
+        }
+    }
+    Ok(())
+}
+
+/// Items on their way, moved by several threads.
+struct Work<'a> {
+    remote: &'a Remote,
+    store: &'a Store,
+    options: &'a SyncOptions<'a>,
+    total: u64,
+    done: Mutex<(u64, Synced)>,
+}
+
+/// The name of the task, for progress.
+const TASK: &str = "sync";
+
+impl<'a> Work<'a> {
+    fn new(
+        remote: &'a Remote,
+        store: &'a Store,
+        options: &'a SyncOptions<'a>,
+        total: usize,
+        synced: Synced,
+    ) -> Self {
+        let total = total as u64;
+        options.progress.report(Event::Started {
+            task: TASK,
+            total: Some(total),
+            unit: Unit::Steps,
+        });
+        Self { remote, store, options, total, done: Mutex::new((0, synced)) }
+    }
+
+    /// Moves all, each by one thread, until it is cancelled.
+    fn each(&self, moves: &[Move], step: &(dyn Fn(&Move) + Sync)) {
+        let next = AtomicUsize::new(0);
+        let threads = self.options.jobs.clamp(1, moves.len().max(1));
+        std::thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(|| {
+                    while let Some(one) = moves.get(next.fetch_add(1, Ordering::Relaxed))
+                        && !self.options.cancel.is_cancelled()
+                    {
+                        step(one);
+                    }
+                });
+            }
+        });
+    }
+
+    fn push(&self, one: &Move) {
+        let pushed = self.remote.push(self.store, &one.item, &one.version);
+        self.took(|synced| match pushed {
+            Ok((created, bytes)) => {
+                synced.unconditional |= created == Created::Unconditionally;
+                match created {
+                    Created::Exists => synced.same.add(&one.item, 0),
+                    _ => synced.pushed.add(&one.item, bytes),
+                }
+            }
+            Err(error) => synced.fail(one.item.name(), &error),
+        });
+    }
+
+    fn pull(&self, one: &Move) {
+        let pulled = self.pull_one(one);
+        self.took(|synced| match pulled {
+            Err(error) => synced.fail(one.item.name(), &error),
+            Ok(None) => synced.without_run += 1,
+            Ok(Some(Unpacked { differing, .. })) if !differing.is_empty() => {
+                synced.conflicts.push(Conflict {
+                    item: one.item.clone(),
+                    here: None,
+                    there: vec![one.version.clone()],
+                });
+            }
+            Ok(Some(Unpacked { left, studies, .. })) => {
+                let stays = studies.iter().any(|study| !study.differing.is_empty());
+                match left.first() {
+                    Some((_, reason)) => synced.fail(one.item.name(), reason),
+                    None if stays => {
+                        synced.fail(one.item.name(), &"the store has another file of this name");
+                    }
+                    None => synced.pulled.add(&one.item, one.bytes),
+                }
+            }
+        });
+    }
+
+    /// `None` for what was computed from a run that is not here.
+    fn pull_one(&self, one: &Move) -> Result<Option<Unpacked>, RemoteError> {
+        if let (Item::File { .. }, Some(run)) = (&one.item, one.item.run()) {
+            let run = self.store.get(&run)?;
+            if run.is_none_or(|run| run.status.state != State::Finished) {
+                return Ok(None);
+            }
+        }
+        let content = self.remote.objects.get(&one.item.pack_name(&one.version))?;
+        Ok(Some(self.store.add_item(&one.item, &one.version, &content)?))
+    }
+
+    /// Notes what became of an item.
+    fn took(&self, note: impl FnOnce(&mut Synced)) {
+        let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        let (count, synced) = &mut *done;
+        *count += 1;
+        note(synced);
+        let bytes = synced.pushed.bytes + synced.pulled.bytes;
+        self.options.progress.report(Event::Advanced {
+            task: TASK,
+            done: *count,
+            total: Some(self.total),
+            detail: &format!("{:.1} MB", bytes as f64 / 1e6),
+        });
+    }
+
+    fn end(self) -> Synced {
+        self.options.progress.report(Event::Finished { task: TASK });
+        self.done.into_inner().unwrap_or_else(PoisonError::into_inner).1
+    }
+}
