@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use dissensus_core::{Cancel, Event, Progress, Silent, Unit};
-use dissensus_store::{Item, RunId, Store, Unpacked};
+use dissensus_store::{Item, RunId, State, Store, Unpacked};
 
 use crate::objects::Created;
 use crate::{Remote, RemoteError};
@@ -126,6 +126,8 @@ pub struct Synced {
     /// What failed after all attempts, or was refused, sorted by name. It is where it was, and the next
     /// sync tries it again.
     pub failed: Vec<Failure>,
+    /// Results of stages in the bucket whose runs are on neither side; they are pulled when the runs are.
+    pub without_run: usize,
     /// Objects below the prefix that are no items.
     pub foreign: usize,
     /// Whether the server knows no conditional writes. Names say versions, so nothing can be lost.
@@ -183,12 +185,15 @@ pub(crate) fn sync(
         pushes.iter().for_each(|one| synced.pushed.add(&one.item, 0));
     } else if let Some(store) = &store {
         let work = Work::new(remote, store, options, pulls.len() + pushes.len(), synced);
-        // What was computed from a run is taken where the run is.
-        let (runs, files): (Vec<_>, Vec<_>) =
-            pulls.into_iter().partition(|one| matches!(one.item, Item::Run(_)));
-        work.each(&runs, &|one| work.pull(one));
-        work.each(&files, &|one| work.pull(one));
-        work.each(&pushes, &|one| work.push(one));
+        // What was computed from a run comes after it, on both sides.
+        let runs_first = |moves: &[Move], step: &(dyn Fn(&Move) + Sync)| {
+            let runs = moves.partition_point(|one| matches!(one.item, Item::Run(_)));
+            let (runs, files) = moves.split_at(runs);
+            work.each(runs, step);
+            work.each(files, step);
+        };
+        runs_first(&pulls, &|one| work.pull(one));
+        runs_first(&pushes, &|one| work.push(one));
         synced = work.end();
         if synced.pushed.runs > 0 {
             find_conflicts(remote, options.only, &pushes, &mut synced)?;
@@ -208,7 +213,8 @@ fn list(
 ) -> Result<Versions, RemoteError> {
     let studies = only.map_or("studies".to_owned(), |only| format!("studies/{}", only.study));
     let mut versions = Versions::new();
-    for folder in ["runs", &studies] {
+    // Runs last: those of all results in the list are then in the list, too.
+    for folder in [&studies, "runs"] {
         for object in remote.objects.list(folder)? {
             let Some((item, version)) = Item::of_pack(&object.name) else {
                 *foreign += 1;
@@ -222,7 +228,7 @@ fn list(
     Ok(versions)
 }
 
-/// What is to be pulled and pushed.
+/// What is to be pulled and pushed, both sorted: runs are before files.
 fn compare(
     here: BTreeMap<Item, String>,
     mut there: Versions,
@@ -339,14 +345,15 @@ impl<'a> Work<'a> {
         let pulled = self.pull_one(one);
         self.took(|synced| match pulled {
             Err(error) => synced.fail(one.item.name(), &error),
-            Ok(Unpacked { differing, .. }) if !differing.is_empty() => {
+            Ok(None) => synced.without_run += 1,
+            Ok(Some(Unpacked { differing, .. })) if !differing.is_empty() => {
                 synced.conflicts.push(Conflict {
                     item: one.item.clone(),
                     here: None,
                     there: vec![one.version.clone()],
                 });
             }
-            Ok(Unpacked { left, studies, .. }) => {
+            Ok(Some(Unpacked { left, studies, .. })) => {
                 let stays = studies.iter().any(|study| !study.differing.is_empty());
                 match left.first() {
                     Some((_, reason)) => synced.fail(one.item.name(), reason),
@@ -359,9 +366,16 @@ impl<'a> Work<'a> {
         });
     }
 
-    fn pull_one(&self, one: &Move) -> Result<Unpacked, RemoteError> {
+    /// `None` for what was computed from a run that is not here.
+    fn pull_one(&self, one: &Move) -> Result<Option<Unpacked>, RemoteError> {
+        if let (Item::File { .. }, Some(run)) = (&one.item, one.item.run()) {
+            let run = self.store.get(&run)?;
+            if run.is_none_or(|run| run.status.state != State::Finished) {
+                return Ok(None);
+            }
+        }
         let content = self.remote.objects.get(&one.item.pack_name(&one.version))?;
-        Ok(self.store.add_item(&one.item, &one.version, &content)?)
+        Ok(Some(self.store.add_item(&one.item, &one.version, &content)?))
     }
 
     /// Notes what became of an item.

@@ -101,20 +101,16 @@ impl Store {
     /// results of stages without a record, or of other predictions than their run has.
     pub fn items(&self, only: Option<&BTreeSet<RunId>>) -> Result<Items, StoreError> {
         let mut items = Items::default();
-        let listing = match only {
-            None => self.runs()?,
-            Some(only) => self.runs_of(only)?,
+        let version = |run: RunInfo| Ok((run.id.clone(), finished_version(&run)?));
+        let (runs, broken) = match only {
+            None => self.each_run(version)?,
+            Some(only) => self.each_of_runs(only, version),
         };
-        for broken in listing.broken {
+        for broken in broken {
             items.broken.push((broken.folder.display().to_string(), broken.error));
         }
-        let mut predictions = BTreeMap::new();
-        for run in listing.runs.iter().filter(|run| run.status.state == State::Finished) {
-            match run.predictions_digest() {
-                Ok(digest) => predictions.insert(run.id.clone(), digest).map_or((), drop),
-                Err(error) => items.broken.push((format!("runs/{}", run.id), error)),
-            }
-        }
+        let predictions: BTreeMap<RunId, String> =
+            runs.into_iter().filter_map(|(id, version)| Some((id, version?))).collect();
         for study in self.studies()? {
             let folder = self.study(&study)?;
             for file in folder.files()?.into_iter().filter(|file| is_carried(file)) {

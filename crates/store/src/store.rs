@@ -130,16 +130,7 @@ impl Store {
 
     /// All runs, the oldest first; those that cannot be read apart from the others.
     pub fn runs(&self) -> Result<Listing, StoreError> {
-        self.read_all(&self.names()?)
-    }
-
-    /// Those of these runs that are there.
-    pub(crate) fn runs_of(&self, ids: &BTreeSet<RunId>) -> Result<Listing, StoreError> {
-        self.read_all(&ids.iter().map(RunId::to_string).collect::<Vec<_>>())
-    }
-
-    fn read_all(&self, names: &[String]) -> Result<Listing, StoreError> {
-        let (mut runs, broken) = self.each_of(names, Ok);
+        let (mut runs, broken) = self.each_run(Ok)?;
         runs.sort_by(|a, b| (a.created, &a.id).cmp(&(b.created, &b.id)));
         Ok(Listing { runs, broken })
     }
@@ -151,6 +142,15 @@ impl Store {
         make: impl Fn(RunInfo) -> Result<T, StoreError> + Sync,
     ) -> Result<(Vec<T>, Vec<Broken>), StoreError> {
         Ok(self.each_of(&self.names()?, make))
+    }
+
+    /// The same of those of these runs that are there.
+    pub(crate) fn each_of_runs<T: Send>(
+        &self,
+        ids: &BTreeSet<RunId>,
+        make: impl Fn(RunInfo) -> Result<T, StoreError> + Sync,
+    ) -> (Vec<T>, Vec<Broken>) {
+        self.each_of(&ids.iter().map(RunId::to_string).collect::<Vec<_>>(), make)
     }
 
     fn each_of<T: Send>(
@@ -181,6 +181,10 @@ impl Store {
         let (mut all, mut broken) = (Vec::new(), Vec::new());
         for name in names {
             let folder = self.layout.runs().join(name);
+            // Where there are many, looking for those nearest to one that is not there takes long.
+            if !folder.exists() {
+                continue;
+            }
             let id: Result<RunId, StoreError> = name.parse();
             match id.and_then(|id| self.run(&id)).and_then(&make) {
                 Ok(made) => all.push(made),

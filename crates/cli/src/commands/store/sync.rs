@@ -116,6 +116,10 @@ pub(crate) fn say_synced(synced: &Synced) {
     for failure in &synced.failed {
         ui::err(&format!("{} {}: {}\n", paint::bad("failed:"), failure.name, failure.reason));
     }
+    if synced.without_run > 0 {
+        let results = text::count(synced.without_run, "result", "results");
+        ui::note(&format!("{results} of stages wait in the bucket for their runs"));
+    }
     if synced.foreign > 0 {
         let objects = text::count(synced.foreign, "object", "objects");
         ui::note(&format!("{objects} in the bucket are not of a store, and were not read"));
