@@ -209,4 +209,4 @@ within 20 running n1,n2 > /dev/null
 within 30 empty
 sleep 7
 empty
-echo "$count failures of nodes and time limits, $requeued jobs queued again; $compared files are the same, byte for byte"
+echo "$count failures, $requeued jobs queued again; $compared files are the same, byte for byte; $SECONDS s"

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 python=${1:-python3}
 
 # PyO3 lists the names of the module itself.
-"$python" -m mypy.stubtest dissensus --mypy-config-file pyproject.toml \
+"$python" -m mypy.stubtest dissensus._dissensus --mypy-config-file pyproject.toml \
     --allowlist <(echo 'dissensus\._dissensus\.__all__')
 "$python" -m mypy --config-file pyproject.toml -p dissensus
 if ! command -v node > /dev/null; then

@@ -3,6 +3,8 @@
 # A block that names a file, as in ```toml study.toml, is written to that file.
 #
 #     scripts/run-guide.sh PATH/TO/dissensus docs/guides/NAME.md
+#
+# Guides that run Python use DISSENSUS_PYTHON, an interpreter that has dissensus and torch; without it they are skipped.
 set -euo pipefail
 program=$(realpath "$1")
 guide=$(realpath "$2")
@@ -12,10 +14,19 @@ if [ ! -d "$DISSENSUS_MIRROR" ] && grep -q "^\$ dissensus data fetch" "$guide"; 
     echo "SKIPPED: $(basename "$guide") needs datasets, and there are none at $DISSENSUS_MIRROR"
     exit 0
 fi
+if grep -q '^\$ python ' "$guide" && ! "${DISSENSUS_PYTHON:-false}" -c 'import dissensus, torch' 2> /dev/null; then
+    echo "SKIPPED: $(basename "$guide") needs DISSENSUS_PYTHON, an interpreter with dissensus and torch"
+    exit 0
+fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/bin"
 ln -s "$program" "$work/bin/dissensus"
+if [ -n "${DISSENSUS_PYTHON:-}" ]; then
+    # A link would lose the interpreter's virtual environment.
+    printf '#!/bin/sh\nexec "%s" "$@"\n' "$DISSENSUS_PYTHON" > "$work/bin/python"
+    chmod +x "$work/bin/python"
+fi
 export PATH="$work/bin:$PATH"
 cd "$work"
 count=0

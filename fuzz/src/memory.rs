@@ -5,7 +5,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// What a reader may hold beside four times its input: buffers, tables of the program, and what the small
-/// limits of the checks allow (4 MiB unpacked, a million cells).
+/// limits of the checks allow (4 MiB unpacked, a quarter of a million cells).
 pub const CONSTANT: usize = 64 << 20;
 
 struct Counting;

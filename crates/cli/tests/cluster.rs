@@ -213,7 +213,11 @@ mod slurm {
     fn command(folder: &Path, name: &str, text: &str) {
         let path = folder.join("bin").join(name);
         std::fs::create_dir_all(folder.join("bin")).unwrap();
-        std::fs::write(&path, format!("#!/bin/sh\necho {name} \"$@\" >> calls\n{text}\n")).unwrap();
+        std::fs::write(
+            &path,
+            format!("#!/bin/sh\nPATH=/usr/bin:/bin\necho {name} \"$@\" >> calls\n{text}\n"),
+        )
+        .unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
 
@@ -226,7 +230,7 @@ mod slurm {
     }
 
     fn ends(code: i32, folder: &TempDir, arguments: &[&str]) -> Output {
-        let path = format!("{}:/usr/bin:/bin", folder.path().join("bin").display());
+        let path = folder.path().join("bin");
         let output = common::program(folder.path(), arguments).env("PATH", path).output().unwrap();
         assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", show(&output));
         output

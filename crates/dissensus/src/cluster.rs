@@ -333,11 +333,6 @@ fn run_words<'w>(job: &'w ClusterJob<'_>, named: &[&'w str]) -> Vec<&'w str> {
     words
 }
 
-/// Whether a store is an address rather than a folder.
-fn is_address(store: &str) -> bool {
-    store.contains("://")
-}
-
 /// Refuses texts that would begin another line of a script.
 fn one_line<'t>(texts: impl IntoIterator<Item = &'t str>) -> Result<(), ClusterError> {
     match texts.into_iter().find(|text| text.contains(['\n', '\r'])) {

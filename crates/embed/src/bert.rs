@@ -232,6 +232,13 @@ impl Encoder for Bert {
 
     fn texts(&self, texts: &[&str], progress: &mut Progress<'_>) -> Result<Vec<f32>, EmbedError> {
         let tokens: Vec<Vec<u32>> = texts.par_iter().map(|text| self.tokens(text)).collect();
+        // A tokenizer without special tokens finds nothing in an empty text.
+        if let Some(at) = tokens.iter().position(Vec::is_empty) {
+            let (name, text) = (&self.identity.name, texts[at]);
+            let start: String = text.chars().take(40).collect();
+            let problem = format!("{name} has no tokens for the text {start:?}, and so no vector");
+            return Err(EmbedError::Input(problem));
+        }
         let mut vectors = vec![0.0; texts.len() * self.width];
         let mut batches = Vec::new();
         let (mut tokens, mut out) = (&tokens[..], &mut vectors[..]);

@@ -209,6 +209,16 @@ fn broken_files_are_refused() {
 }
 
 #[test]
+fn a_text_without_tokens_is_refused() {
+    let folder = copy("bert");
+    edit(folder.path(), "tokenizer.json", |json| json["post_processor"] = Value::Null);
+    let bert = Bert::open(folder.path()).unwrap();
+    assert_eq!(bert.tokens("  "), [0; 0]);
+    let error = bert.texts(&["a cat", "  "], &mut |_| true).unwrap_err();
+    assert!(error.to_string().contains("has no tokens for the text \"  \""), "{error}");
+}
+
+#[test]
 fn images_are_refused() {
     let bert = Bert::open(&common::folder("bert")).unwrap();
     let refused = bert.images(&[], &mut |_| true).unwrap_err();

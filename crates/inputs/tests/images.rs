@@ -111,6 +111,10 @@ fn sizes_must_be_one_or_be_made_one() {
     small.limits.cells = 143;
     let error = read(folder.path(), &small).unwrap_err().to_string();
     assert!(error.contains("144 pixel values are more than the limit of 143"), "{error}");
+    // What is made small is decoded whole.
+    small.resize = Some([1, 1]);
+    let error = read(folder.path(), &small).unwrap_err().to_string();
+    assert!(error.contains("144 pixel values are more than the limit of 143"), "{error}");
 }
 
 #[test]

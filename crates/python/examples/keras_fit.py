@@ -1,4 +1,4 @@
-"""Keras 3 on any backend: labels of one epoch at a time."""
+"""Keras 3 on any backend: a callback tells the dataset which epoch begins."""
 
 import os
 
@@ -11,12 +11,15 @@ from dissensus import Delivery, Votes  # noqa: E402
 
 
 class Labels(keras.utils.PyDataset):
-    """Batches of an epoch; Keras calls on_epoch_end after each."""
+    """Batches of inputs with the labels of an epoch."""
 
     def __init__(self, inputs, delivery, batch=32):
         super().__init__()
-        self.inputs, self.delivery, self.batch, self.epoch = inputs, delivery, batch, 0
-        self.labels = delivery.labels(0)
+        self.inputs, self.delivery, self.batch = inputs, delivery, batch
+        self.set_epoch(0)
+
+    def set_epoch(self, epoch):
+        self.epoch, self.labels = epoch, self.delivery.labels(epoch)
 
     def __len__(self):
         return -(-len(self.inputs) // self.batch)
@@ -25,9 +28,14 @@ class Labels(keras.utils.PyDataset):
         rows = slice(index * self.batch, (index + 1) * self.batch)
         return self.inputs[rows], self.labels[rows]
 
-    def on_epoch_end(self):
-        self.epoch += 1
-        self.labels = self.delivery.labels(self.epoch)
+
+class SetEpoch(keras.callbacks.Callback):
+    def __init__(self, labels):
+        super().__init__()
+        self.labels = labels
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self.labels.set_epoch(epoch)
 
 
 def train(epochs=3, items=96):
@@ -37,7 +45,7 @@ def train(epochs=3, items=96):
     labels = Labels(inputs, Delivery(votes, "sls", seed=0))
     model = keras.Sequential([keras.layers.Dense(8, activation="relu"), keras.layers.Dense(3)])
     model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
-    history = model.fit(labels, epochs=epochs, verbose=0, shuffle=False)
+    history = model.fit(labels, epochs=epochs, verbose=0, shuffle=False, callbacks=[SetEpoch(labels)])
     return labels, history.history["loss"]
 
 

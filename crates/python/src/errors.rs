@@ -3,10 +3,12 @@
 use std::error::Error as StdError;
 use std::io::ErrorKind;
 
-use dissensus::causes;
+use dissensus::data::Error as DataError;
 use dissensus::io::{FileError, Problem, ReadError, ReadOption};
 use dissensus::labels::LabelError;
+use dissensus::predictions::{AlignError, PredictionError};
 use dissensus::votes::formats::FORMATS;
+use dissensus::{ScoreError, causes};
 use pyo3::exceptions::{
     PyFileExistsError, PyFileNotFoundError, PyKeyboardInterrupt, PyMemoryError, PyOSError,
     PyPermissionError, PyRuntimeError, PyValueError,
@@ -42,6 +44,16 @@ fn remedy(cause: &(dyn StdError + 'static)) -> Option<String> {
     if let Some(FileError::Exists { .. }) = cause.downcast_ref() {
         return Some("`force=True` replaces it".to_owned());
     }
+    if let Some(error) = cause.downcast_ref::<AlignError>() {
+        return Some(arguments(&error.remedy(), error.options()));
+    }
+    if let Some(PredictionError { problem, .. }) = cause.downcast_ref() {
+        return problem.remedy().map(|text| arguments(text, problem.options()));
+    }
+    if let Some(ScoreError::UnknownMetric { nearest, .. }) = cause.downcast_ref() {
+        let nearest = nearest.first().map(|name| format!("did you mean {name:?}?"));
+        return nearest.or_else(|| Some("metrics.names() lists them".to_owned()));
+    }
     match cause.downcast_ref() {
         Some(LabelError::NotHard { .. }) => Some("`targets(epoch)` gives them".to_owned()),
         _ => None,
@@ -52,6 +64,7 @@ fn remedy(cause: &(dyn StdError + 'static)) -> Option<String> {
 fn arguments(text: &str, options: &[ReadOption]) -> String {
     let word = |(i, part): (usize, &str)| match (i % 2, part.split_once(" = ")) {
         (0, _) => part.to_owned(),
+        (_, None) if matches!(part, "logits" | "probabilities") => format!("`kind={part:?}`"),
         (_, Some((name, value))) if options.iter().any(|option| option.name() == name) => {
             match value {
                 "true" => format!("`{name}=True`"),
@@ -104,6 +117,14 @@ fn exception(error: &(dyn StdError + 'static), words: String) -> PyErr {
         }
         if let Some(dissensus::TrainError::Cancelled { .. }) = cause.downcast_ref() {
             return PyKeyboardInterrupt::new_err(words);
+        }
+        if let Some(dissensus::store::StoreError::NoStore { .. }) = cause.downcast_ref() {
+            return PyFileNotFoundError::new_err(words);
+        }
+        if let Some(DataError::NotInCache { .. } | DataError::MirrorMissing { .. }) =
+            cause.downcast_ref()
+        {
+            return PyFileNotFoundError::new_err(words);
         }
         if cause.is::<dissensus::train::DeviceError>() {
             return PyRuntimeError::new_err(words);

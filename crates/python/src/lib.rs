@@ -7,7 +7,15 @@ mod arrow;
 mod command;
 mod delivery;
 mod errors;
+mod figure;
+mod json;
+mod judging;
+mod metrics;
+mod models;
 mod numbers;
+mod stats;
+mod stores;
+mod studies;
 mod votes;
 mod work;
 
@@ -26,6 +34,28 @@ mod _dissensus {
     use crate::command::main;
     #[pymodule_export]
     use crate::delivery::Delivery;
+    #[pymodule_export]
+    use crate::figure::Figure;
+    #[pymodule_export]
+    use crate::judging::{
+        Ceiling, Comparison, Reliability, Scores, SeedComparison, judge_ceiling, judge_compare,
+        judge_compare_seeds, judge_reliability, judge_score,
+    };
+    #[pymodule_export]
+    use crate::metrics::{metric_explain, metric_items, metric_names, metric_title, metric_value};
+    #[pymodule_export]
+    use crate::models::{Model, fit_model};
+    #[pymodule_export]
+    use crate::stats::{
+        stats_adjust, stats_bootstrap, stats_bootstrap_mean, stats_cohen_dz, stats_correlation,
+        stats_describe, stats_mean_difference, stats_paired_t, stats_partial_spearman,
+        stats_quantiles, stats_rank_biserial, stats_sign, stats_smallest_p, stats_welch,
+        stats_wilcoxon,
+    };
+    #[pymodule_export]
+    use crate::stores::{Run, RunPredictions, Store};
+    #[pymodule_export]
+    use crate::studies::{Study, StudyStatus, fetch};
     #[pymodule_export]
     use crate::votes::Votes;
     #[pymodule_export]

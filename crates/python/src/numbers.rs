@@ -1,10 +1,19 @@
 //! Numbers from Python: numpy arrays, tensors and lists as rows of f32 or f64.
 
+use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use crate::errors::value_error;
+
+/// A matrix, row after row.
+pub(crate) enum Rows<'py> {
+    /// Single precision.
+    F32(PyReadonlyArray2<'py, f32>),
+    /// Double precision; whole numbers and half precision, too.
+    F64(PyReadonlyArray2<'py, f64>),
+}
 
 /// An array-like as a numpy array of numbers, and the letter of its kind of numbers: `f`, `i`, `u`, `b`.
 pub(crate) fn array<'py>(
@@ -33,6 +42,80 @@ pub(crate) fn contiguous<'py>(
 /// How many dimensions an array has.
 pub(crate) fn dimensions(array: &Bound<'_, PyAny>) -> PyResult<usize> {
     array.getattr("ndim")?.extract()
+}
+
+impl<'py> Rows<'py> {
+    /// Reads a matrix. `expected` says what its rows and columns are.
+    pub(crate) fn read(
+        argument: &str,
+        given: &Bound<'py, PyAny>,
+        expected: &str,
+    ) -> PyResult<Self> {
+        let (array, _) = array(argument, given)?;
+        Self::of(argument, &array, expected)
+    }
+
+    /// A numpy array of numbers as a matrix.
+    pub(crate) fn of(argument: &str, array: &Bound<'py, PyAny>, expected: &str) -> PyResult<Self> {
+        if dimensions(array)? != 2 {
+            let shape = array.getattr("shape")?;
+            return Err(value_error(format!(
+                "{argument} has the shape {shape}; expected {expected}"
+            )));
+        }
+        let name: String = array.getattr("dtype")?.getattr("name")?.extract()?;
+        Ok(match name.as_str() {
+            "float32" => Self::F32(contiguous(array, "float32")?.extract()?),
+            _ => Self::F64(contiguous(array, "float64")?.extract()?),
+        })
+    }
+
+    /// How many rows there are.
+    pub(crate) fn rows(&self) -> usize {
+        match self {
+            Self::F32(array) => array.as_array().nrows(),
+            Self::F64(array) => array.as_array().nrows(),
+        }
+    }
+
+    /// Values in a row.
+    pub(crate) fn width(&self) -> usize {
+        match self {
+            Self::F32(array) => array.as_array().ncols(),
+            Self::F64(array) => array.as_array().ncols(),
+        }
+    }
+
+    /// The numbers, row after row.
+    pub(crate) fn numbers(&self) -> PyResult<dissensus::measure::Numbers<'_>> {
+        Ok(match self {
+            Self::F32(array) => array.as_slice()?.into(),
+            Self::F64(array) => array.as_slice()?.into(),
+        })
+    }
+
+    /// A copy in double precision.
+    pub(crate) fn widened(&self) -> PyResult<Vec<f64>> {
+        Ok(match self {
+            Self::F32(array) => array.as_slice()?.iter().map(|&value| value.into()).collect(),
+            Self::F64(array) => array.as_slice()?.to_vec(),
+        })
+    }
+}
+
+/// A list of numbers.
+pub(crate) fn vector<'py>(
+    argument: &str,
+    given: &Bound<'py, PyAny>,
+) -> PyResult<PyReadonlyArray1<'py, f64>> {
+    let (array, _) = array(argument, given)?;
+    if dimensions(&array)? != 1 {
+        let shape = array.getattr("shape")?;
+        return Err(value_error(format!(
+            "{argument} has the shape {shape}; expected one dimension"
+        )));
+    }
+    Ok(contiguous(&array, "float64")?.extract()?)
 }
 
 /// Ids or names: texts, or whole numbers, which become texts.
@@ -69,4 +152,15 @@ pub(crate) fn whole(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<u64> {
     let is_number = given.hasattr("__index__")? || given.hasattr("__float__")?;
     let words = format!("{argument} is {}; expected a whole number from 0", given.repr()?);
     Err(if is_number { value_error(words) } else { PyTypeError::new_err(words) })
+}
+
+/// One of some named choices.
+pub(crate) fn choice<T: Copy>(argument: &str, given: &str, choices: &[(&str, T)]) -> PyResult<T> {
+    if let Some((_, found)) = choices.iter().find(|(name, _)| *name == given) {
+        return Ok(*found);
+    }
+    let names: Vec<String> = choices.iter().map(|(name, _)| format!("{name:?}")).collect();
+    let (last, others) = names.split_last().map_or(("", &[][..]), |(last, all)| (last, all));
+    let or = if others.is_empty() { "" } else { " or " };
+    Err(value_error(format!("{argument} is {given:?}; expected {}{or}{last}", others.join(", "))))
 }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use dissensus::core::Unit;
 use dissensus::{Cancel, Event, Progress};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::errors::{bug, raise};
@@ -85,6 +86,40 @@ pub(crate) fn long<T: Send, E: Into<dissensus::Error> + Send>(
             Ok(Err(panic)) | Err(panic) => Err(bug(panic.as_ref())),
         }
     })
+}
+
+/// Runs work that cannot be cancelled in a thread of its own, as [`long`]. After Ctrl-C nobody waits for it.
+pub(crate) fn left_alone<T: Send + 'static, E: Into<dissensus::Error> + Send + 'static>(
+    py: Python<'_>,
+    show: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce(&dyn Progress) -> Result<T, E> + Send + 'static,
+) -> PyResult<T> {
+    let (sender, events) = channel();
+    let listening = show.is_some();
+    let worker = std::thread::spawn(move || {
+        let progress = Queue(listening.then_some(sender.clone()));
+        let result = work(&progress);
+        let _ = sender.send(Said::Done);
+        result
+    });
+    watch(py, show, &Mutex::new(events))?;
+    match py.detach(|| worker.join()) {
+        Ok(result) => result.map_err(raise),
+        Err(panic) => Err(bug(panic.as_ref())),
+    }
+}
+
+/// What shows progress, from the argument `progress` of a function.
+pub(crate) fn shower<'py>(
+    py: Python<'py>,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    py.import("dissensus._progress")?.call_method1("shower", (progress,))
+}
+
+/// What shows progress, by the option `progress` of a call.
+pub(crate) fn shown<'py>(options: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
+    shower(options.py(), options.get_item("progress")?)
 }
 
 /// Hands events to `show` until the work is done. Ctrl-C, and what `show` raises, end it early.

@@ -1,10 +1,12 @@
 """Deliveries: the same bits as the command line, as numpy's Philox, in every process."""
 
-import hashlib
+import itertools
 import multiprocessing
 import pickle
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -67,51 +69,39 @@ def test_targets_and_draws_of_the_command_line(file, arguments, settings):
         assert np.array_equal(found, array)
 
 
-# These functions are those of docs/guides/deliver-labels.md and of the documentation of the labels.
-
-
-def example_key(id):
-    return int.from_bytes(hashlib.sha256(id.encode()).digest()[:8], "little")
-
-
-def philox(seed, stream, counter):
-    below = (sum(c << 64 * i for i, c in enumerate(counter)) - 1) % 2**256
-    u64 = lambda words: np.array(words, dtype=np.uint64)  # noqa: E731
-    return np.random.Philox(
-        key=u64([seed, int.from_bytes(stream, "big")]), counter=u64([below >> 64 * i & (2**64 - 1) for i in range(4)])
-    )
-
-
-def sls(counts, id, seed, epoch, every=1):
-    draw, votes = epoch // every, np.repeat(np.arange(len(counts)), counts)
-    words = philox(seed, b"sls", [0, example_key(id), draw // 4, 0]).random_raw(4)
-    return votes[int(words[draw % 4]) * len(votes) >> 64]
-
-
-def below(raw, n):
-    while True:
-        product = int(raw.random_raw()) * n
-        if product % 2**64 >= (2**64 - n) % n:
-            return product >> 64
-
-
-def multipass(counts, id, seed, epoch):
-    votes = np.repeat(np.arange(len(counts)), counts)
-    raw = philox(seed, b"pass", [0, example_key(id), 0, 0])
-    for i in range(len(votes) - 1, 0, -1):
-        j = below(raw, i + 1)
-        votes[i], votes[j] = votes[j], votes[i]
-    return votes[epoch % len(votes)]
+def documented():
+    """The functions that the guide and the documentation of the labels print, run as they are printed."""
+    root = Path(__file__).resolve().parents[3]
+    guide = (root / "docs/guides/deliver-labels.md").read_text()
+    streams = (root / "crates/labels/src/streams.rs").read_text()
+    streams = "\n".join(line[4:] for line in streams.splitlines() if line.startswith("//!"))
+    found = []
+    for text in (guide, streams):
+        functions: dict = {"np": np}
+        for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+            if "def " in block:
+                exec(block, functions)
+        found.append(functions)
+    return found
 
 
 def test_bits_of_numpys_philox(file):
     votes = Votes.read(file)
     counts, items = votes.counts(), votes.items
-    for name, ours, settings in [("multipass", multipass, {}), ("sls", sls, {}), ("sls", sls, {"every": 5})]:
+    guide, streams = documented()
+    for name, settings, functions in [
+        ("sls", {}, [guide["sls"], streams["sls"]]),
+        ("sls", {"every": 5}, [guide["sls"], streams["sls"]]),
+        ("multipass", {}, [streams["multipass"]]),
+    ]:
         delivery = Delivery(votes, name, seed=7, **settings)
-        for epoch in (0, 1, 6, 13):
-            expected = [ours(row, id, 7, epoch, **settings) for row, id in zip(counts[:60], items)]
+        for function, epoch in itertools.product(functions, (0, 1, 6, 13)):
+            expected = [function(row, id, 7, epoch, **settings) for row, id in zip(counts[:60], items)]
             assert delivery.labels(epoch)[:60].tolist() == expected
+    noise = Delivery(votes, "soft_noise", seed=7).targets(6)
+    for function in [guide["soft_noise"], streams["soft_noise"]]:
+        expected = [function(row, id, 7, 6) for row, id in zip(counts[:60], items)]
+        assert np.allclose(noise[:60], expected, rtol=0, atol=1e-12)
 
 
 def test_by_id_by_row_and_by_batch(file):

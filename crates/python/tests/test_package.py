@@ -56,8 +56,10 @@ def examples() -> list[doctest.DocTest]:
             text = inspect.getdoc(one) or ""
             if ">>>" in text:
                 found.append(parser.get_doctest(text, {"dissensus": dissensus}, name, None, None))
-    for module in [m for n, m in sorted(sys.modules.items()) if n.split(".")[0] == "dissensus" and m is not _dissensus]:
-        found += [test for test in finder.find(module, module.__name__) if test.examples]
+    for name, module in sorted(sys.modules.items()):
+        if name.startswith("dissensus.") and module is not _dissensus:
+            tests = finder.find(module, name, extraglobs={"dissensus": dissensus})
+            found += [test for test in tests if test.examples]
     return found
 
 

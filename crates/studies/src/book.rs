@@ -16,7 +16,8 @@ use dissensus_measure::{Against, Judged, Scorer, Settings};
 use dissensus_report::book::{
     Arm, Book, Curve, ItemNumbers, Named, Overlay, Picture, ReliabilityOf, RunKey,
 };
-use dissensus_report::figures::FigureSpec;
+use dissensus_report::claims::ClaimKind;
+use dissensus_report::figures::{FigureSpec, Names};
 use dissensus_store::{RunInfo, Store, Which};
 use dissensus_train::EpochRow;
 use rayon::prelude::*;
@@ -112,13 +113,16 @@ impl Plan<'_> {
             reliability: Vec::new(),
             means: Means::new(group.first().map(|(job, _)| *job)),
         };
+        let shows_curves = self.shows_curves();
         for (job, kept) in group {
             let Some(ran) = gathered.ran.get(&job.id) else { continue };
             let of = of(job);
             let material = self.material(job);
             let finished = Finished { job, info: &ran.info, result: &ran.result, material };
             let (places, judged) = finished.judged(Which::Best)?;
-            part.curves.extend(curves(&of, &ran.info)?);
+            if shows_curves {
+                part.curves.extend(curves(&of, &ran.info)?);
+            }
             part.curves.extend(kept.iter().flat_map(|kept| &kept.paths).map(|path| Curve {
                 of: of.clone(),
                 column: path.name.clone(),
@@ -158,6 +162,16 @@ impl Plan<'_> {
             Ok((rule.name.clone(), inside))
         };
         self.study().slices.iter().map(each).collect()
+    }
+
+    /// Whether a figure or a claim is about the epochs of runs.
+    fn shows_curves(&self) -> bool {
+        let of_epochs = |figure: &FigureSpec| {
+            figure.kind.settings().iter().any(|setting| setting.names == Names::HistoryColumn)
+        };
+        let study = self.study();
+        study.figures.iter().any(of_epochs)
+            || study.claims.iter().any(|claim| claim.kind == ClaimKind::Turn)
     }
 
     /// Whether a figure draws a smooth reliability curve of a run.

@@ -60,6 +60,13 @@ pub struct Collected {
     pub unexamined: BTreeMap<String, usize>,
 }
 
+impl Collected {
+    /// The rows without how long runs took, which differs where the same runs are trained again.
+    pub fn results(&self) -> impl Iterator<Item = &Row> {
+        self.rows.iter().filter(|row| row.metric != SECONDS)
+    }
+}
+
 /// A finished run, as the store has it.
 pub(crate) struct Ran {
     pub(crate) info: RunInfo,
@@ -165,8 +172,9 @@ impl Plan<'_> {
         gathered: &Gathered,
         about: &Value,
     ) -> Result<ResultFiles, StudyError> {
-        let rows = gathered.collected.rows.iter();
-        let (timings, rows): (Vec<&Row>, Vec<&Row>) = rows.partition(|row| row.metric == SECONDS);
+        let rows: Vec<&Row> = gathered.collected.results().collect();
+        let timings = gathered.collected.rows.iter().filter(|row| row.metric == SECONDS);
+        let timings: Vec<&Row> = timings.collect();
         Ok(ResultFiles {
             csv: to_csv(&rows)?,
             parquet: to_parquet(&rows)?,

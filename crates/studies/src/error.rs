@@ -34,6 +34,14 @@ pub enum StudyError {
         /// The cause.
         source: std::io::Error,
     },
+    /// A JSON object that cannot be a study.
+    #[error("{name}: {reason}")]
+    Json {
+        /// What it is called.
+        name: String,
+        /// Why not.
+        reason: String,
+    },
     /// A file, or an override, that cannot be used.
     #[error(transparent)]
     Config(#[from] ConfigError),

@@ -196,12 +196,14 @@ pub(crate) trait Stage: Send + Sync {
     /// The numbers of a run.
     fn numbers(&self, run: &Finished<'_>) -> Result<Vec<Number>, StudyError>;
 
-    /// The numbers of any predictions for the items at these places; none where a stage needs more.
+    /// The numbers of any predictions for the items at these places; none where a stage needs more. Where only
+    /// some metrics are asked for, others may be left out.
     fn of_predictions(
         &self,
         _: &Material,
         _: &[usize],
         _: &Judged,
+        _: Option<&[&str]>,
     ) -> Result<Vec<Number>, StudyError> {
         Ok(Vec::new())
     }

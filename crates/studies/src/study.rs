@@ -80,6 +80,17 @@ impl Study {
         Self::parse_as(text, name, Author::User)
     }
 
+    /// Checks a study whose sections are those of a JSON object, with the keys of a file. Errors name lines
+    /// of [`to_toml`](Self::to_toml)'s form of it.
+    pub fn from_json(study: &serde_json::Value, name: &str) -> Result<Self, StudyError> {
+        let wrong = |reason: String| StudyError::Json { name: name.to_owned(), reason };
+        if let Some(key) = null_in(study) {
+            return Err(wrong(format!("{key} is null; leave it out")));
+        }
+        let text = toml::to_string(study).map_err(|error| wrong(error.to_string()))?;
+        Self::parse(&text, name)
+    }
+
     fn parse_as(text: &str, name: &str, author: Author) -> Result<Self, StudyError> {
         let open = |file: &str| -> Result<String, StudyError> {
             Err(StudyError::File {
@@ -307,6 +318,22 @@ impl Study {
 impl std::fmt::Debug for Study {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Study({})", self.name)
+    }
+}
+
+/// The key of a null, which TOML does not have.
+fn null_in(value: &serde_json::Value) -> Option<String> {
+    use serde_json::Value;
+    let below = |key: String, value: &Value| match value {
+        Value::Null => Some(key),
+        value => null_in(value).map(|inner| format!("{key}.{inner}")),
+    };
+    match value {
+        Value::Object(object) => object.iter().find_map(|(key, value)| below(key.clone(), value)),
+        Value::Array(values) => {
+            values.iter().enumerate().find_map(|(at, value)| below(at.to_string(), value))
+        }
+        _ => None,
     }
 }
 

@@ -470,3 +470,21 @@ fn a_training_spec_is_a_study() {
     let error = Study::parse(&format!("{text}[[arm]]\nname = 'x'\ndelivery = 'soft'\n"), "s.toml");
     assert!(error.unwrap_err().to_string().contains("an arm's `delivery`"));
 }
+
+#[test]
+fn a_json_object_is_a_study_as_its_file() {
+    let object = serde_json::json!({
+        "data": {"dataset": "blends"}, "delivery": {"methods": ["soft", "sls"]}, "run": {"seeds": 2},
+    });
+    let text = "data.dataset = 'blends'\ndelivery.methods = ['soft', 'sls']\nrun.seeds = 2\n";
+    let (read, made) =
+        (Study::parse(text, "mine").unwrap(), Study::from_json(&object, "mine").unwrap());
+    assert_eq!(made.to_toml(), read.to_toml());
+    let fails = |object| Study::from_json(&object, "mine").unwrap_err().to_string();
+    assert_eq!(
+        fails(serde_json::json!({"arm": [{"name": null}]})),
+        "mine: arm.0.name is null; leave it out"
+    );
+    assert!(fails(serde_json::json!(3)).starts_with("mine: "));
+    assert!(fails(serde_json::json!({"dta": {"dataset": "blends"}})).contains("dta"));
+}

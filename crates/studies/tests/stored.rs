@@ -19,7 +19,7 @@ fn read(path: &Path) -> String {
 }
 
 /// The runs of a study, without their data.
-fn plans(study: &Study) -> BTreeSet<String> {
+fn plans(study: &Study) -> BTreeSet<Vec<u8>> {
     let jobs = common::plan(study).finals(&common::Lab::new().store).unwrap().jobs;
     jobs.iter().map(|job| canonical_json(&serde_json::to_value(&job.run).unwrap())).collect()
 }
@@ -34,7 +34,7 @@ fn a_packed_study_is_read_and_names_its_runs() {
     assert!(text.contains("[spec.data]") && text.contains("judged_on"), "{text}");
     let study = Study::parse_stored(&text, "the stored study").unwrap();
     let planned = plans(&study);
-    let stored: BTreeSet<String> =
+    let stored: BTreeSet<Vec<u8>> =
         store.runs().unwrap().runs.iter().map(|run| canonical_json(&run.spec["run"])).collect();
     assert_eq!(planned.len(), 12);
     assert_eq!(planned, stored);

@@ -15,7 +15,7 @@ pub(crate) use fetch::FetchArgs;
 pub(crate) use form::FormArgs;
 pub(crate) use inputs::{DataArgs, InputArgs};
 pub(crate) use models::{ModelArgs, ask};
-pub(crate) use store::{StoreArgs, quoted};
+pub(crate) use store::{StoreArgs, quoted, store_flag};
 pub(crate) use votes::{VoteArgs, VoteFileArgs, read_votes};
 
 use std::ops::RangeInclusive;

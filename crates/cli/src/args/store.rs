@@ -26,10 +26,15 @@ impl StoreArgs {
 
     /// The option that selects the same store; empty for the default.
     pub(crate) fn flag(&self) -> String {
-        match self.store == Path::new(DEFAULT) {
-            true => String::new(),
-            false => format!(" --store {}", quoted(&self.store)),
-        }
+        store_flag(&self.store)
+    }
+}
+
+/// The option that selects a store; empty for the default.
+pub(crate) fn store_flag(store: &Path) -> String {
+    match store == Path::new(DEFAULT) {
+        true => String::new(),
+        false => format!(" --store {}", quoted(store)),
     }
 }
 

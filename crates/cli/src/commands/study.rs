@@ -7,7 +7,7 @@ mod run;
 mod status;
 mod submit;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use dissensus::SharedStudy;
@@ -18,6 +18,7 @@ use dissensus::studies::{Plan, PlanOptions, SeedChoice, Study, VoteChoice};
 pub(crate) use run::say;
 
 use super::store::say_synced;
+use crate::args::{quoted, store_flag};
 use crate::interrupt;
 use crate::ui::progress::Terminal;
 use crate::ui::{self, paint, text};
@@ -184,6 +185,23 @@ impl Choice {
         }
         words.extend(self.seeds.iter().flat_map(|seeds| ["--seeds".to_owned(), seeds.to_string()]));
         words
+    }
+
+    /// The study, its runs and the store, for a command to be typed.
+    fn typed(&self) -> String {
+        let words = self.named().into_iter().chain(self.selection());
+        let words = words.map(|word| quoted(Path::new(&word))).collect::<Vec<_>>().join(" ");
+        words
+            + &match &self.bucket {
+                None => store_flag(&self.store),
+                Some(url) => {
+                    let local = match self.store == Path::new(FOLDER) {
+                        true => String::new(),
+                        false => format!(" --local {}", quoted(&self.store)),
+                    };
+                    format!(" --store {}{local}", quoted(Path::new(url)))
+                }
+            }
     }
 
     fn options(&self) -> PlanOptions {

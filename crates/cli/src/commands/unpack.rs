@@ -27,8 +27,7 @@ pub(crate) struct Args {
 }
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 the store has all runs of the packs; 1 it kept one that differs, cannot be read or is being trained; \
-2 a pack or the store is wrong.";
+Exit codes: 0 all runs are there; 1 some were not added, as said; 2 a pack or the store is wrong.";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (mut refused, mut studies) = (false, BTreeSet::new());

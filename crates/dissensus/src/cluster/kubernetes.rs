@@ -3,9 +3,10 @@
 //! The study is in a ConfigMap. The store is an address, or a folder of a volume that all containers mount
 //! at `/data`, and so are the data that the study names.
 
+use dissensus_remote::is_remote_url;
 use serde_json::{Map, Value, json};
 
-use super::{ClusterError, ClusterJob, Script, is_address, rounds, run_words, study_words};
+use super::{ClusterError, ClusterJob, Script, rounds, run_words, study_words};
 
 pub(super) const NEXT: &str =
     "save it as study.yaml; its first lines are the commands that apply it, one after the other";
@@ -18,7 +19,7 @@ const DATA: &str = "/data";
 pub(super) fn scripts(job: &ClusterJob<'_>) -> Result<Vec<Script>, ClusterError> {
     let needs = |what| ClusterError::Needs { system: "kubernetes", what };
     let image = job.image.as_deref().ok_or_else(|| needs("the image of a container"))?;
-    if job.claim.is_none() && !is_address(&job.store) {
+    if job.claim.is_none() && !is_remote_url(&job.store) {
         return Err(needs(
             "the claim of a volume that containers share, or a store by its address",
         ));

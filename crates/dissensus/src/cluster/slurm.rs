@@ -11,12 +11,13 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use dissensus_remote::is_remote_url;
 use dissensus_store::{Durability, Store, study_folder};
 use dissensus_studies::Plan;
 
 use super::{
     ClusterError, ClusterJob, ClusterStatus, Script, ShardStatus, Submission, TaskState, command,
-    files, is_address, one_line, rounds, run_words, study_words,
+    files, one_line, rounds, run_words, study_words,
 };
 use crate::Error;
 
@@ -66,7 +67,7 @@ fn directive(line: &str) -> String {
 }
 
 pub(super) fn scripts(job: &ClusterJob<'_>) -> Result<Vec<Script>, ClusterError> {
-    if is_address(&job.store) {
+    if is_remote_url(&job.store) {
         return Err(ClusterError::Needs { system: "slurm", what: "a store in a folder" });
     }
     let shards = job.shards;

@@ -91,9 +91,13 @@ pub(super) fn read_all(
     if channels == 3 && grey > 0 {
         notes.push(format!("{grey} grey images among RGB ones, taken as RGB"));
     }
-    let found = [height, width, channels]
-        .iter()
-        .fold(list.len() as u64, |n, &axis| n.saturating_mul(axis as u64));
+    let values = |images: usize, (height, width): (usize, usize)| {
+        let axes = [height, width, channels];
+        axes.iter().fold(images as u64, |n, &axis| n.saturating_mul(axis as u64))
+    };
+    // Each is decoded in its own size first.
+    let largest = heads.iter().map(|head| values(1, head.size)).max();
+    let found = values(list.len(), (height, width)).max(largest.unwrap_or(0));
     let limit = options.limits.cells;
     if found > limit {
         let (file, what) = (file.to_owned(), "pixel values");

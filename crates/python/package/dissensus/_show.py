@@ -30,19 +30,59 @@ def _rest(table: Table) -> str:
 
 def text(table: Table) -> str:
     """The first rows, in columns."""
-    names, rows = _cells(table)
-    widths = [max(len(line[i]) for line in [names, *rows]) for i in range(len(names))]
-    lines = ["  ".join(c.ljust(w) for c, w in zip(line, widths)).rstrip() for line in [names, *rows]]
-    return "\n".join([*lines, *filter(None, [_rest(table)])])
+    return "\n".join([_columns(*_cells(table)), *filter(None, [_rest(table)])])
 
 
 def html(table: Table) -> str:
     """The first rows, for notebooks."""
-    names, rows = _cells(table)
+    rest = f"<p>{_rest(table)}</p>" if _rest(table) else ""
+    return _markup(*_cells(table)) + rest
+
+
+def _columns(names: list[str], rows: list[list[str]]) -> str:
+    widths = [max(len(line[i]) for line in [names, *rows]) for i in range(len(names))]
+    return "\n".join("  ".join(c.ljust(w) for c, w in zip(line, widths)).rstrip() for line in [names, *rows])
+
+
+def _markup(names: list[str], rows: list[list[str]]) -> str:
     head = "".join(f"<th>{escape(name)}</th>" for name in names)
     body = "".join("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in row) + "</tr>" for row in rows)
-    rest = f"<p>{_rest(table)}</p>" if _rest(table) else ""
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{rest}"
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _by_metric(table: Table) -> tuple[list[str], list[list[str]]]:
+    """Scores with one row per metric and one column per model and slice."""
+    columns = table.to_dict()
+    cells: dict[str, dict[str, str]] = {}
+    places: dict[str, None] = {}
+    for model, part, items, metric, value, low, high in zip(
+        *(columns[name] for name in ["model", "slice", "items", "metric", "value", "low", "high"])
+    ):
+        place = f"{model}, {part} ({items} items)"
+        shown = cell(value) if low is None else f"{cell(value)} [{cell(low)}, {cell(high)}]"
+        cells.setdefault(metric, {})[place] = shown
+        places[place] = None
+    return ["metric", *places], [[metric, *(row.get(place, "") for place in places)] for metric, row in cells.items()]
+
+
+def scores_text(table: Table, notes: list[str]) -> str:
+    """Scores with how they were read."""
+    return "\n".join([_columns(*_by_metric(table)), "", *notes])
+
+
+def scores_html(table: Table, notes: list[str]) -> str:
+    """Scores with how they were read, for notebooks."""
+    return _markup(*_by_metric(table)) + "".join(f"<p>{escape(note)}</p>" for note in notes)
+
+
+def compared_text(table: Table, words: str) -> str:
+    """A comparison and what it means."""
+    return f"{text(table)}\n\n{words}"
+
+
+def compared_html(table: Table, words: str) -> str:
+    """A comparison and what it means, for notebooks."""
+    return f"{html(table)}<p>{escape(words)}</p>"
 
 
 def votes_html(votes: Votes) -> str:

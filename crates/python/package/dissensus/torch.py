@@ -190,10 +190,10 @@ class Score:
     def update(self, outputs: Tensor, ids: Sequence[str | int]) -> None:
         """Adds the outputs of a batch, one row per id."""
         rows = outputs.detach().to(device="cpu", dtype=torch.float32).numpy()
-        ids = [str(id.item() if isinstance(id, Tensor) else id) for id in ids]
-        if rows.ndim != 2 or len(rows) != len(ids):
-            raise ValueError(f"outputs has the shape {rows.shape} for {len(ids)} ids; expected (ids, classes)")
-        for id, row in zip(ids, rows):
+        names = [str(id.item() if isinstance(id, Tensor) else id) for id in ids]
+        if rows.ndim != 2 or len(rows) != len(names):
+            raise ValueError(f"outputs has the shape {rows.shape} for {len(names)} ids; expected (ids, classes)")
+        for id, row in zip(names, rows):
             self._rows.setdefault(id, row)
 
     def compute(self) -> Any:

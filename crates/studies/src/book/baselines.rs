@@ -54,7 +54,7 @@ fn of_split(plan: &Plan<'_>, gathered: &Gathered, job: &Job) -> Result<Vec<Row>,
         let output = ModelOutput::Probabilities(Matrix::new(&shares[..], classes)?);
         let predicted = Judged::new(judged.truth().clone(), output)?;
         for (_, stage) in &plan.study().stages.stages {
-            let numbers = stage.of_predictions(material, &places, &predicted)?;
+            let numbers = stage.of_predictions(material, &places, &predicted, only)?;
             let wanted = |number: &&Number| {
                 only.is_none_or(|only| only.contains(&number.metric.trim_end_matches(".last")))
             };

@@ -81,8 +81,12 @@ impl Stage for Measure {
     }
 
     fn numbers(&self, run: &Finished<'_>) -> Result<Vec<Number>, StudyError> {
-        let of = |&which: &Which| self.scored(&run.judged(which)?.1, which);
-        Ok(self.which.iter().map(of).collect::<Result<Vec<_>, _>>()?.concat())
+        let mut numbers = Vec::new();
+        for &which in &self.which {
+            let scores = self.scores(&run.judged(which)?.1, None)?;
+            numbers.extend(scores.into_iter().map(|score| score.of(which)));
+        }
+        Ok(numbers)
     }
 
     fn of_predictions(
@@ -90,21 +94,39 @@ impl Stage for Measure {
         _: &Material,
         _: &[usize],
         judged: &Judged,
+        only: Option<&[&str]>,
     ) -> Result<Vec<Number>, StudyError> {
-        let of = |&which: &Which| self.scored(judged, which);
-        Ok(self.which.iter().map(of).collect::<Result<Vec<_>, _>>()?.concat())
+        let scores = self.scores(judged, only)?;
+        let of = |&which: &Which| scores.iter().map(move |score| score.clone().of(which));
+        Ok(self.which.iter().flat_map(of).collect())
+    }
+}
+
+/// A metric's value on a slice.
+#[derive(Clone)]
+struct Score {
+    metric: &'static str,
+    slice: String,
+    value: Option<f64>,
+}
+
+impl Score {
+    fn of(self, which: Which) -> Number {
+        Number::new(&settings::named(self.metric, which), &self.slice, self.value)
     }
 }
 
 impl Measure {
-    /// All metrics on all items and on every slice.
-    fn scored(&self, judged: &Judged, which: Which) -> Result<Vec<Number>, StudyError> {
-        let mut numbers = Vec::new();
+    /// All metrics, or only these, on all items and on every slice.
+    fn scores(&self, judged: &Judged, only: Option<&[&str]>) -> Result<Vec<Score>, StudyError> {
+        let mut scores = Vec::new();
         let mut score = |slice: &str, judged: &Judged| {
             let scorer = Scorer::new(judged, self.settings)?;
-            numbers.extend(self.metrics.iter().map(|metric| {
-                let name = settings::named(metric.about.name, which);
-                Number::new(&name, slice, (metric.compute)(&scorer).value)
+            let names = self.metrics.iter().map(|metric| (metric, metric.about.name));
+            let wanted = names.filter(|(_, name)| only.is_none_or(|only| only.contains(name)));
+            scores.extend(wanted.map(|(of, metric)| {
+                let value = (of.compute)(&scorer).value;
+                Score { metric, slice: slice.to_owned(), value }
             }));
             Ok::<(), StudyError>(())
         };
@@ -113,6 +135,6 @@ impl Measure {
             let items = rule.by.places(judged.truth().entropy())?;
             score(&rule.name, &judged.select(&items)?)?;
         }
-        Ok(numbers)
+        Ok(scores)
     }
 }

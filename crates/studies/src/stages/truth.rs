@@ -49,7 +49,7 @@ impl Stage for TrueKl {
             return Ok(vec![Number::new(TRUE_KL, "all", None)]);
         }
         let (places, judged) = run.judged(Which::Best)?;
-        self.of_predictions(run.material, &places, &judged)
+        self.of_predictions(run.material, &places, &judged, None)
     }
 
     fn of_predictions(
@@ -57,6 +57,7 @@ impl Stage for TrueKl {
         material: &Material,
         places: &[usize],
         judged: &Judged,
+        _: Option<&[&str]>,
     ) -> Result<Vec<Number>, StudyError> {
         let Some(truth) = &material.truth else { return Ok(Vec::new()) };
         let classes = judged.truth().classes();

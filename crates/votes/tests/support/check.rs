@@ -21,7 +21,7 @@ use dissensus_votes::{
 
 /// Small, so that reaching them costs nothing.
 pub const LIMITS: Limits =
-    Limits { line: 64 << 10, document: 4 << 20, cells: 1 << 20, votes: 1 << 16 };
+    Limits { line: 64 << 10, document: 4 << 20, cells: 1 << 18, votes: 1 << 16 };
 
 /// Tables with more votes or cells are not written again: a cell of a matrix can stand for
 /// billions.

@@ -1,6 +1,6 @@
 //! `dissensus study run`
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use dissensus::report::book::Book;
@@ -14,7 +14,7 @@ use dissensus::{
 };
 
 use super::Choice;
-use crate::args::{FetchArgs, JobCount, open_device, quoted};
+use crate::args::{FetchArgs, JobCount, open_device};
 use crate::interrupt;
 use crate::ui::progress::Terminal;
 use crate::ui::runs::Bars;
@@ -145,8 +145,8 @@ fn say_shard(outcome: &ShardOutcome, shard: Shard, choice: &Choice, all_pushed: 
             ui::same_command()
         ));
     } else {
-        let study = quoted(Path::new(&choice.study));
-        let next = format!("next: when all {of} shards are done, dissensus study finish {study}");
+        let typed = choice.typed();
+        let next = format!("next: when all {of} shards are done, dissensus study finish {typed}");
         ui::err(&format!("shard {index} of {of} is done\n{next}\n"));
     }
     let failed = |run: &EndedJob| matches!(run.outcome, JobOutcome::Failed(_));

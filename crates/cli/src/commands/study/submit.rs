@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use dissensus::cluster::{self, ClusterJob, Resources, SYSTEMS, SlurmOptions, System};
 use dissensus::plan_study;
+use dissensus::remote::is_remote_url;
 use dissensus::store::Store;
 use dissensus::studies::Shard;
 
@@ -53,7 +54,7 @@ pub(crate) struct Args {
     /// The program on the machines of the cluster [default: this one on Slurm, otherwise dissensus]
     #[arg(long, value_name = "PATH")]
     program: Option<String>,
-    /// Slurm: the time limit of a shard, such as 4:00:00
+    /// The time limit of a shard, such as 4:00:00
     #[arg(long, value_name = "TIME", help_heading = "Slurm")]
     time: Option<String>,
     /// Seconds before the time limit at which a shard stops and is queued again; more than an epoch takes
@@ -101,9 +102,13 @@ pub(crate) fn submit(args: &Args) -> anyhow::Result<ExitCode> {
     let study = args.choice.study()?;
     let Some(system) = System::named(&args.on) else { anyhow::bail!("there is no {}", args.on) };
     let slurm = system.next.is_empty();
+    anyhow::ensure!(
+        args.choice.local.is_none(),
+        "--local is a folder of this machine; the machines of a cluster choose their own"
+    );
     let store = args.choice.store.to_string_lossy().into_owned();
     // Containers have paths of their own.
-    let store = match store.contains("://") || system.name == "kubernetes" {
+    let store = match is_remote_url(&store) || system.name == "kubernetes" {
         true => store,
         false => std::path::absolute(&store)?.display().to_string(),
     };
@@ -145,8 +150,8 @@ pub(crate) fn submit(args: &Args) -> anyhow::Result<ExitCode> {
         claim: args.claim.clone(),
         hosts: args.hosts.clone(),
     };
+    let scripts = system.scripts(&job)?;
     if args.dry_run {
-        let scripts = system.scripts(&job)?;
         for script in &scripts {
             if let [_, _, ..] = &scripts[..] {
                 ui::data(format!("# {}\n", script.name).as_bytes())?;
@@ -160,7 +165,7 @@ pub(crate) fn submit(args: &Args) -> anyhow::Result<ExitCode> {
     }
     anyhow::ensure!(
         slurm,
-        "only Slurm is submitted to; for {} use --dry-run and {}",
+        "only Slurm is submitted to; --dry-run prints what {} needs: {}",
         system.name,
         system.next
     );
@@ -173,7 +178,8 @@ pub(crate) fn submit(args: &Args) -> anyhow::Result<ExitCode> {
     let (shards, jobs) = (text::count(args.shards, "shard", "shards"), jobs.join(", "));
     ui::out(&format!("submitted {shards} and a last step as jobs {jobs}\n"))?;
     let logs = store.study(&study.name)?.path().join("cluster").join("logs");
-    ui::err(&format!("logs: {}\nnext: dissensus study status …\n", logs.display()));
+    let next = format!("next: dissensus study status {}", args.choice.typed());
+    ui::err(&format!("logs: {}\n{next}\n", logs.display()));
     Ok(ExitCode::SUCCESS)
 }
 

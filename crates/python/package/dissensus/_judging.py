@@ -1,0 +1,327 @@
+"""Predictions beside votes: scores, comparisons, reliability."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Union
+
+from dissensus import _dissensus
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    from dissensus._dissensus import Ceiling, Comparison, Reliability, Scores, SeedComparison, Votes
+    from dissensus._progress import Show
+
+Ids = Sequence["str | int"]
+Predicted = Union["ArrayLike", "str", "os.PathLike[str]", "Mapping[Any, ArrayLike]", Any]
+Kind = Literal["probabilities", "logits"]
+Ties = Literal["lowest", "random", "error"]
+Positions = Union[Literal["items", "classes"], Sequence[Literal["items", "classes"]]]
+
+_SHARED = """items : sequence of str or int, optional
+    The ids of the rows of an array. Without them, the rows are in the order of ``votes.items``. A dict, a data frame
+    and a file have ids of their own.
+classes : sequence of str, optional
+    The classes of the columns of an array. Without them, the columns are in the order of ``votes.classes``.
+class_map : dict or str, optional
+    The votes' names of classes that the predictions call otherwise: ``{"entailment": "e", "neutral": "n"}``.
+kind : {"probabilities", "logits"}, optional
+    What the numbers are; detected, or refused, where it is left out.
+by_position : {"items", "classes"} or list of them, optional
+    Match rows or columns of a file with the votes by position, not by id or name.
+id, key : str, optional
+    The column or array of a file that holds the ids, and the one that holds the predictions.
+metrics : str or list of str, optional
+    Names of ``dissensus.metrics.names()``, or ``"all"``.
+labels : Votes or array_like, optional
+    Labels from elsewhere, for ``accuracy_given``: a class per item, in the order of ``votes.items``.
+bins : int
+    How many bins calibration errors use.
+clip : float, optional
+    The smallest probability that soft NLL and KL see. Without it, a probability of 0 where somebody voted makes both
+    infinite.
+ties : {"lowest", "random", "error"}
+    The majority label of items whose most-voted classes are tied.
+replicates : int
+    Bootstrap replicates per interval; 0 for no intervals.
+seed : int
+    The seed of everything random.
+progress : bool or callable, optional
+    Whether a progress bar is shown; by default in terminals and notebooks."""
+
+
+def _options(given: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a call by name."""
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def score(
+    votes: Votes,
+    probs: Predicted,
+    *,
+    name: str | None = None,
+    items: Ids | None = None,
+    classes: Sequence[str] | None = None,
+    class_map: Mapping[str, str] | str | None = None,
+    kind: Kind | None = None,
+    by_position: Positions | None = None,
+    id: str | None = None,
+    key: str | None = None,
+    by: Literal["entropy"] | None = None,
+    slices: int = 4,
+    ceiling: bool | int = False,
+    metrics: str | Sequence[str] | None = None,
+    labels: Any = None,
+    bins: int = 15,
+    clip: float | None = None,
+    ties: Ties = "lowest",
+    replicates: int = 2000,
+    seed: int = 0,
+    progress: bool | Show | None = None,
+) -> Scores:
+    """Scores predictions against votes: every metric with a 95 % bootstrap interval over the items.
+
+    The numbers are those of ``dissensus score``, to the last bit.
+
+    Parameters
+    ----------
+    votes : Votes
+        What people said.
+    probs : array_like, path, dict or data frame
+        What the model predicts: an array, items × classes; the path of a file of predictions; a dict of an id and a
+        row of numbers each; or a data frame with a column of ids and a column for each class.
+    name : str, optional
+        The name of the model in tables.
+    by : {"entropy"}, optional
+        Also score slices of the items by how much people disagree.
+    slices : int
+        How many slices.
+    ceiling : bool or int
+        Also estimate how well any model can score against these votes, from so many divisions of the votes; ``True``
+        is 20.
+    {shared}
+
+    Returns
+    -------
+    Scores
+        ``scores["kl"]`` is a number, ``scores.to_frame()`` a table, ``scores.plot()`` a reliability diagram.
+
+    Examples
+    --------
+    >>> from dissensus import Votes, score
+    >>> votes = Votes.from_arrays(["a", "a", "a", "b", "b", "c"], ["cat", "dog", "dog", "cat", "cat", "dog"])
+    >>> scores = score(votes, [[0.4, 0.6], [0.9, 0.1], [0.2, 0.8]], metrics=["accuracy", "kl"])
+    >>> scores["accuracy"]
+    1.0
+    >>> scores.to_frame().columns
+    ['model', 'slice', 'items', 'metric', 'value', 'low', 'high', 'method', 'note']
+    """
+    given = _options(locals())
+    given["ceiling"] = 20 if ceiling is True else ceiling or None
+    return _dissensus.judge_score(given.pop("votes"), given.pop("probs"), given)
+
+
+def compare(
+    votes: Votes,
+    a: Predicted,
+    b: Predicted,
+    *more: Predicted,
+    names: Sequence[str] | None = None,
+    items: Ids | None = None,
+    classes: Sequence[str] | None = None,
+    class_map: Mapping[str, str] | str | None = None,
+    kind: Kind | None = None,
+    by_position: Positions | None = None,
+    id: str | None = None,
+    key: str | None = None,
+    metrics: str | Sequence[str] | None = None,
+    labels: Any = None,
+    bins: int = 15,
+    clip: float | None = None,
+    ties: Ties = "lowest",
+    replicates: int = 2000,
+    seed: int = 0,
+    progress: bool | Show | None = None,
+) -> Comparison:
+    """Compares models with the first of them on the same items, with bootstrap intervals over the items.
+
+    The intervals hold for these trained models; :func:`compare_seeds` compares methods.
+
+    Parameters
+    ----------
+    votes : Votes
+        What people said.
+    a, b, *more : array_like, path, dict or data frame
+        What the models predict, as for :func:`score`. Items that not all of them predict are left out.
+    names : sequence of str, optional
+        The names of the models.
+    {shared}
+
+    Examples
+    --------
+    >>> from dissensus import Votes, compare
+    >>> votes = Votes.from_arrays(["a", "a", "a", "b", "b", "c"], ["cat", "dog", "dog", "cat", "cat", "dog"])
+    >>> found = compare(votes, [[0.4, 0.6], [0.9, 0.1], [0.2, 0.8]], [[0.5, 0.5], [0.7, 0.3], [0.3, 0.7]])
+    >>> found.baseline, found.items
+    ('a', 3)
+    """
+    given = _options(locals())
+    models = [given.pop("a"), given.pop("b"), *given.pop("more")]
+    names = list(given.pop("names", None) or ["a", "b", *(f"more[{at}]" for at in range(len(more)))])
+    if len(names) != len(models):
+        raise ValueError(f"names has {len(names)} entries for {len(models)} models")
+    return _dissensus.judge_compare(given.pop("votes"), list(zip(names, models)), given)
+
+
+def compare_seeds(
+    votes: Votes,
+    a: Sequence[Predicted],
+    b: Sequence[Predicted],
+    *,
+    alternative: Literal["two-sided", "less", "greater"] = "two-sided",
+    items: Ids | None = None,
+    classes: Sequence[str] | None = None,
+    class_map: Mapping[str, str] | str | None = None,
+    kind: Kind | None = None,
+    by_position: Positions | None = None,
+    id: str | None = None,
+    key: str | None = None,
+    metrics: str | Sequence[str] | None = None,
+    labels: Any = None,
+    bins: int = 15,
+    clip: float | None = None,
+    ties: Ties = "lowest",
+    seed: int = 0,
+) -> SeedComparison:
+    """Tests two methods over paired seeds: Wilcoxon's signed-rank test with exact p, corrected over the metrics.
+
+    Parameters
+    ----------
+    votes : Votes
+        What people said.
+    a, b : sequence of predictions
+        What the models of each method predict, one per seed, in the same order of seeds.
+    alternative : {"two-sided", "less", "greater"}
+        The side of ``b - a``: ``"less"`` tests whether ``b`` is less.
+    {shared}
+
+    Examples
+    --------
+    >>> from dissensus import Votes, compare_seeds
+    >>> votes = Votes.from_arrays(["a", "a", "a", "b", "b", "c"], ["cat", "dog", "dog", "cat", "cat", "dog"])
+    >>> a = [[[0.4, 0.6], [0.9 - s / 50, 0.1 + s / 50], [0.2, 0.8]] for s in range(5)]
+    >>> b = [[[0.5, 0.5], [0.7 - s / 40, 0.3 + s / 40], [0.3, 0.7]] for s in range(5)]
+    >>> compare_seeds(votes, a, b, metrics=["kl"]).smallest_p
+    0.0625
+    """
+    given = _options(locals())
+    side = given.pop("alternative")
+    return _dissensus.judge_compare_seeds(given.pop("votes"), list(given.pop("a")), list(given.pop("b")), side, given)
+
+
+def ceiling(
+    votes: Votes,
+    *,
+    repeats: int = 20,
+    metrics: str | Sequence[str] | None = None,
+    bins: int = 15,
+    clip: float | None = None,
+    ties: Ties = "lowest",
+    seed: int = 0,
+) -> Ceiling:
+    """How well any model can score against these votes: one half of the votes against the other.
+
+    The numbers are those of ``dissensus votes ceiling``.
+
+    Examples
+    --------
+    >>> from dissensus import Votes, ceiling
+    >>> votes = Votes.from_arrays(list("aaaabbcc"), ["cat", "dog", "dog", "cat", "cat", "cat", "dog", "cat"])
+    >>> ceiling(votes).items
+    3
+    """
+    given = _options(locals())
+    return _dissensus.judge_ceiling(given.pop("votes"), given.pop("repeats"), given)
+
+
+def reliability(
+    targets: Any,
+    probs: ArrayLike,
+    *,
+    against: Literal["majority", "human"] = "majority",
+    binning: Literal["mass", "width"] = "mass",
+    bins: int = 15,
+    logits: bool = False,
+    ties: Ties = "lowest",
+    seed: int = 0,
+) -> Reliability:
+    """How confidence compares with what came true, over bins and as a smooth curve.
+
+    Parameters
+    ----------
+    targets : array_like or Votes
+        What people said: votes, counts (whole numbers) or distributions, items × classes; or one class per item.
+    probs : array_like
+        What the model predicts, items × classes, in the same order.
+    against : {"majority", "human"}
+        Whether the predicted class is the majority label, or the share of the votes for it.
+    binning : {"mass", "width"}
+        Bins of as many items each, or of the same width.
+    bins : int
+        How many bins.
+    logits : bool
+        ``probs`` are scores before the softmax.
+    ties, seed
+        The majority label of items whose most-voted classes are tied.
+
+    Examples
+    --------
+    >>> from dissensus import reliability
+    >>> found = reliability([[3, 1], [0, 4], [2, 2]], [[0.8, 0.2], [0.1, 0.9], [0.6, 0.4]], bins=2)
+    >>> round(found.error, 4)
+    0.2333
+    """
+    given = _options(locals())
+    return _dissensus.judge_reliability(given.pop("targets"), given.pop("probs"), given)
+
+
+class CalibrationCurve(NamedTuple):
+    """The points of a reliability diagram, as scikit-learn's ``calibration_curve`` returns them."""
+
+    outcome: NDArray[np.float64]
+    """What came true in each bin, on average."""
+    confidence: NDArray[np.float64]
+    """The mean confidence of each bin."""
+    items: NDArray[np.int64]
+    """How many items each bin has."""
+
+
+def calibration_curve(
+    targets: Any,
+    probs: ArrayLike,
+    *,
+    against: Literal["majority", "human"] = "majority",
+    binning: Literal["mass", "width"] = "mass",
+    bins: int = 15,
+    logits: bool = False,
+    ties: Ties = "lowest",
+    seed: int = 0,
+) -> CalibrationCurve:
+    """What came true and the mean confidence, by bins of confidence. Takes what :func:`reliability` takes.
+
+    Examples
+    --------
+    >>> from dissensus import calibration_curve
+    >>> outcome, confidence, items = calibration_curve([0, 1, 1], [[0.8, 0.2], [0.1, 0.9], [0.6, 0.4]], bins=3)
+    >>> outcome.tolist(), items.tolist()
+    ([0.0, 1.0, 1.0], [1, 1, 1])
+    """
+    found = reliability(**locals())
+    return CalibrationCurve(found.outcome, found.confidence, found.items)
+
+
+for _function in (score, compare, compare_seeds):
+    _function.__doc__ = (_function.__doc__ or "").replace("{shared}", _SHARED.replace("\n", "\n    "))

@@ -1,0 +1,366 @@
+//! Predictions of any kind as the library's: arrays, files, dicts and frames.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float16Type, Float32Type, Float64Type};
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::DataType;
+use dissensus::core::{Keep, TableBuilder};
+use dissensus::predictions::{ByPosition, ClassMap, Kind, Predictions, ReadOptions, read_bytes};
+use dissensus::{ScoreOptions, VoteTable, read_predictions};
+use pyo3::exceptions::{PyFileNotFoundError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+
+use crate::arrow::read_stream;
+use crate::errors::{raise, value_error};
+use crate::metrics::{option, settings, ties};
+use crate::numbers::{Rows, array, choice, dimensions, names};
+use crate::votes::Votes;
+
+/// How models are read and evaluated.
+pub(super) struct Judging {
+    pub(super) votes: Arc<VoteTable>,
+    pub(super) options: ScoreOptions,
+    reading: ReadOptions,
+    items: Option<Vec<String>>,
+    classes: Option<Vec<String>>,
+}
+
+impl Judging {
+    /// Reads the options that all functions share.
+    pub(super) fn read(votes: &Bound<'_, PyAny>, options: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let Ok(votes) = votes.cast::<Votes>() else {
+            let kind = votes.get_type().name()?;
+            return Err(PyTypeError::new_err(format!("votes is of type {kind}; expected Votes")));
+        };
+        let votes = Arc::clone(votes.get().table());
+        let list = |name| match options.get_item(name)?.filter(|list| !list.is_none()) {
+            Some(list) => names(name, &list).map(Some),
+            None => Ok(None),
+        };
+        let metrics = match options.get_item("metrics")?.filter(|given| !given.is_none()) {
+            Some(given) if given.is_instance_of::<PyString>() => vec![given.extract()?],
+            Some(given) => names("metrics", &given)?,
+            None => Vec::new(),
+        };
+        let kinds = [("probabilities", Kind::Probabilities), ("logits", Kind::Logits)];
+        let kind: Option<String> = option(options, "kind")?;
+        let kind = kind.map(|kind| choice("kind", &kind, &kinds)).transpose()?;
+        let default = ScoreOptions::default();
+        let score = ScoreOptions {
+            metrics,
+            settings: settings(options)?,
+            ties: ties(options)?,
+            labels: labels(&votes, options)?,
+            replicates: option(options, "replicates")?.unwrap_or(default.replicates),
+            seed: option(options, "seed")?.unwrap_or(default.seed),
+        };
+        score.chosen().map_err(raise)?;
+        let reading = ReadOptions {
+            kind,
+            id: option(options, "id")?,
+            key: option(options, "key")?,
+            class_map: class_map(options)?,
+            by_position: by_position(options)?,
+            ..ReadOptions::default()
+        };
+        Ok(Self {
+            votes,
+            options: score,
+            reading,
+            items: list("items")?,
+            classes: list("classes")?,
+        })
+    }
+
+    /// The models of an argument: several where a file holds several.
+    pub(super) fn models(
+        &self,
+        argument: &str,
+        given: &Bound<'_, PyAny>,
+    ) -> PyResult<Vec<Predictions>> {
+        if let Some(path) = as_path(given)? {
+            self.without_ids("a file")?;
+            if !path.exists() {
+                let path = path.display();
+                return Err(PyFileNotFoundError::new_err(format!("{path}: there is no such file")));
+            }
+            let (reading, path) = (self.reading.clone(), [path]);
+            return crate::work::detached(given.py(), || {
+                read_predictions(&path, |_| reading.clone())
+            });
+        }
+        self.without_file_options()?;
+        if let Ok(rows) = given.cast::<PyDict>() {
+            self.without_ids("a dict")?;
+            let ids = names("the keys of the dict", rows.keys().as_any())?;
+            let rows = Rows::read(argument, rows.values().as_any(), "a row of numbers per item")?;
+            return self.rows(argument, &rows, Some(ids)).map(|model| vec![model]);
+        }
+        if given.hasattr("__arrow_c_stream__")? {
+            return self.frame(argument, given);
+        }
+        let (array, kind) = array(argument, given)?;
+        if dimensions(&array)? == 1 {
+            let words = match kind {
+                'f' => "one number per item; a prediction has one for each class",
+                _ => {
+                    "hard labels, which name one class per item; a prediction has a probability or a \
+                     logit for each class"
+                }
+            };
+            return Err(value_error(format!("{argument} has one dimension: {words}")));
+        }
+        let rows = Rows::of(argument, &array, "items × classes")?;
+        self.rows(argument, &rows, self.items.clone()).map(|model| vec![model])
+    }
+
+    /// The only model of an argument.
+    pub(super) fn model(&self, argument: &str, given: &Bound<'_, PyAny>) -> PyResult<Predictions> {
+        let mut models = self.models(argument, given)?;
+        match (models.pop(), models.is_empty()) {
+            (Some(model), true) => Ok(model),
+            _ => Err(value_error(format!("{argument} holds several models; expected one"))),
+        }
+    }
+
+    /// Rows with these ids; without ids, they are in the order of the votes.
+    fn rows(
+        &self,
+        argument: &str,
+        rows: &Rows<'_>,
+        ids: Option<Vec<String>>,
+    ) -> PyResult<Predictions> {
+        let (found, expected) = (rows.rows(), self.votes.len());
+        match &ids {
+            None if found != expected => {
+                return Err(value_error(format!(
+                    "{argument} has {found} rows and the votes have {expected} items; give the ids of the \
+                     rows with items"
+                )));
+            }
+            Some(ids) if ids.len() != found => {
+                let ids = ids.len();
+                return Err(value_error(format!(
+                    "items has {ids} entries for the {found} rows of {argument}"
+                )));
+            }
+            _ => {}
+        }
+        let mut reading = self.reading.clone();
+        reading.by_position.items |= ids.is_none();
+        let (values, width, classes) = (rows.widened()?, rows.width(), self.classes.clone());
+        Predictions::from_rows(argument, values, width, ids, classes, &reading).map_err(raise)
+    }
+
+    /// A data frame is read as the CSV file of the same content.
+    fn frame(&self, argument: &str, frame: &Bound<'_, PyAny>) -> PyResult<Vec<Predictions>> {
+        self.without_ids("a data frame")?;
+        let batches = read_stream(frame)?.collect::<Result<Vec<_>, _>>();
+        let batches = batches.map_err(|error| value_error(format!("{argument}: {error}")))?;
+        let text = as_csv(argument, &batches)?;
+        let mut models = read_bytes(argument, text.into_bytes(), &self.reading).map_err(raise)?;
+        models.iter_mut().for_each(|model| model.name = argument.to_owned());
+        Ok(models)
+    }
+
+    fn without_ids(&self, what: &str) -> PyResult<()> {
+        for (name, list) in [("items", &self.items), ("classes", &self.classes)] {
+            if list.is_some() {
+                return Err(value_error(format!(
+                    "{name} is for arrays; {what} has names of its own"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn without_file_options(&self) -> PyResult<()> {
+        match &self.reading.key {
+            Some(_) => Err(value_error("key is for files; an array has one matrix")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A text or a path object; `None` for anything else.
+fn as_path(given: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
+    match given.is_instance_of::<PyString>() || given.hasattr("__fspath__")? {
+        true => given.extract().map(Some),
+        false => Ok(None),
+    }
+}
+
+/// The names of classes, from a dict or from a text such as `contradiction=c,neutral=n`.
+fn class_map(options: &Bound<'_, PyDict>) -> PyResult<Option<ClassMap>> {
+    let Some(given) = options.get_item("class_map")?.filter(|given| !given.is_none()) else {
+        return Ok(None);
+    };
+    let map = match given.cast::<PyDict>() {
+        Ok(pairs) => {
+            let from = names("class_map", pairs.keys().as_any())?;
+            let to = names("class_map", pairs.values().as_any())?;
+            ClassMap::new(from.into_iter().zip(to).collect())
+        }
+        Err(_) => given.extract::<String>()?.parse(),
+    };
+    map.map(Some).map_err(|words| value_error(format!("class_map: {words}")))
+}
+
+/// What is matched by position: `"items"`, `"classes"`, or both in a list.
+fn by_position(options: &Bound<'_, PyDict>) -> PyResult<ByPosition> {
+    let mut found = ByPosition::default();
+    let Some(given) = options.get_item("by_position")?.filter(|given| !given.is_none()) else {
+        return Ok(found);
+    };
+    let given = match given.is_instance_of::<PyString>() {
+        true => vec![given.extract()?],
+        false => names("by_position", &given)?,
+    };
+    for one in &given {
+        match choice("by_position", one, &[("items", true), ("classes", false)])? {
+            true => found.items = true,
+            false => found.classes = true,
+        }
+    }
+    Ok(found)
+}
+
+/// Labels from elsewhere: votes with one label per item, or a class per item in the order of the votes,
+/// by its name or its number.
+fn labels(votes: &VoteTable, options: &Bound<'_, PyDict>) -> PyResult<Option<VoteTable>> {
+    let Some(given) = options.get_item("labels")?.filter(|given| !given.is_none()) else {
+        return Ok(None);
+    };
+    if let Ok(labels) = given.cast::<Votes>() {
+        return Ok(Some(labels.get().table().as_ref().clone()));
+    }
+    let by_number = array("labels", &given).is_ok();
+    let labels = names("labels", &given)?;
+    if labels.len() != votes.len() {
+        let (found, expected) = (labels.len(), votes.len());
+        return Err(value_error(format!("labels has {found} entries for {expected} items")));
+    }
+    let known = votes.classes().names();
+    let mut builder = TableBuilder::new(Keep::Counts);
+    for (row, (id, label)) in votes.items().iter().zip(labels).enumerate() {
+        let name = match by_number {
+            true => label.parse().ok().and_then(|at: usize| known.get(at)).ok_or_else(|| {
+                let classes = known.len();
+                value_error(format!("labels[{row}] is {label}; expected a class below {classes}"))
+            })?,
+            false => &label,
+        };
+        builder.vote(id, None, name, 1.0, row as u64).map_err(raise)?;
+    }
+    builder.finish().map(Some).map_err(raise)
+}
+
+/// The text of a CSV file with these rows. Numbers have all their digits.
+fn as_csv(argument: &str, batches: &[RecordBatch]) -> PyResult<String> {
+    let mut text = String::new();
+    let Some(first) = batches.first() else {
+        return Err(value_error(format!("{argument} has no rows")));
+    };
+    let schema = first.schema();
+    let heads: Vec<String> = schema.fields().iter().map(|field| quoted(field.name())).collect();
+    text += &heads.join(",");
+    text.push('\n');
+    for batch in batches {
+        let columns: Vec<Cells<'_>> = batch
+            .columns()
+            .iter()
+            .zip(schema.fields())
+            .map(|(column, field)| Cells::of(argument, field.name(), column))
+            .collect::<PyResult<_>>()?;
+        for row in 0..batch.num_rows() {
+            for (at, column) in columns.iter().enumerate() {
+                if at > 0 {
+                    text.push(',');
+                }
+                column.write(row, &mut text);
+            }
+            text.push('\n');
+        }
+    }
+    Ok(text)
+}
+
+fn quoted(text: &str) -> String {
+    match text.contains([',', '"', '\n', '\r']) || text.trim() != text {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text.to_owned(),
+    }
+}
+
+/// One column of a frame.
+enum Cells<'a> {
+    Numbers(&'a ArrayRef, Box<dyn Fn(usize) -> f64 + 'a>),
+    Texts(&'a ArrayRef, Box<dyn Fn(usize) -> String + 'a>),
+}
+
+impl<'a> Cells<'a> {
+    fn of(argument: &str, name: &str, column: &'a ArrayRef) -> PyResult<Self> {
+        macro_rules! whole {
+            ($kind:ident) => {{
+                let values = column.as_primitive::<arrow_array::types::$kind>();
+                Self::Texts(column, Box::new(move |row| values.value(row).to_string()))
+            }};
+        }
+        Ok(match column.data_type() {
+            DataType::Float16 => {
+                let values = column.as_primitive::<Float16Type>();
+                Self::Numbers(column, Box::new(|row| values.value(row).to_f64()))
+            }
+            DataType::Float32 => {
+                let values = column.as_primitive::<Float32Type>();
+                Self::Numbers(column, Box::new(|row| f64::from(values.value(row))))
+            }
+            DataType::Float64 => {
+                let values = column.as_primitive::<Float64Type>();
+                Self::Numbers(column, Box::new(|row| values.value(row)))
+            }
+            DataType::Int8 => whole!(Int8Type),
+            DataType::Int16 => whole!(Int16Type),
+            DataType::Int32 => whole!(Int32Type),
+            DataType::Int64 => whole!(Int64Type),
+            DataType::UInt8 => whole!(UInt8Type),
+            DataType::UInt16 => whole!(UInt16Type),
+            DataType::UInt32 => whole!(UInt32Type),
+            DataType::UInt64 => whole!(UInt64Type),
+            DataType::Utf8 => {
+                let values = column.as_string::<i32>();
+                Self::Texts(column, Box::new(|row| values.value(row).to_owned()))
+            }
+            DataType::LargeUtf8 => {
+                let values = column.as_string::<i64>();
+                Self::Texts(column, Box::new(|row| values.value(row).to_owned()))
+            }
+            DataType::Utf8View => {
+                let values = column.as_string_view();
+                Self::Texts(column, Box::new(|row| values.value(row).to_owned()))
+            }
+            other => {
+                return Err(PyTypeError::new_err(format!(
+                    "{argument}: the column {name:?} has the type {other}; expected a column of ids and \
+                     a column of numbers for each class"
+                )));
+            }
+        })
+    }
+
+    fn write(&self, row: usize, text: &mut String) {
+        match self {
+            Self::Numbers(column, _) | Self::Texts(column, _) if column.is_null(row) => {}
+            Self::Numbers(_, value) => {
+                // A write into a text cannot fail.
+                let _ = write!(text, "{}", value(row));
+            }
+            Self::Texts(_, value) => *text += &quoted(&value(row)),
+        }
+    }
+}

@@ -1,0 +1,518 @@
+//! Studies, and the data that they need.
+
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use dissensus::core::Unit;
+use dissensus::core::results::Row;
+use dissensus::data::{Options, default_cache_dir};
+use dissensus::studies::{Collected, PlanOptions, SeedChoice, StatusReport, VoteChoice};
+use dissensus::train::{JobOutcome, OpenDevice};
+use dissensus::{
+    Error, Event, Fetchable, LoadContext, Progress, StudyEvent, StudyOptions, check_stages,
+    plan_study, run_study, write_report,
+};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::arrow::{Column, Table};
+use crate::errors::{raise, value_error};
+use crate::json;
+use crate::stores::StorePath;
+use crate::work::{detached, left_alone, long, shower};
+
+/// Many runs from one file: arms to compare, data, numbers of votes, seeds, tables and figures.
+///
+/// Made by ``from_file``, ``from_dict`` or ``builtin``. Every run is kept in a store: what is there already is not
+/// trained again, and what was interrupted continues and ends with the same bits.
+///
+/// Examples
+/// --------
+/// >>> study = dissensus.Study.from_dict({
+/// ...     "data": {"dataset": "blends", "items": 60},
+/// ...     "delivery": {"methods": ["soft", "majority"]},
+/// ...     "model": {"name": "smallcnn", "width": 4},
+/// ...     "training": {"epochs": 1},
+/// ...     "run": {"seeds": 1},
+/// ... })
+/// >>> study.arms
+/// ['soft', 'majority']
+/// >>> results = study.run("runs", progress=False)
+/// >>> results.columns
+/// ['study', 'dataset', 'arm', 'k', 'seed', 'metric', 'slice', 'value', 'run']
+/// >>> study.status("runs").runs["done"]
+/// 2
+#[pyclass(frozen, module = "dissensus")]
+pub(crate) struct Study(pub(crate) dissensus::studies::Study);
+
+/// Which runs of a study.
+#[derive(Default)]
+struct Choice {
+    arms: Option<Vec<String>>,
+    votes_per_item: Option<Vec<Votes>>,
+    seeds: Option<Seeds>,
+}
+
+/// A number of votes per item, or `"all"`.
+#[derive(FromPyObject)]
+pub(crate) enum Votes {
+    Number(u64),
+    Word(String),
+}
+
+/// At most so many seeds per arm, or the first and the last.
+#[derive(FromPyObject)]
+pub(crate) enum Seeds {
+    Most(u64),
+    Between((u64, u64)),
+}
+
+impl Choice {
+    fn options(self) -> PyResult<PlanOptions> {
+        let votes = |votes: Votes| -> PyResult<Option<u32>> {
+            let text = match votes {
+                Votes::Number(number) => number.to_string(),
+                Votes::Word(word) => word,
+            };
+            let choice = text.parse::<VoteChoice>();
+            choice
+                .map(|choice| choice.0)
+                .map_err(|reason| value_error(format!("votes_per_item has {text:?}; {reason}")))
+        };
+        let ks = self.votes_per_item.unwrap_or_default().into_iter().map(votes);
+        let text = self.seeds.map(|seeds| match seeds {
+            Seeds::Most(most) => most.to_string(),
+            Seeds::Between((first, last)) => format!("{first}-{last}"),
+        });
+        let seeds = text.map(|text| {
+            text.parse::<SeedChoice>().map_err(|_| {
+                value_error(format!(
+                    "seeds is {text}; expected a whole number from 1, or two seeds, the smaller first, as in (5, 9)"
+                ))
+            })
+        });
+        let (seeds, between) = match seeds.transpose()? {
+            None => (None, None),
+            Some(SeedChoice::Most(most)) => (Some(most), None),
+            Some(SeedChoice::Between(first, last)) => (None, Some((first, last))),
+        };
+        let only = self.arms.unwrap_or_default();
+        Ok(PlanOptions { only, ks: ks.collect::<PyResult<_>>()?, seeds, between })
+    }
+}
+
+#[pymethods]
+impl Study {
+    /// Reads a study's file (TOML). A training spec is a study, too: each of its methods is an arm.
+    #[staticmethod]
+    fn from_file(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        detached(py, || dissensus::studies::Study::read(&path)).map(Self)
+    }
+
+    /// A study whose sections and keys are those of a file.
+    ///
+    /// Parameters
+    /// ----------
+    /// settings : dict
+    ///     The sections; ``dissensus study show --template`` explains every key.
+    /// name : str, default "study"
+    ///     The name, where the dictionary has no section ``study`` that says it.
+    #[staticmethod]
+    #[pyo3(signature = (settings, name="study"))]
+    fn from_dict(settings: &Bound<'_, PyDict>, name: &str) -> PyResult<Self> {
+        let settings = json::from_python(settings)?;
+        dissensus::studies::Study::from_json(&settings, name).map(Self).map_err(raise)
+    }
+
+    /// A built-in study by its name, as in ``dissensus study list``.
+    #[staticmethod]
+    fn builtin(name: &str) -> PyResult<Self> {
+        dissensus::studies::Study::builtin(name).map(Self).map_err(raise)
+    }
+
+    /// Its name, which is also that of its folder in a store.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// Its title in reports.
+    #[getter]
+    fn title(&self) -> &str {
+        &self.0.title
+    }
+
+    /// The names of what is compared.
+    #[getter]
+    fn arms(&self) -> Vec<String> {
+        self.0.arms.iter().map(|arm| arm.name.clone()).collect()
+    }
+
+    /// The names of its scales, such as ``quick``.
+    #[getter]
+    fn scales(&self) -> Vec<String> {
+        self.0.scales.iter().map(|scale| scale.name.clone()).collect()
+    }
+
+    /// The same study at one of its scales.
+    fn scaled(&self, scale: &str) -> PyResult<Self> {
+        self.0.clone().scaled(scale).map(Self).map_err(raise)
+    }
+
+    /// The same study with other settings for all runs, as in ``{"training.epochs": 20}``.
+    fn override_settings(&self, settings: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let mut given = Vec::new();
+        for (key, value) in settings {
+            // A value of JSON other than an object is one of TOML.
+            given.push(format!("{}={}", key.extract::<String>()?, json::from_python(&value)?));
+        }
+        self.0.clone().with_overrides(&given).map(Self).map_err(raise)
+    }
+
+    /// The study as TOML, with all that was set and chosen.
+    fn to_toml(&self) -> String {
+        self.0.to_toml()
+    }
+
+    /// Runs everything in the study that is not done yet: training, stages that need models, the collection of results.
+    ///
+    /// A run that fails does not stop the others; it is a warning here, and ``status`` says why. Ctrl-C ends after the
+    /// epochs that are under way: the same call continues.
+    ///
+    /// Parameters
+    /// ----------
+    /// store : str, os.PathLike or Store
+    ///     Where runs are kept; made where there is none.
+    /// arms : list of str, optional
+    ///     Only these arms.
+    /// votes_per_item : list of int or "all", optional
+    ///     Only these numbers of votes.
+    /// seeds : int or tuple of int, optional
+    ///     At most so many seeds per arm; or the first and the last.
+    /// device : str, optional
+    ///     ``auto``, ``cpu``, ``cuda``, ``cuda:1``; the study's ``run.device`` by default.
+    /// jobs : int, optional
+    ///     Runs at a time; the study's ``run.jobs`` by default.
+    /// progress : bool or callable, optional
+    ///     Whether to draw a bar; by default in terminals and notebooks.
+    ///
+    /// Returns
+    /// -------
+    /// Table
+    ///     The results of the chosen runs, as ``results`` gives them.
+    #[pyo3(signature = (store, *, arms=None, votes_per_item=None, seeds=None, device=None, jobs=None, progress=None))]
+    #[allow(clippy::too_many_arguments, reason = "they are Python's keywords")]
+    fn run(
+        &self,
+        py: Python<'_>,
+        store: StorePath<'_>,
+        arms: Option<Vec<String>>,
+        votes_per_item: Option<Vec<Votes>>,
+        seeds: Option<Seeds>,
+        device: Option<String>,
+        jobs: Option<usize>,
+        progress: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Table> {
+        if jobs == Some(0) {
+            return Err(value_error("jobs is 0; expected at least 1"));
+        }
+        let choice = Choice { arms, votes_per_item, seeds }.options()?;
+        let store = store.open(true)?;
+        let show = shower(py, progress)?;
+        let collected = long(py, Some(&show), |progress, cancel| -> Result<_, Error> {
+            let context = LoadContext { cancel: cancel.clone(), ..LoadContext::new(progress) };
+            let plan = plan_study(&self.0, &choice, &context)?;
+            check_stages(&plan, &store, &context)?;
+            let settings = self.0.run_settings()?;
+            let cache = default_cache_dir().ok();
+            let name = device.as_deref().unwrap_or(&settings.device);
+            let device = OpenDevice::open(name, cache.as_deref())?;
+            let whole = Whole { progress, runs: Mutex::default() };
+            let of_file = StudyOptions::of(&settings, &device);
+            let options = StudyOptions {
+                jobs: jobs.or(of_file.jobs),
+                progress: &whole,
+                cancel: cancel.clone(),
+                on_event: &|event| whole.event(&event),
+                ..of_file
+            };
+            Ok(run_study(&plan, &store, &options)?.results.collected)
+        })?;
+        table(&collected)
+    }
+
+    /// How far the study is in a store. Only reads it, so another process may train.
+    #[pyo3(signature = (store, *, arms=None, votes_per_item=None, seeds=None))]
+    fn status(
+        &self,
+        py: Python<'_>,
+        store: StorePath<'_>,
+        arms: Option<Vec<String>>,
+        votes_per_item: Option<Vec<Votes>>,
+        seeds: Option<Seeds>,
+    ) -> PyResult<StudyStatus> {
+        let choice = Choice { arms, votes_per_item, seeds }.options()?;
+        let store = store.open(false)?;
+        long(py, None, |progress, cancel| -> Result<_, Error> {
+            let context = LoadContext { cancel: cancel.clone(), ..LoadContext::new(progress) };
+            Ok(plan_study(&self.0, &choice, &context)?.status(&store, None)?)
+        })
+        .map(StudyStatus)
+    }
+
+    /// The results of the runs that are finished: one row per run, metric and slice of the items, as in the study's
+    /// ``results.csv``. What is undefined is ``None``, and so is ``k`` where all votes are used.
+    #[pyo3(signature = (store, *, arms=None, votes_per_item=None, seeds=None))]
+    fn results(
+        &self,
+        py: Python<'_>,
+        store: StorePath<'_>,
+        arms: Option<Vec<String>>,
+        votes_per_item: Option<Vec<Votes>>,
+        seeds: Option<Seeds>,
+    ) -> PyResult<Table> {
+        let choice = Choice { arms, votes_per_item, seeds }.options()?;
+        let store = store.open(false)?;
+        let collected = long(py, None, |progress, cancel| -> Result<_, Error> {
+            let context = LoadContext { cancel: cancel.clone(), ..LoadContext::new(progress) };
+            Ok(plan_study(&self.0, &choice, &context)?.rows(&store)?)
+        })?;
+        table(&collected)
+    }
+
+    /// Writes the report: tables as Markdown, LaTeX and CSV, figures as SVG, PNG and PDF, and one page.
+    ///
+    /// Parameters
+    /// ----------
+    /// store : str, os.PathLike or Store
+    ///     The store of the runs.
+    /// out : str or os.PathLike
+    ///     The folder to write.
+    ///
+    /// Returns
+    /// -------
+    /// pathlib.Path
+    ///     The page to open. What could not be made is a warning.
+    fn report(&self, py: Python<'_>, store: StorePath<'_>, out: PathBuf) -> PyResult<PathBuf> {
+        let store = store.open(false)?;
+        let show = shower(py, None)?;
+        long(py, Some(&show), |progress, cancel| -> Result<_, Error> {
+            let context = LoadContext { cancel: cancel.clone(), ..LoadContext::new(progress) };
+            let plan = plan_study(&self.0, &PlanOptions::default(), &context)?;
+            let written = write_report(&plan, &store, &out)?;
+            for problem in &written.problems {
+                progress.report(Event::Warning(problem));
+            }
+            Ok(written.page)
+        })
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Study {}: {}>", self.0.name, self.arms().join(", "))
+    }
+}
+
+/// The runs of a study as one task; what their epochs say is a detail of it.
+struct Whole<'a> {
+    progress: &'a dyn Progress,
+    runs: Mutex<Batch>,
+}
+
+#[derive(Default)]
+struct Batch {
+    done: u64,
+    total: u64,
+}
+
+const RUNS: &str = "runs";
+
+impl Whole<'_> {
+    fn runs(&self) -> MutexGuard<'_, Batch> {
+        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn event(&self, event: &StudyEvent<'_>) {
+        match event {
+            StudyEvent::Searching(runs) | StudyEvent::Training(runs) => {
+                let mut batch = self.runs();
+                batch.total += runs.len() as u64;
+                let total = Some(batch.total);
+                self.progress.report(Event::Started { task: RUNS, total, unit: Unit::Steps });
+            }
+            StudyEvent::Ended(job) => {
+                if let JobOutcome::Failed(reason) = &job.outcome {
+                    self.progress
+                        .report(Event::Warning(&format!("{} failed: {reason}", job.label)));
+                }
+                self.runs().done += 1;
+                self.advanced(&job.label);
+            }
+            StudyEvent::StageStarted { stage, .. } => {
+                self.advanced(&format!("stage {stage}"));
+            }
+            StudyEvent::StageAdvanced { detail } => self.advanced(detail),
+            StudyEvent::StageEnded { label, failed: Some(reason) } => {
+                self.progress.report(Event::Warning(&format!("{label}: {reason}")));
+            }
+            _ => {}
+        }
+    }
+
+    fn advanced(&self, detail: &str) {
+        let Batch { done, total } = *self.runs();
+        let total = Some(total);
+        self.progress.report(Event::Advanced { task: RUNS, done, total, detail });
+    }
+}
+
+impl Progress for Whole<'_> {
+    fn report(&self, event: Event<'_>) {
+        match event {
+            Event::Advanced { task, done, total, .. } => {
+                let total = total.map_or(String::new(), |total| format!("/{total}"));
+                self.advanced(&format!("{task}: epoch {done}{total}"));
+            }
+            Event::Note(_) | Event::Warning(_) => self.progress.report(event),
+            _ => {}
+        }
+    }
+}
+
+fn table(collected: &Collected) -> PyResult<Table> {
+    let rows: Vec<&Row> = collected.results().collect();
+    let text = |text: fn(&Row) -> &String| {
+        Column::Text(rows.iter().map(|row| Some(text(row).clone())).collect())
+    };
+    let seed = |row: &&Row| i64::try_from(row.seed).ok();
+    Table::new(vec![
+        ("study", text(|row| &row.study)),
+        ("dataset", text(|row| &row.dataset)),
+        ("arm", text(|row| &row.arm)),
+        ("k", Column::Whole(rows.iter().map(|row| row.k.map(i64::from)).collect())),
+        ("seed", Column::Whole(rows.iter().map(seed).collect())),
+        ("metric", text(|row| &row.metric)),
+        ("slice", text(|row| &row.slice)),
+        ("value", Column::Number(rows.iter().map(|row| row.value).collect())),
+        ("run", text(|row| &row.run)),
+    ])
+}
+
+/// How far a study is in a store.
+#[pyclass(frozen, module = "dissensus")]
+pub(crate) struct StudyStatus(StatusReport);
+
+#[pymethods]
+impl StudyStatus {
+    /// Numbers of runs: ``done``, ``running``, ``interrupted``, ``failed`` and ``missing``.
+    #[getter]
+    fn runs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (runs, counts) = (&self.0.runs, PyDict::new(py));
+        counts.set_item("done", runs.done)?;
+        counts.set_item("running", runs.running)?;
+        counts.set_item("interrupted", runs.interrupted)?;
+        counts.set_item("failed", runs.failed)?;
+        counts.set_item("missing", runs.missing)?;
+        Ok(counts)
+    }
+
+    /// Whether every run is done.
+    #[getter]
+    fn is_done(&self) -> bool {
+        self.0.runs.left() == 0
+    }
+
+    /// The runs that failed, by id, with the reason.
+    #[getter]
+    fn failed(&self) -> Vec<(String, String)> {
+        let failure = |run: &dissensus::studies::Failure| (run.id.to_string(), run.reason.clone());
+        self.0.failed.iter().map(failure).collect()
+    }
+
+    /// The seconds that are left, as fast as runs were before; ``None`` where no run is done yet.
+    #[getter]
+    fn eta_seconds(&self) -> Option<f64> {
+        self.0.eta_seconds
+    }
+
+    /// Numbers of runs by dataset and arm.
+    fn to_frame(&self) -> PyResult<Table> {
+        let arms = &self.0.arms;
+        let text = |text: fn(&dissensus::studies::ArmStatus) -> &String| {
+            Column::Text(arms.iter().map(|arm| Some(text(arm).clone())).collect())
+        };
+        let count = |count: fn(&dissensus::studies::Tally) -> usize| {
+            Column::Whole(arms.iter().map(|arm| i64::try_from(count(&arm.runs)).ok()).collect())
+        };
+        Table::new(vec![
+            ("dataset", text(|arm| &arm.dataset)),
+            ("arm", text(|arm| &arm.arm)),
+            ("done", count(|runs| runs.done)),
+            ("running", count(|runs| runs.running)),
+            ("interrupted", count(|runs| runs.interrupted)),
+            ("failed", count(|runs| runs.failed)),
+            ("missing", count(|runs| runs.missing)),
+        ])
+    }
+
+    fn __repr__(&self) -> String {
+        let runs = &self.0.runs;
+        let left = [
+            (runs.running, "running"),
+            (runs.interrupted, "interrupted"),
+            (runs.failed, "failed"),
+            (runs.missing, "missing"),
+        ];
+        let left = left.into_iter().filter(|(count, _)| *count > 0);
+        let left: String = left.map(|(count, state)| format!(", {count} {state}")).collect();
+        format!("<StudyStatus: {} of {} runs done{left}>", runs.done, runs.total())
+    }
+
+    fn _repr_html_(slf: &Bound<'_, Self>) -> PyResult<String> {
+        slf.call_method0("to_frame")?.call_method0("_repr_html_")?.extract()
+    }
+}
+
+/// Brings a known dataset or encoder into the cache, with checksums.
+///
+/// What is there already is not downloaded again, and an interrupted download continues. After Ctrl-C the transfer of
+/// the current file goes on in the background until it is done or the interpreter ends.
+///
+/// Parameters
+/// ----------
+/// name : str
+///     As in ``dissensus data list``, or a model of the hub: ``hf:OWNER/NAME``.
+/// from_ : str or os.PathLike, optional
+///     Copy the files from this folder instead of the network.
+/// cache : str or os.PathLike, optional
+///     The cache folder; by default ``$DISSENSUS_CACHE`` or the user's cache directory.
+/// force : bool, default False
+///     Fetch again what is in the cache.
+/// progress : bool or callable, optional
+///     Whether to draw a bar; by default in terminals and notebooks.
+///
+/// Returns
+/// -------
+/// list of pathlib.Path
+///     The files.
+///
+/// Examples
+/// --------
+/// >>> [path.name for path in dissensus.fetch("blends", cache="cache")]
+/// ['votes.csv', 'images.npz', 'truth.npz']
+#[pyfunction]
+#[pyo3(signature = (name, *, from_=None, cache=None, force=false, progress=None))]
+pub(crate) fn fetch(
+    py: Python<'_>,
+    name: &str,
+    from_: Option<PathBuf>,
+    cache: Option<PathBuf>,
+    force: bool,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<Vec<PathBuf>> {
+    let wanted = Fetchable::named(name).map_err(raise)?;
+    let cache = cache.map_or_else(default_cache_dir, Ok).map_err(raise)?;
+    let options = Options { from: from_, force, ..Options::new(cache) };
+    let show = shower(py, progress)?;
+    let files = left_alone(py, Some(&show), move |progress| wanted.fetch(&options, progress))?;
+    Ok(files.into_iter().map(|file| file.path).collect())
+}
