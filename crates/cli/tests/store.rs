@@ -77,7 +77,7 @@ fn addresses_and_stores_that_are_none() {
     if cfg!(not(feature = "cloud")) {
         let text = said(&["store", "sync", "a", "s3://lab/x"]);
         assert!(text.contains("was built without the feature `cloud`"), "{text}");
-        assert!(text.contains("hint: use a release of the program"), "{text}");
+        assert!(text.contains("hint: use the Python package"), "{text}");
     }
 }
 
