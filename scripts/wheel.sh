@@ -24,7 +24,7 @@ rm -rf "$work"
 
 say "wheel"
 rm -rf "$out"
-"$work/tools/bin/maturin" build --quiet --locked --features cloud --out "$out"
+"$work/tools/bin/maturin" build --quiet --locked --out "$out"
 wheel=$(ls "$out"/dissensus-*.whl)
 size=$(wc -c < "$wheel")
 echo "$wheel: $((size / 1000)) kB"

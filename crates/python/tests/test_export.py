@@ -86,7 +86,8 @@ def test_foreign_votes_and_missing_weights_are_refused(run: Run, votes: Votes, t
 
 def test_votes_have_croissant_metadata(votes: Votes, tmp_path: Path) -> None:
     about = dict(name="pets", description="Cats and dogs.", license="CC-BY-4.0", url="https://example.org/pets")
-    metadata = export.croissant(votes, tmp_path / "pets", creator="Ann", citation="Ann 2026", published="2026-01-02", **about)
+    about |= dict(creator="Ann", citation="Ann 2026", published="2026-01-02")
+    metadata = export.croissant(votes, tmp_path / "pets", **about)
     # The table is the canonical one, and reads back as the same votes.
     assert Votes.read(metadata.with_name("votes.csv")).digest == votes.digest
     content = json.loads(metadata.read_text())

@@ -70,6 +70,8 @@ class Bar:
             sys.stderr.write(f"\r\x1b[K{line[:100]}")
             sys.stderr.flush()
             return
+        if not line and self._handle is None:
+            return
         from IPython.display import display
 
         shown = {"text/plain": line}
