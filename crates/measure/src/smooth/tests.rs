@@ -113,7 +113,10 @@ fn empty_cells_change_no_bit() {
         smoothed
     };
     for (points, every) in [(1001, 1), (1001, 97), (1002, 13), (41, 40)] {
-        let value = |at: usize| if at % every == 0 { (at as f64 * 0.7).sin() } else { 0.0 };
+        let value = |at: usize| match at.is_multiple_of(every) {
+            true => (at as f64 * 0.7).sin(),
+            false => 0.0,
+        };
         let values: Vec<f64> = (0..points).map(value).collect();
         for bandwidth in [0.001, 0.02, 0.3, 1.0] {
             let kernel = kernel(bandwidth, points);
