@@ -195,8 +195,9 @@ pub(crate) struct CancelArgs {
 pub(crate) fn cancel(args: &CancelArgs) -> anyhow::Result<()> {
     let (study, store) = (args.choice.study()?, Store::open(&args.choice.store)?);
     let jobs = cluster::cancel(&store, &study.name)?;
-    Ok(match jobs.is_empty() {
-        true => ui::out("none of its jobs is in the queue\n")?,
-        false => ui::out(&format!("cancelled {}\n", jobs.join(", ")))?,
-    })
+    let text = match jobs.is_empty() {
+        true => "none of its jobs is in the queue\n".to_owned(),
+        false => format!("cancelled {}\n", jobs.join(", ")),
+    };
+    Ok(ui::out(&text)?)
 }
