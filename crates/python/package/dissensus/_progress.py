@@ -76,6 +76,6 @@ class Bar:
 
         shown = {"text/plain": line}
         if self._handle is None:
-            self._handle = display(shown, raw=True, display_id=True)
+            self._handle = display(shown, raw=True, display_id=True)  # type: ignore[no-untyped-call]
         else:
             self._handle.update(shown, raw=True)
