@@ -27,6 +27,12 @@ mkdir "$work/state" "$work/study"
 
 # A process and all below it.
 tree() { local child; for child in $(pgrep -P "$1"); do tree "$child"; done; echo "$1"; }
+# Whether a process or one below it belongs to this cluster.
+ours() {
+    local id
+    for id in $(tree "$1"); do if grep -qs "$work" "/proc/$id/cmdline"; then return 0; fi; done
+    return 1
+}
 end() { kill -KILL "$@" 2> /dev/null || true; }
 left=() # processes of jobs whose daemons were killed, and that live on
 stop() {
@@ -162,6 +168,7 @@ fail() {
     ids=("$(cat "$work/slurmd-$node.pid")")
     for job in $jobs; do
         for id in $(pgrep -f "^slurmstepd: \[$job\."); do
+            ours "$id" || continue
             if [ "$kind" = power ]; then
                 mapfile -t -O "${#ids[@]}" ids < <(tree "$id")
             else

@@ -66,7 +66,7 @@ def texts(package):
 
 
 def main():
-    command = ["cargo", "metadata", "--format-version", "1", "--locked"]
+    command = ["cargo", "metadata", "--format-version", "1", "--locked", "--features", "dissensus-cli/cloud"]
     metadata = json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout)
     packages = linked(metadata)
     out = [HEAD]

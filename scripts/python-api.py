@@ -33,10 +33,12 @@ def definitions(path: Path) -> dict[str, Definition]:
 
 
 def exported(path: Path) -> list[str]:
-    """The names in `__all__` that are written out."""
+    """The names in `__all__`."""
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__":
-            return [name.value for name in getattr(node.value, "elts", []) if isinstance(name, ast.Constant)]
+            elements = node.value.elts if isinstance(node.value, (ast.List, ast.Tuple)) else []
+            # Names that are made at run time (one function per metric) are described by the module's own words.
+            return [one.value for one in elements if isinstance(one, ast.Constant)]
     return []
 
 
@@ -87,27 +89,27 @@ def prose(text: str) -> str:
     return "\n\n".join(filter(None, pages))
 
 
-def entry(name: str, node: Definition, shown: str, level: int, native: object | None) -> list[str]:
+def entry(name: str, node: Definition, shown: str, level: int, thing: object | None) -> list[str]:
     """A name of the package: its signature, its words, and the same for the methods of a class."""
 
-    def words(of: Definition, thing: object | None) -> str:
-        return prose((thing.__doc__ if thing is not None else ast.get_docstring(of)) or "")
+    def words(of: Definition, made: object | None) -> str:
+        return prose((inspect.getdoc(made) if made is not None else ast.get_docstring(of)) or "")
 
     mark = "#" * level
     if isinstance(node, ast.FunctionDef):
-        return [f"{mark} `{name}`", f"```python\n{signature(shown, node, False)}\n```", words(node, native)]
+        return [f"{mark} `{name}`", f"```python\n{signature(shown, node, False)}\n```", words(node, thing)]
     methods = [inner for inner in node.body if isinstance(inner, ast.FunctionDef)]
     made = [one for one in methods if one.name in ("__new__", "__init__")]
     page = [f"{mark} `{name}`"]
     if made:
         page.append(f"```python\n{signature(shown, made[0], True)}\n```")
-    page.append(words(node, native))
+    page.append(words(node, thing))
     for method in methods:
         if method.name.startswith("_"):
             continue
-        thing = getattr(native, method.name, None) if native is not None else None
-        property_ = any(getattr(mark, "id", "") == "property" for mark in method.decorator_list)
-        about = words(method, thing)
+        inner = getattr(thing, method.name, None)
+        property_ = any(getattr(one, "id", "") == "property" for one in method.decorator_list)
+        about = words(method, inner)
         if property_:
             kind = f": {ast.unparse(method.returns)}" if method.returns else ""
             page.append(f"```python\n{node.name}.{method.name}{kind}\n```")
@@ -118,7 +120,7 @@ def entry(name: str, node: Definition, shown: str, level: int, native: object | 
 
 
 def reference() -> str:
-    from dissensus import _dissensus
+    import dissensus
 
     init = PACKAGE / "__init__.py"
     origin = sources(init)
@@ -130,8 +132,7 @@ def reference() -> str:
         path = PACKAGE / ("_dissensus.pyi" if where == "_dissensus" else f"{where}.py")
         node = definitions(path).get(name)
         if node is not None:
-            native = getattr(_dissensus, name) if where == "_dissensus" else None
-            pages += entry(name, node, f"dissensus.{name}", 3, native)
+            pages += entry(name, node, f"dissensus.{name}", 3, getattr(dissensus, name))
     for path in sorted(PACKAGE.glob("[!_]*.py")):
         module = f"dissensus.{path.stem}"
         names, known = exported(path), definitions(path)

@@ -80,15 +80,16 @@ def main():
         ("pack", ["pack", store, pack], 1, None),
     ]
     rows = []
-    print(f"{options.runs} runs{'':24} seconds    MiB   bar")
+    print(f"{f'{options.runs} runs':24} {'seconds':>10} {'CPU':>6} {'MiB':>6} {'bar':>5}")
     for what, arguments, repeats, removed in commands:
         if removed:
             shutil.rmtree(removed)
         found = timed(list(map(str, [options.ours, *arguments])), repeats)
         bar = BARS.get(what) if options.runs == 10_000 else None
         rows.append({"what": what, "unit": "s", "ours": found["seconds"], "all": found["all_seconds"],
-                     "memory_mib": found["memory_mib"], "bar": bar})
-        print(f"{what:32} {found['seconds']:10.2f} {found['memory_mib']:6} {f'{bar} s' if bar else '':>5}", flush=True)
+                     "cpu_seconds": found["cpu_seconds"], "memory_mib": found["memory_mib"], "bar": bar})
+        print(f"{what:24} {found['seconds']:10.2f} {found['cpu_seconds']:6.2f} {found['memory_mib']:6} "
+              f"{f'{bar} s' if bar else '':>5}", flush=True)
     name = "stores" if options.runs == 10_000 else f"stores-{options.runs}"
     save(name, {"machine": machine(), "version": version(options.ours), "runs": options.runs, "rows": rows})
     shutil.rmtree(report, ignore_errors=True)

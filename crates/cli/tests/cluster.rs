@@ -208,7 +208,7 @@ mod slurm {
     use serde_json::{Value, json};
     use tempfile::TempDir;
 
-    use super::{common, lab, show, snapshot};
+    use super::{STUDY, common, lab, show, snapshot};
 
     fn command(folder: &Path, name: &str, text: &str) {
         let path = folder.join("bin").join(name);
@@ -236,6 +236,28 @@ mod slurm {
         output
     }
 
+    const NUMBERS: &str =
+        "n=$(cat number 2> /dev/null || echo 40); n=$((n + 1)); echo $n | tee number";
+
+    /// Final runs wait for the search runs of all shards.
+    #[test]
+    fn a_grid_is_two_arrays() {
+        let folder = lab();
+        let grid = format!("{STUDY}[grid]\n\"training.learning_rate\" = [0.1, 0.01]\n");
+        std::fs::write(folder.path().join("small.toml"), grid).unwrap();
+        command(folder.path(), "sbatch", NUMBERS);
+        let submit = ["study", "submit", "small.toml", "--on", "slurm", "--shards", "2"];
+        ends(0, &folder, &submit);
+        let calls = calls(&folder);
+        let after: Vec<_> = calls.lines().map(|line| line.split(' ').nth(2).unwrap()).collect();
+        let task = "runs/studies/small/cluster/task.sh";
+        assert_eq!(
+            after,
+            [task, "--dependency=afterany:41", "--dependency=afterany:42"],
+            "{calls}"
+        );
+    }
+
     #[test]
     fn a_study_is_submitted_watched_and_cancelled() {
         let folder = lab();
@@ -247,8 +269,7 @@ mod slurm {
         let before = show(&ends(0, &folder, &status));
         assert!(!before.contains("slurm"), "{before}");
 
-        let numbers = "n=$(cat number 2> /dev/null || echo 40); n=$((n + 1)); echo $n | tee number";
-        command(folder.path(), "sbatch", numbers);
+        command(folder.path(), "sbatch", NUMBERS);
         command(folder.path(), "squeue", "cat queue 2> /dev/null; true");
         command(folder.path(), "scancel", "");
         snapshot("submitted", &ends(0, &folder, &submit));

@@ -57,9 +57,14 @@ fn deny() -> Deny {
     toml::from_str(&std::fs::read_to_string(root().join("deny.toml")).unwrap()).unwrap()
 }
 
+/// What releases are built with.
+const CLOUD: &str = "dissensus-cli/cloud";
+
 fn metadata() -> Metadata {
     let mut command = MetadataCommand::new();
-    command.manifest_path(root().join("Cargo.toml")).features(CargoOpt::SomeFeatures(Vec::new()));
+    command
+        .manifest_path(root().join("Cargo.toml"))
+        .features(CargoOpt::SomeFeatures(vec![CLOUD.to_owned()]));
     command.other_options(["--locked".to_owned()]).exec().unwrap()
 }
 

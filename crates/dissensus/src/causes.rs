@@ -5,6 +5,7 @@ use std::error::Error as StdError;
 use dissensus_embed::EmbedError;
 use dissensus_examine::ExamineError;
 use dissensus_inputs::InputError;
+use dissensus_remote::RemoteError;
 use dissensus_studies::StudyError;
 use dissensus_votes::write::WriteError;
 
@@ -31,6 +32,7 @@ fn wrapped<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a (dyn StdError 
             Error::Train(error) => error,
             Error::Examine(error) => error,
             Error::Store(error) => error,
+            Error::Remote(error) => error,
             Error::Study(error) => error,
             Error::Cluster(error) => error,
             Error::Report(error) => error,
@@ -47,6 +49,9 @@ fn wrapped<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a (dyn StdError 
         Some(StudyError::Store(error)) => return Some(error),
         Some(StudyError::Config(error)) => return Some(error),
         _ => {}
+    }
+    if let Some(RemoteError::Store(error)) = error.downcast_ref() {
+        return Some(error);
     }
     if let Some(ExamineError::File(error)) = error.downcast_ref() {
         return Some(error);

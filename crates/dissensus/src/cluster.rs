@@ -13,7 +13,7 @@ mod ssh;
 use std::path::PathBuf;
 
 use dissensus_store::{Durability, Store, StudyFolder};
-use dissensus_studies::{Plan, Study, StudyError};
+use dissensus_studies::{Plan, Shard, Study, StudyError};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
@@ -196,6 +196,9 @@ pub enum ClusterError {
     },
 }
 
+/// The version of a [`Submission`]'s fields.
+const FORMAT: u32 = 1;
+
 /// What is remembered of a study that was submitted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Submission {
@@ -271,11 +274,24 @@ impl Submission {
     pub fn read(store: &Store, study: &str) -> Result<Option<Self>, Error> {
         let folder = store.study(study)?;
         let Some(bytes) = folder.read(files::SUBMISSION)? else { return Ok(None) };
-        let unreadable = |error: serde_json::Error| StudyError::Results {
-            what: folder.path().join(files::SUBMISSION).display().to_string(),
-            reason: error.to_string(),
+        let unreadable = |reason: String| {
+            let what = folder.path().join(files::SUBMISSION).display().to_string();
+            Error::Study(StudyError::Results { what, reason })
         };
-        Ok(Some(serde_json::from_slice(&bytes).map_err(unreadable)?))
+        let read: Self =
+            serde_json::from_slice(&bytes).map_err(|error| unreadable(error.to_string()))?;
+        if read.format != FORMAT || !(1..=Shard::MOST).contains(&read.shards) {
+            let (format, shards) = (read.format, read.shards);
+            let reason =
+                format!("expected format {FORMAT}; it has format {format}, {shards} shards");
+            return Err(unreadable(reason));
+        }
+        Ok(Some(read))
+    }
+
+    /// The folder of the logs of a study in this store, one per shard.
+    pub fn logs(store: &Store, study: &str) -> Result<PathBuf, Error> {
+        Ok(store.study(study)?.path().join(files::LOGS))
     }
 
     /// Whether these runs of this study were submitted.

@@ -1,11 +1,13 @@
 //! Labels and targets for any training loop.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use dissensus::core::VoteTable;
 use dissensus::labels::{
     Delivers, Delivery as Method, EpochBuffer, EpochTargets, LabelError, Target,
 };
 use dissensus::{DeliverOptions, Delivered, SparseDraw, deliver};
-use numpy::{PyArray1, PyArray2};
+use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyType};
@@ -52,13 +54,19 @@ pub(crate) struct Delivery {
     /// The votes that are delivered, after the draw and the target, without who voted: enough to prepare again.
     table: VoteTable,
     delivered: Delivered,
+    /// Memory for the labels of an epoch.
+    buffer: Mutex<Vec<u16>>,
 }
 
 impl Delivery {
     fn prepare(table: VoteTable, method: &Method, seed: u64) -> Result<Self, dissensus::Error> {
         let options = DeliverOptions { seed, ..DeliverOptions::default() };
         let delivered = deliver(&table, method, &options)?;
-        Ok(Self { table, delivered })
+        Ok(Self { table, delivered, buffer: Mutex::default() })
+    }
+
+    fn buffer(&self) -> MutexGuard<'_, Vec<u16>> {
+        self.buffer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The rows that are asked for; `None` for all.
@@ -176,15 +184,25 @@ impl Delivery {
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let (epoch, rows) = (whole("epoch", epoch)?, self.rows(items)?);
         let prepared = self.delivered.prepared();
-        let labels: Vec<i64> = detached(py, || match rows {
-            Some(rows) => Ok(prepared.labels(epoch, &rows)?.into_iter().map(i64::from).collect()),
-            None => {
-                let mut labels = vec![0; prepared.len()];
-                prepared.epoch(epoch, &mut labels)?;
-                Ok::<_, LabelError>(labels.into_par_iter().map(i64::from).collect())
-            }
+        if let Some(rows) = rows {
+            let labels = detached(py, || prepared.labels(epoch, &rows))?;
+            return Ok(PyArray1::from_iter(py, labels.into_iter().map(i64::from)));
+        }
+        // numpy's memory is warm from the epoch before.
+        let array = py.import("numpy")?.call_method1("empty", (prepared.len(), "int64"))?;
+        let array = array.cast_into::<PyArray1<i64>>()?;
+        let mut out = array.readwrite();
+        let out = out.as_slice_mut()?;
+        let mut labels = std::mem::take(&mut *self.buffer());
+        labels.resize(prepared.len(), 0);
+        let filled = detached(py, || {
+            prepared.epoch(epoch, &mut labels)?;
+            let cells = out.par_iter_mut().with_min_len(1 << 15).zip(&labels);
+            cells.for_each(|(cell, &label)| *cell = label.into());
+            Ok::<_, LabelError>(labels)
         })?;
-        Ok(PyArray1::from_vec(py, labels))
+        *self.buffer() = filled;
+        Ok(array)
     }
 
     /// The target distributions of an epoch, items × classes; a label is a row with a single 1.

@@ -3,7 +3,7 @@
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyBool, PyString};
 
 use crate::errors::value_error;
 
@@ -132,6 +132,9 @@ pub(crate) fn names(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<Vec<St
     let name = |name: Bound<'_, PyAny>| {
         if let Ok(text) = name.cast::<PyString>() {
             return text.extract();
+        }
+        if let Ok(flag) = name.cast::<PyBool>() {
+            return Ok(flag.is_true().to_string());
         }
         if name.hasattr("__index__")? {
             return Ok(name.call_method0("__index__")?.str()?.to_string());

@@ -20,6 +20,7 @@ from dissensus.torch import Score, VotesDataset, soft_cross_entropy  # noqa: E40
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
 
 ITEMS = 24
+LOGITS = torch.randn(ITEMS, 3, generator=torch.Generator().manual_seed(0))
 
 
 @pytest.fixture
@@ -91,7 +92,7 @@ def test_wrong_use_is_refused(votes):
 def _distributed(rank, port, folder, stored):
     os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
     torch.distributed.init_process_group("gloo", rank=rank, world_size=2)
-    delivery = pickle.loads(stored)
+    votes, delivery = pickle.loads(stored)
     dataset = numbered(delivery)
     sampler = DistributedSampler(dataset, num_replicas=2, rank=rank, shuffle=True)
     loader = DataLoader(dataset, batch_size=4, sampler=sampler, num_workers=1, persistent_workers=True)
@@ -100,7 +101,14 @@ def _distributed(rank, port, folder, stored):
         sampler.set_epoch(epoch)
         dataset.set_epoch(epoch)
         seen.append({n: int(y) for n, y in delivered(loader).items()})
-    torch.save(seen, f"{folder}/{rank}.pt")
+    scored = None
+    if hasattr(dissensus, "score"):
+        # Each process has seen a half.
+        score = Score(votes, metrics=["kl"], replicates=0)
+        own = sorted(seen[0])
+        score.update(LOGITS[own], [f"i{n}" for n in own])
+        scored = score.compute()["kl"]
+    torch.save((seen, scored), f"{folder}/{rank}.pt")
     torch.distributed.destroy_process_group()
 
 
@@ -111,12 +119,16 @@ def test_two_processes_with_a_distributed_sampler(votes, tmp_path):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     delivery = Delivery(votes, "sls", seed=8)
-    torch.multiprocessing.spawn(_distributed, (port, str(tmp_path), pickle.dumps(delivery)), nprocs=2)
-    parts = [torch.load(tmp_path / f"{rank}.pt") for rank in range(2)]
+    torch.multiprocessing.spawn(_distributed, (port, str(tmp_path), pickle.dumps((votes, delivery))), nprocs=2)
+    saved = [torch.load(tmp_path / f"{rank}.pt", weights_only=False) for rank in range(2)]
+    parts = [seen for seen, _ in saved]
     for epoch in range(3):
         assert not parts[0][epoch].keys() & parts[1][epoch].keys()
         seen = parts[0][epoch] | parts[1][epoch]
         assert [seen[n] for n in range(ITEMS)] == delivery.labels(epoch).tolist()
+    if hasattr(dissensus, "score"):
+        whole = dissensus.score(votes, LOGITS.numpy(), kind="logits", metrics=["kl"], replicates=0)["kl"]
+        assert [scored for _, scored in saved] == [whole, whole]
 
 
 def test_cross_entropy_of_labels_and_distributions():
@@ -143,7 +155,7 @@ def test_cross_entropy_of_labels_and_distributions():
 def test_score_collects_by_id(votes):
     if not hasattr(dissensus, "score"):
         pytest.skip("this build has no score")
-    logits = torch.randn(ITEMS, 3, generator=torch.Generator().manual_seed(0))
+    logits = LOGITS
     score = Score(votes, metrics=["accuracy", "kl"], replicates=0)
     with pytest.raises(ValueError, match="nothing was collected"):
         score.compute()

@@ -99,7 +99,15 @@ def test_wandb_offline_gets_every_run_once(store: Store, tmp_path: Path, monkeyp
     assert track.wandb(store, folder=folder, mode="offline") == ids
     held = sorted(path.name for path in (folder / "wandb").glob("offline-run-*"))
     assert len(held) == 2 and {name.rsplit("-", 1)[1] for name in held} == set(ids)
-    assert all((folder / "wandb" / name / f"run-{name.rsplit('-', 1)[1]}.wandb").stat().st_size > 1000 for name in held)
+    for name in held:
+        written = folder / "wandb" / name / f"run-{name.rsplit('-', 1)[1]}.wandb"
+        # wandb writes in a process of its own.
+        for _ in range(100):
+            content = written.read_bytes()
+            if b"best.evaluation.soft_nll" in content:
+                break
+            time.sleep(0.1)
+        assert b"best.evaluation.soft_nll" in content and b"smallcnn" in content
     assert track.wandb(store, folder=folder, mode="offline") == []
     assert sorted(path.name for path in (folder / "wandb").glob("offline-run-*")) == held
 

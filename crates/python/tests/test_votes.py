@@ -121,6 +121,21 @@ def test_wide_frames_and_lists():
     assert Votes.from_frame(several, multilabel="each").counts().tolist() == [[0.5, 0.5], [1, 0]]
 
 
+def test_frames_that_need_help():
+    pl = pytest.importorskip("polars")
+    nobody = {"item": ["a", "b"], "annotator": [None, None], "label": ["x", "y"]}
+    expected = Votes.from_arrays(nobody["item"], nobody["label"])
+    assert Votes.from_frame(pl.DataFrame(nobody)) == expected
+    assert Votes.from_frame(pl.LazyFrame(nobody)) == expected
+    with pytest.raises(ValueError, match="no votes"):
+        Votes.from_frame(pl.DataFrame({"item": [], "annotator": [], "label": []}))
+    with pytest.raises(TypeError, match="a Series is one column"):
+        Votes.from_frame(pl.Series([1]))
+    pd = pytest.importorskip("pandas")
+    mixed = pd.DataFrame({"item": [1, "b"], "annotator": ["u", "v"], "label": ["x", "y"]})
+    assert Votes.from_frame(mixed).items == ["1", "b"]
+
+
 def test_ordered_categories_and_class_labels_order_the_classes():
     pd = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
@@ -147,6 +162,10 @@ def test_a_type_that_is_no_label_is_refused():
     table = pa.table({"item": ["a", "b"], "annotator": ["x", "y"], "label": days})
     with pytest.raises(ValueError, match="Date32"):
         Votes.from_frame(table)
+    for column in ["item", "annotator"]:
+        table = pa.table({"item": ["a", "b"], "annotator": ["x", "y"], "label": ["u", "v"], column: days})
+        with pytest.raises(ValueError, match=f'column "{column}": expected texts or numbers.*Date32'):
+            Votes.from_frame(table)
     table = pa.table({"item": ["a", "b"], "annotator": ["x", "y"], "label": ["u", "v"], "when": days})
     assert len(Votes.from_frame(table)) == 2
 
@@ -179,7 +198,8 @@ def test_counts_and_probabilities_in():
 
 def test_parts_draws_and_pickles(votes):
     assert votes.subset(["a"]).items == ["a"] and votes.subset(["a", "b"]).items == ["a", "b"]
-    assert votes.subset(np.array([False, True])).counts().tolist() == [[2, 1]]
+    for flags in [np.array([False, True]), [False, True]]:
+        assert votes.subset(flags).counts().tolist() == [[2, 1]]
     assert "a" in votes and "z" not in votes
     with pytest.raises(KeyError, match="z"):
         votes.subset(["z"])

@@ -2,6 +2,7 @@
 
 #![cfg(feature = "cloud")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::print_stderr, clippy::print_stdout)]
 
 mod common;
 

@@ -101,21 +101,16 @@ impl Store {
     /// results of stages without a record, or of other predictions than their run has.
     pub fn items(&self, only: Option<&BTreeSet<RunId>>) -> Result<Items, StoreError> {
         let mut items = Items::default();
-        let version = |run: RunInfo| {
-            let version = finished_version(&run).transpose();
-            version.map(|version| (run.id, version))
+        let version = |run: RunInfo| Ok((run.id.clone(), finished_version(&run)?));
+        let (runs, broken) = match only {
+            None => self.each_run(version)?,
+            Some(only) => self.each_of_runs(only, version),
         };
-        let (runs, broken) = self.take_from_runs(only, version)?;
         for broken in broken {
             items.broken.push((broken.folder.display().to_string(), broken.error));
         }
-        let mut predictions = BTreeMap::new();
-        for (id, digest) in runs {
-            match digest {
-                Ok(digest) => predictions.insert(id, digest).map_or((), drop),
-                Err(error) => items.broken.push((format!("runs/{id}"), error)),
-            }
-        }
+        let predictions: BTreeMap<RunId, String> =
+            runs.into_iter().filter_map(|(id, version)| Some((id, version?))).collect();
         for study in self.studies()? {
             let folder = self.study(&study)?;
             for file in folder.files()?.into_iter().filter(|file| is_carried(file)) {

@@ -144,18 +144,13 @@ impl Store {
         Ok(self.each_of(&self.names()?, make))
     }
 
-    /// What `take` takes from all runs, or from those of these that are there; and those that cannot be read.
-    pub(crate) fn take_from_runs<T: Send>(
+    /// The same of those of these runs that are there.
+    pub(crate) fn each_of_runs<T: Send>(
         &self,
-        only: Option<&BTreeSet<RunId>>,
-        take: impl Fn(RunInfo) -> Option<T> + Sync,
-    ) -> Result<(Vec<T>, Vec<Broken>), StoreError> {
-        let names = match only {
-            Some(ids) => ids.iter().map(RunId::to_string).collect(),
-            None => self.names()?,
-        };
-        let (taken, broken) = self.each_of(&names, |run| Ok(take(run)));
-        Ok((taken.into_iter().flatten().collect(), broken))
+        ids: &BTreeSet<RunId>,
+        make: impl Fn(RunInfo) -> Result<T, StoreError> + Sync,
+    ) -> (Vec<T>, Vec<Broken>) {
+        self.each_of(&ids.iter().map(RunId::to_string).collect::<Vec<_>>(), make)
     }
 
     fn each_of<T: Send>(

@@ -99,7 +99,7 @@ fn library_hint(error: &dissensus::Error) -> Option<String> {
 fn remote_hint(error: &RemoteError) -> Option<String> {
     match error {
         RemoteError::NoCloud { .. } => Some(
-            "use a release of the program or the Python package, or build it with `cargo build --release \
+            "use the Python package, or build the program with `cargo build --release \
              --features cloud`; file:///FOLDER works without"
                 .to_owned(),
         ),

@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::{paint, text};
 
 const BYTES: &str = "{msg} {bar:30} {bytes}/{total_bytes} {bytes_per_sec} ETA {eta}";
-const STEPS: &str = "{msg} {bar:30} {pos}/{len} ETA {eta}";
+const STEPS: &str = "{msg} {bar:30} {pos}/{len} {prefix}ETA {eta}";
 
 /// Files below this size are read before a bar could be seen.
 const LARGE: u64 = 64 << 20;
@@ -75,13 +75,16 @@ impl Progress for Terminal {
         let mut current = self.current();
         match event {
             Event::Started { task, total, unit } => *current = Some(self.start(task, total, unit)),
-            Event::Advanced { task, done, total, .. } => {
+            Event::Advanced { task, done, total, detail } => {
                 if current.as_ref().is_none_or(|current| current.name != task) {
                     *current = Some(self.start(task, total, Unit::Steps));
                 }
                 if let Some(Task { bar: Some(bar), .. }) = &*current {
                     total.into_iter().for_each(|total| bar.set_length(total));
                     bar.set_position(done);
+                    if !detail.is_empty() {
+                        bar.set_prefix(format!("{detail} "));
+                    }
                 }
             }
             Event::Finished { .. } => *current = None,

@@ -16,8 +16,8 @@ use dissensus_store::{Durability, Store, study_folder};
 use dissensus_studies::Plan;
 
 use super::{
-    ClusterError, ClusterJob, ClusterStatus, Script, ShardStatus, Submission, TaskState, command,
-    files, one_line, rounds, run_words, study_words,
+    ClusterError, ClusterJob, ClusterStatus, FORMAT, Script, ShardStatus, Submission, TaskState,
+    command, files, one_line, rounds, run_words, study_words,
 };
 use crate::Error;
 
@@ -133,7 +133,7 @@ pub fn submit(job: &ClusterJob<'_>, store: &Store) -> Result<Submission, Error> 
     let path = |name: &str| folder.path().join(files::FOLDER).join(name).display().to_string();
     let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
     let mut submission = Submission {
-        format: 1,
+        format: FORMAT,
         system: "slurm".to_owned(),
         name: job_name(study),
         shards: job.shards,

@@ -96,3 +96,32 @@ const CURVE: [(usize, [f64; 3]); 4] = [
     (100, [0.5025125628140703, 0.42866214247776463, 1.2774052528199347]),
     (199, [1.0, 0.886119452526649, 1.234163952396402]),
 ];
+
+/// Passing over empty cells changes no bit: every sum has the same terms in the same order.
+#[test]
+fn empty_cells_change_no_bit() {
+    let plain = |values: &[f64], kernel: &[f64]| {
+        let points = values.len();
+        let (mirrored, beyond) = (values.iter().skip(1).rev(), values.iter().rev().skip(1));
+        let extended: Vec<f64> = mirrored.chain(values).chain(beyond).copied().collect();
+        let least = kernel[points / 2] * 1e-18;
+        let mut smoothed = vec![0.0; points];
+        for (at, &weight) in kernel.iter().enumerate().filter(|(_, weight)| **weight > least) {
+            let shifted = &extended[points / 2 + points - 1 - at..][..points];
+            smoothed.iter_mut().zip(shifted).for_each(|(to, value)| *to += weight * value);
+        }
+        smoothed
+    };
+    for (points, every) in [(1001, 1), (1001, 97), (1002, 13), (41, 40)] {
+        let value = |at: usize| match at.is_multiple_of(every) {
+            true => (at as f64 * 0.7).sin(),
+            false => 0.0,
+        };
+        let values: Vec<f64> = (0..points).map(value).collect();
+        for bandwidth in [0.001, 0.02, 0.3, 1.0] {
+            let kernel = kernel(bandwidth, points);
+            let bits = |all: Vec<f64>| all.into_iter().map(f64::to_bits).collect::<Vec<_>>();
+            assert_eq!(bits(convolve(&values, &kernel)), bits(plain(&values, &kernel)));
+        }
+    }
+}

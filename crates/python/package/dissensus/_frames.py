@@ -8,23 +8,41 @@ from typing import Any
 
 def readable(frame: Any) -> Any:
     """The frame itself where it has an Arrow stream, a pyarrow table, or a dictionary of columns."""
-    if type(frame).__module__.partition(".")[0] == "datasets":
+    library, kind = type(frame).__module__.partition(".")[0], type(frame).__name__
+    if kind in ("Series", "Array", "ChunkedArray"):
+        raise TypeError(f"a {kind} is one column; expected a data frame, or Votes.from_arrays")
+    if library == "datasets":
         return _dataset(frame)
+    if library == "polars":
+        return _polars(frame)
+    if library == "pandas":
+        return _pandas(frame)
     if hasattr(frame, "__arrow_c_stream__"):
-        try:
-            import pyarrow  # noqa: F401  (pandas has the method and needs pyarrow for it)
-        except ImportError:
-            if type(frame).__module__.partition(".")[0] == "pandas":
-                return {str(name): frame[name].to_numpy() for name in frame.columns}
         return frame
     if isinstance(frame, Mapping):
         return dict(frame)
-    if hasattr(frame, "columns"):
-        return {str(name): frame[name].to_numpy() for name in frame.columns}
     raise TypeError(
-        f"a frame of type {type(frame).__name__}; expected a data frame of polars, pandas, pyarrow or duckdb, "
-        "a datasets.Dataset, or a dictionary of lists"
+        f"a frame of type {kind}; expected a data frame of polars, pandas, pyarrow or duckdb, a datasets.Dataset, or a "
+        "dictionary of lists"
     )
+
+
+def _polars(frame: Any) -> Any:
+    import polars as pl
+
+    frame = frame.lazy().collect()
+    # A column without a type has nothing in it, and no Arrow stream that everyone reads.
+    return frame.cast({name: pl.String for name, kind in frame.schema.items() if kind == pl.Null})
+
+
+def _pandas(frame: Any) -> Any:
+    try:
+        import pyarrow as pa
+
+        return pa.Table.from_pandas(frame)
+    except (ImportError, ValueError, TypeError):
+        # Without pyarrow, or with a column of different types.
+        return {str(name): frame[name].to_numpy() for name in frame.columns}
 
 
 def _dataset(dataset: Any) -> Any:
@@ -40,11 +58,8 @@ def _dataset(dataset: Any) -> Any:
     for name, feature in dataset.features.items():
         if isinstance(feature, datasets.ClassLabel) and feature.names:
             place = table.column_names.index(name)
-            numbers = table.column(name).combine_chunks()
-            if isinstance(numbers, pa.ChunkedArray):
-                numbers = pa.concat_arrays(numbers.chunks)
             # -1 is a label that is not known.
-            numbers = pa.array([None if n is None or n < 0 else n for n in numbers.to_pylist()], pa.int32())
-            names = pa.DictionaryArray.from_arrays(numbers, pa.array(feature.names), ordered=True)
+            numbers = [None if n is None or n < 0 else n for n in table.column(name).to_pylist()]
+            names = pa.DictionaryArray.from_arrays(pa.array(numbers, pa.int32()), pa.array(feature.names), ordered=True)
             table = table.set_column(place, pa.field(name, names.type), names)
     return table

@@ -70,10 +70,12 @@ class Bar:
             sys.stderr.write(f"\r\x1b[K{line[:100]}")
             sys.stderr.flush()
             return
+        if not line and self._handle is None:
+            return
         from IPython.display import display
 
         shown = {"text/plain": line}
         if self._handle is None:
-            self._handle = display(shown, raw=True, display_id=True)
+            self._handle = display(shown, raw=True, display_id=True)  # type: ignore[no-untyped-call]
         else:
             self._handle.update(shown, raw=True)

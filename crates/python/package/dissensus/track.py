@@ -115,7 +115,7 @@ def wandb(
     for entry in _entries(store, runs):
         if any(Path(folder, "wandb").glob(f"*run-*-{entry.id}/{_SENT}")):
             continue
-        run = client.init(
+        with client.init(
             project=project,
             entity=entity,
             dir=str(folder),
@@ -123,17 +123,16 @@ def wandb(
             id=entry.id,
             name=entry.name,
             config={**entry.config, TAG: entry.id, "dissensus.version": entry.version},
-            resume="allow",
+            resume=None if mode == "offline" else "allow",
             settings=client.Settings(console="off", x_disable_stats=True, save_code=False, silent=True),
-        )
-        # A run that the server has, from another machine, is complete as soon as it has a summary.
-        if TAG not in run.summary:
-            for epoch, row in entry.curves:
-                run.log(row, step=epoch)
-            run.summary.update({**entry.summary, TAG: entry.id})
-            sent.append(entry.id)
-        files = Path(run.dir).parent
-        run.finish()
+        ) as run:
+            # What another machine has sent has this in its summary.
+            if run.summary.get(TAG) is None:
+                for epoch, row in entry.curves:
+                    run.log(row, step=epoch)
+                run.summary.update({**entry.summary, TAG: entry.id})
+                sent.append(entry.id)
+            files = Path(run.dir).parent
         (files / _SENT).touch()
     return sent
 

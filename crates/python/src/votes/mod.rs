@@ -24,7 +24,7 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2};
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule, PyDict, PyString, PyType};
+use pyo3::types::{PyBool, PyBytes, PyCapsule, PyDict, PyString, PyType};
 
 use self::columns::{frame, stream_frame};
 use self::frame::ArrowFrame;
@@ -708,21 +708,24 @@ impl Votes {
 
 /// The places of ids, or of the flags that are set.
 pub(crate) fn places(ids: &Ids, items: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
-    if let Ok(dtype) = items.getattr("dtype")
-        && dtype.str()?.to_string_lossy().ends_with("bool")
-    {
-        let flags: Vec<bool> = items.call_method0("tolist")?.extract()?;
-        if flags.len() != ids.len() {
-            return Err(value_error(format!(
-                "items has {} flags for {} items",
-                flags.len(),
-                ids.len()
-            )));
-        }
-        return Ok((0..flags.len()).filter(|&place| flags[place]).collect());
-    }
+    let names = names("items", items)?;
     let find = |id: &String| ids.position(id).ok_or_else(|| no_item(id));
-    names("items", items)?.iter().map(find).collect()
+    if !are_flags(items)? {
+        return names.iter().map(find).collect();
+    }
+    if names.len() != ids.len() {
+        let (flags, items) = (names.len(), ids.len());
+        return Err(value_error(format!("items has {flags} flags for {items} items")));
+    }
+    Ok((0..names.len()).filter(|&place| names[place] == "true").collect())
+}
+
+/// Whether a list begins with a flag: arrays of another library have numbers that only look like Python's.
+fn are_flags(items: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if let Ok(dtype) = items.getattr("dtype") {
+        return Ok(dtype.str()?.to_string_lossy().to_lowercase().contains("bool"));
+    }
+    Ok(items.get_item(0).is_ok_and(|first| first.is_instance_of::<PyBool>()))
 }
 
 /// An id as a text: whole numbers become texts.

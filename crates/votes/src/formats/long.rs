@@ -22,7 +22,7 @@ use crate::plausible::{Guesses, separator_of};
 use dissensus_io::Example;
 use dissensus_io::ReadOption as O;
 use dissensus_io::{Problem, ReadError, ReadOption};
-use dissensus_io::{Source, Table, TableKind, cell_text};
+use dissensus_io::{Source, Table, TableKind, cell_text, shorten};
 
 pub(super) const FORMAT: Format = Format {
     name: "long",
@@ -325,6 +325,7 @@ fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> 
         columns::text(&table, collector.options, &[annotator, Some(label), weight, class])
             .map_err(wrong)?;
     other_voters(&table, &layout, collector.options).map_err(wrong)?;
+    plain_ids(&table, &layout).map_err(|(problem, column)| wrong(problem).column(column))?;
     note(&table, &layout, &one_hot, collector);
     if layout.weight.is_some() {
         collector.builder.require_votes();
@@ -352,6 +353,20 @@ fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> 
         }
         _ => long_rows::read(table, layout, Labels::Cell { separator }, None, collector),
     }
+}
+
+/// A frame may have dates, lists or bytes where an id is expected.
+fn plain_ids(table: &Table, layout: &Layout) -> Result<(), (Problem, String)> {
+    let is_id = |cell: &&Value| !matches!(cell, Value::Array(_) | Value::Object(_));
+    for column in [Some(layout.item), layout.annotator].into_iter().flatten() {
+        let mut cells = table.sample.iter().map(|row| row.cell(column));
+        if let Some(cell) = cells.find(|cell| table.frame().is_some() && !is_id(cell)) {
+            let found = shorten(&cell.to_string());
+            let problem = Problem::Shape { expected: "texts or numbers", found };
+            return Err((problem, table.columns[column].clone()));
+        }
+    }
+    Ok(())
 }
 
 /// States what was taken for what.

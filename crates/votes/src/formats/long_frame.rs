@@ -74,6 +74,8 @@ pub(super) fn read(
         };
         people.push(number);
     }
+    // Looking at an id costs a wait for memory; most rows do without.
+    let empty = items.texts.position("").map_or(Coded::NONE, |place| place as u32);
     let mut numbers = vec![NEW; items.texts.len()];
     let mut missing = MissingVotes::default();
     let mut order = ClassOrderColumn::default();
@@ -83,7 +85,7 @@ pub(super) fn read(
         let row = at as u64 + 1;
         let id = || items.texts.name(item as usize);
         let written = || labels.texts.name(label as usize);
-        let no_item = item == Coded::NONE || id().is_empty();
+        let no_item = item == Coded::NONE || item == empty;
         if let Some(places) = &places {
             let place = places.codes[at];
             if ordered.insert((label, place)) {
@@ -106,7 +108,7 @@ pub(super) fn read(
         let class = match kinds.get(label as usize) {
             Some(LabelKind::Class(class)) => *class,
             Some(LabelKind::Missing) | None => {
-                number(&mut collector.builder.shards_mut()[0], &mut numbers, item, id(), row)
+                number(&mut collector.builder.shards_mut()[0], &mut numbers, item, id, row)
                     .map_err(|e| collector.error(e).row(row))?;
                 missing.add(id(), row, written());
                 continue;
@@ -134,7 +136,7 @@ pub(super) fn read(
         let annotator = who.and_then(|who| people.get(who).copied().flatten());
         let shard = &mut collector.builder.shards_mut()[0];
         let vote = ShardVote { item: "", hash: 0, class, annotator, weight, row };
-        let pushed = number(shard, &mut numbers, item, id(), row)
+        let pushed = number(shard, &mut numbers, item, id, row)
             .and_then(|number| shard.push_on(number, vote));
         if let Err(error) = pushed {
             let error = collector.error(error).row(row).item(id());
@@ -148,15 +150,16 @@ pub(super) fn read(
 
 /// The number of an item in the shard.
 #[inline]
-fn number(
+fn number<'a>(
     shard: &mut Shard,
     numbers: &mut [u32],
     item: u32,
-    id: &str,
+    id: impl FnOnce() -> &'a str,
     row: u64,
 ) -> Result<u32, BuildError> {
     let known = &mut numbers[item as usize];
     if *known == NEW {
+        let id = id();
         *known = shard.item(id, id_hash(id), row)?;
     }
     Ok(*known)

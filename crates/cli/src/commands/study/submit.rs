@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use dissensus::cluster::{self, ClusterJob, Resources, SYSTEMS, SlurmOptions, System};
+use dissensus::cluster::{self, ClusterJob, Resources, SYSTEMS, SlurmOptions, Submission, System};
 use dissensus::plan_study;
 use dissensus::remote::is_remote_url;
 use dissensus::store::Store;
@@ -17,8 +17,8 @@ use crate::ui::{self, text};
 ///
 /// On Slurm, writes a job array and a job that finishes the study into the study's folder of the store, with the
 /// study as it is now, and submits them. A shard whose node fails is queued again, and so is one that nears its time
-/// limit: it stops after the current epochs and later continues. Nothing is lost or trained twice, and no accounting
-/// database is needed. For Kubernetes, Ray and SSH, --dry-run prints what to apply or run yourself.
+/// limit: it stops after the current epochs and later continues from its checkpoints. No accounting database is
+/// needed. For Kubernetes, Ray and SSH, --dry-run prints what to apply or run yourself.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -177,7 +177,7 @@ pub(crate) fn submit(args: &Args) -> anyhow::Result<ExitCode> {
     let jobs: Vec<&str> = submission.jobs().collect();
     let (shards, jobs) = (text::count(args.shards, "shard", "shards"), jobs.join(", "));
     ui::out(&format!("submitted {shards} and a last step as jobs {jobs}\n"))?;
-    let logs = store.study(&study.name)?.path().join("cluster").join("logs");
+    let logs = Submission::logs(&store, &study.name)?;
     let next = format!("next: dissensus study status {}", args.choice.typed());
     ui::err(&format!("logs: {}\n{next}\n", logs.display()));
     Ok(ExitCode::SUCCESS)
@@ -195,8 +195,9 @@ pub(crate) struct CancelArgs {
 pub(crate) fn cancel(args: &CancelArgs) -> anyhow::Result<()> {
     let (study, store) = (args.choice.study()?, Store::open(&args.choice.store)?);
     let jobs = cluster::cancel(&store, &study.name)?;
-    Ok(match jobs.is_empty() {
-        true => ui::out("none of its jobs is in the queue\n")?,
-        false => ui::out(&format!("cancelled {}\n", jobs.join(", ")))?,
-    })
+    let text = match jobs.is_empty() {
+        true => "none of its jobs is in the queue\n".to_owned(),
+        false => format!("cancelled {}\n", jobs.join(", ")),
+    };
+    Ok(ui::out(&text)?)
 }
