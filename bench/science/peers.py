@@ -29,14 +29,14 @@ def sls(path, repeats):
     repeat(repeats, lambda: (cumulative < rng.random(len(shares))[:, None]).sum(1))
 
 
-def metrics(counts_path, logits_path, repeats):
+def everything(counts, logits):
+    """All metrics of these logits against these counts."""
     import scipy.optimize
     import scipy.special
     import scipy.stats
     from relplot.metrics import smECE
     from scipy.spatial.distance import jensenshannon
 
-    counts, logits = np.load(counts_path).astype(float), np.load(logits_path)
     n, k = counts.shape
     given = np.zeros(n, int)
 
@@ -55,38 +55,40 @@ def metrics(counts_path, logits_path, repeats):
         reliability = (m * (mf - my) ** 2).sum() / n
         return reliability, (m * (my - y.mean()) ** 2).sum() / n, np.var(y)
 
-    def everything():
-        p = counts / counts.sum(1, keepdims=True)
-        q = scipy.special.softmax(logits, axis=1)
-        log_q = scipy.special.log_softmax(logits, axis=1)
-        majority, predicted, f = p.argmax(1), q.argmax(1), q.max(1)
-        human = p[np.arange(n), predicted]
-        correct = (predicted == majority).astype(float)
-        hp, hq = scipy.stats.entropy(p, axis=1), scipy.stats.entropy(q, axis=1)
-        out = [
-            -(p * log_q).sum(1).mean(),
-            scipy.special.rel_entr(p, q).sum(1).mean(),
-            ((q - p) ** 2).sum(1).mean(),
-            jensenshannon(p, q, axis=1).mean(),
-            (np.abs(q - p).sum(1) / 2).mean(),
-            correct.mean(),
-            (predicted == given).mean(),
-            scipy.stats.spearmanr(hq, hp)[0],
-            scipy.stats.pearsonr(hq, hp)[0],
-            np.abs(hq - hp).mean(),
-        ]
-        tempered = lambda t: -(p * scipy.special.log_softmax(log_q / t, axis=1)).sum(1).mean()
-        best = scipy.optimize.minimize_scalar(tempered, bounds=(0.01, 100), method="bounded")
-        out += [best.x, best.fun]
-        order = np.argsort(f)
-        for y in (correct, human):
-            out += [mass(order, f, y), width(f, y), smECE(f, y)]
-        for c in range(k):
-            out += [width(q[:, c], (majority == c) * 1.0), width(q[:, c], p[:, c])]
-            out += brier_parts(q[:, c], p[:, c])
-        return out
+    p = counts / counts.sum(1, keepdims=True)
+    q = scipy.special.softmax(logits, axis=1)
+    log_q = scipy.special.log_softmax(logits, axis=1)
+    majority, predicted, f = p.argmax(1), q.argmax(1), q.max(1)
+    human = p[np.arange(n), predicted]
+    correct = (predicted == majority).astype(float)
+    hp, hq = scipy.stats.entropy(p, axis=1), scipy.stats.entropy(q, axis=1)
+    out = [
+        -(p * log_q).sum(1).mean(),
+        scipy.special.rel_entr(p, q).sum(1).mean(),
+        ((q - p) ** 2).sum(1).mean(),
+        jensenshannon(p, q, axis=1).mean(),
+        (np.abs(q - p).sum(1) / 2).mean(),
+        correct.mean(),
+        (predicted == given).mean(),
+        scipy.stats.spearmanr(hq, hp)[0],
+        scipy.stats.pearsonr(hq, hp)[0],
+        np.abs(hq - hp).mean(),
+    ]
+    tempered = lambda t: -(p * scipy.special.log_softmax(log_q / t, axis=1)).sum(1).mean()
+    best = scipy.optimize.minimize_scalar(tempered, bounds=(0.01, 100), method="bounded")
+    out += [best.x, best.fun]
+    order = np.argsort(f)
+    for y in (correct, human):
+        out += [mass(order, f, y), width(f, y), smECE(f, y)]
+    for c in range(k):
+        out += [width(q[:, c], (majority == c) * 1.0), width(q[:, c], p[:, c])]
+        out += brier_parts(q[:, c], p[:, c])
+    return out
 
-    repeat(repeats, everything)
+
+def metrics(counts_path, logits_path, repeats):
+    counts, logits = np.load(counts_path).astype(float), np.load(logits_path)
+    repeat(repeats, lambda: everything(counts, logits))
 
 
 def dawid_skene(path, repeats):

@@ -113,42 +113,42 @@ impl Evaluated {
         options: &ScoreOptions,
         task: &Task<'_>,
     ) -> Result<Scores, ScoreError> {
+        // What several metrics share is computed once.
+        let scorer = Scorer::new(part, options.settings).map_err(|error| self.failed(error))?;
         let metrics: Result<Vec<MetricScore>, ScoreError> = task
             .metrics
             .iter()
             .map(|metric| {
                 task.step();
-                self.metric(part, metric, options)
+                metric_score(&scorer, metric, options)
             })
             .collect();
         let (model, slice, items) = (self.name.clone(), slice.to_owned(), part.len());
         Ok(Scores { model, slice, items, metrics: metrics? })
     }
+}
 
-    fn metric(
-        &self,
-        part: &Judged,
-        metric: &'static Metric,
-        options: &ScoreOptions,
-    ) -> Result<MetricScore, ScoreError> {
-        let scorer = Scorer::new(part, options.settings).map_err(|error| self.failed(error))?;
-        let Value { value, note } = (metric.compute)(&scorer);
-        let name = metric.about.name;
-        let mut score =
-            MetricScore { metric: name, value, low: None, high: None, method: None, note };
-        if options.replicates == 0 || !value.is_some_and(f64::is_finite) || part.len() < 2 {
-            return Ok(score);
-        }
-        let per_item = metric.per_item.and_then(|per_item| per_item(&scorer));
-        let of_rows = |rows: &[usize]| {
-            let some = part.select(rows).ok()?;
-            (metric.compute)(&Scorer::new(&some, options.settings).ok()?).value
-        };
-        let drawn = options.interval(part.len(), per_item.as_deref(), of_rows)?;
-        let method = if per_item.is_some() { "bca" } else { "percentile" };
-        (score.low, score.high, score.method) = (drawn.low, drawn.high, Some(method));
-        Ok(score)
+fn metric_score(
+    scorer: &Scorer<'_>,
+    metric: &'static Metric,
+    options: &ScoreOptions,
+) -> Result<MetricScore, ScoreError> {
+    let part = scorer.judged();
+    let Value { value, note } = (metric.compute)(scorer);
+    let name = metric.about.name;
+    let mut score = MetricScore { metric: name, value, low: None, high: None, method: None, note };
+    if options.replicates == 0 || !value.is_some_and(f64::is_finite) || part.len() < 2 {
+        return Ok(score);
     }
+    let per_item = metric.per_item.and_then(|per_item| per_item(scorer));
+    let of_rows = |rows: &[usize]| {
+        let some = part.select(rows).ok()?;
+        (metric.compute)(&Scorer::new(&some, options.settings).ok()?).value
+    };
+    let drawn = options.interval(part.len(), per_item.as_deref(), of_rows)?;
+    let method = if per_item.is_some() { "bca" } else { "percentile" };
+    (score.low, score.high, score.method) = (drawn.low, drawn.high, Some(method));
+    Ok(score)
 }
 
 /// The steps of scoring a model, as they are reported.

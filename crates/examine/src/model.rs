@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use dissensus_core::Ids;
-use dissensus_engine::network::Shape;
 use dissensus_engine::{
     Dataset, Device, Network, Optimizer, Precision, Runner, Settings, State, Weights,
 };
@@ -314,14 +313,4 @@ fn told(data: &DataIdentity) -> String {
     let (votes, inputs) = (short(votes_digest), short(inputs_digest));
     let on = judged_on.as_ref().map_or(String::new(), |data| format!(", judged on {}", told(data)));
     format!("{name} ({items} items, votes {votes}…, inputs {inputs}…){on}")
-}
-
-/// A shape in words.
-pub(crate) fn described(shape: Shape) -> String {
-    match shape {
-        Shape::Map { height, width, channels } => {
-            format!("images of {height}×{width}×{channels}")
-        }
-        Shape::Flat { width } => format!("feature vectors of {width} numbers"),
-    }
 }

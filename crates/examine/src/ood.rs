@@ -11,10 +11,10 @@ use dissensus_measure::ood::{
     Needs, OodInput, OodScore, OodSettings as Chosen, Row, SCORES, rows as detection_rows, score,
 };
 use dissensus_measure::{Matrix, MeasureError, ModelOutput};
-use dissensus_train::engine_dataset;
+use dissensus_train::{describe_shape, engine_dataset};
 use serde::{Deserialize, Serialize};
 
-use crate::model::{described, in_strides};
+use crate::model::in_strides;
 use crate::{ExamineError, Model, Observer, Slice};
 
 /// A data set of foreign inputs.
@@ -71,7 +71,8 @@ impl Outside {
         if fits && data.shape() == model.dataset().shape() {
             return Ok(data);
         }
-        let (expected, found) = (described(model.dataset().shape()), described(self.shape()));
+        let (expected, found) =
+            (describe_shape(model.dataset().shape()), describe_shape(self.shape()));
         let (name, id) = (self.name.clone(), model.id().to_owned());
         Err(ExamineError::Shape { name, id, expected, found })
     }

@@ -7,6 +7,7 @@ use dissensus::data::Error as DataError;
 use dissensus::io::{FileError, Problem, ReadError, ReadOption};
 use dissensus::labels::LabelError;
 use dissensus::predictions::{AlignError, PredictionError};
+use dissensus::train::DeviceError;
 use dissensus::votes::formats::FORMATS;
 use dissensus::{ScoreError, causes};
 use pyo3::exceptions::{
@@ -126,7 +127,7 @@ fn exception(error: &(dyn StdError + 'static), words: String) -> PyErr {
         {
             return PyFileNotFoundError::new_err(words);
         }
-        if cause.is::<dissensus::train::DeviceError>() {
+        if let Some(dissensus::Error::Device(DeviceError::Engine(_))) = cause.downcast_ref() {
             return PyRuntimeError::new_err(words);
         }
     }

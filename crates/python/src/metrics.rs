@@ -228,7 +228,7 @@ pub(crate) fn with_judged<T: Send>(
 }
 
 /// Classes by number, from 0.
-fn class_numbers(argument: &str, array: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
+pub(crate) fn class_numbers(argument: &str, array: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
     let array: PyReadonlyArray1<'_, i64> = contiguous(array, "int64")?.extract()?;
     let number = |(row, &class): (usize, &i64)| {
         u32::try_from(class).map_err(|_| {

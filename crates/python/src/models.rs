@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use dissensus::core::Ids;
 use dissensus::inputs::{Features, Images, Inputs, Kind};
-use dissensus::store::{Logits, digest};
+use dissensus::store::Logits;
 use dissensus::train::spec::paths_of;
 use dissensus::train::{GivenParts, OpenDevice, Voted};
 use dissensus::{FitOptions, FittedModel, RunPlan, Task, TrainError, VoteTable};
 use numpy::{PyArray2, PyArrayMethods, PyReadonlyArray2, PyReadonlyArray4};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyString};
 
 use crate::arrow::{Column, Table};
 use crate::errors::{raise, value_error};
@@ -354,12 +354,6 @@ impl Model {
         self.model.classes.clone()
     }
 
-    /// The id that the run has in a store: a hash of its spec and its data.
-    #[getter]
-    fn id(&self) -> String {
-        digest(&self.model.spec.to_value()).chars().take(16).collect()
-    }
-
     /// The spec: everything that decides the result, and the digests of the data.
     #[getter]
     fn spec<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -428,6 +422,20 @@ impl Model {
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let model = detached(py, || FittedModel::read(&path))?;
         Ok(Self { model, judged: None })
+    }
+
+    /// A model from the bytes of its file.
+    #[staticmethod]
+    fn _from_bytes(bytes: &[u8]) -> PyResult<Self> {
+        let model = FittedModel::from_bytes("the pickled model".as_ref(), bytes).map_err(raise)?;
+        Ok(Self { model, judged: None })
+    }
+
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let bytes = slf.get().model.to_bytes().map_err(raise)?;
+        Ok((slf.get_type().getattr("_from_bytes")?, (PyBytes::new(slf.py(), &bytes),)))
     }
 
     fn __repr__(&self) -> String {

@@ -77,17 +77,18 @@ impl Checkpoint<'_> {
     }
 }
 
-/// Replaces a file outside of a store by tensors and a note, with a checksum of both.
-pub fn write_tensor_file(path: &Path, tensors: &Tensors<'_>, note: &str) -> Result<(), StoreError> {
-    write_tensors(path, tensors, Some(note), Durability::Power)
+/// The bytes of a `.safetensors` file of tensors and a note, with a checksum of both.
+pub fn tensor_bytes(tensors: &Tensors<'_>, note: &str) -> Vec<u8> {
+    let mut bytes = weights::head(tensors, Some(note));
+    // A write into memory cannot fail.
+    let _ = weights::write_values(tensors, &mut bytes);
+    bytes
 }
 
-/// The tensors and the note of a file that [`write_tensor_file`] wrote.
-pub fn read_tensor_file(path: &Path) -> Result<(Tensors<'static>, String), StoreError> {
-    let damaged = |reason: String| StoreError::Weights { path: path.to_owned(), reason };
-    let bytes = std::fs::read(path).map_err(|error| StoreError::io("reading", path, error))?;
-    let (tensors, note) = weights::read(&bytes).map_err(damaged)?;
-    Ok((tensors, note.ok_or_else(|| damaged("it holds tensors without a note".to_owned()))?))
+/// The tensors and the note in bytes that [`tensor_bytes`] made; or what is wrong with them.
+pub fn read_tensor_bytes(bytes: &[u8]) -> Result<(Tensors<'static>, String), String> {
+    let (tensors, note) = weights::read(bytes)?;
+    Ok((tensors, note.ok_or("it holds tensors without a note")?))
 }
 
 /// Writes tensors, with a note or plain.

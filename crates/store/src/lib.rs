@@ -63,7 +63,7 @@ mod weights;
 pub use active::ActiveRun;
 pub use begin::Begun;
 pub use canonical::{RunId, canonical_json, digest};
-pub use checkpoint::{Checkpoint, read_tensor_file, write_tensor_file};
+pub use checkpoint::{Checkpoint, read_tensor_bytes, tensor_bytes};
 pub use dissensus_io::Durability;
 pub use dissensus_predictions::Logits;
 pub use error::{Remedy, StoreError};

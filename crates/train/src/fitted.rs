@@ -11,11 +11,11 @@ use dissensus_core::Ids;
 use dissensus_engine::network::Shape;
 use dissensus_engine::{Device, Network, Optimizer, Precision, Runner, Settings, State, Weights};
 use dissensus_inputs::Inputs;
-use dissensus_store::{Logits, StoreError, read_tensor_file, write_tensor_file};
+use dissensus_store::{Logits, StoreError, read_tensor_bytes, replace_file, tensor_bytes};
 use serde::{Deserialize, Serialize};
 
-use crate::task::engine_dataset;
-use crate::{EpochRow, Found, Normalization, RunResult, RunSpec, TrainError, saved};
+use crate::task::{describe_shape, engine_dataset};
+use crate::{EpochRow, Found, RunResult, RunSpec, TrainError, saved};
 
 /// A trained model that can be kept.
 pub struct FittedModel {
@@ -71,6 +71,20 @@ impl FittedModel {
 
     /// Writes the model into one file, which is replaced if it exists.
     pub fn write(&self, path: &Path) -> Result<(), TrainError> {
+        Ok(replace_file(path, &self.to_bytes()?)?)
+    }
+
+    /// Reads a model that [`FittedModel::write`] wrote. A damaged file is refused.
+    pub fn read(path: &Path) -> Result<Self, TrainError> {
+        let bytes = std::fs::read(path).map_err(|source| {
+            let (doing, path) = ("reading", path.to_owned());
+            StoreError::Io { doing, path, source }
+        })?;
+        Self::from_bytes(path, &bytes)
+    }
+
+    /// The bytes of a model's file.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, TrainError> {
         let note = Note {
             model: VERSION,
             spec: self.spec.clone(),
@@ -78,25 +92,21 @@ impl FittedModel {
             result: self.result.clone(),
             history: self.history.clone(),
         };
-        let json = |error| StoreError::Json { path: path.to_owned(), error };
-        let note = serde_json::to_string(&note).map_err(json)?;
-        let tensors = saved::weights(&self.network, &self.weights)?;
-        Ok(write_tensor_file(path, &tensors, &note)?)
+        let note = serde_json::to_string(&note)
+            .map_err(|error| TrainError::Data(format!("the model cannot be written: {error}")))?;
+        Ok(tensor_bytes(&saved::weights(&self.network, &self.weights)?, &note))
     }
 
-    /// Reads a model that [`FittedModel::write`] wrote. A damaged file is refused.
-    pub fn read(path: &Path) -> Result<Self, TrainError> {
-        let (tensors, note) = read_tensor_file(path)?;
+    /// A model from the bytes of its file; `path` is its name in messages.
+    pub fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Self, TrainError> {
         let damaged = |reason: String| StoreError::Weights { path: path.to_owned(), reason };
+        let (tensors, note) = read_tensor_bytes(bytes).map_err(damaged)?;
         let note: Note = serde_json::from_str(&note).map_err(|error| damaged(error.to_string()))?;
         let Note { model: VERSION, spec, classes, result, history } = note else {
             return Err(damaged(format!("it is a model of version {}", note.model)).into());
         };
-        let shape = match result.input[..] {
-            [width] => Shape::Flat { width },
-            [height, width, channels] => Shape::Map { height, width, channels },
-            _ => return Err(damaged("it does not say what the model takes".to_owned()).into()),
-        };
+        let shape = input_shape(&result)
+            .ok_or_else(|| damaged("it does not say what the model takes".to_owned()))?;
         let network = Arc::new(spec.run.model.network(shape, classes.len())?);
         let (parameters, statistics) = Found::new(tensors).weights(&network, "")?;
         let weights = Weights { parameters, statistics };
@@ -108,9 +118,8 @@ impl FittedModel {
         device: &dyn Device,
         inputs: &Inputs,
     ) -> Result<(Box<dyn Runner>, Vec<u32>), TrainError> {
-        let normalization = self.result.normalization.as_ref();
         let precision = self.spec.run.precision;
-        runner_on(&self.network, &self.weights, precision, normalization, device, inputs)
+        runner_on(&self.network, &self.weights, precision, &self.result, device, inputs)
     }
 }
 
@@ -120,23 +129,31 @@ const BATCH: usize = 128;
 /// Nothing is trained here, so nothing is remembered between steps.
 const OPTIMIZER: Optimizer = Optimizer::Sgd { momentum: 0.0, nesterov: false, weight_decay: 0.0 };
 
-/// A network with these weights on a device, with inputs to predict, and the rows of these.
+/// The shape of the examples that a run was trained on.
+fn input_shape(result: &RunResult) -> Option<Shape> {
+    match result.input[..] {
+        [width] => Some(Shape::Flat { width }),
+        [height, width, channels] => Some(Shape::Map { height, width, channels }),
+        _ => None,
+    }
+}
+
+/// A network with these weights on a device, with inputs to predict, and the rows of these. Inputs have the shape of
+/// those that it was trained on, and images are normalized as those were.
 pub(crate) fn runner_on(
     network: &Arc<Network>,
     weights: &Weights,
     precision: Precision,
-    normalization: Option<&Normalization>,
+    result: &RunResult,
     device: &dyn Device,
     inputs: &Inputs,
 ) -> Result<(Box<dyn Runner>, Vec<u32>), TrainError> {
-    let dataset = engine_dataset(inputs, normalization);
-    let expected = network.input();
+    let dataset = engine_dataset(inputs, result.normalization.as_ref());
+    let expected = input_shape(result).unwrap_or(network.input());
     if dataset.shape() != expected {
-        return Err(TrainError::Data(format!(
-            "{} has examples of {:?}; the model expects {expected:?}",
-            inputs.name(),
-            dataset.shape()
-        )));
+        let (found, expected) = (describe_shape(dataset.shape()), describe_shape(expected));
+        let words = format!("{} has {found}; the model expects {expected}", inputs.name());
+        return Err(TrainError::Data(words));
     }
     let Weights { parameters, statistics } = weights.clone();
     let state = State { parameters, statistics, slots: Vec::new(), steps: 0 };

@@ -111,5 +111,5 @@ pub use spec::{Spec, template};
 pub use split::{GivenParts, PartPlaces, SPLIT, SplitError, are_shares, split};
 pub use stopping::{Best, Selection, Stop, Stopping};
 pub use stored::{Outcome, Saving, fit_stored};
-pub use task::{BothJoined, Task, Voted, engine_dataset};
+pub use task::{BothJoined, Task, Voted, describe_shape, engine_dataset};
 pub use trained::Trained;

@@ -154,6 +154,14 @@ pub fn engine_dataset(inputs: &Inputs, normalization: Option<&Normalization>) ->
     }
 }
 
+/// Examples of a shape, in words.
+pub fn describe_shape(shape: Shape) -> String {
+    match shape {
+        Shape::Map { height, width, channels } => format!("images of {height}×{width}×{channels}"),
+        Shape::Flat { width } => format!("feature vectors of {width} numbers"),
+    }
+}
+
 /// The items that have both votes and an input, sorted by id.
 fn matched(table: &VoteTable, inputs: &Inputs) -> Result<(VoteTable, Inputs, Joined), TrainError> {
     let joined = join(table, inputs)?;

@@ -67,10 +67,9 @@ impl Trained {
         inputs: &Inputs,
     ) -> Result<Logits<'static>, TrainError> {
         let weights = self.weights(Which::Best)?;
-        let normalization = self.result.normalization.as_ref();
         let (network, precision) = (&self.network, self.plan.precision);
         let (mut runner, rows) =
-            runner_on(network, weights, precision, normalization, device, inputs)?;
+            runner_on(network, weights, precision, &self.result, device, inputs)?;
         with_ids(runner.logits(&rows)?, inputs, &self.classes)
     }
 

@@ -3,11 +3,11 @@
 use dissensus_engine::network::Shape;
 use dissensus_engine::{Dataset, InputKind};
 use dissensus_inputs::{Inputs, Kind};
+use dissensus_train::describe_shape;
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::ExamineError;
-use crate::model::described;
 
 /// What images are normalized by, channel by channel.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -115,15 +115,15 @@ impl ExpectedInputs {
 
     fn refusal(&self, id: &str, name: &str, found: Shape) -> ExamineError {
         let expected = match self.size {
-            Size::Exactly(shape) => described(shape),
+            Size::Exactly(shape) => describe_shape(shape),
             Size::Channels(1) => "grey images (1 channel)".to_owned(),
             Size::Channels(channels) => format!("images with {channels} channels"),
             Size::Numbers(numbers) if self.normalization.is_some() => {
                 format!("images of {numbers} numbers")
             }
-            Size::Numbers(width) => described(Shape::Flat { width }),
+            Size::Numbers(width) => describe_shape(Shape::Flat { width }),
         };
-        let (name, id, found) = (name.to_owned(), id.to_owned(), described(found));
+        let (name, id, found) = (name.to_owned(), id.to_owned(), describe_shape(found));
         ExamineError::Shape { name, id, expected, found }
     }
 }

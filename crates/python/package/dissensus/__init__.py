@@ -1,6 +1,5 @@
 """Train and judge classifiers on how people actually voted."""
 
-from dissensus import metrics, stats
 from dissensus._dissensus import (
     Ceiling,
     Comparison,
@@ -23,7 +22,6 @@ from dissensus._dissensus import (
     main,
 )
 from dissensus._judging import (
-    CalibrationCurve,
     calibration_curve,
     ceiling,
     compare,
@@ -33,8 +31,12 @@ from dissensus._judging import (
 )
 from dissensus._models import fit
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dissensus import metrics, stats
+    from dissensus.sklearn import DissensusClassifier as DissensusClassifier
+
 __all__ = [
-    "CalibrationCurve",
     "Ceiling",
     "Comparison",
     "Delivery",
@@ -64,3 +66,16 @@ __all__ = [
     "score",
     "stats",
 ]
+
+
+def __getattr__(name: str) -> object:
+    # What takes long to import, or needs another library, is imported when it is asked for.
+    if name in ("metrics", "stats"):
+        import importlib
+
+        return importlib.import_module(f"dissensus.{name}")
+    if name == "DissensusClassifier":
+        from dissensus.sklearn import DissensusClassifier
+
+        return DissensusClassifier
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

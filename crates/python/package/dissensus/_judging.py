@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Union
-
 from dissensus import _dissensus
 
+TYPE_CHECKING = False  # without importing typing, which takes longer than all of this
 if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+    from typing import Any, Literal, TypeAlias
+
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     from dissensus._dissensus import Ceiling, Comparison, Reliability, Scores, SeedComparison, Votes
     from dissensus._progress import Show
 
-Ids = Sequence["str | int"]
-Predicted = Union["ArrayLike", "str", "os.PathLike[str]", "Mapping[Any, ArrayLike]", Any]
-Kind = Literal["probabilities", "logits"]
-Ties = Literal["lowest", "random", "error"]
-Positions = Union[Literal["items", "classes"], Sequence[Literal["items", "classes"]]]
+    Ids: TypeAlias = Sequence[str | int]
+    Predicted: TypeAlias = ArrayLike | str | os.PathLike[str] | Mapping[Any, ArrayLike] | Any
+    Kind: TypeAlias = Literal["probabilities", "logits"]
+    Ties: TypeAlias = Literal["lowest", "random", "error"]
+    Positions: TypeAlias = Literal["items", "classes"] | Sequence[Literal["items", "classes"]]
 
 _SHARED = """items : sequence of str or int, optional
     The ids of the rows of an array. Without them, the rows are in the order of ``votes.items``. A dict, a data frame
@@ -288,17 +289,6 @@ def reliability(
     return _dissensus.judge_reliability(given.pop("targets"), given.pop("probs"), given)
 
 
-class CalibrationCurve(NamedTuple):
-    """The points of a reliability diagram, as scikit-learn's ``calibration_curve`` returns them."""
-
-    outcome: NDArray[np.float64]
-    """What came true in each bin, on average."""
-    confidence: NDArray[np.float64]
-    """The mean confidence of each bin."""
-    items: NDArray[np.int64]
-    """How many items each bin has."""
-
-
 def calibration_curve(
     targets: Any,
     probs: ArrayLike,
@@ -309,8 +299,10 @@ def calibration_curve(
     logits: bool = False,
     ties: Ties = "lowest",
     seed: int = 0,
-) -> CalibrationCurve:
-    """What came true and the mean confidence, by bins of confidence. Takes what :func:`reliability` takes.
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+    """What came true, the mean confidence, and the number of items, by bins of confidence.
+
+    Takes what :func:`reliability` takes, and returns arrays as scikit-learn's ``calibration_curve`` does.
 
     Examples
     --------
@@ -320,7 +312,7 @@ def calibration_curve(
     ([0.0, 1.0, 1.0], [1, 1, 1])
     """
     found = reliability(**locals())
-    return CalibrationCurve(found.outcome, found.confidence, found.items)
+    return found.outcome, found.confidence, found.items
 
 
 for _function in (score, compare, compare_seeds):

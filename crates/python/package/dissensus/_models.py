@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
-
 from dissensus import _dissensus
 
+TYPE_CHECKING = False  # without importing typing, which takes longer than all of this
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
+
     from numpy.typing import ArrayLike
 
     from dissensus._dissensus import Model, Votes
@@ -46,7 +47,7 @@ def fit(
     method : str
         How votes reach the loss, with its settings: ``"soft"``, ``"multipass"``, ``"sls:every=2"``.
     model : str
-        The network: ``"mlp"``, ``"linear"``, ``"resnet18"``, ….
+        The network: ``"mlp"``, ``"smallcnn"`` or ``"resnet18"``; the latter two are for images.
     items : sequence of str or int, optional
         The ids of the rows of ``X``. Without them, the rows are in the order of ``votes.items``.
     split : dict, optional
@@ -87,9 +88,10 @@ def fit(
     >>> len(model.history)
     20
     """
-    given = list(_flat(spec or {}))
+    given: list[tuple[str, Any]] = list(_flat(spec or {}))
     given += [("model.name", model), ("run.seeds", [seed]), *settings.items()]
-    options = {"items": items, "evaluate_on": evaluate_on, "device": device, "threads": threads, "progress": progress}
+    options: dict[str, Any] = {"items": items, "evaluate_on": evaluate_on, "progress": progress}
+    options.update(device=device, threads=threads)
     if split is not None:
         shares = [share for share in split.values() if isinstance(share, (int, float))]
         if len(shares) == len(split):
@@ -103,10 +105,10 @@ def fit(
     return _dissensus.fit_model(votes, X, method, given, {k: v for k, v in options.items() if v is not None})
 
 
-def _flat(settings: Mapping[str, Any], prefix: str = "") -> Any:
+def _flat(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Settings of nested dicts by their full names."""
     for name, value in settings.items():
-        if isinstance(value, Mapping) and value:
+        if isinstance(value, dict) and value:
             yield from _flat(value, f"{prefix}{name}.")
         else:
             yield f"{prefix}{name}", value

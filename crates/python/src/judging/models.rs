@@ -8,7 +8,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float16Type, Float32Type, Float64Type};
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::DataType;
-use dissensus::core::{Keep, TableBuilder};
+use dissensus::core::Counts;
 use dissensus::predictions::{ByPosition, ClassMap, Kind, Predictions, ReadOptions, read_bytes};
 use dissensus::{ScoreOptions, VoteTable, read_predictions};
 use pyo3::exceptions::{PyFileNotFoundError, PyTypeError};
@@ -17,7 +17,7 @@ use pyo3::types::{PyDict, PyString};
 
 use crate::arrow::read_stream;
 use crate::errors::{raise, value_error};
-use crate::metrics::{option, settings, ties};
+use crate::metrics::{class_numbers, option, settings, ties};
 use crate::numbers::{Rows, array, choice, dimensions, names};
 use crate::votes::Votes;
 
@@ -239,25 +239,40 @@ fn labels(votes: &VoteTable, options: &Bound<'_, PyDict>) -> PyResult<Option<Vot
     if let Ok(labels) = given.cast::<Votes>() {
         return Ok(Some(labels.get().table().as_ref().clone()));
     }
-    let by_number = array("labels", &given).is_ok();
-    let labels = names("labels", &given)?;
-    if labels.len() != votes.len() {
-        let (found, expected) = (labels.len(), votes.len());
+    let (known, order) = (votes.classes().names(), votes.classes());
+    let numbers: Vec<u16> = match array("labels", &given) {
+        Ok((array, 'i' | 'u')) => class_numbers("labels", &array)?
+            .into_iter()
+            .enumerate()
+            .map(|(row, class)| {
+                let number = u16::try_from(class).ok().filter(|&at| usize::from(at) < known.len());
+                number.ok_or_else(|| {
+                    let classes = known.len();
+                    value_error(format!(
+                        "labels[{row}] is {class}; expected a class below {classes}"
+                    ))
+                })
+            })
+            .collect::<PyResult<_>>()?,
+        _ => names("labels", &given)?
+            .iter()
+            .enumerate()
+            .map(|(row, name)| {
+                order.position(name).ok_or_else(|| {
+                    let classes = known.join(", ");
+                    value_error(format!("labels[{row}] is {name:?}; the classes are {classes}"))
+                })
+            })
+            .collect::<PyResult<_>>()?,
+    };
+    if numbers.len() != votes.len() {
+        let (found, expected) = (numbers.len(), votes.len());
         return Err(value_error(format!("labels has {found} entries for {expected} items")));
     }
-    let known = votes.classes().names();
-    let mut builder = TableBuilder::new(Keep::Counts);
-    for (row, (id, label)) in votes.items().iter().zip(labels).enumerate() {
-        let name = match by_number {
-            true => label.parse().ok().and_then(|at: usize| known.get(at)).ok_or_else(|| {
-                let classes = known.len();
-                value_error(format!("labels[{row}] is {label}; expected a class below {classes}"))
-            })?,
-            false => &label,
-        };
-        builder.vote(id, None, name, 1.0, row as u64).map_err(raise)?;
-    }
-    builder.finish().map(Some).map_err(raise)
+    let mut counts = Counts::new();
+    numbers.into_iter().for_each(|class| counts.push([(class, 1)]));
+    let (classes, items) = (votes.classes().clone(), votes.items().clone());
+    Ok(Some(VoteTable::from_counts(classes, items, counts)))
 }
 
 /// The text of a CSV file with these rows. Numbers have all their digits.
