@@ -115,7 +115,7 @@ pub(crate) fn vector<'py>(
             "{argument} has the shape {shape}; expected one dimension"
         )));
     }
-    Ok(contiguous(&array, "float64")?.extract()?)
+    contiguous(&array, "float64")?.extract()
 }
 
 /// Ids or names: texts, or whole numbers, which become texts.

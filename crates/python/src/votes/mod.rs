@@ -154,7 +154,7 @@ fn matrix<'py>(argument: &str, given: &Bound<'py, PyAny>) -> PyResult<PyReadonly
             "{argument} has the shape {shape}; expected items × classes"
         )));
     }
-    Ok(contiguous(&array, "float64")?.extract()?)
+    contiguous(&array, "float64")?.extract()
 }
 
 #[pymethods]
