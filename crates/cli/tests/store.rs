@@ -74,11 +74,6 @@ fn addresses_and_stores_that_are_none() {
     assert!(text.contains("the address of the bucket has no scheme"), "{text}");
     let text = said(&["study", "run", "demo", "--local", "here"]);
     assert!(text.contains("--store names no bucket"), "{text}");
-    if cfg!(not(feature = "cloud")) {
-        let text = said(&["store", "sync", "a", "s3://lab/x"]);
-        assert!(text.contains("was built without the feature `cloud`"), "{text}");
-        assert!(text.contains("hint: use the Python package"), "{text}");
-    }
 }
 
 const STUDY: &str = "\

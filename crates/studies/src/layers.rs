@@ -251,6 +251,7 @@ mod tests {
         same-target-further 6a873094046d2548 quick ba32a38039473dbc\n\
         same-target-why e269cd1865d7dcff quick 831c06742b80447b\n\
         soft-label 824496aa0d40dc01 quick fde5aebf2ae07f8a\n\
+        soft-label-encoder 15ee83d525e7ecaa quick e979fa4670ee9c25\n\
         soft-label-further 9ad958740b93a185 quick ddcf69d982fb1469\n\
     ";
 }

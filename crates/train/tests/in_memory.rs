@@ -60,7 +60,10 @@ fn new_inputs_are_predicted() {
     let vectors = Kind::Features(Features::new("v", 3, vec![0.0; 6]).unwrap());
     let vectors = Inputs::new("vectors", None, vectors).unwrap();
     let error = trained.predict(&Cpu, &vectors).unwrap_err().to_string();
-    assert!(error.starts_with("vectors has examples of "), "{error}");
+    assert!(
+        error.starts_with("vectors has feature vectors of 3 numbers; the model expects"),
+        "{error}"
+    );
 }
 
 /// Notes the events, and cancels after some epochs.

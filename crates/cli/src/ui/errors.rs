@@ -74,6 +74,14 @@ mod tests {
     }
 
     #[test]
+    fn a_program_without_buckets_says_how_to_get_them() {
+        let missing = dissensus::remote::RemoteError::NoCloud { scheme: "s3" };
+        let error = anyhow::Error::from(dissensus::Error::from(missing));
+        assert!(words(&error).contains("without the feature `cloud`, which s3:// needs"));
+        assert!(hint(&error).unwrap().starts_with("use the Python package"));
+    }
+
+    #[test]
     fn a_cause_is_said_once() {
         let cause = || anyhow::anyhow!("it is not there");
         assert_eq!(words(&cause().context("reading a.toml")), "reading a.toml: it is not there");
