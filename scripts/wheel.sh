@@ -42,7 +42,8 @@ say "types"
 scripts/check-stubs.sh "$PWD/$work/clean/bin/python"
 
 say "tests with other libraries"
-"$work/clean/bin/pip" install --quiet scipy scikit-learn polars pandas pyarrow datasets
+"$work/clean/bin/pip" install --quiet scipy scikit-learn polars pandas pyarrow datasets matplotlib \
+    nbclient nbformat ipykernel mlcroissant huggingface_hub mlflow wandb
 if [ -n "${TORCH:-}" ]; then
     # Several arguments.
     # shellcheck disable=SC2086

@@ -127,7 +127,8 @@ class DissensusClassifier(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class of each item."""
         best = self.predict_proba(X).argmax(1)
-        return self.classes_[best]
+        labels: np.ndarray = self.classes_[best]
+        return labels
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The accuracy, for labels; the negative soft NLL, for votes: higher is better for both."""
