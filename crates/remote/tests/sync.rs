@@ -237,6 +237,16 @@ fn what_is_damaged_is_not_pushed_and_what_is_not_what_its_name_says_is_not_taken
         fs::write(&one, content).unwrap();
         let name = format!("b{variant}");
         let synced = place.sync(&name);
+        // Some bits of a compressed file have no meaning: then nothing is damaged.
+        if counts(&synced.pulled) == (2, 1) {
+            let (all, run) = (files(a.path()), format!("runs/{}/", id(1)));
+            for file in
+                files(place.store(&name).path()).iter().filter(|(name, _)| name.starts_with(&run))
+            {
+                assert!(all.contains(file), "{variant}: {} has changed", file.0);
+            }
+            continue;
+        }
         assert_eq!(counts(&synced.pulled), (1, 1), "{variant}");
         assert_eq!(synced.failed[0].name, format!("runs/{}", id(1)), "{variant}");
         let store = place.store(&name);
