@@ -69,7 +69,7 @@ fn snapshot(name: &str, output: &Output) {
     let filters = [
         (r"\b\d+\.\d s\b", "TIME"),
         (r"[ −-]\d\.\d{4}\b", " 0.1234"),
-        (r"/[^ =']*/\.tmp[0-9A-Za-z]{6}", "/work"),
+        (r"/[^ =']*/\.tmp[0-9A-Za-z]{6}", "/home/me"),
         (r"cannot be started: .*", "cannot be started: WHY"),
     ];
     insta::with_settings!({ filters => filters, omit_expression => true }, {
@@ -225,8 +225,11 @@ mod slurm {
         let calls = std::fs::read_to_string(folder.path().join("calls")).unwrap();
         std::fs::remove_file(folder.path().join("calls")).unwrap();
         calls
-            .replace(&std::fs::canonicalize(folder.path()).unwrap().display().to_string(), "/work")
-            .replace(&folder.path().display().to_string(), "/work")
+            .replace(
+                &std::fs::canonicalize(folder.path()).unwrap().display().to_string(),
+                "/home/me",
+            )
+            .replace(&folder.path().display().to_string(), "/home/me")
     }
 
     fn ends(code: i32, folder: &TempDir, arguments: &[&str]) -> Output {
