@@ -57,12 +57,7 @@ impl<'py> Rows<'py> {
 
     /// A numpy array of numbers as a matrix.
     pub(crate) fn of(argument: &str, array: &Bound<'py, PyAny>, expected: &str) -> PyResult<Self> {
-        if dimensions(array)? != 2 {
-            let shape = array.getattr("shape")?;
-            return Err(value_error(format!(
-                "{argument} has the shape {shape}; expected {expected}"
-            )));
-        }
+        check_dimensions(argument, array, 2, expected)?;
         let name: String = array.getattr("dtype")?.getattr("name")?.extract()?;
         Ok(match name.as_str() {
             "float32" => Self::F32(contiguous(array, "float32")?.extract()?),
@@ -103,18 +98,27 @@ impl<'py> Rows<'py> {
     }
 }
 
+/// Refuses an array of another number of dimensions.
+pub(crate) fn check_dimensions(
+    argument: &str,
+    array: &Bound<'_, PyAny>,
+    count: usize,
+    expected: &str,
+) -> PyResult<()> {
+    if dimensions(array)? == count {
+        return Ok(());
+    }
+    let shape = array.getattr("shape")?;
+    Err(value_error(format!("{argument} has the shape {shape}; expected {expected}")))
+}
+
 /// A list of numbers.
 pub(crate) fn vector<'py>(
     argument: &str,
     given: &Bound<'py, PyAny>,
 ) -> PyResult<PyReadonlyArray1<'py, f64>> {
     let (array, _) = array(argument, given)?;
-    if dimensions(&array)? != 1 {
-        let shape = array.getattr("shape")?;
-        return Err(value_error(format!(
-            "{argument} has the shape {shape}; expected one dimension"
-        )));
-    }
+    check_dimensions(argument, &array, 1, "one dimension")?;
     contiguous(&array, "float64")?.extract()
 }
 

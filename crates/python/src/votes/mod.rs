@@ -31,7 +31,7 @@ use self::frame::ArrowFrame;
 use self::options::read_options;
 use crate::arrow::{Column, Table, stream};
 use crate::errors::{raise, value_error};
-use crate::numbers::{array, contiguous, dimensions, names, whole};
+use crate::numbers::{array, check_dimensions, contiguous, names, whole};
 use crate::work::{detached, long};
 
 /// Who voted for what on which item.
@@ -148,12 +148,7 @@ fn class_set(given: Option<&Bound<'_, PyAny>>, count: usize) -> PyResult<ClassSe
 /// A matrix of 64-bit floats, items × classes.
 fn matrix<'py>(argument: &str, given: &Bound<'py, PyAny>) -> PyResult<PyReadonlyArray2<'py, f64>> {
     let (array, _) = array(argument, given)?;
-    if dimensions(&array)? != 2 {
-        let shape = array.getattr("shape")?;
-        return Err(value_error(format!(
-            "{argument} has the shape {shape}; expected items × classes"
-        )));
-    }
+    check_dimensions(argument, &array, 2, "items × classes")?;
     contiguous(&array, "float64")?.extract()
 }
 
