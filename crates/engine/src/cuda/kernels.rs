@@ -254,8 +254,8 @@ kernels! {
 
     /// y = a·x + b, what is added behind it, and the ReLU.
     NormApply = norm_apply(
-        x: *const Act, residual: *const Act, vectors: *const Float, relu: bool, rows: i32, channels: i32,
-        y: *mut Act,
+        x: *const Act, residual: *const Act, vectors: *const Float, relu: bool, fresh: bool, rows: i32,
+        channels: i32, y: *mut Act,
     ) on |k, _| over(k.rows, k.channels, APPLY_ROWS);
 
     /// The gradients of a norm's scale and shift.
@@ -270,8 +270,8 @@ kernels! {
     NormBack = norm_back_no_relu | norm_back_relu | norm_back_relu_sum | norm_back_no_relu_adds
         | norm_back_relu_adds | norm_back_relu_sum_adds | norm_back_no_relu_sum_adds
         by NormBackKind { NoRelu | Relu | ReluSum | NoReluAdds | ReluAdds | ReluSumAdds | NoReluSumAdds } (
-        x: *const Act, y: *const Act, dy: *const Act, vectors: *const Float, add: bool, add_residual: bool,
-        rows: i32, channels: i32, dx: *mut Act, dresidual: *mut Act,
+        x: *const Act, y: *const Act, dy: *const Act, vectors: *const Float, fresh: bool, add: bool,
+        add_residual: bool, rows: i32, channels: i32, dx: *mut Act, dresidual: *mut Act,
     ) on |k, act| over(k.rows, k.channels, 8 / act);
 
     /// The tangents of a norm's a and b along a direction of the weights.

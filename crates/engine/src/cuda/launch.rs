@@ -42,7 +42,7 @@ impl Module {
         Ok(Self { module, context, early: capability >= 9 })
     }
 
-    fn function(&self, name: &str) -> Result<sys::CUfunction, EngineError> {
+    pub(super) fn function(&self, name: &str) -> Result<sys::CUfunction, EngineError> {
         let zero = |_| EngineError::Device(format!("no kernel {name}"));
         let name = CString::new(name).map_err(zero)?;
         // SAFETY: the module is loaded.
@@ -193,6 +193,17 @@ impl Stream {
         typed: bool,
         begin: Begin,
     ) -> Result<(), EngineError> {
+        self.launch_on(&self.stream, kernel, typed, begin)
+    }
+
+    /// Starts a kernel on another stream.
+    pub(super) fn launch_on(
+        &self,
+        stream: &CudaStream,
+        kernel: &impl Kernel,
+        typed: bool,
+        begin: Begin,
+    ) -> Result<(), EngineError> {
         let name = kernel.name();
         let function = *self
             .functions
@@ -213,7 +224,7 @@ impl Stream {
             blockDimY: block.1,
             blockDimZ: 1,
             sharedMemBytes: 0,
-            hStream: self.stream.cu_stream(),
+            hStream: stream.cu_stream(),
             attrs: &mut attribute,
             numAttrs: u32::from(early),
         };

@@ -2,7 +2,8 @@
 //! program starts without any of them.
 //!
 //! Activations are N×H×W×C in bfloat16 or f32; weights, statistics, sums and everything flat are f32.
-//! Convolutions are cuDNN's, everything else is in `kernels/*.cu`, compiled when the device is opened.
+//! Convolutions are cuDNN's, but for some sizes that GPUs of compute capability 9.0 have kernels of ours
+//! for; everything else is in `kernels/*.cu`, compiled when the device is opened.
 //! A step is captured once as a CUDA graph and then replayed: kernels find their batch by a counter on
 //! the device, so that an epoch is one launch per step and no word from the host in between. Channels
 //! are padded to multiples of eight, so that eight neighbours move as one.
@@ -14,6 +15,7 @@
 
 mod cudnn;
 mod detect;
+mod hopper;
 mod kernels;
 mod lanes;
 mod launch;
@@ -21,7 +23,7 @@ mod layout;
 mod norm_work;
 mod runner;
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use cudarc::driver::sys::CUresult;
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DriverError};
@@ -31,6 +33,7 @@ use crate::device::{Dataset, Device, Precision, Runner, Settings, State};
 use crate::error::EngineError;
 use crate::network::Network;
 use cudnn::Plans;
+use hopper::Hopper;
 use launch::{Module, Pointer};
 
 pub use detect::{Gpu, Library, gpus, libraries, missing};
@@ -45,12 +48,17 @@ const SOURCES: [&str; 6] = [
     include_str!("kernels/optimizer.cu"),
 ];
 
+/// The language of the kernels.
+const NVRTC_STANDARD: &str = "--std=c++17";
+
 /// One GPU.
 pub struct Cuda {
     context: Arc<CudaContext>,
     /// Kernels with activations in f32 and in bfloat16.
     plain: Arc<Module>,
     half: Arc<Module>,
+    /// Convolutions of ours, compiled when a run first asks; none on other GPUs.
+    hopper: Option<Mutex<Option<Arc<Hopper>>>>,
     /// Data sets that are on the GPU, which runs share.
     data: Mutex<Vec<Arc<Resident>>>,
     /// How convolutions are done here.
@@ -149,7 +157,7 @@ impl Cuda {
                 options: vec![
                     format!("--gpu-architecture=compute_{major}{minor}"),
                     format!("-DBF16={}", u8::from(half)),
-                    "--std=c++17".into(),
+                    NVRTC_STANDARD.into(),
                 ],
                 ..CompileOptions::default()
             };
@@ -164,7 +172,8 @@ impl Cuda {
         let (plain, half) = (compile(false)?, compile(true)?);
         let (data, runs) = (Mutex::new(Vec::new()), Arc::new(()));
         let plans = Arc::new(Plans::new(&described, shared));
-        Ok(Self { plain, half, data, plans, runs, described, context })
+        let hopper = ((major, minor) == (9, 0)).then(Mutex::default);
+        Ok(Self { plain, half, hopper, data, plans, runs, described, context })
     }
 
     /// Takes what [`Device::learned`] gave before, so that it need not be learned again.
@@ -185,7 +194,7 @@ impl Cuda {
     fn resident(&self, data: &Dataset) -> Result<Arc<Resident>, EngineError> {
         use cudarc::driver::DevicePtr;
         let of = Numbers::of(data);
-        let mut known = self.data.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut known = self.data.lock().unwrap_or_else(PoisonError::into_inner);
         known.retain(|resident| Arc::strong_count(resident) > 1);
         if let Some(resident) = known.iter().find(|resident| resident.of.is(&of)) {
             return Ok(resident.clone());
@@ -202,6 +211,18 @@ impl Cuda {
         let resident = Arc::new(Resident { of, slice, at });
         known.push(resident.clone());
         Ok(resident)
+    }
+
+    /// Convolutions of ours for a run in this precision, where there are any.
+    fn hopper(&self, precision: Precision) -> Result<Option<Arc<Hopper>>, EngineError> {
+        let Some(made) = self.hopper.as_ref().filter(|_| precision == Precision::Bf16) else {
+            return Ok(None);
+        };
+        let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
+        if made.is_none() {
+            *made = Some(Arc::new(Hopper::new(&self.context)?));
+        }
+        Ok(made.clone())
     }
 
     fn kernels(&self, precision: Precision) -> &Arc<Module> {

@@ -17,6 +17,7 @@ use cudarc::driver::CudaGraph;
 use cudarc::driver::sys::{CUgraphInstantiate_flags, CUstreamCaptureMode};
 
 use super::cudnn::{Conv, Handle, Place, Plans, Shapes};
+use super::hopper::{Hopper, Size};
 use super::kernels::{self, Kernel as _};
 use super::launch::{Pointer, Stream};
 use super::layout::Places;
@@ -86,6 +87,8 @@ impl Work {
 pub(super) struct CudaRunner {
     graphs: HashMap<(Work, usize), CudaGraph>,
     convs: HashMap<Shapes, Conv>,
+    /// Convolutions of ours, where the GPU and the precision have them.
+    hopper: Option<Arc<Hopper>>,
     handle: Handle,
     stream: Stream,
     side: Side,
@@ -154,10 +157,18 @@ impl CudaRunner {
         let side = Side::new(&cuda.context, slots.shapes.len())?;
         let resident = cuda.resident(data)?;
         let shared = (data, resident.at);
-        let memory = Memory::new(&mut stream, network, shared, settings, &steps, &slots, &places)?;
+        let mut memory =
+            Memory::new(&mut stream, network, shared, settings, &steps, &slots, &places)?;
+        let hopper = cuda.hopper(settings.precision)?;
+        let shapes = steps.iter().filter_map(|step| conv_shapes(network, step, settings.batch));
+        let sums = shapes.filter_map(|shapes| Size::of(&shapes)).map(Size::partial).max();
+        if let (Some(_), Some(bytes)) = (&hopper, sums) {
+            memory.weight_sums = stream.zeros(bytes)?;
+        }
         let mut runner = Self {
             graphs: HashMap::new(),
             convs: HashMap::new(),
+            hopper,
             handle,
             stream,
             side,
@@ -220,7 +231,8 @@ impl CudaRunner {
             let Some(own) = conv_shapes(&self.network, step, count) else { continue };
             let smaller = subsampled_shapes(own);
             // Where there is a subsampled one, it is the one that trains.
-            let both = [(Some(own), often && smaller.is_none()), (smaller, often)];
+            let ours = self.ours(&own).is_some();
+            let both = [(Some(own), often && smaller.is_none() && !ours), (smaller, often)];
             for (shapes, often) in both {
                 let Some(shapes) = shapes else { continue };
                 if self.convs.get(&shapes).is_none_or(|conv| often && !conv.often) {
@@ -241,6 +253,11 @@ impl CudaRunner {
             self.memory.workspace_bytes = most;
         }
         Ok(())
+    }
+
+    /// Kernels of ours for these convolutions, where there are any.
+    fn ours(&self, shapes: &Shapes) -> Option<(&Hopper, &'static Size)> {
+        self.hopper.as_deref().zip(Size::of(shapes))
     }
 
     /// Examples from one batch to the next.
@@ -274,7 +291,7 @@ impl CudaRunner {
                         self.backward(all, count, mode, reach)?;
                     }
                 }
-                self.update()?;
+                self.update(self.updates_beside(reach))?;
             }
             Work::Logits | Work::Features | Work::Perturbed => {
                 self.forward(all, count, Mode::Eval)?;

@@ -178,7 +178,7 @@ static void norm(int rows, int channels, bool relu, bool residual) {
         });
     }
     launch(once.grid, once.block, [&] {
-        norm_apply(x.data(), residual ? r.data() : nullptr, vectors.data(), relu, rows, channels,
+        norm_apply(x.data(), residual ? r.data() : nullptr, vectors.data(), relu, 0, rows, channels,
                    y.data());
     });
     std::vector<double> mean(channels), variance(channels), wanted(n), moved(2 * channels), s(channels);
@@ -212,12 +212,12 @@ static void norm(int rows, int channels, bool relu, bool residual) {
     auto alone = dx, alone_dr = dr;
     if (relu || !residual) {
         launch(back.grid, back.block, [&] {
-            plain(x.data(), y.data(), dy.data(), vectors.data(), 0, 0, rows, channels,
+            plain(x.data(), y.data(), dy.data(), vectors.data(), 0, 0, 0, rows, channels,
                   alone.data(), residual ? alone_dr.data() : nullptr);
         });
     }
     launch(back.grid, back.block, [&] {
-        adds(x.data(), y.data(), dy.data(), vectors.data(), 1, 1, rows, channels, dx.data(),
+        adds(x.data(), y.data(), dy.data(), vectors.data(), 0, 1, 1, rows, channels, dx.data(),
              residual ? dr.data() : nullptr);
     });
     std::vector<double> wscale(channels), wshift(channels), wdx = dx0, wdr = dr0, dz(n);
@@ -252,7 +252,7 @@ static void norm(int rows, int channels, bool relu, bool residual) {
         norm_direction(vectors.data(), tscale.data(), tshift.data(), channels, along.data());
     });
     launch(once.grid, once.block, [&] {
-        norm_apply(x.data(), residual ? r.data() : nullptr, vectors.data(), relu, rows, channels,
+        norm_apply(x.data(), residual ? r.data() : nullptr, vectors.data(), relu, 0, rows, channels,
                    y.data());
     });
     each(n / 8, [&] {

@@ -52,3 +52,45 @@ __device__ __forceinline__ void wait_for_previous_kernel() {
     asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
+
+// The formulas of a batch norm, from sums over its rows.
+
+__device__ __forceinline__ void load8(const float *from, float *to) {
+    float4 low = ((const float4 *)from)[0], high = ((const float4 *)from)[1];
+    to[0] = low.x; to[1] = low.y; to[2] = low.z; to[3] = low.w;
+    to[4] = high.x; to[5] = high.y; to[6] = high.z; to[7] = high.w;
+}
+
+// vectors: of each channel the mean μ, the inverse deviation s, and a and b of y = a·x + b.
+__device__ __forceinline__ void store_norm(float mean, float s, float scale, float shift, int c,
+                                         int channels, float *vectors) {
+    vectors[c] = mean;
+    vectors[channels + c] = s;
+    vectors[2 * channels + c] = scale * s;
+    vectors[3 * channels + c] = shift - mean * scale * s;
+}
+
+// Moves the running statistics by those of the batch: `sum` and `square` are of x less the running mean,
+// `center`, so that nothing cancels.
+__device__ __forceinline__ void finish_statistics(float sum, float square, int rows, int c, int channels, float epsilon,
+                                                  float momentum, float scale, float shift, float center,
+                                                  float spread, float *statistics, float *vectors) {
+    float off = sum / rows, mean = center + off;
+    float variance = fmaxf(square / rows - off * off, 0.0f);
+    float unbiased = rows > 1 ? variance * ((float)rows / (rows - 1)) : variance;
+    statistics[c] = (1.0f - momentum) * center + momentum * mean;
+    statistics[channels + c] = (1.0f - momentum) * spread + momentum * unbiased;
+    store_norm(mean, rsqrtf(variance + epsilon), scale, shift, c, channels, vectors);
+}
+
+// dγ and dβ from Σ dz and Σ dz·(x − μ), `along`; and for dx = a·dz + g − f·x the vectors g and f, after those
+// of the forward pass. With fixed statistics (not `own`) both are zero.
+__device__ __forceinline__ void finish_gradients(float sum, float along, int rows, int c, int channels, int own,
+                                                 float mean, float s, float a, float *vectors, float *dscale,
+                                                 float *dshift) {
+    dshift[c] = sum;
+    dscale[c] = along * s;
+    float f = own ? a * s * s * along / rows : 0.0f;
+    vectors[4 * channels + c] = own ? f * mean - a * sum / rows : 0.0f;
+    vectors[5 * channels + c] = f;
+}

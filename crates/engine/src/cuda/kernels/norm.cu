@@ -16,12 +16,6 @@
 #define EACH 4
 #define EACH_BACK (AHEAD / 2)
 
-__device__ __forceinline__ void load8(const float *from, float *to) {
-    float4 low = ((const float4 *)from)[0], high = ((const float4 *)from)[1];
-    to[0] = low.x; to[1] = low.y; to[2] = low.z; to[3] = low.w;
-    to[4] = high.x; to[5] = high.y; to[6] = high.z; to[7] = high.w;
-}
-
 // Adds two sums per channel over all threads of all blocks. In the last block to come, `total` is then
 // both of them, [which][channel of this column of blocks], and the answer is true.
 __device__ __forceinline__ bool all_sums(const float *sum, const float *other, float *partial,
@@ -73,15 +67,6 @@ __device__ __forceinline__ bool all_sums(const float *sum, const float *other, f
     return true;
 }
 
-// vectors: of each channel the mean μ, the inverse deviation s, and a and b of y = a·x + b.
-__device__ __forceinline__ void store_norm(float mean, float s, float scale, float shift, int c,
-                                         int channels, float *vectors) {
-    vectors[c] = mean;
-    vectors[channels + c] = s;
-    vectors[2 * channels + c] = scale * s;
-    vectors[3 * channels + c] = shift - mean * scale * s;
-}
-
 // Statistics of the batch, which also move the running ones (mean, then variance). Sums are of x less
 // the running mean, which is near the mean, so that nothing cancels.
 extern "C" __global__ void __launch_bounds__(THREADS)
@@ -123,12 +108,8 @@ norm_statistics(const act *x, int rows, int channels, int share, float epsilon, 
     float center = mine ? statistics[c] : 0.0f, spread = mine ? statistics[channels + c] : 0.0f;
     float by = mine ? scale[c] : 0.0f, plus = mine ? shift[c] : 0.0f;
     if (!all_sums(sum, square, partial, arrived, total) || !mine) return;
-    float off = total[me] / rows, mean = center + off;
-    float variance = fmaxf(total[width + me] / rows - off * off, 0.0f);
-    float unbiased = rows > 1 ? variance * ((float)rows / (rows - 1)) : variance;
-    statistics[c] = (1.0f - momentum) * center + momentum * mean;
-    statistics[channels + c] = (1.0f - momentum) * spread + momentum * unbiased;
-    store_norm(mean, rsqrtf(variance + epsilon), by, plus, c, channels, vectors);
+    finish_statistics(total[me], total[width + me], rows, c, channels, epsilon, momentum, by, plus, center, spread,
+                      statistics, vectors);
 }
 
 // The same from the running statistics, which stay; g and f of the backward pass are then zero.
@@ -141,14 +122,16 @@ extern "C" __global__ void norm_from_running(const float *statistics, int channe
     vectors[4 * channels + c] = vectors[5 * channels + c] = 0.0f;
 }
 
-// y = a·x + b (+ r), then the ReLU; a NaN stays. Started early: a and b alone are of the kernel before.
+// y = a·x + b (+ r), then the ReLU; a NaN stays. Started early: a and b alone are of the kernel before, or x,
+// too, where it is `fresh`.
 extern "C" __global__ void __launch_bounds__(256)
-norm_apply(const act *x, const act *residual, const float *vectors, int relu, int rows,
+norm_apply(const act *x, const act *residual, const float *vectors, int relu, int fresh, int rows,
            int channels, act *y) {
     int c0 = (blockIdx.y * blockDim.x + threadIdx.x) * 8;
     if (c0 >= channels) return;
     int first = blockIdx.x * blockDim.y * EACH + threadIdx.y;
     act8 in[EACH], more[EACH];
+    if (fresh) wait_for_previous_kernel();
 #pragma unroll
     for (int n = 0; n < EACH; ++n) {
         int row = first + n * blockDim.y;
@@ -235,11 +218,7 @@ __device__ __forceinline__ void sum_gradients(const act *x, const act *y, const 
     float mu = mine ? vectors[c] : 0.0f, s = mine ? vectors[channels + c] : 0.0f;
     float by = mine ? vectors[2 * channels + c] : 0.0f;
     if (!all_sums(sum, along, partial, arrived, total) || !mine) return;
-    dshift[c] = total[me];
-    dscale[c] = total[width + me] * s;
-    float f = own ? by * s * s * total[width + me] / rows : 0.0f;
-    vectors[4 * channels + c] = own ? f * mu - by * total[me] / rows : 0.0f;
-    vectors[5 * channels + c] = f;
+    finish_gradients(total[me], total[width + me], rows, c, channels, own, mu, s, by, vectors, dscale, dshift);
 }
 
 #define GRADIENTS(name, pass)                                                                        \
@@ -255,15 +234,16 @@ GRADIENTS(norm_gradients_relu_sum, PASS_OUT)
 
 // dx (+)= a·dz + g − f·x, and the residual's dr (+)= dz where there is one. Blocks go from the last row
 // to the first: what the sums read last may still be near. Started early: g and f alone are of the kernel
-// before, so what is loaded from the activations waits for nothing.
+// before, so what is loaded from the activations waits for nothing, unless dy is `fresh`.
 template <int PASS, int N, bool RESIDUAL, bool ADDS>
 __device__ __forceinline__ void back(const act *x, const act *y, const act *dy,
-                                     const float *vectors, int add, int add_residual, int rows,
+                                     const float *vectors, int fresh, int add, int add_residual, int rows,
                                      int channels, act *dx, act *dresidual) {
     int c0 = (blockIdx.y * blockDim.x + threadIdx.x) * 8;
     if (c0 >= channels) return;
     int first = (gridDim.x - 1 - blockIdx.x) * blockDim.y * N + threadIdx.y;
     act8 in[N], out[N], grad[N], to[N], more[N];
+    if (fresh) wait_for_previous_kernel();
 #pragma unroll
     for (int n = 0; n < N; ++n) {
         int row = first + n * blockDim.y;
@@ -305,10 +285,10 @@ __device__ __forceinline__ void back(const act *x, const act *y, const act *dy,
 // The common cases with nothing to add to, and the others: 0, 1, 2 are those of PASS_*.
 #define BACK(name, pass, n, residual, adds)                                                       \
     extern "C" __global__ void __launch_bounds__(256, 2)                                          \
-    name(const act *x, const act *y, const act *dy, const float *vectors, int add,                \
+    name(const act *x, const act *y, const act *dy, const float *vectors, int fresh, int add,     \
          int add_residual, int rows, int channels, act *dx, act *dresidual) {                     \
-        back<pass, n, residual, adds>(x, y, dy, vectors, add, add_residual, rows, channels, dx,   \
-                                      dresidual);                                                 \
+        back<pass, n, residual, adds>(x, y, dy, vectors, fresh, add, add_residual, rows,          \
+                                      channels, dx, dresidual);                                   \
     }
 BACK(norm_back_relu, PASS_OWN, EACH_BACK, false, false)
 BACK(norm_back_relu_sum, PASS_OUT, EACH_BACK, true, false)

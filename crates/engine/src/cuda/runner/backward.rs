@@ -1,6 +1,7 @@
 //! The backward pass of a batch.
 
 use super::super::cudnn::{Pass, Shapes};
+use super::super::hopper::{After, On, Way};
 use super::super::kernels::{self, Kernel as _, NormBackKind, ReluMask};
 use super::super::launch::{Begin, Pointer};
 use super::super::norm_work::sums;
@@ -9,6 +10,7 @@ use super::passes::{conv_shapes, subsampled_shapes};
 use crate::device::Mode;
 use crate::error::EngineError;
 use crate::fused::{Fused, FusedOp};
+use crate::network::ParameterId;
 
 /// How far gradients go back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +38,11 @@ impl CudaRunner {
         let weights = matches!(reach, Reach::Weights | Reach::Beside);
         let main = &*self.stream.stream;
         let mut written = vec![false; self.network.nodes().len()];
+        // The convolution whose weights' gradient is made beside, and is used when nothing reads the
+        // weights any more.
+        let mut moved = None;
+        // Beside, kernels also wait for the other stream.
+        let early = reach != Reach::Beside;
         for (layer, step) in self.steps.iter().enumerate().take(steps).rev() {
             let (x, y) = (self.value(step.input), self.value(step.output));
             let dy = self.gradient_of(step.output);
@@ -54,6 +61,7 @@ impl CudaRunner {
                 FusedOp::Conv { weight, .. } => {
                     if let Some(shapes) = conv_shapes(&self.network, step, count) {
                         let conv = &self.convs[&shapes];
+                        let ours = self.ours(&shapes).filter(|_| weights);
                         let offset = (self.size() * self.places.of[weight].offset) as u64;
                         let dw = m.conv_gradient + offset;
                         let subsampled = m.buffers.subsampled.get(&step.output);
@@ -63,6 +71,19 @@ impl CudaRunner {
                         };
                         if reach == Reach::Beside {
                             self.side.wait_for_main(main)?;
+                            self.update_beside(reach, moved.replace(weight))?;
+                        }
+                        if let Some((hopper, size)) = ours {
+                            let at = [x, dy, dw, m.weight_sums];
+                            if reach == Reach::Beside {
+                                let on = On { stream: &self.side.stream, early: false };
+                                hopper.weights(on, size, count, at)?;
+                                self.side.has_read(self.slots.of[step.output])?;
+                            } else {
+                                let on = On { stream: &self.stream.stream, early: false };
+                                hopper.weights(on, size, count, at)?;
+                            }
+                        } else if reach == Reach::Beside {
                             let space = self.side.workspace;
                             by.run(&self.side.handle, Pass::Weights, false, [from, dy, dw], space)?;
                             self.side.has_read(self.slots.of[step.output])?;
@@ -78,6 +99,17 @@ impl CudaRunner {
                         if wanted {
                             self.side.free(main, self.slots.of[step.input])?;
                             let w = m.copy + offset;
+                            if let Some((hopper, size)) = ours
+                                && let Some(norm) = self.norm_before(layer)
+                            {
+                                let after = self.gradients_after(norm, mode, add);
+                                let own = norm.second.is_none() && !add;
+                                let way = if own { Way::BackOwn } else { Way::BackOut };
+                                let on = On { stream: &self.stream.stream, early };
+                                hopper.convolve(on, (size, way), count, [dy, w], &after)?;
+                                written[step.input] = true;
+                                continue;
+                            }
                             conv.run(&self.handle, Pass::Backward, add, [dx, dy, w], m.workspace)?;
                         }
                     }
@@ -98,16 +130,19 @@ impl CudaRunner {
                         partial: m.partial,
                         arrived: m.arrived,
                     };
+                    let made = weights && self.gradients_made(step, count);
                     // With fixed statistics nothing but the weights needs these sums.
-                    if weights {
+                    if weights && !made {
                         kernel.launch(stream, typed)?;
                     }
                     let (residual, more) = match step.second {
                         Some(node) => (self.gradient_of(node), written[node]),
                         None => (0, false),
                     };
-                    let begin = if weights { Begin::Early } else { Begin::After };
-                    self.norm_back(step, count, [x, y, dy], (add, more), [dx, residual], begin)?;
+                    let early = if made { early } else { weights };
+                    let begin = if early { Begin::Early } else { Begin::After };
+                    let how = [add, more, made];
+                    self.norm_back(step, count, [x, y, dy], how, [dx, residual], begin)?;
                 }
                 FusedOp::Pool => {
                     let (pixels, channels, _) = self.extent(step.input, 1);
@@ -152,7 +187,18 @@ impl CudaRunner {
                 written[node] = true;
             }
         }
+        if reach == Reach::Beside {
+            self.side.wait_for_main(main)?;
+            self.update_beside(reach, moved)?;
+        }
         self.side.join(main)
+    }
+
+    /// Moves the weights of this convolution on the side.
+    fn update_beside(&self, reach: Reach, moved: Option<ParameterId>) -> Result<(), EngineError> {
+        let Some(weight) = moved.filter(|_| self.updates_beside(reach)) else { return Ok(()) };
+        let place = self.places.of[weight];
+        self.update_conv(&self.side.stream, place.offset, place.len)
     }
 
     /// The pixels that a convolution of one pixel looks at, without those that it steps over.
@@ -174,24 +220,66 @@ impl CudaRunner {
         kernel.launch(&self.stream, true)
     }
 
-    /// The gradient at a norm's input, and at what is added behind it.
+    /// The norm with a ReLU whose output this convolution reads, before any other step does: the gradient
+    /// there is whole when it has gone back through the convolution.
+    fn norm_before(&self, conv: usize) -> Option<&Fused> {
+        let node = self.steps[conv].input;
+        let reads = |step: &Fused| step.input == node || step.second == Some(node);
+        let first = self.steps.iter().position(reads) == Some(conv);
+        self.steps.iter().find(|step| {
+            first && step.output == node && matches!(step.op, FusedOp::Norm { relu: true, .. })
+        })
+    }
+
+    /// What is done with the gradient of a norm's output: masked, and summed for the norm's own.
+    fn gradients_after(&self, norm: &Fused, mode: Mode, add: bool) -> After {
+        let m = &self.memory;
+        let FusedOp::Norm { scale, shift, .. } = norm.op else { return After::default() };
+        After {
+            out: self.gradient_of(norm.output),
+            x: self.value(norm.input),
+            y: self.value(norm.output),
+            vectors: m.norms[&norm.output],
+            dscale: self.parameter(m.gradient, scale),
+            dshift: self.parameter(m.gradient, shift),
+            partial: m.partial,
+            arrived: m.arrived,
+            add: i32::from(add),
+            own: i32::from(mode == Mode::Train),
+            ..After::default()
+        }
+    }
+
+    /// Whether a convolution of ours masks and sums the gradients of this norm.
+    fn gradients_made(&self, norm: &Fused, count: usize) -> bool {
+        let conv = self.steps.iter().position(|step| step.input == norm.output);
+        conv.is_some_and(|conv| {
+            let shapes = conv_shapes(&self.network, &self.steps[conv], count);
+            shapes.is_some_and(|shapes| self.ours(&shapes).is_some())
+                && self.norm_before(conv) == Some(norm)
+        })
+    }
+
+    /// The gradient at a norm's input, and at what is added behind it; `masked`: it knows already where
+    /// the ReLU lets it pass.
     pub(super) fn norm_back(
         &self,
         step: &Fused,
         count: usize,
         [x, y, dy]: [Pointer; 3],
-        (add, more): (bool, bool),
+        [add, more, masked]: [bool; 3],
         [dx, residual]: [Pointer; 2],
         begin: Begin,
     ) -> Result<(), EngineError> {
         let FusedOp::Norm { relu, .. } = step.op else { return Ok(()) };
         let (rows, channels, typed) = self.extent(step.output, count);
         let kernel = kernels::NormBack {
-            kernel: norm_back_kind(relu, step.second.is_some(), add || more),
+            kernel: norm_back_kind(relu && !masked, step.second.is_some(), add || more),
             x,
             y,
             dy,
             vectors: self.memory.norms[&step.output],
+            fresh: masked,
             add,
             add_residual: more,
             rows,

@@ -43,6 +43,8 @@ pub(super) struct Memory {
     pub(super) norms: HashMap<NodeId, Pointer>,
     pub(super) partial: Pointer,
     pub(super) arrived: Pointer,
+    /// Where the gradients of convolutions' weights are added up by kernels of ours.
+    pub(super) weight_sums: Pointer,
     pub(super) workspace: Pointer,
     pub(super) workspace_bytes: usize,
     pub(super) pixels: Pointer,
@@ -250,6 +252,7 @@ impl Memory {
             norms,
             partial: stream.zeros(4 * 2 * (BLOCKS + 1) * columns)?,
             arrived: stream.zeros(4 * columns)?,
+            weight_sums: 0,
             workspace: 0,
             workspace_bytes: 0,
             pixels,

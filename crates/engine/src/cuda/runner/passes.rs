@@ -1,17 +1,19 @@
 //! The passes of a batch but backward: examples, forward, loss, update.
 
 use super::super::cudnn::{Pass, Shapes};
+use super::super::hopper::{After, On, Way};
 use super::super::kernels::{self, Kernel as _};
 use super::super::launch::{Begin, Pointer};
 use super::super::layout::padded;
 use super::super::norm_work::sums;
-use super::{CudaRunner, EPSILON, Work, act_size};
+use super::{CudaRunner, EPSILON, Reach, Work, act_size};
 use crate::device::{Dataset, Mode};
 use crate::error::EngineError;
 use crate::fused::{Fused, FusedOp};
 use crate::network::{Network, NodeId, Shape};
 use crate::optimizer::Optimizer;
 use crate::random::DROP;
+use cudarc::driver::CudaStream;
 
 /// The most channels and classes of kernels/flat.cu's `head_and_loss`.
 const HEAD: (usize, usize) = (2048, 64);
@@ -156,6 +158,12 @@ impl CudaRunner {
                 FusedOp::Conv { weight, .. } => {
                     if let Some(shapes) = conv_shapes(&self.network, step, count) {
                         let w = m.copy + (self.size() * self.places.of[weight].offset) as u64;
+                        if let Some((hopper, size)) = self.ours(&shapes) {
+                            let after = self.statistics_after(step, mode == Mode::Train);
+                            let on = On { stream: &self.stream.stream, early: true };
+                            hopper.convolve(on, (size, Way::Forward), count, [x, w], &after)?;
+                            continue;
+                        }
                         let subsampled = m.buffers.subsampled.get(&step.output);
                         let (shapes, x) = match (subsampled_shapes(shapes), subsampled) {
                             (Some(smaller), Some(&to)) => {
@@ -177,7 +185,10 @@ impl CudaRunner {
                     let vectors = m.norms[&step.output];
                     let statistics = m.statistics + 4 * statistics as u64;
                     let [scale, shift] = [scale, shift].map(|p| self.parameter(m.weights, p));
-                    if mode == Mode::Train {
+                    let fresh = mode == Mode::Train && self.statistics_made(step, count);
+                    if fresh {
+                        // The convolution before it did that.
+                    } else if mode == Mode::Train {
                         let kernel = kernels::NormStatistics {
                             x,
                             rows,
@@ -201,6 +212,7 @@ impl CudaRunner {
                         residual: step.second.map_or(0, |node| m.buffers.values[node]),
                         vectors,
                         relu,
+                        fresh,
                         rows,
                         channels,
                         y,
@@ -237,6 +249,36 @@ impl CudaRunner {
             }
         }
         Ok(())
+    }
+
+    /// What is done with the result of a convolution by kernels of ours: it is stored, and when
+    /// training, the statistics of the norm that reads it are made.
+    fn statistics_after(&self, conv: &Fused, train: bool) -> After {
+        let m = &self.memory;
+        let plain = After { out: self.value(conv.output), ..After::default() };
+        let norm = self.steps.iter().find(|step| step.input == conv.output);
+        match norm.map(|norm| (norm.op, norm.output)) {
+            Some((FusedOp::Norm { scale, shift, statistics, .. }, output)) if train => After {
+                vectors: m.norms[&output],
+                scale: self.parameter(m.weights, scale),
+                shift: self.parameter(m.weights, shift),
+                statistics: m.statistics + 4 * statistics as u64,
+                partial: m.partial,
+                arrived: m.arrived,
+                epsilon: EPSILON,
+                momentum: self.momentum,
+                ..plain
+            },
+            _ => plain,
+        }
+    }
+
+    /// Whether a convolution of ours makes the statistics of this norm.
+    fn statistics_made(&self, norm: &Fused, count: usize) -> bool {
+        let conv = self.steps.iter().find(|step| step.output == norm.input);
+        let shapes = conv.and_then(|conv| conv_shapes(&self.network, conv, count));
+        let first = self.steps.iter().find(|step| step.input == norm.input);
+        shapes.is_some_and(|shapes| self.ours(&shapes).is_some()) && first == Some(norm)
     }
 
     pub(super) fn drop_out(
@@ -358,7 +400,37 @@ impl CudaRunner {
             .launch(&self.stream, false)
     }
 
-    pub(super) fn update(&self) -> Result<(), EngineError> {
+    /// Moves the weights of a convolution, from so many numbers on, on a stream, by SGD.
+    pub(super) fn update_conv(
+        &self,
+        stream: &CudaStream,
+        offset: usize,
+        len: usize,
+    ) -> Result<(), EngineError> {
+        let m = &self.memory;
+        let Optimizer::Sgd { nesterov, .. } = self.settings.optimizer else { return Ok(()) };
+        // Without momentum the slot is a vector that is overwritten.
+        let v = m.slots.first().copied().unwrap_or(m.spare[0]);
+        let (wide, act) = (4 * offset as u64, (self.size() * offset) as u64);
+        let kernel = kernels::SgdConv {
+            by: m.by,
+            nesterov,
+            g: m.conv_gradient + act,
+            v: v + wide,
+            w: m.weights + wide,
+            copy: m.copy + act,
+            len,
+        };
+        self.stream.launch_on(stream, &kernel, true, Begin::After)
+    }
+
+    /// Whether the backward pass moves the weights of convolutions, too.
+    pub(super) fn updates_beside(&self, reach: Reach) -> bool {
+        reach == Reach::Beside && matches!(self.settings.optimizer, Optimizer::Sgd { .. })
+    }
+
+    /// Moves the weights, those of convolutions unless that is done.
+    pub(super) fn update(&self, convs_done: bool) -> Result<(), EngineError> {
         let m = &self.memory;
         let (convs, rest) = (self.places.convs, self.places.len - self.places.convs);
         // The convolutions' weights come first.
@@ -367,17 +439,8 @@ impl CudaRunner {
             (Optimizer::Sgd { nesterov, .. }, slots) => {
                 // Without momentum the slot is a vector that is overwritten.
                 let v = slots.first().copied().unwrap_or(m.spare[0]);
-                if convs > 0 {
-                    let kernel = kernels::SgdConv {
-                        by: m.by,
-                        nesterov,
-                        g: m.conv_gradient,
-                        v,
-                        w: m.weights,
-                        copy: m.copy,
-                        len: convs,
-                    };
-                    kernel.launch(&self.stream, true)?;
+                if convs > 0 && !convs_done {
+                    self.update_conv(&self.stream.stream, 0, convs)?;
                 }
                 let kernel = kernels::Sgd {
                     by: m.by,

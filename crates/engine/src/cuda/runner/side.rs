@@ -14,7 +14,7 @@ use super::super::launch::Pointer;
 use crate::error::EngineError;
 
 pub(super) struct Side {
-    stream: Arc<CudaStream>,
+    pub(super) stream: Arc<CudaStream>,
     pub(super) handle: Handle,
     pub(super) workspace: Pointer,
     /// Events of a pass, which a capture may refer to until it ends.
