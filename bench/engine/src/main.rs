@@ -133,16 +133,16 @@ fn mlp(data: &str, threads: usize, repeats: u64) -> Outcome<()> {
     let (dataset, targets) = features(data)?;
     let mut runner = head(&dataset, classes, batch, adam(0.0), threads)?;
     let all: Vec<u32> = (0..rows as u32).collect();
-    let mut seconds = Vec::new();
+    let (mut seconds, mut loss) = (Vec::new(), 0.0);
     for number in 0..=repeats {
         let start = Instant::now();
-        train(&mut *runner, &all, number, batch, 1e-3, &targets)?;
+        loss = train(&mut *runner, &all, number, batch, 1e-3, &targets)?;
         seconds.push(start.elapsed().as_secs_f64());
     }
     let seconds = &seconds[1..];
     let best = seconds.iter().copied().fold(f64::MAX, f64::min);
     println!(
-        r#"{{"what": "mlp epoch", "data": "{data}", "threads": {threads}, "batch": {batch}, "seconds": {best}, "all_seconds": {seconds:?}, "memory_mib": {}}}"#,
+        r#"{{"what": "mlp epoch", "data": "{data}", "threads": {threads}, "batch": {batch}, "seconds": {best}, "all_seconds": {seconds:?}, "loss": {loss}, "memory_mib": {}}}"#,
         peak_mib()
     );
     Ok(())

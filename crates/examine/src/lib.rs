@@ -45,7 +45,7 @@ mod variance;
 
 pub use barrier::{PathSettings, Paths, barrier};
 pub use cka::{Cka, CkaSettings, Shared, cka};
-pub use curvature::{Curvature, CurvatureSettings, curvature};
+pub use curvature::{Curvature, CurvatureSettings, GPU_PRECISION, curvature};
 pub use draw::{DrawnMaps, MapOptions, draw_maps};
 pub use error::ExamineError;
 pub use gradcam::{

@@ -29,8 +29,19 @@ impl<'a> Observer<'a> {
         done: usize,
         total: usize,
     ) -> Result<(), ExamineError> {
+        self.advanced_with(task, done, total, "")
+    }
+
+    /// The same, with more to say about it.
+    pub(crate) fn advanced_with(
+        &self,
+        task: &str,
+        done: usize,
+        total: usize,
+        detail: &str,
+    ) -> Result<(), ExamineError> {
         let total = Some(total as u64);
-        self.progress.report(Event::Advanced { task, done: done as u64, total, detail: "" });
+        self.progress.report(Event::Advanced { task, done: done as u64, total, detail });
         if Some(done as u64) == total {
             self.progress.report(Event::Finished { task });
         }

@@ -12,19 +12,22 @@ pub(crate) struct DeviceArgs {
     /// The device: auto, cpu, cuda, or one of several GPUs as in cuda:1
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     device: String,
-    /// The precision: f32; on a GPU also tf32, or bf16, which is fast and less precise
-    #[arg(long, value_name = "PRECISION", default_value = "f32", value_parser = Precision::NAMES)]
-    precision: String,
+    /// The precision: f32; on a GPU also tf32, or bf16, which is fast and less precise [default: f32,
+    /// and tf32 for the Hessian on a GPU]
+    #[arg(long, value_name = "PRECISION", value_parser = Precision::NAMES)]
+    precision: Option<String>,
 }
 
 impl DeviceArgs {
-    pub(crate) fn open(&self) -> anyhow::Result<(Box<dyn Device>, Precision)> {
+    /// The device and the precision, which is `on_gpu` where none is given and the device is a GPU.
+    pub(crate) fn open(&self, on_gpu: Precision) -> anyhow::Result<(Box<dyn Device>, Precision)> {
         let device = open_device(&self.device)?;
-        let precision = Precision::named(&self.precision).unwrap_or_default();
+        let default = if device.is_gpu() { on_gpu } else { Precision::F32 };
+        let precision = self.precision.as_deref().and_then(Precision::named).unwrap_or(default);
         anyhow::ensure!(
             device.is_gpu() || precision == Precision::F32,
             "--precision {} needs a GPU, and this device is a CPU; omit the option",
-            self.precision
+            precision.name()
         );
         Ok((device.into_device(), precision))
     }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use dissensus::ModelOpener;
+use dissensus::engine::Precision;
 use dissensus::examine::{ExamineError, Model, ModelSettings, Observer};
 use serde::Serialize;
 
@@ -46,10 +47,19 @@ struct Printed<'a, T> {
 impl ModelArgs {
     /// Opens the models of the runs with these ids or prefixes of ids.
     pub(crate) fn open<R: AsRef<str>>(&self, runs: &[R]) -> anyhow::Result<Opened> {
+        self.open_in(runs, Precision::F32)
+    }
+
+    /// The same, in this precision where none is given and the device is a GPU.
+    pub(crate) fn open_in<R: AsRef<str>>(
+        &self,
+        runs: &[R],
+        on_gpu: Precision,
+    ) -> anyhow::Result<Opened> {
         let store = self.store.open()?;
         let find = |run: &R| store.find(run.as_ref());
         let infos = runs.iter().map(find).collect::<Result<Vec<_>, _>>()?;
-        let (device, precision) = self.on.open()?;
+        let (device, precision) = self.on.open(on_gpu)?;
         let mut opener = ModelOpener {
             store,
             device,

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use dissensus::examine::{
-    Curvature, CurvatureSettings, Slice, Variance, VarianceSettings, curvature, variance,
+    Curvature, CurvatureSettings, GPU_PRECISION, Slice, Variance, VarianceSettings, curvature,
+    variance,
 };
 use dissensus::geometry::curvature::{
     DensitySettings, LanczosSettings, PowerSettings, TraceSettings,
@@ -89,7 +90,7 @@ struct Report<'a> {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    let mut opened = args.models.open(&args.runs)?;
+    let mut opened = args.models.open_in(&args.runs, GPU_PRECISION)?;
     let (mut labels, mut found, mut variances) = (Vec::new(), Vec::new(), Vec::new());
     for model in &mut opened.models {
         let name = model.id()[..8.min(model.id().len())].to_owned();

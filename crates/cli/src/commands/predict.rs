@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Context as _;
+use dissensus::engine::Precision;
 use dissensus::examine::{ModelSettings, StoredModel};
 use dissensus::{
     LoadContext, PredictOptions, PredictionFile, Silent, count_same, predict_stored,
@@ -86,7 +87,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     for path in [&args.out, &args.features] {
         dissensus::files::check_free(path.as_deref(), args.force)?;
     }
-    let (device, precision) = args.on.open()?;
+    let (device, precision) = args.on.open(Precision::F32)?;
     let (store, which) = (args.store.open()?, args.weights.which());
     let info = store.find(&args.run)?;
     let trained = StoredModel::read(&info, which)?.spec().run.precision;

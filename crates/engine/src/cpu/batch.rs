@@ -47,7 +47,8 @@ impl<F: Real> Examples<F> {
         out: &mut [F],
     ) {
         let out = &mut out[..count * frame.stride()];
-        let cost = 4 * out.len();
+        // Most of it is waiting for memory.
+        let cost = 16 * out.len();
         team.stretches(out, frame.stride(), cost, |example, out| {
             self.one(frame, of(example), F::ONE, false, out);
             if let Some((lambda, partner)) = mixed {

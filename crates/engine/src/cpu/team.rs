@@ -3,12 +3,39 @@
 //! Work is cut into tasks that write to different elements, so a result never depends on how many
 //! threads there are, only the time does. Work too small to be worth waking a thread stays on one.
 
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
 use rayon::prelude::*;
 
 use crate::error::EngineError;
 
 /// Below this many floating-point operations a task is not worth a thread.
-const WORTH: usize = 2_000_000;
+const WORTH: usize = 500_000;
+
+/// How long a thread stays awake without a task, and how long it is waited for at the start.
+const PATIENCE: Duration = Duration::from_micros(100);
+
+/// Takes part in tasks until it is done, or until there has been none for a while.
+fn stay_awake(done: &AtomicBool) {
+    let mut since = Instant::now();
+    while !done.load(Ordering::Relaxed) {
+        match rayon::yield_now() {
+            Some(rayon::Yield::Executed) => since = Instant::now(),
+            _ if since.elapsed() < PATIENCE => std::hint::spin_loop(),
+            _ => return,
+        }
+    }
+}
+
+/// Becomes true at the end, also after a panic.
+struct SetOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for SetOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
 
 /// The threads of one run.
 pub(crate) struct Team {
@@ -42,12 +69,31 @@ impl Team {
         self.threads
     }
 
-    /// Does `work` with the team's threads at hand.
+    /// Does `work` with the team's threads at hand. They stay awake between its tasks: to wake a
+    /// thread takes as long as many a task.
     pub(crate) fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
-        match &self.pool {
-            Some(pool) => pool.install(work),
-            None => work(),
-        }
+        let Some(pool) = &self.pool else { return work() };
+        let (awake, begun) = (AtomicUsize::new(1), AtomicBool::new(false));
+        let done = AtomicBool::new(false);
+        pool.scope(|scope| {
+            for _ in 1..self.threads {
+                scope.spawn(|_| {
+                    // A thread that waits for others inside a task must not begin to stay awake
+                    // there: it would not see that they are done.
+                    if !begun.load(Ordering::Acquire) {
+                        awake.fetch_add(1, Ordering::Relaxed);
+                        stay_awake(&done);
+                    }
+                });
+            }
+            let _end = SetOnDrop(&done);
+            let start = Instant::now();
+            while awake.load(Ordering::Relaxed) < self.threads && start.elapsed() < PATIENCE {
+                std::hint::spin_loop();
+            }
+            begun.store(true, Ordering::Release);
+            work()
+        })
     }
 
     /// Into how many tasks work of so many operations is cut.

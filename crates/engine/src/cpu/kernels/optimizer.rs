@@ -177,10 +177,15 @@ vectorized! {
     ) {
         let ([size, root, epsilon, decay], [b1, b2, c1, c2]) = (by, betas);
         for (((w, g), m), v) in w.iter_mut().zip(g).zip(m).zip(v) {
-            let slope = (*g).fma(decay, *w);
-            *m = (b1 * *m).fma(c1, slope);
-            *v = (b2 * *v).fma(c2 * slope, slope);
-            *w = w.fma(-size * *m, epsilon.fma(v.root(), root).inverse());
+            // All are read before any is written: the vectors may lie at the same place of their
+            // pages, where a read behind a write waits for it.
+            let own = *w;
+            let slope = (*g).fma(decay, own);
+            let mean = (b1 * *m).fma(c1, slope);
+            let square = (b2 * *v).fma(c2 * slope, slope);
+            *w = own.fma(-size * mean, epsilon.fma(square.root(), root).inverse());
+            *m = mean;
+            *v = square;
         }
     }
 }
