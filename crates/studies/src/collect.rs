@@ -257,6 +257,7 @@ impl Plan<'_> {
                 }
                 Ok(Some(One::Failed(reason))) => Some(reason),
                 Ok(None) => None,
+                Err(error @ StudyError::Unwritten(_)) => return Err(error),
                 Err(error) => {
                     unusable.push(failure(job, error.to_string()));
                     None
@@ -395,6 +396,6 @@ fn staged(
     match folder.write_made(&name, &csv, &made(&numbers), Durability::Process) {
         // They are computed again next time.
         Err(error) if error.is_read_only() => Ok(numbers),
-        written => written.map(|()| numbers).map_err(StudyError::from),
+        written => written.map(|()| numbers).map_err(StudyError::Unwritten),
     }
 }
