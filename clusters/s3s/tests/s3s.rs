@@ -17,8 +17,9 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use hyper_util::rt::TokioIo;
 use s3s::auth::SimpleAuth;
 use s3s::dto::{
-    ETagCondition, GetObjectInput, GetObjectOutput, HeadObjectInput, HeadObjectOutput, ListObjectsV2Input,
-    ListObjectsV2Output, Object, PutObjectInput, PutObjectOutput, StreamingBlob,
+    ETagCondition, GetObjectInput, GetObjectOutput, HeadObjectInput, HeadObjectOutput,
+    ListObjectsV2Input, ListObjectsV2Output, Object, PutObjectInput, PutObjectOutput,
+    StreamingBlob,
 };
 use s3s::service::{S3Service, S3ServiceBuilder};
 use s3s::{Body, S3, S3Request, S3Response, S3Result, s3_error};
@@ -40,7 +41,10 @@ const PAGE: usize = 20;
 
 #[async_trait::async_trait]
 impl S3 for Memory {
-    async fn put_object(&self, request: S3Request<PutObjectInput>) -> S3Result<S3Response<PutObjectOutput>> {
+    async fn put_object(
+        &self,
+        request: S3Request<PutObjectInput>,
+    ) -> S3Result<S3Response<PutObjectOutput>> {
         let PutObjectInput { key, body, if_none_match, .. } = request.input;
         let Some(body) = body else { return Err(s3_error!(IncompleteBody)) };
         let parts: Result<Vec<Bytes>, _> = body.try_collect().await;
@@ -51,10 +55,16 @@ impl S3 for Memory {
         }
         let object = objects.entry(key).or_default();
         *object = (content, object.1 + 1);
-        Ok(S3Response::new(PutObjectOutput { e_tag: Some(s3s::dto::ETag::Strong("1".into())), ..Default::default() }))
+        Ok(S3Response::new(PutObjectOutput {
+            e_tag: Some(s3s::dto::ETag::Strong("1".into())),
+            ..Default::default()
+        }))
     }
 
-    async fn get_object(&self, request: S3Request<GetObjectInput>) -> S3Result<S3Response<GetObjectOutput>> {
+    async fn get_object(
+        &self,
+        request: S3Request<GetObjectInput>,
+    ) -> S3Result<S3Response<GetObjectOutput>> {
         let content = self.find(&request.input.key)?;
         Ok(S3Response::new(GetObjectOutput {
             content_length: Some(content.len() as i64),
@@ -65,7 +75,10 @@ impl S3 for Memory {
         }))
     }
 
-    async fn head_object(&self, request: S3Request<HeadObjectInput>) -> S3Result<S3Response<HeadObjectOutput>> {
+    async fn head_object(
+        &self,
+        request: S3Request<HeadObjectInput>,
+    ) -> S3Result<S3Response<HeadObjectOutput>> {
         let content = self.find(&request.input.key)?;
         Ok(S3Response::new(HeadObjectOutput {
             content_length: Some(content.len() as i64),
@@ -97,7 +110,10 @@ impl S3 for Memory {
             name: Some(bucket),
             prefix: Some(prefix),
             is_truncated: Some(more),
-            next_continuation_token: contents.last().filter(|_| more).and_then(|last| last.key.clone()),
+            next_continuation_token: contents
+                .last()
+                .filter(|_| more)
+                .and_then(|last| last.key.clone()),
             contents: Some(contents),
             ..Default::default()
         }))
@@ -146,7 +162,9 @@ async fn answer(
         _ => {}
     }
     let failed = |error: String| std::io::Error::other(error);
-    let answer = hyper::service::Service::call(&service, request).await.map_err(|error| failed(format!("{error:?}")))?;
+    let answer = hyper::service::Service::call(&service, request)
+        .await
+        .map_err(|error| failed(format!("{error:?}")))?;
     match fault {
         Fault::Lost => Err(failed("lost".to_owned())),
         Fault::Replaced => Ok(status(500, "InternalError")),
@@ -169,7 +187,8 @@ fn eight_workers_and_a_server_that_fails() {
     let mut builder = S3ServiceBuilder::new(Memory(Arc::clone(&objects)));
     builder.set_auth(SimpleAuth::from_single("key", "secret"));
     let (service, counted) = (builder.build(), Arc::clone(&requests));
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
     let address = listener.local_addr().unwrap();
     runtime.spawn(async move {
