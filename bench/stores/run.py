@@ -71,6 +71,10 @@ def main():
         subprocess.run(list(map(str, run)), check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         print(f"the store was made in {time.perf_counter() - start:.0f} s")
     report, pack = options.work / "report", options.work / "store.pack"
+    bucket, pulled = options.work / "bucket", options.work / "pulled"
+    url = bucket.absolute().as_uri()
+    for folder in (bucket, pulled):
+        shutil.rmtree(folder, ignore_errors=True)
     commands = [
         ("runs list", ["runs", "list", "--store", store], options.repeats, None),
         ("study status", ["study", "status", study, "--store", store], options.repeats, None),
@@ -78,6 +82,9 @@ def main():
         ("study run, all kept", run[1:], 1, None),
         ("study run, stages anew", run[1:], 1, store / "studies" / "many" / "stages"),
         ("pack", ["pack", store, pack], 1, None),
+        ("store sync, push", ["store", "sync", store, url, "--push"], 1, None),
+        ("store sync, all the same", ["store", "sync", store, url], 1, None),
+        ("store sync, pull", ["store", "sync", pulled, url, "--pull"], 1, None),
     ]
     rows = []
     print(f"{f'{options.runs} runs':24} {'seconds':>10} {'CPU':>6} {'MiB':>6} {'bar':>5}")
@@ -92,7 +99,8 @@ def main():
               f"{f'{bar} s' if bar else '':>5}", flush=True)
     name = "stores" if options.runs == 10_000 else f"stores-{options.runs}"
     save(name, {"machine": machine(), "version": version(options.ours), "runs": options.runs, "rows": rows})
-    shutil.rmtree(report, ignore_errors=True)
+    for folder in (report, bucket, pulled):
+        shutil.rmtree(folder, ignore_errors=True)
     pack.unlink(missing_ok=True)
     if not options.keep:
         shutil.rmtree(store)

@@ -46,7 +46,7 @@ fn wrapped<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a (dyn StdError 
         });
     }
     match error.downcast_ref() {
-        Some(StudyError::Store(error)) => return Some(error),
+        Some(StudyError::Store(error) | StudyError::Unwritten(error)) => return Some(error),
         Some(StudyError::Config(error)) => return Some(error),
         _ => {}
     }

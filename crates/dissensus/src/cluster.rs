@@ -13,7 +13,7 @@ mod ssh;
 use std::path::PathBuf;
 
 use dissensus_store::{Durability, Store, StudyFolder};
-use dissensus_studies::{Plan, Shard, Study, StudyError};
+use dissensus_studies::{Plan, PlanOptions, SeedChoice, Shard, Study, StudyError, VoteChoice};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
@@ -310,6 +310,25 @@ impl Submission {
         let text = serde_json::to_vec_pretty(self).unwrap_or_default();
         Ok(folder.write(files::SUBMISSION, &text, Durability::Power)?)
     }
+}
+
+/// The options of a command that select these runs.
+pub fn selection(options: &PlanOptions) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
+    if !options.only.is_empty() {
+        add("--arms", options.only.join(","));
+    }
+    if !options.ks.is_empty() {
+        let votes: Vec<String> = options.ks.iter().map(|k| VoteChoice(*k).to_string()).collect();
+        add("--votes-per-item", votes.join(","));
+    }
+    let most = options.seeds.map(SeedChoice::Most);
+    let between = options.between.map(|(first, last)| SeedChoice::Between(first, last));
+    if let Some(seeds) = most.or(between) {
+        add("--seeds", seeds.to_string());
+    }
+    words
 }
 
 /// How many times all shards are run, one after the other.

@@ -3,10 +3,13 @@
 use std::error::Error as StdError;
 use std::io::ErrorKind;
 
+use dissensus::cluster::ClusterError;
 use dissensus::data::Error as DataError;
 use dissensus::io::{FileError, Problem, ReadError, ReadOption};
 use dissensus::labels::LabelError;
 use dissensus::predictions::{AlignError, PredictionError};
+use dissensus::remote::RemoteError;
+use dissensus::studies::StudyError;
 use dissensus::train::DeviceError;
 use dissensus::votes::formats::FORMATS;
 use dissensus::{ScoreError, causes};
@@ -54,6 +57,9 @@ fn remedy(cause: &(dyn StdError + 'static)) -> Option<String> {
     if let Some(ScoreError::UnknownMetric { nearest, .. }) = cause.downcast_ref() {
         let nearest = nearest.first().map(|name| format!("did you mean {name:?}?"));
         return nearest.or_else(|| Some("metrics.names() lists them".to_owned()));
+    }
+    if let Some(ClusterError::InQueue { .. }) = cause.downcast_ref() {
+        return Some("`Study.cancel` removes them".to_owned());
     }
     match cause.downcast_ref() {
         Some(LabelError::NotHard { .. }) => Some("`targets(epoch)` gives them".to_owned()),
@@ -126,6 +132,20 @@ fn exception(error: &(dyn StdError + 'static), words: String) -> PyErr {
             cause.downcast_ref()
         {
             return PyFileNotFoundError::new_err(words);
+        }
+        if let Some(StudyError::Unfinished { .. }) = cause.downcast_ref() {
+            return PyRuntimeError::new_err(words);
+        }
+        if let Some(
+            ClusterError::Failed { .. }
+            | ClusterError::InQueue { .. }
+            | ClusterError::NotSubmitted { .. },
+        ) = cause.downcast_ref()
+        {
+            return PyRuntimeError::new_err(words);
+        }
+        if let Some(RemoteError::Request { .. }) = cause.downcast_ref() {
+            return PyOSError::new_err(words);
         }
         if let Some(dissensus::Error::Device(DeviceError::Engine(_))) = cause.downcast_ref() {
             return PyRuntimeError::new_err(words);

@@ -4,6 +4,7 @@
 //! no speed (progress bars, torch, scikit-learn, trackers) is in `package/dissensus`.
 
 mod arrow;
+mod cluster;
 mod command;
 mod delivery;
 mod errors;
@@ -30,6 +31,8 @@ mod _dissensus {
 
     #[pymodule_export]
     use crate::arrow::Table;
+    #[pymodule_export]
+    use crate::cluster::{Submission, Synced};
     #[pymodule_export]
     use crate::command::main;
     #[pymodule_export]

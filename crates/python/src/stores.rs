@@ -3,6 +3,7 @@
 use std::ffi::CString;
 use std::path::PathBuf;
 
+use dissensus::remote::is_remote_url;
 use dissensus::store::{Logits, RunInfo, StoreError, Which};
 use dissensus::train::EpochRow;
 use dissensus::{RunList, RunRow, state_name};
@@ -12,10 +13,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arrow::{Column, Table};
-use crate::errors::raise;
+use crate::cluster::{self, Synced};
+use crate::errors::{raise, value_error};
 use crate::json;
 use crate::studies::Study;
-use crate::work::detached;
+use crate::work::{detached, shower};
 
 /// A folder of runs.
 ///
@@ -48,7 +50,30 @@ impl StorePath<'_> {
     pub(crate) fn open(self, create: bool) -> PyResult<dissensus::store::Store> {
         match self {
             Self::Store(store) => Ok(store.0.clone()),
+            Self::Path(path) if path.to_str().is_some_and(is_remote_url) => Err(value_error(
+                "the store is a bucket; expected a folder, which `Store.sync` pulls a bucket into",
+            )),
             Self::Path(path) => open(path, create).map_err(raise),
+        }
+    }
+
+    /// Its path, or the address of a bucket.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Self::Store(store) => store.0.path().display().to_string(),
+            Self::Path(path) => path.display().to_string(),
+        }
+    }
+
+    /// The folder, and the bucket where an address was given: the folder is then `local`.
+    pub(crate) fn or_bucket(self, local: Option<PathBuf>) -> PyResult<(Self, Option<String>)> {
+        let text = self.text();
+        match (is_remote_url(&text), local) {
+            (true, local) => Ok((Self::Path(local.unwrap_or_else(|| "runs".into())), Some(text))),
+            (false, None) => Ok((self, None)),
+            (false, Some(_)) => Err(value_error(
+                "local is the folder of runs beside a bucket; the store is no bucket",
+            )),
         }
     }
 }
@@ -129,6 +154,45 @@ impl Store {
     #[pyo3(signature = (name=None))]
     fn study(&self, py: Python<'_>, name: Option<&str>) -> PyResult<Study> {
         detached(py, || dissensus::stored_study(&self.0, name)).map(Study)
+    }
+
+    /// Pushes what a bucket lacks of this store, and pulls what the store lacks: finished runs, results of stages and the
+    /// texts of studies. Weights, checkpoints and unfinished runs stay where they are.
+    ///
+    /// Objects are created once and never changed, so many machines may push at once, and an interrupted call
+    /// continues where it stopped. What is not moved is a warning, too. Credentials come from the environment, as
+    /// ``dissensus store sync --help`` says.
+    ///
+    /// Parameters
+    /// ----------
+    /// url : str
+    ///     ``s3://BUCKET/PREFIX``, ``gs://…``, ``az://…`` or ``file:///FOLDER``.
+    /// direction : {"both", "push", "pull"}, default "both"
+    ///     Only to the bucket, or only from it.
+    /// dry_run : bool, default False
+    ///     Find out only what would be moved.
+    /// jobs : int, default 8
+    ///     Transfers at a time.
+    /// progress : bool or callable, optional
+    ///     Whether to draw a bar; by default in terminals and notebooks.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import pathlib
+    /// >>> store = dissensus.Store("runs", create=True)
+    /// >>> store.sync(pathlib.Path("bucket").absolute().as_uri())
+    /// <Synced: 0 runs and 0 files pushed, 0 runs and 0 files pulled, 0 runs and 0 files the same>
+    #[pyo3(signature = (url, *, direction="both", dry_run=false, jobs=8, progress=None))]
+    fn sync(
+        &self,
+        py: Python<'_>,
+        url: &str,
+        direction: &str,
+        dry_run: bool,
+        jobs: i64,
+        progress: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Synced> {
+        cluster::sync(py, &self.0, url, direction, dry_run, jobs, &shower(py, progress)?)
     }
 
     fn __fspath__(&self) -> std::ffi::OsString {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use dissensus::cluster::{ClusterStatus, SlurmOptions};
 use dissensus::core::Unit;
 use dissensus::core::results::Row;
 use dissensus::data::{Options, default_cache_dir};
@@ -10,12 +11,13 @@ use dissensus::studies::{Collected, PlanOptions, SeedChoice, StatusReport, VoteC
 use dissensus::train::{JobOutcome, OpenDevice};
 use dissensus::{
     Error, Event, Fetchable, LoadContext, Progress, StudyEvent, StudyOptions, check_stages,
-    plan_study, run_study, write_report,
+    finish_study, plan_study, run_shard, run_study, write_report,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arrow::{Column, Table};
+use crate::cluster::{self, Given, Share, Submission, from_one, pull, shared};
 use crate::errors::{raise, value_error};
 use crate::json;
 use crate::stores::StorePath;
@@ -182,7 +184,13 @@ impl Study {
     /// Parameters
     /// ----------
     /// store : str, os.PathLike or Store
-    ///     Where runs are kept; made where there is none.
+    ///     Where runs are kept; made where there is none. With the address of a bucket (``s3://BUCKET/PREFIX``), runs that
+    ///     are done there are pulled instead of being trained, and every run is pushed when it is done.
+    /// local : str or os.PathLike, optional
+    ///     With a bucket, the folder of runs on this machine; ``runs`` by default.
+    /// shard : tuple of int or str, optional
+    ///     Only the runs of one of several disjoint shares of equal work, each on its own machine: ``(2, 8)`` or
+    ///     ``"2/8"`` is the second of eight. ``finish`` follows when all are done.
     /// arms : list of str, optional
     ///     Only these arms.
     /// votes_per_item : list of int or "all", optional
@@ -199,13 +207,18 @@ impl Study {
     /// Returns
     /// -------
     /// Table
-    ///     The results of the chosen runs, as ``results`` gives them.
-    #[pyo3(signature = (store, *, arms=None, votes_per_item=None, seeds=None, device=None, jobs=None, progress=None))]
+    ///     The results of the chosen runs, as ``results`` gives them; with a shard, those of its runs.
+    #[pyo3(signature = (
+        store, *, local=None, shard=None, arms=None, votes_per_item=None, seeds=None, device=None, jobs=None,
+        progress=None
+    ))]
     #[allow(clippy::too_many_arguments, reason = "they are Python's keywords")]
     fn run(
         &self,
         py: Python<'_>,
         store: StorePath<'_>,
+        local: Option<PathBuf>,
+        shard: Option<Share>,
         arms: Option<Vec<String>>,
         votes_per_item: Option<Vec<Votes>>,
         seeds: Option<Seeds>,
@@ -216,7 +229,9 @@ impl Study {
         if jobs == Some(0) {
             return Err(value_error("jobs is 0; expected at least 1"));
         }
+        let shard = shard.map(Share::shard).transpose()?;
         let choice = Choice { arms, votes_per_item, seeds }.options()?;
+        let (store, bucket) = store.or_bucket(local)?;
         let store = store.open(true)?;
         let show = shower(py, progress)?;
         let collected = long(py, Some(&show), |progress, cancel| -> Result<_, Error> {
@@ -229,35 +244,245 @@ impl Study {
             let device = OpenDevice::open(name, cache.as_deref())?;
             let whole = Whole { progress, runs: Mutex::default() };
             let of_file = StudyOptions::of(&settings, &device);
-            let options = StudyOptions {
-                jobs: jobs.or(of_file.jobs),
-                progress: &whole,
-                cancel: cancel.clone(),
-                on_event: &|event| whole.event(&event),
-                ..of_file
-            };
-            Ok(run_study(&plan, &store, &options)?.results.collected)
+            shared(bucket.as_deref(), &plan, &store, progress, cancel, |tell| {
+                let options = StudyOptions {
+                    jobs: jobs.or(of_file.jobs),
+                    progress: &whole,
+                    cancel: cancel.clone(),
+                    on_event: &|event| {
+                        whole.event(&event);
+                        tell(&event);
+                    },
+                    ..of_file
+                };
+                let Some(shard) = shard else {
+                    return Ok(run_study(&plan, &store, &options)?.results.collected);
+                };
+                let waiting = run_shard(&plan, &store, shard, &options)?.waiting;
+                if waiting > 0 {
+                    progress.report(Event::Warning(&format!(
+                        "{waiting} final runs wait for search runs of other shards; the same call trains them when \
+                         those are done"
+                    )));
+                }
+                let shares = plan.shares(shard.of());
+                Ok(plan.rows_of(&store, &|id| shares.has(shard, id))?)
+            })
         })?;
         table(&collected)
     }
 
-    /// How far the study is in a store. Only reads it, so another process may train.
-    #[pyo3(signature = (store, *, arms=None, votes_per_item=None, seeds=None))]
+    /// Finishes a study whose runs were trained by shards: stages that compare runs, and the results. Trains nothing.
+    ///
+    /// Parameters
+    /// ----------
+    /// store : str, os.PathLike or Store
+    ///     The store of the runs, or the address of a bucket, as for ``run``.
+    /// local : str or os.PathLike, optional
+    ///     With a bucket, the folder of runs on this machine; ``runs`` by default.
+    /// arms, votes_per_item, seeds : optional
+    ///     The choice of runs, as for ``run``.
+    /// device : str, optional
+    ///     For stages that need models; the study's ``run.device`` by default.
+    /// progress : bool or callable, optional
+    ///     Whether to draw a bar; by default in terminals and notebooks.
+    ///
+    /// Returns
+    /// -------
+    /// Table
+    ///     The results, which are those of ``run`` on one machine.
+    ///
+    /// Raises
+    /// ------
+    /// RuntimeError
+    ///     Where runs are missing, with their names.
+    #[pyo3(signature = (
+        store, *, local=None, arms=None, votes_per_item=None, seeds=None, device=None, progress=None
+    ))]
+    #[allow(clippy::too_many_arguments, reason = "they are Python's keywords")]
+    fn finish(
+        &self,
+        py: Python<'_>,
+        store: StorePath<'_>,
+        local: Option<PathBuf>,
+        arms: Option<Vec<String>>,
+        votes_per_item: Option<Vec<Votes>>,
+        seeds: Option<Seeds>,
+        device: Option<String>,
+        progress: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Table> {
+        let choice = Choice { arms, votes_per_item, seeds }.options()?;
+        let (store, bucket) = store.or_bucket(local)?;
+        let store = store.open(bucket.is_some())?;
+        let show = shower(py, progress)?;
+        let collected = long(py, Some(&show), |progress, cancel| -> Result<_, Error> {
+            let context = LoadContext { cancel: cancel.clone(), ..LoadContext::new(progress) };
+            let plan = plan_study(&self.0, &choice, &context)?;
+            check_stages(&plan, &store, &context)?;
+            let settings = self.0.run_settings()?;
+            let cache = default_cache_dir().ok();
+            let name = device.as_deref().unwrap_or(&settings.device);
+            let device = OpenDevice::open(name, cache.as_deref())?;
+            let whole = Whole { progress, runs: Mutex::default() };
+            shared(bucket.as_deref(), &plan, &store, progress, cancel, |_| {
+                let options = StudyOptions {
+                    progress: &whole,
+                    cancel: cancel.clone(),
+                    on_event: &|event| whole.event(&event),
+                    ..StudyOptions::of(&settings, &device)
+                };
+                Ok(finish_study(&plan, &store, &options)?.results.collected)
+            })
+        })?;
+        table(&collected)
+    }
+
+    /// Runs the study on a cluster, in shards; or gives the scripts that do.
+    ///
+    /// On Slurm, a job array and a job that finishes the study are written into the study's folder of the store, and
+    /// submitted. A shard whose node fails is queued again, and so is one that nears its time limit. For Kubernetes, Ray
+    /// and SSH, ``dry_run=True`` gives what to apply or run yourself.
+    ///
+    /// Parameters
+    /// ----------
+    /// store : str, os.PathLike or Store
+    ///     The store as the machines of the cluster see it; made where there is none. Not for Slurm: the address of a
+    ///     bucket.
+    /// on : {"slurm", "kubernetes", "ray", "ssh"}
+    ///     The kind of cluster.
+    /// shards : int
+    ///     Jobs that each train a share of the runs.
+    /// dry_run : bool, default False
+    ///     Only make the scripts.
+    /// arms, votes_per_item, seeds : optional
+    ///     The choice of runs, as for ``run``.
+    /// jobs : int, optional
+    ///     Runs at a time in a shard; the study's ``run.jobs`` by default.
+    /// device : str, optional
+    ///     The device of shards; the study's ``run.device`` by default.
+    /// at_once : int, optional
+    ///     At most so many shards at a time.
+    /// gpus, cpus : int, optional
+    ///     What a shard may use.
+    /// memory : str, optional
+    ///     Memory of a shard, as the system writes it: ``16G``, ``16Gi``.
+    /// program : str, optional
+    ///     The command on the machines of the cluster. By default the one that is installed with this package on
+    ///     Slurm, otherwise ``dissensus``.
+    /// file : str, optional
+    ///     For Ray and SSH: the study's file as the machines see it.
+    /// time : str, optional
+    ///     For Slurm: the time limit of a shard, as in ``4:00:00``.
+    /// warning : int, default 120
+    ///     For Slurm: seconds before the time limit at which a shard stops and is queued again; more than an epoch
+    ///     takes.
+    /// partition, account : str, optional
+    ///     For Slurm.
+    /// extra : list of str, optional
+    ///     For Slurm: other options of ``sbatch``, as in ``["--constraint=a100"]``.
+    /// image : str, optional
+    ///     For Kubernetes: the image of containers, with the program.
+    /// claim : str, optional
+    ///     For Kubernetes: the claim of a volume that all containers mount at ``/data``.
+    /// hosts : list of str, optional
+    ///     For SSH: the machines.
+    ///
+    /// Examples
+    /// --------
+    /// >>> study = dissensus.Study.builtin("demo")
+    /// >>> made = study.submit("runs", on="slurm", shards=8, gpus=1, time="4:00:00", program="dissensus", dry_run=True)
+    /// >>> print(made)
+    /// <Submission: slurm, task.sh, finish.sh, not submitted>
+    /// >>> "#SBATCH --array=1-8" in made.scripts["task.sh"]
+    /// True
+    #[pyo3(signature = (
+        store, *, on, shards, dry_run=false, arms=None, votes_per_item=None, seeds=None, jobs=None, device=None,
+        at_once=None, gpus=None, cpus=None, memory=None, program=None, file=None, time=None, warning=120,
+        partition=None, account=None, extra=None, image=None, claim=None, hosts=None
+    ))]
+    #[allow(clippy::too_many_arguments, reason = "they are Python's keywords")]
+    fn submit(
+        &self,
+        py: Python<'_>,
+        store: StorePath<'_>,
+        on: String,
+        shards: i64,
+        dry_run: bool,
+        arms: Option<Vec<String>>,
+        votes_per_item: Option<Vec<Votes>>,
+        seeds: Option<Seeds>,
+        jobs: Option<i64>,
+        device: Option<String>,
+        at_once: Option<i64>,
+        gpus: Option<i64>,
+        cpus: Option<i64>,
+        memory: Option<String>,
+        program: Option<String>,
+        file: Option<String>,
+        time: Option<String>,
+        warning: i64,
+        partition: Option<String>,
+        account: Option<String>,
+        extra: Option<Vec<String>>,
+        image: Option<String>,
+        claim: Option<String>,
+        hosts: Option<Vec<String>>,
+    ) -> PyResult<Submission> {
+        let choice = Choice { arms, votes_per_item, seeds }.options()?;
+        let warning = from_one("warning", warning, usize::from(u16::MAX))? as u32;
+        let extra = extra.unwrap_or_default();
+        let slurm = SlurmOptions { partition, account, time, warning, extra };
+        let hosts = hosts.unwrap_or_default();
+        #[rustfmt::skip]
+        let given = Given {
+            on, shards, jobs, device, at_once, gpus, cpus, memory, program, file, slurm, image, claim, hosts,
+        };
+        cluster::submit(py, &self.0, store, &choice, given, dry_run)
+    }
+
+    /// Removes the study's jobs from the queue of Slurm. What was trained stays in the store.
+    ///
+    /// Returns
+    /// -------
+    /// list of str
+    ///     The ids of the jobs that were in the queue.
+    fn cancel(&self, py: Python<'_>, store: StorePath<'_>) -> PyResult<Vec<String>> {
+        let store = store.open(false)?;
+        detached(py, || dissensus::cluster::cancel(&store, &self.0.name))
+    }
+
+    /// How far the study is in a store. Only reads it, so another process may train. Of a study that was submitted to a
+    /// cluster from this store, it also asks the queue.
+    ///
+    /// Parameters
+    /// ----------
+    /// store : str, os.PathLike or Store
+    ///     The store of the runs, or the address of a bucket, whose runs are pulled first.
+    /// local : str or os.PathLike, optional
+    ///     With a bucket, the folder of runs on this machine; ``runs`` by default.
+    /// arms, votes_per_item, seeds : optional
+    ///     The choice of runs, as for ``run``.
+    #[pyo3(signature = (store, *, local=None, arms=None, votes_per_item=None, seeds=None))]
     fn status(
         &self,
         py: Python<'_>,
         store: StorePath<'_>,
+        local: Option<PathBuf>,
         arms: Option<Vec<String>>,
         votes_per_item: Option<Vec<Votes>>,
         seeds: Option<Seeds>,
     ) -> PyResult<StudyStatus> {
         let choice = Choice { arms, votes_per_item, seeds }.options()?;
-        let store = store.open(false)?;
-        long(py, None, |progress, cancel| -> Result<_, Error> {
+        let (store, bucket) = store.or_bucket(local)?;
+        let store = store.open(bucket.is_some())?;
+        let show = shower(py, None)?;
+        long(py, Some(&show), |progress, cancel| -> Result<_, Error> {
             let context = LoadContext { cancel: cancel.clone(), ..LoadContext::new(progress) };
-            Ok(plan_study(&self.0, &choice, &context)?.status(&store, None)?)
+            let plan = plan_study(&self.0, &choice, &context)?;
+            pull(bucket.as_deref(), &plan, &store, progress, cancel)?;
+            let status = plan.status(&store, None)?;
+            Ok(StudyStatus(status, cluster::queue(&plan, &store, &choice, progress)?))
         })
-        .map(StudyStatus)
     }
 
     /// The results of the runs that are finished: one row per run, metric and slice of the items, as in the study's
@@ -399,7 +624,7 @@ fn table(collected: &Collected) -> PyResult<Table> {
 
 /// How far a study is in a store.
 #[pyclass(frozen, module = "dissensus")]
-pub(crate) struct StudyStatus(StatusReport);
+pub(crate) struct StudyStatus(StatusReport, Option<ClusterStatus>);
 
 #[pymethods]
 impl StudyStatus {
@@ -432,6 +657,17 @@ impl StudyStatus {
     #[getter]
     fn eta_seconds(&self) -> Option<f64> {
         self.0.eta_seconds
+    }
+
+    /// Of a study that was submitted to a cluster from this store: its jobs, and every shard in the queue and in the
+    /// store, as ``dissensus study status --json`` prints them; otherwise ``None``. A queue that cannot be asked is a
+    /// warning.
+    #[getter]
+    fn cluster<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Some(cluster) = &self.1 else { return Ok(None) };
+        let cluster =
+            serde_json::to_value(cluster).map_err(|error| value_error(error.to_string()))?;
+        json::to_python(py, &cluster).map(Some)
     }
 
     /// Numbers of runs by dataset and arm.

@@ -1,6 +1,7 @@
 //! A store and a bucket, compared by names, and what one of them lacks moved there.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -103,6 +104,20 @@ pub struct Conflict {
     pub there: Vec<String>,
 }
 
+impl fmt::Display for Conflict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, versions) = (self.item.name(), self.there.len());
+        let s = if versions == 1 { "" } else { "s" };
+        match self.item {
+            Item::Run(_) => write!(
+                f,
+                "{name} has other predictions in the bucket ({versions} version{s}); neither was moved"
+            ),
+            Item::File { .. } => write!(f, "{name} is another file in the bucket"),
+        }
+    }
+}
+
 /// An item that was not moved, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
@@ -110,6 +125,12 @@ pub struct Failure {
     pub name: String,
     /// Why.
     pub reason: String,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.name, self.reason)
+    }
 }
 
 /// What became of a sync.

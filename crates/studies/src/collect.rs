@@ -145,7 +145,16 @@ impl Plan<'_> {
     /// The results of the runs that are finished. What stages gave before is read, the rest is
     /// computed and kept in the store.
     pub fn rows(&self, store: &Store) -> Result<Collected, StudyError> {
-        self.gather(store).map(|gathered| gathered.collected)
+        self.rows_of(store, &|_| true)
+    }
+
+    /// As [`rows`](Self::rows), of these runs only.
+    pub fn rows_of(
+        &self,
+        store: &Store,
+        of: &dyn Fn(&RunId) -> bool,
+    ) -> Result<Collected, StudyError> {
+        self.gather_of(store, of).map(|gathered| gathered.collected)
     }
 
     /// Computes what stages give of the finished ones of these runs and need no models for, and keeps it in
@@ -213,7 +222,16 @@ impl Plan<'_> {
     /// The final runs and their results. A run that the store has and that cannot be read is an error:
     /// without it, tables would be of other seeds than they say.
     pub fn gather(&self, store: &Store) -> Result<Gathered, StudyError> {
-        let Finals { jobs, chosen, undecided } = self.finals(store)?;
+        self.gather_of(store, &|_| true)
+    }
+
+    fn gather_of(
+        &self,
+        store: &Store,
+        of: &dyn Fn(&RunId) -> bool,
+    ) -> Result<Gathered, StudyError> {
+        let Finals { mut jobs, chosen, undecided } = self.finals(store)?;
+        jobs.retain(|job| of(&job.id));
         let mut collected = Collected { chosen, ..Collected::default() };
         collected.missing = undecided.iter().map(|waiting| waiting.runs).sum();
         let folder = store.study(&self.study().name)?;
@@ -239,6 +257,7 @@ impl Plan<'_> {
                 }
                 Ok(Some(One::Failed(reason))) => Some(reason),
                 Ok(None) => None,
+                Err(error @ StudyError::Unwritten(_)) => return Err(error),
                 Err(error) => {
                     unusable.push(failure(job, error.to_string()));
                     None
@@ -377,6 +396,6 @@ fn staged(
     match folder.write_made(&name, &csv, &made(&numbers), Durability::Process) {
         // They are computed again next time.
         Err(error) if error.is_read_only() => Ok(numbers),
-        written => written.map(|()| numbers).map_err(StudyError::from),
+        written => written.map(|()| numbers).map_err(StudyError::Unwritten),
     }
 }

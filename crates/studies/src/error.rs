@@ -77,6 +77,9 @@ pub enum StudyError {
         /// Each with its reason.
         runs: Vec<Failure>,
     },
+    /// A result of a stage that cannot be written, as where a disk is full. Its run is as it was.
+    #[error(transparent)]
+    Unwritten(StoreError),
     /// Runs that have not ended, where all are needed.
     #[error("{} of {total} runs are not done:{}", .runs.len(), listed(.runs))]
     Unfinished {

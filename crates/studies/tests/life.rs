@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use common::{Lab, plan, study};
 use dissensus_core::results::Row;
 use dissensus_store::{Begun, Made, RunId, Which};
-use dissensus_studies::{Job, Plan, Study, distinct, files, results};
+use dissensus_studies::{Job, Plan, Study, StudyError, distinct, files, results};
 use dissensus_train::RunResult;
 use serde_json::json;
 
@@ -369,4 +369,21 @@ fn a_packed_study_goes_on_elsewhere() {
     let runs: BTreeSet<&str> = collected.rows.iter().map(|row| row.run.as_str()).collect();
     assert_eq!(runs.len(), 6);
     assert_eq!(there.all(&plan), 2);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_disk_that_takes_nothing_more_is_no_fault_of_a_run() {
+    let (study, lab) = (study(""), Lab::new());
+    let plan = plan(&study);
+    lab.all(&plan);
+    // What is not there cannot be read, and nothing can be written there.
+    let stages = lab.store.study(&study.name).unwrap().path().join("stages");
+    std::fs::create_dir_all(stages.parent().unwrap()).unwrap();
+    std::os::unix::fs::symlink("gone", &stages).unwrap();
+    let error = plan.rows(&lab.store).unwrap_err();
+    assert!(matches!(&error, StudyError::Unwritten(_)), "{error:?}");
+    assert!(error.to_string().contains("stages"), "{error}");
+    std::fs::remove_file(&stages).unwrap();
+    assert!(!plan.rows(&lab.store).unwrap().rows.is_empty());
 }

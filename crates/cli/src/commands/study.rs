@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use dissensus::SharedStudy;
+use dissensus::cluster::selection;
 use dissensus::remote::is_remote_url;
 use dissensus::store::Store;
 use dissensus::studies::{Plan, PlanOptions, SeedChoice, Study, VoteChoice};
@@ -175,16 +176,7 @@ impl Choice {
 
     /// The options that select runs.
     fn selection(&self) -> Vec<String> {
-        let mut words = Vec::new();
-        if !self.arms.is_empty() {
-            words.extend(["--arms".to_owned(), self.arms.join(",")]);
-        }
-        if !self.votes_per_item.is_empty() {
-            let votes: Vec<String> = self.votes_per_item.iter().map(ToString::to_string).collect();
-            words.extend(["--votes-per-item".to_owned(), votes.join(",")]);
-        }
-        words.extend(self.seeds.iter().flat_map(|seeds| ["--seeds".to_owned(), seeds.to_string()]));
-        words
+        selection(&self.options())
     }
 
     /// The study, its runs and the store, for a command to be typed.

@@ -319,6 +319,15 @@ class Store:
     @property
     def studies(self) -> list[str]: ...
     def study(self, name: str | None = None) -> Study: ...
+    def sync(
+        self,
+        url: str,
+        *,
+        direction: Literal["both", "push", "pull"] = "both",
+        dry_run: bool = False,
+        jobs: int = 8,
+        progress: bool | Show | None = None,
+    ) -> Synced: ...
     def __fspath__(self) -> str: ...
     def _repr_html_(self) -> str: ...
 
@@ -361,6 +370,36 @@ class RunPredictions:
     def probabilities(self) -> NDArray[np.float64]: ...
     def __len__(self) -> int: ...
 
+# --- cluster.rs -------------------------------------------------------------------------------------------------------
+
+@final
+class Submission:
+    @property
+    def system(self) -> Literal["slurm", "kubernetes", "ray", "ssh"]: ...
+    @property
+    def scripts(self) -> dict[str, str]: ...
+    @property
+    def jobs(self) -> list[str]: ...
+    @property
+    def logs(self) -> Path | None: ...
+    @property
+    def next(self) -> str: ...
+
+@final
+class Synced:
+    @property
+    def pushed(self) -> dict[str, int]: ...
+    @property
+    def pulled(self) -> dict[str, int]: ...
+    @property
+    def same(self) -> dict[str, int]: ...
+    @property
+    def conflicts(self) -> list[tuple[str, str]]: ...
+    @property
+    def failed(self) -> list[tuple[str, str]]: ...
+    @property
+    def has_problems(self) -> bool: ...
+
 # --- studies.rs -------------------------------------------------------------------------------------------------------
 
 @final
@@ -386,6 +425,8 @@ class Study:
         self,
         store: str | PathLike[str] | Store,
         *,
+        local: str | PathLike[str] | None = None,
+        shard: tuple[int, int] | str | None = None,
         arms: list[str] | None = None,
         votes_per_item: list[int | Literal["all"]] | None = None,
         seeds: int | tuple[int, int] | None = None,
@@ -393,10 +434,50 @@ class Study:
         jobs: int | None = None,
         progress: bool | Show | None = None,
     ) -> Table: ...
+    def finish(
+        self,
+        store: str | PathLike[str] | Store,
+        *,
+        local: str | PathLike[str] | None = None,
+        arms: list[str] | None = None,
+        votes_per_item: list[int | Literal["all"]] | None = None,
+        seeds: int | tuple[int, int] | None = None,
+        device: str | None = None,
+        progress: bool | Show | None = None,
+    ) -> Table: ...
+    def submit(
+        self,
+        store: str | PathLike[str] | Store,
+        *,
+        on: Literal["slurm", "kubernetes", "ray", "ssh"],
+        shards: int,
+        dry_run: bool = False,
+        arms: list[str] | None = None,
+        votes_per_item: list[int | Literal["all"]] | None = None,
+        seeds: int | tuple[int, int] | None = None,
+        jobs: int | None = None,
+        device: str | None = None,
+        at_once: int | None = None,
+        gpus: int | None = None,
+        cpus: int | None = None,
+        memory: str | None = None,
+        program: str | None = None,
+        file: str | None = None,
+        time: str | None = None,
+        warning: int = 120,
+        partition: str | None = None,
+        account: str | None = None,
+        extra: list[str] | None = None,
+        image: str | None = None,
+        claim: str | None = None,
+        hosts: list[str] | None = None,
+    ) -> Submission: ...
+    def cancel(self, store: str | PathLike[str] | Store) -> list[str]: ...
     def status(
         self,
         store: str | PathLike[str] | Store,
         *,
+        local: str | PathLike[str] | None = None,
         arms: list[str] | None = None,
         votes_per_item: list[int | Literal["all"]] | None = None,
         seeds: int | tuple[int, int] | None = None,
@@ -421,6 +502,8 @@ class StudyStatus:
     def failed(self) -> list[tuple[str, str]]: ...
     @property
     def eta_seconds(self) -> float | None: ...
+    @property
+    def cluster(self) -> dict[str, Any] | None: ...
     def to_frame(self) -> Table: ...
     def _repr_html_(self) -> str: ...
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use dissensus::remote::{Conflict, SyncCounts, SyncDirection, SyncOptions, Synced};
+use dissensus::remote::{SyncCounts, SyncDirection, SyncOptions, Synced};
 use dissensus::store::Item;
 use dissensus::sync_store;
 
@@ -102,19 +102,15 @@ fn table(synced: &Synced, dry_run: bool) -> String {
 
 /// Prints what a person has to know about a sync.
 pub(crate) fn say_synced(synced: &Synced) {
-    for Conflict { item, there, .. } in &synced.conflicts {
-        let name = item.name();
-        ui::err(&match item {
-            Item::Run(_) => format!(
-                "{} {name} has other predictions in the bucket ({}); neither was moved\n",
-                paint::bad("different:"),
-                text::count(there.len(), "version", "versions")
-            ),
-            _ => format!("{} {name} is another file in the bucket\n", paint::warn("different:")),
-        });
+    for conflict in &synced.conflicts {
+        let what = match conflict.item {
+            Item::Run(_) => paint::bad("different:"),
+            Item::File { .. } => paint::warn("different:"),
+        };
+        ui::err(&format!("{what} {conflict}\n"));
     }
     for failure in &synced.failed {
-        ui::err(&format!("{} {}: {}\n", paint::bad("failed:"), failure.name, failure.reason));
+        ui::err(&format!("{} {failure}\n", paint::bad("failed:")));
     }
     if synced.without_run > 0 {
         let results = text::count(synced.without_run, "result", "results");
