@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use dissensus::core::Unit;
 use dissensus::core::results::Row;
 use dissensus::data::{Options, default_cache_dir};
-use dissensus::studies::{Collected, PlanOptions, SeedChoice, StatusReport, VoteChoice};
+use dissensus::studies::{Collected, Plan, PlanOptions, SeedChoice, StatusReport, VoteChoice};
 use dissensus::train::{JobOutcome, OpenDevice};
 use dissensus::{
     Error, Event, Fetchable, LoadContext, Progress, StudyEvent, StudyOptions, check_stages,
@@ -98,6 +98,22 @@ impl Choice {
         };
         let only = self.arms.unwrap_or_default();
         Ok(PlanOptions { only, ks: ks.collect::<PyResult<_>>()?, seeds, between })
+    }
+}
+
+impl Study {
+    /// Works on the study with its data, as [`long`] does.
+    fn planned<T: Send>(
+        &self,
+        py: Python<'_>,
+        show: Option<&Bound<'_, PyAny>>,
+        choice: &PlanOptions,
+        work: impl FnOnce(&Plan<'_>, &LoadContext<'_>) -> Result<T, Error> + Send,
+    ) -> PyResult<T> {
+        long(py, show, |progress, cancel| -> Result<_, Error> {
+            let context = LoadContext { cancel: cancel.clone(), ..LoadContext::new(progress) };
+            work(&plan_study(&self.0, choice, &context)?, &context)
+        })
     }
 }
 
@@ -219,24 +235,22 @@ impl Study {
         let choice = Choice { arms, votes_per_item, seeds }.options()?;
         let store = store.open(true)?;
         let show = shower(py, progress)?;
-        let collected = long(py, Some(&show), |progress, cancel| -> Result<_, Error> {
-            let context = LoadContext { cancel: cancel.clone(), ..LoadContext::new(progress) };
-            let plan = plan_study(&self.0, &choice, &context)?;
-            check_stages(&plan, &store, &context)?;
+        let collected = self.planned(py, Some(&show), &choice, |plan, context| {
+            check_stages(plan, &store, context)?;
             let settings = self.0.run_settings()?;
             let cache = default_cache_dir().ok();
             let name = device.as_deref().unwrap_or(&settings.device);
             let device = OpenDevice::open(name, cache.as_deref())?;
-            let whole = Whole { progress, runs: Mutex::default() };
+            let whole = Whole { progress: context.progress, runs: Mutex::default() };
             let of_file = StudyOptions::of(&settings, &device);
             let options = StudyOptions {
                 jobs: jobs.or(of_file.jobs),
                 progress: &whole,
-                cancel: cancel.clone(),
+                cancel: context.cancel.clone(),
                 on_event: &|event| whole.event(&event),
                 ..of_file
             };
-            Ok(run_study(&plan, &store, &options)?.results.collected)
+            Ok(run_study(plan, &store, &options)?.results.collected)
         })?;
         table(&collected)
     }
@@ -253,11 +267,7 @@ impl Study {
     ) -> PyResult<StudyStatus> {
         let choice = Choice { arms, votes_per_item, seeds }.options()?;
         let store = store.open(false)?;
-        long(py, None, |progress, cancel| -> Result<_, Error> {
-            let context = LoadContext { cancel: cancel.clone(), ..LoadContext::new(progress) };
-            Ok(plan_study(&self.0, &choice, &context)?.status(&store, None)?)
-        })
-        .map(StudyStatus)
+        self.planned(py, None, &choice, |plan, _| Ok(plan.status(&store, None)?)).map(StudyStatus)
     }
 
     /// The results of the runs that are finished: one row per run, metric and slice of the items, as in the study's
@@ -273,11 +283,7 @@ impl Study {
     ) -> PyResult<Table> {
         let choice = Choice { arms, votes_per_item, seeds }.options()?;
         let store = store.open(false)?;
-        let collected = long(py, None, |progress, cancel| -> Result<_, Error> {
-            let context = LoadContext { cancel: cancel.clone(), ..LoadContext::new(progress) };
-            Ok(plan_study(&self.0, &choice, &context)?.rows(&store)?)
-        })?;
-        table(&collected)
+        table(&self.planned(py, None, &choice, |plan, _| Ok(plan.rows(&store)?))?)
     }
 
     /// Writes the report: tables as Markdown, LaTeX and CSV, figures as SVG, PNG and PDF, and one page.
@@ -296,12 +302,10 @@ impl Study {
     fn report(&self, py: Python<'_>, store: StorePath<'_>, out: PathBuf) -> PyResult<PathBuf> {
         let store = store.open(false)?;
         let show = shower(py, None)?;
-        long(py, Some(&show), |progress, cancel| -> Result<_, Error> {
-            let context = LoadContext { cancel: cancel.clone(), ..LoadContext::new(progress) };
-            let plan = plan_study(&self.0, &PlanOptions::default(), &context)?;
-            let written = write_report(&plan, &store, &out)?;
+        self.planned(py, Some(&show), &PlanOptions::default(), |plan, context| {
+            let written = write_report(plan, &store, &out)?;
             for problem in &written.problems {
-                progress.report(Event::Warning(problem));
+                context.progress.report(Event::Warning(problem));
             }
             Ok(written.page)
         })

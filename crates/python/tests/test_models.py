@@ -138,7 +138,7 @@ def test_images(data):
 @pytest.mark.parametrize(
     ("change", "error", "words"),
     [
-        (dict(epochs=0), ValueError, "training.epochs is 0"),
+        (dict(epochs=0), ValueError, "^epochs is 0; expected"),
         (dict(epoch=3), TypeError, "unexpected keyword argument"),
         (dict(patience=3), ValueError, "training.plateau.patience or selection.stop.patience"),
         (dict(momentum=0.5), ValueError, "is a setting of sgd"),

@@ -26,8 +26,8 @@ impl<P: Deref<Target = Prepared>> Epochs<P> {
         }
     }
 
-    /// The labels of all examples in an epoch. Four draws are made at once, which takes less than
-    /// twice the time of one and 8 bytes per example, unless the epochs are asked for out of order.
+    /// The labels of all examples in an epoch. Four draws of `sls` are made at once, which takes less
+    /// than twice the time of one and 8 bytes per example, unless epochs are asked for out of order.
     pub fn at(&mut self, epoch: u64) -> &[u16] {
         let draws = match &self.prepared.kind {
             Kind::Soft(_) | Kind::Varying(_) => return &[],
@@ -38,12 +38,12 @@ impl<P: Deref<Target = Prepared>> Epochs<P> {
         let in_order = self.last.is_none_or(|last| last.checked_add(1) == Some(draw));
         if !self.made.contains(&draw) {
             let quarter = draw / 4;
-            if in_order && draw % 4 != 3 {
+            if let Some(four) = draws.four_at_once().filter(|_| in_order && draw % 4 != 3) {
                 self.buffer.resize(4 * items, 0);
                 let (a, rest) = self.buffer.split_at_mut(items);
                 let (b, rest) = rest.split_at_mut(items);
                 let (c, d) = rest.split_at_mut(items);
-                draws.fill_four(quarter, [a, b, c, d]);
+                four.fill_four(quarter, [a, b, c, d]);
                 self.made = quarter * 4..(quarter * 4).saturating_add(4);
             } else {
                 self.buffer.resize(items.max(self.buffer.len()), 0);
