@@ -31,6 +31,13 @@ echo "$wheel: $((size / 1000)) kB"
 [ "$size" -lt 17000000 ] || { echo "the wheel is larger than 17 MB" >&2; exit 1; }
 "$work/tools/bin/twine" check --strict "$wheel"
 
+say "the library's example that the tests compare with"
+PARITY=$PWD/target/debug/examples/parity
+export PARITY
+if [ ! -x "$PARITY" ]; then
+    cargo build --quiet --locked -p dissensus --example parity
+fi
+
 say "tests with numpy alone"
 "$python" -m venv "$work/clean"
 "$work/clean/bin/pip" install --quiet "$wheel" pytest
