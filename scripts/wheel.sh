@@ -26,10 +26,26 @@ say "wheel"
 rm -rf "$out"
 "$work/tools/bin/maturin" build --quiet --locked --out "$out"
 wheel=$(ls "$out"/dissensus-*.whl)
+# The same files, compressed as far as the format allows: maturin does it quickly.
+"$python" - "$wheel" << 'END'
+import os, sys, zipfile
+wheel, smaller = sys.argv[1], sys.argv[1] + ".part"
+with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(smaller, "w") as new:
+    for file in old.infolist():
+        new.writestr(file, old.read(file), zipfile.ZIP_DEFLATED, 9)
+os.replace(smaller, wheel)
+END
 size=$(wc -c < "$wheel")
 echo "$wheel: $((size / 1000)) kB"
-[ "$size" -lt 17000000 ] || { echo "the wheel is larger than 17 MB" >&2; exit 1; }
+[ "$size" -lt 16500000 ] || { echo "the wheel is larger than 16.5 MB" >&2; exit 1; }
 "$work/tools/bin/twine" check --strict "$wheel"
+
+say "the library's example that the tests compare with"
+PARITY=$PWD/target/debug/examples/parity
+export PARITY
+if [ ! -x "$PARITY" ]; then
+    cargo build --quiet --locked -p dissensus --example parity
+fi
 
 say "tests with numpy alone"
 "$python" -m venv "$work/clean"

@@ -60,11 +60,11 @@ fn sls(counts: &str, repeats: usize) -> Outcome<()> {
     })?;
     println!("eight epochs");
     repeat(repeats, || {
-        let mut epochs = prepared.epochs(epoch..epoch + 8)?;
-        while let Some(labels) = epochs.next() {
-            black_box(labels);
+        let mut epochs = prepared.epochs()?;
+        for _ in 0..8 {
+            black_box(epochs.at(epoch));
+            epoch += 1;
         }
-        epoch += 8;
         Ok(())
     })
 }

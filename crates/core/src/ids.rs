@@ -183,6 +183,11 @@ impl Ids {
         Some(found.index as usize)
     }
 
+    /// The place of `id`, which is looked for at `guess` first: lists in the same order need no table.
+    pub fn position_near(&self, id: &str, guess: usize) -> Option<usize> {
+        if self.get(guess) == Some(id) { Some(guess) } else { self.position(id) }
+    }
+
     /// The ids in the given order of their places. Places that do not exist are left out.
     pub fn select(&self, order: impl IntoIterator<Item = usize>) -> Self {
         let mut list = Texts::default();
@@ -260,6 +265,7 @@ mod tests {
             prop_assert!(ids.iter().eq(seen.iter().map(String::as_str)));
             for (i, id) in seen.iter().enumerate() {
                 prop_assert_eq!(ids.position(id), Some(i));
+                prop_assert_eq!(ids.position_near(id, 3), Some(i));
             }
         }
     }

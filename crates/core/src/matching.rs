@@ -132,7 +132,7 @@ where
     let first = || ids.clone().next().unwrap_or_default().to_owned();
     let mut places: Vec<Option<usize>> = vec![None; expected];
     for (row, id) in ids.clone().enumerate() {
-        match items.position(id).and_then(|item| places.get_mut(item)) {
+        match items.position_near(id, row).and_then(|item| places.get_mut(item)) {
             Some(place) => *place = Some(row),
             None => without_item.add(id),
         }

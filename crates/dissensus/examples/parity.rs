@@ -3,19 +3,26 @@
 //!
 //!     cargo run -p dissensus --example parity -- FOLDER
 //!
-//! The folder has `votes.csv`, `x.csv` and `y.csv` (predictions), and `features.npz`.
+//! The folder has `votes.csv`, `long.csv` (also votes), `x.csv` and `y.csv` (predictions), `features.npz` and
+//! `study.toml`. The votes of `long.csv` are written as `rust.csv`, `rust.parquet` and `rust.npz`.
 
 use std::error::Error;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use dissensus::core::results::Row;
 use dissensus::engine::Cpu;
 use dissensus::labels::{Delivery, Target};
 use dissensus::stats::Alternative;
-use dissensus::store::Which;
+use dissensus::store::{Store, Which};
+use dissensus::studies::{PlanOptions, Study};
+use dissensus::train::OpenDevice;
+use dissensus::votes::lint::lint;
+use dissensus::votes::summary::summarize;
+use dissensus::votes::write::{target_of, write_file};
 use dissensus::{
-    DeliverOptions, FitOptions, RunPlan, ScoreOptions, Silent, VoteTable, ceiling, compare_items,
-    compare_seeds, deliver, evaluate, evaluate_common, fit, read_inputs, read_predictions,
-    read_votes,
+    DeliverOptions, FitOptions, LoadContext, RunPlan, ScoreOptions, Silent, StudyOptions,
+    VoteTable, ceiling, compare_items, compare_seeds, deliver, evaluate, evaluate_common, fit,
+    plan_study, read_inputs, read_predictions, read_votes, run_study,
 };
 use serde_json::json;
 
@@ -55,7 +62,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     let trained = fit(&votes, &inputs, &plan, &Cpu, &FitOptions::default())?;
     let judged = trained.predictions(Which::Best);
 
+    let file = folder.join("long.csv");
+    let long = read_votes(&file, &Default::default())?;
+    for ending in ["csv", "parquet", "npz"] {
+        let path = folder.join(format!("rust.{ending}"));
+        write_file(&long, &path, target_of(&path)?, false)?;
+    }
+
     let found = json!({
+        "inspect": summarize(&long, &[], 5),
+        "lint": lint(&file, &Default::default()),
+        "study": study(&folder)?,
         "score": scores,
         "ceiling": allowed,
         "compare": compared,
@@ -65,6 +82,17 @@ fn main() -> Result<(), Box<dyn Error>> {
         "fit": json!({ "ids": judged.ids(), "logits": judged.logits(), "history": trained.history }),
     });
     Ok(serde_json::to_writer(std::io::stdout().lock(), &found)?)
+}
+
+/// The results of the study, run in a store of its own.
+fn study(folder: &Path) -> Result<Vec<Row>, Box<dyn Error>> {
+    let study = Study::read(&folder.join("study.toml"))?;
+    let plan = plan_study(&study, &PlanOptions::default(), &LoadContext::default())?;
+    let settings = study.run_settings()?;
+    let device = OpenDevice::open(&settings.device, None)?;
+    let store = Store::create_or_open(folder.join("rust"))?;
+    let ended = run_study(&plan, &store, &StudyOptions::of(&settings, &device))?;
+    Ok(ended.results.collected.results().cloned().collect())
 }
 
 /// The rows that `dissensus deliver` writes for epochs 2 to 4.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 use dissensus_core::limits::MAX_VOTES_PER_ITEM;
 use dissensus_core::{ClassSet, Ids, VoteTable};
@@ -90,7 +91,7 @@ pub fn deliver(
     options: &DeliverOptions,
 ) -> Result<Delivered, Error> {
     let estimated = options.estimate(votes)?;
-    let prepared = delivery.prepare(&Source::new(&estimated)?, options.seed)?;
+    let prepared = Arc::new(delivery.prepare(&Source::new(&estimated)?, options.seed)?);
     let (items, classes) = (estimated.items().clone(), estimated.classes().clone());
     Ok(Delivered { prepared, items, classes })
 }
@@ -117,14 +118,14 @@ impl LabelFile {
 
 /// Labels or targets of every epoch, with the names of items and classes.
 pub struct Delivered {
-    prepared: Prepared,
+    prepared: Arc<Prepared>,
     items: Ids,
     classes: ClassSet,
 }
 
 impl Delivered {
     /// What answers for each epoch.
-    pub fn prepared(&self) -> &Prepared {
+    pub fn prepared(&self) -> &Arc<Prepared> {
         &self.prepared
     }
 
@@ -227,9 +228,9 @@ impl Delivered {
         epochs: &Range<u64>,
         mut each: impl FnMut(u64, &[u16]) -> io::Result<()>,
     ) -> io::Result<()> {
-        let mut all = self.prepared.epochs(epochs.clone()).map_err(io::Error::other)?;
-        while let Some((epoch, labels)) = all.next() {
-            each(epoch, labels)?;
+        let mut all = self.prepared.epochs().map_err(io::Error::other)?;
+        for epoch in epochs.clone() {
+            each(epoch, all.at(epoch))?;
         }
         Ok(())
     }

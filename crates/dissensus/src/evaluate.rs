@@ -396,7 +396,7 @@ pub fn evaluate_common(
     models: &[Predictions],
     options: &ScoreOptions,
 ) -> Result<Vec<Evaluated>, ScoreError> {
-    let aligned: Result<Vec<Aligned>, AlignError> =
+    let aligned: Result<Vec<Aligned<'_>>, AlignError> =
         models.iter().map(|predictions| align(table, predictions)).collect();
     let aligned = aligned?;
     let in_all = |item: &usize| aligned.iter().all(|one| one.items.binary_search(item).is_ok());
@@ -406,7 +406,7 @@ pub fn evaluate_common(
         return Err(ScoreError::NothingCommon);
     }
     let width = table.classes().len();
-    let each = |(predictions, mut aligned): (&Predictions, Aligned)| {
+    let each = |(predictions, mut aligned): (&Predictions, Aligned<'_>)| {
         let matched_items = aligned.items.len();
         let rows = aligned.items.iter().zip(aligned.values.chunks_exact(width));
         let kept = rows.filter(|(item, _)| common.binary_search(item).is_ok());
@@ -420,7 +420,7 @@ pub fn evaluate_common(
 fn beside(
     table: &VoteTable,
     predictions: &Predictions,
-    aligned: Aligned,
+    aligned: Aligned<'_>,
     matched_items: usize,
     options: &ScoreOptions,
 ) -> Result<Evaluated, ScoreError> {
@@ -466,9 +466,9 @@ enum Problem {
 
 /// What people said about these items.
 fn truth(table: &VoteTable, items: &[usize], options: &ScoreOptions) -> Result<Truth, Problem> {
-    let keys: Vec<u64> = items.iter().map(|&item| example_key(table.items().name(item))).collect();
+    let key = |row: usize| example_key(table.items().name(items[row]));
     let truth = Truth::from_table(table, items)
-        .and_then(|truth| truth.with_ties(options.ties, options.seed, Some(&keys)))
+        .and_then(|truth| truth.with_ties(options.ties, options.seed, key))
         .map_err(Problem::Votes)?;
     let Some(labels) = &options.labels else { return Ok(truth) };
     let given = given_labels(labels, table, items).map_err(Problem::Labels)?;
@@ -482,19 +482,22 @@ fn given_labels(
     items: &[usize],
 ) -> Result<Vec<u32>, LabelProblem> {
     let counts = labels.counts();
+    let names = labels.classes().names();
+    let classes: Vec<Option<u16>> =
+        names.iter().map(|name| table.classes().position(name)).collect();
     let label = |&item: &usize| {
-        let item = table.items().name(item).to_owned();
-        let Some(place) = labels.items().position(&item) else {
-            return Err(LabelProblem::Missing { item });
+        let name = table.items().name(item);
+        let Some(place) = labels.items().position_near(name, item) else {
+            return Err(LabelProblem::Missing { item: name.to_owned() });
         };
         let mut entries = counts.iter().flat_map(|counts| counts.entries(place));
         let (Some((class, 1)), None) = (entries.next(), entries.next()) else {
-            return Err(LabelProblem::NotOne { item });
+            return Err(LabelProblem::NotOne { item: name.to_owned() });
         };
-        let label = labels.classes().name(class);
-        table.classes().position(label).map(u32::from).ok_or_else(|| {
-            let known = table.classes().names().join(", ");
-            LabelProblem::UnknownClass { item, label: label.to_owned(), known }
+        classes[usize::from(class)].map(u32::from).ok_or_else(|| LabelProblem::UnknownClass {
+            item: name.to_owned(),
+            label: labels.classes().name(class).to_owned(),
+            known: table.classes().names().join(", "),
         })
     };
     items.iter().map(label).collect()

@@ -32,12 +32,11 @@ fn as_numpy() {
         for (&t, expected) in epochs.iter().zip(&labels) {
             prepared.epoch(t, &mut out).unwrap();
             assert_eq!(&out, expected, "{delivery}, seed {seed}, epoch {t}");
-            let mut one = prepared.epochs(t..t + 1).unwrap();
-            assert_eq!(one.next(), Some((t, &expected[..])));
+            assert_eq!(prepared.epochs().unwrap().at(t), expected);
         }
-        let mut run = prepared.epochs(0..6).unwrap();
-        for expected in &labels[..6] {
-            assert_eq!(run.next().unwrap().1, expected, "{delivery}, seed {seed}");
+        let mut run = prepared.epochs().unwrap();
+        for (t, expected) in (0..6).zip(&labels) {
+            assert_eq!(run.at(t), expected, "{delivery}, seed {seed}");
         }
     }
 }

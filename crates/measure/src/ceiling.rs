@@ -124,7 +124,8 @@ impl Ceiling {
         let truth = truth_of(&shares)?;
         let scores = |predicted: &Truth, drawn: &Truth, repeat: usize| {
             let ties = if how.ties == TieRule::Error { TieRule::Random } else { how.ties };
-            let drawn = drawn.clone().with_ties(ties, how.seed ^ repeat as u64, None)?;
+            let seed = how.seed ^ repeat as u64;
+            let drawn = drawn.clone().with_ties(ties, seed, |row| row as u64)?;
             let predicted = ModelOutput::Probabilities(Matrix::new(predicted.targets(), classes)?);
             let judged = Judged::new(Arc::new(drawn), predicted)?;
             let scorer = Scorer::new(&judged, settings)?;

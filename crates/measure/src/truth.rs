@@ -45,6 +45,17 @@ impl Truth {
     pub fn new(targets: Targets<'_>) -> Result<Self, MeasureError> {
         let (Targets::Counts(matrix) | Targets::Probabilities(matrix)) = targets;
         let (rows, classes) = (matrix.rows(), matrix.columns());
+        let counted = matches!(targets, Targets::Counts(_));
+        Self::read(rows, classes, counted, |row, p| matrix.read(row, p))
+    }
+
+    /// Reads every row, counts or shares, into a row of zeros.
+    fn read(
+        rows: usize,
+        classes: usize,
+        counted: bool,
+        read: impl Fn(usize, &mut [f64]) + Sync,
+    ) -> Result<Self, MeasureError> {
         let mut truth = Self {
             classes,
             targets: vec![0.0; rows * classes],
@@ -67,10 +78,10 @@ impl Truth {
                 let rows = target.chunks_exact_mut(classes).zip(entropies).zip(majorities);
                 for (at, ((p, nats), majority)) in rows.enumerate() {
                     let row = chunk * CHUNK + at;
-                    matrix.read(row, p);
-                    let voted = match targets {
-                        Targets::Counts(_) => shares(row, p)?,
-                        Targets::Probabilities(_) => distribution("targets", row, p)?,
+                    read(row, p);
+                    let voted = match counted {
+                        true => shares(row, p)?,
+                        false => distribution("targets", row, p)?,
                     };
                     if !voted {
                         empty.push(row);
@@ -98,48 +109,49 @@ impl Truth {
     /// an error that names its place in `items`.
     pub fn from_table(table: &VoteTable, items: &[usize]) -> Result<Self, MeasureError> {
         let classes = table.classes().len();
-        let mut rows = Vec::with_capacity(items.len() * classes);
-        let counts = table.counts();
-        for &item in items {
-            match (&counts, table.ballots()) {
-                (Some(counts), _) => rows.extend(counts.row(item, classes)),
-                (None, Ballots::Probabilities(all)) => rows.extend(all.row(item)),
-                (None, _) => rows.resize(rows.len() + classes, 0.0),
-            }
+        if classes == 0 {
+            return Err(MeasureError::Shape { len: 0, columns: 0 });
         }
-        let matrix = Matrix::new(&rows[..], classes)?;
-        Self::new(match counts {
-            Some(_) => Targets::Counts(matrix),
-            None => Targets::Probabilities(matrix),
+        let counts = table.counts();
+        Self::read(items.len(), classes, counts.is_some(), |row, p| {
+            match (&counts, table.ballots()) {
+                (Some(counts), _) => {
+                    for (class, amount) in counts.amounts(items[row]) {
+                        if let Some(cell) = p.get_mut(usize::from(class)) {
+                            *cell = amount;
+                        }
+                    }
+                }
+                (None, Ballots::Probabilities(all)) => p.copy_from_slice(all.row(items[row])),
+                (None, _) => {}
+            }
         })
     }
 
     /// Decides ties by this rule. The random rule draws the word of Philox under (seed, [`TIE_KEY`])
-    /// at the item's key. `keys` name the items (hashes of their ids, say), so that a draw belongs
-    /// to the item and not to its row; without keys, the row is the key.
+    /// at the key of the item in a row: a hash of its id, say, so that a draw belongs to the item and
+    /// not to its row.
     pub fn with_ties(
         mut self,
         ties: TieRule,
         seed: u64,
-        keys: Option<&[u64]>,
+        key: impl Fn(usize) -> u64,
     ) -> Result<Self, MeasureError> {
-        if let Some(keys) = keys {
-            size("keys", keys.len(), self.len())?;
-        }
         if ties == TieRule::Error && !self.tied.is_empty() {
             return Err(MeasureError::Tie { rows: self.tied });
         }
         for &row in &self.tied {
             let p = &self.targets[row * self.classes..(row + 1) * self.classes];
-            let best: Vec<usize> = (0..p.len()).filter(|&k| p[k] == p[top(p)]).collect();
-            let pick = match ties {
-                TieRule::Lowest | TieRule::Error => 0,
+            let first = top(p);
+            let class = match ties {
+                TieRule::Lowest | TieRule::Error => first,
                 TieRule::Random => {
-                    let key = keys.map_or(row as u64, |keys| keys[row]);
-                    Stream::new([seed, TIE_KEY], [key, 0, 0]).below(best.len() as u64) as usize
+                    let best: Vec<usize> = (first..p.len()).filter(|&k| p[k] == p[first]).collect();
+                    let mut stream = Stream::new([seed, TIE_KEY], [key(row), 0, 0]);
+                    best[stream.below(best.len() as u64) as usize]
                 }
             };
-            self.majority[row] = best[pick] as u32;
+            self.majority[row] = class as u32;
         }
         self.ties = ties;
         Ok(self)
@@ -336,17 +348,16 @@ mod tests {
         let lowest = counts(&rows, 3).unwrap();
         assert!(lowest.majority().iter().all(|&class| class == 0));
         let rule = TieRule::Random;
-        let random = lowest.clone().with_ties(rule, 5, None).unwrap();
+        let random = lowest.clone().with_ties(rule, 5, |row| row as u64).unwrap();
         // 400 fair draws: sd 10; 5 sd, and the seed is fixed.
         let ones = random.majority().iter().filter(|&&class| class == 1).count();
         assert!((150..=250).contains(&ones), "{ones}");
         assert!(random.majority().iter().all(|&class| class < 2));
-        let backwards: Vec<u64> = (0..400).rev().collect();
-        let keyed = lowest.clone().with_ties(rule, 5, Some(&backwards)).unwrap();
+        let keyed = lowest.clone().with_ties(rule, 5, |row| 399 - row as u64).unwrap();
         let mut reversed = random.majority().to_vec();
         reversed.reverse();
         assert_eq!(keyed.majority(), reversed);
-        let error = lowest.with_ties(TieRule::Error, 0, None).unwrap_err();
+        let error = lowest.with_ties(TieRule::Error, 0, |row| row as u64).unwrap_err();
         assert_eq!(error, MeasureError::Tie { rows: (0..400).collect() });
     }
 

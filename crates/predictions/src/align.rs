@@ -1,6 +1,8 @@
 //! Predictions matched with votes: items by id and classes by name; by position where there are no
 //! ids or names, or where the user says so.
 
+use std::borrow::Cow;
+
 use dissensus_core::{MatchError, Matched, VoteTable, match_ids};
 use dissensus_io::ReadOption;
 use thiserror::Error;
@@ -11,13 +13,13 @@ use crate::read::Predictions;
 
 /// Predictions for items of a vote table.
 #[derive(Clone, Debug)]
-pub struct Aligned {
+pub struct Aligned<'a> {
     /// How items were matched.
     pub matched: Matched,
     /// The items of the vote table that have predictions, in its order.
     pub items: Vec<usize>,
     /// Their predictions, row after row, classes in the table's order.
-    pub values: Vec<f64>,
+    pub values: Cow<'a, [f64]>,
     /// Items of the table without a prediction.
     pub without_prediction: usize,
     /// Predictions whose id is not in the table.
@@ -183,7 +185,10 @@ impl AlignError {
 }
 
 /// Matches predictions with votes.
-pub fn align(table: &VoteTable, predictions: &Predictions) -> Result<Aligned, AlignError> {
+pub fn align<'a>(
+    table: &VoteTable,
+    predictions: &'a Predictions,
+) -> Result<Aligned<'a>, AlignError> {
     let file = || predictions.label();
     let (order, classes_matched) = class_order(table, predictions)?;
     let ids = predictions.ids.as_ref().map(|ids| ids.iter().map(String::as_str));
@@ -204,11 +209,15 @@ pub fn align(table: &VoteTable, predictions: &Predictions) -> Result<Aligned, Al
                 AlignError::RowNumbers { file: file(), shared, of, first, theirs }
             }
         })?;
-    let mut values = Vec::with_capacity(joined.items.len() * predictions.width);
-    for &(_, row) in &joined.items {
-        let row = &predictions.values[row * predictions.width..(row + 1) * predictions.width];
-        values.extend(order.iter().map(|&class| row[class]));
-    }
+    let in_order = order.iter().enumerate().all(|(at, &column)| at == column);
+    let rows = || joined.items.iter().map(|&(_, row)| row);
+    let values = match in_order && rows().eq(0..predictions.len()) {
+        true => Cow::Borrowed(&predictions.values[..]),
+        false => {
+            let row = |row: usize| &predictions.values[row * predictions.width..];
+            rows().flat_map(|at| order.iter().map(move |&class| row(at)[class])).collect()
+        }
+    };
     let names = predictions.file_classes.as_ref().or(predictions.classes.as_ref());
     let column = |column: &usize| match names {
         Some(names) => names[*column].clone(),
@@ -220,7 +229,6 @@ pub fn align(table: &VoteTable, predictions: &Predictions) -> Result<Aligned, Al
     if joined.matched == Matched::ByPosition {
         notes.push(Note::ItemsByPosition { said: by_position });
     }
-    let in_order = order.iter().enumerate().all(|(at, &column)| at == column);
     let mapped = predictions.file_classes.is_some();
     if classes_matched != ClassesMatched::ByName || !in_order || mapped {
         notes.push(Note::Classes { matched: classes_matched, pairs: classes.clone() });
@@ -271,16 +279,17 @@ mod tests {
         dissensus_votes::read_bytes("v", text.into(), &options).unwrap().table
     }
 
-    fn aligned(text: &str) -> Result<Aligned, AlignError> {
+    fn aligned(text: &str) -> Result<Aligned<'static>, AlignError> {
         let predictions = read_bytes("m.csv", text.into(), &ReadOptions::default()).unwrap();
-        align(&votes(), &predictions[0])
+        let found = align(&votes(), &predictions[0])?;
+        Ok(Aligned { values: found.values.into_owned().into(), ..found })
     }
 
     #[test]
     fn ids_and_class_names_decide_not_positions() {
         let found = aligned("id,dog,cat\nc,0.9,0.1\na,0.2,0.8\nz,0.5,0.5\n").unwrap();
         assert_eq!((found.matched, &found.items[..]), (Matched::ById, &[0, 2][..]));
-        assert_eq!(found.values, [0.8, 0.2, 0.1, 0.9]);
+        assert_eq!(found.values[..], [0.8, 0.2, 0.1, 0.9]);
         assert_eq!((found.without_prediction, found.without_votes), (1, 1));
         let pairs = ["cat", "dog"].map(|name| (name.to_owned(), name.to_owned()));
         assert_eq!(found.classes, pairs);

@@ -86,11 +86,11 @@ pub(crate) fn settle(values: &mut [f64], width: usize, said: Said) -> Settled {
     use Kind::{Logits, Probabilities};
     let rows = values.len() / width.max(1);
     let one = Whole::of(values, width, 1.0);
-    let bad = one.bad_rows(values, width);
     if said == Said::ByUser(Logits) {
-        let notes = if bad.is_empty() { vec![Note::LogitsSumToOne] } else { Vec::new() };
-        return Ok((Logits, notes));
+        let bad = values.chunks(width).any(|row| one.problem(row).is_some());
+        return Ok((Logits, if bad { Vec::new() } else { vec![Note::LogitsSumToOne] }));
     }
+    let bad = one.bad_rows(values, width);
     let named_logits = said == Said::ByName(Logits);
     if said != Said::ByUser(Probabilities) && !named_logits && one_hot(values, width) {
         return Err(Refused::OneHot);

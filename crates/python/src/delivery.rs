@@ -1,10 +1,10 @@
 //! Labels and targets for any training loop.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dissensus::core::VoteTable;
 use dissensus::labels::{
-    Delivers, Delivery as Method, EpochBuffer, EpochTargets, LabelError, Target,
+    Delivers, Delivery as Method, EpochBuffer, EpochTargets, Epochs, LabelError, Prepared, Target,
 };
 use dissensus::{DeliverOptions, Delivered, SparseDraw, deliver};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
@@ -54,19 +54,19 @@ pub(crate) struct Delivery {
     /// The votes that are delivered, after the draw and the target, without who voted: enough to prepare again.
     table: VoteTable,
     delivered: Delivered,
-    /// Memory for the labels of an epoch.
-    buffer: Mutex<Vec<u16>>,
+    /// The labels of the last epochs, while no call works on them.
+    epochs: Mutex<Option<Epochs<Arc<Prepared>>>>,
 }
 
 impl Delivery {
     fn prepare(table: VoteTable, method: &Method, seed: u64) -> Result<Self, dissensus::Error> {
         let options = DeliverOptions { seed, ..DeliverOptions::default() };
         let delivered = deliver(&table, method, &options)?;
-        Ok(Self { table, delivered, buffer: Mutex::default() })
+        Ok(Self { table, delivered, epochs: Mutex::default() })
     }
 
-    fn buffer(&self) -> MutexGuard<'_, Vec<u16>> {
-        self.buffer.lock().unwrap_or_else(PoisonError::into_inner)
+    fn epochs(&self) -> MutexGuard<'_, Option<Epochs<Arc<Prepared>>>> {
+        self.epochs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The rows that are asked for; `None` for all.
@@ -188,20 +188,20 @@ impl Delivery {
             let labels = detached(py, || prepared.labels(epoch, &rows))?;
             return Ok(PyArray1::from_iter(py, labels.into_iter().map(i64::from)));
         }
+        let kept = self.epochs().take();
+        let mut epochs =
+            kept.map_or_else(|| Epochs::new(Arc::clone(prepared)), Ok).map_err(raise)?;
         // numpy's memory is warm from the epoch before.
         let array = py.import("numpy")?.call_method1("empty", (prepared.len(), "int64"))?;
         let array = array.cast_into::<PyArray1<i64>>()?;
         let mut out = array.readwrite();
         let out = out.as_slice_mut()?;
-        let mut labels = std::mem::take(&mut *self.buffer());
-        labels.resize(prepared.len(), 0);
-        let filled = detached(py, || {
-            prepared.epoch(epoch, &mut labels)?;
-            let cells = out.par_iter_mut().with_min_len(1 << 15).zip(&labels);
+        let epochs = detached(py, || {
+            let cells = out.par_iter_mut().with_min_len(1 << 15).zip(epochs.at(epoch));
             cells.for_each(|(cell, &label)| *cell = label.into());
-            Ok::<_, LabelError>(labels)
+            Ok::<_, LabelError>(epochs)
         })?;
-        *self.buffer() = filled;
+        *self.epochs() = Some(epochs);
         Ok(array)
     }
 

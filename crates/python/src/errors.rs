@@ -22,10 +22,18 @@ use pyo3::prelude::*;
 /// The exception for an error of the library: what cannot be found or opened is an `OSError`, what cannot be
 /// done on this machine a `RuntimeError`, and everything else that was given a `ValueError`.
 pub(crate) fn raise(error: impl Into<dissensus::Error>) -> PyErr {
+    raise_in_words(error, |words| words)
+}
+
+/// As [`raise`], with other words.
+pub(crate) fn raise_in_words(
+    error: impl Into<dissensus::Error>,
+    other: impl FnOnce(String) -> String,
+) -> PyErr {
     let error: dissensus::Error = error.into();
     let remedy = causes(&error).into_iter().find_map(remedy);
     let words = words(&error) + &remedy.map_or(String::new(), |remedy| format!("; {remedy}"));
-    exception(&error, words)
+    exception(&error, other(words))
 }
 
 /// What to do about an error, in the words of Python: what is an option of the command line is an argument here.

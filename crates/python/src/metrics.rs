@@ -168,12 +168,8 @@ impl<'py> Said<'py> {
 
 impl Targeted<'_> {
     fn truth(&self, classes: usize, ties: TieRule, seed: u64) -> Result<Truth, MeasureError> {
-        let mut keys = None;
         let truth = match *self {
-            Self::Votes(table) => {
-                keys = Some(table.items().iter().map(example_key).collect::<Vec<_>>());
-                Truth::from_table(table, &(0..table.len()).collect::<Vec<_>>())?
-            }
+            Self::Votes(table) => Truth::from_table(table, &(0..table.len()).collect::<Vec<_>>())?,
             Self::Rows { numbers, width, whole } => {
                 let matrix = Matrix::new(numbers, width)?;
                 let targets = if whole { Targets::Counts } else { Targets::Probabilities };
@@ -191,7 +187,10 @@ impl Targeted<'_> {
                 Truth::new(Targets::Counts(Matrix::new(&counts, classes)?))?
             }
         };
-        truth.with_ties(ties, seed, keys.as_deref())
+        truth.with_ties(ties, seed, |row| match self {
+            Self::Votes(table) => example_key(table.items().name(row)),
+            Self::Rows { .. } | Self::Classes(_) => row as u64,
+        })
     }
 }
 

@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyString};
 
 use crate::arrow::{Column, Table};
-use crate::errors::{raise, value_error};
+use crate::errors::{raise, raise_in_words, value_error};
 use crate::metrics::option;
 use crate::numbers::{array, contiguous, dimensions, names};
 use crate::votes::Votes;
@@ -44,7 +44,10 @@ pub(crate) fn fit_model(
     for (name, value) in &settings {
         overrides.push(format!("{}={}", path_of(name)?, written(name, value)?));
     }
-    let mut plan = RunPlan::of_settings(method, &overrides).map_err(raise)?;
+    let names = settings.iter().map(|(name, _)| name.as_str());
+    let mut plan = RunPlan::of_settings(method, &overrides).map_err(|error| {
+        raise_in_words(error, |words| by_argument(words, names.zip(&overrides)))
+    })?;
     let given = given_parts(&table, options)?;
     if let Some((parts, _)) = &given {
         let two = !parts.iter().any(|part| part == "validation");
@@ -89,6 +92,28 @@ pub(crate) fn fit_model(
         Ok::<_, dissensus::Error>((trained.into_model(task.identity())?, judged))
     })?;
     Ok(Model { model, judged: Some(judged) })
+}
+
+/// What is wrong with a setting, by the name of the argument that gave it.
+fn by_argument<'a>(
+    mut words: String,
+    settings: impl Iterator<Item = (&'a str, &'a String)>,
+) -> String {
+    for (name, setting) in settings {
+        let said = format!(" (override {setting})");
+        if words.contains(&said) {
+            words = words.replace(&said, "");
+            let argument = match name {
+                "model.name" => "model",
+                "run.seeds" => "seed",
+                "split.parts" | "split.shares" => "split",
+                name => name,
+            };
+            let path = setting.split('=').next().unwrap_or_default();
+            words = words.replacen(path, argument, 1);
+        }
+    }
+    words
 }
 
 /// The path of a setting in a spec: `training.epochs` for `epochs`.

@@ -7,7 +7,7 @@ use dissensus::cluster::{ClusterStatus, SlurmOptions};
 use dissensus::core::Unit;
 use dissensus::core::results::Row;
 use dissensus::data::{Options, default_cache_dir};
-use dissensus::studies::{Collected, PlanOptions, SeedChoice, StatusReport, VoteChoice};
+use dissensus::studies::{Collected, Plan, PlanOptions, SeedChoice, StatusReport, VoteChoice};
 use dissensus::train::{JobOutcome, OpenDevice};
 use dissensus::{
     Error, Event, Fetchable, LoadContext, Progress, StudyEvent, StudyOptions, check_stages,
@@ -100,6 +100,22 @@ impl Choice {
         };
         let only = self.arms.unwrap_or_default();
         Ok(PlanOptions { only, ks: ks.collect::<PyResult<_>>()?, seeds, between })
+    }
+}
+
+impl Study {
+    /// Works on the study with its data, as [`long`] does.
+    fn planned<T: Send>(
+        &self,
+        py: Python<'_>,
+        show: Option<&Bound<'_, PyAny>>,
+        choice: &PlanOptions,
+        work: impl FnOnce(&Plan<'_>, &LoadContext<'_>) -> Result<T, Error> + Send,
+    ) -> PyResult<T> {
+        long(py, show, |progress, cancel| -> Result<_, Error> {
+            let context = LoadContext { cancel: cancel.clone(), ..LoadContext::new(progress) };
+            work(&plan_study(&self.0, choice, &context)?, &context)
+        })
     }
 }
 
@@ -234,17 +250,16 @@ impl Study {
         let (store, bucket) = store.or_bucket(local)?;
         let store = store.open(true)?;
         let show = shower(py, progress)?;
-        let collected = long(py, Some(&show), |progress, cancel| -> Result<_, Error> {
-            let context = LoadContext { cancel: cancel.clone(), ..LoadContext::new(progress) };
-            let plan = plan_study(&self.0, &choice, &context)?;
-            check_stages(&plan, &store, &context)?;
+        let collected = self.planned(py, Some(&show), &choice, |plan, context| {
+            check_stages(plan, &store, context)?;
             let settings = self.0.run_settings()?;
             let cache = default_cache_dir().ok();
             let name = device.as_deref().unwrap_or(&settings.device);
             let device = OpenDevice::open(name, cache.as_deref())?;
+            let (progress, cancel) = (context.progress, &context.cancel);
             let whole = Whole { progress, runs: Mutex::default() };
             let of_file = StudyOptions::of(&settings, &device);
-            shared(bucket.as_deref(), &plan, &store, progress, cancel, |tell| {
+            shared(bucket.as_deref(), plan, &store, progress, cancel, |tell| {
                 let options = StudyOptions {
                     jobs: jobs.or(of_file.jobs),
                     progress: &whole,
@@ -256,9 +271,9 @@ impl Study {
                     ..of_file
                 };
                 let Some(shard) = shard else {
-                    return Ok(run_study(&plan, &store, &options)?.results.collected);
+                    return Ok(run_study(plan, &store, &options)?.results.collected);
                 };
-                let waiting = run_shard(&plan, &store, shard, &options)?.waiting;
+                let waiting = run_shard(plan, &store, shard, &options)?.waiting;
                 if waiting > 0 {
                     progress.report(Event::Warning(&format!(
                         "{waiting} final runs wait for search runs of other shards; the same call trains them when \
@@ -315,23 +330,22 @@ impl Study {
         let (store, bucket) = store.or_bucket(local)?;
         let store = store.open(bucket.is_some())?;
         let show = shower(py, progress)?;
-        let collected = long(py, Some(&show), |progress, cancel| -> Result<_, Error> {
-            let context = LoadContext { cancel: cancel.clone(), ..LoadContext::new(progress) };
-            let plan = plan_study(&self.0, &choice, &context)?;
-            check_stages(&plan, &store, &context)?;
+        let collected = self.planned(py, Some(&show), &choice, |plan, context| {
+            check_stages(plan, &store, context)?;
             let settings = self.0.run_settings()?;
             let cache = default_cache_dir().ok();
             let name = device.as_deref().unwrap_or(&settings.device);
             let device = OpenDevice::open(name, cache.as_deref())?;
+            let (progress, cancel) = (context.progress, &context.cancel);
             let whole = Whole { progress, runs: Mutex::default() };
-            shared(bucket.as_deref(), &plan, &store, progress, cancel, |_| {
+            shared(bucket.as_deref(), plan, &store, progress, cancel, |_| {
                 let options = StudyOptions {
                     progress: &whole,
                     cancel: cancel.clone(),
                     on_event: &|event| whole.event(&event),
                     ..StudyOptions::of(&settings, &device)
                 };
-                Ok(finish_study(&plan, &store, &options)?.results.collected)
+                Ok(finish_study(plan, &store, &options)?.results.collected)
             })
         })?;
         table(&collected)
@@ -476,12 +490,10 @@ impl Study {
         let (store, bucket) = store.or_bucket(local)?;
         let store = store.open(bucket.is_some())?;
         let show = shower(py, None)?;
-        long(py, Some(&show), |progress, cancel| -> Result<_, Error> {
-            let context = LoadContext { cancel: cancel.clone(), ..LoadContext::new(progress) };
-            let plan = plan_study(&self.0, &choice, &context)?;
-            pull(bucket.as_deref(), &plan, &store, progress, cancel)?;
+        self.planned(py, Some(&show), &choice, |plan, context| {
+            pull(bucket.as_deref(), plan, &store, context.progress, &context.cancel)?;
             let status = plan.status(&store, None)?;
-            Ok(StudyStatus(status, cluster::queue(&plan, &store, &choice, progress)?))
+            Ok(StudyStatus(status, cluster::queue(plan, &store, &choice, context.progress)?))
         })
     }
 
@@ -498,11 +510,7 @@ impl Study {
     ) -> PyResult<Table> {
         let choice = Choice { arms, votes_per_item, seeds }.options()?;
         let store = store.open(false)?;
-        let collected = long(py, None, |progress, cancel| -> Result<_, Error> {
-            let context = LoadContext { cancel: cancel.clone(), ..LoadContext::new(progress) };
-            Ok(plan_study(&self.0, &choice, &context)?.rows(&store)?)
-        })?;
-        table(&collected)
+        table(&self.planned(py, None, &choice, |plan, _| Ok(plan.rows(&store)?))?)
     }
 
     /// Writes the report: tables as Markdown, LaTeX and CSV, figures as SVG, PNG and PDF, and one page.
@@ -521,12 +529,10 @@ impl Study {
     fn report(&self, py: Python<'_>, store: StorePath<'_>, out: PathBuf) -> PyResult<PathBuf> {
         let store = store.open(false)?;
         let show = shower(py, None)?;
-        long(py, Some(&show), |progress, cancel| -> Result<_, Error> {
-            let context = LoadContext { cancel: cancel.clone(), ..LoadContext::new(progress) };
-            let plan = plan_study(&self.0, &PlanOptions::default(), &context)?;
-            let written = write_report(&plan, &store, &out)?;
+        self.planned(py, Some(&show), &PlanOptions::default(), |plan, context| {
+            let written = write_report(plan, &store, &out)?;
             for problem in &written.problems {
-                progress.report(Event::Warning(problem));
+                context.progress.report(Event::Warning(problem));
             }
             Ok(written.page)
         })

@@ -63,28 +63,18 @@ pub(crate) fn long<T: Send, E: Into<dissensus::Error> + Send>(
     work: impl FnOnce(&dyn Progress, &Cancel) -> Result<T, E> + Send,
 ) -> PyResult<T> {
     let (sender, events) = channel();
-    let events = Mutex::new(events);
-    let cancel = Cancel::new();
-    let listening = show.is_some();
+    let (cancel, listening) = (Cancel::new(), show.is_some());
     std::thread::scope(|scope| {
         let token = cancel.clone();
-        let worker = scope.spawn(move || {
-            let progress = Queue(listening.then_some(sender.clone()));
-            let result =
-                catch_unwind(AssertUnwindSafe(|| with_threads(|| work(&progress, &token))));
-            let _ = sender.send(Said::Done);
-            result
-        });
-        let watched = watch(py, show, &events);
+        let worker =
+            scope.spawn(move || reporting(sender, listening, |progress| work(progress, &token)));
+        let watched = watch(py, show, &Mutex::new(events));
         if watched.is_err() {
             cancel.cancel();
         }
         let result = py.detach(|| worker.join());
         watched?;
-        match result {
-            Ok(Ok(result)) => result.map_err(raise),
-            Ok(Err(panic)) | Err(panic) => Err(bug(panic.as_ref())),
-        }
+        outcome(result)
     })
 }
 
@@ -96,14 +86,28 @@ pub(crate) fn left_alone<T: Send + 'static, E: Into<dissensus::Error> + Send + '
 ) -> PyResult<T> {
     let (sender, events) = channel();
     let listening = show.is_some();
-    let worker = std::thread::spawn(move || {
-        let progress = Queue(listening.then_some(sender.clone()));
-        let result = work(&progress);
-        let _ = sender.send(Said::Done);
-        result
-    });
+    let worker = std::thread::spawn(move || reporting(sender, listening, work));
     watch(py, show, &Mutex::new(events))?;
-    match py.detach(|| worker.join()) {
+    outcome(py.detach(|| worker.join()))
+}
+
+/// Does the work of a thread and says when it is done.
+fn reporting<T: Send, E: Send>(
+    sender: Sender<Said>,
+    listening: bool,
+    work: impl FnOnce(&dyn Progress) -> Result<T, E> + Send,
+) -> std::thread::Result<Result<T, E>> {
+    let progress = Queue(listening.then(|| sender.clone()));
+    let result = catch_unwind(AssertUnwindSafe(|| with_threads(|| work(&progress))));
+    let _ = sender.send(Said::Done);
+    result
+}
+
+/// What a thread ended with.
+fn outcome<T, E: Into<dissensus::Error>>(
+    joined: std::thread::Result<std::thread::Result<Result<T, E>>>,
+) -> PyResult<T> {
+    match joined.and_then(|ended| ended) {
         Ok(result) => result.map_err(raise),
         Err(panic) => Err(bug(panic.as_ref())),
     }

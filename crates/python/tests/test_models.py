@@ -138,7 +138,7 @@ def test_images(data):
 @pytest.mark.parametrize(
     ("change", "error", "words"),
     [
-        (dict(epochs=0), ValueError, "training.epochs is 0"),
+        (dict(epochs=0), ValueError, "epochs is 0; expected"),
         (dict(epoch=3), TypeError, "unexpected keyword argument"),
         (dict(patience=3), ValueError, "training.plateau.patience or selection.stop.patience"),
         (dict(momentum=0.5), ValueError, "is a setting of sgd"),
@@ -147,11 +147,11 @@ def test_images(data):
         (dict(model="mlpp"), ValueError, "did you mean `mlp`"),
         (dict(device="tpu"), ValueError, "there is no device"),
         (dict(device="cuda:99"), RuntimeError, "CUDA"),
-        (dict(store="x"), ValueError, "run.store"),
-        (dict(seed=-1), ValueError, "run.seeds"),
+        (dict(store="x"), ValueError, "store is no setting"),
+        (dict(seed=-1), ValueError, "seed is -1; expected a whole number from 0"),
         (dict(votes_per_item=[1, 2]), ValueError, "expected one"),
         (dict(split={"train": 0.5, "test": 0.5}), ValueError, "expected train, evaluation"),
-        (dict(split={"train": 0.5, "evaluation": 0.6}), ValueError, "split.shares"),
+        (dict(split={"train": 0.5, "evaluation": 0.6}), ValueError, "split is [0.5, 0.6]; expected"),
         (dict(items=["x"]), ValueError, "1 entries for the 90 rows"),
         (dict(X=np.zeros((3, 2))), ValueError, "has 3 rows and the votes have 90 items"),
         (dict(X=np.zeros(ITEMS)), ValueError, "expected features"),
@@ -171,6 +171,7 @@ def test_what_cannot_be_trained_is_named(data, change, error, words):
     with pytest.raises(error) as raised:
         fit(**call)
     assert words in str(raised.value), str(raised.value)
+    assert "override" not in str(raised.value)
 
 
 def test_predictions_need_the_same_inputs(data):

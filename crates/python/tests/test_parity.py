@@ -1,7 +1,7 @@
 """Every verb through the command line, Rust and Python: the same bits.
 
-Rust is the example ``parity`` of the crate ``dissensus``, which ``cargo test`` builds; where it is not built, its part is
-skipped aloud.
+Rust is the example ``parity`` of the crate ``dissensus``: the program that ``$PARITY`` names, or one that ``cargo test``
+built. Where there is none, its part is skipped aloud.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dissensus import Delivery, Votes, ceiling, compare, compare_seeds, fit, score
+from dissensus import Delivery, Study, Votes, ceiling, compare, compare_seeds, fit, lint, score
 
 ROOT = Path(__file__).resolve().parents[3]
 ITEMS, CLASSES, WIDTH = 120, ["no", "so", "yes"], 6
@@ -29,6 +29,18 @@ TESTS = [
     *["metric", "mean_a", "sd_a", "mean_b", "sd_b", "mean_difference", "wilcoxon_p", "wilcoxon_p_holm"],
     *["t_p", "sign_p", "d_z", "rank_biserial"],
 ]
+FINDINGS = ["severity", "code", "message", "count", "item", "row", "column", "remedy"]
+RESULTS = ["study", "dataset", "arm", "k", "seed", "metric", "slice", "value", "run"]
+# An annotator who votes twice, an item with one vote, labels that differ in case.
+LONG = "item,annotator,label\na,x,cat\na,x,cat\nb,y,dog\nb,y,Cat\nb,z,dog\nc,x,cat\n"
+STUDY = """
+    study = {name = "parity"}
+    data = {votes = "FOLDER/votes.csv", inputs = "FOLDER/features.npz", votes_per_item = 3}
+    delivery = {methods = ["soft", "multipass"]}
+    model = {name = "mlp", hidden = 8}
+    training = {epochs = 2}
+    run = {seeds = 2, device = "cpu"}
+"""
 SPEC = """
     data = {votes = "votes.csv", inputs = "features.npz"}
     delivery = {methods = "multipass"}
@@ -51,7 +63,17 @@ def folder(tmp_path_factory):
     X = random.normal(size=(ITEMS, WIDTH)).astype(np.float32)
     np.savez(folder / "features.npz", features=X, ids=np.array(ids))
     (folder / "spec.toml").write_text(SPEC)
+    (folder / "long.csv").write_text(LONG)
+    (folder / "study.toml").write_text(STUDY.replace("FOLDER", folder.as_posix()))
     return folder
+
+
+ENDINGS = ["csv", "parquet", "npz"]
+
+
+def files_of(folder, who):
+    """The bytes of the converted votes."""
+    return [(folder / f"{who}.{ending}").read_bytes() for ending in ENDINGS]
 
 
 def rows(frame, names):
@@ -76,7 +98,14 @@ def python(folder):
     assert scores.ceiling.to_frame().to_dict() == ceiling(
         votes, repeats=5, metrics="all", seed=3
     ).to_frame().to_dict()
+    for ending in ENDINGS:
+        Votes.read(folder / "long.csv").write(folder / f"python.{ending}")
+    study = Study.from_file(folder / "study.toml").run(folder / "python", progress=False)
     return {
+        "inspect": Votes.read(folder / "long.csv").summary(),
+        "lint": rows(lint(folder / "long.csv"), FINDINGS),
+        "convert": files_of(folder, "python"),
+        "study": rows(study, RESULTS),
         "score": rows(scores.to_frame(), ["model", "slice", "items", *SCORES]),
         "ceiling": rows(scores.ceiling.to_frame(), ["metric", "half", "perfect"]),
         "compare": rows(compare(votes, *files, names=["x", "y"]).to_frame(), DIFFERENCES),
@@ -119,6 +148,16 @@ def targets_of(text):
     return [[float(row[name]) for name in CLASSES] for row in csv.DictReader(io.StringIO(text))]
 
 
+# What is said of a file beside the summary of its votes.
+OF_FILES = ["file", "format", "notes", "warnings"]
+
+
+def results_of(text):
+    kinds = {"k": int, "seed": int, "value": float}
+    value = lambda name, cell: kinds.get(name, str)(cell) if cell else None  # noqa: E731
+    return [[value(name, row[name]) for name in RESULTS] for row in csv.DictReader(io.StringIO(text))]
+
+
 def read_rows(told, names):
     return [[one[name] for name in names] for one in told]
 
@@ -138,11 +177,21 @@ def program(folder):
     epochs = ["--seed", "7", "--epochs", "2..5"]
     labels = command(folder, "deliver", *from_votes, "--method", "multipass", *epochs)
     targets = command(folder, "deliver", *from_votes, "--method", "soft", "--target", "dirichlet", *epochs)
+    inspected = json.loads(command(folder, "votes", "inspect", "long.csv", "--json"))
+    found = json.loads(command(folder, "votes", "lint", "long.csv", "--json"))["findings"]
+    for ending in ENDINGS:
+        command(folder, "votes", "convert", "long.csv", f"program.{ending}")
+    command(folder, "study", "run", "study.toml", "--store", "program")
+    (results,) = (folder / "program").rglob("results.csv")
     command(folder, "train", "spec.toml")
     (run,) = (folder / "store" / "runs").iterdir()
     stored = np.load(run / "predictions" / "best.npz")
     history = [list(json.loads(line).values()) for line in (run / "history.jsonl").read_text().splitlines()]
     return {
+        "inspect": {name: value for name, value in inspected.items() if name not in OF_FILES},
+        "lint": read_rows(found, FINDINGS),
+        "convert": files_of(folder, "program"),
+        "study": results_of(results.read_text()),
         "score": scores_of(told["scores"]),
         "ceiling": ceiling_of(told["ceiling"]),
         "compare": read_rows(compared["differences"], DIFFERENCES),
@@ -157,7 +206,8 @@ def program(folder):
 def rust(folder):
     """What the library gives to a program in Rust."""
     built = [ROOT / "target" / profile / "examples" / "parity" for profile in ["debug", "release"]]
-    built = [path for path in built if path.exists()]
+    given = os.environ.get("PARITY")
+    built = [Path(given)] if given else [path for path in built if path.exists()]
     if not built:
         pytest.skip("SKIPPED: the example parity of the crate dissensus is not built; RUST WAS NOT COMPARED")
     shown = subprocess.run([built[0], folder], capture_output=True, text=True, check=True)
@@ -165,6 +215,10 @@ def rust(folder):
     fitted = told["fit"]
     logits = np.array(fitted["logits"], dtype=np.float32).reshape(-1, len(CLASSES))
     return {
+        "inspect": told["inspect"],
+        "lint": read_rows(told["lint"]["findings"], FINDINGS),
+        "convert": files_of(folder, "rust"),
+        "study": read_rows(told["study"], RESULTS),
         "score": scores_of(told["score"]),
         "ceiling": ceiling_of(told["ceiling"]),
         "compare": read_rows(told["compare"]["differences"], DIFFERENCES),
@@ -175,7 +229,7 @@ def rust(folder):
     }
 
 
-VERBS = ["score", "ceiling", "compare", "compare_seeds", "labels", "targets", "fit"]
+VERBS = ["inspect", "lint", "convert", "study", "score", "ceiling", "compare", "compare_seeds", "labels", "targets", "fit"]
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -18,12 +18,20 @@ pub(super) trait Draws: Send + Sync {
     fn label(&self, draw: u64, place: usize) -> u16;
     /// The labels of all examples; `out` has room for exactly these.
     fn fill(&self, draw: u64, out: &mut [u16]);
-    /// The labels of all examples in the draws 4 · quarter … 4 · quarter + 3.
-    fn fill_four(&self, quarter: u64, out: [&mut [u16]; 4]);
+    /// Four draws at once, where they share work.
+    fn four_at_once(&self) -> Option<&dyn FourAtOnce> {
+        None
+    }
     /// How it may be done elsewhere, where votes are kept one by one.
     fn listed(&self) -> Option<ListedVotes<'_>> {
         None
     }
+}
+
+/// Draws of which four take less time together than one by one.
+pub(super) trait FourAtOnce {
+    /// The labels of all examples in the draws 4 · quarter … 4 · quarter + 3.
+    fn fill_four(&self, quarter: u64, out: [&mut [u16]; 4]);
 }
 
 /// Independent draws, each lasting `every` epochs.
@@ -95,6 +103,12 @@ impl<P: Pick> Draws for Sampled<P> {
         }
     }
 
+    fn four_at_once(&self) -> Option<&dyn FourAtOnce> {
+        Some(self)
+    }
+}
+
+impl<P: Pick> FourAtOnce for Sampled<P> {
     fn fill_four(&self, quarter: u64, out: [&mut [u16]; 4]) {
         let [a, b, c, d] = out.map(|labels| labels.par_chunks_mut(RUN));
         let runs = (a, b, c, d, self.keys.par_chunks(RUN)).into_par_iter().enumerate();

@@ -71,12 +71,6 @@ impl<C: Label> Draws for Turns<C> {
             }
         });
     }
-
-    fn fill_four(&self, quarter: u64, out: [&mut [u16]; 4]) {
-        for (draw, out) in (0..).zip(out) {
-            self.fill(quarter * 4 + draw, out);
-        }
-    }
 }
 
 #[cfg(test)]

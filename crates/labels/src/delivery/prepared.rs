@@ -1,7 +1,6 @@
 //! A delivery made ready for one set of examples and one seed: it answers for every epoch.
 
 use std::fmt;
-use std::ops::Range;
 
 use super::draws::Draws;
 use super::epochs::Epochs;
@@ -125,7 +124,7 @@ impl Prepared {
         }
     }
 
-    fn not_hard(&self) -> LabelError {
+    pub(super) fn not_hard(&self) -> LabelError {
         LabelError::NotHard { delivery: self.delivery.to_string() }
     }
 
@@ -195,13 +194,9 @@ impl Prepared {
         }
     }
 
-    /// The labels of some epochs, one after another. Four draws are made at once, which takes less
-    /// than twice the time of one; they take 8 bytes per example.
-    pub fn epochs(&self, epochs: Range<u64>) -> Result<Epochs<'_>, LabelError> {
-        match &self.kind {
-            Kind::Soft(_) | Kind::Varying(_) => Err(self.not_hard()),
-            _ => Ok(Epochs::new(self, epochs)),
-        }
+    /// The labels of one epoch after another, faster than one at a time.
+    pub fn epochs(&self) -> Result<Epochs<&Self>, LabelError> {
+        Epochs::new(self)
     }
 }
 

@@ -37,7 +37,7 @@ mod tests {
         assert_eq!(targets, EpochTargets::Distributions(&[0.25, 0.75, 1.0, 0.0]));
         let error = LabelError::NotHard { delivery: "soft".into() };
         assert_eq!(prepared.epoch(0, &mut [0; 2]), Err(error.clone()));
-        assert_eq!(prepared.epochs(0..3).unwrap_err(), error);
+        assert_eq!(prepared.epochs().unwrap_err(), error);
         let table = shares(&[vec![0.5, 0.5]]);
         let prepared = soft.prepare(&Source::new(&table).unwrap(), 0).unwrap();
         assert_eq!(prepared.targets().unwrap(), [0.5, 0.5]);

@@ -221,7 +221,7 @@ mod tests {
         let error = LabelError::NotHard { delivery: "soft_noise:scale=1".into() };
         assert_eq!(noisy.label(0, 0), Err(error.clone()));
         assert_eq!(noisy.epoch(0, &mut [0]), Err(error.clone()));
-        assert_eq!(noisy.epochs(0..1).unwrap_err(), error);
+        assert_eq!(noisy.epochs().unwrap_err(), error);
         for bad in ["-1", "10.5", "NaN", "inf", "x"] {
             let error = format!("soft_noise:scale={bad}").parse::<Delivery>().unwrap_err();
             assert!(error.to_string().contains("expected a number from 0 to 10"), "{error}");

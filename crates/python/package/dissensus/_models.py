@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import index
+
 from dissensus import _dissensus
 
 TYPE_CHECKING = False  # without importing typing, which takes longer than all of this
@@ -88,6 +90,9 @@ def fit(
     >>> len(model.history)
     20
     """
+    seed = index(seed)
+    if seed < 0:
+        raise ValueError(f"seed is {seed}; expected a whole number from 0")
     given: list[tuple[str, Any]] = list(_flat(spec or {}))
     given += [("model.name", model), ("run.seeds", [seed]), *settings.items()]
     options: dict[str, Any] = {"items": items, "evaluate_on": evaluate_on, "progress": progress}

@@ -50,9 +50,10 @@ class Bar:
         elif kind == "started":
             self._started[task] = time.monotonic()
         elif kind == "finished":
-            self._started.pop(task, None)
+            seconds = time.monotonic() - self._started.pop(task, time.monotonic())
             if not self._started:
-                self._draw("")
+                # An output of a notebook cannot be taken back: it ends with what was done.
+                self._draw(f"{task}  {seconds:.1f} s" if self._handle else "")
         elif kind == "advanced" and time.monotonic() - self._drawn > 0.1:
             self._draw(self._line(task, done, total, detail))
 
@@ -70,7 +71,7 @@ class Bar:
             sys.stderr.write(f"\r\x1b[K{line[:100]}")
             sys.stderr.flush()
             return
-        if not line and self._handle is None:
+        if not line:
             return
         from IPython.display import display
 

@@ -1,6 +1,8 @@
 //! Votes: read, made of arrays and data frames, looked at, and given on.
 
+mod arguments;
 mod columns;
+mod findings;
 mod frame;
 mod longtable;
 mod options;
@@ -10,28 +12,29 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use dissensus::core::limits::MAX_DENSE_CELLS;
-use dissensus::core::{
-    Ballots, ClassOrder, ClassSet, Counts, Ids, Probabilities, TieRule, VoteTable,
-};
+use dissensus::core::{Ballots, Counts, Probabilities, TieRule, VoteTable};
 use dissensus::labels::{Delivery, Params, Source, Target};
 use dissensus::report::figures::Form;
-use dissensus::votes::lint::{lint, lint_table};
+use dissensus::votes::lint::lint_table;
 use dissensus::votes::summary::summarize;
 use dissensus::votes::write::{TARGETS, target_of, write_file};
 use dissensus::votes::{Finding, Note, ReadOptions, VoteFile, read_frame, read_with_progress};
 use dissensus::{SparseDraw, votes_figure};
-use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2};
+use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::basic::CompareOp;
-use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyCapsule, PyDict, PyString, PyType};
+use pyo3::types::{PyBytes, PyCapsule, PyDict, PyType};
 
+use self::arguments::{class_set, item_ids, matrix};
+pub(crate) use self::arguments::{id_text, no_item, places};
 use self::columns::{frame, stream_frame};
+use self::findings::findings_table;
+pub(crate) use self::findings::lint_file;
 use self::frame::ArrowFrame;
 use self::options::read_options;
-use crate::arrow::{Column, Table, stream};
+use crate::arrow::{Table, stream};
 use crate::errors::{raise, value_error};
-use crate::numbers::{array, check_dimensions, contiguous, names, whole};
+use crate::numbers::{names, whole};
 use crate::work::{detached, long};
 
 /// Who voted for what on which item.
@@ -106,50 +109,6 @@ pub(crate) fn method_text(name: &str, settings: Option<&Bound<'_, PyDict>>) -> P
         method.settings.push((key, value));
     }
     Ok(method.to_string())
-}
-
-/// The names of items or classes, or numbers from 0; as many as there are.
-fn ids(
-    argument: &str,
-    given: Option<&Bound<'_, PyAny>>,
-    count: usize,
-) -> PyResult<Option<Vec<String>>> {
-    let Some(given) = given.filter(|given| !given.is_none()) else { return Ok(None) };
-    let names = names(argument, given)?;
-    match names.len() == count {
-        true => Ok(Some(names)),
-        false => Err(value_error(format!(
-            "{argument} has {} names for {count}; give each one name",
-            names.len()
-        ))),
-    }
-}
-
-fn item_ids(given: Option<&Bound<'_, PyAny>>, count: usize) -> PyResult<Ids> {
-    let Some(names) = ids("items", given, count)? else { return Ok(Ids::positions(count)) };
-    let mut seen = std::collections::HashSet::new();
-    if let Some(id) = names.iter().find(|id| !seen.insert(id.as_str())) {
-        return Err(value_error(format!("items holds {id:?} twice; an item has one row")));
-    }
-    if names.iter().any(String::is_empty) {
-        return Err(value_error("items holds an empty id"));
-    }
-    Ok(names.into_iter().collect())
-}
-
-fn class_set(given: Option<&Bound<'_, PyAny>>, count: usize) -> PyResult<ClassSet> {
-    match ids("classes", given, count)? {
-        Some(names) => ClassSet::new(names, ClassOrder::Declared),
-        None => ClassSet::numbered(count),
-    }
-    .map_err(|error| value_error(error.to_string()))
-}
-
-/// A matrix of 64-bit floats, items × classes.
-fn matrix<'py>(argument: &str, given: &Bound<'py, PyAny>) -> PyResult<PyReadonlyArray2<'py, f64>> {
-    let (array, _) = array(argument, given)?;
-    check_dimensions(argument, &array, 2, "items × classes")?;
-    contiguous(&array, "float64")?.extract()
 }
 
 #[pymethods]
@@ -701,49 +660,6 @@ impl Votes {
     }
 }
 
-/// The places of ids, or of the flags that are set.
-pub(crate) fn places(ids: &Ids, items: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
-    let names = names("items", items)?;
-    let find = |id: &String| ids.position(id).ok_or_else(|| no_item(id));
-    if !are_flags(items)? {
-        return names.iter().map(find).collect();
-    }
-    if names.len() != ids.len() {
-        let (flags, items) = (names.len(), ids.len());
-        return Err(value_error(format!("items has {flags} flags for {items} items")));
-    }
-    Ok((0..names.len()).filter(|&place| names[place] == "true").collect())
-}
-
-/// Whether a list begins with a flag: arrays of another library have numbers that only look like Python's.
-fn are_flags(items: &Bound<'_, PyAny>) -> PyResult<bool> {
-    if let Ok(dtype) = items.getattr("dtype") {
-        return Ok(dtype.str()?.to_string_lossy().to_lowercase().contains("bool"));
-    }
-    Ok(items.get_item(0).is_ok_and(|first| first.is_instance_of::<PyBool>()))
-}
-
-/// An id as a text: whole numbers become texts.
-pub(crate) fn id_text(item: &Bound<'_, PyAny>) -> PyResult<String> {
-    if let Ok(text) = item.cast::<PyString>() {
-        return text.extract();
-    }
-    match item.hasattr("__index__")? {
-        true => Ok(item.call_method0("__index__")?.str()?.to_string()),
-        false => {
-            let kind = item.get_type().name()?;
-            Err(PyTypeError::new_err(format!(
-                "an id of type {kind}; expected a text or a whole number"
-            )))
-        }
-    }
-}
-
-/// The exception for an id that is not there.
-pub(crate) fn no_item(id: &str) -> PyErr {
-    PyKeyError::new_err(format!("there is no item {id:?}"))
-}
-
 /// An array of items × classes.
 pub(crate) fn rows_of(
     py: Python<'_>,
@@ -752,44 +668,4 @@ pub(crate) fn rows_of(
     classes: usize,
 ) -> PyResult<Bound<'_, PyArray2<f64>>> {
     PyArray1::from_vec(py, rows).reshape([items, classes])
-}
-
-fn findings_table(mut findings: Vec<Finding>) -> PyResult<Table> {
-    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
-    let text = |of: fn(&Finding) -> Option<String>| Column::Text(findings.iter().map(of).collect());
-    let whole = |of: fn(&Finding) -> Option<u64>| {
-        Column::Whole(
-            findings.iter().map(|finding| of(finding).and_then(|n| n.try_into().ok())).collect(),
-        )
-    };
-    Table::new(vec![
-        ("severity", text(|f| Some(format!("{:?}", f.severity).to_lowercase()))),
-        ("code", text(|f| Some(f.code.clone()))),
-        ("message", text(|f| Some(f.message.clone()))),
-        ("count", whole(|f| Some(f.count))),
-        ("item", text(|f| f.item.clone())),
-        ("row", whole(|f| f.row)),
-        ("column", text(|f| f.column.clone())),
-        ("remedy", text(|f| f.remedy.clone())),
-    ])
-}
-
-/// What may be wrong with a vote file, as a table; bad rows do not stop the reading.
-///
-/// Parameters
-/// ----------
-/// path : str or path
-/// **options
-///     As in ``Votes.read``.
-#[pyfunction(name = "lint")]
-#[pyo3(signature = (path, **options))]
-pub(crate) fn lint_file(
-    py: Python<'_>,
-    path: PathBuf,
-    options: Option<&Bound<'_, PyDict>>,
-) -> PyResult<Table> {
-    let options = read_options(options)?;
-    std::fs::metadata(&path).map_err(|error| raise(dissensus::io::FileError::new(&path, error)))?;
-    let report = detached(py, || Ok::<_, dissensus::Error>(lint(&path, &options)))?;
-    findings_table(report.findings)
 }
