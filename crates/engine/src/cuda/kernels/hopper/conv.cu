@@ -180,8 +180,8 @@ __device__ __forceinline__ bool sums_of_blocks(const float *sum, const float *ot
 }
 
 // P: the pixels of a block. BN: its output channels. CHUNKS: input channels, in 64s. WAY: see above; back from
-// the output's gradient to the input's, taps are mirrored and weights transposed. A, B: how many chunks of images and taps of
-// weights have room. APART: the result has room of its own, else it takes that of the images.
+// the output's gradient to the input's, taps are mirrored and weights transposed. A, B: how many chunks of
+// images and taps of weights have room. APART: the result has room of its own, else it takes that of the images.
 template <class P, int BN, int CHUNKS, int A, int B, bool APART, int WAY>
 __device__ __forceinline__ void convolve(const TensorMap *images, const TensorMap *weights, const After &after,
                                          int count, char *memory) {
