@@ -184,7 +184,7 @@ impl<'a> StudyOptions<'a> {
 
 /// What became of a study.
 pub struct StudyOutcome {
-    /// All search runs and final runs.
+    /// All search runs and final runs, without their results, which the store has.
     pub ended: Vec<EndedJob>,
     /// The stages that need models.
     pub examined: Examined,
@@ -201,7 +201,7 @@ pub fn run_study(
     store: &Store,
     options: &StudyOptions<'_>,
 ) -> Result<StudyOutcome, Error> {
-    let ended = train_study(plan, store, options)?;
+    let ended = train(plan, store, options, None, false)?;
     conclude(plan, store, options, ended)
 }
 
@@ -237,7 +237,7 @@ fn with_stages<T>(
 
 /// What became of a shard of a study.
 pub struct ShardOutcome {
-    /// Its search runs and final runs.
+    /// Its search runs and final runs, without their results.
     pub ended: Vec<EndedJob>,
     /// The stages that look at each of its runs alone.
     pub examined: Examined,
@@ -255,7 +255,7 @@ pub fn run_shard(
     options: &StudyOptions<'_>,
 ) -> Result<ShardOutcome, Error> {
     let shares = plan.shares(shard.of());
-    let ended = train(plan, store, options, Some((&shares, shard)))?;
+    let ended = train(plan, store, options, Some((&shares, shard)), false)?;
     let own = |id: &_| shares.has(shard, id);
     let examined = with_stages(options, |context, stages| {
         plan.examine_alone(store, context, &options.cancel, stages, &own)
@@ -287,15 +287,16 @@ pub fn train_study(
     store: &Store,
     options: &StudyOptions<'_>,
 ) -> Result<Vec<EndedJob>, Error> {
-    train(plan, store, options, None)
+    train(plan, store, options, None, true)
 }
 
-/// The runs of a shard, or all.
+/// The runs of a shard, or all; `keep_results`: with their results.
 fn train(
     plan: &Plan<'_>,
     store: &Store,
     options: &StudyOptions<'_>,
     share: Option<(&Shares, Shard)>,
+    keep_results: bool,
 ) -> Result<Vec<EndedJob>, Error> {
     let own = |jobs: &mut Vec<Job>| {
         jobs.retain(|job| share.is_none_or(|(shares, shard)| shares.has(shard, &job.id)));
@@ -310,6 +311,7 @@ fn train(
             curves: options.curves,
             progress: options.progress,
             cancel: options.cancel.clone(),
+            keep_results,
             on_end: &|job| (options.on_event)(StudyEvent::Ended(job)),
             ..JobOptions::new(store, options.device)
         };

@@ -62,9 +62,9 @@ impl Line {
 }
 
 /// Examples, classes, and the batch.
-const ROWS: usize = 60;
+const ROWS: usize = 80;
 const CLASSES: usize = 5;
-const BATCH: usize = 12;
+const BATCH: usize = 16;
 /// A batch so small that products over a third of the rows are several, on every device.
 const FEW: usize = 4;
 /// What everything random here is drawn by.
@@ -108,6 +108,10 @@ const NETWORKS: &[(&str, bool, Make)] = &[
     ("mlp", false, mlp),
     ("smallcnn", true, || convolutional("smallcnn", 8)),
     ("resnet18", false, || convolutional("resnet18", 16)),
+    ("wide64", false, || wide(64, 32)),
+    ("wide128", false, || wide(128, 16)),
+    ("wide256", false, || wide(256, 8)),
+    ("wide512", false, || wide(512, 4)),
 ];
 
 fn mlp() -> Result<Network, EngineError> {
@@ -188,6 +192,23 @@ fn norms() -> Result<Network, EngineError> {
     ended(b, at)
 }
 
+/// Convolutions of the sizes that some GPUs have kernels of ours for, with the norms around them. Checked in
+/// bfloat16.
+fn wide(channels: usize, side: usize) -> Result<Network, EngineError> {
+    let mut b = Builder::new(Shape::Map { height: side, width: side, channels: 3 });
+    let at = b.conv("a", 0, channels, 3, 1);
+    let at = b.batch_norm("an", at);
+    let first = b.relu(at);
+    let at = b.conv("b", first, channels, 3, 1);
+    let at = b.batch_norm("bn", at);
+    let at = b.relu(at);
+    let at = b.conv("c", at, channels, 3, 1);
+    let at = b.batch_norm("cn", at);
+    let at = b.add(at, first);
+    let at = b.relu(at);
+    ended(b, at)
+}
+
 /// Sums that no norm comes before.
 fn sums() -> Result<Network, EngineError> {
     let mut b = Builder::new(image());
@@ -227,9 +248,9 @@ struct Material {
 }
 
 impl Material {
-    fn new(channels: usize) -> Self {
+    fn new(side: usize, channels: usize) -> Self {
         let mut draw = Stream::new([SEED, random::ORDER], [0, 0, 0]);
-        let (height, width) = (12, 12);
+        let (height, width) = (side, side);
         // Blocks of colour with some noise: examples differ, as images do, and so every channel
         // varies. Where one hardly does, a norm divides by next to nothing, and no two ways of
         // rounding agree.
@@ -238,7 +259,7 @@ impl Material {
             let colours: Vec<u64> = (0..9 * channels).map(|_| draw.word() % 200).collect();
             for (at, pixel) in image.iter_mut().enumerate() {
                 let (y, x) = (at / (width * channels), at / channels % width);
-                let block = (y / 4) * 3 + x / 4;
+                let block = (y * 3 / height) * 3 + x * 3 / width;
                 *pixel = (colours[block * channels + at % channels] + draw.word() % 56) as u8;
             }
         }
@@ -338,7 +359,6 @@ pub fn suite(
     scope: Scope<'_>,
     seen: &mut dyn FnMut(&Line),
 ) -> Result<Vec<Line>, EngineError> {
-    let materials = [3, 8].map(Material::new);
     let mut lines = Vec::new();
     for &(name, quick, make) in NETWORKS {
         let wanted = match scope {
@@ -350,11 +370,13 @@ pub fn suite(
             continue;
         }
         let network = Arc::new(make()?);
-        let material = match network.input() {
-            Shape::Map { channels: 8, .. } => &materials[1],
-            _ => &materials[0],
+        let material = &match network.input() {
+            Shape::Map { width, channels, .. } => Material::new(width, channels),
+            Shape::Flat { .. } => Material::new(12, 3),
         };
-        for &precision in precisions {
+        // They are for kernels that there are in bfloat16 alone, and take the CPU long.
+        let wide = name.starts_with("wide");
+        for &precision in precisions.iter().filter(|&&p| !wide || p == Precision::Bf16) {
             let case = Case { device, network: &network, material, precision };
             case.run(&mut |what, off| {
                 let exact = what.starts_with("same");

@@ -437,6 +437,11 @@ pub trait Device: Send + Sync {
         None
     }
 
+    /// Whether it computes in this precision.
+    fn computes_in(&self, _precision: Precision) -> bool {
+        true
+    }
+
     /// A runner of `network` over `data`, which lanes of one device share.
     fn runner(
         &self,

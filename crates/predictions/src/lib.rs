@@ -8,7 +8,7 @@
 //! let model = "id,dog,cat\nb,0.9,0.1\na,0.3,0.7\n";
 //! let models = read_bytes("model.csv", model.into(), &ReadOptions::default())?;
 //! let aligned = align(&votes.table, &models[0])?;
-//! assert_eq!(aligned.values, [0.7, 0.3, 0.1, 0.9]);
+//! assert_eq!(aligned.values[..], [0.7, 0.3, 0.1, 0.9]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

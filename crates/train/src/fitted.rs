@@ -139,7 +139,8 @@ fn input_shape(result: &RunResult) -> Option<Shape> {
 }
 
 /// A network with these weights on a device, with inputs to predict, and the rows of these. Inputs have the shape of
-/// those that it was trained on, and images are normalized as those were.
+/// those that it was trained on, and images are normalized as those were. A device that does not compute in the
+/// precision of training predicts in f32.
 pub(crate) fn runner_on(
     network: &Arc<Network>,
     weights: &Weights,
@@ -159,6 +160,7 @@ pub(crate) fn runner_on(
     let state = State { parameters, statistics, slots: Vec::new(), steps: 0 };
     let rows: Vec<u32> = (0..u32::try_from(dataset.len()).unwrap_or(u32::MAX)).collect();
     let batch = BATCH.min(rows.len().max(1));
+    let precision = if device.computes_in(precision) { precision } else { Precision::F32 };
     let settings = Settings { precision, batch, optimizer: OPTIMIZER, threads: 0 };
     Ok((device.runner(network, &dataset, &settings, state)?, rows))
 }
@@ -208,6 +210,11 @@ mod tests {
         assert_eq!(back.history, model.history);
         let (width, features) = back.features(&Cpu, &inputs).unwrap();
         assert_eq!((width, features.len()), (8, 160));
+
+        // A model that was trained on a GPU in less predicts in f32 on a CPU.
+        let mut half = FittedModel::read(&path).unwrap();
+        half.spec.run.precision = Precision::Bf16;
+        assert_eq!(half.predict(&Cpu, &inputs).unwrap(), wanted);
 
         let mut bytes = std::fs::read(&path).unwrap();
         *bytes.last_mut().unwrap() ^= 1;

@@ -62,6 +62,8 @@ pub struct JobOptions<'a> {
     pub progress: &'a dyn Progress,
     /// Stops all runs after their current epochs.
     pub cancel: Cancel,
+    /// Whether what is returned has the results of runs, some KiB each. The store has them anyway.
+    pub keep_results: bool,
     /// Called with every run that ended, from any thread.
     pub on_end: &'a (dyn Fn(&EndedJob) + Sync),
 }
@@ -80,6 +82,7 @@ impl<'a> JobOptions<'a> {
             curves: None,
             progress: &Silent,
             cancel: Cancel::new(),
+            keep_results: true,
             on_end: &|_| {},
         }
     }
@@ -103,8 +106,8 @@ pub struct EndedJob {
 pub enum JobOutcome {
     /// Trained to the end.
     Finished {
-        /// What it came to.
-        result: Box<RunResult>,
+        /// What it came to; `None` where results are not kept, after [`JobOptions::on_end`].
+        result: Option<Box<RunResult>>,
         /// Whether the store had it before.
         known: bool,
     },
@@ -120,7 +123,7 @@ impl JobOutcome {
     /// What a finished run came to.
     pub fn result(&self) -> Option<&RunResult> {
         match self {
-            Self::Finished { result, .. } => Some(result),
+            Self::Finished { result, .. } => result.as_deref(),
             _ => None,
         }
     }
@@ -177,9 +180,15 @@ pub fn run_jobs(
             }
         };
         let (plan, label) = (job.plan.clone(), job.label.clone());
-        let ended = EndedJob { plan, label, id, seconds: started.elapsed().as_secs_f64(), outcome };
+        let mut ended =
+            EndedJob { plan, label, id, seconds: started.elapsed().as_secs_f64(), outcome };
         options.device.keep_learned();
         (options.on_end)(&ended);
+        if let (JobOutcome::Finished { result, .. }, false) =
+            (&mut ended.outcome, options.keep_results)
+        {
+            *result = None;
+        }
         Ok(ended)
     };
     let mut ended = parallel(jobs.len(), at_once, |_, place| {
@@ -222,7 +231,7 @@ fn one(
         Begun::Finished(info) => {
             *id = info.id.to_string();
             let result = Box::new(info.result()?.unwrap_or_default());
-            return Ok(JobOutcome::Finished { result, known: true });
+            return Ok(JobOutcome::Finished { result: Some(result), known: true });
         }
         Begun::Run(run) => run,
     };
@@ -234,7 +243,7 @@ fn one(
     let fit = FitOptions { threads, name: Some(label), progress, cancel, ..FitOptions::default() };
     Ok(match fit_stored(task, &spec, device, run, &saving, &fit)? {
         Outcome::Finished(trained) => {
-            JobOutcome::Finished { result: Box::new(trained.result), known: false }
+            JobOutcome::Finished { result: Some(Box::new(trained.result)), known: false }
         }
         Outcome::Interrupted { .. } => JobOutcome::Interrupted,
         Outcome::Failed { reason } => JobOutcome::Failed(reason),

@@ -112,10 +112,11 @@ impl Bars {
         let label = text::pad(&job.label, batch.width);
         let line = match &job.outcome {
             JobOutcome::Finished { .. } if !batch.lines => return,
-            JobOutcome::Finished { result, known: true } => {
+            JobOutcome::Finished { result: None, .. } => return,
+            JobOutcome::Finished { result: Some(result), known: true } => {
                 format!("{label}  {}", paint::dim(&format!("done before; {}", figures(result))))
             }
-            JobOutcome::Finished { result, .. } => {
+            JobOutcome::Finished { result: Some(result), .. } => {
                 format!("{label}  {}, {:.1} s", figures(result), job.seconds)
             }
             JobOutcome::Interrupted => format!("{label}  {}", paint::warn("interrupted")),

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 pub use runner::{CpuRunner, Probe};
 
-use crate::device::{Dataset, Device, Runner, Settings, State};
+use crate::device::{Dataset, Device, Precision, Runner, Settings, State};
 use crate::error::EngineError;
 use crate::network::Network;
 
@@ -24,6 +24,10 @@ impl Device for Cpu {
     fn describe(&self) -> String {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         format!("CPU, {cores} cores, {:?}", Instructions(pulp::Arch::new()))
+    }
+
+    fn computes_in(&self, precision: Precision) -> bool {
+        precision == Precision::F32
     }
 
     fn runner(

@@ -38,6 +38,8 @@ impl CudaRunner {
         let weights = matches!(reach, Reach::Weights | Reach::Beside);
         let main = &*self.stream.stream;
         let mut written = vec![false; self.network.nodes().len()];
+        // Curvature keeps these gradients, and they must be the same whether the weights' are asked for.
+        let trains = weights && mode != Mode::Eval;
         // The convolution whose weights' gradient is made beside, and is used when nothing reads the
         // weights any more.
         let mut moved = None;
@@ -61,7 +63,7 @@ impl CudaRunner {
                 FusedOp::Conv { weight, .. } => {
                     if let Some(shapes) = conv_shapes(&self.network, step, count) {
                         let conv = &self.convs[&shapes];
-                        let ours = self.ours(&shapes).filter(|_| weights);
+                        let ours = self.ours(&shapes).filter(|_| trains);
                         let offset = (self.size() * self.places.of[weight].offset) as u64;
                         let dw = m.conv_gradient + offset;
                         let subsampled = m.buffers.subsampled.get(&step.output);
@@ -130,7 +132,7 @@ impl CudaRunner {
                         partial: m.partial,
                         arrived: m.arrived,
                     };
-                    let made = weights && self.gradients_made(step, count);
+                    let made = trains && self.gradients_made(step, count);
                     // With fixed statistics nothing but the weights needs these sums.
                     if weights && !made {
                         kernel.launch(stream, typed)?;
