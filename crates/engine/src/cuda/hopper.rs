@@ -5,12 +5,12 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use cudarc::driver::sys::{self, CUfunction_attribute, CUlaunchAttributeID};
+use cudarc::driver::sys::{self, CUfunction_attribute};
 use cudarc::driver::{CudaContext, CudaStream};
 use cudarc::nvrtc::{CompileOptions, compile_ptx_with_opts};
 
 use super::cudnn::Shapes;
-use super::launch::{Module, Pointer};
+use super::launch::{Module, Pointer, start};
 use super::norm_work::BLOCKS;
 use super::{NVRTC_STANDARD, driver};
 use crate::error::EngineError;
@@ -152,6 +152,9 @@ pub(super) struct After {
 }
 
 impl Size {
+    /// Examples that are whole blocks of every size.
+    pub(super) const WHOLE: usize = 16;
+
     /// The size of these convolutions, where there is one.
     pub(super) fn of(shapes: &Shapes) -> Option<&'static Self> {
         let &Shapes { count, height, width, inputs, outputs, kernel, stride } = shapes;
@@ -315,7 +318,7 @@ impl Hopper {
         &self,
         on: On<'_>,
         (size, way): (&Size, Way),
-        ((x, y), threads): ((u32, u32), u32),
+        (grid, threads): ((u32, u32), u32),
         arguments: &mut [*mut c_void],
     ) -> Result<(), EngineError> {
         let place = SIZES.iter().position(|other| other.channels == size.channels);
@@ -323,31 +326,10 @@ impl Hopper {
         let Some(&function) = of_size.and_then(|of_size| of_size.get(way as usize)) else {
             return Err(EngineError::Device(format!("no kernel for {size:?}")));
         };
-        let mut attribute = sys::CUlaunchAttribute {
-            id: CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
-            pad: [0; 4],
-            value: sys::CUlaunchAttributeValue { programmaticStreamSerializationAllowed: 1 },
-        };
-        let config = sys::CUlaunchConfig {
-            gridDimX: x,
-            gridDimY: y,
-            gridDimZ: 1,
-            blockDimX: threads,
-            blockDimY: 1,
-            blockDimZ: 1,
-            sharedMemBytes: size.shared(way) as u32,
-            hStream: on.stream.cu_stream(),
-            attrs: &mut attribute,
-            numAttrs: u32::from(on.early),
-        };
-        on.stream.context().bind_to_thread().map_err(driver)?;
+        let (geometry, shared) = ((grid, (threads, 1)), size.shared(way) as u32);
         // SAFETY: the arguments have the types of the kernel's declaration, and every pointer is to
         // memory of the run.
-        let status = unsafe {
-            let none = std::ptr::null_mut();
-            sys::cuLaunchKernelEx(&config, function, arguments.as_mut_ptr(), none)
-        };
-        status.result().map_err(driver)
+        unsafe { start(on.stream, function, geometry, shared, on.early, arguments) }
     }
 }
 
@@ -452,6 +434,7 @@ mod tests {
                 assert_eq!(size.width * pixels.lines * pixels.images % 64, 0);
                 assert!((size.width + 2).max(pixels.lines + 2).max(pixels.images) <= 256);
             }
+            assert!(Size::of(&shapes(size.channels, size.width, Size::WHOLE)).is_some());
             let (blocks, columns) = size.grid(128);
             assert!((blocks * columns) as usize <= BLOCKS);
             assert!(size.splits * size.columns().pow(2) <= BLOCKS && size.splits % 2 == 0);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DevicePtr, result, sys};
 
-use super::kernels::{KERNELS, Kernel};
+use super::kernels::{Geometry, KERNELS, Kernel};
 use super::{driver, zeros};
 use crate::error::EngineError;
 
@@ -95,6 +95,43 @@ pub(super) fn write<T: Copy>(
     unsafe {
         cudarc::driver::result::memcpy_htod_async(to, values, stream.cu_stream()).map_err(driver)
     }
+}
+
+/// Starts a kernel with so many bytes of shared memory; `early`: when the one before it lets it.
+///
+/// # Safety
+///
+/// The arguments have the types of the kernel's declaration, and every pointer is to memory that lives.
+pub(super) unsafe fn start(
+    stream: &CudaStream,
+    function: sys::CUfunction,
+    (grid, block): Geometry,
+    shared: u32,
+    early: bool,
+    arguments: &mut [*mut c_void],
+) -> Result<(), EngineError> {
+    let mut attribute = sys::CUlaunchAttribute {
+        id: sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+        pad: [0; 4],
+        value: sys::CUlaunchAttributeValue { programmaticStreamSerializationAllowed: 1 },
+    };
+    let config = sys::CUlaunchConfig {
+        gridDimX: grid.0.max(1),
+        gridDimY: grid.1.max(1),
+        gridDimZ: 1,
+        blockDimX: block.0,
+        blockDimY: block.1,
+        blockDimZ: 1,
+        sharedMemBytes: shared,
+        hStream: stream.cu_stream(),
+        attrs: &mut attribute,
+        numAttrs: u32::from(early),
+    };
+    stream.context().bind_to_thread().map_err(driver)?;
+    let none = std::ptr::null_mut();
+    // SAFETY: as the caller has it.
+    let status = unsafe { sys::cuLaunchKernelEx(&config, function, arguments.as_mut_ptr(), none) };
+    status.result().map_err(driver)
 }
 
 impl Stream {
@@ -209,35 +246,12 @@ impl Stream {
             .functions
             .get(&(typed, name))
             .ok_or_else(|| EngineError::Device(format!("no kernel {name}")))?;
-        let (grid, block) = kernel.geometry(self.act);
         let early = begin == Begin::Early && self.plain.early;
-        let mut attribute = sys::CUlaunchAttribute {
-            id: sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
-            pad: [0; 4],
-            value: sys::CUlaunchAttributeValue { programmaticStreamSerializationAllowed: 1 },
-        };
-        let config = sys::CUlaunchConfig {
-            gridDimX: grid.0.max(1),
-            gridDimY: grid.1.max(1),
-            gridDimZ: 1,
-            blockDimX: block.0,
-            blockDimY: block.1,
-            blockDimZ: 1,
-            sharedMemBytes: 0,
-            hStream: stream.cu_stream(),
-            attrs: &mut attribute,
-            numAttrs: u32::from(early),
-        };
         let mut values = kernel.arguments();
         let mut arguments: Vec<*mut c_void> =
             values.iter_mut().map(|value| std::ptr::from_mut(value).cast()).collect();
-        self.stream.context().bind_to_thread().map_err(driver)?;
         // SAFETY: the arguments have the types of the kernel's declaration, and every pointer is to
         // memory of this run or of the shared data set.
-        let status = unsafe {
-            let none = std::ptr::null_mut();
-            sys::cuLaunchKernelEx(&config, function, arguments.as_mut_ptr(), none)
-        };
-        status.result().map_err(driver)
+        unsafe { start(stream, function, kernel.geometry(self.act), 0, early, &mut arguments) }
     }
 }

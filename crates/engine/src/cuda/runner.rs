@@ -159,9 +159,13 @@ impl CudaRunner {
         let shared = (data, resident.at);
         let mut memory =
             Memory::new(&mut stream, network, shared, settings, &steps, &slots, &places)?;
-        let hopper = cuda.hopper(settings.precision)?;
-        let shapes = steps.iter().filter_map(|step| conv_shapes(network, step, settings.batch));
+        // Of any batch, since the last one may be of another size.
+        let shapes = steps.iter().filter_map(|step| conv_shapes(network, step, Size::WHOLE));
         let sums = shapes.filter_map(|shapes| Size::of(&shapes)).map(Size::partial).max();
+        let hopper = match sums {
+            Some(_) => cuda.hopper(settings.precision)?,
+            None => None,
+        };
         if let (Some(_), Some(bytes)) = (&hopper, sums) {
             memory.weight_sums = stream.zeros(bytes)?;
         }

@@ -76,19 +76,15 @@ impl CudaRunner {
                             self.update_beside(reach, moved.replace(weight))?;
                         }
                         if let Some((hopper, size)) = ours {
-                            let at = [x, dy, dw, m.weight_sums];
-                            if reach == Reach::Beside {
-                                let on = On { stream: &self.side.stream, early: false };
-                                hopper.weights(on, size, count, at)?;
-                                self.side.has_read(self.slots.of[step.output])?;
-                            } else {
-                                let on = On { stream: &self.stream.stream, early: false };
-                                hopper.weights(on, size, count, at)?;
-                            }
+                            let beside = reach == Reach::Beside;
+                            let stream =
+                                if beside { &self.side.stream } else { &self.stream.stream };
+                            let (on, at) =
+                                (On { stream, early: false }, [x, dy, dw, m.weight_sums]);
+                            hopper.weights(on, size, count, at)?;
                         } else if reach == Reach::Beside {
                             let space = self.side.workspace;
                             by.run(&self.side.handle, Pass::Weights, false, [from, dy, dw], space)?;
-                            self.side.has_read(self.slots.of[step.output])?;
                         } else if weights {
                             by.run(
                                 &self.handle,
@@ -97,6 +93,9 @@ impl CudaRunner {
                                 [from, dy, dw],
                                 m.workspace,
                             )?;
+                        }
+                        if reach == Reach::Beside {
+                            self.side.has_read(self.slots.of[step.output])?;
                         }
                         if wanted {
                             self.side.free(main, self.slots.of[step.input])?;
