@@ -112,6 +112,9 @@ const NETWORKS: &[(&str, bool, Make)] = &[
     ("wide128", false, || wide(128, 16)),
     ("wide256", false, || wide(256, 8)),
     ("wide512", false, || wide(512, 4)),
+    ("strided128", false, || strided(128, 16)),
+    ("strided256", false, || strided(256, 8)),
+    ("strided512", false, || strided(512, 4)),
 ];
 
 fn mlp() -> Result<Network, EngineError> {
@@ -205,6 +208,25 @@ fn wide(channels: usize, side: usize) -> Result<Network, EngineError> {
     let at = b.conv("c", at, channels, 3, 1);
     let at = b.batch_norm("cn", at);
     let at = b.add(at, first);
+    let at = b.relu(at);
+    ended(b, at)
+}
+
+/// A residual block that halves its images, of the sizes that some GPUs have kernels of ours for. Checked in
+/// bfloat16.
+fn strided(channels: usize, side: usize) -> Result<Network, EngineError> {
+    let mut b = Builder::new(Shape::Map { height: 2 * side, width: 2 * side, channels: 3 });
+    let at = b.conv("a", 0, channels / 2, 3, 1);
+    let at = b.batch_norm("an", at);
+    let first = b.relu(at);
+    let at = b.conv("b", first, channels, 3, 2);
+    let at = b.batch_norm("bn", at);
+    let at = b.relu(at);
+    let at = b.conv("c", at, 16, 1, 1);
+    let at = b.conv("d", at, channels, 1, 1);
+    let second = b.conv("e", first, channels, 1, 2);
+    let second = b.batch_norm("en", second);
+    let at = b.add(at, second);
     let at = b.relu(at);
     ended(b, at)
 }
@@ -375,7 +397,7 @@ pub fn suite(
             Shape::Flat { .. } => Material::new(12, 3),
         };
         // They are for kernels that there are in bfloat16 alone, and take the CPU long.
-        let wide = name.starts_with("wide");
+        let wide = name.starts_with("wide") || name.starts_with("strided");
         for &precision in precisions.iter().filter(|&&p| !wide || p == Precision::Bf16) {
             let case = Case { device, network: &network, material, precision };
             case.run(&mut |what, off| {

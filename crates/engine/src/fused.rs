@@ -78,9 +78,21 @@ pub(crate) fn fuse(network: &Network) -> Vec<Fused> {
     steps
 }
 
+/// The 1×1 convolution that steps over pixels beside a 3×3 one, `conv`, where they are the only ones to read
+/// their input: devices may compute both together.
+pub(crate) fn beside(steps: &[Fused], conv: usize) -> Option<usize> {
+    let reads = |step: &Fused| step.input == steps[conv].input;
+    let strided = |step: &Fused, size: usize| matches!(step.op, FusedOp::Conv { kernel, stride: 2, .. } if kernel == size);
+    let second = |step: &Fused| step.second == Some(steps[conv].input);
+    let other = conv + 1 + steps.get(conv + 1..)?.iter().position(reads)?;
+    let alone = steps.iter().filter(|step| reads(step) || second(step)).count() == 2;
+    (alone && strided(&steps[conv], 3) && strided(&steps[other], 1)).then_some(other)
+}
+
 /// For every node, the buffer of its gradient. Going backward, a gradient is needed from the last
 /// node that reads the value until the step that made it; nodes of one shape whose gradients are
-/// never needed together share a buffer (one shape, so that borders stay zero).
+/// never needed together share a buffer (one shape, so that borders stay zero). Gradients of convolutions
+/// that may be computed together are kept for both.
 pub(crate) struct Slots {
     /// By node; `None` for nodes inside a step.
     pub(crate) of: Vec<Option<usize>>,
@@ -107,12 +119,17 @@ pub(crate) fn slots(network: &Network, steps: &[Fused]) -> Slots {
     if let Some(last) = steps.last() {
         take(last.output, &mut free, &mut of);
     }
-    for step in steps.iter().rev() {
+    let pairs: Vec<_> = (0..steps.len()).map(|place| beside(steps, place)).collect();
+    for (place, step) in steps.iter().enumerate().rev() {
         for node in std::iter::once(step.input).chain(step.second) {
             take(node, &mut free, &mut of);
         }
-        if let Some(slot) = of[step.output] {
-            free.entry(nodes[step.output].shape).or_default().push(slot);
+        let kept = pairs.contains(&Some(place));
+        let over = std::iter::once(step).filter(|_| !kept).chain(pairs[place].map(|o| &steps[o]));
+        for step in over {
+            if let Some(slot) = of[step.output] {
+                free.entry(nodes[step.output].shape).or_default().push(slot);
+            }
         }
     }
     Slots { of, shapes }

@@ -5,6 +5,7 @@ mod backward;
 mod curvature;
 mod inputs;
 mod memory;
+mod pairs;
 mod passes;
 mod side;
 mod tangent;
@@ -17,7 +18,7 @@ use cudarc::driver::CudaGraph;
 use cudarc::driver::sys::{CUgraphInstantiate_flags, CUstreamCaptureMode};
 
 use super::cudnn::{Conv, Handle, Place, Plans, Shapes};
-use super::hopper::{Hopper, Size};
+use super::hopper::{Hopper, Size, Strided};
 use super::kernels::{self, Kernel as _};
 use super::launch::{Pointer, Stream};
 use super::layout::Places;
@@ -161,7 +162,11 @@ impl CudaRunner {
             Memory::new(&mut stream, network, shared, settings, &steps, &slots, &places)?;
         // Of any batch, since the last one may be of another size.
         let shapes = steps.iter().filter_map(|step| conv_shapes(network, step, Size::WHOLE));
-        let sums = shapes.filter_map(|shapes| Size::of(&shapes)).map(Size::partial).max();
+        let sums = |shapes: &Shapes| {
+            let strided = Strided::of(shapes).map(Strided::partial);
+            Size::of(shapes).map(Size::partial).or(strided)
+        };
+        let sums = shapes.filter_map(|shapes| sums(&shapes)).max();
         let hopper = match sums {
             Some(_) => cuda.hopper(settings.precision)?,
             None => None,
@@ -231,12 +236,12 @@ impl CudaRunner {
     fn prepare(&mut self, count: usize, often: bool) -> Result<(), EngineError> {
         let mut most = 0;
         let place = Place { handle: &self.handle, context: self.stream.stream.context() };
-        for step in &self.steps {
+        for (layer, step) in self.steps.iter().enumerate() {
             let Some(own) = conv_shapes(&self.network, step, count) else { continue };
             let smaller = subsampled_shapes(own);
             // Where there is a subsampled one, it is the one that trains.
-            let ours = self.ours(&own).is_some();
-            let both = [(Some(own), often && smaller.is_none() && !ours), (smaller, often)];
+            let often = often && !self.convolves(layer, count) && !self.in_pair(layer, count);
+            let both = [(Some(own), often && smaller.is_none()), (smaller, often)];
             for (shapes, often) in both {
                 let Some(shapes) = shapes else { continue };
                 if self.convs.get(&shapes).is_none_or(|conv| often && !conv.often) {
@@ -262,6 +267,13 @@ impl CudaRunner {
     /// Kernels of ours for these convolutions, where there are any.
     fn ours(&self, shapes: &Shapes) -> Option<(&Hopper, &'static Size)> {
         self.hopper.as_deref().zip(Size::of(shapes))
+    }
+
+    /// Whether kernels of ours do the convolution of this step, alone or with one after it.
+    fn convolves(&self, place: usize, count: usize) -> bool {
+        let shapes = conv_shapes(&self.network, &self.steps[place], count);
+        shapes.is_some_and(|shapes| self.ours(&shapes).is_some())
+            || self.pair(place, count).is_some()
     }
 
     /// Examples from one batch to the next.

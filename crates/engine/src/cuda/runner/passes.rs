@@ -156,7 +156,11 @@ impl CudaRunner {
             let len = rows * channels;
             match step.op {
                 FusedOp::Conv { weight, .. } => {
-                    if let Some(shapes) = conv_shapes(&self.network, step, count) {
+                    if let Some(pair) = self.pair(layer, count) {
+                        self.pair_forward(&pair, count, mode)?;
+                    } else if self.in_pair(layer, count) {
+                        // Done with the other.
+                    } else if let Some(shapes) = conv_shapes(&self.network, step, count) {
                         let w = m.copy + (self.size() * self.places.of[weight].offset) as u64;
                         if let Some((hopper, size)) = self.ours(&shapes) {
                             let after = self.statistics_after(step, mode == Mode::Train);
@@ -253,7 +257,7 @@ impl CudaRunner {
 
     /// What is done with the result of a convolution by kernels of ours: it is stored, and when
     /// training, the statistics of the norm that reads it are made.
-    fn statistics_after(&self, conv: &Fused, train: bool) -> After {
+    pub(super) fn statistics_after(&self, conv: &Fused, train: bool) -> After {
         let m = &self.memory;
         let plain = After { out: self.value(conv.output), ..After::default() };
         let norm = self.steps.iter().find(|step| step.input == conv.output);
@@ -275,10 +279,11 @@ impl CudaRunner {
 
     /// Whether a convolution of ours makes the statistics of this norm.
     fn statistics_made(&self, norm: &Fused, count: usize) -> bool {
-        let conv = self.steps.iter().find(|step| step.output == norm.input);
-        let shapes = conv.and_then(|conv| conv_shapes(&self.network, conv, count));
+        let Some(conv) = self.steps.iter().position(|step| step.output == norm.input) else {
+            return false;
+        };
         let first = self.steps.iter().find(|step| step.input == norm.input);
-        shapes.is_some_and(|shapes| self.ours(&shapes).is_some()) && first == Some(norm)
+        first == Some(norm) && (self.convolves(conv, count) || self.in_pair(conv, count))
     }
 
     pub(super) fn drop_out(
