@@ -33,7 +33,8 @@ pub struct FitOptions<'a> {
     pub progress: &'a dyn Progress,
     /// Stops the run after the current epoch.
     pub cancel: Cancel,
-    /// Called after every epoch. A run that is continued reports the epochs before, too.
+    /// Called after every epoch, once it is evaluated; a device may have begun the next one by then. A run
+    /// that is continued reports the epochs before, too.
     pub on_epoch: &'a dyn Fn(&EpochRow),
 }
 
