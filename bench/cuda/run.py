@@ -23,8 +23,8 @@ from machine import bench_engine, built, machine, save, version  # noqa: E402
 # Precision and lanes; one lane is a card opened for one run alone.
 OURS = [("bf16", 1), ("bf16", 2), ("bf16", 3), ("bf16", 4), ("tf32", 1), ("tf32", 3)]
 EPOCHS = 10
-# Lanes and epochs where evaluation is timed; lanes with --quick.
-EVALUATED, EVALUATED_QUICK, EVALUATED_EPOCHS = [1, 4], [1], 20
+# Where evaluation is timed: lanes, and whether the GPU is opened for one run alone; --quick: the first.
+EVALUATED, EVALUATED_EPOCHS = [(1, "alone"), (1, "shared"), (4, "shared")], 20
 
 
 def lines(command):
@@ -73,14 +73,15 @@ def show(rows):
 
 def evaluated(binary, quick):
     """Milliseconds of an epoch without evaluation, with one after it, and with one beside the next."""
-    found = [line for lanes in (EVALUATED_QUICK if quick else EVALUATED)
-             for line in lines([binary, "evaluation", "bf16", lanes, EVALUATED_EPOCHS])]
+    found = []
     print(f"{'an epoch of bf16, in ms':28} {'none':>9} {'after':>9} {'beside':>9}  evaluation")
-    for lanes, by in dict.fromkeys((line["lanes"], line["by"]) for line in found):
-        own = {line["evaluation"]: line["epoch_ms"] for line in found
-               if (line["lanes"], line["by"]) == (lanes, by)}
-        cells = [f"{own[way]:9.2f}" if way in own else f"{'':9}" for way in ("none", "after", "beside")]
-        print(f"{f'lanes {lanes}, {by}':28} {' '.join(cells)}")
+    for lanes, opened in EVALUATED[:1] if quick else EVALUATED:
+        own = lines([binary, "evaluation", "bf16", lanes, EVALUATED_EPOCHS, opened])
+        for by in dict.fromkeys(line["by"] for line in own):
+            times = {line["evaluation"]: line["epoch_ms"] for line in own if line["by"] == by}
+            cells = [f"{times[way]:9.2f}" if way in times else f"{'':9}" for way in ("none", "after", "beside")]
+            print(f"{f'lanes {lanes}, {opened}, by {by}':28} {' '.join(cells)}")
+        found += own
     return found
 
 

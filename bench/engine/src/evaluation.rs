@@ -13,7 +13,7 @@ use dissensus_engine::{Device, Settings, State};
 use dissensus_inputs::{Images, Inputs, Kind};
 use dissensus_train::{FitOptions, RunPlan, Spec, Task, fit, parallel};
 
-use crate::{Outcome, cross_entropy, images, opened, shares};
+use crate::{Outcome, cross_entropy, images, shares};
 
 /// Images, and how many of them are trained on.
 const ITEMS: usize = 10_000;
@@ -27,8 +27,12 @@ enum Way {
 }
 
 /// Prints a line for each way to evaluate.
-pub(crate) fn evaluation(precision: &str, lanes: usize, epochs: u64) -> Outcome<()> {
-    let device = opened(lanes)?;
+pub(crate) fn evaluation(
+    device: &dyn Device,
+    precision: &str,
+    lanes: usize,
+    epochs: u64,
+) -> Outcome<()> {
     let line = |by: &str, evaluation: &str, seconds: f64| {
         println!(
             r#"{{"what": "evaluation", "precision": "{precision}", "lanes": {lanes}, "by": "{by}", "evaluation": "{evaluation}", "epoch_ms": {}, "images_per_second": {}, "device": "{}"}}"#,
@@ -39,11 +43,11 @@ pub(crate) fn evaluation(precision: &str, lanes: usize, epochs: u64) -> Outcome<
     };
     let named = [(Way::None, "none"), (Way::After, "after"), (Way::Beside, "beside")];
     for (way, name) in named {
-        line("engine", name, by_engine(&device, precision, lanes, epochs, way)?);
+        line("engine", name, by_engine(device, precision, lanes, epochs, way)?);
     }
     let task = task()?;
     for (way, name) in &named[1..] {
-        line("loop", name, by_loop(&device, &task, precision, lanes, epochs, *way)?);
+        line("loop", name, by_loop(device, &task, precision, lanes, epochs, *way)?);
     }
     Ok(())
 }
