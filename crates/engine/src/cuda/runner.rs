@@ -152,7 +152,7 @@ impl CudaRunner {
             }
         }
         let typed = cuda.kernels(settings.precision).clone();
-        let stream = cuda.context.new_stream().map_err(driver)?;
+        let stream = cuda.training_stream()?;
         let handle = Handle::new(stream.cu_stream())?;
         let act = act_size(settings.precision);
         let mut stream = Stream::new(stream, cuda.plain.clone(), typed, act);
@@ -161,7 +161,7 @@ impl CudaRunner {
         let slots = gradient_slots(network, &steps);
         let places = Places::new(network);
         let rows = data.len();
-        let side = Side::new(&cuda.context, slots.shapes.len())?;
+        let side = Side::new(cuda.training_stream()?, slots.shapes.len())?;
         let resident = cuda.resident(data)?;
         let shared = (data, resident.at);
         let mut memory =
