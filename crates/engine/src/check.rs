@@ -4,8 +4,9 @@
 //! its own tests. Each small network exercises some operations; together they exercise all. What is
 //! compared is a vector, and how far off it is, ‖found − wanted‖ / ‖wanted‖. More checks are of a
 //! device against itself, and exact: labels that it draws are those that the host draws, the same run
-//! twice gives the same bits, a state that is taken out and put back goes on as if it had stayed, a
-//! Hessian product is the same when it is asked for again, and new statistics change no weight.
+//! twice gives the same bits, a state that is taken out and put back goes on as if it had stayed,
+//! evaluation beside training gives the bits of one after the other, a Hessian product is the same when it
+//! is asked for again, and new statistics change no weight.
 
 use std::sync::Arc;
 
@@ -593,6 +594,31 @@ impl Case<'_> {
         tell("same labels drawn as by the host", exactly(after == given.state()?));
         tell("same bits in a second run", exactly(after == after_five(None)?));
         tell("same bits after stopping and going on", exactly(after == after_five(Some(3))?));
+        self.overlapped(&[drawn(0), drawn(1)], tell)
+    }
+
+    /// An epoch with the weights from before it evaluated beside it, where a device does that.
+    fn overlapped(
+        &self,
+        [first, second]: &[Epoch<'_>; 2],
+        tell: &mut dyn FnMut(&'static str, f64),
+    ) -> Result<(), EngineError> {
+        let (rows, others): (Vec<u32>, Vec<u32>) =
+            ((3..ROWS as u32 - 4).collect(), (0..BATCH as u32 - 3).rev().collect());
+        let mut apart = self.runner(SGD)?;
+        apart.train(first)?;
+        let logits = [apart.logits(&rows)?, apart.logits(&others)?];
+        apart.keep()?;
+        let loss = apart.train(second)?;
+        let mut run = self.runner(SGD)?;
+        run.train(first)?;
+        let Some(both) = run.overlap() else { return Ok(()) };
+        both.start(second, &rows)?;
+        let found = [both.logits_before(&rows)?, both.logits_before(&others)?];
+        both.keep_before()?;
+        let same = found == logits && both.finish()? == loss;
+        let same = same && run.kept()? == apart.kept()? && run.state()? == apart.state()?;
+        tell("same bits with evaluation beside training", exactly(same));
         Ok(())
     }
 }

@@ -141,7 +141,20 @@ impl CudaRunner {
         fits.then_some(first)
     }
 
-    /// The first `steps` steps forward.
+    /// The vectors of all norms from their running statistics.
+    pub(super) fn running_norms(&self) -> Result<(), EngineError> {
+        let m = &self.memory;
+        for step in &self.steps {
+            let FusedOp::Norm { scale, shift, statistics, .. } = step.op else { continue };
+            let (_, channels, _) = self.extent(step.output, 1);
+            let statistics = m.statistics + 4 * statistics as u64;
+            let parameters = [scale, shift].map(|p| self.parameter(m.weights, p));
+            self.norm_from_running(statistics, channels, parameters, m.norms[&step.output])?;
+        }
+        Ok(())
+    }
+
+    /// The first `steps` steps forward; in [`Mode::Eval`] after [`running_norms`](Self::running_norms).
     pub(super) fn forward(
         &self,
         steps: usize,
@@ -189,10 +202,9 @@ impl CudaRunner {
                     let vectors = m.norms[&step.output];
                     let statistics = m.statistics + 4 * statistics as u64;
                     let [scale, shift] = [scale, shift].map(|p| self.parameter(m.weights, p));
-                    let fresh = mode == Mode::Train && self.statistics_made(step, count);
-                    if fresh {
-                        // The convolution before it did that.
-                    } else if mode == Mode::Train {
+                    // The convolution is all that is new to it.
+                    let fresh = mode != Mode::Frozen && self.statistics_made(step, count);
+                    if mode == Mode::Train && !fresh {
                         let kernel = kernels::NormStatistics {
                             x,
                             rows,
@@ -208,7 +220,8 @@ impl CudaRunner {
                             arrived: m.arrived,
                         };
                         kernel.launch(&self.stream, typed)?;
-                    } else {
+                    }
+                    if mode == Mode::Frozen {
                         self.norm_from_running(statistics, channels, [scale, shift], vectors)?;
                     }
                     let kernel = kernels::NormApply {
@@ -222,7 +235,8 @@ impl CudaRunner {
                         y,
                     };
                     // After the sums it begins early: nothing but their results is new to it.
-                    let begin = if mode == Mode::Train { Begin::Early } else { Begin::After };
+                    let early = fresh || mode == Mode::Train;
+                    let begin = if early { Begin::Early } else { Begin::After };
                     self.stream.launch(&kernel, typed, begin)?;
                 }
                 FusedOp::Pool => {
@@ -277,7 +291,7 @@ impl CudaRunner {
         }
     }
 
-    /// Whether a convolution of ours makes the statistics of this norm.
+    /// Whether a convolution of ours comes right before this norm, and makes its statistics in training.
     fn statistics_made(&self, norm: &Fused, count: usize) -> bool {
         let Some(conv) = self.steps.iter().position(|step| step.output == norm.input) else {
             return false;
