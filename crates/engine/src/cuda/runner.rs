@@ -159,7 +159,7 @@ impl CudaRunner {
         let mut stream = Stream::new(stream, cuda.plain.clone(), typed, act);
         stream.prepare()?;
         let steps = fuse(network);
-        let slots = gradient_slots(network, &steps);
+        let slots = gradient_slots(network, &steps, true);
         let places = Places::new(network);
         let rows = data.len();
         let side = Side::new(cuda.training_stream()?, slots.shapes.len())?;

@@ -280,8 +280,11 @@ impl CudaRunner {
     ) -> Result<(), EngineError> {
         let FusedOp::Norm { relu, .. } = step.op else { return Ok(()) };
         let (rows, channels, typed) = self.extent(step.output, count);
+        let relu = relu && !masked;
+        // In place, what passes everywhere is there already.
+        let sum = step.second.is_some() && (relu || residual != dy);
         let kernel = kernels::NormBack {
-            kernel: norm_back_kind(relu && !masked, step.second.is_some(), add || more),
+            kernel: norm_back_kind(relu, sum, add || more),
             x,
             y,
             dy,
