@@ -150,9 +150,9 @@ impl Way {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct After {
     pub(super) out: Pointer,
-    /// The norm's input, and its output with what is added.
+    /// The norm's input, and where its output is positive.
     pub(super) x: Pointer,
-    pub(super) y: Pointer,
+    pub(super) mask: Pointer,
     pub(super) vectors: Pointer,
     pub(super) scale: Pointer,
     pub(super) shift: Pointer,

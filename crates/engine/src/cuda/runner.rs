@@ -23,12 +23,13 @@ use super::hopper::{Hopper, Size, Stem, Strided};
 use super::kernels::{self, Kernel as _};
 use super::launch::{Pointer, Stream};
 use super::layout::Places;
+use super::turns::{Turn, Turns};
 use super::{Cuda, Resident, driver};
 use crate::device::{
     Choice, Dataset, Mode, Precision, Settings, State, Targets, Votes, check_rows,
 };
 use crate::error::EngineError;
-use crate::fused::{Fused, Slots, fuse, gradient_slots};
+use crate::fused::{Fused, FusedOp, Slots, fuse, gradient_slots};
 use crate::network::{Network, Shape};
 use backward::Reach;
 use curvature::Curvature;
@@ -103,6 +104,7 @@ pub(super) struct CudaRunner {
     plans: Arc<Plans>,
     /// Held by the device and by each of its runs.
     runs: Arc<()>,
+    turns: Arc<Turns>,
     rows: usize,
     steps: Vec<Fused>,
     slots: Slots,
@@ -128,6 +130,8 @@ pub(super) struct CudaRunner {
     no_evaluation: bool,
     /// Rows of the epoch that was started.
     started: Option<usize>,
+    /// While it trains an epoch, where runs take turns.
+    turn: Option<Turn>,
 }
 
 // SAFETY: graphs and handles may move between threads; a run is used by one at a time.
@@ -181,6 +185,17 @@ impl CudaRunner {
         };
         if let (Some(_), Some(bytes)) = (&hopper, sums) {
             memory.weight_sums = stream.zeros(bytes)?;
+            // Convolutions of ours look there on the way back, where a norm's input does not say it.
+            for step in &steps {
+                let readers = steps.iter().filter(|s| s.inputs().any(|node| node == step.output));
+                if matches!(step.op, FusedOp::Norm { relu: true, .. })
+                    && (step.second.is_some() || readers.count() > 1)
+                {
+                    let shape = network.nodes()[step.output].shape;
+                    let bytes = settings.batch * shape.len() / 8;
+                    memory.masks.insert(step.output, stream.zeros(bytes)?);
+                }
+            }
         }
         let mut runner = Self {
             graphs: HashMap::new(),
@@ -195,6 +210,7 @@ impl CudaRunner {
             _resident: resident,
             plans: cuda.plans.clone(),
             runs: cuda.runs.clone(),
+            turns: cuda.turns.clone(),
             rows,
             steps,
             slots,
@@ -213,6 +229,7 @@ impl CudaRunner {
             evaluation: None,
             no_evaluation: false,
             started: None,
+            turn: None,
         };
         runner.put(&state)?;
         Ok(runner)

@@ -20,6 +20,7 @@ const PIXELS: Pixels = Pixels { lines: 8, images: 1 };
 
 /// Bytes of room for a block's images, and how many have room.
 const IMAGE: usize = 6144;
+const _: () = assert!(IMAGE >= 2 * INPUTS * (WIDTH + 2) * (PIXELS.lines + 2));
 const SLOTS: usize = 4;
 
 /// Sums of a block of the weights' gradient, and those that a block of threads adds up over all of them.
@@ -109,7 +110,6 @@ mod tests {
     #[test]
     fn it_fits() {
         assert!(Stem::forward_bytes().max(Stem::weights_bytes()) <= 227 << 10);
-        assert!(IMAGE >= 2 * INPUTS * (WIDTH + 2) * (PIXELS.lines + 2));
         assert_eq!((SUMS % SUMMED, IMAGE % 1024, WIDTH % PIXELS.lines), (0, 0, 0));
         // The sums that are given away take the room of the images.
         assert!(Stem::weights_bytes() >= 4 * SUMS);

@@ -250,7 +250,7 @@ impl CudaRunner {
         After {
             out: self.gradient_of(norm.output),
             x: self.value(norm.input),
-            y: self.value(norm.output),
+            mask: self.mask(norm),
             vectors: m.norms[&norm.output],
             dscale: self.parameter(m.gradient, scale),
             dshift: self.parameter(m.gradient, shift),

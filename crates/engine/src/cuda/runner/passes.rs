@@ -239,6 +239,7 @@ impl CudaRunner {
                         rows,
                         channels,
                         y,
+                        mask: if mode == Mode::Eval { 0 } else { self.mask(step) },
                     };
                     // After the sums it begins early: nothing but their results is new to it.
                     let early = fresh || mode == Mode::Train;
@@ -295,6 +296,11 @@ impl CudaRunner {
             },
             _ => plain,
         }
+    }
+
+    /// Where it is written where the output of this norm is positive; 0 for nowhere.
+    pub(super) fn mask(&self, norm: &Fused) -> Pointer {
+        self.memory.masks.get(&norm.output).copied().unwrap_or(0)
     }
 
     /// Whether a convolution of ours comes right before this norm, and makes its statistics in training.

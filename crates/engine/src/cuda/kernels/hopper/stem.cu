@@ -95,7 +95,7 @@ stem_forward(const __grid_constant__ TensorMap images, const act *weights, const
         for (int n = 0; n < EACH; ++n) {
             int row = line0 + n * 32;
             uint4 got = *(const uint4 *)(out + row * 128 + ((cg ^ (row & 7)) << 4));
-            follow<FORWARD>(got, got, got, got, false, near, near, near, sum, other);
+            follow<FORWARD>(got, got, 0, got, false, near, near, near, sum, other);
             *(uint4 *)(after.out + (size_t)(first + P::pixel(row)) * 64 + channel) = got;
         }
     }
