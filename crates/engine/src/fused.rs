@@ -142,15 +142,24 @@ impl<'a> SlotPool<'a> {
 
 /// The buffers of gradients. Going backward, a gradient is needed from the last node that reads the
 /// value until the step that made it, or that of the convolution that may be computed together with it.
-pub(crate) fn gradient_slots(network: &Network, steps: &[Fused]) -> Slots {
+///
+/// The gradient of what a norm adds is that of its output, where that passes its ReLU: with `in_place` they
+/// share a buffer where no other step has added to it before.
+pub(crate) fn gradient_slots(network: &Network, steps: &[Fused], in_place: bool) -> Slots {
     let mut pool = SlotPool::new(network);
     if let Some(last) = steps.last() {
         pool.take(last.output);
     }
     let pairs: Vec<_> = (0..steps.len()).map(|place| beside(steps, place)).collect();
     for (place, step) in steps.iter().enumerate().rev() {
+        let second = step.second.filter(|_| matches!(step.op, FusedOp::Norm { .. }));
+        let free = |node: NodeId| node != step.input && pool.slots.of[node].is_none();
+        let passed = second.filter(|&node| in_place && free(node));
+        if let Some(node) = passed {
+            pool.slots.of[node] = pool.slots.of[step.output];
+        }
         step.inputs().for_each(|node| pool.take(node));
-        if !pairs.contains(&Some(place)) {
+        if passed.is_none() && !pairs.contains(&Some(place)) {
             pool.release(step.output);
         }
         if let Some(other) = pairs[place] {

@@ -47,7 +47,7 @@ pub(crate) enum Reach {
 impl<F: Real> Passes<F> {
     pub(crate) fn new(network: &Network, batch: usize) -> Self {
         let fused = fuse(network);
-        let slots = gradient_slots(network, &fused);
+        let slots = gradient_slots(network, &fused, false);
         let steps = steps(network, &fused, batch);
         let frames: Vec<Frame> =
             network.nodes().iter().map(|node| Frame::new(node.shape)).collect();

@@ -19,7 +19,7 @@ use cudarc::driver::CudaGraph;
 use cudarc::driver::sys::{CUgraphInstantiate_flags, CUstreamCaptureMode};
 
 use super::cudnn::{Conv, Handle, Place, Plans, Shapes};
-use super::hopper::{Hopper, Size, Strided};
+use super::hopper::{Hopper, Size, Stem, Strided};
 use super::kernels::{self, Kernel as _};
 use super::launch::{Pointer, Stream};
 use super::layout::Places;
@@ -159,7 +159,7 @@ impl CudaRunner {
         let mut stream = Stream::new(stream, cuda.plain.clone(), typed, act);
         stream.prepare()?;
         let steps = fuse(network);
-        let slots = gradient_slots(network, &steps);
+        let slots = gradient_slots(network, &steps, true);
         let places = Places::new(network);
         let rows = data.len();
         let side = Side::new(cuda.training_stream()?, slots.shapes.len())?;
@@ -171,7 +171,8 @@ impl CudaRunner {
         let shapes = steps.iter().filter_map(|step| conv_shapes(network, step, Size::WHOLE));
         let sums = |shapes: &Shapes| {
             let strided = Strided::of(shapes).map(Strided::partial);
-            Size::of(shapes).map(Size::partial).or(strided)
+            let stem = Stem::is(shapes).then(Stem::partial);
+            Size::of(shapes).map(Size::partial).or(strided).or(stem)
         };
         let sums = shapes.filter_map(|shapes| sums(&shapes)).max();
         let hopper = match sums {
@@ -250,7 +251,10 @@ impl CudaRunner {
             let Some(own) = conv_shapes(&self.network, step, count) else { continue };
             let smaller = subsampled_shapes(own);
             // Where there is a subsampled one, it is the one that trains.
-            let often = often && !self.convolves(layer, count) && !self.in_pair(layer, count);
+            let ours = self.convolves(layer, count)
+                || self.in_pair(layer, count)
+                || (self.stem(&own).is_some() && step.input == 0);
+            let often = often && !ours;
             let both = [(Some(own), often && smaller.is_none()), (smaller, often)];
             for (shapes, often) in both {
                 let Some(shapes) = shapes else { continue };
@@ -285,6 +289,12 @@ impl CudaRunner {
     /// Kernels of ours for these convolutions, where there are any.
     fn ours(&self, shapes: &Shapes) -> Option<(&Hopper, &'static Size)> {
         self.hopper.as_deref().zip(Size::of(shapes))
+    }
+
+    /// Kernels of ours for the first convolution of a network, forward and for its weights, where these
+    /// are of its size.
+    fn stem(&self, shapes: &Shapes) -> Option<&Hopper> {
+        self.hopper.as_deref().filter(|_| Stem::is(shapes))
     }
 
     /// Whether kernels of ours do the convolution of this step, alone or with one after it.

@@ -83,13 +83,14 @@ impl CudaRunner {
                             (Some(smaller), Some(&from)) => (&self.convs[&smaller], from),
                             _ => (conv, x),
                         };
+                        let stem = self.stem(&shapes).filter(|_| trains);
+                        let beside = reach == Reach::Beside;
+                        let stream = if beside { &self.side.stream } else { &self.stream.stream };
+                        let (on, at) = (On { stream, early: false }, [x, dy, dw, m.weight_sums]);
                         if let Some((hopper, size)) = ours {
-                            let beside = reach == Reach::Beside;
-                            let stream =
-                                if beside { &self.side.stream } else { &self.stream.stream };
-                            let (on, at) =
-                                (On { stream, early: false }, [x, dy, dw, m.weight_sums]);
                             hopper.weights(on, size, count, at)?;
+                        } else if let Some(hopper) = stem {
+                            hopper.stem_weights(on, count, at)?;
                         } else if reach == Reach::Beside {
                             let space = self.side.workspace;
                             by.run(&self.side.handle, Pass::Weights, false, [from, dy, dw], space)?;
@@ -280,8 +281,11 @@ impl CudaRunner {
     ) -> Result<(), EngineError> {
         let FusedOp::Norm { relu, .. } = step.op else { return Ok(()) };
         let (rows, channels, typed) = self.extent(step.output, count);
+        let relu = relu && !masked;
+        // In place, what passes everywhere is there already.
+        let sum = step.second.is_some() && (relu || residual != dy);
         let kernel = kernels::NormBack {
-            kernel: norm_back_kind(relu && !masked, step.second.is_some(), add || more),
+            kernel: norm_back_kind(relu, sum, add || more),
             x,
             y,
             dy,

@@ -181,6 +181,12 @@ impl CudaRunner {
                             hopper.convolve(on, (size, Way::Forward), count, [x, w], &after)?;
                             continue;
                         }
+                        if let Some(hopper) = self.stem(&shapes) {
+                            let after = self.statistics_after(step, mode == Mode::Train);
+                            let on = On { stream: &self.stream.stream, early: true };
+                            hopper.stem_forward(on, count, [x, w], &after)?;
+                            continue;
+                        }
                         let subsampled = m.buffers.subsampled.get(&step.output);
                         let (shapes, x) = match (subsampled_shapes(shapes), subsampled) {
                             (Some(smaller), Some(&to)) => {
@@ -297,7 +303,9 @@ impl CudaRunner {
             return false;
         };
         let first = self.steps.iter().find(|step| step.input == norm.input);
-        first == Some(norm) && (self.convolves(conv, count) || self.in_pair(conv, count))
+        let shapes = conv_shapes(&self.network, &self.steps[conv], count);
+        let stem = shapes.is_some_and(|shapes| self.stem(&shapes).is_some());
+        first == Some(norm) && (stem || self.convolves(conv, count) || self.in_pair(conv, count))
     }
 
     pub(super) fn drop_out(

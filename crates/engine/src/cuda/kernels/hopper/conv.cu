@@ -27,7 +27,7 @@ __device__ __forceinline__ void convolve(const TensorMap *images, const TensorMa
     }
     __syncthreads();
     if (group == 0) {
-        asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
         if (thread == 0) {
             int a = 0, b = 0;
             bool waited = false;
@@ -60,7 +60,7 @@ __device__ __forceinline__ void convolve(const TensorMap *images, const TensorMa
             }
         }
     } else {
-        asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+        asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(WAY == BACK_OUT ? 232 : 200));
         int me = thread - 128, lane = me % 32, warp = me / 32 % 4, mine = group - 1;
         int cg = me % (BN / 8), line0 = me / (BN / 8), channel = blockIdx.y * BN + cg * 8;
         constexpr int STEP = 256 / (BN / 8);
@@ -148,7 +148,7 @@ __device__ __forceinline__ void convolve(const TensorMap *images, const TensorMa
 }
 
 #define CONVOLUTION(name, way, bn, chunks, a, b, apart, ...)                                              \
-    extern "C" __global__ void __launch_bounds__(384, 1)                                                  \
+    extern "C" __global__ void __maxnreg__(way == BACK_OUT ? 168 : 144)                                   \
     name(const __grid_constant__ TensorMap images, const __grid_constant__ TensorMap weights,             \
          const __grid_constant__ After after, int count) {                                                \
         extern __shared__ __align__(1024) char memory[];                                                  \

@@ -163,7 +163,7 @@ __device__ __forceinline__ void weigh(const TensorMap *images, const TensorMap *
         asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
         asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
     } else {
-        asm volatile("setmaxnreg.inc.sync.aligned.u32 160;");
+        asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(STRIDED ? 160 : 136));
         if (STRIDED && group == 2) weigh_taps<P, CHUNKS, STAGES, STRIDED, 4>(to, partial, count, memory, base);
         else weigh_taps<P, CHUNKS, STAGES, STRIDED, 3>(to, partial, count, memory, base);
     }
@@ -196,7 +196,7 @@ __device__ __forceinline__ void sum_partial_weights(const float *partial, int pa
 }
 
 #define WEIGHTS(name, chunks, stages, strided, ...)                                                       \
-    extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(512, 1)                        \
+    extern "C" __global__ void __cluster_dims__(2, 1, 1) __maxnreg__(strided ? 128 : 112)                  \
     name##_weights(const __grid_constant__ TensorMap images, const __grid_constant__ TensorMap gradients, \
                    const __grid_constant__ TensorMap other, Weights to, float *partial, int count) {      \
         extern __shared__ __align__(1024) char memory[];                                                  \
