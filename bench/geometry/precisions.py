@@ -1,6 +1,6 @@
 """λ_max and trace of trained runs in each precision of a GPU, and their seconds.
 
-    python bench/geometry/precisions.py RUN… [--program target/release/dissensus] [--precisions f32 tf32 bf16]
+    python bench/geometry/precisions.py RUN… [--program target/release/dissensus] [--precisions f32 bf16x3 tf32 bf16]
         [-- OPTIONS OF dissensus geometry]
 
 Each precision is run twice and the second is timed: the first chooses cuDNN's engines. Differences are
@@ -33,7 +33,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("runs", nargs="+", metavar="RUN")
     parser.add_argument("--program", default="target/release/dissensus")
-    parser.add_argument("--precisions", nargs="*", default=["f32", "tf32", "bf16"])
+    parser.add_argument("--precisions", nargs="*", default=["f32", "bf16x3", "tf32", "bf16"])
     options = parser.parse_args(own)
     print(f"{'':20} {'seconds':>8} {'products':>8} {'λ_max':>12} {'off':>9} {'trace':>12} {'off':>9}")
     for run in options.runs:

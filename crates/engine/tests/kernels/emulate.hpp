@@ -27,6 +27,7 @@ static Place blockDim, gridDim;
 #define __align__(n) __attribute__((aligned(n)))
 
 struct alignas(16) float4 { float x, y, z, w; };
+struct alignas(8) float2 { float x, y; };
 
 static std::unique_ptr<std::barrier<>> block_barrier;
 static std::vector<std::unique_ptr<std::barrier<>>> warp_barriers;
@@ -59,6 +60,41 @@ static inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
 static inline float normcdff(float x) { return 0.5f * erfcf(-x * 0.70710678f); }
 template <class T> static inline T min(T a, T b) { return a < b ? a : b; }
 
+// What bf16x3/conv.cu does by instructions of the GPU.
+static inline void load16(float *to, const float *from, bool there) {
+    for (int k = 0; k < 4; ++k) to[k] = there ? from[k] : 0.0f;
+}
+static inline void wait_for_loads() {}
+static inline unsigned pack(float low, float high) {
+    auto half = [](float x) {
+        unsigned bits = __float_as_uint(x);
+        return (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
+    };
+    return half(low) | half(high) << 16;
+}
+// By a warp, lane by lane as the GPU has it; sums are cut, not rounded.
+static std::vector<unsigned> warp_factors;
+static void multiply_add(float (&sums)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+    unsigned me = own_number(), lane = me % 32, warp = me - lane;
+    for (int k = 0; k < 6; ++k) warp_factors[6 * me + k] = k < 4 ? a[k] : b[k - 4];
+    warp_barriers[me / 32]->arrive_and_wait();
+    auto number = [&](unsigned lane, unsigned part, unsigned odd) {
+        unsigned both = warp_factors[6 * (warp + lane) + part];
+        return (double)__uint_as_float(odd ? both & 0xffff0000u : both << 16);
+    };
+    for (unsigned c = 0; c < 4; ++c) {
+        unsigned row = lane / 4, col = lane % 4 * 2 + c % 2;
+        double sum = sums[c];
+        for (unsigned k = 0; k < 16; ++k) {
+            unsigned of = k % 8 / 2, upper = k / 8;
+            sum += number(row * 4 + of, c / 2 + 2 * upper, k % 2) * number(col * 4 + of, 4 + upper, k % 2);
+        }
+        float near = (float)sum;
+        sums[c] = std::fabs((double)near) > std::fabs(sum) ? std::nextafterf(near, 0.0f) : near;
+    }
+    warp_barriers[me / 32]->arrive_and_wait();
+}
+
 // Runs a kernel. Threads that return early leave the barriers, as they do on a GPU.
 static void launch(Place grid, Place block, const std::function<void()> &kernel) {
     gridDim = grid;
@@ -73,6 +109,7 @@ static void launch(Place grid, Place block, const std::function<void()> &kernel)
                 warp_barriers.push_back(std::make_unique<std::barrier<>>(lanes));
             }
             warp_room.assign(threads, 0.0f);
+            warp_factors.assign(6 * threads, 0);
             std::vector<std::thread> all;
             for (unsigned n = 0; n < threads; ++n) {
                 all.emplace_back([&, n] {

@@ -62,14 +62,13 @@ impl CudaRunner {
             match step.op {
                 FusedOp::Conv { weight, .. } => {
                     if let Some(shapes) = conv_shapes(&self.network, step, count) {
-                        let conv = &self.convs[&shapes];
                         let ours = self.ours(&shapes).filter(|_| trains);
                         let offset = (self.size() * self.places.of[weight].offset) as u64;
                         let dw = m.conv_gradient + offset;
                         let subsampled = m.buffers.subsampled.get(&step.output);
                         let (by, from) = match (subsampled_shapes(shapes), subsampled) {
-                            (Some(smaller), Some(&from)) => (&self.convs[&smaller], from),
-                            _ => (conv, x),
+                            (Some(smaller), Some(&from)) => (smaller, from),
+                            _ => (shapes, x),
                         };
                         if reach == Reach::Beside {
                             self.side.wait_for_main(main)?;
@@ -82,17 +81,9 @@ impl CudaRunner {
                             let (on, at) =
                                 (On { stream, early: false }, [x, dy, dw, m.weight_sums]);
                             hopper.weights(on, size, count, at)?;
-                        } else if reach == Reach::Beside {
-                            let space = self.side.workspace;
-                            by.run(&self.side.handle, Pass::Weights, false, [from, dy, dw], space)?;
                         } else if weights {
-                            by.run(
-                                &self.handle,
-                                Pass::Weights,
-                                false,
-                                [from, dy, dw],
-                                m.workspace,
-                            )?;
+                            let beside = reach == Reach::Beside;
+                            self.convolve(Pass::Weights, false, by, [from, dy, dw], beside)?;
                         }
                         if reach == Reach::Beside {
                             self.side.has_read(self.slots.of[step.output])?;
@@ -111,7 +102,7 @@ impl CudaRunner {
                                 written[step.input] = true;
                                 continue;
                             }
-                            conv.run(&self.handle, Pass::Backward, add, [dx, dy, w], m.workspace)?;
+                            self.convolve(Pass::Backward, add, shapes, [dx, dy, w], false)?;
                         }
                     }
                 }
