@@ -4,13 +4,13 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use cudarc::driver::sys::CUfunction;
+use cudarc::driver::sys::{self, CUfunction, CUfunction_attribute};
 use cudarc::driver::{CudaContext, CudaStream};
 use cudarc::nvrtc::{CompileOptions, compile_ptx_with_opts};
 
-use super::NVRTC_STANDARD;
 use super::cudnn::{Pass, Shapes};
 use super::launch::{Module, Pointer, start};
+use super::{NVRTC_STANDARD, driver};
 use crate::error::EngineError;
 
 const SOURCES: [&str; 2] =
@@ -19,11 +19,11 @@ const SOURCES: [&str; 2] =
 /// The first compute capability with these units.
 pub(super) const CAPABILITY: i32 = 8;
 
-/// Rows, columns and depth of a block's product, and its threads.
+/// Rows and depth of a block's product.
 const ROWS: usize = 128;
-const COLS: usize = 64;
 const DEEP: usize = 32;
-const THREADS: u32 = 128;
+/// Its columns; the first that has room for all of a result's, or else the last.
+const COLS: [usize; 2] = [64, 128];
 /// About as many blocks share the gradient of weights: it is small and over many pixels, and a GPU has some
 /// hundred processors for two blocks each. No matter of the GPU, since the order of sums depends on it.
 const BLOCKS: usize = 1056;
@@ -57,9 +57,14 @@ impl Conv {
     }
 }
 
+/// Which of [`COLS`] a product has.
+fn wide(columns: usize) -> usize {
+    usize::from(columns > COLS[0])
+}
+
 /// Blocks of a product of so many rows and columns.
-fn tiles(rows: usize, cols: usize) -> usize {
-    rows.div_ceil(ROWS) * cols.div_ceil(COLS)
+fn tiles(rows: usize, columns: usize) -> usize {
+    rows.div_ceil(ROWS) * columns.div_ceil(COLS[wide(columns)])
 }
 
 /// How the pixels of the gradient of weights are shared: the number of shares, and chunks of each.
@@ -71,11 +76,11 @@ fn shares(shapes: &Shapes) -> (usize, usize) {
     (chunks.div_ceil(each), each)
 }
 
-/// The kernels on one GPU.
+/// The kernels on one GPU, by columns of a block.
 pub(super) struct Bf16x3 {
-    forward: CUfunction,
-    back: CUfunction,
-    weights: CUfunction,
+    forward: [CUfunction; 2],
+    back: [CUfunction; 2],
+    weights: [CUfunction; 2],
     sum: CUfunction,
     #[allow(dead_code)] // The functions are in it.
     module: Module,
@@ -108,10 +113,21 @@ impl Bf16x3 {
         let ptx = compile_ptx_with_opts(SOURCES.concat(), options)
             .map_err(|error| EngineError::Device(format!("NVRTC: {error:?}")))?;
         let module = Module::new(context, &ptx.to_src(), major)?;
+        let both = |pass: &str| -> Result<[CUfunction; 2], EngineError> {
+            let of = |cols: usize| {
+                let function = module.function(&format!("conv_{pass}_{cols}"))?;
+                let most = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+                // SAFETY: the function is of a loaded module.
+                let set = unsafe { sys::cuFuncSetAttribute(function, most, shared(cols) as i32) };
+                set.result().map_err(driver)?;
+                Ok(function)
+            };
+            Ok([of(COLS[0])?, of(COLS[1])?])
+        };
         Ok(Self {
-            forward: module.function("conv_forward")?,
-            back: module.function("conv_back")?,
-            weights: module.function("conv_weights")?,
+            forward: both("forward")?,
+            back: both("back")?,
+            weights: both("weights")?,
             sum: module.function("conv_sum_weights")?,
             module,
         })
@@ -133,41 +149,47 @@ impl Bf16x3 {
         space: Pointer,
     ) -> Result<(), EngineError> {
         let Shapes { count, height, width, inputs, outputs, kernel, stride } = shapes;
-        let of = Conv::of(shapes);
-        let start = |function, (blocks, threads): (usize, u32), arguments: &mut [*mut c_void]| {
-            let geometry = ((blocks as u32, 1), (threads, 1));
+        let taps = kernel * kernel;
+        let launch = |function, grid: usize, threads: usize, shared: usize, arguments: &mut [_]| {
+            let geometry = ((grid as u32, 1), (threads as u32, 1));
             // SAFETY: the arguments have the types of the kernel's declaration, and every pointer is to
             // memory of the run.
-            unsafe { start(stream, function, geometry, 0, false, arguments) }
+            unsafe { start(stream, function, geometry, shared as u32, false, arguments) }
         };
-        let (mut conv, mut adds, mut at) = (of, i32::from(add), [x, y, w, space]);
+        let multiply = |of: [CUfunction; 2], (rows, columns, times), arguments: &mut [_]| {
+            let (which, blocks) = (wide(columns), tiles(rows, columns) * times);
+            launch(of[which], blocks, 2 * COLS[which], shared(COLS[which]), arguments)
+        };
+        let (mut conv, mut adds, mut at) = (Conv::of(shapes), i32::from(add), [x, y, w, space]);
         let [x, y, w, space] = at.each_mut().map(raw);
+        let pixels = count * height.div_ceil(stride) * width.div_ceil(stride);
         match pass {
             Pass::Forward => {
-                let blocks = tiles(shapes.sizes()[1] / outputs, outputs);
                 let arguments = &mut [raw(&mut conv), x, w, raw(&mut adds), y];
-                start(self.forward, (blocks, THREADS), arguments)
+                multiply(self.forward, (pixels, outputs, 1), arguments)
             }
             Pass::Backward => {
-                // Pixels of each remainder by the step.
-                let pixels = count * height.div_ceil(stride) * width.div_ceil(stride);
-                let blocks = tiles(pixels * stride * stride, inputs);
+                // As many pixels of each remainder by the step.
                 let arguments = &mut [raw(&mut conv), y, w, raw(&mut adds), x];
-                start(self.back, (blocks, THREADS), arguments)
+                multiply(self.back, (pixels * stride * stride, inputs, 1), arguments)
             }
             Pass::Weights => {
                 let (shares, chunks) = shares(&shapes);
-                let blocks = shares * tiles(kernel * kernel * inputs, outputs);
-                let mut chunks = chunks as i32;
-                let arguments = &mut [raw(&mut conv), x, y, raw(&mut chunks), space];
-                start(self.weights, (blocks, THREADS), arguments)?;
-                let (mut shares, mut len) = (shares as i32, shapes.sizes()[2] as i32);
-                let blocks = shapes.sizes()[2].div_ceil(256);
-                let arguments = &mut [space, raw(&mut shares), raw(&mut len), raw(&mut adds), w];
-                start(self.sum, (blocks, 256), arguments)
+                let (mut each, mut parts) = (chunks as i32, shares as i32);
+                let arguments = &mut [raw(&mut conv), x, y, raw(&mut each), space];
+                multiply(self.weights, (taps * inputs, outputs, shares), arguments)?;
+                let len = shapes.sizes()[2];
+                let mut numbers = len as i32;
+                let arguments = &mut [space, raw(&mut parts), raw(&mut numbers), raw(&mut adds), w];
+                launch(self.sum, len.div_ceil(256), 256, 0, arguments)
             }
         }
     }
+}
+
+/// Bytes of shared memory of a block: two chunks of both factors.
+fn shared(cols: usize) -> usize {
+    2 * 4 * DEEP * (ROWS + cols)
 }
 
 fn raw<T>(value: &mut T) -> *mut c_void {
@@ -194,8 +216,11 @@ mod tests {
     /// The sizes that the host counts blocks by are those of the kernels.
     #[test]
     fn sizes_are_those_of_the_kernels() {
-        for (name, value) in [("ROWS", ROWS), ("COLS", COLS), ("DEEP", DEEP)] {
+        for (name, value) in [("ROWS", ROWS), ("DEEP", DEEP)] {
             assert!(SOURCES[1].contains(&format!("#define {name} {value}\n")), "{name}");
+        }
+        for cols in COLS {
+            assert!(SOURCES[1].contains(&format!("\nKERNELS_OF({cols}, ")), "{cols}");
         }
         let fields =
             "int count, height, width, inputs, outputs, kernel, shift, out_height, out_width;";

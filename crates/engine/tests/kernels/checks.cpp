@@ -435,7 +435,7 @@ static void labels() {
 
 // Convolutions by bfloat16 parts: every pass, plain and added to what is there. A product of one part would be
 // off by 1e-3.
-static void convolution(Conv of) {
+static void convolution(int cols, Conv of) {
     int high = of.out_height, wide = of.out_width, k = of.kernel, taps = k * k, step = 1 << of.shift;
     auto x = floats((size_t)of.count * of.height * of.width * of.inputs);
     auto w = floats((size_t)of.outputs * taps * of.inputs), dy = floats((size_t)of.count * high * wide * of.outputs);
@@ -459,17 +459,20 @@ static void convolution(Conv of) {
                         true_dw[weight] += (double)x[at] * dy[to];
                     }
             }
-        auto tiles = [](int rows, int cols) { return (rows + ROWS - 1) / ROWS * ((cols + COLS - 1) / COLS); };
-        unsigned forward = tiles(of.count * high * wide, of.outputs);
-        int kinds = of.count * ((of.height + step - 1) / step) * ((of.width + step - 1) / step) * step * step;
-        unsigned back = tiles(kinds, of.inputs), weights = tiles(taps * of.inputs, of.outputs);
-        launch({forward, 1}, {128, 1}, [&] { conv_forward(of, x.data(), w.data(), add, y.data()); });
-        launch({back, 1}, {128, 1}, [&] { conv_back(of, dy.data(), w.data(), add, dx.data()); });
-        int chunks = 2, shares = (of.count * high * wide + chunks * DEEP - 1) / (chunks * DEEP);
-        std::vector<float> partial(shares * w.size());
-        launch({weights * shares, 1}, {128, 1},
-               [&] { conv_weights(of, x.data(), dy.data(), chunks, partial.data()); });
-        each(w.size(), [&] { conv_sum_weights(partial.data(), shares, w.size(), add, dw.data()); });
+        auto all = [&](unsigned cols, auto forward, auto back, auto weights) {
+            auto tiles = [&](int rows, int width) { return (rows + ROWS - 1) / ROWS * ((width + cols - 1) / cols); };
+            int kinds = of.count * ((of.height + step - 1) / step) * ((of.width + step - 1) / step) * step * step;
+            launch({tiles(of.count * high * wide, of.outputs), 1}, {2 * cols, 1},
+                   [&] { forward(of, x.data(), w.data(), add, y.data()); });
+            launch({tiles(kinds, of.inputs), 1}, {2 * cols, 1}, [&] { back(of, dy.data(), w.data(), add, dx.data()); });
+            int chunks = 2, shares = (of.count * high * wide + chunks * DEEP - 1) / (chunks * DEEP);
+            std::vector<float> partial(shares * w.size());
+            launch({tiles(taps * of.inputs, of.outputs) * shares, 1}, {2 * cols, 1},
+                   [&] { weights(of, x.data(), dy.data(), chunks, partial.data()); });
+            each(w.size(), [&] { conv_sum_weights(partial.data(), shares, w.size(), add, dw.data()); });
+        };
+        if (cols == 64) all(64, conv_forward_64, conv_back_64, conv_weights_64);
+        else all(128, conv_forward_128, conv_back_128, conv_weights_128);
         check(add ? "convolution by parts, added" : "convolution by parts", y, true_y, 1e-5);
         check("  back to the input", dx, true_dx, 1e-5);
         check("  its weights", dw, true_dw, 1e-5);
@@ -491,11 +494,11 @@ int main() {
     ends(true);
     labels();
 #if !BF16
-    convolution({2, 7, 6, 8, 16, 3, 0, 7, 6});
-    convolution({3, 7, 6, 40, 72, 3, 1, 4, 3});
-    convolution({10, 8, 8, 16, 8, 3, 1, 4, 4});
-    convolution({2, 9, 5, 16, 8, 1, 1, 5, 3});
-    convolution({150, 1, 1, 8, 24, 1, 0, 1, 1});
+    convolution(64, {2, 7, 6, 8, 16, 3, 0, 7, 6});
+    convolution(64, {3, 7, 6, 40, 72, 3, 1, 4, 3});
+    convolution(64, {2, 9, 5, 16, 8, 1, 1, 5, 3});
+    convolution(128, {10, 8, 8, 16, 136, 3, 1, 4, 4});
+    convolution(128, {150, 1, 1, 8, 24, 1, 0, 1, 1});
 #endif
     return failures ? 1 : 0;
 }

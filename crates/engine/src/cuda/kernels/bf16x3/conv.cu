@@ -3,14 +3,13 @@
 // from shared memory, x = hi + lo with hi = bf16(x) and lo = bf16(x − hi), and a product is three,
 // x·w ≈ lo·hi + hi·lo + hi·hi: what is left out is about 2⁻¹⁷ of it.
 //
-// All are matrix products of 128 × 64 per block, 32 numbers deep at a time; a warp does 64 × 32. The units cut
-// what they add instead of rounding it, always towards zero, so their sums are short: after 128 numbers they
-// are added to sums that round.
+// All are matrix products of 128 × 64 or 128 × 128 per block, 32 numbers deep at a time; a warp does 64 × 32. The
+// units cut what they add instead of rounding it, always towards zero, so their sums are short: after 128
+// numbers they are added to sums that round.
 //
 // Channels are multiples of eight, and steps are powers of two.
 
 #define ROWS 128
-#define COLS 64
 #define DEEP 32
 // How often sums are moved to those that round, in chunks of DEEP.
 #define SHORT 4
@@ -21,8 +20,11 @@ struct Conv {
     int count, height, width, inputs, outputs, kernel, shift, out_height, out_width;
 };
 
-// Tests on the CPU have these four of their own.
+// Tests on the CPU have these of their own.
 #ifdef __CUDA_ARCH__
+// Two chunks of both factors.
+extern __shared__ __align__(16) float room[];
+
 // Copies 16 bytes to shared memory, or zeros if they are not `there`.
 __device__ __forceinline__ void load16(float *to, const float *from, bool there) {
     u32 at = (u32)__cvta_generic_to_shared(to), bytes = there ? 16 : 0;
@@ -70,7 +72,7 @@ __device__ __forceinline__ void split(float x, float y, u32 &hi, u32 &lo) {
 }
 
 // sums += a·b over a chunk.
-template <bool A_COLUMNS, bool B_COLUMNS>
+template <bool A_COLUMNS, bool B_COLUMNS, int COLS>
 __device__ __forceinline__ void multiply(const float *a, const float *b, float (&sums)[4][4][4]) {
     int warp = threadIdx.x / 32, group = threadIdx.x % 32 / 4;
     int row = warp % 2 * 64 + group, col = warp / 2 * 32 + group;
@@ -105,17 +107,16 @@ __device__ __forceinline__ void multiply(const float *a, const float *b, float (
 }
 
 // The product of a block over chunks from 0 on; `load(chunk, a, b)` brings one to shared memory.
-template <bool A_COLUMNS, bool B_COLUMNS, class Load>
+template <bool A_COLUMNS, bool B_COLUMNS, int COLS, class Load>
 __device__ __forceinline__ void product(int chunks, Load load, float (&total)[4][4][4]) {
-    __shared__ __align__(16) float room[2][(ROWS + COLS) * DEEP];
     float sums[4][4][4] = {};
-    if (chunks > 0) load(0, room[0], room[0] + ROWS * DEEP);
+    if (chunks > 0) load(0, room, room + ROWS * DEEP);
     for (int chunk = 0; chunk < chunks; ++chunk) {
         wait_for_loads();
         __syncthreads();
-        float *next = room[(chunk + 1) % 2], *own = room[chunk % 2];
+        float *own = room + chunk % 2 * (ROWS + COLS) * DEEP, *next = room + (chunk + 1) % 2 * (ROWS + COLS) * DEEP;
         if (chunk + 1 < chunks) load(chunk + 1, next, next + ROWS * DEEP);
-        multiply<A_COLUMNS, B_COLUMNS>(own, own + ROWS * DEEP, sums);
+        multiply<A_COLUMNS, B_COLUMNS, COLS>(own, own + ROWS * DEEP, sums);
         if (chunk % SHORT == SHORT - 1 || chunk + 1 == chunks) {
 #pragma unroll
             for (int at = 0; at < 64; ++at) {
@@ -136,8 +137,9 @@ __device__ __forceinline__ Pixel pixel(int at, int kind, int height, int width, 
     return {at / wide / high, (y << shift) + (kind >> shift), (x << shift) + (kind & (step - 1))};
 }
 
-// y (+)= x∗W, or BACK from the gradient at y, `x`, to that at x, `y`.
-template <bool BACK>
+// y (+)= x∗W, or BACK from the gradient at y, `x`, to that at x, `y`. A chunk is of one tap and 32 channels; the
+// taps of some channels follow each other, so that what they have in common is near.
+template <bool BACK, int COLS>
 __device__ __forceinline__ void convolve(Conv of, const float *x, const float *w, int add, float *y) {
     int height = BACK ? of.out_height : of.height, width = BACK ? of.out_width : of.width;
     int channels = BACK ? of.outputs : of.inputs, to_channels = BACK ? of.inputs : of.outputs;
@@ -158,10 +160,11 @@ __device__ __forceinline__ void convolve(Conv of, const float *x, const float *w
 
     // The pixels whose numbers this thread loads: where they lie, but for the tap.
     int four = threadIdx.x % 8;
-    int base[8], at_y[8], at_x[8];
+    constexpr int LINES = 2 * COLS / 8, LOADS = ROWS / LINES;
+    int base[LOADS], at_y[LOADS], at_x[LOADS];
 #pragma unroll
-    for (int i = 0; i < 8; ++i) {
-        int at = first + threadIdx.x / 8 + 16 * i, own = at / of_kind;
+    for (int i = 0; i < LOADS; ++i) {
+        int at = first + threadIdx.x / 8 + LINES * i, own = at / of_kind;
         Pixel to = pixel(at - own * of_kind, own, to_height, to_width, shift);
         bool there = at < pixels && to.y < to_height && to.x < to_width;
         base[i] = to.n * height * width;
@@ -170,50 +173,38 @@ __device__ __forceinline__ void convolve(Conv of, const float *x, const float *w
     }
 
     auto load = [&](int chunk, float *a, float *b) {
-        int deep = chunk * DEEP + four * 4, tap = deep / channels, c = deep - tap * channels;
-        bool there = tap < taps;
-        int ky = tap_y + tap / across * by, kx = tap_x + tap % across * by;
+        int tap = chunk % taps, from = chunk / taps * DEEP, c = from + four * 4;
+        int ky = tap_y + tap / across * by, kx = tap_x + tap % across * by, place = ky * of.kernel + kx;
 #pragma unroll
-        for (int i = 0; i < 8; ++i) {
-            int from_y = BACK ? at_y[i] - ky : at_y[i] + ky, from_x = BACK ? at_x[i] - kx : at_x[i] + kx;
-            bool inside = there && from_y >= 0 && from_x >= 0;
+        for (int i = 0; i < LOADS; ++i) {
+            int y_at = BACK ? at_y[i] - ky : at_y[i] + ky, x_at = BACK ? at_x[i] - kx : at_x[i] + kx;
+            bool inside = c < channels && y_at >= 0 && x_at >= 0;
             if (BACK) {
-                inside = inside && ((from_y | from_x) & (step - 1)) == 0;
-                from_y >>= shift;
-                from_x >>= shift;
+                inside = inside && ((y_at | x_at) & (step - 1)) == 0;
+                y_at >>= shift;
+                x_at >>= shift;
             }
-            inside = inside && from_y < height && from_x < width;
-            size_t from = inside ? (size_t)(base[i] + from_y * width + from_x) * channels + c : 0;
-            load16(a + in_rows(threadIdx.x / 8 + 16 * i, four), x + from, inside);
+            inside = inside && y_at < height && x_at < width;
+            size_t at = inside ? (size_t)(base[i] + y_at * width + x_at) * channels + c : 0;
+            load16(a + in_rows(threadIdx.x / 8 + LINES * i, four), x + at, inside);
         }
-        if (BACK) {
-            int start = chunk * DEEP + threadIdx.x / 16, to = col + threadIdx.x % 16 * 4;
-            int tap = start / channels, c = start - tap * channels;
-            int place = (tap_y + tap / across * by) * of.kernel + tap_x + tap % across * by;
 #pragma unroll
-            for (int i = 0; i < 4; ++i) {
-                bool inside = tap < taps && to < to_channels;
-                size_t from = inside ? ((size_t)c * of.kernel * of.kernel + place) * to_channels + to : 0;
-                load16(b + in_columns<COLS>(threadIdx.x / 16 + 8 * i, to - col), w + from, inside);
-                c += 8;
-                if (c >= channels) {
-                    c -= channels;
-                    tap += 1;
-                    place = (tap_y + tap / across * by) * of.kernel + tap_x + tap % across * by;
-                }
-            }
-        } else {
-#pragma unroll
-            for (int i = 0; i < 4; ++i) {
-                int row = threadIdx.x / 8 + 16 * i;
-                bool inside = there && col + row < to_channels;
-                size_t from = inside ? ((size_t)(col + row) * taps + tap) * channels + c : 0;
-                load16(b + in_rows(row, four), w + from, inside);
+        for (int i = 0; i < 4; ++i) {
+            if (BACK) {
+                int deep = threadIdx.x / (COLS / 4) + 8 * i, to = threadIdx.x % (COLS / 4) * 4;
+                bool inside = from + deep < channels && col + to < to_channels;
+                size_t at = ((size_t)(from + deep) * of.kernel * of.kernel + place) * to_channels + col + to;
+                load16(b + in_columns<COLS>(deep, to), w + (inside ? at : 0), inside);
+            } else {
+                int row = threadIdx.x / 8 + LINES * i;
+                bool inside = c < channels && col + row < to_channels;
+                size_t at = ((size_t)(col + row) * of.kernel * of.kernel + place) * channels + c;
+                load16(b + in_rows(row, four), w + (inside ? at : 0), inside);
             }
         }
     };
     float total[4][4][4] = {};
-    product<false, BACK>((taps * channels + DEEP - 1) / DEEP, load, total);
+    product<false, BACK, COLS>((channels + DEEP - 1) / DEEP * taps, load, total);
 
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
 #pragma unroll
@@ -236,20 +227,10 @@ __device__ __forceinline__ void convolve(Conv of, const float *x, const float *w
     }
 }
 
-extern "C" __global__ void __launch_bounds__(128, 2)
-conv_forward(Conv of, const float *x, const float *w, int add, float *y) {
-    convolve<false>(of, x, w, add, y);
-}
-
-extern "C" __global__ void __launch_bounds__(128, 2)
-conv_back(Conv of, const float *dy, const float *w, int add, float *dx) {
-    convolve<true>(of, dy, w, add, dx);
-}
-
 // The gradient of the weights over so many chunks of 32 pixels, for every share of the pixels on its own:
 // shares × outputs × kernel × kernel × inputs. Rows are taps and inputs, columns outputs.
-extern "C" __global__ void __launch_bounds__(128, 2)
-conv_weights(Conv of, const float *x, const float *dy, int chunks, float *partial) {
+template <int COLS>
+__device__ __forceinline__ void weights(Conv of, const float *x, const float *dy, int chunks, float *partial) {
     int height = of.out_height, width = of.out_width, pad = of.kernel / 2;
     int pixels = of.count * height * width, rows = of.kernel * of.kernel * of.inputs;
     int high = (rows + ROWS - 1) / ROWS, tiles = high * ((of.outputs + COLS - 1) / COLS);
@@ -258,19 +239,20 @@ conv_weights(Conv of, const float *x, const float *dy, int chunks, float *partia
     int from = share * chunks * DEEP, all = (pixels + DEEP - 1) / DEEP;
     chunks = min(chunks, all - share * chunks);
 
-    // The tap and inputs that this thread loads, and the pixel that is next: every fourth one.
+    // The tap and inputs that this thread loads, and the pixel that is next: every LINES-th one.
+    constexpr int LINES = 2 * COLS / 32;
     int row = first + threadIdx.x % 32 * 4, tap = row / of.inputs, c = row - tap * of.inputs;
     int ky = tap / of.kernel - pad, kx = tap % of.kernel - pad;
     int at = from + threadIdx.x / 32, px = at % width, py = at / width % height, n = at / width / height;
-    int by_x = 4 % width, by_y = 4 / width % height, by_n = 4 / width / height;
+    int by_x = LINES % width, by_y = LINES / width % height, by_n = LINES / width / height;
 
     auto load = [&](int chunk, float *a, float *b) {
 #pragma unroll
-        for (int i = 0; i < 8; ++i) {
+        for (int i = 0; i < DEEP / LINES; ++i) {
             int y_at = (py << of.shift) + ky, x_at = (px << of.shift) + kx;
             bool inside = row < rows && n < of.count && y_at >= 0 && x_at >= 0 && y_at < of.height && x_at < of.width;
             size_t place = inside ? (size_t)((n * of.height + y_at) * of.width + x_at) * of.inputs + c : 0;
-            load16(a + in_columns<ROWS>(threadIdx.x / 32 + 4 * i, row - first), x + place, inside);
+            load16(a + in_columns<ROWS>(threadIdx.x / 32 + LINES * i, row - first), x + place, inside);
             px += by_x;
             py += by_y;
             n += by_n;
@@ -279,14 +261,15 @@ conv_weights(Conv of, const float *x, const float *dy, int chunks, float *partia
         }
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
-            int deep = threadIdx.x / 16 + 8 * i, to = threadIdx.x % 16 * 4, m = from + chunk * DEEP + deep;
+            int deep = threadIdx.x / (COLS / 4) + 8 * i, to = threadIdx.x % (COLS / 4) * 4;
+            int m = from + chunk * DEEP + deep;
             bool inside = m < pixels && col + to < of.outputs;
             size_t place = inside ? (size_t)m * of.outputs + col + to : 0;
             load16(b + in_columns<COLS>(deep, to), dy + place, inside);
         }
     };
     float total[4][4][4] = {};
-    product<true, true>(chunks, load, total);
+    product<true, true, COLS>(chunks, load, total);
 
     float *out = partial + (size_t)share * of.outputs * rows;
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -298,6 +281,23 @@ conv_weights(Conv of, const float *x, const float *dy, int chunks, float *partia
         if (r < rows && o < of.outputs) out[(size_t)o * rows + r] = total[i][j][part];
     }
 }
+
+// The kernels, for so many columns of a block.
+#define KERNELS_OF(cols, blocks)                                                                         \
+    extern "C" __global__ void __launch_bounds__(2 * cols, blocks)                                       \
+    conv_forward_##cols(Conv of, const float *x, const float *w, int add, float *y) {                    \
+        convolve<false, cols>(of, x, w, add, y);                                                         \
+    }                                                                                                    \
+    extern "C" __global__ void __launch_bounds__(2 * cols, blocks)                                       \
+    conv_back_##cols(Conv of, const float *dy, const float *w, int add, float *dx) {                     \
+        convolve<true, cols>(of, dy, w, add, dx);                                                        \
+    }                                                                                                    \
+    extern "C" __global__ void __launch_bounds__(2 * cols, blocks)                                       \
+    conv_weights_##cols(Conv of, const float *x, const float *dy, int chunks, float *partial) {          \
+        weights<cols>(of, x, dy, chunks, partial);                                                       \
+    }
+KERNELS_OF(64, 2)
+KERNELS_OF(128, 1)
 
 // dw (+)= the sum over shares.
 extern "C" __global__ void conv_sum_weights(const float *partial, int shares, int len, int add, float *dw) {
