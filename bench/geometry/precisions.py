@@ -1,9 +1,9 @@
 """λ_max and trace of trained runs in each precision of a GPU, and their seconds.
 
-    python bench/geometry/precisions.py RUN… [--program target/release/dissensus] [--precisions f32 tf32 bf16]
-        [-- OPTIONS OF dissensus geometry]
+    python bench/geometry/precisions.py RUN… [--program target/release/dissensus] [--precisions f32 bf16x3 tf32 bf16]
+        [--once] [-- OPTIONS OF dissensus geometry]
 
-Each precision is run twice and the second is timed: the first chooses cuDNN's engines. Differences are
+Each precision is run twice and the second is timed, or `--once`. Differences are
 relative to the first precision.
 """
 
@@ -33,13 +33,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("runs", nargs="+", metavar="RUN")
     parser.add_argument("--program", default="target/release/dissensus")
-    parser.add_argument("--precisions", nargs="*", default=["f32", "tf32", "bf16"])
+    parser.add_argument("--precisions", nargs="*", default=["f32", "bf16x3", "tf32", "bf16"])
+    parser.add_argument("--once", action="store_true", help="time the first run of each")
     options = parser.parse_args(own)
     print(f"{'':20} {'seconds':>8} {'products':>8} {'λ_max':>12} {'off':>9} {'trace':>12} {'off':>9}")
     for run in options.runs:
         first = None
         for precision in options.precisions:
-            ask(options.program, run, precision, others)
+            if not options.once:
+                ask(options.program, run, precision, others)
             found = ask(options.program, run, precision, others)
             first = first or found
             off = {key: found[key] / first[key] - 1 for key in ("lambda", "trace")}

@@ -1,7 +1,7 @@
 """Curvature of a ResNet-18 beside PyTorch's double backward.
 
     python bench/geometry/run.py [--ours target/release/dissensus-bench-engine] [--cpu] [--rows N]
-        [--precisions f32 tf32 bf16] [--folder DIR]
+        [--precisions f32 bf16x3 tf32 bf16] [--folder DIR]
 
 30 power iterations and 10 trace probes over 2,000 pictures (on a CPU: 40 pictures and 4 + 2, which
 takes a minute). Ours trains the net for a moment, writes it into the folder and times its products;
@@ -41,7 +41,7 @@ def main():
     device = "cpu" if options.cpu else "cuda"
     rows = options.rows or (40 if options.cpu else 2000)
     counts = ["4", "2"] if options.cpu else ["30", "10"]
-    precisions = options.precisions or (["f32"] if options.cpu else ["f32", "tf32", "bf16"])
+    precisions = options.precisions or (["f32"] if options.cpu else ["f32", "bf16x3", "tf32", "bf16"])
     with tempfile.TemporaryDirectory() as kept:
         folder = options.folder or Path(kept)
         ours = []

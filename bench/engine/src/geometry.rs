@@ -36,7 +36,7 @@ pub(crate) fn geometry(
     probes: usize,
     folder: &Path,
 ) -> Outcome<()> {
-    let precision_of = Precision::named(precision).ok_or("f32, tf32 or bf16?")?;
+    let precision_of = Precision::named(precision).ok_or("f32, tf32, bf16 or bf16x3?")?;
     let device: Box<dyn Device> = match device {
         "cuda" => Box::new(Cuda::open(0)?),
         "cpu" => Box::new(Cpu),

@@ -2,9 +2,9 @@
 //!
 //!     engine mlp popquorn|chaosnli THREADS REPEATS | grid popquorn|chaosnli LANES
 //!          | resnet18 THREADS STEPS [WIDTH BATCH] | memory THREADS EPOCHS
-//!          | cuda bf16|tf32|f32 LANES EPOCHS (one lane: the GPU opened for one run alone)
-//!          | evaluation bf16|tf32|f32 LANES EPOCHS alone|shared
-//!          | geometry cpu|cuda bf16|tf32|f32 ROWS ITERATIONS PROBES FOLDER
+//!          | cuda bf16|bf16x3|tf32|f32 LANES EPOCHS (one lane: the GPU opened for one run alone)
+//!          | evaluation bf16|bf16x3|tf32|f32 LANES EPOCHS alone|shared
+//!          | geometry cpu|cuda bf16|bf16x3|tf32|f32 ROWS ITERATIONS PROBES FOLDER
 
 mod evaluation;
 mod geometry;
@@ -302,7 +302,8 @@ fn cuda(precision: &str, lanes: usize, epochs: u64) -> Outcome<()> {
         device.recall(&text);
     }
     let opened = start.elapsed().as_secs_f64();
-    let precision_of = dissensus_engine::Precision::named(precision).ok_or("f32, tf32 or bf16?")?;
+    let precision_of =
+        dissensus_engine::Precision::named(precision).ok_or("f32, tf32, bf16 or bf16x3?")?;
     let dataset = images(8000);
     let network = Arc::new(Model::named("resnet18")?.network(dataset.shape(), 10)?);
     let optimizer = Optimizer::Sgd { momentum: 0.9, nesterov: false, weight_decay: 5e-4 };

@@ -71,8 +71,8 @@ const FEW: usize = 4;
 /// What everything random here is drawn by.
 const SEED: u64 = 13;
 
-/// How far off a device may be that computes with these numbers. Products of bfloat16 have 8 bits,
-/// and of tf32 11, so a layer is off by about 2⁻⁹ and 2⁻¹²; layers and steps add up, and the twenty of
+/// How far off a device may be that computes with these numbers. Products of bfloat16 have 8 bits, of
+/// tf32 11 and of bf16x3 17, so a layer is off by about 2⁻⁹, 2⁻¹² and 2⁻¹⁸; layers and steps add up, and the twenty of
 /// a deep network have a bar of their own. Where there are ReLUs, a share of their inputs as small as
 /// that falls on the other side, and slopes jump there: that, not the arithmetic, is most of what
 /// gradients and Hessian products are off by then.
@@ -84,6 +84,8 @@ fn bar(precision: Precision, network: &Network, what: &str) -> f64 {
     let bend = what.starts_with("Hessian product");
     let (plain, sloped, curved) = match (precision, deep) {
         (Precision::F32, _) => return 1e-5,
+        (Precision::Bf16x3, false) => (5e-5, 1e-3, 1e-3),
+        (Precision::Bf16x3, true) => (1e-4, 5e-3, 5e-3),
         (Precision::Tf32, false) => (1e-3, 0.05, 0.05),
         (Precision::Tf32, true) => (1e-2, 0.1, 0.1),
         (Precision::Bf16, false) => (0.02, 0.2, 0.5),

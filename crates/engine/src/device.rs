@@ -328,13 +328,16 @@ pub enum Precision {
     /// Activations and products in bfloat16, weights and sums in 32 bits, where the device has
     /// them.
     Bf16,
+    /// 32 bits, but each product of convolutions as three of bfloat16, with 16 bits of fraction, where
+    /// the device has them.
+    Bf16x3,
 }
 
 impl Precision {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::F32, Self::Tf32, Self::Bf16];
+    pub const ALL: [Self; 4] = [Self::F32, Self::Tf32, Self::Bf16, Self::Bf16x3];
     /// Their names, in the same order.
-    pub const NAMES: [&str; 3] = ["f32", "tf32", "bf16"];
+    pub const NAMES: [&str; 4] = ["f32", "tf32", "bf16", "bf16x3"];
 
     /// Its name.
     pub fn name(self) -> &'static str {

@@ -8,7 +8,8 @@ use std::process::Command;
 
 use dissensus_engine::device::{Choice, Votes};
 
-const KERNELS: [&str; 6] = ["common", "images", "norm", "flat", "labels", "optimizer"];
+const KERNELS: [&str; 7] =
+    ["common", "images", "norm", "flat", "labels", "optimizer", "bf16x3/conv"];
 
 /// What the program of checks printed, or `None` without a compiler.
 fn run(half: bool) -> Option<String> {

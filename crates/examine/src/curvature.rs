@@ -18,11 +18,11 @@ use dissensus_geometry::curvature::{
 use dissensus_geometry::model::{Grouping, Hessian, blocks};
 use serde::{Deserialize, Serialize};
 
-use crate::{ExamineError, Model, ModelSettings, Observer, Slice};
+use crate::cost::time;
+use crate::{Cost, ExamineError, Model, ModelSettings, Observer, Slice};
 
-/// The precision of curvature on a GPU. On a trained ResNet-18, λ_max and the trace were within 0.1 % of
-/// those in f32, five times as fast on an H200; in bfloat16 λ_max was off by 0.3 %.
-pub const GPU_PRECISION: Precision = Precision::Tf32;
+/// The precision of curvature on a GPU that has it.
+pub const GPU_PRECISION: Precision = Precision::Bf16x3;
 
 /// What to ask of the curvature; what is `None` is not computed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -131,6 +131,17 @@ pub fn curvature(
     settings: &CurvatureSettings,
     observer: &Observer<'_>,
 ) -> Result<Curvature, ExamineError> {
+    curvature_among(model, settings, &mut Cost::default(), observer)
+}
+
+/// The same as one of several questions, which `cost` was told to expect: the observer is told what all of
+/// them take.
+pub fn curvature_among(
+    model: &mut Model,
+    settings: &CurvatureSettings,
+    cost: &mut Cost,
+    observer: &Observer<'_>,
+) -> Result<Curvature, ExamineError> {
     let chosen = model.chosen(settings.part.as_deref(), settings.slice, 1)?;
     let (run, how) = (model.id().to_owned(), *model.settings());
     let (runner, network, targets) = model.asked();
@@ -140,17 +151,11 @@ pub fn curvature(
     let blocks: Vec<Block> =
         settings.blocks.map_or(Vec::new(), |grouping| blocks(network, grouping));
     let parameters = network.parameter_count();
+    let ahead = settings.most_products();
+    cost.begin(network, chosen.rows.len(), ahead);
     let hessian = Hessian::new(runner, network, &chosen.rows, targets)?;
-    let mut counted = Counted {
-        hessian,
-        what: "",
-        done: 0,
-        most: 0,
-        products: 0,
-        in_all: settings.most_products(),
-        seconds: Vec::new(),
-        observer,
-    };
+    let mut counted =
+        Counted { hessian, what: "", done: 0, most: 0, products: 0, ahead, cost, observer };
     Ok(Curvature {
         power: settings
             .power
@@ -191,10 +196,9 @@ struct Counted<'a, 'o> {
     done: usize,
     most: usize,
     products: usize,
-    /// The most products of all pieces of work.
-    in_all: usize,
-    /// How long each product took.
-    seconds: Vec<f64>,
+    /// The most products of the pieces of work after this one.
+    ahead: usize,
+    cost: &'o mut Cost,
     observer: &'o Observer<'o>,
 }
 
@@ -202,6 +206,8 @@ impl Counted<'_, '_> {
     /// The next piece of work begins.
     fn at(&mut self, what: &'static str, most: usize) -> &mut Self {
         (self.what, self.done, self.most) = (what, 0, most);
+        self.cost.leave(self.ahead);
+        self.ahead -= most.min(self.ahead);
         self
     }
 }
@@ -216,25 +222,20 @@ impl Operator for Counted<'_, '_> {
     fn apply(&mut self, vector: &[f32]) -> Result<Vec<f32>, GeometryError> {
         let start = Instant::now();
         let product = self.hessian.apply(vector)?;
-        self.seconds.push(start.elapsed().as_secs_f64());
+        self.cost.made(start.elapsed().as_secs_f64());
         self.done += 1;
         self.products += 1;
+        if let Some(line) = self.cost.line() {
+            self.observer.note(&line);
+        }
         let most = self.most.max(self.done);
-        let cost = cost(&self.seconds, self.in_all).unwrap_or_default();
-        match self.observer.advanced_with(self.what, self.done, most, &cost) {
+        let left = self.cost.at_most();
+        let left = left.map_or(String::new(), |left| format!("({} left at most)", time(left)));
+        match self.observer.advanced_with(self.what, self.done, most, &left) {
             Err(_) => Err(GeometryError::Cancelled),
             Ok(()) => Ok(product),
         }
     }
-}
-
-/// What so many products cost, from the time of those that were made. The first also prepares the
-/// device and keeps what the others share, so it is counted once.
-fn cost(seconds: &[f64], most: usize) -> Option<String> {
-    let (first, others) = seconds.split_first().filter(|(_, others)| !others.is_empty())?;
-    let mean = others.iter().sum::<f64>() / others.len() as f64;
-    let all = first + mean * most.saturating_sub(1) as f64;
-    Some(format!("(this run: at most {all:.0} s)"))
 }
 
 #[cfg(test)]
@@ -242,10 +243,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_cost_is_known_from_the_second_product_on() {
-        assert_eq!(cost(&[], 300), None);
-        assert_eq!(cost(&[9.0], 300), None);
-        assert_eq!(cost(&[9.0, 0.25, 0.35], 301).as_deref(), Some("(this run: at most 99 s)"));
+    fn the_most_products_are_those_of_all_estimates() {
         let settings = CurvatureSettings::default();
         let (power, trace) = (PowerSettings::default(), TraceSettings::default());
         assert_eq!(settings.most_products(), power.most + trace.most);

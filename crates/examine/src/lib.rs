@@ -32,6 +32,7 @@
 
 mod barrier;
 mod cka;
+mod cost;
 mod curvature;
 mod draw;
 mod error;
@@ -45,7 +46,8 @@ mod variance;
 
 pub use barrier::{PathSettings, Paths, barrier};
 pub use cka::{Cka, CkaSettings, Shared, cka};
-pub use curvature::{Curvature, CurvatureSettings, GPU_PRECISION, curvature};
+pub use cost::Cost;
+pub use curvature::{Curvature, CurvatureSettings, GPU_PRECISION, curvature, curvature_among};
 pub use draw::{DrawnMaps, MapOptions, draw_maps};
 pub use error::ExamineError;
 pub use gradcam::{

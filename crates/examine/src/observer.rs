@@ -51,6 +51,11 @@ impl<'a> Observer<'a> {
         }
     }
 
+    /// Says something to people.
+    pub(crate) fn note(&self, text: &str) {
+        self.progress.report(Event::Note(text));
+    }
+
     pub(crate) fn is_cancelled(&self) -> bool {
         self.cancel.is_cancelled()
     }

@@ -156,7 +156,7 @@ pub fn ood(
     let (perturbed, features) = (needs(Needs::Perturbed), needs(Needs::Features));
     if perturbed && model.settings().precision == Precision::Bf16 {
         // A step of ODIN is smaller than what 8 bits of an input can show.
-        let expected = "f32 or tf32 where odin is among the scores".to_owned();
+        let expected = "f32, tf32 or bf16x3 where odin is among the scores".to_owned();
         let (name, value) = ("precision", "bf16".to_owned());
         return Err(ExamineError::Setting { name, value, expected });
     }

@@ -12,24 +12,27 @@ pub(crate) struct DeviceArgs {
     /// The device: auto, cpu, cuda, or one of several GPUs as in cuda:1
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     device: String,
-    /// The precision: f32; on a GPU also tf32, or bf16, which is fast and less precise [default: f32,
-    /// and tf32 for the Hessian on a GPU]
+    /// The precision: f32; on a GPU also tf32, bf16, which is fast and less precise, or bf16x3, which is
+    /// nearly f32 and faster [default: f32, and bf16x3 for the Hessian on a GPU]
     #[arg(long, value_name = "PRECISION", value_parser = Precision::NAMES)]
     precision: Option<String>,
 }
 
 impl DeviceArgs {
-    /// The device and the precision, which is `on_gpu` where none is given and the device is a GPU.
+    /// The device and the precision, which is `on_gpu` where none is given and the device is a GPU that
+    /// computes in it.
     pub(crate) fn open(&self, on_gpu: Precision) -> anyhow::Result<(Box<dyn Device>, Precision)> {
         let device = open_device(&self.device)?;
-        let default = if device.is_gpu() { on_gpu } else { Precision::F32 };
+        let is_gpu = device.is_gpu();
+        let device = device.into_device();
+        let default = if device.computes_in(on_gpu) { on_gpu } else { Precision::F32 };
         let precision = self.precision.as_deref().and_then(Precision::named).unwrap_or(default);
         anyhow::ensure!(
-            device.is_gpu() || precision == Precision::F32,
+            is_gpu || device.computes_in(precision),
             "--precision {} needs a GPU, and this device is a CPU; omit the option",
             precision.name()
         );
-        Ok((device.into_device(), precision))
+        Ok((device, precision))
     }
 }
 

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use dissensus::examine::{
-    Curvature, CurvatureSettings, GPU_PRECISION, Slice, Variance, VarianceSettings, curvature,
-    variance,
+    Cost, Curvature, CurvatureSettings, GPU_PRECISION, Slice, Variance, VarianceSettings,
+    curvature_among, variance,
 };
 use dissensus::geometry::curvature::{
     DensitySettings, LanczosSettings, PowerSettings, TraceSettings,
@@ -92,13 +92,25 @@ struct Report<'a> {
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let mut opened = args.models.open_in(&args.runs, GPU_PRECISION)?;
     let (mut labels, mut found, mut variances) = (Vec::new(), Vec::new(), Vec::new());
+    let mut cost = Cost::default();
+    for model in &opened.models {
+        for &slice in &args.slices {
+            cost.expect(model, &args.settings(slice))?;
+        }
+    }
+    let each = |&slice: &Slice| args.settings(slice).most_products();
+    let (runs, most) = (opened.models.len(), args.slices.iter().map(each).sum::<usize>());
+    let runs = if runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") };
+    ui::remark(&format!("{runs}, at most {most} Hessian products per run"));
     for model in &mut opened.models {
         let name = model.id()[..8.min(model.id().len())].to_owned();
         for &slice in &args.slices {
             let settings = args.settings(slice);
             labels.push(model.label());
             let name = format!("{name}, {slice}");
-            found.push(ask(&name, |observer| curvature(model, &settings, observer))?);
+            found.push(ask(&name, |observer| {
+                curvature_among(model, &settings, &mut cost, observer)
+            })?);
         }
         if args.variance {
             let part = args.models.part.clone();

@@ -82,7 +82,7 @@ impl Pass {
 
 impl Shapes {
     /// Numbers of x, y and W.
-    fn sizes(&self) -> [usize; 3] {
+    pub(super) fn sizes(&self) -> [usize; 3] {
         let out = self.height.div_ceil(self.stride) * self.width.div_ceil(self.stride);
         let x = self.count * self.height * self.width * self.inputs;
         let w = self.outputs * self.kernel * self.kernel * self.inputs;
@@ -107,7 +107,9 @@ struct Graph {
 fn tensor(name: i64, dims: [usize; 4], precision: Precision) -> Result<Descriptor, EngineError> {
     let kind = match precision {
         Precision::Bf16 => c::cudnnDataType_t::CUDNN_DATA_BFLOAT16,
-        Precision::F32 | Precision::Tf32 => c::cudnnDataType_t::CUDNN_DATA_FLOAT,
+        Precision::F32 | Precision::Tf32 | Precision::Bf16x3 => {
+            c::cudnnDataType_t::CUDNN_DATA_FLOAT
+        }
     };
     // Sizes are named N, C, H, W whatever the order in memory.
     let [_, channels, height, width] = dims;

@@ -3,7 +3,7 @@
 //!
 //! Activations are N×H×W×C in bfloat16 or f32; weights, statistics, sums and everything flat are f32.
 //! Convolutions are cuDNN's, but for some sizes that GPUs of compute capability 9.0 have kernels of ours
-//! for; everything else is in `kernels/*.cu`, compiled when the device is opened.
+//! for, and for those in f32 by bfloat16 parts; everything else is in `kernels/*.cu`, compiled when the device is opened.
 //! A step is captured once as a CUDA graph and then replayed: kernels find their batch by a counter on
 //! the device, so that an epoch is one launch per step and no word from the host in between. Channels
 //! are padded to multiples of eight, so that eight neighbours move as one.
@@ -13,6 +13,7 @@
 
 #![allow(unsafe_code)]
 
+mod bf16x3;
 mod cudnn;
 mod detect;
 mod hopper;
@@ -33,6 +34,7 @@ use cudarc::nvrtc::{CompileOptions, compile_ptx_with_opts};
 use crate::device::{Dataset, Device, Precision, Runner, Settings, State};
 use crate::error::EngineError;
 use crate::network::Network;
+use bf16x3::Bf16x3;
 use cudnn::Plans;
 use hopper::Hopper;
 use launch::{Module, Pointer};
@@ -61,6 +63,9 @@ pub struct Cuda {
     half: Arc<Module>,
     /// Convolutions of ours, compiled when a run first asks; none on other GPUs.
     hopper: Option<Mutex<Option<Arc<Hopper>>>>,
+    /// Those by bfloat16 parts, likewise.
+    bf16x3: Mutex<Option<Arc<Bf16x3>>>,
+    capability: (i32, i32),
     /// Data sets that are on the GPU, which runs share.
     data: Mutex<Vec<Arc<Resident>>>,
     /// How convolutions are done here.
@@ -178,8 +183,22 @@ impl Cuda {
         let (data, runs) = (Mutex::new(Vec::new()), Arc::new(()));
         let plans = Arc::new(Plans::new(&described, shared));
         let hopper = ((major, minor) == (9, 0)).then(Mutex::default);
+        let (bf16x3, capability) = (Mutex::default(), (major, minor));
         let turns = Arc::default();
-        Ok(Self { plain, half, hopper, data, plans, runs, turns, shared, described, context })
+        Ok(Self {
+            plain,
+            half,
+            hopper,
+            bf16x3,
+            capability,
+            data,
+            plans,
+            runs,
+            turns,
+            shared,
+            described,
+            context,
+        })
     }
 
     /// Takes what [`Device::learned`] gave before, so that it need not be learned again.
@@ -242,10 +261,22 @@ impl Cuda {
         Ok(made.clone())
     }
 
+    /// Convolutions by bfloat16 parts for a run in this precision.
+    fn bf16x3(&self, precision: Precision) -> Result<Option<Arc<Bf16x3>>, EngineError> {
+        if precision != Precision::Bf16x3 {
+            return Ok(None);
+        }
+        let mut made = self.bf16x3.lock().unwrap_or_else(PoisonError::into_inner);
+        if made.is_none() {
+            *made = Some(Arc::new(Bf16x3::new(&self.context, self.capability)?));
+        }
+        Ok(made.clone())
+    }
+
     fn kernels(&self, precision: Precision) -> &Arc<Module> {
         match precision {
             Precision::Bf16 => &self.half,
-            Precision::F32 | Precision::Tf32 => &self.plain,
+            Precision::F32 | Precision::Tf32 | Precision::Bf16x3 => &self.plain,
         }
     }
 }
@@ -258,6 +289,10 @@ impl Device for Cuda {
     fn libraries(&self) -> Option<String> {
         let of = |l: Library| Some(format!("{} {}", l.name, l.version?));
         Some(libraries().into_iter().filter_map(of).collect::<Vec<_>>().join("; "))
+    }
+
+    fn computes_in(&self, precision: Precision) -> bool {
+        precision != Precision::Bf16x3 || self.capability.0 >= bf16x3::CAPABILITY
     }
 
     fn runner(

@@ -18,7 +18,8 @@ use std::sync::Arc;
 use cudarc::driver::CudaGraph;
 use cudarc::driver::sys::{CUgraphInstantiate_flags, CUstreamCaptureMode};
 
-use super::cudnn::{Conv, Handle, Place, Plans, Shapes};
+use super::bf16x3::Bf16x3;
+use super::cudnn::{Conv, Handle, Pass, Place, Plans, Shapes};
 use super::hopper::{Hopper, Size, Stem, Strided};
 use super::kernels::{self, Kernel as _};
 use super::launch::{Pointer, Stream};
@@ -93,6 +94,8 @@ pub(super) struct CudaRunner {
     convs: HashMap<Shapes, Conv>,
     /// Convolutions of ours, where the GPU and the precision have them.
     hopper: Option<Arc<Hopper>>,
+    /// All convolutions, where the precision is that.
+    bf16x3: Option<Arc<Bf16x3>>,
     handle: Handle,
     stream: Stream,
     side: Side,
@@ -156,6 +159,7 @@ impl CudaRunner {
                 )));
             }
         }
+        let bf16x3 = cuda.bf16x3(settings.precision)?;
         let typed = cuda.kernels(settings.precision).clone();
         let stream = cuda.training_stream()?;
         let handle = Handle::new(stream.cu_stream())?;
@@ -201,6 +205,7 @@ impl CudaRunner {
             graphs: HashMap::new(),
             convs: HashMap::new(),
             hopper,
+            bf16x3,
             handle,
             stream,
             side,
@@ -275,6 +280,10 @@ impl CudaRunner {
             let both = [(Some(own), often && smaller.is_none()), (smaller, often)];
             for (shapes, often) in both {
                 let Some(shapes) = shapes else { continue };
+                if self.bf16x3.is_some() {
+                    most = most.max(Bf16x3::workspace(&shapes));
+                    continue;
+                }
                 if self.convs.get(&shapes).is_none_or(|conv| often && !conv.often) {
                     let conv = self.plans.conv(&place, shapes, self.settings.precision, often)?;
                     if self.convs.contains_key(&shapes) {
@@ -301,6 +310,26 @@ impl CudaRunner {
             }
         }
         Ok(())
+    }
+
+    /// A pass of a convolution over x, y and W, one of which it computes from the other two; `beside`: on the
+    /// stream beside the main one.
+    fn convolve(
+        &self,
+        pass: Pass,
+        add: bool,
+        shapes: Shapes,
+        at: [Pointer; 3],
+        beside: bool,
+    ) -> Result<(), EngineError> {
+        let (stream, handle, space) = match beside {
+            true => (&self.side.stream, &self.side.handle, self.side.workspace),
+            false => (&self.stream.stream, &self.handle, self.memory.workspace),
+        };
+        match &self.bf16x3 {
+            Some(ours) => ours.run(stream, pass, add, shapes, at, space),
+            None => self.convs[&shapes].run(handle, pass, add, at, space),
+        }
     }
 
     /// Kernels of ours for these convolutions, where there are any.

@@ -438,6 +438,52 @@ static void labels() {
     }
 }
 
+// Convolutions by bfloat16 parts: every pass, plain and added to what is there. A product of one part would be
+// off by 1e-3.
+static void convolution(int cols, Conv of) {
+    int high = of.out_height, wide = of.out_width, k = of.kernel, taps = k * k, step = 1 << of.shift;
+    auto x = floats((size_t)of.count * of.height * of.width * of.inputs);
+    auto w = floats((size_t)of.outputs * taps * of.inputs), dy = floats((size_t)of.count * high * wide * of.outputs);
+    auto y = floats(dy.size()), dx = floats(x.size()), dw = floats(w.size());
+    for (int add = 0; add < 2; ++add) {
+        auto start = [&](const std::vector<float> &from) {
+            return add ? std::vector<double>(from.begin(), from.end()) : std::vector<double>(from.size());
+        };
+        auto true_y = start(y), true_dx = start(dx), true_dw = start(dw);
+        for (int p = 0; p < of.count * high * wide; ++p)
+            for (int tap = 0; tap < taps; ++tap) {
+                int i = p / wide % high * step + tap / k - k / 2, j = p % wide * step + tap % k - k / 2;
+                if (i < 0 || j < 0 || i >= of.height || j >= of.width) continue;
+                size_t from = ((size_t)(p / wide / high) * of.height + i) * of.width + j;
+                for (int o = 0; o < of.outputs; ++o)
+                    for (int c = 0; c < of.inputs; ++c) {
+                        size_t at = from * of.inputs + c, to = (size_t)p * of.outputs + o;
+                        size_t weight = ((size_t)o * taps + tap) * of.inputs + c;
+                        true_y[to] += (double)x[at] * w[weight];
+                        true_dx[at] += (double)dy[to] * w[weight];
+                        true_dw[weight] += (double)x[at] * dy[to];
+                    }
+            }
+        auto all = [&](unsigned cols, auto forward, auto back, auto weights) {
+            auto tiles = [&](int rows, int width) { return (rows + ROWS - 1) / ROWS * ((width + cols - 1) / cols); };
+            int kinds = of.count * ((of.height + step - 1) / step) * ((of.width + step - 1) / step) * step * step;
+            launch({tiles(of.count * high * wide, of.outputs), 1}, {2 * cols, 1},
+                   [&] { forward(of, x.data(), w.data(), add, y.data()); });
+            launch({tiles(kinds, of.inputs), 1}, {2 * cols, 1}, [&] { back(of, dy.data(), w.data(), add, dx.data()); });
+            int chunks = 2, shares = (of.count * high * wide + chunks * DEEP - 1) / (chunks * DEEP);
+            std::vector<float> partial(shares * w.size());
+            launch({tiles(taps * of.inputs, of.outputs) * shares, 1}, {2 * cols, 1},
+                   [&] { weights(of, x.data(), dy.data(), chunks, partial.data()); });
+            each(w.size(), [&] { conv_sum_weights(partial.data(), shares, w.size(), add, dw.data()); });
+        };
+        if (cols == 64) all(64, conv_forward_64, conv_back_64, conv_weights_64);
+        else all(128, conv_forward_128, conv_back_128, conv_weights_128);
+        check(add ? "convolution by parts, added" : "convolution by parts", y, true_y, 1e-5);
+        check("  back to the input", dx, true_dx, 1e-5);
+        check("  its weights", dw, true_dw, 1e-5);
+    }
+}
+
 int main() {
     norm(300, 64, false, false);
     norm(1100, 8, true, false);
@@ -452,5 +498,12 @@ int main() {
     ends(false);
     ends(true);
     labels();
+#if !BF16
+    convolution(64, {2, 7, 6, 8, 16, 3, 0, 7, 6});
+    convolution(64, {3, 7, 6, 40, 72, 3, 1, 4, 3});
+    convolution(64, {2, 9, 5, 16, 8, 1, 1, 5, 3});
+    convolution(128, {10, 8, 8, 16, 136, 3, 1, 4, 4});
+    convolution(128, {150, 1, 1, 8, 24, 1, 0, 1, 1});
+#endif
     return failures ? 1 : 0;
 }

@@ -69,7 +69,8 @@ pub(super) fn seed(section: &Section<'_>) -> Result<u64, StudyError> {
 }
 
 pub(super) fn precision(section: &Section<'_>) -> Result<Precision, StudyError> {
-    const PRECISION: &str = "\"f32\", \"tf32\" or \"bf16\" (a CPU takes f32 for all of them)";
+    const PRECISION: &str =
+        "\"f32\", \"tf32\", \"bf16\" or \"bf16x3\" (a CPU takes f32 for all of them)";
     Ok(section.get("precision", PRECISION)?.unwrap_or_default())
 }
 

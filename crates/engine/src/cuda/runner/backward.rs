@@ -74,14 +74,13 @@ impl CudaRunner {
                     if let Some(pair) = pair {
                         self.pair_backward(&pair, count, mode, reach)?;
                     } else if let Some(shapes) = conv_shapes(&self.network, step, count) {
-                        let conv = &self.convs[&shapes];
                         let ours = self.ours(&shapes).filter(|_| trains);
                         let offset = (self.size() * self.places.of[weight].offset) as u64;
                         let dw = m.conv_gradient + offset;
                         let subsampled = m.buffers.subsampled.get(&step.output);
                         let (by, from) = match (subsampled_shapes(shapes), subsampled) {
-                            (Some(smaller), Some(&from)) => (&self.convs[&smaller], from),
-                            _ => (conv, x),
+                            (Some(smaller), Some(&from)) => (smaller, from),
+                            _ => (shapes, x),
                         };
                         let stem = self.stem(&shapes).filter(|_| trains);
                         let beside = reach == Reach::Beside;
@@ -91,17 +90,8 @@ impl CudaRunner {
                             hopper.weights(on, size, count, at)?;
                         } else if let Some(hopper) = stem {
                             hopper.stem_weights(on, count, at)?;
-                        } else if reach == Reach::Beside {
-                            let space = self.side.workspace;
-                            by.run(&self.side.handle, Pass::Weights, false, [from, dy, dw], space)?;
                         } else if weights {
-                            by.run(
-                                &self.handle,
-                                Pass::Weights,
-                                false,
-                                [from, dy, dw],
-                                m.workspace,
-                            )?;
+                            self.convolve(Pass::Weights, false, by, [from, dy, dw], beside)?;
                         }
                         if reach == Reach::Beside {
                             self.side.has_read(self.slots.of[step.output])?;
@@ -120,7 +110,7 @@ impl CudaRunner {
                                 written[step.input] = true;
                                 continue;
                             }
-                            conv.run(&self.handle, Pass::Backward, add, [dx, dy, w], m.workspace)?;
+                            self.convolve(Pass::Backward, add, shapes, [dx, dy, w], false)?;
                         }
                     }
                 }

@@ -195,13 +195,7 @@ impl CudaRunner {
                             }
                             _ => (shapes, x),
                         };
-                        self.convs[&shapes].run(
-                            &self.handle,
-                            Pass::Forward,
-                            false,
-                            [x, y, w],
-                            m.workspace,
-                        )?;
+                        self.convolve(Pass::Forward, false, shapes, [x, y, w], false)?;
                     }
                 }
                 FusedOp::Norm { scale, shift, statistics, relu } => {

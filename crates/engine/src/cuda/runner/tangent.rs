@@ -65,13 +65,12 @@ impl CudaRunner {
                             }
                             _ => (shapes, x, tx),
                         };
-                        let conv = &self.convs[&shapes];
                         if moves {
                             let w = m.copy + offset;
-                            conv.run(&self.handle, Pass::Forward, false, [tx, ty, w], m.workspace)?;
+                            self.convolve(Pass::Forward, false, shapes, [tx, ty, w], false)?;
                         }
                         let tw = t.direction_copy + offset;
-                        conv.run(&self.handle, Pass::Forward, moves, [x, ty, tw], m.workspace)?;
+                        self.convolve(Pass::Forward, moves, shapes, [x, ty, tw], false)?;
                     }
                 }
                 FusedOp::Norm { relu, .. } => {
@@ -174,20 +173,18 @@ impl CudaRunner {
                 FusedOp::Conv { weight, .. } => {
                     if let Some(shapes) = conv_shapes(&self.network, step, count) {
                         let offset = (self.size() * self.places.of[weight].offset) as u64;
-                        let conv = &self.convs[&shapes];
-                        let (h, space) = (&self.handle, m.workspace);
                         let subsampled = self.subsampled(buffers, step.output);
                         let (by, x, tx) = match (subsampled_shapes(shapes), subsampled) {
-                            (Some(smaller), Some((x, tx))) => (&self.convs[&smaller], x, tx),
-                            _ => (conv, x, tx),
+                            (Some(smaller), Some((x, tx))) => (smaller, x, tx),
+                            _ => (shapes, x, tx),
                         };
                         let (w, tw) = (m.copy + offset, t.direction_copy + offset);
                         let dw = m.conv_gradient + offset;
-                        by.run(h, Pass::Weights, false, [x, tdy, dw], space)?;
+                        self.convolve(Pass::Weights, false, by, [x, tdy, dw], false)?;
                         if moves {
-                            by.run(h, Pass::Weights, true, [tx, dy, dw], space)?;
-                            conv.run(h, Pass::Backward, add, [tdx, tdy, w], space)?;
-                            conv.run(h, Pass::Backward, true, [tdx, dy, tw], space)?;
+                            self.convolve(Pass::Weights, true, by, [tx, dy, dw], false)?;
+                            self.convolve(Pass::Backward, add, shapes, [tdx, tdy, w], false)?;
+                            self.convolve(Pass::Backward, true, shapes, [tdx, dy, tw], false)?;
                         }
                     }
                 }

@@ -1,0 +1,230 @@
+//! Convolutions of f32 on the bfloat16 units of a GPU, by kernels of ours: `kernels/bf16x3/conv.cu`. For
+//! compute capability 8.0 and later, all sizes and passes; cuDNN has none.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use cudarc::driver::sys::{self, CUfunction, CUfunction_attribute};
+use cudarc::driver::{CudaContext, CudaStream};
+use cudarc::nvrtc::{CompileOptions, compile_ptx_with_opts};
+
+use super::cudnn::{Pass, Shapes};
+use super::launch::{Module, Pointer, start};
+use super::{NVRTC_STANDARD, driver};
+use crate::error::EngineError;
+
+const SOURCES: [&str; 2] =
+    [include_str!("kernels/common.cu"), include_str!("kernels/bf16x3/conv.cu")];
+
+/// The first compute capability with these units.
+pub(super) const CAPABILITY: i32 = 8;
+
+/// Rows and depth of a block's product.
+const ROWS: usize = 128;
+const DEEP: usize = 32;
+/// Its columns; the first that has room for all of a result's, or else the last.
+const COLS: [usize; 2] = [64, 128];
+/// About as many blocks share the gradient of weights: it is small and over many pixels, and a GPU has some
+/// hundred processors for two blocks each. No matter of the GPU, since the order of sums depends on it.
+const BLOCKS: usize = 1056;
+/// The least chunks of pixels that are worth a block.
+const LEAST: usize = 8;
+
+/// A convolution as the kernels have it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+struct Conv {
+    count: i32,
+    height: i32,
+    width: i32,
+    inputs: i32,
+    outputs: i32,
+    kernel: i32,
+    shift: i32,
+    out_height: i32,
+    out_width: i32,
+}
+
+impl Conv {
+    fn of(shapes: Shapes) -> Self {
+        let Shapes { count, height, width, inputs, outputs, kernel, stride } = shapes;
+        let (out_height, out_width) =
+            (height.div_ceil(stride) as i32, width.div_ceil(stride) as i32);
+        let [count, height, width] = [count, height, width].map(|n| n as i32);
+        let [inputs, outputs, kernel] = [inputs, outputs, kernel].map(|n| n as i32);
+        let shift = stride.ilog2() as i32;
+        Self { count, height, width, inputs, outputs, kernel, shift, out_height, out_width }
+    }
+}
+
+/// Which of [`COLS`] a product has.
+fn wide(columns: usize) -> usize {
+    usize::from(columns > COLS[0])
+}
+
+/// Blocks of a product of so many rows and columns.
+fn tiles(rows: usize, columns: usize) -> usize {
+    rows.div_ceil(ROWS) * columns.div_ceil(COLS[wide(columns)])
+}
+
+/// How the pixels of the gradient of weights are shared: the number of shares, and chunks of each.
+fn shares(shapes: &Shapes) -> (usize, usize) {
+    let Shapes { count, height, width, inputs, outputs, kernel, stride } = *shapes;
+    let chunks = (count * height.div_ceil(stride) * width.div_ceil(stride)).div_ceil(DEEP).max(1);
+    let most = (BLOCKS / tiles(kernel * kernel * inputs, outputs)).min(chunks / LEAST).max(1);
+    let each = chunks.div_ceil(most);
+    (chunks.div_ceil(each), each)
+}
+
+/// The kernels on one GPU, by columns of a block.
+pub(super) struct Bf16x3 {
+    forward: [CUfunction; 2],
+    back: [CUfunction; 2],
+    weights: [CUfunction; 2],
+    sum: CUfunction,
+    #[allow(dead_code)] // The functions are in it.
+    module: Module,
+}
+
+// SAFETY: functions may be used by all threads.
+unsafe impl Send for Bf16x3 {}
+// SAFETY: as above.
+unsafe impl Sync for Bf16x3 {}
+
+impl Bf16x3 {
+    /// Compiles the kernels.
+    pub(super) fn new(
+        context: &Arc<CudaContext>,
+        capability: (i32, i32),
+    ) -> Result<Self, EngineError> {
+        let (major, minor) = capability;
+        if major < CAPABILITY {
+            let words = format!(
+                "bf16x3 needs a GPU of compute capability {CAPABILITY}.0 or later, and this is {major}.{minor}"
+            );
+            return Err(EngineError::Device(words));
+        }
+        let options = vec![
+            format!("--gpu-architecture=compute_{major}{minor}"),
+            "-DBF16=0".into(),
+            NVRTC_STANDARD.into(),
+        ];
+        let options = CompileOptions { options, ..CompileOptions::default() };
+        let ptx = compile_ptx_with_opts(SOURCES.concat(), options)
+            .map_err(|error| EngineError::Device(format!("NVRTC: {error:?}")))?;
+        let module = Module::new(context, &ptx.to_src(), major)?;
+        let both = |pass: &str| -> Result<[CUfunction; 2], EngineError> {
+            let of = |cols: usize| {
+                let function = module.function(&format!("conv_{pass}_{cols}"))?;
+                let most = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+                // SAFETY: the function is of a loaded module.
+                let set = unsafe { sys::cuFuncSetAttribute(function, most, shared(cols) as i32) };
+                set.result().map_err(driver)?;
+                Ok(function)
+            };
+            Ok([of(COLS[0])?, of(COLS[1])?])
+        };
+        Ok(Self {
+            forward: both("forward")?,
+            back: both("back")?,
+            weights: both("weights")?,
+            sum: module.function("conv_sum_weights")?,
+            module,
+        })
+    }
+
+    /// Bytes of the workspace that a convolution needs.
+    pub(super) fn workspace(shapes: &Shapes) -> usize {
+        4 * shares(shapes).0 * shapes.sizes()[2]
+    }
+
+    /// A pass over x, y and W, one of which it computes from the other two, as [`super::cudnn::Conv::run`].
+    pub(super) fn run(
+        &self,
+        stream: &CudaStream,
+        pass: Pass,
+        add: bool,
+        shapes: Shapes,
+        [x, y, w]: [Pointer; 3],
+        space: Pointer,
+    ) -> Result<(), EngineError> {
+        let Shapes { count, height, width, inputs, outputs, kernel, stride } = shapes;
+        let taps = kernel * kernel;
+        let launch = |function, grid: usize, threads: usize, shared: usize, arguments: &mut [_]| {
+            let geometry = ((grid as u32, 1), (threads as u32, 1));
+            // SAFETY: the arguments have the types of the kernel's declaration, and every pointer is to
+            // memory of the run.
+            unsafe { start(stream, function, geometry, shared as u32, false, arguments) }
+        };
+        let multiply = |of: [CUfunction; 2], (rows, columns, times), arguments: &mut [_]| {
+            let (which, blocks) = (wide(columns), tiles(rows, columns) * times);
+            launch(of[which], blocks, 2 * COLS[which], shared(COLS[which]), arguments)
+        };
+        let (mut conv, mut adds, mut at) = (Conv::of(shapes), i32::from(add), [x, y, w, space]);
+        let [x, y, w, space] = at.each_mut().map(raw);
+        let pixels = count * height.div_ceil(stride) * width.div_ceil(stride);
+        match pass {
+            Pass::Forward => {
+                let arguments = &mut [raw(&mut conv), x, w, raw(&mut adds), y];
+                multiply(self.forward, (pixels, outputs, 1), arguments)
+            }
+            Pass::Backward => {
+                // As many pixels of each remainder by the step.
+                let arguments = &mut [raw(&mut conv), y, w, raw(&mut adds), x];
+                multiply(self.back, (pixels * stride * stride, inputs, 1), arguments)
+            }
+            Pass::Weights => {
+                let (shares, chunks) = shares(&shapes);
+                let (mut each, mut parts) = (chunks as i32, shares as i32);
+                let arguments = &mut [raw(&mut conv), x, y, raw(&mut each), space];
+                multiply(self.weights, (taps * inputs, outputs, shares), arguments)?;
+                let len = shapes.sizes()[2];
+                let mut numbers = len as i32;
+                let arguments = &mut [space, raw(&mut parts), raw(&mut numbers), raw(&mut adds), w];
+                launch(self.sum, len.div_ceil(256), 256, 0, arguments)
+            }
+        }
+    }
+}
+
+/// Bytes of shared memory of a block: two chunks of both factors.
+fn shared(cols: usize) -> usize {
+    2 * 4 * DEEP * (ROWS + cols)
+}
+
+fn raw<T>(value: &mut T) -> *mut c_void {
+    std::ptr::from_mut(value).cast()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_have_all_pixels_and_none_is_empty() {
+        for (count, side, channels, stride) in
+            [(500, 32, 64, 1), (500, 4, 512, 1), (7, 12, 16, 2), (1, 1, 8, 1)]
+        {
+            let (height, width, inputs, outputs) = (side, side, channels, channels);
+            let shapes = Shapes { count, height, width, inputs, outputs, kernel: 3, stride };
+            let (shares, each) = shares(&shapes);
+            let chunks = shapes.sizes()[1].div_ceil(outputs * DEEP);
+            assert!(shares * each >= chunks && (shares - 1) * each < chunks, "{shapes:?}");
+        }
+    }
+
+    /// The sizes that the host counts blocks by are those of the kernels.
+    #[test]
+    fn sizes_are_those_of_the_kernels() {
+        for (name, value) in [("ROWS", ROWS), ("DEEP", DEEP)] {
+            assert!(SOURCES[1].contains(&format!("#define {name} {value}\n")), "{name}");
+        }
+        for cols in COLS {
+            assert!(SOURCES[1].contains(&format!("\nKERNELS_OF({cols}, ")), "{cols}");
+        }
+        let fields =
+            "int count, height, width, inputs, outputs, kernel, shift, out_height, out_width;";
+        assert!(SOURCES[1].contains(fields));
+        assert_eq!(size_of::<Conv>(), 9 * 4);
+    }
+}
