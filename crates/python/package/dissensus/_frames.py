@@ -27,6 +27,25 @@ def readable(frame: Any) -> Any:
     )
 
 
+def predicted(frame: Any) -> Any:
+    """As `readable`, for predictions: an array where neither rows nor columns have names."""
+    if type(frame).__module__.partition(".")[0] != "pandas":
+        return frame
+    index = frame.index
+    unnamed = index.nlevels == 1 and index.name is None
+    counted = unnamed and list(index) == list(range(len(index)))
+    if frame.columns.inferred_type == "integer":
+        if counted and list(frame.columns) == list(range(frame.shape[1])):
+            return frame.to_numpy()
+        raise ValueError(
+            "the columns of the data frame are numbers; name them by their classes, or give the frame's array, with "
+            "items and classes"
+        )
+    if unnamed and not counted and "id" not in frame and all(kind.kind in "biuf" for kind in frame.dtypes):
+        frame = frame.rename_axis("id")
+    return _pandas(frame)
+
+
 def _polars(frame: Any) -> Any:
     import polars as pl
 
@@ -36,10 +55,17 @@ def _polars(frame: Any) -> Any:
 
 
 def _pandas(frame: Any) -> Any:
+    if not frame.columns.is_unique:
+        raise ValueError(f"two columns are named {frame.columns[frame.columns.duplicated()][0]!r}")
+    # An index with a name is a column, and so is one of texts. Numbers without a name count the rows.
+    levels = enumerate(frame.index.names)
+    own = [n for n, name in levels if name is not None or frame.index.get_level_values(n).inferred_type != "integer"]
+    if own and len(frame):
+        frame = frame.reset_index(own)
     try:
         import pyarrow as pa
 
-        return pa.Table.from_pandas(frame)
+        return pa.Table.from_pandas(frame, preserve_index=False)
     except (ImportError, ValueError, TypeError):
         # Without pyarrow, or with a column of different types.
         return {str(name): frame[name].to_numpy() for name in frame.columns}

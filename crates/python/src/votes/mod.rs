@@ -26,8 +26,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyType};
 
 use self::arguments::{class_set, item_ids, matrix};
-pub(crate) use self::arguments::{id_text, no_item, places};
-use self::columns::{frame, stream_frame};
+pub(crate) use self::arguments::{id_text, no_item, places, twice_in_items};
+use self::columns::frame;
+pub(crate) use self::columns::frame_of;
 use self::findings::findings_table;
 pub(crate) use self::findings::lint_file;
 use self::frame::ArrowFrame;
@@ -35,7 +36,7 @@ use self::options::read_options;
 use crate::arrow::{Table, stream};
 use crate::errors::{raise, value_error};
 use crate::numbers::{names, whole};
-use crate::work::{detached, long};
+use crate::work::{detached, left_alone, shower};
 
 /// Who voted for what on which item.
 ///
@@ -145,9 +146,9 @@ impl Votes {
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let options = read_options(options)?;
-        let show = py.import("dissensus._progress")?.call_method1("shower", (py.None(),))?;
+        let show = shower(py, None)?;
         let show = (!show.is_none()).then_some(&show);
-        long(py, show, |progress, _| read_with_progress(&path, &options, progress))
+        left_alone(py, show, move |progress| read_with_progress(&path, &options, progress))
             .map(Self::of_file)
     }
 
@@ -160,7 +161,7 @@ impl Votes {
     /// annotator : array-like, optional
     ///     Who voted.
     /// weight : array-like, optional
-    ///     How much the vote counts.
+    ///     How much the vote counts, a number from 0 for each.
     /// classes : list, optional
     ///     The classes in order. Without it they are sorted: numbers by value, texts by name.
     ///
@@ -203,7 +204,13 @@ impl Votes {
             classes: classes.map(|classes| names("classes", &classes)).transpose()?,
             ..ReadOptions::default()
         };
-        let votes = Self::of_frame(py, "the arrays", frame(&given)?, &options)?;
+        let frame = frame(&given)?;
+        if let Some(weights) = given.iter().position(|(name, _)| name == "weight")
+            && let Some(row) = frame.first_missing(weights)
+        {
+            return Err(value_error(format!("weight[{row}] is missing; expected a number from 0")));
+        }
+        let votes = Self::of_frame(py, "the arrays", frame, &options)?;
         // Nothing was guessed: the arguments say what is what.
         let notes = votes.notes.into_iter().filter(|note| note.what != "annotator column");
         Ok(Self { notes: notes.collect(), ..votes })
@@ -218,7 +225,8 @@ impl Votes {
     /// ----------
     /// frame : data frame
     ///     Anything with an Arrow stream (polars, pandas, pyarrow, duckdb), a ``datasets.Dataset``, or a dictionary
-    ///     of lists. An ordered categorical column (or a ``ClassLabel``) of labels gives the order of the classes.
+    ///     of lists. An ordered categorical column (or a ``ClassLabel``) of labels gives the order of the classes. An
+    ///     index of pandas is a column if it has a name or holds texts.
     /// item, annotator, label, weight, ... : str, optional
     ///     The options of ``Votes.read``.
     ///
@@ -238,15 +246,7 @@ impl Votes {
     ) -> PyResult<Self> {
         let options = read_options(options)?;
         let frame = py.import("dissensus._frames")?.call_method1("readable", (frame,))?;
-        let frame = match frame.cast::<PyDict>() {
-            Ok(lists) => {
-                let named =
-                    |(name, values): (Bound<'py, PyAny>, _)| Ok((name.str()?.to_string(), values));
-                columns::frame(&lists.iter().map(named).collect::<PyResult<Vec<_>>>()?)?
-            }
-            Err(_) => stream_frame(&frame)?,
-        };
-        Self::of_frame(py, "the data frame", frame, &options)
+        Self::of_frame(py, "the data frame", frame_of(&frame)?, &options)
     }
 
     /// Makes votes of a matrix of counts, items × classes.
@@ -502,6 +502,12 @@ impl Votes {
     /// ['a']
     fn subset(&self, py: Python<'_>, items: &Bound<'_, PyAny>) -> PyResult<Self> {
         let places = self.places(items)?;
+        let mut seen = vec![false; self.table.len()];
+        if let Some(&twice) =
+            places.iter().find(|&&place| std::mem::replace(&mut seen[place], true))
+        {
+            return Err(twice_in_items(self.table.items().name(twice)));
+        }
         let table = py.detach(|| self.table.select(&places));
         Ok(Self::new(table, self.name.clone()))
     }
@@ -526,7 +532,10 @@ impl Votes {
         seed: Option<&Bound<'_, PyAny>>,
         replacement: bool,
     ) -> PyResult<Self> {
-        let k = u32::try_from(whole("k", k)?).unwrap_or(u32::MAX);
+        let k = whole("k", k)?;
+        let k = u32::try_from(k).map_err(|_| {
+            value_error(format!("k is {k}; expected a whole number of votes from 1 to 1,000,000"))
+        })?;
         let seed = seed.map_or(Ok(0), |seed| whole("seed", seed))?;
         let draw = SparseDraw { votes: k, replacement };
         let table = detached(py, || draw.votes_of(&self.table, seed))?;
