@@ -313,11 +313,14 @@ def test_an_index_of_pandas():
     pd = pytest.importorskip("pandas")
     counts = pd.DataFrame({"cat": [3, 0], "dog": [1, 2]}, index=[5, 9])
     assert Votes.from_frame(counts).classes == ["cat", "dog"] and Votes.from_frame(counts).items == ["0", "1"]
-    for index in (pd.Index([5, 9], name="uid"), ["5", "9"]):
-        votes = Votes.from_frame(counts.set_axis(index))
-        assert votes.items == ["5", "9"] and votes.counts().tolist() == [[3, 1], [0, 2]]
+    votes = Votes.from_frame(counts.rename_axis("uid"))
+    assert votes.items == ["5", "9"] and votes.counts().tolist() == [[3, 1], [0, 2]]
+    for ids in (["5", "9"], ["a", "b"]):
+        with pytest.raises(ValueError, match="the index of the data frame has no name"):
+            Votes.from_frame(counts.set_axis(ids))
     long = pd.DataFrame({"item": ["a", "b", "b"], "label": ["x", "y", "x"]})
     assert Votes.from_frame(long[long.item == "b"]) == Votes.from_frame(long.set_index("item").loc[["b"]])
+    assert Votes.from_frame(long.set_axis(["r", "s", "t"])) == Votes.from_frame(long)
     with pytest.raises(ValueError, match="two columns are named 'label'"):
         Votes.from_frame(long.set_axis(["label", "label"], axis=1))
     pa = pytest.importorskip("pyarrow")

@@ -61,13 +61,15 @@ fn column(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
     }
     let numpy = given.py().import("numpy")?;
     // A list of texts and numbers would become an array of texts alone.
-    let array = match given.hasattr("__array__")? {
-        true if is_masked(given)? => {
-            given.call_method1("astype", ("O",))?.call_method1("filled", (given.py().None(),))?
-        }
+    let array = match given.hasattr("__array__")? && !is_masked(given)? {
         true => numpy.call_method1("asarray", (given,))?,
         false => {
-            numpy.call_method1("array", (given.try_iter()?.collect::<PyResult<Vec<_>>>()?, "O"))?
+            let list = match given.hasattr("tolist")? {
+                // `None` where a value is masked.
+                true => given.call_method0("tolist")?,
+                false => given.clone(),
+            };
+            numpy.call_method1("array", (list.try_iter()?.collect::<PyResult<Vec<_>>>()?, "O"))?
         }
     };
     if dimensions(&array)? != 1 {

@@ -226,7 +226,7 @@ impl Votes {
     /// frame : data frame
     ///     Anything with an Arrow stream (polars, pandas, pyarrow, duckdb), a ``datasets.Dataset``, or a dictionary
     ///     of lists. An ordered categorical column (or a ``ClassLabel``) of labels gives the order of the classes. An
-    ///     index of pandas is a column if it has a name or holds texts.
+    ///     index of pandas is a column if it has a name.
     /// item, annotator, label, weight, ... : str, optional
     ///     The options of ``Votes.read``.
     ///
