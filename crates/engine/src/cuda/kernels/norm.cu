@@ -124,7 +124,7 @@ extern "C" __global__ void norm_from_running(const float *statistics, int channe
 
 // y = a·x + b (+ r), then the ReLU; a NaN stays. Started early: a and b alone are of the kernel before, or x,
 // too, where it is `fresh`.
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(128, 6)
 norm_apply(const act *x, const act *residual, const float *vectors, int relu, int fresh, int rows,
            int channels, act *y) {
     int c0 = (blockIdx.y * blockDim.x + threadIdx.x) * 8;
@@ -284,7 +284,7 @@ __device__ __forceinline__ void back(const act *x, const act *y, const act *dy,
 
 // The common cases with nothing to add to, and the others: 0, 1, 2 are those of PASS_*.
 #define BACK(name, pass, n, residual, adds)                                                       \
-    extern "C" __global__ void __launch_bounds__(256, 2)                                          \
+    extern "C" __global__ void __launch_bounds__(128, 6)                                          \
     name(const act *x, const act *y, const act *dy, const float *vectors, int fresh, int add,     \
          int add_residual, int rows, int channels, act *dx, act *dresidual) {                     \
         back<pass, n, residual, adds>(x, y, dy, vectors, fresh, add, add_residual, rows,          \
