@@ -156,7 +156,7 @@ fn by_loop(
     way: Way,
 ) -> Outcome<f64> {
     let text = "
-        data.dataset = 'random'
+        data.dataset = 'blends'
         split.parts = 'train/evaluation'
         split.shares = [0.8, 0.2]
         model.name = 'resnet18'

@@ -2,6 +2,7 @@
 //! `kernels/hopper`. cuDNN's take longer for these sizes, and have no engine that also does what the batch
 //! norms around a convolution need of its result. All others are cuDNN's.
 
+mod stem;
 mod stride;
 
 use std::ffi::c_void;
@@ -16,6 +17,7 @@ use super::launch::{Module, Pointer, start};
 use super::norm_work::BLOCKS;
 use super::{NVRTC_STANDARD, driver};
 use crate::error::EngineError;
+pub(super) use stem::Stem;
 pub(super) use stride::Strided;
 
 /// What all kernels begin with, and those of each family.
@@ -148,9 +150,9 @@ impl Way {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct After {
     pub(super) out: Pointer,
-    /// The norm's input, and its output with what is added.
+    /// The norm's input, and where its output is positive.
     pub(super) x: Pointer,
-    pub(super) y: Pointer,
+    pub(super) mask: Pointer,
     pub(super) vectors: Pointer,
     pub(super) scale: Pointer,
     pub(super) shift: Pointer,
@@ -329,6 +331,7 @@ unsafe impl Sync for Compiled {}
 pub(super) struct Hopper {
     of_one: Vec<Compiled>,
     strided: Vec<Compiled>,
+    stem: Compiled,
 }
 
 /// Where a kernel is started: on which stream, and whether before the kernel in front of it has ended.
@@ -347,13 +350,15 @@ impl Hopper {
                 SIZES.iter().map(|size| scope.spawn(|| size.compile(context))).collect();
             let strided: Vec<_> =
                 Strided::ALL.iter().map(|size| scope.spawn(|| size.compile(context))).collect();
+            let stem = scope.spawn(|| Stem::compile(context));
             let failed = || Err(EngineError::Device("the compiler of kernels failed".to_owned()));
             let [of_one, strided] = [of_one, strided].map(|threads| {
                 let joined = threads.into_iter().map(|t| t.join().unwrap_or_else(|_| failed()));
                 joined.collect::<Vec<Result<Compiled, _>>>()
             });
             let whole = |all: Vec<_>| all.into_iter().collect::<Result<Vec<_>, _>>();
-            Ok(Self { of_one: whole(of_one)?, strided: whole(strided)? })
+            let stem = stem.join().unwrap_or_else(|_| failed())?;
+            Ok(Self { of_one: whole(of_one)?, strided: whole(strided)?, stem })
         })
     }
 
@@ -404,8 +409,8 @@ fn raw<T>(value: &mut T) -> *mut c_void {
     std::ptr::from_mut(value).cast()
 }
 
-/// A tensor of bfloat16 that the copy engine reads in boxes of 64 channels. `strides` are in bytes, of
-/// all dimensions but the first; of each, a box has every so many.
+/// A tensor of bfloat16 that the copy engine reads in boxes, swizzled where they have 64 channels. `strides`
+/// are in bytes, of all dimensions but the first; of each, a box has every so many.
 fn tensor(
     at: Pointer,
     sizes: [usize; 4],
@@ -415,6 +420,10 @@ fn tensor(
 ) -> Result<sys::CUtensorMap, EngineError> {
     let mut map = sys::CUtensorMap { opaque: [0; 16] };
     let (sizes, strides) = (sizes.map(|size| size as u64), strides.map(|stride| stride as u64));
+    let swizzle = match read[0] {
+        WIDE => sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_128B,
+        _ => sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_NONE,
+    };
     let [read, every] = [read, every].map(|numbers| numbers.map(|number| number as u32));
     // SAFETY: all arrays have as many numbers as the tensor has dimensions.
     let status = unsafe {
@@ -428,7 +437,7 @@ fn tensor(
             read.as_ptr(),
             every.as_ptr(),
             sys::CUtensorMapInterleave::CU_TENSOR_MAP_INTERLEAVE_NONE,
-            sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_128B,
+            swizzle,
             sys::CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
             sys::CUtensorMapFloatOOBfill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
         )
@@ -457,7 +466,7 @@ impl Images {
     ) -> Result<sys::CUtensorMap, EngineError> {
         let Self { at, channels, width, every } = self;
         let (pixel, line) = (2 * channels, 2 * channels * width);
-        let image = line * width;
+        let (image, read) = (line * width, channels.min(WIDE));
         let wide = every * (width / every + border);
         let high = every * (pixels.lines + border);
         if width / every < 8 {
@@ -465,7 +474,7 @@ impl Images {
                 at,
                 [channels, count, width, width],
                 [image, pixel, line],
-                [WIDE, pixels.images, wide, high],
+                [read, pixels.images, wide, high],
                 [1, 1, every, every],
             )
         } else {
@@ -473,7 +482,7 @@ impl Images {
                 at,
                 [channels, width, count, width],
                 [pixel, image, line],
-                [WIDE, wide, pixels.images, high],
+                [read, wide, pixels.images, high],
                 [1, every, 1, every],
             )
         }

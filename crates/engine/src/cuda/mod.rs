@@ -22,6 +22,7 @@ mod launch;
 mod layout;
 mod norm_work;
 mod runner;
+mod turns;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -35,6 +36,7 @@ use crate::network::Network;
 use cudnn::Plans;
 use hopper::Hopper;
 use launch::{Module, Pointer};
+use turns::Turns;
 
 pub use detect::{Gpu, Library, gpus, libraries, missing};
 
@@ -65,6 +67,7 @@ pub struct Cuda {
     plans: Arc<Plans>,
     /// Held by every run, too.
     runs: Arc<()>,
+    turns: Arc<Turns>,
     /// Whether it was opened for several runs at a time.
     shared: bool,
     described: String,
@@ -175,7 +178,8 @@ impl Cuda {
         let (data, runs) = (Mutex::new(Vec::new()), Arc::new(()));
         let plans = Arc::new(Plans::new(&described, shared));
         let hopper = ((major, minor) == (9, 0)).then(Mutex::default);
-        Ok(Self { plain, half, hopper, data, plans, runs, shared, described, context })
+        let turns = Arc::default();
+        Ok(Self { plain, half, hopper, data, plans, runs, turns, shared, described, context })
     }
 
     /// Takes what [`Device::learned`] gave before, so that it need not be learned again.

@@ -19,16 +19,17 @@ use cudarc::driver::CudaGraph;
 use cudarc::driver::sys::{CUgraphInstantiate_flags, CUstreamCaptureMode};
 
 use super::cudnn::{Conv, Handle, Place, Plans, Shapes};
-use super::hopper::{Hopper, Size, Strided};
+use super::hopper::{Hopper, Size, Stem, Strided};
 use super::kernels::{self, Kernel as _};
 use super::launch::{Pointer, Stream};
 use super::layout::Places;
+use super::turns::{Turn, Turns};
 use super::{Cuda, Resident, driver};
 use crate::device::{
     Choice, Dataset, Mode, Precision, Settings, State, Targets, Votes, check_rows,
 };
 use crate::error::EngineError;
-use crate::fused::{Fused, Slots, fuse, gradient_slots};
+use crate::fused::{Fused, FusedOp, Slots, fuse, gradient_slots};
 use crate::network::{Network, Shape};
 use backward::Reach;
 use curvature::Curvature;
@@ -103,6 +104,7 @@ pub(super) struct CudaRunner {
     plans: Arc<Plans>,
     /// Held by the device and by each of its runs.
     runs: Arc<()>,
+    turns: Arc<Turns>,
     rows: usize,
     steps: Vec<Fused>,
     slots: Slots,
@@ -128,6 +130,8 @@ pub(super) struct CudaRunner {
     no_evaluation: bool,
     /// Rows of the epoch that was started.
     started: Option<usize>,
+    /// While it trains an epoch, where runs take turns.
+    turn: Option<Turn>,
 }
 
 // SAFETY: graphs and handles may move between threads; a run is used by one at a time.
@@ -171,7 +175,8 @@ impl CudaRunner {
         let shapes = steps.iter().filter_map(|step| conv_shapes(network, step, Size::WHOLE));
         let sums = |shapes: &Shapes| {
             let strided = Strided::of(shapes).map(Strided::partial);
-            Size::of(shapes).map(Size::partial).or(strided)
+            let stem = Stem::is(shapes).then(Stem::partial);
+            Size::of(shapes).map(Size::partial).or(strided).or(stem)
         };
         let sums = shapes.filter_map(|shapes| sums(&shapes)).max();
         let hopper = match sums {
@@ -180,6 +185,17 @@ impl CudaRunner {
         };
         if let (Some(_), Some(bytes)) = (&hopper, sums) {
             memory.weight_sums = stream.zeros(bytes)?;
+            // Convolutions of ours look there on the way back, where a norm's input does not say it.
+            for step in &steps {
+                let readers = steps.iter().filter(|s| s.inputs().any(|node| node == step.output));
+                if matches!(step.op, FusedOp::Norm { relu: true, .. })
+                    && (step.second.is_some() || readers.count() > 1)
+                {
+                    let shape = network.nodes()[step.output].shape;
+                    let bytes = settings.batch * shape.len() / 8;
+                    memory.masks.insert(step.output, stream.zeros(bytes)?);
+                }
+            }
         }
         let mut runner = Self {
             graphs: HashMap::new(),
@@ -194,6 +210,7 @@ impl CudaRunner {
             _resident: resident,
             plans: cuda.plans.clone(),
             runs: cuda.runs.clone(),
+            turns: cuda.turns.clone(),
             rows,
             steps,
             slots,
@@ -212,6 +229,7 @@ impl CudaRunner {
             evaluation: None,
             no_evaluation: false,
             started: None,
+            turn: None,
         };
         runner.put(&state)?;
         Ok(runner)
@@ -250,7 +268,10 @@ impl CudaRunner {
             let Some(own) = conv_shapes(&self.network, step, count) else { continue };
             let smaller = subsampled_shapes(own);
             // Where there is a subsampled one, it is the one that trains.
-            let often = often && !self.convolves(layer, count) && !self.in_pair(layer, count);
+            let ours = self.convolves(layer, count)
+                || self.in_pair(layer, count)
+                || (self.stem(&own).is_some() && step.input == 0);
+            let often = often && !ours;
             let both = [(Some(own), often && smaller.is_none()), (smaller, often)];
             for (shapes, often) in both {
                 let Some(shapes) = shapes else { continue };
@@ -285,6 +306,12 @@ impl CudaRunner {
     /// Kernels of ours for these convolutions, where there are any.
     fn ours(&self, shapes: &Shapes) -> Option<(&Hopper, &'static Size)> {
         self.hopper.as_deref().zip(Size::of(shapes))
+    }
+
+    /// Kernels of ours for the first convolution of a network, forward and for its weights, where these
+    /// are of its size.
+    fn stem(&self, shapes: &Shapes) -> Option<&Hopper> {
+        self.hopper.as_deref().filter(|_| Stem::is(shapes))
     }
 
     /// Whether kernels of ours do the convolution of this step, alone or with one after it.

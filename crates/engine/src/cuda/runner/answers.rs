@@ -191,7 +191,14 @@ impl CudaRunner {
             beside: Arc::strong_count(&self.runs) <= 2,
         };
         self.version += 1;
-        self.over(work, epoch.visits.len())?;
+        self.prepare_all(work, epoch.visits.len())?;
+        // Kernels of cuDNN are often too small for that.
+        self.turn = self.hopper.is_some().then(|| self.turns.take());
+        let started = self.launch_all(work, epoch.visits.len());
+        if started.is_err() {
+            self.turn = None;
+        }
+        started?;
         self.step_count += epoch.visits.len().div_ceil(epoch.batch) as u64;
         self.started = Some(epoch.visits.len());
         Ok(())
@@ -200,7 +207,11 @@ impl CudaRunner {
     /// The mean loss of the epoch that was started, once it is over.
     pub(super) fn finish_epoch(&mut self) -> Result<f64, EngineError> {
         match self.started.take() {
-            Some(visits) => self.mean_loss(visits),
+            Some(visits) => {
+                let loss = self.mean_loss(visits);
+                self.turn = None;
+                loss
+            }
             None => Err(EngineError::Data("no epoch was started".into())),
         }
     }

@@ -83,13 +83,14 @@ impl CudaRunner {
                             (Some(smaller), Some(&from)) => (&self.convs[&smaller], from),
                             _ => (conv, x),
                         };
+                        let stem = self.stem(&shapes).filter(|_| trains);
+                        let beside = reach == Reach::Beside;
+                        let stream = if beside { &self.side.stream } else { &self.stream.stream };
+                        let (on, at) = (On { stream, early: false }, [x, dy, dw, m.weight_sums]);
                         if let Some((hopper, size)) = ours {
-                            let beside = reach == Reach::Beside;
-                            let stream =
-                                if beside { &self.side.stream } else { &self.stream.stream };
-                            let (on, at) =
-                                (On { stream, early: false }, [x, dy, dw, m.weight_sums]);
                             hopper.weights(on, size, count, at)?;
+                        } else if let Some(hopper) = stem {
+                            hopper.stem_weights(on, count, at)?;
                         } else if reach == Reach::Beside {
                             let space = self.side.workspace;
                             by.run(&self.side.handle, Pass::Weights, false, [from, dy, dw], space)?;
@@ -249,7 +250,7 @@ impl CudaRunner {
         After {
             out: self.gradient_of(norm.output),
             x: self.value(norm.input),
-            y: self.value(norm.output),
+            mask: self.mask(norm),
             vectors: m.norms[&norm.output],
             dscale: self.parameter(m.gradient, scale),
             dshift: self.parameter(m.gradient, shift),

@@ -47,6 +47,8 @@ pub(super) struct Memory {
     pub(super) arrived: Pointer,
     /// Where the gradients of convolutions' weights are added up by kernels of ours.
     pub(super) weight_sums: Pointer,
+    /// By norm: a bit for each number of its output, whether it is positive.
+    pub(super) masks: HashMap<NodeId, Pointer>,
     pub(super) workspace: Pointer,
     pub(super) workspace_bytes: usize,
     pub(super) pixels: Pointer,
@@ -288,6 +290,7 @@ impl Memory {
             partial: stream.zeros(4 * 2 * (BLOCKS + 1) * columns)?,
             arrived: stream.zeros(4 * columns)?,
             weight_sums: 0,
+            masks: HashMap::new(),
             workspace: 0,
             workspace_bytes: 0,
             pixels,

@@ -181,6 +181,12 @@ impl CudaRunner {
                             hopper.convolve(on, (size, Way::Forward), count, [x, w], &after)?;
                             continue;
                         }
+                        if let Some(hopper) = self.stem(&shapes) {
+                            let after = self.statistics_after(step, mode == Mode::Train);
+                            let on = On { stream: &self.stream.stream, early: true };
+                            hopper.stem_forward(on, count, [x, w], &after)?;
+                            continue;
+                        }
                         let subsampled = m.buffers.subsampled.get(&step.output);
                         let (shapes, x) = match (subsampled_shapes(shapes), subsampled) {
                             (Some(smaller), Some(&to)) => {
@@ -233,6 +239,7 @@ impl CudaRunner {
                         rows,
                         channels,
                         y,
+                        mask: if mode == Mode::Eval { 0 } else { self.mask(step) },
                     };
                     // After the sums it begins early: nothing but their results is new to it.
                     let early = fresh || mode == Mode::Train;
@@ -291,13 +298,20 @@ impl CudaRunner {
         }
     }
 
+    /// Where it is written where the output of this norm is positive; 0 for nowhere.
+    pub(super) fn mask(&self, norm: &Fused) -> Pointer {
+        self.memory.masks.get(&norm.output).copied().unwrap_or(0)
+    }
+
     /// Whether a convolution of ours comes right before this norm, and makes its statistics in training.
     fn statistics_made(&self, norm: &Fused, count: usize) -> bool {
         let Some(conv) = self.steps.iter().position(|step| step.output == norm.input) else {
             return false;
         };
         let first = self.steps.iter().find(|step| step.input == norm.input);
-        first == Some(norm) && (self.convolves(conv, count) || self.in_pair(conv, count))
+        let shapes = conv_shapes(&self.network, &self.steps[conv], count);
+        let stem = shapes.is_some_and(|shapes| self.stem(&shapes).is_some());
+        first == Some(norm) && (stem || self.convolves(conv, count) || self.in_pair(conv, count))
     }
 
     pub(super) fn drop_out(

@@ -128,15 +128,16 @@ template <class P> __device__ __forceinline__ u32 plane_tap(int ky, int kx) {
 }
 
 // What is done with the result: forward, the statistics of the norm behind it, if that is asked for; back,
-// the gradients of the norm in front of it, behind whose ReLU they pass where a·x + b is positive, or y.
+// the gradients of the norm in front of it, behind whose ReLU they pass where a·x + b is positive, or its mask says so.
 #define FORWARD 0
 #define BACK_OWN 1
 #define BACK_OUT 2
 
 struct After {
     act *out;
-    // The norm's input, and its output with what is added.
-    const act *x, *y;
+    // The norm's input, and a bit for each number of its output: whether it is positive.
+    const act *x;
+    const u8 *mask;
     float *vectors;
     const float *scale, *shift;
     float *statistics, *dscale, *dshift, *partial;
@@ -206,9 +207,10 @@ __device__ __forceinline__ void put(u32 to, int row, int lane, const float (&d)[
 }
 
 // What follows with eight neighbouring numbers of a result. Forward, sums of what is off `near`; back, gradients
-// pass or not, and sums of them. `x` and `y`: the norm's; `old`: what the result is added to.
+// pass or not, and sums of them. `x`: the norm's input; `mask`: where its output is positive; `old`: what the result
+// is added to.
 template <int WAY>
-__device__ __forceinline__ void follow(uint4 &got, const uint4 &x, const uint4 &y, const uint4 &old, bool add,
+__device__ __forceinline__ void follow(uint4 &got, const uint4 &x, u32 mask, const uint4 &old, bool add,
                                        const float *near, const float *scale, const float *shift, float *sum,
                                        float *other) {
     auto low = [](u32 word) { return __uint_as_float(word << 16); };
@@ -216,7 +218,7 @@ __device__ __forceinline__ void follow(uint4 &got, const uint4 &x, const uint4 &
 #pragma unroll
     for (int h = 0; h < 4; ++h) {
         u32 &word = (&got.x)[h];
-        u32 xs = (&x.x)[h], ys = (&y.x)[h], olds = (&old.x)[h];
+        u32 xs = (&x.x)[h], olds = (&old.x)[h];
         float v[2] = {low(word), high(word)};
         if (WAY == BACK_OUT && add) {
             word = pack2(v[0] + low(olds), v[1] + high(olds));
@@ -232,7 +234,7 @@ __device__ __forceinline__ void follow(uint4 &got, const uint4 &x, const uint4 &
                 other[k] = fmaf(off, off, other[k]);
             } else {
                 float in = e ? high(xs) : low(xs);
-                bool passes = WAY == BACK_OWN ? fmaf(scale[k], in, shift[k]) > 0.0f : (e ? high(ys) : low(ys)) > 0.0f;
+                bool passes = WAY == BACK_OWN ? fmaf(scale[k], in, shift[k]) > 0.0f : mask >> k & 1;
                 if (!passes) { v[e] = 0.0f; word &= e ? 0xffffu : 0xffff0000u; }
                 sum[k] += v[e];
                 other[k] = fmaf(v[e], in - near[k], other[k]);

@@ -72,11 +72,12 @@ __device__ __forceinline__ void convolve(const TensorMap *images, const TensorMa
             // What is needed at the end is asked for now.
             int first = (tile / (WIDTH / LINES) * IMAGES * WIDTH + tile % (WIDTH / LINES) * LINES) * WIDTH;
             auto place = [&](int n) { return (size_t)(first + P::pixel(line0 + n * STEP)) * DEPTH + channel; };
-            uint4 in[EACH], z[EACH], old[EACH];
+            uint4 in[EACH], old[EACH];
+            u32 mask[EACH];
 #pragma unroll
             for (int n = 0; n < EACH; ++n) {
                 if (BACK) in[n] = *(const uint4 *)(after.x + place(n));
-                if (WAY == BACK_OUT) z[n] = *(const uint4 *)(after.y + place(n));
+                if (WAY == BACK_OUT) mask[n] = after.mask[place(n) / 8];
                 if (WAY == BACK_OUT && after.add) old[n] = *(const uint4 *)(after.out + place(n));
             }
             float d[MT][BN / 2];
@@ -129,7 +130,7 @@ __device__ __forceinline__ void convolve(const TensorMap *images, const TensorMa
             for (int n = 0; n < EACH; ++n) {
                 int row = line0 + n * STEP;
                 uint4 got = *(const uint4 *)(out + cg / 8 * (P::ROWS * 128) + row * 128 + (((cg % 8) ^ (row & 7)) << 4));
-                follow<WAY>(got, in[n], z[n], old[n], after.add, near, scale, shift, sum, other);
+                follow<WAY>(got, in[n], mask[n], old[n], after.add, near, scale, shift, sum, other);
                 *(uint4 *)(after.out + place(n)) = got;
             }
             if (!APART) {

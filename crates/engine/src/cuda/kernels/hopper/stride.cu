@@ -104,12 +104,13 @@ __device__ __forceinline__ void convolve_strided(const TensorMap *images, const 
                 if (BACK) pixel = (2 * (pixel / WIDTH) + r / 2) * 2 * WIDTH + 2 * (pixel % WIDTH) + r % 2;
                 return (size_t)pixel * DEPTH + channel;
             };
-            uint4 x[2][EACH], y[2][EACH];
+            uint4 x[2][EACH];
+            u32 mask[2][EACH];
             auto ask = [&](int r) {
 #pragma unroll
                 for (int n = 0; n < EACH; ++n) {
                     if (BACK) x[r % 2][n] = *(const uint4 *)(one.x + place(r, n));
-                    if (BACK) y[r % 2][n] = *(const uint4 *)(one.y + place(r, n));
+                    if (BACK) mask[r % 2][n] = one.mask[place(r, n) / 8];
                 }
             };
             float d[R][MT][32];
@@ -163,7 +164,7 @@ __device__ __forceinline__ void convolve_strided(const TensorMap *images, const 
                 for (int n = 0; n < EACH; ++n) {
                     int row = line0 + n * 32, s = BACK ? 0 : r;
                     uint4 got = *(const uint4 *)(out + r % ROOMS * OUT + row * 128 + ((cg ^ (row & 7)) << 4));
-                    follow<WAY>(got, x[r % 2][n], y[r % 2][n], got, false, near[s], near[s], near[s], sum[s], other[s]);
+                    follow<WAY>(got, x[r % 2][n], mask[r % 2][n], got, false, near[s], near[s], near[s], sum[s], other[s]);
                     *(uint4 *)(to + place(r, n)) = got;
                 }
             }
