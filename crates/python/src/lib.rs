@@ -6,6 +6,7 @@
 mod arrow;
 mod cluster;
 mod command;
+mod data;
 mod delivery;
 mod errors;
 mod figure;
@@ -36,6 +37,8 @@ mod _dissensus {
     #[pymodule_export]
     use crate::command::main;
     #[pymodule_export]
+    use crate::data::fetch;
+    #[pymodule_export]
     use crate::delivery::Delivery;
     #[pymodule_export]
     use crate::figure::Figure;
@@ -58,7 +61,7 @@ mod _dissensus {
     #[pymodule_export]
     use crate::stores::{Run, RunPredictions, Store};
     #[pymodule_export]
-    use crate::studies::{Study, StudyStatus, fetch};
+    use crate::studies::{Study, StudyStatus};
     #[pymodule_export]
     use crate::votes::Votes;
     #[pymodule_export]

@@ -18,13 +18,13 @@ use crate::arrow::{Column, Table};
 use crate::errors::{raise, raise_in_words, value_error};
 use crate::metrics::option;
 use crate::numbers::{array, contiguous, dimensions, names};
-use crate::votes::Votes;
-use crate::work::{detached, long, shown};
+use crate::votes::{Votes, twice_in_items};
+use crate::work::{detached, left_alone, long, shown};
 
 /// A trained model. Made by :func:`dissensus.fit`.
 #[pyclass(frozen, module = "dissensus")]
 pub(crate) struct Model {
-    model: FittedModel,
+    model: Arc<FittedModel>,
     /// Logits of the part that is judged; none for a model that was loaded.
     judged: Option<Logits<'static>>,
 }
@@ -91,7 +91,7 @@ pub(crate) fn fit_model(
         let judged = trained.test_predictions().clone();
         Ok::<_, dissensus::Error>((trained.into_model(task.identity())?, judged))
     })?;
-    Ok(Model { model, judged: Some(judged) })
+    Ok(Model { model: Arc::new(model), judged: Some(judged) })
 }
 
 /// What is wrong with a setting, by the name of the argument that gave it.
@@ -236,7 +236,7 @@ fn inputs_of(
             }
             let mut seen = std::collections::HashSet::new();
             if let Some(id) = items.iter().find(|id| !seen.insert(id.as_str())) {
-                return Err(value_error(format!("items holds {id:?} twice; an item has one row")));
+                return Err(twice_in_items(id));
             }
             Some(items.into_iter().collect::<Ids>())
         }
@@ -286,17 +286,17 @@ fn images(argument: &str, array: &Bound<'_, PyAny>) -> PyResult<Kind> {
 }
 
 impl Model {
-    fn with_inputs<T: Send>(
+    fn with_inputs<T: Send + 'static>(
         &self,
         inputs: &Bound<'_, PyAny>,
         device: &str,
-        work: impl FnOnce(&FittedModel, &OpenDevice, &Inputs) -> Result<T, TrainError> + Send,
+        work: impl FnOnce(&FittedModel, &OpenDevice, &Inputs) -> Result<T, TrainError> + Send + 'static,
     ) -> PyResult<T> {
-        let (py, model) = (inputs.py(), &self.model);
+        let (py, model, device) = (inputs.py(), Arc::clone(&self.model), device.to_owned());
         let inputs = inputs_of("X", inputs, None)?;
-        detached(py, || {
-            let device = OpenDevice::open(device, None)?;
-            work(model, &device, &inputs).map_err(dissensus::Error::from)
+        left_alone(py, None, move |_| {
+            let device = OpenDevice::open(&device, None)?;
+            work(&model, &device, &inputs).map_err(dissensus::Error::from)
         })
     }
 }
@@ -446,14 +446,14 @@ impl Model {
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let model = detached(py, || FittedModel::read(&path))?;
-        Ok(Self { model, judged: None })
+        Ok(Self { model: Arc::new(model), judged: None })
     }
 
     /// A model from the bytes of its file.
     #[staticmethod]
     fn _from_bytes(bytes: &[u8]) -> PyResult<Self> {
         let model = FittedModel::from_bytes("the pickled model".as_ref(), bytes).map_err(raise)?;
-        Ok(Self { model, judged: None })
+        Ok(Self { model: Arc::new(model), judged: None })
     }
 
     fn __reduce__<'py>(

@@ -20,7 +20,7 @@ pub(crate) fn array<'py>(
     argument: &str,
     given: &Bound<'py, PyAny>,
 ) -> PyResult<(Bound<'py, PyAny>, char)> {
-    let array = given.py().import("numpy")?.call_method1("asarray", (given,))?;
+    let array = plain(argument, given)?;
     let kind: char = array.getattr("dtype")?.getattr("kind")?.extract()?;
     match kind {
         'f' | 'i' | 'u' | 'b' => Ok((array, kind)),
@@ -29,6 +29,41 @@ pub(crate) fn array<'py>(
             array.getattr("dtype")?
         ))),
     }
+}
+
+/// An array-like as a numpy array. What numpy would read as something else is refused (sparse matrices, masked values)
+/// or made readable (tensors with gradients, on a GPU, or in bfloat16).
+fn plain<'py>(argument: &str, given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let numpy = given.py().import("numpy")?;
+    if given.get_type().is(&numpy.getattr("ndarray")?) {
+        return Ok(given.clone());
+    }
+    if given.hasattr("nnz")? && given.hasattr("toarray")? {
+        return Err(PyTypeError::new_err(format!(
+            "{argument} is a sparse matrix; expected an array, as its toarray() gives"
+        )));
+    }
+    if is_masked(given)? {
+        return Err(value_error(format!(
+            "{argument} has masked values; fill them, or leave the rows out"
+        )));
+    }
+    if given.hasattr("detach")? && given.hasattr("cpu")? {
+        let mut tensor = given.call_method0("detach")?.call_method0("cpu")?;
+        if tensor.getattr("dtype")?.str()?.to_string_lossy().ends_with("bfloat16") {
+            tensor = tensor.call_method0("float")?;
+        }
+        return numpy.call_method1("asarray", (tensor,));
+    }
+    numpy.call_method1("asarray", (given,))
+}
+
+/// Whether this is an array of numpy with masked values.
+pub(crate) fn is_masked(given: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if !given.hasattr("mask")? || !given.hasattr("filled")? {
+        return Ok(false);
+    }
+    given.py().import("numpy.ma")?.call_method1("is_masked", (given,))?.extract()
 }
 
 /// The same numbers as a C-contiguous array of this type.

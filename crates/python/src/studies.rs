@@ -1,27 +1,33 @@
-//! Studies, and the data that they need.
+//! Studies.
+
+mod choice;
+mod progress;
+mod status;
 
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use dissensus::cluster::{ClusterStatus, SlurmOptions};
-use dissensus::core::Unit;
+use dissensus::cluster::SlurmOptions;
 use dissensus::core::results::Row;
-use dissensus::data::{Options, default_cache_dir};
-use dissensus::studies::{Collected, Plan, PlanOptions, SeedChoice, StatusReport, VoteChoice};
-use dissensus::train::{JobOutcome, OpenDevice};
+use dissensus::data::default_cache_dir;
+use dissensus::store::Store;
+use dissensus::studies::{Collected, Plan, PlanOptions};
+use dissensus::train::OpenDevice;
 use dissensus::{
-    Error, Event, Fetchable, LoadContext, Progress, StudyEvent, StudyOptions, check_stages,
-    finish_study, plan_study, run_shard, run_study, write_report,
+    Error, Event, LoadContext, StudyOptions, check_stages, finish_study, plan_study, run_shard,
+    run_study, write_report,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use self::choice::{Choice, Seeds, Votes};
+use self::progress::Whole;
+pub(crate) use self::status::StudyStatus;
 use crate::arrow::{Column, Table};
 use crate::cluster::{self, Given, Share, Submission, from_one, pull, shared};
 use crate::errors::{raise, value_error};
 use crate::json;
 use crate::stores::StorePath;
-use crate::work::{detached, left_alone, long, shower};
+use crate::work::{detached, long, shower};
 
 /// Many runs from one file: arms to compare, data, numbers of votes, seeds, tables and figures.
 ///
@@ -47,62 +53,6 @@ use crate::work::{detached, left_alone, long, shower};
 #[pyclass(frozen, module = "dissensus")]
 pub(crate) struct Study(pub(crate) dissensus::studies::Study);
 
-/// Which runs of a study.
-#[derive(Default)]
-struct Choice {
-    arms: Option<Vec<String>>,
-    votes_per_item: Option<Vec<Votes>>,
-    seeds: Option<Seeds>,
-}
-
-/// A number of votes per item, or `"all"`.
-#[derive(FromPyObject)]
-pub(crate) enum Votes {
-    Number(u64),
-    Word(String),
-}
-
-/// At most so many seeds per arm, or the first and the last.
-#[derive(FromPyObject)]
-pub(crate) enum Seeds {
-    Most(u64),
-    Between((u64, u64)),
-}
-
-impl Choice {
-    fn options(self) -> PyResult<PlanOptions> {
-        let votes = |votes: Votes| -> PyResult<Option<u32>> {
-            let text = match votes {
-                Votes::Number(number) => number.to_string(),
-                Votes::Word(word) => word,
-            };
-            let choice = text.parse::<VoteChoice>();
-            choice
-                .map(|choice| choice.0)
-                .map_err(|reason| value_error(format!("votes_per_item has {text:?}; {reason}")))
-        };
-        let ks = self.votes_per_item.unwrap_or_default().into_iter().map(votes);
-        let text = self.seeds.map(|seeds| match seeds {
-            Seeds::Most(most) => most.to_string(),
-            Seeds::Between((first, last)) => format!("{first}-{last}"),
-        });
-        let seeds = text.map(|text| {
-            text.parse::<SeedChoice>().map_err(|_| {
-                value_error(format!(
-                    "seeds is {text}; expected a whole number from 1, or two seeds, the smaller first, as in (5, 9)"
-                ))
-            })
-        });
-        let (seeds, between) = match seeds.transpose()? {
-            None => (None, None),
-            Some(SeedChoice::Most(most)) => (Some(most), None),
-            Some(SeedChoice::Between(first, last)) => (None, Some((first, last))),
-        };
-        let only = self.arms.unwrap_or_default();
-        Ok(PlanOptions { only, ks: ks.collect::<PyResult<_>>()?, seeds, between })
-    }
-}
-
 impl Study {
     /// Works on the study with its data, as [`long`] does.
     fn planned<T: Send>(
@@ -116,6 +66,41 @@ impl Study {
             let context = LoadContext { cancel: cancel.clone(), ..LoadContext::new(progress) };
             work(&plan_study(&self.0, choice, &context)?, &context)
         })
+    }
+
+    /// Works on the study with its data and a device, and shares its runs through a bucket, where there is one.
+    fn on_device(
+        &self,
+        show: &Bound<'_, PyAny>,
+        choice: &PlanOptions,
+        (store, bucket): (&Store, Option<String>),
+        (device, jobs): (Option<String>, Option<usize>),
+        work: impl FnOnce(&Plan<'_>, &StudyOptions<'_>) -> Result<Collected, Error> + Send,
+    ) -> PyResult<Table> {
+        let collected = self.planned(show.py(), Some(show), choice, |plan, context| {
+            check_stages(plan, store, context)?;
+            let settings = self.0.run_settings()?;
+            let cache = default_cache_dir().ok();
+            let name = device.as_deref().unwrap_or(&settings.device);
+            let device = OpenDevice::open(name, cache.as_deref())?;
+            let (progress, cancel) = (context.progress, &context.cancel);
+            let whole = Whole::new(progress);
+            let of_file = StudyOptions::of(&settings, &device);
+            shared(bucket.as_deref(), plan, store, progress, cancel, |tell| {
+                let options = StudyOptions {
+                    jobs: jobs.or(of_file.jobs),
+                    progress: &whole,
+                    cancel: cancel.clone(),
+                    on_event: &|event| {
+                        whole.event(&event);
+                        tell(&event);
+                    },
+                    ..of_file
+                };
+                work(plan, &options)
+            })
+        })?;
+        table(&collected)
     }
 }
 
@@ -250,41 +235,20 @@ impl Study {
         let (store, bucket) = store.or_bucket(local)?;
         let store = store.open(true)?;
         let show = shower(py, progress)?;
-        let collected = self.planned(py, Some(&show), &choice, |plan, context| {
-            check_stages(plan, &store, context)?;
-            let settings = self.0.run_settings()?;
-            let cache = default_cache_dir().ok();
-            let name = device.as_deref().unwrap_or(&settings.device);
-            let device = OpenDevice::open(name, cache.as_deref())?;
-            let (progress, cancel) = (context.progress, &context.cancel);
-            let whole = Whole { progress, runs: Mutex::default() };
-            let of_file = StudyOptions::of(&settings, &device);
-            shared(bucket.as_deref(), plan, &store, progress, cancel, |tell| {
-                let options = StudyOptions {
-                    jobs: jobs.or(of_file.jobs),
-                    progress: &whole,
-                    cancel: cancel.clone(),
-                    on_event: &|event| {
-                        whole.event(&event);
-                        tell(&event);
-                    },
-                    ..of_file
-                };
-                let Some(shard) = shard else {
-                    return Ok(run_study(plan, &store, &options)?.results.collected);
-                };
-                let waiting = run_shard(plan, &store, shard, &options)?.waiting;
-                if waiting > 0 {
-                    progress.report(Event::Warning(&format!(
-                        "{waiting} final runs wait for search runs of other shards; the same call trains them when \
-                         those are done"
-                    )));
-                }
-                let shares = plan.shares(shard.of());
-                Ok(plan.rows_of(&store, &|id| shares.has(shard, id))?)
-            })
-        })?;
-        table(&collected)
+        self.on_device(&show, &choice, (&store, bucket), (device, jobs), |plan, options| {
+            let Some(shard) = shard else {
+                return Ok(run_study(plan, &store, options)?.results.collected);
+            };
+            let waiting = run_shard(plan, &store, shard, options)?.waiting;
+            if waiting > 0 {
+                options.progress.report(Event::Warning(&format!(
+                    "{waiting} final runs wait for search runs of other shards; the same call trains them when \
+                     those are done"
+                )));
+            }
+            let shares = plan.shares(shard.of());
+            Ok(plan.rows_of(&store, &|id| shares.has(shard, id))?)
+        })
     }
 
     /// Finishes a study whose runs were trained by shards: stages that compare runs, and the results. Trains nothing.
@@ -330,25 +294,9 @@ impl Study {
         let (store, bucket) = store.or_bucket(local)?;
         let store = store.open(bucket.is_some())?;
         let show = shower(py, progress)?;
-        let collected = self.planned(py, Some(&show), &choice, |plan, context| {
-            check_stages(plan, &store, context)?;
-            let settings = self.0.run_settings()?;
-            let cache = default_cache_dir().ok();
-            let name = device.as_deref().unwrap_or(&settings.device);
-            let device = OpenDevice::open(name, cache.as_deref())?;
-            let (progress, cancel) = (context.progress, &context.cancel);
-            let whole = Whole { progress, runs: Mutex::default() };
-            shared(bucket.as_deref(), plan, &store, progress, cancel, |_| {
-                let options = StudyOptions {
-                    progress: &whole,
-                    cancel: cancel.clone(),
-                    on_event: &|event| whole.event(&event),
-                    ..StudyOptions::of(&settings, &device)
-                };
-                Ok(finish_study(plan, &store, &options)?.results.collected)
-            })
-        })?;
-        table(&collected)
+        self.on_device(&show, &choice, (&store, bucket), (device, None), |plan, options| {
+            Ok(finish_study(plan, &store, options)?.results.collected)
+        })
     }
 
     /// Runs the study on a cluster, in shards; or gives the scripts that do.
@@ -543,72 +491,6 @@ impl Study {
     }
 }
 
-/// The runs of a study as one task; what their epochs say is a detail of it.
-struct Whole<'a> {
-    progress: &'a dyn Progress,
-    runs: Mutex<Batch>,
-}
-
-#[derive(Default)]
-struct Batch {
-    done: u64,
-    total: u64,
-}
-
-const RUNS: &str = "runs";
-
-impl Whole<'_> {
-    fn runs(&self) -> MutexGuard<'_, Batch> {
-        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn event(&self, event: &StudyEvent<'_>) {
-        match event {
-            StudyEvent::Searching(runs) | StudyEvent::Training(runs) => {
-                let mut batch = self.runs();
-                batch.total += runs.len() as u64;
-                let total = Some(batch.total);
-                self.progress.report(Event::Started { task: RUNS, total, unit: Unit::Steps });
-            }
-            StudyEvent::Ended(job) => {
-                if let JobOutcome::Failed(reason) = &job.outcome {
-                    self.progress
-                        .report(Event::Warning(&format!("{} failed: {reason}", job.label)));
-                }
-                self.runs().done += 1;
-                self.advanced(&job.label);
-            }
-            StudyEvent::StageStarted { stage, .. } => {
-                self.advanced(&format!("stage {stage}"));
-            }
-            StudyEvent::StageAdvanced { detail } => self.advanced(detail),
-            StudyEvent::StageEnded { label, failed: Some(reason) } => {
-                self.progress.report(Event::Warning(&format!("{label}: {reason}")));
-            }
-            _ => {}
-        }
-    }
-
-    fn advanced(&self, detail: &str) {
-        let Batch { done, total } = *self.runs();
-        let total = Some(total);
-        self.progress.report(Event::Advanced { task: RUNS, done, total, detail });
-    }
-}
-
-impl Progress for Whole<'_> {
-    fn report(&self, event: Event<'_>) {
-        match event {
-            Event::Advanced { task, done, total, .. } => {
-                let total = total.map_or(String::new(), |total| format!("/{total}"));
-                self.advanced(&format!("{task}: epoch {done}{total}"));
-            }
-            Event::Note(_) | Event::Warning(_) => self.progress.report(event),
-            _ => {}
-        }
-    }
-}
-
 fn table(collected: &Collected) -> PyResult<Table> {
     let rows: Vec<&Row> = collected.results().collect();
     let text = |text: fn(&Row) -> &String| {
@@ -626,135 +508,4 @@ fn table(collected: &Collected) -> PyResult<Table> {
         ("value", Column::Number(rows.iter().map(|row| row.value).collect())),
         ("run", text(|row| &row.run)),
     ])
-}
-
-/// How far a study is in a store.
-#[pyclass(frozen, module = "dissensus")]
-pub(crate) struct StudyStatus(StatusReport, Option<ClusterStatus>);
-
-#[pymethods]
-impl StudyStatus {
-    /// Numbers of runs: ``done``, ``running``, ``interrupted``, ``failed`` and ``missing``.
-    #[getter]
-    fn runs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (runs, counts) = (&self.0.runs, PyDict::new(py));
-        counts.set_item("done", runs.done)?;
-        counts.set_item("running", runs.running)?;
-        counts.set_item("interrupted", runs.interrupted)?;
-        counts.set_item("failed", runs.failed)?;
-        counts.set_item("missing", runs.missing)?;
-        Ok(counts)
-    }
-
-    /// Whether every run is done.
-    #[getter]
-    fn is_done(&self) -> bool {
-        self.0.runs.left() == 0
-    }
-
-    /// The runs that failed, by id, with the reason.
-    #[getter]
-    fn failed(&self) -> Vec<(String, String)> {
-        let failure = |run: &dissensus::studies::Failure| (run.id.to_string(), run.reason.clone());
-        self.0.failed.iter().map(failure).collect()
-    }
-
-    /// The seconds that are left, as fast as runs were before; ``None`` where no run is done yet.
-    #[getter]
-    fn eta_seconds(&self) -> Option<f64> {
-        self.0.eta_seconds
-    }
-
-    /// Of a study that was submitted to a cluster from this store: its jobs, and every shard in the queue and in the
-    /// store, as ``dissensus study status --json`` prints them; otherwise ``None``. A queue that cannot be asked is a
-    /// warning.
-    #[getter]
-    fn cluster<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let Some(cluster) = &self.1 else { return Ok(None) };
-        let cluster =
-            serde_json::to_value(cluster).map_err(|error| value_error(error.to_string()))?;
-        json::to_python(py, &cluster).map(Some)
-    }
-
-    /// Numbers of runs by dataset and arm.
-    fn to_frame(&self) -> PyResult<Table> {
-        let arms = &self.0.arms;
-        let text = |text: fn(&dissensus::studies::ArmStatus) -> &String| {
-            Column::Text(arms.iter().map(|arm| Some(text(arm).clone())).collect())
-        };
-        let count = |count: fn(&dissensus::studies::Tally) -> usize| {
-            Column::Whole(arms.iter().map(|arm| i64::try_from(count(&arm.runs)).ok()).collect())
-        };
-        Table::new(vec![
-            ("dataset", text(|arm| &arm.dataset)),
-            ("arm", text(|arm| &arm.arm)),
-            ("done", count(|runs| runs.done)),
-            ("running", count(|runs| runs.running)),
-            ("interrupted", count(|runs| runs.interrupted)),
-            ("failed", count(|runs| runs.failed)),
-            ("missing", count(|runs| runs.missing)),
-        ])
-    }
-
-    fn __repr__(&self) -> String {
-        let runs = &self.0.runs;
-        let left = [
-            (runs.running, "running"),
-            (runs.interrupted, "interrupted"),
-            (runs.failed, "failed"),
-            (runs.missing, "missing"),
-        ];
-        let left = left.into_iter().filter(|(count, _)| *count > 0);
-        let left: String = left.map(|(count, state)| format!(", {count} {state}")).collect();
-        format!("<StudyStatus: {} of {} runs done{left}>", runs.done, runs.total())
-    }
-
-    fn _repr_html_(slf: &Bound<'_, Self>) -> PyResult<String> {
-        slf.call_method0("to_frame")?.call_method0("_repr_html_")?.extract()
-    }
-}
-
-/// Brings a known dataset or encoder into the cache, with checksums.
-///
-/// What is there already is not downloaded again, and an interrupted download continues. After Ctrl-C the transfer of
-/// the current file goes on in the background until it is done or the interpreter ends.
-///
-/// Parameters
-/// ----------
-/// name : str
-///     As in ``dissensus data list``, or a model of the hub: ``hf:OWNER/NAME``.
-/// from_ : str or os.PathLike, optional
-///     Copy the files from this folder instead of the network.
-/// cache : str or os.PathLike, optional
-///     The cache folder; by default ``$DISSENSUS_CACHE`` or the user's cache directory.
-/// force : bool, default False
-///     Fetch again what is in the cache.
-/// progress : bool or callable, optional
-///     Whether to draw a bar; by default in terminals and notebooks.
-///
-/// Returns
-/// -------
-/// list of pathlib.Path
-///     The files.
-///
-/// Examples
-/// --------
-/// >>> [path.name for path in dissensus.fetch("blends", cache="cache")]
-/// ['votes.csv', 'images.npz', 'truth.npz']
-#[pyfunction]
-#[pyo3(signature = (name, *, from_=None, cache=None, force=false, progress=None))]
-pub(crate) fn fetch(
-    py: Python<'_>,
-    name: &str,
-    from_: Option<PathBuf>,
-    cache: Option<PathBuf>,
-    force: bool,
-    progress: Option<Bound<'_, PyAny>>,
-) -> PyResult<Vec<PathBuf>> {
-    let wanted = Fetchable::named(name).map_err(raise)?;
-    let cache = cache.map_or_else(default_cache_dir, Ok).map_err(raise)?;
-    let options = Options { from: from_, force, ..Options::new(cache) };
-    let show = shower(py, progress)?;
-    let files = left_alone(py, Some(&show), move |progress| wanted.fetch(&options, progress))?;
-    Ok(files.into_iter().map(|file| file.path).collect())
 }

@@ -104,6 +104,36 @@ def test_predictions_come_in_many_forms(votes, probs):
         assert score(votes, form, replicates=0).to_frame().to_dict() == wanted, name
 
 
+def test_data_frames_of_pandas(votes, probs):
+    pd = pytest.importorskip("pandas")
+    expected = score(votes, probs)["kl"]
+    assert score(votes, pd.DataFrame(probs))["kl"] == expected
+    named = pd.DataFrame(probs, columns=votes.classes)
+    with pytest.raises(ValueError, match="have no ids"):
+        score(votes, named)
+    assert score(votes, named, by_position="items")["kl"] == expected
+    for index in (votes.items, pd.Index(votes.items, name="uid")):
+        shuffled = named.set_axis(index).sample(frac=1, random_state=0)[votes.classes[::-1]]
+        assert score(votes, shuffled)["kl"] == pytest.approx(expected, abs=1e-12)
+    counts = votes.counts()
+    numbered = Votes.from_counts(counts, items=range(100, 100 + len(counts)), classes=votes.classes)
+    frame = named.set_axis(range(100, 100 + len(counts)))
+    assert score(numbered, frame[::-1])["kl"] == pytest.approx(expected, abs=1e-12)
+    with pytest.raises(ValueError, match="columns of the data frame are numbers"):
+        score(numbered, pd.DataFrame(probs, columns=[2, 1, 0]))
+
+
+def test_tensors_and_sparse_matrices(votes, probs):
+    sparse = pytest.importorskip("scipy.sparse")
+    with pytest.raises(TypeError, match="probs is a sparse matrix"):
+        score(votes, sparse.csr_matrix(probs))
+    torch = pytest.importorskip("torch")
+    tensor = torch.tensor(probs, requires_grad=True)
+    assert score(votes, tensor)["kl"] == score(votes, probs)["kl"]
+    half = tensor.to(torch.bfloat16)
+    assert score(votes, half)["kl"] == score(votes, half.detach().float().numpy())["kl"]
+
+
 def test_single_precision_and_logits(votes, probs):
     narrow = probs.astype(np.float32)
     assert score(votes, narrow, replicates=0)["kl"] == score(votes, narrow.astype(float), replicates=0)["kl"]
@@ -137,6 +167,8 @@ def test_single_precision_and_logits(votes, probs):
         (np.full((ITEMS, CLASSES), 1 / 3), {"kind": "x"}, ValueError, '"probabilities" or "logits"'),
         ("no-such-file.csv", {}, FileNotFoundError, "no-such-file.csv"),
         (object(), {}, TypeError, "expected numbers"),
+        (None, {}, TypeError, "probs"),
+        (np.ma.masked_equal(np.full((ITEMS, CLASSES), 1 / 3), 1 / 3), {}, ValueError, "masked values"),
     ],
 )
 def test_what_cannot_be_scored_is_named(votes, probs, options, error, words):

@@ -149,7 +149,10 @@ def test_images(data):
         (dict(device="cuda:99"), RuntimeError, "CUDA"),
         (dict(store="x"), ValueError, "store is no setting"),
         (dict(seed=-1), ValueError, "seed is -1; expected a whole number from 0"),
+        (dict(seed=2**63), ValueError, "seed is 9223372036854775808; expected"),
         (dict(votes_per_item=[1, 2]), ValueError, "expected one"),
+        (dict(split=[0.8, 0.2]), TypeError, "split is of type list; expected a dict"),
+        (dict(split={"train": 0.5, "test": [1]}), TypeError, "shares and lists of ids"),
         (dict(split={"train": 0.5, "test": 0.5}), ValueError, "expected train, evaluation"),
         (dict(split={"train": 0.5, "evaluation": 0.6}), ValueError, "split is [0.5, 0.6]; expected"),
         (dict(items=["x"]), ValueError, "1 entries for the 90 rows"),
@@ -172,6 +175,18 @@ def test_what_cannot_be_trained_is_named(data, change, error, words):
         fit(**call)
     assert words in str(raised.value), str(raised.value)
     assert "override" not in str(raised.value)
+
+
+def test_rows_of_a_frame_in_another_order_are_refused(data):
+    pd = pytest.importorskip("pandas")
+    votes, X = data
+    frame = pd.DataFrame(X, index=votes.items)
+    model = fit(votes, frame, **QUICK)
+    assert np.array_equal(model.predict_proba(X), fit(votes, X, **QUICK).predict_proba(X))
+    with pytest.raises(ValueError, match="in another order; give items=X.index"):
+        fit(votes, frame[::-1], **QUICK)
+    ordered = fit(votes, frame[::-1], items=frame.index[::-1], **QUICK)
+    assert np.array_equal(model.predict_proba(X), ordered.predict_proba(X))
 
 
 def test_predictions_need_the_same_inputs(data):

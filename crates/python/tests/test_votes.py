@@ -282,7 +282,12 @@ def test_the_notebook_shows_the_histogram(votes):
         (lambda: Votes.from_probabilities([[0.2, 0.2]]), ValueError, "sum to 0.4"),
         (lambda: Votes.from_counts([[1, 2]]).sample(-1), ValueError, "k is -1"),
         (lambda: Votes.from_counts([[1, 2]]).sample("x"), TypeError, "k is 'x'"),
-        (lambda: Votes.from_counts([[1, 2]]).sample(2**40), ValueError, "at most 1000000"),
+        (lambda: Votes.from_counts([[1, 2]]).sample(2**40), ValueError, "k is 1099511627776; expected"),
+        (lambda: Votes.from_counts([[1, 2]]).subset([0, 0]), ValueError, '"0" twice'),
+        (lambda: Votes.from_arrays(["a", "b"], ["x", "y"], weight=[1, math.nan]), ValueError, r"weight\[1\] is missing"),
+        (lambda: Votes.from_arrays(["a", "b"], ["x", "y"], weight=[None, 1]), ValueError, r"weight\[0\] is missing"),
+        (lambda: Votes.from_arrays(["a"], ["x"], weight=[math.inf]), ValueError, "cannot weigh inf"),
+        (lambda: Votes.from_counts(np.ma.array([[1, 2]], mask=[[False, True]])), ValueError, "masked values"),
         (lambda: Votes.from_counts([[1, 2]]).sample(1, seed=-1), ValueError, "seed is -1"),
         (lambda: Votes.from_counts([[1, 2]]).targets("dirichle"), ValueError, 'did you mean "dirichlet"'),
         (lambda: Votes.from_counts([[1, 2]]).targets("dirichlet", alph=1), ValueError, "it has alpha"),
@@ -296,6 +301,32 @@ def test_the_notebook_shows_the_histogram(votes):
 def test_wrong_input(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+def test_masked_and_infinite_labels_are_what_they_are():
+    votes = Votes.from_arrays([1, 1, 2], np.ma.array([7, 8, 9], mask=[False, True, False]))
+    assert votes.counts().tolist() == [[1, 0], [0, 1]] and "missing: 1 empty vote left out" in votes.notes
+    assert Votes.from_arrays([1, 2, 3], [1.0, math.inf, math.nan]).classes == ["1", "inf"]
+
+
+def test_an_index_of_pandas():
+    pd = pytest.importorskip("pandas")
+    counts = pd.DataFrame({"cat": [3, 0], "dog": [1, 2]}, index=[5, 9])
+    assert Votes.from_frame(counts).classes == ["cat", "dog"] and Votes.from_frame(counts).items == ["0", "1"]
+    votes = Votes.from_frame(counts.rename_axis("uid"))
+    assert votes.items == ["5", "9"] and votes.counts().tolist() == [[3, 1], [0, 2]]
+    for ids in (["5", "9"], ["a", "b"]):
+        with pytest.raises(ValueError, match="the index of the data frame has no name"):
+            Votes.from_frame(counts.set_axis(ids))
+    long = pd.DataFrame({"item": ["a", "b", "b"], "label": ["x", "y", "x"]})
+    assert Votes.from_frame(long[long.item == "b"]) == Votes.from_frame(long.set_index("item").loc[["b"]])
+    assert Votes.from_frame(long.set_axis(["r", "s", "t"])) == Votes.from_frame(long)
+    with pytest.raises(ValueError, match="two columns are named 'label'"):
+        Votes.from_frame(long.set_axis(["label", "label"], axis=1))
+    pa = pytest.importorskip("pyarrow")
+    twice = pa.Table.from_arrays([pa.array(["a"])] * 3, names=["item", "label", "label"])
+    with pytest.raises(ValueError, match='two columns are named "label"'):
+        Votes.from_frame(twice)
 
 
 def test_a_doubt_names_the_argument():

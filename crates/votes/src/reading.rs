@@ -1,5 +1,6 @@
 //! From a file to votes: open, detect, read.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -67,6 +68,10 @@ pub fn read_frame(
     frame: Arc<dyn Frame>,
     options: &ReadOptions,
 ) -> Result<VoteFile, ReadError> {
+    let mut seen = HashSet::new();
+    if let Some(twice) = frame.columns().iter().find(|column| !seen.insert(column.as_str())) {
+        return Err(ReadError::new(name, Problem::DuplicateColumn { name: twice.clone() }));
+    }
     read_source(name.to_owned(), Source::Table(Table::from_frame(frame)), options)
 }
 

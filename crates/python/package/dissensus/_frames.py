@@ -27,6 +27,25 @@ def readable(frame: Any) -> Any:
     )
 
 
+def predicted(frame: Any) -> Any:
+    """As `readable`, for predictions: an array where neither rows nor columns have names."""
+    if type(frame).__module__.partition(".")[0] != "pandas":
+        return frame
+    index = frame.index
+    unnamed = index.nlevels == 1 and index.name is None
+    counted = unnamed and list(index) == list(range(len(index)))
+    if frame.columns.inferred_type == "integer":
+        if counted and list(frame.columns) == list(range(frame.shape[1])):
+            return frame.to_numpy()
+        raise ValueError(
+            "the columns of the data frame are numbers; name them by their classes, or give the frame's array, with "
+            "items and classes"
+        )
+    if unnamed and not counted and "id" not in frame and _holds_numbers(frame):
+        frame = frame.rename_axis("id")
+    return _pandas(frame)
+
+
 def _polars(frame: Any) -> Any:
     import polars as pl
 
@@ -36,13 +55,30 @@ def _polars(frame: Any) -> Any:
 
 
 def _pandas(frame: Any) -> Any:
+    if not frame.columns.is_unique:
+        raise ValueError(f"two columns are named {frame.columns[frame.columns.duplicated()][0]!r}")
+    # An index with a name is a column. Without a name, numbers count the rows; texts may be ids or not, which matters
+    # beside counts: other columns say what they are.
+    named = [level for level, name in enumerate(frame.index.names) if name is not None]
+    if not named and frame.index.inferred_type not in ("integer", "empty") and _holds_numbers(frame):
+        raise ValueError(
+            'the index of the data frame has no name and is not numbers; name it, as in frame.rename_axis("item"), or '
+            "drop it, as in frame.reset_index(drop=True)"
+        )
+    if named:
+        frame = frame.reset_index(named)
     try:
         import pyarrow as pa
 
-        return pa.Table.from_pandas(frame)
+        return pa.Table.from_pandas(frame, preserve_index=False)
     except (ImportError, ValueError, TypeError):
         # Without pyarrow, or with a column of different types.
         return {str(name): frame[name].to_numpy() for name in frame.columns}
+
+
+def _holds_numbers(frame: Any) -> bool:
+    """Whether all columns of a pandas data frame are numbers."""
+    return all(kind.kind in "biuf" for kind in frame.dtypes)
 
 
 def _dataset(dataset: Any) -> Any:

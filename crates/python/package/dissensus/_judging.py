@@ -54,9 +54,9 @@ progress : bool or callable, optional
     Whether a progress bar is shown; by default in terminals and notebooks."""
 
 
-def _options(given: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of a call by name."""
-    return {name: value for name, value in given.items() if value is not None}
+def _options(given: dict[str, Any], *needed: str) -> dict[str, Any]:
+    """The arguments of a call by name: those that it needs, and those that are given."""
+    return {name: value for name, value in given.items() if value is not None or name in needed}
 
 
 def score(
@@ -120,7 +120,7 @@ def score(
     >>> scores.to_frame().columns
     ['model', 'slice', 'items', 'metric', 'value', 'low', 'high', 'method', 'note']
     """
-    given = _options(locals())
+    given = _options(locals(), "votes", "probs")
     given["ceiling"] = 20 if ceiling is True else ceiling or None
     return _dissensus.judge_score(given.pop("votes"), given.pop("probs"), given)
 
@@ -169,7 +169,7 @@ def compare(
     >>> found.baseline, found.items
     ('a', 3)
     """
-    given = _options(locals())
+    given = _options(locals(), "votes", "a", "b")
     models = [given.pop("a"), given.pop("b"), *given.pop("more")]
     names = list(given.pop("names", None) or ["a", "b", *(f"more[{at}]" for at in range(len(more)))])
     if len(names) != len(models):
@@ -218,7 +218,7 @@ def compare_seeds(
     >>> compare_seeds(votes, a, b, metrics=["kl"]).smallest_p
     0.0625
     """
-    given = _options(locals())
+    given = _options(locals(), "votes", "a", "b")
     side = given.pop("alternative")
     return _dissensus.judge_compare_seeds(given.pop("votes"), list(given.pop("a")), list(given.pop("b")), side, given)
 
@@ -244,7 +244,7 @@ def ceiling(
     >>> ceiling(votes).items
     3
     """
-    given = _options(locals())
+    given = _options(locals(), "votes", "repeats")
     return _dissensus.judge_ceiling(given.pop("votes"), given.pop("repeats"), given)
 
 
@@ -285,7 +285,7 @@ def reliability(
     >>> round(found.error, 4)
     0.2333
     """
-    given = _options(locals())
+    given = _options(locals(), "targets", "probs")
     return _dissensus.judge_reliability(given.pop("targets"), given.pop("probs"), given)
 
 

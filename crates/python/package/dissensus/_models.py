@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from operator import index
 
 from dissensus import _dissensus
 
 TYPE_CHECKING = False  # without importing typing, which takes longer than all of this
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from numpy.typing import ArrayLike
@@ -91,14 +92,20 @@ def fit(
     20
     """
     seed = index(seed)
-    if seed < 0:
-        raise ValueError(f"seed is {seed}; expected a whole number from 0")
+    if not 0 <= seed < 2**63:
+        raise ValueError(f"seed is {seed}; expected a whole number from 0 to {2**63 - 1}")
+    if items is None:
+        check_order(votes, X)
     given: list[tuple[str, Any]] = list(_flat(spec or {}))
     given += [("model.name", model), ("run.seeds", [seed]), *settings.items()]
     options: dict[str, Any] = {"items": items, "evaluate_on": evaluate_on, "progress": progress}
     options.update(device=device, threads=threads)
     if split is not None:
+        if not isinstance(split, Mapping):
+            raise TypeError(f"split is of type {type(split).__name__}; expected a dict of parts")
         shares = [share for share in split.values() if isinstance(share, (int, float))]
+        if 0 < len(shares) < len(split):
+            raise TypeError("split has shares and lists of ids; expected one or the other")
         if len(shares) == len(split):
             parts = _PARTS.get(tuple(split))
             if parts is None:
@@ -108,6 +115,15 @@ def fit(
         else:
             options["split"] = split
     return _dissensus.fit_model(votes, X, method, given, {k: v for k, v in options.items() if v is not None})
+
+
+def check_order(votes: Votes, X: Any) -> None:
+    """Refuses a pandas data frame whose index holds the ids of the items in another order."""
+    if type(X).__module__.partition(".")[0] != "pandas" or len(X) != len(votes):
+        return
+    names, ids = [str(name) for name in X.index], votes.items
+    if names != ids and sorted(names) == sorted(ids):
+        raise ValueError("the index of X has the ids of the votes in another order; give items=X.index")
 
 
 def _flat(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from dissensus import Model, Votes, fit, metrics
+from dissensus._models import check_order
 
 __all__ = ["DissensusClassifier"]
 
@@ -140,6 +141,7 @@ class DissensusClassifier(ClassifierMixin, BaseEstimator):
     def _checked(self, X: Any, y: Any) -> tuple[np.ndarray, Votes, np.ndarray]:
         """Features, votes in their order, and the classes."""
         if isinstance(y, Votes):
+            check_order(y, X)
             X = validate_data(self, X, dtype=np.float32)
             return X, y, np.array(y.classes)
         labels = np.asarray(y)

@@ -13,7 +13,7 @@ use super::models::Judging;
 use crate::arrow::{Column, Table};
 use crate::errors::raise;
 use crate::numbers::choice;
-use crate::work::{detached, long, shown};
+use crate::work::{detached, left_alone, shown};
 
 /// Models compared with the first of them, item by item. Made by :func:`dissensus.compare`.
 ///
@@ -36,12 +36,12 @@ pub(crate) fn judge_compare(
     let models: Vec<_> =
         models.iter().map(|(name, given)| judging.model(name, given)).collect::<PyResult<_>>()?;
     let show = shown(options)?;
-    let (table, options) = (&judging.votes, &judging.options);
-    let (found, models) = long(votes.py(), Some(&show), |progress, _| {
-        let models = evaluate_common(table, &models, options)?;
-        Ok::<_, ScoreError>((compare_items(&models, options, progress)?, models))
+    let items = judging.votes.len();
+    let (found, models) = left_alone(votes.py(), Some(&show), move |progress| {
+        let models = evaluate_common(&judging.votes, &models, &judging.options)?;
+        Ok::<_, ScoreError>((compare_items(&models, &judging.options, progress)?, models))
     })?;
-    let mut notes = notes(&models, table.len());
+    let mut notes = notes(&models, items);
     notes.extend(found.models.iter().filter(|model| model.left_out > 0).map(|model| {
         let (out, of) = (thousands(model.left_out), thousands(model.items));
         format!(

@@ -15,11 +15,10 @@ use pyo3::exceptions::{PyFileNotFoundError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-use crate::arrow::read_stream;
 use crate::errors::{raise, value_error};
 use crate::metrics::{class_numbers, option, settings, ties};
 use crate::numbers::{Rows, array, choice, dimensions, names};
-use crate::votes::Votes;
+use crate::votes::{Votes, frame_of};
 
 /// How models are read and evaluated.
 pub(super) struct Judging {
@@ -101,10 +100,14 @@ impl Judging {
             let rows = Rows::read(argument, rows.values().as_any(), "a row of numbers per item")?;
             return self.rows(argument, &rows, Some(ids)).map(|model| vec![model]);
         }
-        if given.hasattr("__arrow_c_stream__")? {
-            return self.frame(argument, given);
+        let given = match given.hasattr("__arrow_c_stream__")? || given.hasattr("iloc")? {
+            true => given.py().import("dissensus._frames")?.call_method1("predicted", (given,))?,
+            false => given.clone(),
+        };
+        if given.hasattr("__arrow_c_stream__")? || given.is_instance_of::<PyDict>() {
+            return self.frame(argument, &given);
         }
-        let (array, kind) = array(argument, given)?;
+        let (array, kind) = array(argument, &given)?;
         if dimensions(&array)? == 1 {
             let words = match kind {
                 'f' => "one number per item; a prediction has one for each class",
@@ -160,9 +163,7 @@ impl Judging {
     /// A data frame is read as the CSV file of the same content.
     fn frame(&self, argument: &str, frame: &Bound<'_, PyAny>) -> PyResult<Vec<Predictions>> {
         self.without_ids("a data frame")?;
-        let batches = read_stream(frame)?.collect::<Result<Vec<_>, _>>();
-        let batches = batches.map_err(|error| value_error(format!("{argument}: {error}")))?;
-        let text = as_csv(argument, &batches)?;
+        let text = as_csv(argument, frame_of(frame)?.batches())?;
         let mut models = read_bytes(argument, text.into_bytes(), &self.reading).map_err(raise)?;
         models.iter_mut().for_each(|model| model.name = argument.to_owned());
         Ok(models)

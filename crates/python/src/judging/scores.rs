@@ -13,7 +13,7 @@ use crate::errors::{raise, value_error};
 use crate::figure::Figure;
 use crate::metrics::option;
 use crate::numbers::choice;
-use crate::work::{detached, long, shown};
+use crate::work::{left_alone, shown};
 
 /// The scores of one or more models. Made by :func:`dissensus.score`.
 #[pyclass(frozen, module = "dissensus")]
@@ -45,8 +45,10 @@ pub(crate) fn judge_score(
         model.name = name;
     }
     let show = shown(options)?;
-    let (table, options) = (&judging.votes, &judging.options);
-    let (models, scores, ceiling) = long(py, Some(&show), |progress, _| {
+    let Judging { votes: table, options, .. } = judging;
+    let (items, settings) = (table.len(), options.settings);
+    let (models, scores, ceiling) = left_alone(py, Some(&show), move |progress| {
+        let (table, options) = (&table, &options);
         let models = models.iter().map(|one| evaluate(table, one, options));
         let models = models.collect::<Result<Vec<_>, _>>()?;
         let mut scores = Vec::new();
@@ -69,10 +71,10 @@ pub(crate) fn judge_score(
     }
     let mut notes = Vec::new();
     for model in &models {
-        notes.push(model.note(table.len()));
+        notes.push(model.note(items));
         notes.extend(model.notes.iter().map(|note| format!("{}: {note}", model.name)));
     }
-    Ok(Scores { models, scores, ceiling, settings: options.settings, notes })
+    Ok(Scores { models, scores, ceiling, settings, notes })
 }
 
 /// Refuses a number that is not from 1 to `most`, as the command line does.
@@ -218,7 +220,7 @@ pub(crate) fn judge_ceiling(
 ) -> PyResult<Ceiling> {
     within("repeats", repeats, 10_000)?;
     let judging = Judging::read(votes, options)?;
-    detached(votes.py(), || {
+    left_alone(votes.py(), None, move |_| {
         let all: Vec<usize> = (0..judging.votes.len()).collect();
         ceiling(&judging.votes, &all, repeats, &judging.options).map(Ceiling)
     })

@@ -30,12 +30,17 @@ pub(super) fn item_ids(given: Option<&Bound<'_, PyAny>>, count: usize) -> PyResu
     let Some(names) = ids("items", given, count)? else { return Ok(Ids::positions(count)) };
     let mut seen = std::collections::HashSet::new();
     if let Some(id) = names.iter().find(|id| !seen.insert(id.as_str())) {
-        return Err(value_error(format!("items holds {id:?} twice; an item has one row")));
+        return Err(twice_in_items(id));
     }
     if names.iter().any(String::is_empty) {
         return Err(value_error("items holds an empty id"));
     }
     Ok(names.into_iter().collect())
+}
+
+/// The exception for an id that is given twice.
+pub(crate) fn twice_in_items(id: &str) -> PyErr {
+    value_error(format!("items holds {id:?} twice; an item has one row"))
 }
 
 pub(super) fn class_set(given: Option<&Bound<'_, PyAny>>, count: usize) -> PyResult<ClassSet> {

@@ -8,17 +8,20 @@ use dissensus::io::cell_text;
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyFloat, PyString};
-use serde_json::Value;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyString};
 
-use super::frame::ArrowFrame;
+use super::frame::{ArrowFrame, fraction};
 use crate::arrow::read_stream;
 use crate::errors::value_error;
-use crate::numbers::{contiguous, dimensions};
+use crate::numbers::{contiguous, dimensions, is_masked};
 
-/// The frame of anything with an Arrow stream.
-pub(crate) fn stream_frame(given: &Bound<'_, PyAny>) -> PyResult<ArrowFrame> {
+/// The frame of anything with an Arrow stream, or of a dict of lists.
+pub(crate) fn frame_of(given: &Bound<'_, PyAny>) -> PyResult<ArrowFrame> {
     use arrow_array::RecordBatchReader;
+    if let Ok(lists) = given.cast::<PyDict>() {
+        let named = |(name, values): (Bound<'_, PyAny>, _)| Ok((name.str()?.to_string(), values));
+        return frame(&lists.iter().map(named).collect::<PyResult<Vec<_>>>()?);
+    }
     let reader = read_stream(given)?;
     let schema = reader.schema();
     let batches = reader.collect::<Result<Vec<_>, _>>();
@@ -26,7 +29,7 @@ pub(crate) fn stream_frame(given: &Bound<'_, PyAny>) -> PyResult<ArrowFrame> {
 }
 
 /// The frame of named lists of one length.
-pub(crate) fn frame(columns: &[(String, Bound<'_, PyAny>)]) -> PyResult<ArrowFrame> {
+pub(super) fn frame(columns: &[(String, Bound<'_, PyAny>)]) -> PyResult<ArrowFrame> {
     let arrays: Vec<ArrayRef> =
         columns.iter().map(|(name, values)| column(name, values)).collect::<PyResult<_>>()?;
     if let [first, ..] = &arrays[..]
@@ -49,7 +52,7 @@ pub(crate) fn frame(columns: &[(String, Bound<'_, PyAny>)]) -> PyResult<ArrowFra
     ArrowFrame::new(schema, vec![batch])
 }
 
-/// A list or array as a column. `None` and NaN are missing values.
+/// A list or array as a column. `None`, NaN and what is masked are missing values.
 fn column(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
     if given.is_instance_of::<PyString>() {
         return Err(PyTypeError::new_err(format!(
@@ -58,10 +61,15 @@ fn column(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
     }
     let numpy = given.py().import("numpy")?;
     // A list of texts and numbers would become an array of texts alone.
-    let array = match given.hasattr("__array__")? {
+    let array = match given.hasattr("__array__")? && !is_masked(given)? {
         true => numpy.call_method1("asarray", (given,))?,
         false => {
-            numpy.call_method1("array", (given.try_iter()?.collect::<PyResult<Vec<_>>>()?, "O"))?
+            let list = match given.hasattr("tolist")? {
+                // `None` where a value is masked.
+                true => given.call_method0("tolist")?,
+                false => given.clone(),
+            };
+            numpy.call_method1("array", (list.try_iter()?.collect::<PyResult<Vec<_>>>()?, "O"))?
         }
     };
     if dimensions(&array)? != 1 {
@@ -143,9 +151,7 @@ fn text(argument: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
         return Ok(Some(value.call_method0("__index__")?.str()?.to_string()));
     }
     if let Ok(number) = value.extract::<f64>() {
-        return Ok(cell_text(
-            &serde_json::Number::from_f64(number).map_or(Value::Null, Value::Number),
-        ));
+        return Ok(cell_text(&fraction(number)));
     }
     // pandas has missing values of its own.
     let kind = value.get_type().name()?.to_string();

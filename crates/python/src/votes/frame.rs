@@ -43,6 +43,16 @@ impl ArrowFrame {
         Ok(Self { names, schema, batches, starts })
     }
 
+    /// The batches, one after another.
+    pub(crate) fn batches(&self) -> &[RecordBatch] {
+        &self.batches
+    }
+
+    /// The first row without a value in a column.
+    pub(super) fn first_missing(&self, column: usize) -> Option<usize> {
+        (0..self.len()).find(|&row| self.cell(row, column).is_null())
+    }
+
     fn chunks(&self, column: usize) -> impl Iterator<Item = &ArrayRef> {
         self.batches.iter().map(move |batch| batch.column(column))
     }
@@ -167,12 +177,20 @@ fn whole_numbers(chunk: &ArrayRef) -> Option<Cow<'_, [i64]>> {
     })
 }
 
+/// A number as JSON. NaN is no value; JSON has no infinity, which is a text, as in a text file.
+pub(super) fn fraction(value: f64) -> Value {
+    match serde_json::Number::from_f64(value) {
+        Some(number) => Value::Number(number),
+        None if value.is_nan() => Value::Null,
+        None => Value::from(value.to_string()),
+    }
+}
+
 /// A cell as JSON; a value that can be none of an id, a label or a number is an object that says so.
 fn value(array: &ArrayRef, at: usize) -> Value {
     if array.is_null(at) {
         return Value::Null;
     }
-    let float = |value: f64| serde_json::Number::from_f64(value).map_or(Value::Null, Value::Number);
     macro_rules! number {
         ($type:ty) => {
             Value::from(array.as_primitive::<$type>().value(at))
@@ -190,9 +208,9 @@ fn value(array: &ArrayRef, at: usize) -> Value {
         DataType::UInt16 => number!(UInt16Type),
         DataType::UInt32 => number!(UInt32Type),
         DataType::UInt64 => number!(UInt64Type),
-        DataType::Float16 => float(array.as_primitive::<Float16Type>().value(at).to_f64()),
-        DataType::Float32 => float(array.as_primitive::<Float32Type>().value(at).into()),
-        DataType::Float64 => float(array.as_primitive::<Float64Type>().value(at)),
+        DataType::Float16 => fraction(array.as_primitive::<Float16Type>().value(at).to_f64()),
+        DataType::Float32 => fraction(array.as_primitive::<Float32Type>().value(at).into()),
+        DataType::Float64 => fraction(array.as_primitive::<Float64Type>().value(at)),
         DataType::Utf8 => Value::from(array.as_string::<i32>().value(at)),
         DataType::LargeUtf8 => Value::from(array.as_string::<i64>().value(at)),
         DataType::Utf8View => Value::from(array.as_string_view().value(at)),

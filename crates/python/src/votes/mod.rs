@@ -5,14 +5,14 @@ mod columns;
 mod findings;
 mod frame;
 mod longtable;
+mod matrices;
 mod options;
 pub(crate) mod stored;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use dissensus::core::limits::MAX_DENSE_CELLS;
-use dissensus::core::{Ballots, Counts, Probabilities, TieRule, VoteTable};
+use dissensus::core::{Ballots, TieRule, VoteTable};
 use dissensus::labels::{Delivery, Params, Source, Target};
 use dissensus::report::figures::Form;
 use dissensus::votes::lint::lint_table;
@@ -20,22 +20,24 @@ use dissensus::votes::summary::summarize;
 use dissensus::votes::write::{TARGETS, target_of, write_file};
 use dissensus::votes::{Finding, Note, ReadOptions, VoteFile, read_frame, read_with_progress};
 use dissensus::{SparseDraw, votes_figure};
-use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use numpy::{PyArray1, PyArray2};
 use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyType};
 
-use self::arguments::{class_set, item_ids, matrix};
-pub(crate) use self::arguments::{id_text, no_item, places};
-use self::columns::{frame, stream_frame};
+pub(crate) use self::arguments::{id_text, no_item, places, twice_in_items};
+use self::columns::frame;
+pub(crate) use self::columns::frame_of;
 use self::findings::findings_table;
 pub(crate) use self::findings::lint_file;
 use self::frame::ArrowFrame;
+pub(crate) use self::matrices::{check_size, rows_of};
+use self::matrices::{counts_array, counts_table, entropies, shares_table};
 use self::options::read_options;
 use crate::arrow::{Table, stream};
 use crate::errors::{raise, value_error};
 use crate::numbers::{names, whole};
-use crate::work::{detached, long};
+use crate::work::{detached, left_alone, shower};
 
 /// Who voted for what on which item.
 ///
@@ -88,16 +90,6 @@ impl Votes {
     }
 }
 
-/// Refuses an array of items × classes that no memory holds.
-pub(crate) fn check_size(items: usize, classes: usize) -> PyResult<()> {
-    match (items as u64).saturating_mul(classes as u64) <= MAX_DENSE_CELLS {
-        true => Ok(()),
-        false => Err(value_error(format!(
-            "an array of {items} items × {classes} classes has more than {MAX_DENSE_CELLS} cells"
-        ))),
-    }
-}
-
 /// The text of a method with its settings, as the command line writes it.
 pub(crate) fn method_text(name: &str, settings: Option<&Bound<'_, PyDict>>) -> PyResult<String> {
     let mut method: Params = name.parse().map_err(raise)?;
@@ -145,9 +137,9 @@ impl Votes {
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let options = read_options(options)?;
-        let show = py.import("dissensus._progress")?.call_method1("shower", (py.None(),))?;
+        let show = shower(py, None)?;
         let show = (!show.is_none()).then_some(&show);
-        long(py, show, |progress, _| read_with_progress(&path, &options, progress))
+        left_alone(py, show, move |progress| read_with_progress(&path, &options, progress))
             .map(Self::of_file)
     }
 
@@ -160,7 +152,7 @@ impl Votes {
     /// annotator : array-like, optional
     ///     Who voted.
     /// weight : array-like, optional
-    ///     How much the vote counts.
+    ///     How much the vote counts, a number from 0 for each.
     /// classes : list, optional
     ///     The classes in order. Without it they are sorted: numbers by value, texts by name.
     ///
@@ -203,7 +195,13 @@ impl Votes {
             classes: classes.map(|classes| names("classes", &classes)).transpose()?,
             ..ReadOptions::default()
         };
-        let votes = Self::of_frame(py, "the arrays", frame(&given)?, &options)?;
+        let frame = frame(&given)?;
+        if let Some(weights) = given.iter().position(|(name, _)| name == "weight")
+            && let Some(row) = frame.first_missing(weights)
+        {
+            return Err(value_error(format!("weight[{row}] is missing; expected a number from 0")));
+        }
+        let votes = Self::of_frame(py, "the arrays", frame, &options)?;
         // Nothing was guessed: the arguments say what is what.
         let notes = votes.notes.into_iter().filter(|note| note.what != "annotator column");
         Ok(Self { notes: notes.collect(), ..votes })
@@ -218,7 +216,8 @@ impl Votes {
     /// ----------
     /// frame : data frame
     ///     Anything with an Arrow stream (polars, pandas, pyarrow, duckdb), a ``datasets.Dataset``, or a dictionary
-    ///     of lists. An ordered categorical column (or a ``ClassLabel``) of labels gives the order of the classes.
+    ///     of lists. An ordered categorical column (or a ``ClassLabel``) of labels gives the order of the classes. An
+    ///     index of pandas is a column if it has a name.
     /// item, annotator, label, weight, ... : str, optional
     ///     The options of ``Votes.read``.
     ///
@@ -238,15 +237,7 @@ impl Votes {
     ) -> PyResult<Self> {
         let options = read_options(options)?;
         let frame = py.import("dissensus._frames")?.call_method1("readable", (frame,))?;
-        let frame = match frame.cast::<PyDict>() {
-            Ok(lists) => {
-                let named =
-                    |(name, values): (Bound<'py, PyAny>, _)| Ok((name.str()?.to_string(), values));
-                columns::frame(&lists.iter().map(named).collect::<PyResult<Vec<_>>>()?)?
-            }
-            Err(_) => stream_frame(&frame)?,
-        };
-        Self::of_frame(py, "the data frame", frame, &options)
+        Self::of_frame(py, "the data frame", frame_of(&frame)?, &options)
     }
 
     /// Makes votes of a matrix of counts, items × classes.
@@ -267,26 +258,7 @@ impl Votes {
         items: Option<&Bound<'_, PyAny>>,
         classes: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let rows = matrix("counts", counts)?;
-        let (n, k) = (rows.as_array().nrows(), rows.as_array().ncols());
-        let (items, classes) = (item_ids(items, n)?, class_set(classes, k)?);
-        let mut counts = Counts::new();
-        for (item, row) in rows.as_slice()?.chunks(k.max(1)).enumerate() {
-            if let Some(class) = row
-                .iter()
-                .position(|&c| !(c >= 0.0 && c.fract() == 0.0 && c <= f64::from(u32::MAX)))
-            {
-                return Err(value_error(format!(
-                    "counts[{item}, {class}] is {}; expected a whole number of votes from 0 to {}; \
-                     Votes.from_probabilities takes shares",
-                    row[class],
-                    u32::MAX
-                )));
-            }
-            let entries = (0u16..).zip(row).filter(|(_, votes)| **votes > 0.0);
-            counts.push(entries.map(|(class, &votes)| (class, votes as u32)));
-        }
-        Ok(Self::new(VoteTable::from_counts(classes, items, counts), "counts"))
+        Ok(Self::new(counts_table(counts, items, classes)?, "counts"))
     }
 
     /// Makes votes of shares alone, items × classes; how many votes are behind them is not known.
@@ -305,16 +277,7 @@ impl Votes {
         items: Option<&Bound<'_, PyAny>>,
         classes: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let rows = matrix("probabilities", probabilities)?;
-        let (n, k) = (rows.as_array().nrows(), rows.as_array().ncols());
-        let (items, classes) = (item_ids(items, n)?, class_set(classes, k)?);
-        let mut shares = Probabilities::new(k);
-        for (item, row) in rows.as_slice()?.chunks(k.max(1)).enumerate() {
-            shares
-                .push(row)
-                .map_err(|error| value_error(format!("probabilities[{item}]: {error}")))?;
-        }
-        Ok(Self::new(VoteTable::from_probabilities(classes, items, shares), "probabilities"))
+        Ok(Self::new(shares_table(probabilities, items, classes)?, "probabilities"))
     }
 
     /// The items' ids, in the order of rows.
@@ -354,26 +317,7 @@ impl Votes {
     /// numpy.ndarray
     ///     ``int64``; ``float64`` sums of weights where votes carry weights.
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        check_size(self.table.len(), self.table.classes().len())?;
-        let Some(counts) = self.table.counts() else {
-            return Err(value_error(
-                "only probabilities are known, no counts; targets() gives them",
-            ));
-        };
-        let (items, classes) = (self.table.len(), self.table.classes().len());
-        if counts.is_weighted() {
-            let rows =
-                py.detach(|| (0..items).flat_map(|item| counts.row(item, classes)).collect());
-            return Ok(rows_of(py, rows, items, classes)?.into_any());
-        }
-        let cells = py.detach(|| {
-            let mut cells = vec![0i64; items * classes];
-            for (item, row) in cells.chunks_exact_mut(classes.max(1)).enumerate() {
-                counts.entries(item).for_each(|(class, votes)| row[class as usize] = votes.into());
-            }
-            cells
-        });
-        Ok(PyArray1::from_vec(py, cells).reshape([items, classes])?.into_any())
+        counts_array(py, &self.table)
     }
 
     /// The distributions that items are trained towards, as an array of items × classes.
@@ -421,19 +365,7 @@ impl Votes {
     ///     One value per item; NaN for an item without votes.
     #[pyo3(signature = (normalized=false))]
     fn entropy<'py>(&self, py: Python<'py>, normalized: bool) -> Bound<'py, PyArray1<f64>> {
-        let classes = self.table.classes().len();
-        let values = py.detach(|| {
-            let entropy = |shares: Option<dissensus::core::Distribution>| {
-                let nats = dissensus::core::entropy(shares?.values());
-                match normalized {
-                    true => dissensus::core::normalized_entropy(nats, classes),
-                    false => Some(nats),
-                }
-            };
-            let all = self.table.distributions().into_iter();
-            all.map(|shares| entropy(shares).unwrap_or(f64::NAN)).collect()
-        });
-        PyArray1::from_vec(py, values)
+        PyArray1::from_vec(py, py.detach(|| entropies(&self.table, normalized)))
     }
 
     /// The most-voted class of each item, as a number of ``classes``.
@@ -501,7 +433,13 @@ impl Votes {
     /// >>> votes.subset(votes.entropy() > 0).items
     /// ['a']
     fn subset(&self, py: Python<'_>, items: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let places = self.places(items)?;
+        let places = places(self.table.items(), items)?;
+        let mut seen = vec![false; self.table.len()];
+        if let Some(&twice) =
+            places.iter().find(|&&place| std::mem::replace(&mut seen[place], true))
+        {
+            return Err(twice_in_items(self.table.items().name(twice)));
+        }
         let table = py.detach(|| self.table.select(&places));
         Ok(Self::new(table, self.name.clone()))
     }
@@ -526,7 +464,10 @@ impl Votes {
         seed: Option<&Bound<'_, PyAny>>,
         replacement: bool,
     ) -> PyResult<Self> {
-        let k = u32::try_from(whole("k", k)?).unwrap_or(u32::MAX);
+        let k = whole("k", k)?;
+        let k = u32::try_from(k).map_err(|_| {
+            value_error(format!("k is {k}; expected a whole number of votes from 1 to 1,000,000"))
+        })?;
         let seed = seed.map_or(Ok(0), |seed| whole("seed", seed))?;
         let draw = SparseDraw { votes: k, replacement };
         let table = detached(py, || draw.votes_of(&self.table, seed))?;
@@ -614,30 +555,10 @@ impl Votes {
     }
 
     fn __repr__(&self) -> String {
-        let table = &self.table;
-        let counted = |n: u64, one: &str, many: &str| {
-            format!(
-                "{} {}",
-                dissensus::core::thousands(n as usize),
-                if n == 1 { one } else { many }
-            )
-        };
-        let mut parts = vec![
-            counted(table.len() as u64, "item", "items"),
-            counted(table.classes().len() as u64, "class", "classes"),
-        ];
-        match table.ballots() {
-            Ballots::Votes(votes) => parts.push(counted(votes.len() as u64, "vote", "votes")),
-            Ballots::Counts(counts) => parts.push(counted(counts.total(), "vote", "votes")),
-            Ballots::Probabilities(_) => parts.push("probabilities".to_owned()),
-        }
-        if !table.annotators().is_empty() {
-            parts.push(counted(table.annotators().len() as u64, "annotator", "annotators"));
-        }
         let notes = self.notes();
         let notes =
             if notes.is_empty() { String::new() } else { format!("; {}", notes.join("; ")) };
-        format!("<Votes: {}{notes}>", parts.join(", "))
+        format!("<Votes: {}{notes}>", sizes(&self.table))
     }
 
     /// The histogram of entropy as SVG.
@@ -653,19 +574,22 @@ impl Votes {
     }
 }
 
-impl Votes {
-    /// The places of ids, or of the flags that are set.
-    pub(crate) fn places(&self, items: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
-        places(self.table.items(), items)
+/// How many items, classes, votes and annotators there are.
+fn sizes(table: &VoteTable) -> String {
+    let counted = |n: u64, one: &str, many: &str| {
+        format!("{} {}", dissensus::core::thousands(n as usize), if n == 1 { one } else { many })
+    };
+    let mut parts = vec![
+        counted(table.len() as u64, "item", "items"),
+        counted(table.classes().len() as u64, "class", "classes"),
+    ];
+    match table.ballots() {
+        Ballots::Votes(votes) => parts.push(counted(votes.len() as u64, "vote", "votes")),
+        Ballots::Counts(counts) => parts.push(counted(counts.total(), "vote", "votes")),
+        Ballots::Probabilities(_) => parts.push("probabilities".to_owned()),
     }
-}
-
-/// An array of items × classes.
-pub(crate) fn rows_of(
-    py: Python<'_>,
-    rows: Vec<f64>,
-    items: usize,
-    classes: usize,
-) -> PyResult<Bound<'_, PyArray2<f64>>> {
-    PyArray1::from_vec(py, rows).reshape([items, classes])
+    if !table.annotators().is_empty() {
+        parts.push(counted(table.annotators().len() as u64, "annotator", "annotators"));
+    }
+    parts.join(", ")
 }

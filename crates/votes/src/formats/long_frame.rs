@@ -258,6 +258,8 @@ mod tests {
         assert!(text.contains("row 1") && text.contains("heavy"), "{text}");
         let text = error("item,annotator,label,weight\na,w,c,-1\n", &default);
         assert!(text.contains("a vote cannot weigh -1"), "{text}");
+        let text = error("item,label,label\na,c,d\n", &default);
+        assert_eq!(text, "x: two columns are named \"label\"");
         let options = ReadOptions { classes: Some(vec!["c".into()]), ..default };
         let text = error("item,annotator,label\na,w,c\na,v,d\n", &options);
         assert!(text.contains("row 2") && text.contains("unknown class \"d\""), "{text}");
