@@ -133,7 +133,7 @@ enum Fault {
     Cut,
     /// Done, and 500.
     Replaced,
-    /// Done a second later.
+    /// Done a while later.
     Slow,
 }
 
@@ -158,7 +158,7 @@ async fn answer(
     match fault {
         Fault::Refused => return Ok(status(500, "InternalError")),
         Fault::Unavailable => return Ok(status(503, "SlowDown")),
-        Fault::Slow => tokio::time::sleep(Duration::from_secs(1)).await,
+        Fault::Slow => tokio::time::sleep(Duration::from_millis(300)).await,
         _ => {}
     }
     let failed = |error: String| std::io::Error::other(error);
@@ -219,7 +219,7 @@ fn eight_workers_and_a_server_that_fails() {
     workers::eight_workers("s3://lab/mine", true);
     // Conditional creates: nothing was written twice, however often it was sent.
     let objects = objects.lock().unwrap();
-    assert_eq!(objects.len(), 2 * (12 + 8 * 4));
+    assert_eq!(objects.len(), 2 * workers::RUNS);
     assert!(objects.values().all(|(_, writes)| *writes == 1));
     println!("{} requests, 8 of 20 of which failed", requests.load(Ordering::Relaxed));
 }
