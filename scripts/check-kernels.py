@@ -8,7 +8,8 @@ compiles them here, down to machine code, with the oldest NVRTC of the major ver
 what it takes, the later ones take. NVRTC comes from PyPI into target/nvrtc-venv, once. Kernels
 include no header of the toolkit, so none is needed.
 
-Each file is compiled behind common.cu, and then all of them as one text, as the program does.
+Each file is compiled behind common.cu, and then all of them as one text, as the program does; those of a folder
+only so.
 
 Exits with 0 if all compile (or there are none yet), 1 if one does not, 2 if NVRTC cannot be had.
 """
@@ -27,8 +28,8 @@ VENV = ROOT / "target" / "nvrtc-venv"
 PACKAGE, VERSION = "nvidia-cuda-nvrtc", "13.0.88"
 # the architecture, and whether bf16 is used there: cards before sm_80 have no units for it
 SETTINGS = [("sm_90", 0), ("sm_90", 1), ("sm_80", 0), ("sm_80", 1), ("sm_75", 0)]
-# kernels in these folders are for one kind of card, and are compiled by themselves
-FOLDERS = {"hopper": [("sm_90a", 1)]}
+# kernels in these folders are for one kind of card, and are compiled by themselves: for which, and in which order
+FOLDERS = {"hopper": ([("sm_90a", 1)], ["common", "weights", "conv", "stride", "stem"])}
 
 
 def stop(message):
@@ -115,7 +116,7 @@ def joined(paths, folder):
 def check(nvrtc, name, text, folder, verbose):
     """Compiles a text in all settings, says how it went, and whether it went well."""
     well, kernels, seen = True, set(), set()
-    settings = FOLDERS.get(name.split("/")[0], SETTINGS)
+    settings = FOLDERS[name.rstrip("/")][0] if name.endswith("/") else SETTINGS
     for architecture, bf16 in settings:
         options = [f"--gpu-architecture={architecture}", f"-DBF16={bf16}", "--std=c++17",
                    f"--include-path={folder}"]
@@ -153,11 +154,14 @@ def main():
         stop(f"expected a libnvrtc.so, but {options.library} is no file")
     nvrtc = Nvrtc(options.library or installed())
     print(f"NVRTC {nvrtc.version}, {len(files)} files, {len(SETTINGS)} settings", flush=True)
-    common = [path for path in files if path.name == "common.cu"]
-    texts = {str(path.relative_to(folder)): joined(common + [path] * (path not in common), folder)
-             for path in files}
     everywhere = [path for path in files if path.parent.name not in FOLDERS]
+    common = [path for path in everywhere if path.name == "common.cu"]
+    texts = {str(path.relative_to(folder)): joined(common + [path] * (path not in common), folder)
+             for path in everywhere}
     texts["all together"] = joined(everywhere, folder)
+    for name in FOLDERS:
+        own = [folder / name / f"{part}.cu" for part in FOLDERS[name][1]]
+        texts[f"{name}/"] = joined(common + own, folder)
     broken = [name for name, text in texts.items()
               if not check(nvrtc, name, text, folder, options.verbose)]
     print(f"FAILED: {', '.join(broken)}" if broken else "all compile everywhere")

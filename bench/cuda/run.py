@@ -1,11 +1,12 @@
 """The CUDA device beside PyTorch on the same GPU.
 
     python bench/cuda/run.py [--ours target/release/dissensus-bench-engine] [--quick]
-        [--variants NAMES]
+        [--variants NAMES] [--evaluation]
 
 Training of a ResNet-18 by the study's recipe, augmentation included, as peers.py explains it: one run
 alone, and several at a time. Each is held against PyTorch of the same precision and number of lanes,
-and against PyTorch's best of that precision with any number.
+and against PyTorch's best of that precision with any number. Then what evaluation of 2,000 images after
+every epoch adds to an epoch (`--evaluation`: nothing but that).
 """
 
 import argparse
@@ -22,6 +23,8 @@ from machine import bench_engine, built, machine, save, version  # noqa: E402
 # Precision and lanes; one lane is a card opened for one run alone.
 OURS = [("bf16", 1), ("bf16", 2), ("bf16", 3), ("bf16", 4), ("tf32", 1), ("tf32", 3)]
 EPOCHS = 10
+# Where evaluation is timed: lanes, and whether the GPU is opened for one run alone; --quick: the first.
+EVALUATED, EVALUATED_EPOCHS = [(1, "alone"), (1, "shared"), (4, "shared")], 20
 
 
 def lines(command):
@@ -68,13 +71,31 @@ def show(rows):
         print(f"{row['what']:28} {row['ours']:9.4g} {row['unit']:5} {row['peer']:34} {other}")
 
 
+def evaluated(binary, quick):
+    """Milliseconds of an epoch without evaluation, with one after it, and with one beside the next."""
+    found = []
+    print(f"{'an epoch of bf16, in ms':28} {'none':>9} {'after':>9} {'beside':>9}  evaluation")
+    for lanes, opened in EVALUATED[:1] if quick else EVALUATED:
+        own = lines([binary, "evaluation", "bf16", lanes, EVALUATED_EPOCHS, opened])
+        for by in dict.fromkeys(line["by"] for line in own):
+            times = {line["evaluation"]: line["epoch_ms"] for line in own if line["by"] == by}
+            cells = [f"{times[way]:9.2f}" if way in times else f"{'':9}" for way in ("none", "after", "beside")]
+            print(f"{f'lanes {lanes}, {opened}, by {by}':28} {' '.join(cells)}")
+        found += own
+    return found
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     bench_engine(parser)
     parser.add_argument("--quick", action="store_true", help="fewer epochs of the peers")
     parser.add_argument("--variants", nargs="+", help="these peers only, as peers.py names them")
+    parser.add_argument("--evaluation", action="store_true", help="time evaluation only; nothing is saved")
     options = parser.parse_args()
     built(options.ours)
+    evaluations = evaluated(options.ours, options.quick)
+    if options.evaluation:
+        return
     ours = [line for precision, lanes in OURS
             for line in lines([options.ours, "cuda", precision, lanes, EPOCHS])]
     peers = lines([sys.executable, HERE / "peers.py", *["--quick"][: options.quick],
@@ -88,7 +109,7 @@ def main():
     gpu = {key: about.get(key) for key in ("device", "driver", "cuda", "cudnn", "torch")}
     save("cuda", {"machine": {**machine(), "gpu": gpu},
                   "version": version(options.ours.with_name("dissensus")),
-                  "rows": rows, "details": [*ours, *peers]})
+                  "rows": rows, "details": [*ours, *evaluations, *peers]})
 
 
 if __name__ == "__main__":

@@ -3,8 +3,10 @@
 //!     engine mlp popquorn|chaosnli THREADS REPEATS | grid popquorn|chaosnli LANES
 //!          | resnet18 THREADS STEPS [WIDTH BATCH] | memory THREADS EPOCHS
 //!          | cuda bf16|tf32|f32 LANES EPOCHS (one lane: the GPU opened for one run alone)
+//!          | evaluation bf16|tf32|f32 LANES EPOCHS alone|shared
 //!          | geometry cpu|cuda bf16|tf32|f32 ROWS ITERATIONS PROBES FOLDER
 
+mod evaluation;
 mod geometry;
 
 use std::error::Error;
@@ -35,6 +37,10 @@ fn main() -> Outcome<()> {
             resnet18(threads.parse()?, steps.parse()?, width.parse()?, batch.parse()?)
         }
         ["cuda", precision, lanes, epochs] => cuda(precision, lanes.parse()?, epochs.parse()?),
+        ["evaluation", precision, lanes, epochs, opened @ ("alone" | "shared")] => {
+            let device = opened_for(opened == "shared")?;
+            evaluation::evaluation(&device, precision, lanes.parse()?, epochs.parse()?)
+        }
         ["geometry", device, precision, rows, iterations, probes, folder] => {
             let (iterations, probes) = (iterations.parse()?, probes.parse()?);
             let folder = std::path::Path::new(folder);
@@ -278,13 +284,18 @@ fn memory(threads: usize, epochs: u64) -> Outcome<()> {
     Ok(())
 }
 
+/// The GPU, for one run alone or for several.
+fn opened_for(several: bool) -> Outcome<dissensus_engine::Cuda> {
+    Ok(match several {
+        true => dissensus_engine::Cuda::open(0)?,
+        false => dissensus_engine::Cuda::open_exclusive(0)?,
+    })
+}
+
 /// The study's recipe on a GPU: 8,000 images, batch 128, crops and flips, soft targets.
 fn cuda(precision: &str, lanes: usize, epochs: u64) -> Outcome<()> {
     let start = Instant::now();
-    let device = match lanes {
-        1 => dissensus_engine::Cuda::open_exclusive(0)?,
-        _ => dissensus_engine::Cuda::open(0)?,
-    };
+    let device = opened_for(lanes > 1)?;
     // What the GPU found out before, as the program keeps it from one start to the next.
     let learned = std::env::var_os("LEARNED");
     if let Some(text) = learned.as_ref().and_then(|path| std::fs::read_to_string(path).ok()) {

@@ -4,8 +4,9 @@
 //! its own tests. Each small network exercises some operations; together they exercise all. What is
 //! compared is a vector, and how far off it is, ‖found − wanted‖ / ‖wanted‖. More checks are of a
 //! device against itself, and exact: labels that it draws are those that the host draws, the same run
-//! twice gives the same bits, a state that is taken out and put back goes on as if it had stayed, a
-//! Hessian product is the same when it is asked for again, and new statistics change no weight.
+//! twice gives the same bits, a state that is taken out and put back goes on as if it had stayed,
+//! evaluation beside training gives the bits of one after the other, a Hessian product is the same when it
+//! is asked for again, and new statistics change no weight.
 
 use std::sync::Arc;
 
@@ -112,6 +113,9 @@ const NETWORKS: &[(&str, bool, Make)] = &[
     ("wide128", false, || wide(128, 16)),
     ("wide256", false, || wide(256, 8)),
     ("wide512", false, || wide(512, 4)),
+    ("strided128", false, || strided(128, 16)),
+    ("strided256", false, || strided(256, 8)),
+    ("strided512", false, || strided(512, 4)),
 ];
 
 fn mlp() -> Result<Network, EngineError> {
@@ -205,6 +209,25 @@ fn wide(channels: usize, side: usize) -> Result<Network, EngineError> {
     let at = b.conv("c", at, channels, 3, 1);
     let at = b.batch_norm("cn", at);
     let at = b.add(at, first);
+    let at = b.relu(at);
+    ended(b, at)
+}
+
+/// A residual block that halves its images, of the sizes that some GPUs have kernels of ours for. Checked in
+/// bfloat16.
+fn strided(channels: usize, side: usize) -> Result<Network, EngineError> {
+    let mut b = Builder::new(Shape::Map { height: 2 * side, width: 2 * side, channels: 3 });
+    let at = b.conv("a", 0, channels / 2, 3, 1);
+    let at = b.batch_norm("an", at);
+    let first = b.relu(at);
+    let at = b.conv("b", first, channels, 3, 2);
+    let at = b.batch_norm("bn", at);
+    let at = b.relu(at);
+    let at = b.conv("c", at, 16, 1, 1);
+    let at = b.conv("d", at, channels, 1, 1);
+    let second = b.conv("e", first, channels, 1, 2);
+    let second = b.batch_norm("en", second);
+    let at = b.add(at, second);
     let at = b.relu(at);
     ended(b, at)
 }
@@ -375,7 +398,7 @@ pub fn suite(
             Shape::Flat { .. } => Material::new(12, 3),
         };
         // They are for kernels that there are in bfloat16 alone, and take the CPU long.
-        let wide = name.starts_with("wide");
+        let wide = name.starts_with("wide") || name.starts_with("strided");
         for &precision in precisions.iter().filter(|&&p| !wide || p == Precision::Bf16) {
             let case = Case { device, network: &network, material, precision };
             case.run(&mut |what, off| {
@@ -571,6 +594,31 @@ impl Case<'_> {
         tell("same labels drawn as by the host", exactly(after == given.state()?));
         tell("same bits in a second run", exactly(after == after_five(None)?));
         tell("same bits after stopping and going on", exactly(after == after_five(Some(3))?));
+        self.overlapped(&[drawn(0), drawn(1)], tell)
+    }
+
+    /// An epoch with the weights from before it evaluated beside it, where a device does that.
+    fn overlapped(
+        &self,
+        [first, second]: &[Epoch<'_>; 2],
+        tell: &mut dyn FnMut(&'static str, f64),
+    ) -> Result<(), EngineError> {
+        let (rows, others): (Vec<u32>, Vec<u32>) =
+            ((3..ROWS as u32 - 4).collect(), (0..BATCH as u32 - 3).rev().collect());
+        let mut apart = self.runner(SGD)?;
+        apart.train(first)?;
+        let logits = [apart.logits(&rows)?, apart.logits(&others)?];
+        apart.keep()?;
+        let loss = apart.train(second)?;
+        let mut run = self.runner(SGD)?;
+        run.train(first)?;
+        let Some(both) = run.overlap() else { return Ok(()) };
+        both.start(second, &rows)?;
+        let found = [both.logits_before(&rows)?, both.logits_before(&others)?];
+        both.keep_before()?;
+        let same = found == logits && both.finish()? == loss;
+        let same = same && run.kept()? == apart.kept()? && run.state()? == apart.state()?;
+        tell("same bits with evaluation beside training", exactly(same));
         Ok(())
     }
 }

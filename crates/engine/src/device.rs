@@ -547,4 +547,27 @@ pub trait Runner<F = f32>: Send {
 
     /// Bytes of memory that buffers and weights take.
     fn bytes(&self) -> usize;
+
+    /// Epochs with an evaluation beside them; `None` where the device does one thing at a time, or has
+    /// no memory for both.
+    fn overlap(&mut self) -> Option<&mut dyn Overlap<F>> {
+        None
+    }
+}
+
+/// An epoch that goes on while the weights from before it are evaluated. All numbers are those of
+/// [`Runner::logits`] followed by [`Runner::train`].
+pub trait Overlap<F = f32> {
+    /// Starts an epoch, and beside it the evaluation of these rows with the weights as they are now.
+    fn start(&mut self, epoch: &Epoch<'_>, rows: &[u32]) -> Result<(), EngineError>;
+
+    /// The logits of these rows with the weights from before the epoch. Rows that were not given to
+    /// [`start`](Overlap::start) are evaluated now.
+    fn logits_before(&mut self, rows: &[u32]) -> Result<Vec<F>, EngineError>;
+
+    /// [`Runner::keep`], of the weights from before the epoch.
+    fn keep_before(&mut self) -> Result<(), EngineError>;
+
+    /// Waits for the end of the epoch; returns its mean training loss.
+    fn finish(&mut self) -> Result<f64, EngineError>;
 }

@@ -78,9 +78,27 @@ pub(crate) fn fuse(network: &Network) -> Vec<Fused> {
     steps
 }
 
-/// For every node, the buffer of its gradient. Going backward, a gradient is needed from the last
-/// node that reads the value until the step that made it; nodes of one shape whose gradients are
-/// never needed together share a buffer (one shape, so that borders stay zero).
+/// The 1×1 convolution that steps over pixels beside a 3×3 one, `conv`, where they are the only ones to read
+/// their input: devices may compute both together.
+pub(crate) fn beside(steps: &[Fused], conv: usize) -> Option<usize> {
+    let reads = |step: &Fused| step.input == steps[conv].input;
+    let strided = |step: &Fused, size: usize| matches!(step.op, FusedOp::Conv { kernel, stride: 2, .. } if kernel == size);
+    let second = |step: &Fused| step.second == Some(steps[conv].input);
+    let other = conv + 1 + steps.get(conv + 1..)?.iter().position(reads)?;
+    let alone = steps.iter().filter(|step| reads(step) || second(step)).count() == 2;
+    (alone && strided(&steps[conv], 3) && strided(&steps[other], 1)).then_some(other)
+}
+
+impl Fused {
+    /// The nodes that it reads.
+    pub(crate) fn inputs(&self) -> impl Iterator<Item = NodeId> {
+        std::iter::once(self.input).chain(self.second)
+    }
+}
+
+/// Buffers of nodes. Nodes of one shape that are never needed together share one (one shape, so that
+/// borders stay zero).
+#[derive(Clone, Debug)]
 pub(crate) struct Slots {
     /// By node; `None` for nodes inside a step.
     pub(crate) of: Vec<Option<usize>>,
@@ -88,32 +106,128 @@ pub(crate) struct Slots {
     pub(crate) shapes: Vec<Shape>,
 }
 
-pub(crate) fn slots(network: &Network, steps: &[Fused]) -> Slots {
-    let nodes = network.nodes();
-    let mut of: Vec<Option<usize>> = vec![None; nodes.len()];
-    let mut shapes: Vec<Shape> = Vec::new();
-    let mut free: HashMap<Shape, Vec<usize>> = HashMap::new();
-    let mut take =
-        |node: NodeId, free: &mut HashMap<Shape, Vec<usize>>, of: &mut [Option<usize>]| {
-            if of[node].is_none() {
-                let shape = nodes[node].shape;
-                let slot = free.get_mut(&shape).and_then(Vec::pop).unwrap_or_else(|| {
-                    shapes.push(shape);
-                    shapes.len() - 1
-                });
-                of[node] = Some(slot);
-            }
-        };
+/// Slots that are given away and taken back.
+struct SlotPool<'a> {
+    network: &'a Network,
+    slots: Slots,
+    free: HashMap<Shape, Vec<usize>>,
+}
+
+impl<'a> SlotPool<'a> {
+    fn new(network: &'a Network) -> Self {
+        let slots = Slots { of: vec![None; network.nodes().len()], shapes: Vec::new() };
+        Self { network, slots, free: HashMap::new() }
+    }
+
+    /// A slot for this node, unless it has one.
+    fn take(&mut self, node: NodeId) {
+        let Slots { of, shapes } = &mut self.slots;
+        if of[node].is_none() {
+            let shape = self.network.nodes()[node].shape;
+            let slot = self.free.get_mut(&shape).and_then(Vec::pop).unwrap_or_else(|| {
+                shapes.push(shape);
+                shapes.len() - 1
+            });
+            of[node] = Some(slot);
+        }
+    }
+
+    /// The node is not needed any more.
+    fn release(&mut self, node: NodeId) {
+        if let Some(slot) = self.slots.of[node] {
+            self.free.entry(self.network.nodes()[node].shape).or_default().push(slot);
+        }
+    }
+}
+
+/// The buffers of gradients. Going backward, a gradient is needed from the last node that reads the
+/// value until the step that made it, or that of the convolution that may be computed together with it.
+///
+/// The gradient of what a norm adds is that of its output, where that passes its ReLU: with `in_place` they
+/// share a buffer where no other step has added to it before.
+pub(crate) fn gradient_slots(network: &Network, steps: &[Fused], in_place: bool) -> Slots {
+    let mut pool = SlotPool::new(network);
     if let Some(last) = steps.last() {
-        take(last.output, &mut free, &mut of);
+        pool.take(last.output);
     }
-    for step in steps.iter().rev() {
-        for node in std::iter::once(step.input).chain(step.second) {
-            take(node, &mut free, &mut of);
+    let pairs: Vec<_> = (0..steps.len()).map(|place| beside(steps, place)).collect();
+    for (place, step) in steps.iter().enumerate().rev() {
+        let second = step.second.filter(|_| matches!(step.op, FusedOp::Norm { .. }));
+        let free = |node: NodeId| node != step.input && pool.slots.of[node].is_none();
+        let passed = second.filter(|&node| in_place && free(node));
+        if let Some(node) = passed {
+            pool.slots.of[node] = pool.slots.of[step.output];
         }
-        if let Some(slot) = of[step.output] {
-            free.entry(nodes[step.output].shape).or_default().push(slot);
+        step.inputs().for_each(|node| pool.take(node));
+        if passed.is_none() && !pairs.contains(&Some(place)) {
+            pool.release(step.output);
+        }
+        if let Some(other) = pairs[place] {
+            pool.release(steps[other].output);
         }
     }
-    Slots { of, shapes }
+    pool.slots
+}
+
+/// The buffers of values where nothing follows the forward pass: a value is needed from the step that makes
+/// it, or that of the convolution that may be computed together with it, until the last step that reads it.
+/// That of the last step stays.
+pub(crate) fn value_slots(network: &Network, steps: &[Fused]) -> Slots {
+    let mut pool = SlotPool::new(network);
+    pool.take(0);
+    for (place, step) in steps.iter().enumerate() {
+        pool.take(step.output);
+        if let Some(other) = beside(steps, place) {
+            pool.take(steps[other].output);
+        }
+        let read_later =
+            |node| steps[place + 1..].iter().any(|step| step.inputs().any(|input| input == node));
+        let second = step.second.filter(|&node| node != step.input);
+        for node in std::iter::once(step.input).chain(second) {
+            if !read_later(node) {
+                pool.release(node);
+            }
+        }
+    }
+    pool.slots
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::models::Model;
+
+    /// A value is still there when it is read, whether convolutions are computed together or not, and a deep
+    /// network needs few buffers.
+    #[test]
+    fn values_are_there_until_they_are_read() {
+        let input = Shape::Map { height: 32, width: 32, channels: 3 };
+        for (name, most) in [("resnet18", 17), ("smallcnn", 9), ("mlp", 5)] {
+            let network = Model::named(name).unwrap().network(input, 10).unwrap();
+            let steps = fuse(&network);
+            let slots = value_slots(&network, &steps);
+            assert!(slots.shapes.len() <= most, "{name}: {}", slots.shapes.len());
+            for together in [false, true] {
+                let second = |place| beside(&steps, place).filter(|_| together);
+                let early: Vec<usize> = (0..steps.len()).filter_map(second).collect();
+                assert_eq!(early.len(), if together && name == "resnet18" { 3 } else { 0 });
+                let mut holds = vec![None; slots.shapes.len()];
+                holds[slots.of[0].unwrap()] = Some(0);
+                for (place, step) in steps.iter().enumerate() {
+                    for node in step.inputs() {
+                        assert_eq!(holds[slots.of[node].unwrap()], Some(node), "{name}");
+                    }
+                    let made = std::iter::once(place).filter(|place| !early.contains(place));
+                    for output in made.chain(second(place)).map(|place| steps[place].output) {
+                        let slot = slots.of[output].unwrap();
+                        assert!(step.inputs().all(|node| slots.of[node] != Some(slot)), "{name}");
+                        assert_eq!(slots.shapes[slot], network.nodes()[output].shape);
+                        holds[slot] = Some(output);
+                    }
+                }
+                let last = network.nodes().len() - 1;
+                assert_eq!(holds[slots.of[last].unwrap()], Some(last), "{name}");
+            }
+        }
+    }
 }

@@ -53,7 +53,9 @@ pub mod schedule;
 pub use augment::Augment;
 pub use cpu::Cpu;
 pub use cuda::Cuda;
-pub use device::{Dataset, Device, Epoch, Maps, Mode, Precision, Runner, Settings, State, Weights};
+pub use device::{
+    Dataset, Device, Epoch, Maps, Mode, Overlap, Precision, Runner, Settings, State, Weights,
+};
 pub use error::EngineError;
 pub use models::{InputKind, MODEL_NAMES, MODELS, Model, ModelEntry, SettingValue};
 pub use network::Network;

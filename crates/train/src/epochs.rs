@@ -20,6 +20,8 @@ pub(crate) struct Epochs<'a> {
     shifts: Vec<Shift>,
     classes: Vec<u16>,
     shares: Vec<f32>,
+    /// The epoch that all arrays are of.
+    prepared: Option<u64>,
     /// The draw that `classes` or `shares` are of.
     draw: Option<u64>,
     /// What a device draws labels from, where it does so itself.
@@ -54,6 +56,7 @@ impl<'a> Epochs<'a> {
             shifts: Vec::new(),
             classes,
             shares,
+            prepared: None,
             draw: None,
             votes: if draws { votes_by_row(setup) } else { None },
             buffer: EpochBuffer::default(),
@@ -62,11 +65,12 @@ impl<'a> Epochs<'a> {
         }
     }
 
-    /// The epoch of this number, at this learning rate.
-    pub(crate) fn epoch(&mut self, number: u64, rate: f64) -> Result<Epoch<'_>, TrainError> {
-        let train = &self.setup.train;
-        let batch =
-            usize::try_from(self.training.batch_size).unwrap_or(usize::MAX).min(train.len());
+    /// Fills the arrays for the epoch of this number, unless they are.
+    pub(crate) fn prepare(&mut self, number: u64) {
+        if self.prepared.replace(number) == Some(number) {
+            return;
+        }
+        let (train, batch) = (&self.setup.train, self.batch());
         self.order.clear();
         self.order.extend(0..train.len() as u32);
         Stream::new([self.seed, random::ORDER], [number, 0, 0]).shuffle(&mut self.order);
@@ -97,8 +101,7 @@ impl<'a> Epochs<'a> {
             }
             self.draw = Some(draw);
         }
-        let mixing = self.setup.labels.mixing();
-        if let Some(mixing) = mixing {
+        if let Some(mixing) = self.setup.labels.mixing() {
             self.partner.resize(train.len(), 0);
             self.lambda.clear();
             for (at, partners) in self.partner.chunks_mut(batch.max(1)).enumerate() {
@@ -106,11 +109,23 @@ impl<'a> Epochs<'a> {
                 mixing.partners(number, at as u64, partners);
             }
         }
+    }
+
+    /// Visits in a batch.
+    fn batch(&self) -> usize {
+        usize::try_from(self.training.batch_size).unwrap_or(usize::MAX).min(self.setup.train.len())
+    }
+
+    /// The epoch of this number, at this learning rate.
+    pub(crate) fn epoch(&mut self, number: u64, rate: f64) -> Result<Epoch<'_>, TrainError> {
+        self.prepare(number);
+        let (draw, mixing) = (self.setup.labels.draw_of(number), self.setup.labels.mixing());
+        let augment = self.training.augment;
         Ok(Epoch {
             number,
             seed: self.seed,
             visits: &self.visits,
-            batch,
+            batch: self.batch(),
             rate,
             targets: match &self.votes {
                 Some(votes) => Targets::Drawn(votes, draw),

@@ -1,7 +1,8 @@
 //! The training loop, one for every delivery, model and device.
 //!
 //! In each epoch the network is trained, the selecting part is evaluated, the best epoch is kept, and
-//! the schedule and early stopping are updated. Everything random is a function of the seed and the
+//! the schedule and early stopping are updated. A device that can do both trains the next epoch meanwhile,
+//! unless something is decided by the result before. Everything random is a function of the seed and the
 //! epoch, so that a run that was interrupted continues from a checkpoint and ends with the same bits.
 
 mod ending;
@@ -9,7 +10,7 @@ mod ending;
 use std::time::Instant;
 
 use dissensus_core::{Cancel, Direction, Event, Progress, Silent, Unit};
-use dissensus_engine::{Device, Rates, Runner, Settings, State};
+use dissensus_engine::{Device, EngineError, Overlap, Rates, Runner, Schedule, Settings, State};
 use serde::{Deserialize, Serialize};
 
 use crate::epochs::Epochs;
@@ -32,7 +33,8 @@ pub struct FitOptions<'a> {
     pub progress: &'a dyn Progress,
     /// Stops the run after the current epoch.
     pub cancel: Cancel,
-    /// Called after every epoch. A run that is continued reports the epochs before, too.
+    /// Called after every epoch, once it is evaluated; a device may have begun the next one by then. A run
+    /// that is continued reports the epochs before, too.
     pub on_epoch: &'a dyn Fn(&EpochRow),
 }
 
@@ -99,7 +101,28 @@ struct Fit<'a> {
     best: Vec<Vec<f32>>,
     /// No snapshot has the best epoch yet.
     best_is_new: bool,
+    /// The last epoch, where it is not evaluated yet.
+    trained: Option<TrainedEpoch>,
     started: Instant,
+    /// Seconds of earlier processes.
+    seconds_before: f64,
+}
+
+/// An epoch before its evaluation.
+#[derive(Clone, Copy)]
+struct TrainedEpoch {
+    number: u64,
+    rate: f64,
+    loss: f64,
+}
+
+/// Which weights are evaluated.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Evaluated {
+    /// Those that the runner has.
+    Now,
+    /// Those from before the epoch that it is training.
+    BeforeEpoch,
 }
 
 impl<'a> Fit<'a> {
@@ -160,7 +183,9 @@ impl<'a> Fit<'a> {
             history,
             best,
             best_is_new: false,
+            trained: None,
             started: Instant::now(),
+            seconds_before: 0.0,
         })
     }
 
@@ -180,28 +205,62 @@ impl<'a> Fit<'a> {
             self.task.keys(),
             self.runner.draws(),
         );
-        let before = self.position.seconds;
+        self.seconds_before = self.position.seconds;
         for number in self.history.len() as u64..planned {
+            if self.trained.is_some() && !self.may_overlap() {
+                self.evaluate_trained()?;
+            }
             if self.position.stopped {
                 break;
             }
             if self.options.cancel.is_cancelled() {
+                self.evaluate_trained()?;
                 self.checkpoint(true)?;
                 return Err(TrainError::Cancelled { epochs: number });
             }
             let rate = self.position.rates.rate(number);
-            let loss = self.runner.train(&epochs.epoch(number, rate)?)?;
+            let epoch = epochs.epoch(number, rate)?;
+            let loss = match self.trained.take() {
+                None => self.runner.train(&epoch)?,
+                Some(before) => {
+                    let setup = self.setup;
+                    self.overlap()?.start(&epoch, &setup.parts[setup.selecting].rows)?;
+                    self.evaluate(before, Evaluated::BeforeEpoch)?;
+                    if number + 1 < planned {
+                        epochs.prepare(number + 1);
+                    }
+                    self.overlap()?.finish()?
+                }
+            };
             if let Some(reason) = divergence(loss, number) {
                 return Err(TrainError::Failed { reason });
             }
-            let row = self.evaluate(number, rate, loss)?;
-            self.position.seconds = before + self.started.elapsed().as_secs_f64();
-            self.seen(&row)?;
-            self.report(&row);
-            self.history.push(row);
-            self.checkpoint(false)?;
+            self.trained = Some(TrainedEpoch { number, rate, loss });
         }
+        self.evaluate_trained()?;
         self.finish()
+    }
+
+    /// Whether the next epoch may begin before the last one is evaluated: nothing is decided by its result
+    /// before, and no checkpoint is due.
+    fn may_overlap(&mut self) -> bool {
+        self.position.stopping.is_none()
+            && !matches!(self.plan.training.schedule, Schedule::Plateau { .. })
+            && !self.options.cancel.is_cancelled()
+            && !self.saver.as_mut().is_some_and(|saver| saver.is_due(false))
+            && self.runner.overlap().is_some()
+    }
+
+    fn overlap(&mut self) -> Result<&mut dyn Overlap, TrainError> {
+        let none = || EngineError::Device("it does one thing at a time".to_owned());
+        Ok(self.runner.overlap().ok_or_else(none)?)
+    }
+
+    /// Evaluates the last epoch, where that is not done, and saves a checkpoint, where one is due.
+    fn evaluate_trained(&mut self) -> Result<(), TrainError> {
+        let Some(epoch) = self.trained.take() else { return Ok(()) };
+        self.evaluate(epoch, Evaluated::Now)?;
+        self.checkpoint(false)
     }
 
     fn seen(&mut self, row: &EpochRow) -> Result<(), TrainError> {
@@ -216,11 +275,16 @@ impl<'a> Fit<'a> {
         self.options.progress.report(advanced);
     }
 
-    /// Evaluates the selecting part after an epoch, and keeps the epoch where it is the best so far.
-    fn evaluate(&mut self, number: u64, rate: f64, loss: f64) -> Result<EpochRow, TrainError> {
+    /// Evaluates the selecting part after an epoch, keeps the epoch where it is the best so far, and adds
+    /// it to the history.
+    fn evaluate(
+        &mut self,
+        TrainedEpoch { number, rate, loss }: TrainedEpoch,
+        evaluated: Evaluated,
+    ) -> Result<(), TrainError> {
         let setup = self.setup;
         let part = &setup.parts[setup.selecting];
-        let logits = self.logits(part, number)?;
+        let logits = self.logits(part, number, evaluated)?;
         let [first, second] = WATCHED;
         let names = [first, second, &self.plan.selection.metric];
         let values = some_scores(&part.truth, &logits, &names)?;
@@ -232,10 +296,13 @@ impl<'a> Fit<'a> {
             for (place, other) in setup.parts.iter().enumerate() {
                 best.push(match place == setup.selecting {
                     true => logits.clone(),
-                    false => self.logits(other, number)?,
+                    false => self.logits(other, number, evaluated)?,
                 });
             }
-            self.runner.keep()?;
+            match evaluated {
+                Evaluated::Now => self.runner.keep()?,
+                Evaluated::BeforeEpoch => self.overlap()?.keep_before()?,
+            }
             (self.best, self.best_is_new) = (best, true);
         }
         if let Some(stopping) = &mut self.position.stopping {
@@ -246,12 +313,25 @@ impl<'a> Fit<'a> {
             _ => value,
         };
         self.position.rates.watch(lower.unwrap_or(f64::NAN));
-        Ok(EpochRow { epoch: number, rate, loss, metrics })
+        self.position.seconds = self.seconds_before + self.started.elapsed().as_secs_f64();
+        let row = EpochRow { epoch: number, rate, loss, metrics };
+        self.seen(&row)?;
+        self.report(&row);
+        self.history.push(row);
+        Ok(())
     }
 
     /// What is predicted for a part after an epoch. A logit that is not finite fails the run.
-    fn logits(&mut self, part: &Part, number: u64) -> Result<Vec<f32>, TrainError> {
-        let logits = self.runner.logits(&part.rows)?;
+    fn logits(
+        &mut self,
+        part: &Part,
+        number: u64,
+        evaluated: Evaluated,
+    ) -> Result<Vec<f32>, TrainError> {
+        let logits = match evaluated {
+            Evaluated::Now => self.runner.logits(&part.rows)?,
+            Evaluated::BeforeEpoch => self.overlap()?.logits_before(&part.rows)?,
+        };
         match logits.iter().find(|logit| !logit.is_finite()) {
             None => Ok(logits),
             Some(bad) => Err(TrainError::Failed {

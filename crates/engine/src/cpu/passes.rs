@@ -1,7 +1,7 @@
 //! The passes over a network: forward, backward, and their tangents.
 
 use crate::device::Mode;
-use crate::fused::{Slots, fuse, slots};
+use crate::fused::{Slots, fuse, gradient_slots};
 use crate::network::Network;
 use crate::random::Moment;
 use crate::scalar::Real;
@@ -47,7 +47,7 @@ pub(crate) enum Reach {
 impl<F: Real> Passes<F> {
     pub(crate) fn new(network: &Network, batch: usize) -> Self {
         let fused = fuse(network);
-        let slots = slots(network, &fused);
+        let slots = gradient_slots(network, &fused, false);
         let steps = steps(network, &fused, batch);
         let frames: Vec<Frame> =
             network.nodes().iter().map(|node| Frame::new(node.shape)).collect();

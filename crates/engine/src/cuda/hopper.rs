@@ -1,6 +1,9 @@
 //! 3×3 convolutions by kernels of ours, for GPUs of compute capability 9.0 and activations in bfloat16:
-//! `kernels/hopper/conv.cu`. cuDNN's take longer for these sizes, and have no engine that also does what
-//! the batch norms around a convolution need of its result. All others are cuDNN's.
+//! `kernels/hopper`. cuDNN's take longer for these sizes, and have no engine that also does what the batch
+//! norms around a convolution need of its result. All others are cuDNN's.
+
+mod stem;
+mod stride;
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -14,14 +17,24 @@ use super::launch::{Module, Pointer, start};
 use super::norm_work::BLOCKS;
 use super::{NVRTC_STANDARD, driver};
 use crate::error::EngineError;
+pub(super) use stem::Stem;
+pub(super) use stride::Strided;
 
-const SOURCES: [&str; 2] =
-    [include_str!("kernels/common.cu"), include_str!("kernels/hopper/conv.cu")];
+/// What all kernels begin with, and those of each family.
+const SOURCES: [&str; 3] = [
+    include_str!("kernels/common.cu"),
+    include_str!("kernels/hopper/common.cu"),
+    include_str!("kernels/hopper/weights.cu"),
+];
+const OF_ONE: &str = include_str!("kernels/hopper/conv.cu");
 
 /// Channels of a block, of both sides.
 const WIDE: usize = 64;
-/// Sums that a block of the weights' gradient keeps: all taps of 64 × 64 channels, half of them.
-const KEPT_SUMS: usize = 9 * WIDE * WIDE / 2;
+
+/// Sums that a block of the weights' gradient keeps: those of so many taps of 64 × 64 channels, half of them.
+const fn kept_sums(taps: usize) -> usize {
+    taps * WIDE * WIDE / 2
+}
 
 /// Groups of four of them that a block adds up over pairs of blocks: 256 threads, eight for each.
 const SUMMED: usize = 32;
@@ -39,14 +52,20 @@ impl Pixels {
         2 * WIDE * width * self.lines * self.images
     }
 
-    /// Bytes with a border of one pixel.
-    fn bordered(self, width: usize) -> usize {
-        2 * WIDE * (width + 2) * (self.lines + 2) * self.images
+    /// Bytes with so many more pixels of a line, and lines, where they begin at whole 1,024s.
+    fn bordered(self, width: usize, border: usize) -> usize {
+        let bytes = 2 * WIDE * (width + border) * (self.lines + border) * self.images;
+        bytes.next_multiple_of(1024)
+    }
+
+    /// How many there are in a batch.
+    fn blocks(self, width: usize, count: usize) -> usize {
+        count / self.images * (width / self.lines)
     }
 }
 
-/// A size of convolutions that there are kernels for: as many channels in as out, square images. The
-/// numbers are those of the macros at the end of `conv.cu`.
+/// A size of convolutions of stride 1 that there are kernels for: as many channels in as out, square images.
+/// The numbers are those of the macros at the end of `conv.cu`.
 #[derive(Debug)]
 pub(super) struct Size {
     channels: usize,
@@ -131,9 +150,9 @@ impl Way {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct After {
     pub(super) out: Pointer,
-    /// The norm's input, and its output with what is added.
+    /// The norm's input, and where its output is positive.
     pub(super) x: Pointer,
-    pub(super) y: Pointer,
+    pub(super) mask: Pointer,
     pub(super) vectors: Pointer,
     pub(super) scale: Pointer,
     pub(super) shift: Pointer,
@@ -174,61 +193,146 @@ impl Size {
         self.channels / WIDE
     }
 
-    /// Blocks of a convolution, by pixels and by output channels. A fixed number, so that results do
-    /// not depend on the GPU's.
+    fn compile(&self, context: &Arc<CudaContext>) -> Result<Compiled, EngineError> {
+        let name = |way: Way| format!("conv_{}_{}", self.channels, way.name());
+        let names = Way::ALL.map(|way| (name(way), self.shared(way)));
+        Compiled::new(context, OF_ONE, self.channels, &names)
+    }
+
+    /// Blocks of a convolution, by pixels and by output channels.
     fn grid(&self, count: usize) -> (u32, u32) {
-        let tiles = count / self.pixels.images * (self.width / self.pixels.lines);
-        (tiles.min(BLOCKS / self.columns()) as u32, self.columns() as u32)
+        grid(self.pixels.blocks(self.width, count), self.channels)
     }
 
     /// Bytes of shared memory, with what the barriers take and room to align.
     fn shared(&self, way: Way) -> usize {
-        let aligned = |bytes: usize| bytes.next_multiple_of(1024);
         let (width, pixels, of_weights) = (self.width, self.pixels, self.of_weights);
         let (bytes, barriers) = match way {
             Way::SumWeights => return 0,
             Way::Weights => {
-                let stage = aligned(of_weights.bordered(width)) + of_weights.bytes(width);
+                let stage = of_weights.bordered(width, 2) + of_weights.bytes(width);
                 (self.stages * stage, self.stages)
             }
             _ => {
                 let (chunks, taps, apart) = self.room;
                 let result = if apart { pixels.bytes(width) } else { 0 };
-                let images = chunks * aligned(pixels.bordered(width));
+                let images = chunks * pixels.bordered(width, 2);
                 (images + taps * 2 * WIDE * WIDE + result, chunks + taps)
             }
         };
-        bytes + 16 * barriers + 1024
-    }
-
-    /// The kernels of this size.
-    fn compile(&self, context: &Arc<CudaContext>) -> Result<Module, EngineError> {
-        let options = ["--gpu-architecture=compute_90a", "-DBF16=1", NVRTC_STANDARD];
-        let mut options = options.map(str::to_owned).to_vec();
-        options.push(format!("-DCHANNELS={}", self.channels));
-        let options = CompileOptions { options, ..CompileOptions::default() };
-        let ptx = compile_ptx_with_opts(SOURCES.concat(), options)
-            .map_err(|error| EngineError::Device(format!("NVRTC: {error:?}")))?;
-        Module::new(context, &ptx.to_src(), 9)
+        with_barriers(bytes, barriers)
     }
 
     /// Bytes in which the weights' gradient of a convolution is added up.
     pub(super) fn partial(&self) -> usize {
-        if self.splits == 2 { 0 } else { 4 * self.splits * self.columns().pow(2) * KEPT_SUMS }
+        partial(self.splits, self.columns().pow(2), 9)
     }
 }
 
-/// The kernels on one GPU.
-pub(super) struct Hopper {
-    functions: Vec<[sys::CUfunction; Way::ALL.len()]>,
-    #[allow(dead_code)] // The functions are in them.
-    modules: Vec<Module>,
+/// Blocks by pixels and by channels of the result. Not more than a fixed number, so that results do not
+/// depend on the GPU's.
+fn grid(blocks: usize, channels: usize) -> (u32, u32) {
+    let columns = channels / WIDE;
+    (blocks.min(BLOCKS / columns) as u32, columns as u32)
+}
+
+/// Bytes with so many pairs of barriers and room to align.
+fn with_barriers(bytes: usize, pairs: usize) -> usize {
+    bytes + 16 * pairs + 1024
+}
+
+/// Bytes in which weights' gradients of so many blocks are added up; two add up theirs by themselves.
+fn partial(splits: usize, sides: usize, taps: usize) -> usize {
+    if splits == 2 { 0 } else { 4 * splits * sides * kept_sums(taps) }
+}
+
+/// Compiled kernels of one size.
+struct Compiled {
+    #[allow(dead_code)] // The functions are in it.
+    module: Module,
+    functions: Vec<(sys::CUfunction, usize)>,
+}
+
+impl Compiled {
+    /// Compiles kernels: the channels of the size, their names, and the shared memory of each.
+    fn new(
+        context: &Arc<CudaContext>,
+        source: &str,
+        channels: usize,
+        names: &[(String, usize)],
+    ) -> Result<Self, EngineError> {
+        let options = ["--gpu-architecture=compute_90a", "-DBF16=1", NVRTC_STANDARD];
+        let mut options = options.map(str::to_owned).to_vec();
+        options.push(format!("-DCHANNELS={channels}"));
+        let options = CompileOptions { options, ..CompileOptions::default() };
+        let ptx = compile_ptx_with_opts(SOURCES.concat() + source, options)
+            .map_err(|error| EngineError::Device(format!("NVRTC: {error:?}")))?;
+        let module = Module::new(context, &ptx.to_src(), 9)?;
+        let mut functions = Vec::new();
+        for (name, shared) in names {
+            let function = module.function(name)?;
+            let most = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+            // SAFETY: the function is of a loaded module.
+            let set = unsafe { sys::cuFuncSetAttribute(function, most, *shared as i32) };
+            set.result().map_err(driver)?;
+            functions.push((function, *shared));
+        }
+        Ok(Self { module, functions })
+    }
+
+    fn launch(
+        &self,
+        on: On<'_>,
+        which: usize,
+        (grid, threads): ((u32, u32), u32),
+        arguments: &mut [*mut c_void],
+    ) -> Result<(), EngineError> {
+        let Some(&(function, shared)) = self.functions.get(which) else {
+            return Err(EngineError::Device("no such kernel".to_owned()));
+        };
+        // SAFETY: the arguments have the types of the kernel's declaration, and every pointer is to
+        // memory of the run.
+        unsafe {
+            start(on.stream, function, (grid, (threads, 1)), shared as u32, on.early, arguments)
+        }
+    }
+
+    /// The gradient of weights by its two kernels, `which` and the one after it.
+    fn weights(
+        &self,
+        on: On<'_>,
+        which: usize,
+        (splits, sides, taps): (usize, usize, usize),
+        maps: &mut [sys::CUtensorMap; 3],
+        (to, partial, count): ([Pointer; 2], Pointer, usize),
+    ) -> Result<(), EngineError> {
+        let [x, dy, other] = maps;
+        let (mut to, mut partial, mut number) = (to, partial, count as i32);
+        let mut arguments =
+            [raw(x), raw(dy), raw(other), raw(&mut to), raw(&mut partial), raw(&mut number)];
+        let grid = (splits as u32, sides as u32);
+        self.launch(on, which, (grid, 512), &mut arguments)?;
+        let mut pairs = splits as i32 / 2;
+        if pairs == 1 {
+            return Ok(());
+        }
+        let mut arguments = [raw(&mut partial), raw(&mut pairs), raw(&mut to)];
+        let grid = ((2 * sides * kept_sums(taps) / 4 / SUMMED) as u32, 1);
+        self.launch(On { early: true, ..on }, which + 1, (grid, 256), &mut arguments)
+    }
 }
 
 // SAFETY: functions may be used by all threads.
-unsafe impl Send for Hopper {}
+unsafe impl Send for Compiled {}
 // SAFETY: as above.
-unsafe impl Sync for Hopper {}
+unsafe impl Sync for Compiled {}
+
+/// The kernels on one GPU, by size.
+pub(super) struct Hopper {
+    of_one: Vec<Compiled>,
+    strided: Vec<Compiled>,
+    stem: Compiled,
+}
 
 /// Where a kernel is started: on which stream, and whether before the kernel in front of it has ended.
 #[derive(Clone, Copy)]
@@ -241,29 +345,21 @@ impl Hopper {
     /// Compiles the kernels.
     pub(super) fn new(context: &Arc<CudaContext>) -> Result<Self, EngineError> {
         // Compilers take seconds for each; the driver remembers what it compiled.
-        let modules: Vec<Result<Module, EngineError>> = std::thread::scope(|scope| {
-            let compile = |size: &'static Size| scope.spawn(|| size.compile(context));
-            let threads: Vec<_> = SIZES.iter().map(compile).collect();
+        std::thread::scope(|scope| {
+            let of_one: Vec<_> =
+                SIZES.iter().map(|size| scope.spawn(|| size.compile(context))).collect();
+            let strided: Vec<_> =
+                Strided::ALL.iter().map(|size| scope.spawn(|| size.compile(context))).collect();
+            let stem = scope.spawn(|| Stem::compile(context));
             let failed = || Err(EngineError::Device("the compiler of kernels failed".to_owned()));
-            threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| failed())).collect()
-        });
-        let modules = modules.into_iter().collect::<Result<Vec<_>, _>>()?;
-        let mut functions = Vec::new();
-        for (size, module) in SIZES.iter().zip(&modules) {
-            let mut of_size = [std::ptr::null_mut(); Way::ALL.len()];
-            for (to, way) in of_size.iter_mut().zip(Way::ALL) {
-                let function =
-                    module.function(&format!("conv_{}_{}", size.channels, way.name()))?;
-                let most = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-                // SAFETY: the function is of a loaded module.
-                let set =
-                    unsafe { sys::cuFuncSetAttribute(function, most, size.shared(way) as i32) };
-                set.result().map_err(driver)?;
-                *to = function;
-            }
-            functions.push(of_size);
-        }
-        Ok(Self { functions, modules })
+            let [of_one, strided] = [of_one, strided].map(|threads| {
+                let joined = threads.into_iter().map(|t| t.join().unwrap_or_else(|_| failed()));
+                joined.collect::<Vec<Result<Compiled, _>>>()
+            });
+            let whole = |all: Vec<_>| all.into_iter().collect::<Result<Vec<_>, _>>();
+            let stem = stem.join().unwrap_or_else(|_| failed())?;
+            Ok(Self { of_one: whole(of_one)?, strided: whole(strided)?, stem })
+        })
     }
 
     /// A convolution of `count` examples; on the way back, x is the gradient of its output.
@@ -275,12 +371,13 @@ impl Hopper {
         [x, w]: [Pointer; 2],
         after: &After,
     ) -> Result<(), EngineError> {
-        let mut images = images(x, size, count, size.pixels, true)?;
-        let mut weights = weights(w, size.channels)?;
+        let &Size { channels, width, pixels, .. } = size;
+        let mut images = Images { at: x, channels, width, every: 1 }.map(count, pixels, 2)?;
+        let mut weights = weights(w, channels, channels, 3)?;
         let (mut after, mut number) = (*after, count as i32);
         let mut arguments =
             [raw(&mut images), raw(&mut weights), raw(&mut after), raw(&mut number)];
-        self.launch(on, (size, way), (size.grid(count), 384), &mut arguments)
+        self.of(size)?.launch(on, way as usize, (size.grid(count), 384), &mut arguments)
     }
 
     /// The gradient of a convolution's weights from its input and its output's gradient.
@@ -291,45 +388,20 @@ impl Hopper {
         count: usize,
         [x, dy, dw, partial]: [Pointer; 4],
     ) -> Result<(), EngineError> {
-        let mut images_of = images(x, size, count, size.of_weights, true)?;
-        let mut gradients = images(dy, size, count, size.of_weights, false)?;
-        let (mut dw, mut partial, mut number) = (dw, partial, count as i32);
-        let sides = size.columns().pow(2) as u32;
-        let mut arguments = [
-            raw(&mut images_of),
-            raw(&mut gradients),
-            raw(&mut dw),
-            raw(&mut partial),
-            raw(&mut number),
-        ];
-        let grid = (size.splits as u32, sides);
-        self.launch(on, (size, Way::Weights), (grid, 512), &mut arguments)?;
-        let mut pairs = size.splits as i32 / 2;
-        if pairs == 1 {
-            return Ok(());
-        }
-        let mut arguments = [raw(&mut partial), raw(&mut pairs), raw(&mut dw)];
-        let grid = (2 * sides * (KEPT_SUMS / 4 / SUMMED) as u32, 1);
-        let on = On { early: true, ..on };
-        self.launch(on, (size, Way::SumWeights), (grid, 256), &mut arguments)
+        let &Size { channels, width, of_weights, splits, .. } = size;
+        let images =
+            |at, border| Images { at, channels, width, every: 1 }.map(count, of_weights, border);
+        let mut maps = [images(x, 2)?, images(dy, 0)?, images(dy, 0)?];
+        let cut = (splits, size.columns().pow(2), 9);
+        let to = ([dw, 0], partial, count);
+        self.of(size)?.weights(on, Way::Weights as usize, cut, &mut maps, to)
     }
 
-    fn launch(
-        &self,
-        on: On<'_>,
-        (size, way): (&Size, Way),
-        (grid, threads): ((u32, u32), u32),
-        arguments: &mut [*mut c_void],
-    ) -> Result<(), EngineError> {
+    fn of(&self, size: &Size) -> Result<&Compiled, EngineError> {
         let place = SIZES.iter().position(|other| other.channels == size.channels);
-        let of_size = place.and_then(|place| self.functions.get(place));
-        let Some(&function) = of_size.and_then(|of_size| of_size.get(way as usize)) else {
-            return Err(EngineError::Device(format!("no kernel for {size:?}")));
-        };
-        let (geometry, shared) = ((grid, (threads, 1)), size.shared(way) as u32);
-        // SAFETY: the arguments have the types of the kernel's declaration, and every pointer is to
-        // memory of the run.
-        unsafe { start(on.stream, function, geometry, shared, on.early, arguments) }
+        place
+            .and_then(|place| self.of_one.get(place))
+            .ok_or_else(|| EngineError::Device(format!("no kernel for {size:?}")))
     }
 }
 
@@ -337,17 +409,22 @@ fn raw<T>(value: &mut T) -> *mut c_void {
     std::ptr::from_mut(value).cast()
 }
 
-/// A tensor of bfloat16 that the copy engine reads in boxes of 64 channels. `strides` are in bytes, of
-/// all dimensions but the first.
+/// A tensor of bfloat16 that the copy engine reads in boxes, swizzled where they have 64 channels. `strides`
+/// are in bytes, of all dimensions but the first; of each, a box has every so many.
 fn tensor(
     at: Pointer,
     sizes: [usize; 4],
     strides: [usize; 3],
     read: [usize; 4],
+    every: [usize; 4],
 ) -> Result<sys::CUtensorMap, EngineError> {
     let mut map = sys::CUtensorMap { opaque: [0; 16] };
     let (sizes, strides) = (sizes.map(|size| size as u64), strides.map(|stride| stride as u64));
-    let read = read.map(|size| size as u32);
+    let swizzle = match read[0] {
+        WIDE => sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_128B,
+        _ => sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_NONE,
+    };
+    let [read, every] = [read, every].map(|numbers| numbers.map(|number| number as u32));
     // SAFETY: all arrays have as many numbers as the tensor has dimensions.
     let status = unsafe {
         sys::cuTensorMapEncodeTiled(
@@ -358,9 +435,9 @@ fn tensor(
             sizes.as_ptr(),
             strides.as_ptr(),
             read.as_ptr(),
-            [1; 4].as_ptr(),
+            every.as_ptr(),
             sys::CUtensorMapInterleave::CU_TENSOR_MAP_INTERLEAVE_NONE,
-            sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_128B,
+            swizzle,
             sys::CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
             sys::CUtensorMapFloatOOBfill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
         )
@@ -369,40 +446,60 @@ fn tensor(
     Ok(map)
 }
 
-/// The images of a batch, read in blocks of these pixels, with a border or without. Images that are
-/// narrower than eight pixels are read image by image for each pixel.
-fn images(
+/// The images of a batch, of which every so many lines and columns are read.
+#[derive(Clone, Copy)]
+struct Images {
     at: Pointer,
-    size: &Size,
-    count: usize,
-    pixels: Pixels,
-    border: bool,
-) -> Result<sys::CUtensorMap, EngineError> {
-    let &Size { channels, width, .. } = size;
-    let (pixel, line, image) = (2 * channels, 2 * channels * width, 2 * channels * width * width);
-    let border = if border { 2 } else { 0 };
-    let (wide, high) = (width + border, pixels.lines + border);
-    if width < 8 {
-        tensor(
-            at,
-            [channels, count, width, width],
-            [image, pixel, line],
-            [WIDE, pixels.images, wide, high],
-        )
-    } else {
-        tensor(
-            at,
-            [channels, width, count, width],
-            [pixel, image, line],
-            [WIDE, wide, pixels.images, high],
-        )
+    channels: usize,
+    width: usize,
+    every: usize,
+}
+
+impl Images {
+    /// Read in blocks of these pixels and so many more. Images of which less than eight pixels of a line
+    /// are read are read image by image for each pixel.
+    fn map(
+        self,
+        count: usize,
+        pixels: Pixels,
+        border: usize,
+    ) -> Result<sys::CUtensorMap, EngineError> {
+        let Self { at, channels, width, every } = self;
+        let (pixel, line) = (2 * channels, 2 * channels * width);
+        let (image, read) = (line * width, channels.min(WIDE));
+        let wide = every * (width / every + border);
+        let high = every * (pixels.lines + border);
+        if width / every < 8 {
+            tensor(
+                at,
+                [channels, count, width, width],
+                [image, pixel, line],
+                [read, pixels.images, wide, high],
+                [1, 1, every, every],
+            )
+        } else {
+            tensor(
+                at,
+                [channels, width, count, width],
+                [pixel, image, line],
+                [read, wide, pixels.images, high],
+                [1, every, 1, every],
+            )
+        }
     }
 }
 
 /// The weights of a convolution, read tap by tap in 64 × 64 channels.
-fn weights(at: Pointer, channels: usize) -> Result<sys::CUtensorMap, EngineError> {
-    let tap = 2 * channels;
-    tensor(at, [channels, channels, 3, 3], [9 * tap, tap, 3 * tap], [WIDE, WIDE, 1, 1])
+fn weights(
+    at: Pointer,
+    inputs: usize,
+    outputs: usize,
+    kernel: usize,
+) -> Result<sys::CUtensorMap, EngineError> {
+    let tap = 2 * inputs;
+    let (sizes, strides) =
+        ([inputs, outputs, kernel, kernel], [kernel * kernel * tap, tap, kernel * tap]);
+    tensor(at, sizes, strides, [WIDE, WIDE, 1, 1], [1; 4])
 }
 
 #[cfg(test)]
@@ -423,11 +520,13 @@ mod tests {
             }
             let (chunks, taps, apart) = size.room;
             assert!(
-                apart || chunks * size.pixels.bordered(size.width) >= size.pixels.bytes(size.width)
+                apart
+                    || chunks * size.pixels.bordered(size.width, 2)
+                        >= size.pixels.bytes(size.width)
             );
             assert!(taps >= 9 && size.columns() * WIDE == size.channels);
             // The sums that are given away take the room of the parts.
-            assert!(size.shared(Way::Weights) >= 4 * KEPT_SUMS);
+            assert!(size.shared(Way::Weights) >= 4 * kept_sums(9));
             for pixels in [size.pixels, size.of_weights] {
                 assert_eq!(size.width % pixels.lines, 0);
                 // Products have 64 rows or 16 summands.

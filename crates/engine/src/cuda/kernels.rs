@@ -252,10 +252,10 @@ kernels! {
         vectors: *mut Float,
     ) on |k, _| threads(k.channels);
 
-    /// y = a·x + b, what is added behind it, and the ReLU.
+    /// y = a·x + b, what is added behind it, and the ReLU; `mask`: a bit for each number, whether it is positive.
     NormApply = norm_apply(
         x: *const Act, residual: *const Act, vectors: *const Float, relu: bool, fresh: bool, rows: i32,
-        channels: i32, y: *mut Act,
+        channels: i32, y: *mut Act, mask: *mut U8,
     ) on |k, _| over(k.rows, k.channels, APPLY_ROWS);
 
     /// The gradients of a norm's scale and shift.

@@ -145,6 +145,15 @@ impl Stream {
         Self { stream, plain, typed, functions, memory, bytes: 0, act }
     }
 
+    /// Another stream with the same kernels, and memory of its own.
+    pub(super) fn beside(&self) -> Result<Self, EngineError> {
+        let stream = self.stream.context().new_stream().map_err(driver)?;
+        let (plain, typed) = (self.plain.clone(), self.typed.clone());
+        let mut beside = Self::new(stream, plain, typed, self.act);
+        beside.functions = self.functions.clone();
+        Ok(beside)
+    }
+
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }

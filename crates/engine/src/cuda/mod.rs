@@ -22,6 +22,7 @@ mod launch;
 mod layout;
 mod norm_work;
 mod runner;
+mod turns;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -35,6 +36,7 @@ use crate::network::Network;
 use cudnn::Plans;
 use hopper::Hopper;
 use launch::{Module, Pointer};
+use turns::Turns;
 
 pub use detect::{Gpu, Library, gpus, libraries, missing};
 
@@ -65,6 +67,9 @@ pub struct Cuda {
     plans: Arc<Plans>,
     /// Held by every run, too.
     runs: Arc<()>,
+    turns: Arc<Turns>,
+    /// Whether it was opened for several runs at a time.
+    shared: bool,
     described: String,
 }
 
@@ -173,7 +178,8 @@ impl Cuda {
         let (data, runs) = (Mutex::new(Vec::new()), Arc::new(()));
         let plans = Arc::new(Plans::new(&described, shared));
         let hopper = ((major, minor) == (9, 0)).then(Mutex::default);
-        Ok(Self { plain, half, hopper, data, plans, runs, described, context })
+        let turns = Arc::default();
+        Ok(Self { plain, half, hopper, data, plans, runs, turns, shared, described, context })
     }
 
     /// Takes what [`Device::learned`] gave before, so that it need not be learned again.
@@ -211,6 +217,17 @@ impl Cuda {
         let resident = Arc::new(Resident { of, slice, at });
         known.push(resident.clone());
         Ok(resident)
+    }
+
+    /// A stream to train on. Of a run alone, it goes before the evaluation beside it, which fills what
+    /// training leaves idle; of several, none goes before another.
+    fn training_stream(&self) -> Result<Arc<CudaStream>, EngineError> {
+        if self.shared {
+            return self.context.new_stream().map_err(driver);
+        }
+        self.context.bind_to_thread().map_err(driver)?;
+        let (_, first) = cudarc::driver::result::stream::get_priority_range().map_err(driver)?;
+        self.context.new_stream_with_priority(first).map_err(driver)
     }
 
     /// Convolutions of ours for a run in this precision, where there are any.

@@ -40,7 +40,7 @@ pub(super) fn sums(rows: usize, channels: usize) -> Cut {
 /// Blocks that go over a norm's rows once, `each` rows per thread.
 pub(super) fn over(rows: usize, channels: usize, each: usize) -> Geometry {
     let groups = (channels / 8).next_power_of_two().clamp(1, 64);
-    let (lines, columns) = (256 / groups, channels.div_ceil(groups * 8));
+    let (lines, columns) = (128 / groups, channels.div_ceil(groups * 8));
     ((rows.div_ceil(lines * each) as u32, columns as u32), (groups as u32, lines as u32))
 }
 

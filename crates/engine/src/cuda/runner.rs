@@ -3,8 +3,10 @@
 mod answers;
 mod backward;
 mod curvature;
+mod evaluation;
 mod inputs;
 mod memory;
+mod pairs;
 mod passes;
 mod side;
 mod tangent;
@@ -17,19 +19,21 @@ use cudarc::driver::CudaGraph;
 use cudarc::driver::sys::{CUgraphInstantiate_flags, CUstreamCaptureMode};
 
 use super::cudnn::{Conv, Handle, Place, Plans, Shapes};
-use super::hopper::{Hopper, Size};
+use super::hopper::{Hopper, Size, Stem, Strided};
 use super::kernels::{self, Kernel as _};
 use super::launch::{Pointer, Stream};
 use super::layout::Places;
+use super::turns::{Turn, Turns};
 use super::{Cuda, Resident, driver};
 use crate::device::{
     Choice, Dataset, Mode, Precision, Settings, State, Targets, Votes, check_rows,
 };
 use crate::error::EngineError;
-use crate::fused::{Fused, Slots, fuse, slots};
+use crate::fused::{Fused, FusedOp, Slots, fuse, gradient_slots};
 use crate::network::{Network, Shape};
 use backward::Reach;
 use curvature::Curvature;
+use evaluation::Evaluation;
 use memory::{Ballots, Memory, Tangents};
 use passes::{conv_shapes, subsampled_shapes};
 use side::Side;
@@ -100,6 +104,7 @@ pub(super) struct CudaRunner {
     plans: Arc<Plans>,
     /// Held by the device and by each of its runs.
     runs: Arc<()>,
+    turns: Arc<Turns>,
     rows: usize,
     steps: Vec<Fused>,
     slots: Slots,
@@ -120,6 +125,13 @@ pub(super) struct CudaRunner {
     ballots: Option<(Ballots, Votes)>,
     step_count: u64,
     kept: bool,
+    /// Made when it is first asked for; none where there is no memory for it.
+    evaluation: Option<Evaluation>,
+    no_evaluation: bool,
+    /// Rows of the epoch that was started.
+    started: Option<usize>,
+    /// While it trains an epoch, where runs take turns.
+    turn: Option<Turn>,
 }
 
 // SAFETY: graphs and handles may move between threads; a run is used by one at a time.
@@ -145,29 +157,45 @@ impl CudaRunner {
             }
         }
         let typed = cuda.kernels(settings.precision).clone();
-        let stream = cuda.context.new_stream().map_err(driver)?;
+        let stream = cuda.training_stream()?;
         let handle = Handle::new(stream.cu_stream())?;
         let act = act_size(settings.precision);
         let mut stream = Stream::new(stream, cuda.plain.clone(), typed, act);
         stream.prepare()?;
         let steps = fuse(network);
-        let slots = slots(network, &steps);
+        let slots = gradient_slots(network, &steps, true);
         let places = Places::new(network);
         let rows = data.len();
-        let side = Side::new(&cuda.context, slots.shapes.len())?;
+        let side = Side::new(cuda.training_stream()?, slots.shapes.len())?;
         let resident = cuda.resident(data)?;
         let shared = (data, resident.at);
         let mut memory =
             Memory::new(&mut stream, network, shared, settings, &steps, &slots, &places)?;
         // Of any batch, since the last one may be of another size.
         let shapes = steps.iter().filter_map(|step| conv_shapes(network, step, Size::WHOLE));
-        let sums = shapes.filter_map(|shapes| Size::of(&shapes)).map(Size::partial).max();
+        let sums = |shapes: &Shapes| {
+            let strided = Strided::of(shapes).map(Strided::partial);
+            let stem = Stem::is(shapes).then(Stem::partial);
+            Size::of(shapes).map(Size::partial).or(strided).or(stem)
+        };
+        let sums = shapes.filter_map(|shapes| sums(&shapes)).max();
         let hopper = match sums {
             Some(_) => cuda.hopper(settings.precision)?,
             None => None,
         };
         if let (Some(_), Some(bytes)) = (&hopper, sums) {
             memory.weight_sums = stream.zeros(bytes)?;
+            // Convolutions of ours look there on the way back, where a norm's input does not say it.
+            for step in &steps {
+                let readers = steps.iter().filter(|s| s.inputs().any(|node| node == step.output));
+                if matches!(step.op, FusedOp::Norm { relu: true, .. })
+                    && (step.second.is_some() || readers.count() > 1)
+                {
+                    let shape = network.nodes()[step.output].shape;
+                    let bytes = settings.batch * shape.len() / 8;
+                    memory.masks.insert(step.output, stream.zeros(bytes)?);
+                }
+            }
         }
         let mut runner = Self {
             graphs: HashMap::new(),
@@ -182,6 +210,7 @@ impl CudaRunner {
             _resident: resident,
             plans: cuda.plans.clone(),
             runs: cuda.runs.clone(),
+            turns: cuda.turns.clone(),
             rows,
             steps,
             slots,
@@ -197,6 +226,10 @@ impl CudaRunner {
             ballots: None,
             step_count: 0,
             kept: false,
+            evaluation: None,
+            no_evaluation: false,
+            started: None,
+            turn: None,
         };
         runner.put(&state)?;
         Ok(runner)
@@ -231,20 +264,28 @@ impl CudaRunner {
     fn prepare(&mut self, count: usize, often: bool) -> Result<(), EngineError> {
         let mut most = 0;
         let place = Place { handle: &self.handle, context: self.stream.stream.context() };
-        for step in &self.steps {
+        for (layer, step) in self.steps.iter().enumerate() {
             let Some(own) = conv_shapes(&self.network, step, count) else { continue };
             let smaller = subsampled_shapes(own);
             // Where there is a subsampled one, it is the one that trains.
-            let ours = self.ours(&own).is_some();
-            let both = [(Some(own), often && smaller.is_none() && !ours), (smaller, often)];
+            let ours = self.convolves(layer, count)
+                || self.in_pair(layer, count)
+                || (self.stem(&own).is_some() && step.input == 0);
+            let often = often && !ours;
+            let both = [(Some(own), often && smaller.is_none()), (smaller, often)];
             for (shapes, often) in both {
                 let Some(shapes) = shapes else { continue };
                 if self.convs.get(&shapes).is_none_or(|conv| often && !conv.often) {
                     let conv = self.plans.conv(&place, shapes, self.settings.precision, often)?;
-                    if self.convs.insert(shapes, conv).is_some() {
+                    if self.convs.contains_key(&shapes) {
                         // Graphs hold the old plans.
+                        self.stream.stream.synchronize().map_err(driver)?;
                         self.graphs.clear();
+                        if let Some(evaluation) = &mut self.evaluation {
+                            evaluation.forget()?;
+                        }
                     }
+                    self.convs.insert(shapes, conv);
                 }
                 most = most.max(self.convs[&shapes].workspace);
             }
@@ -255,6 +296,9 @@ impl CudaRunner {
             self.memory.workspace = self.stream.zeros(most)?;
             self.side.workspace = self.stream.zeros(most)?;
             self.memory.workspace_bytes = most;
+            if let Some(evaluation) = &mut self.evaluation {
+                evaluation.grow(most)?;
+            }
         }
         Ok(())
     }
@@ -262,6 +306,19 @@ impl CudaRunner {
     /// Kernels of ours for these convolutions, where there are any.
     fn ours(&self, shapes: &Shapes) -> Option<(&Hopper, &'static Size)> {
         self.hopper.as_deref().zip(Size::of(shapes))
+    }
+
+    /// Kernels of ours for the first convolution of a network, forward and for its weights, where these
+    /// are of its size.
+    fn stem(&self, shapes: &Shapes) -> Option<&Hopper> {
+        self.hopper.as_deref().filter(|_| Stem::is(shapes))
+    }
+
+    /// Whether kernels of ours do the convolution of this step, alone or with one after it.
+    fn convolves(&self, place: usize, count: usize) -> bool {
+        let shapes = conv_shapes(&self.network, &self.steps[place], count);
+        shapes.is_some_and(|shapes| self.ours(&shapes).is_some())
+            || self.pair(place, count).is_some()
     }
 
     /// Examples from one batch to the next.
@@ -358,14 +415,18 @@ impl CudaRunner {
             return Ok(());
         }
         self.stream.write(self.memory.counter, &[0i32])?;
-        for (from, to, bytes) in self.changed() {
+        let trains = matches!(work, Work::Train { .. });
+        let changed = if trains { self.changed() } else { Vec::new() };
+        for &(from, to, bytes) in &changed {
             self.stream.copy(from, to, bytes)?;
         }
         self.body(work, count)?;
-        for (to, from, bytes) in self.changed() {
+        for &(to, from, bytes) in &changed {
             self.stream.copy(from, to, bytes)?;
         }
-        self.copy_down(self.memory.weights, self.memory.copy)?;
+        if trains {
+            self.copy_down(self.memory.weights, self.memory.copy)?;
+        }
         self.stream.write(self.memory.counter, &[0i32])?;
         let stream = self.stream.stream.clone();
         stream.synchronize().map_err(driver)?;
@@ -384,15 +445,28 @@ impl CudaRunner {
 
     /// Runs batch after batch over `visits` rows that are on the device.
     fn over(&mut self, work: Work, visits: usize) -> Result<(), EngineError> {
+        self.prepare_all(work, visits)?;
+        self.launch_all(work, visits)
+    }
+
+    /// Makes the convolutions of all batches, before one is captured: what one of them adds may forget the
+    /// others.
+    fn prepare_all(&mut self, work: Work, visits: usize) -> Result<(), EngineError> {
         let batch = self.batch(work);
-        let mut counts = vec![batch.min(visits), visits % batch];
-        counts.retain(|&count| count > 0);
-        // All are prepared before one is captured: what one of them adds may forget the others.
-        for &count in &counts {
+        for count in counts(visits, batch) {
             self.prepare(count, matches!(work, Work::Train { .. }) && count == batch)?;
         }
-        for &count in &counts {
+        Ok(())
+    }
+
+    /// Starts batch after batch, once they are prepared.
+    fn launch_all(&mut self, work: Work, visits: usize) -> Result<(), EngineError> {
+        let batch = self.batch(work);
+        for count in counts(visits, batch) {
             self.captured(work, count)?;
+        }
+        if !matches!(work, Work::Train { .. }) {
+            self.running_norms()?;
         }
         self.stream.write(self.memory.counter, &[0i32])?;
         for first in (0..visits).step_by(batch) {
@@ -475,6 +549,19 @@ impl CudaRunner {
         let total: f64 = losses.iter().map(|&loss| f64::from(loss)).sum();
         Ok(total / losses.len().max(1) as f64)
     }
+}
+
+impl Drop for CudaRunner {
+    /// Waits for what was started: it uses memory that other streams free.
+    fn drop(&mut self) {
+        let _ = self.stream.stream.synchronize();
+        let _ = self.evaluation.as_mut().map(Evaluation::forget);
+    }
+}
+
+/// The sizes of batches of so many visits.
+fn counts(visits: usize, batch: usize) -> impl Iterator<Item = usize> {
+    [batch.min(visits), visits % batch].into_iter().filter(|&count| count > 0)
 }
 
 /// Bytes of an activation.

@@ -159,6 +159,7 @@ static void norm(int rows, int channels, bool relu, bool residual) {
     std::vector<float> vectors(6 * channels), partial(1 << 20), along(2 * channels);
     std::vector<float> dscale(channels), dshift(channels), tdscale(channels), tdshift(channels);
     std::vector<u32> arrived(64);
+    std::vector<u8> mask((n + 7) / 8);
     std::vector<act> y(n), dx = acts(n), dr = acts(n), ty(n), tdx = acts(n), tdr = acts(n);
     auto dx0 = wide(dx), dr0 = wide(dr), tdx0 = wide(tdx), tdr0 = wide(tdr);
     char name[96];
@@ -179,8 +180,12 @@ static void norm(int rows, int channels, bool relu, bool residual) {
     }
     launch(once.grid, once.block, [&] {
         norm_apply(x.data(), residual ? r.data() : nullptr, vectors.data(), relu, 0, rows, channels,
-                   y.data());
+                   y.data(), mask.data());
     });
+    std::vector<float> bits(n);
+    std::vector<double> positive(n);
+    for (size_t i = 0; i < n; ++i) bits[i] = mask[i / 8] >> i % 8 & 1, positive[i] = to_f32(y[i]) > 0.0f;
+    check(title("where the output is positive"), bits, positive, 0);
     std::vector<double> mean(channels), variance(channels), wanted(n), moved(2 * channels), s(channels);
     for (int k = 0; k < channels; ++k) {
         for (int i = 0; i < rows; ++i) mean[k] += to_f32(x[(size_t)i * channels + k]) / (double)rows;
@@ -253,7 +258,7 @@ static void norm(int rows, int channels, bool relu, bool residual) {
     });
     launch(once.grid, once.block, [&] {
         norm_apply(x.data(), residual ? r.data() : nullptr, vectors.data(), relu, 0, rows, channels,
-                   y.data());
+                   y.data(), nullptr);
     });
     each(n / 8, [&] {
         norm_tangent(x.data(), tx.data(), y.data(), residual ? tr.data() : nullptr, vectors.data(),

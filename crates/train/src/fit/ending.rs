@@ -4,7 +4,7 @@ use dissensus_engine::network::Shape;
 use dissensus_engine::{Dataset, State, Weights};
 use dissensus_store::{Checkpoint, Logits, StoreError, Which};
 
-use super::Fit;
+use super::{Evaluated, Fit};
 use crate::saved::{self, Found};
 use crate::scores::scores;
 use crate::{Normalization, Part, PartResult, RunResult, TrainError, Trained};
@@ -77,7 +77,7 @@ impl Fit<'_> {
         let State { parameters, statistics, .. } = self.runner.state()?;
         let (mut parts, mut predictions) = (Vec::new(), None);
         for (part, best) in setup.parts.iter().zip(std::mem::take(&mut self.best)) {
-            let last = self.logits(part, epochs.saturating_sub(1))?;
+            let last = self.logits(part, epochs.saturating_sub(1), Evaluated::Now)?;
             let result = PartResult {
                 items: part.rows.len(),
                 best: scores(&part.truth, &best)?,

@@ -2,12 +2,15 @@
 
 #![allow(dead_code)]
 
+mod overlapping;
+
 use std::cell::RefCell;
 use std::sync::OnceLock;
+use std::sync::atomic::AtomicUsize;
 
 use dissensus_core::{Cancel, VoteTable};
 use dissensus_data::blends::{Settings, VotesPerItem};
-use dissensus_engine::Cpu;
+use dissensus_engine::{Cpu, Device};
 use dissensus_inputs::{Inputs, from_blends};
 use dissensus_store::{ActiveRun, Begun, RunId, RunInfo, Store, Tensors, Which};
 use dissensus_train::spec::Checkpoint;
@@ -17,6 +20,8 @@ use dissensus_train::{
 };
 use serde_json::json;
 use tempfile::TempDir;
+
+use overlapping::Overlapping;
 
 /// Pictures and votes. Two in three are easy, so that a few epochs learn something.
 pub(crate) fn data() -> &'static (VoteTable, Inputs) {
@@ -74,6 +79,8 @@ pub(crate) struct How {
     pub(crate) stop_at: Option<u64>,
     /// Ends without a word once so many epochs are done, as a killed process does.
     pub(crate) killed_at: Option<u64>,
+    /// Trained by a device that evaluates beside training, which counts the epochs where it did.
+    pub(crate) overlapped: Option<&'static AtomicUsize>,
 }
 
 pub(crate) const PLAIN: How = How {
@@ -82,6 +89,7 @@ pub(crate) const PLAIN: How = How {
     tensorboard: false,
     stop_at: None,
     killed_at: None,
+    overlapped: None,
 };
 
 /// A store of its own.
@@ -135,7 +143,9 @@ impl Lab {
         let (checkpoint, tensorboard) = (how.checkpoint, how.tensorboard);
         let saving = Saving { checkpoint, tensorboard, curves: None };
         let run = self.begin(spec);
-        let outcome = fit_stored(task, spec, &Cpu, run, &saving, &options);
+        let overlapping = how.overlapped.map(|count| Overlapping { count });
+        let device = overlapping.as_ref().map_or(&Cpu as &dyn Device, |device| device);
+        let outcome = fit_stored(task, spec, device, run, &saving, &options);
         let outcome = outcome.map_err(|error| error.to_string())?;
         // Who watches sees every epoch, those before an interruption too.
         if matches!(outcome, Outcome::Finished(_)) {

@@ -123,10 +123,10 @@ extern "C" __global__ void norm_from_running(const float *statistics, int channe
 }
 
 // y = a·x + b (+ r), then the ReLU; a NaN stays. Started early: a and b alone are of the kernel before, or x,
-// too, where it is `fresh`.
-extern "C" __global__ void __launch_bounds__(256)
+// too, where it is `fresh`. `mask`: a bit for each number, whether it is positive; none if it is 0.
+extern "C" __global__ void __launch_bounds__(128, 6)
 norm_apply(const act *x, const act *residual, const float *vectors, int relu, int fresh, int rows,
-           int channels, act *y) {
+           int channels, act *y, u8 *mask) {
     int c0 = (blockIdx.y * blockDim.x + threadIdx.x) * 8;
     if (c0 >= channels) return;
     int first = blockIdx.x * blockDim.y * EACH + threadIdx.y;
@@ -148,14 +148,17 @@ norm_apply(const act *x, const act *residual, const float *vectors, int relu, in
         int row = first + n * blockDim.y;
         if (row >= rows) continue;
         act8 out;
+        u32 passes = 0;
 #pragma unroll
         for (int k = 0; k < 8; ++k) {
             float z = fmaf(a[k], to_f32(in[n].v[k]), b[k]);
             if (residual) z += to_f32(more[n].v[k]);
             if (relu && z <= 0.0f) z = 0.0f;
             out.v[k] = to_act(z);
+            passes |= (u32)(to_f32(out.v[k]) > 0.0f) << k;
         }
         *(act8 *)(y + (size_t)row * channels + c0) = out;
+        if (mask) mask[((size_t)row * channels + c0) / 8] = (u8)passes;
     }
 }
 
@@ -284,7 +287,7 @@ __device__ __forceinline__ void back(const act *x, const act *y, const act *dy,
 
 // The common cases with nothing to add to, and the others: 0, 1, 2 are those of PASS_*.
 #define BACK(name, pass, n, residual, adds)                                                       \
-    extern "C" __global__ void __launch_bounds__(256, 2)                                          \
+    extern "C" __global__ void __launch_bounds__(128, 6)                                          \
     name(const act *x, const act *y, const act *dy, const float *vectors, int fresh, int add,     \
          int add_residual, int rows, int channels, act *dx, act *dresidual) {                     \
         back<pass, n, residual, adds>(x, y, dy, vectors, fresh, add, add_residual, rows,          \

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::super::launch::Pointer;
 use super::backward::Reach;
-use super::{CudaRunner, MOMENTUM, NormSource, Work, driver};
+use super::{CudaRunner, Evaluation, MOMENTUM, NormSource, Work, driver};
 use crate::device::{
-    Epoch, Maps, Mode, Runner, Shift, State, Targets, Weights, check_perturbation, check_refresh,
-    check_rows,
+    Epoch, Maps, Mode, Overlap, Runner, Shift, State, Targets, Weights, check_perturbation,
+    check_refresh, check_rows,
 };
 use crate::error::EngineError;
 use crate::optimizer::Optimizer;
@@ -18,51 +18,8 @@ impl Runner for CudaRunner {
     }
 
     fn train(&mut self, epoch: &Epoch<'_>) -> Result<f64, EngineError> {
-        if epoch.batch == 0 || epoch.batch > self.settings.batch {
-            return Err(EngineError::Data(format!(
-                "a batch of {}, in a runner for {}",
-                epoch.batch, self.settings.batch
-            )));
-        }
-        check_rows(epoch.visits, self.rows)?;
-        if epoch.visits.len() > self.rows {
-            let text = format!("{} visits to {} examples", epoch.visits.len(), self.rows);
-            return Err(EngineError::Data(text));
-        }
-        let soft = self.targets(epoch.targets, epoch.visits)?;
-        let m = &self.memory;
-        self.stream.write(m.visits, epoch.visits)?;
-        if let Some(shifts) = epoch.shifts {
-            let word = |s: &Shift| [s.down as u8, s.right as u8, u8::from(s.flip), 0];
-            self.stream.write(m.shifts, &shifts.iter().map(word).collect::<Vec<_>>())?;
-        }
-        if let Some(mixture) = epoch.mixture {
-            let lambda: Vec<f32> = mixture.lambda.iter().map(|&l| l as f32).collect();
-            self.stream.write(m.lambda, &lambda)?;
-            self.stream.write(m.partner, mixture.partner)?;
-        }
-        if let Optimizer::Sgd { momentum, weight_decay, .. } = self.settings.optimizer {
-            let by = [epoch.rate, momentum, weight_decay].map(|x| x as f32);
-            self.stream.write(m.by, &by)?;
-        }
-        self.stream.write(m.rate, &[epoch.rate as f32])?;
-        self.stream.write(m.epoch, &[epoch.number, epoch.seed])?;
-        let work = Work::Train {
-            batch: epoch.batch,
-            norms: match epoch.mode {
-                Mode::Train => NormSource::Batch,
-                _ => NormSource::Running,
-            },
-            shifted: epoch.shifts.is_some(),
-            mixed: epoch.mixture.is_some(),
-            soft,
-            // The device and this run know of it; any other is another run.
-            beside: Arc::strong_count(&self.runs) <= 2,
-        };
-        self.version += 1;
-        self.over(work, epoch.visits.len())?;
-        self.step_count += epoch.visits.len().div_ceil(epoch.batch) as u64;
-        self.mean_loss(epoch.visits.len())
+        self.start_epoch(epoch)?;
+        self.finish_epoch()
     }
 
     fn logits(&mut self, rows: &[u32]) -> Result<Vec<f32>, EngineError> {
@@ -180,6 +137,82 @@ impl Runner for CudaRunner {
     }
 
     fn bytes(&self) -> usize {
-        self.stream.bytes() + self.curvature.bytes()
+        let evaluation = self.evaluation.as_ref().map_or(0, Evaluation::bytes);
+        self.stream.bytes() + self.curvature.bytes() + evaluation
+    }
+
+    fn overlap(&mut self) -> Option<&mut dyn Overlap> {
+        self.can_evaluate_beside().then_some(self)
+    }
+}
+
+impl CudaRunner {
+    /// Starts all batches of an epoch.
+    pub(super) fn start_epoch(&mut self, epoch: &Epoch<'_>) -> Result<(), EngineError> {
+        if epoch.batch == 0 || epoch.batch > self.settings.batch {
+            return Err(EngineError::Data(format!(
+                "a batch of {}, in a runner for {}",
+                epoch.batch, self.settings.batch
+            )));
+        }
+        check_rows(epoch.visits, self.rows)?;
+        if epoch.visits.len() > self.rows {
+            let text = format!("{} visits to {} examples", epoch.visits.len(), self.rows);
+            return Err(EngineError::Data(text));
+        }
+        let soft = self.targets(epoch.targets, epoch.visits)?;
+        let m = &self.memory;
+        self.stream.write(m.visits, epoch.visits)?;
+        if let Some(shifts) = epoch.shifts {
+            let word = |s: &Shift| [s.down as u8, s.right as u8, u8::from(s.flip), 0];
+            self.stream.write(m.shifts, &shifts.iter().map(word).collect::<Vec<_>>())?;
+        }
+        if let Some(mixture) = epoch.mixture {
+            let lambda: Vec<f32> = mixture.lambda.iter().map(|&l| l as f32).collect();
+            self.stream.write(m.lambda, &lambda)?;
+            self.stream.write(m.partner, mixture.partner)?;
+        }
+        if let Optimizer::Sgd { momentum, weight_decay, .. } = self.settings.optimizer {
+            let by = [epoch.rate, momentum, weight_decay].map(|x| x as f32);
+            self.stream.write(m.by, &by)?;
+        }
+        self.stream.write(m.rate, &[epoch.rate as f32])?;
+        self.stream.write(m.epoch, &[epoch.number, epoch.seed])?;
+        let work = Work::Train {
+            batch: epoch.batch,
+            norms: match epoch.mode {
+                Mode::Train => NormSource::Batch,
+                _ => NormSource::Running,
+            },
+            shifted: epoch.shifts.is_some(),
+            mixed: epoch.mixture.is_some(),
+            soft,
+            // The device and this run know of it; any other is another run.
+            beside: Arc::strong_count(&self.runs) <= 2,
+        };
+        self.version += 1;
+        self.prepare_all(work, epoch.visits.len())?;
+        // Kernels of cuDNN are often too small for that.
+        self.turn = self.hopper.is_some().then(|| self.turns.take());
+        let started = self.launch_all(work, epoch.visits.len());
+        if started.is_err() {
+            self.turn = None;
+        }
+        started?;
+        self.step_count += epoch.visits.len().div_ceil(epoch.batch) as u64;
+        self.started = Some(epoch.visits.len());
+        Ok(())
+    }
+
+    /// The mean loss of the epoch that was started, once it is over.
+    pub(super) fn finish_epoch(&mut self) -> Result<f64, EngineError> {
+        match self.started.take() {
+            Some(visits) => {
+                let loss = self.mean_loss(visits);
+                self.turn = None;
+                loss
+            }
+            None => Err(EngineError::Data("no epoch was started".into())),
+        }
     }
 }

@@ -40,9 +40,9 @@ impl CudaRunner {
         let mut written = vec![false; self.network.nodes().len()];
         // Curvature keeps these gradients, and they must be the same whether the weights' are asked for.
         let trains = weights && mode != Mode::Eval;
-        // The convolution whose weights' gradient is made beside, and is used when nothing reads the
+        // The convolutions whose weights' gradients are made beside, and are used when nothing reads the
         // weights any more.
-        let mut moved = None;
+        let mut moved = Vec::new();
         // Beside, kernels also wait for the other stream.
         let early = reach != Reach::Beside;
         for (layer, step) in self.steps.iter().enumerate().take(steps).rev() {
@@ -60,8 +60,20 @@ impl CudaRunner {
                 }
             }
             match step.op {
+                // Done with another before it.
+                FusedOp::Conv { .. } if trains && self.in_pair(layer, count) => {
+                    continue;
+                }
                 FusedOp::Conv { weight, .. } => {
-                    if let Some(shapes) = conv_shapes(&self.network, step, count) {
+                    let pair = self.pair(layer, count).filter(|_| trains);
+                    if reach == Reach::Beside {
+                        self.side.wait_for_main(main)?;
+                        self.update_beside(reach, &moved)?;
+                        moved = pair.map_or(vec![weight], |pair| pair.weights().to_vec());
+                    }
+                    if let Some(pair) = pair {
+                        self.pair_backward(&pair, count, mode, reach)?;
+                    } else if let Some(shapes) = conv_shapes(&self.network, step, count) {
                         let conv = &self.convs[&shapes];
                         let ours = self.ours(&shapes).filter(|_| trains);
                         let offset = (self.size() * self.places.of[weight].offset) as u64;
@@ -71,17 +83,14 @@ impl CudaRunner {
                             (Some(smaller), Some(&from)) => (&self.convs[&smaller], from),
                             _ => (conv, x),
                         };
-                        if reach == Reach::Beside {
-                            self.side.wait_for_main(main)?;
-                            self.update_beside(reach, moved.replace(weight))?;
-                        }
+                        let stem = self.stem(&shapes).filter(|_| trains);
+                        let beside = reach == Reach::Beside;
+                        let stream = if beside { &self.side.stream } else { &self.stream.stream };
+                        let (on, at) = (On { stream, early: false }, [x, dy, dw, m.weight_sums]);
                         if let Some((hopper, size)) = ours {
-                            let beside = reach == Reach::Beside;
-                            let stream =
-                                if beside { &self.side.stream } else { &self.stream.stream };
-                            let (on, at) =
-                                (On { stream, early: false }, [x, dy, dw, m.weight_sums]);
                             hopper.weights(on, size, count, at)?;
+                        } else if let Some(hopper) = stem {
+                            hopper.stem_weights(on, count, at)?;
                         } else if reach == Reach::Beside {
                             let space = self.side.workspace;
                             by.run(&self.side.handle, Pass::Weights, false, [from, dy, dw], space)?;
@@ -190,16 +199,18 @@ impl CudaRunner {
         }
         if reach == Reach::Beside {
             self.side.wait_for_main(main)?;
-            self.update_beside(reach, moved)?;
+            self.update_beside(reach, &moved)?;
         }
         self.side.join(main)
     }
 
-    /// Moves the weights of this convolution on the side.
-    fn update_beside(&self, reach: Reach, moved: Option<ParameterId>) -> Result<(), EngineError> {
-        let Some(weight) = moved.filter(|_| self.updates_beside(reach)) else { return Ok(()) };
-        let place = self.places.of[weight];
-        self.update_conv(&self.side.stream, place.offset, place.len)
+    /// Moves the weights of these convolutions on the side.
+    fn update_beside(&self, reach: Reach, moved: &[ParameterId]) -> Result<(), EngineError> {
+        for &weight in moved.iter().filter(|_| self.updates_beside(reach)) {
+            let place = self.places.of[weight];
+            self.update_conv(&self.side.stream, place.offset, place.len)?;
+        }
+        Ok(())
     }
 
     /// The pixels that a convolution of one pixel looks at, without those that it steps over.
@@ -223,7 +234,7 @@ impl CudaRunner {
 
     /// The norm with a ReLU whose output this convolution reads, before any other step does: the gradient
     /// there is whole when it has gone back through the convolution.
-    fn norm_before(&self, conv: usize) -> Option<&Fused> {
+    pub(super) fn norm_before(&self, conv: usize) -> Option<&Fused> {
         let node = self.steps[conv].input;
         let reads = |step: &Fused| step.input == node || step.second == Some(node);
         let first = self.steps.iter().position(reads) == Some(conv);
@@ -233,13 +244,13 @@ impl CudaRunner {
     }
 
     /// What is done with the gradient of a norm's output: masked, and summed for the norm's own.
-    fn gradients_after(&self, norm: &Fused, mode: Mode, add: bool) -> After {
+    pub(super) fn gradients_after(&self, norm: &Fused, mode: Mode, add: bool) -> After {
         let m = &self.memory;
         let FusedOp::Norm { scale, shift, .. } = norm.op else { return After::default() };
         After {
             out: self.gradient_of(norm.output),
             x: self.value(norm.input),
-            y: self.value(norm.output),
+            mask: self.mask(norm),
             vectors: m.norms[&norm.output],
             dscale: self.parameter(m.gradient, scale),
             dshift: self.parameter(m.gradient, shift),
@@ -254,11 +265,7 @@ impl CudaRunner {
     /// Whether a convolution of ours masks and sums the gradients of this norm.
     fn gradients_made(&self, norm: &Fused, count: usize) -> bool {
         let conv = self.steps.iter().position(|step| step.input == norm.output);
-        conv.is_some_and(|conv| {
-            let shapes = conv_shapes(&self.network, &self.steps[conv], count);
-            shapes.is_some_and(|shapes| self.ours(&shapes).is_some())
-                && self.norm_before(conv) == Some(norm)
-        })
+        conv.is_some_and(|conv| self.convolves(conv, count) && self.norm_before(conv) == Some(norm))
     }
 
     /// The gradient at a norm's input, and at what is added behind it; `masked`: it knows already where
@@ -274,8 +281,11 @@ impl CudaRunner {
     ) -> Result<(), EngineError> {
         let FusedOp::Norm { relu, .. } = step.op else { return Ok(()) };
         let (rows, channels, typed) = self.extent(step.output, count);
+        let relu = relu && !masked;
+        // In place, what passes everywhere is there already.
+        let sum = step.second.is_some() && (relu || residual != dy);
         let kernel = kernels::NormBack {
-            kernel: norm_back_kind(relu && !masked, step.second.is_some(), add || more),
+            kernel: norm_back_kind(relu, sum, add || more),
             x,
             y,
             dy,

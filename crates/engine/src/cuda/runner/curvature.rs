@@ -90,7 +90,7 @@ fn equal(rows: usize, most: usize) -> usize {
 }
 
 impl CudaRunner {
-    fn buffer_plan(&self) -> BufferPlan<'_> {
+    pub(super) fn buffer_plan(&self) -> BufferPlan<'_> {
         let (network, act) = (&*self.network, self.size());
         BufferPlan { network, steps: &self.steps, slots: &self.slots, act }
     }
@@ -182,7 +182,8 @@ impl CudaRunner {
         result
     }
 
-    /// The network's own passes over a batch, with the gradient of the mean over all rows.
+    /// The network's own passes over a batch, with the gradient of the mean over all rows, after
+    /// [`running_norms`](Self::running_norms).
     pub(super) fn own_passes(
         &self,
         work: Work,
@@ -210,6 +211,7 @@ impl CudaRunner {
             self.curvature.kept = None;
         }
         self.clear_total()?;
+        self.running_norms()?;
         for (number, first) in (0..rows.len()).step_by(batch).enumerate() {
             let (work, count) = (Work::Gradient { soft, batch }, batch.min(rows.len() - first));
             self.within(if kept { number } else { 0 }, |run| {
@@ -258,6 +260,7 @@ impl CudaRunner {
         if !kept {
             self.curvature.kept = None;
             if self.make_buffers(counts.len())? {
+                self.running_norms()?;
                 for (place, &count) in counts.iter().enumerate() {
                     self.within(place, |run| {
                         run.own_passes(work, count, Reach::Values)?;

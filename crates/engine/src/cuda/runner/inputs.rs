@@ -27,6 +27,7 @@ impl CudaRunner {
             self.plain = Some(self.stream.zeros(4 * self.settings.batch * size)?);
         }
         let plain = self.plain.unwrap_or(0);
+        self.running_norms()?;
         let mut all = Vec::with_capacity(rows.len() * size);
         for rows in rows.chunks(self.settings.batch.min(self.rows.max(1))) {
             let count = rows.len();

@@ -13,22 +13,24 @@ use super::act_size;
 use super::passes::{conv_shapes, subsampled_shapes};
 use crate::device::{Dataset, Settings};
 use crate::error::EngineError;
-use crate::fused::{Fused, FusedOp, Slots};
+use crate::fused::{Fused, FusedOp, Slots, value_slots};
 use crate::network::{Network, NodeId, Shape};
 
 /// Vectors of a norm: mean, inverse deviation, a and b forward, e and f backward.
 const NORM_VECTORS: usize = 6;
 
 /// The buffers of a batch.
+#[derive(Clone)]
 pub(super) struct BatchBuffers {
-    /// By node; 0 for nodes inside a step.
+    /// By node; 0 for nodes inside a step. Nodes may share one where nothing follows the forward pass.
     pub(super) values: Vec<Pointer>,
-    /// By node, too; nodes of one slot may share one.
+    /// By node, too; nodes of one slot may share one. 0 where nothing follows the forward pass.
     pub(super) gradients: Vec<Pointer>,
     /// By convolution of one pixel that steps over some: its input without those.
     pub(super) subsampled: HashMap<NodeId, Pointer>,
 }
 
+#[derive(Clone)]
 pub(super) struct Memory {
     pub(super) buffers: BatchBuffers,
     pub(super) weights: Pointer,
@@ -45,6 +47,8 @@ pub(super) struct Memory {
     pub(super) arrived: Pointer,
     /// Where the gradients of convolutions' weights are added up by kernels of ours.
     pub(super) weight_sums: Pointer,
+    /// By norm: a bit for each number of its output, whether it is positive.
+    pub(super) masks: HashMap<NodeId, Pointer>,
     pub(super) workspace: Pointer,
     pub(super) workspace_bytes: usize,
     pub(super) pixels: Pointer,
@@ -118,16 +122,49 @@ impl BufferPlan<'_> {
         for node in std::iter::once(0).chain(self.steps.iter().map(|step| step.output)) {
             values[node] = take(batch * bytes(nodes[node].shape, self.act))?;
         }
-        let mut of_slot = vec![None; self.slots.shapes.len()];
-        let mut gradients = vec![0; nodes.len()];
-        for (node, slot) in self.slots.of.iter().enumerate() {
+        let gradients = self.by_slot(self.slots, batch, shared, take)?;
+        Ok(BatchBuffers { values, gradients, subsampled: self.subsampled(batch, take)? })
+    }
+
+    /// The values of `batch` examples, where nothing follows the forward pass.
+    pub(super) fn forward_buffers(
+        &self,
+        batch: usize,
+        take: &mut Take<'_>,
+    ) -> Result<BatchBuffers, EngineError> {
+        let slots = value_slots(self.network, self.steps);
+        let values = self.by_slot(&slots, batch, true, take)?;
+        let gradients = vec![0; values.len()];
+        Ok(BatchBuffers { values, gradients, subsampled: self.subsampled(batch, take)? })
+    }
+
+    /// A buffer for every slot where they are `shared`, or else one for every node that has a slot.
+    fn by_slot(
+        &self,
+        slots: &Slots,
+        batch: usize,
+        shared: bool,
+        take: &mut Take<'_>,
+    ) -> Result<Vec<Pointer>, EngineError> {
+        let mut of_slot = vec![None; slots.shapes.len()];
+        let mut of_node = vec![0; slots.of.len()];
+        for (node, slot) in slots.of.iter().enumerate() {
             let Some(slot) = *slot else { continue };
-            gradients[node] = match of_slot[slot].filter(|_| shared) {
+            of_node[node] = match of_slot[slot].filter(|_| shared) {
                 Some(known) => known,
-                None => take(batch * bytes(nodes[node].shape, self.act))?,
+                None => take(batch * bytes(self.network.nodes()[node].shape, self.act))?,
             };
-            of_slot[slot] = Some(gradients[node]);
+            of_slot[slot] = Some(of_node[node]);
         }
+        Ok(of_node)
+    }
+
+    /// The inputs of convolutions of one pixel without those that they step over.
+    fn subsampled(
+        &self,
+        batch: usize,
+        take: &mut Take<'_>,
+    ) -> Result<HashMap<NodeId, Pointer>, EngineError> {
         let mut subsampled = HashMap::new();
         for step in self.steps {
             if let Some(shapes) = conv_shapes(self.network, step, batch).and_then(subsampled_shapes)
@@ -136,7 +173,7 @@ impl BufferPlan<'_> {
                 subsampled.insert(step.output, take(self.act * count * height * width * inputs)?);
             }
         }
-        Ok(BatchBuffers { values, gradients, subsampled })
+        Ok(subsampled)
     }
 
     /// Bytes of such buffers.
@@ -253,6 +290,7 @@ impl Memory {
             partial: stream.zeros(4 * 2 * (BLOCKS + 1) * columns)?,
             arrived: stream.zeros(4 * columns)?,
             weight_sums: 0,
+            masks: HashMap::new(),
             workspace: 0,
             workspace_bytes: 0,
             pixels,
@@ -272,6 +310,30 @@ impl Memory {
             rate: stream.zeros(4)?,
             steps: stream.zeros(8)?,
             moves: stream.zeros(8)?,
+        })
+    }
+
+    /// Memory for evaluation beside training: what changes on the way is its own, the rest is shared.
+    pub(super) fn for_evaluation(
+        &self,
+        stream: &mut Stream,
+        plan: &BufferPlan<'_>,
+        settings: &Settings,
+        places: &Places,
+        rows: usize,
+    ) -> Result<Self, EngineError> {
+        let &BufferPlan { network, steps, act, .. } = plan;
+        Ok(Self {
+            buffers: plan.forward_buffers(settings.batch, &mut |bytes| stream.zeros(bytes))?,
+            norms: norm_vectors(stream, network, steps, NORM_VECTORS)?,
+            weights: stream.zeros(4 * places.len)?,
+            copy: stream.zeros(act * places.convs)?,
+            statistics: stream.zeros(4 * network.statistic_count())?,
+            workspace: stream.zeros(self.workspace_bytes)?,
+            visits: stream.zeros(4 * rows)?,
+            collected: stream.zeros(4 * rows * network.classes())?,
+            counter: stream.zeros(4)?,
+            ..self.clone()
         })
     }
 }

@@ -141,7 +141,20 @@ impl CudaRunner {
         fits.then_some(first)
     }
 
-    /// The first `steps` steps forward.
+    /// The vectors of all norms from their running statistics.
+    pub(super) fn running_norms(&self) -> Result<(), EngineError> {
+        let m = &self.memory;
+        for step in &self.steps {
+            let FusedOp::Norm { scale, shift, statistics, .. } = step.op else { continue };
+            let (_, channels, _) = self.extent(step.output, 1);
+            let statistics = m.statistics + 4 * statistics as u64;
+            let parameters = [scale, shift].map(|p| self.parameter(m.weights, p));
+            self.norm_from_running(statistics, channels, parameters, m.norms[&step.output])?;
+        }
+        Ok(())
+    }
+
+    /// The first `steps` steps forward; in [`Mode::Eval`] after [`running_norms`](Self::running_norms).
     pub(super) fn forward(
         &self,
         steps: usize,
@@ -156,12 +169,22 @@ impl CudaRunner {
             let len = rows * channels;
             match step.op {
                 FusedOp::Conv { weight, .. } => {
-                    if let Some(shapes) = conv_shapes(&self.network, step, count) {
+                    if let Some(pair) = self.pair(layer, count) {
+                        self.pair_forward(&pair, count, mode)?;
+                    } else if self.in_pair(layer, count) {
+                        // Done with the other.
+                    } else if let Some(shapes) = conv_shapes(&self.network, step, count) {
                         let w = m.copy + (self.size() * self.places.of[weight].offset) as u64;
                         if let Some((hopper, size)) = self.ours(&shapes) {
                             let after = self.statistics_after(step, mode == Mode::Train);
                             let on = On { stream: &self.stream.stream, early: true };
                             hopper.convolve(on, (size, Way::Forward), count, [x, w], &after)?;
+                            continue;
+                        }
+                        if let Some(hopper) = self.stem(&shapes) {
+                            let after = self.statistics_after(step, mode == Mode::Train);
+                            let on = On { stream: &self.stream.stream, early: true };
+                            hopper.stem_forward(on, count, [x, w], &after)?;
                             continue;
                         }
                         let subsampled = m.buffers.subsampled.get(&step.output);
@@ -185,10 +208,9 @@ impl CudaRunner {
                     let vectors = m.norms[&step.output];
                     let statistics = m.statistics + 4 * statistics as u64;
                     let [scale, shift] = [scale, shift].map(|p| self.parameter(m.weights, p));
-                    let fresh = mode == Mode::Train && self.statistics_made(step, count);
-                    if fresh {
-                        // The convolution before it did that.
-                    } else if mode == Mode::Train {
+                    // The convolution is all that is new to it.
+                    let fresh = mode != Mode::Frozen && self.statistics_made(step, count);
+                    if mode == Mode::Train && !fresh {
                         let kernel = kernels::NormStatistics {
                             x,
                             rows,
@@ -204,7 +226,8 @@ impl CudaRunner {
                             arrived: m.arrived,
                         };
                         kernel.launch(&self.stream, typed)?;
-                    } else {
+                    }
+                    if mode == Mode::Frozen {
                         self.norm_from_running(statistics, channels, [scale, shift], vectors)?;
                     }
                     let kernel = kernels::NormApply {
@@ -216,9 +239,11 @@ impl CudaRunner {
                         rows,
                         channels,
                         y,
+                        mask: if mode == Mode::Eval { 0 } else { self.mask(step) },
                     };
                     // After the sums it begins early: nothing but their results is new to it.
-                    let begin = if mode == Mode::Train { Begin::Early } else { Begin::After };
+                    let early = fresh || mode == Mode::Train;
+                    let begin = if early { Begin::Early } else { Begin::After };
                     self.stream.launch(&kernel, typed, begin)?;
                 }
                 FusedOp::Pool => {
@@ -253,7 +278,7 @@ impl CudaRunner {
 
     /// What is done with the result of a convolution by kernels of ours: it is stored, and when
     /// training, the statistics of the norm that reads it are made.
-    fn statistics_after(&self, conv: &Fused, train: bool) -> After {
+    pub(super) fn statistics_after(&self, conv: &Fused, train: bool) -> After {
         let m = &self.memory;
         let plain = After { out: self.value(conv.output), ..After::default() };
         let norm = self.steps.iter().find(|step| step.input == conv.output);
@@ -273,12 +298,20 @@ impl CudaRunner {
         }
     }
 
-    /// Whether a convolution of ours makes the statistics of this norm.
+    /// Where it is written where the output of this norm is positive; 0 for nowhere.
+    pub(super) fn mask(&self, norm: &Fused) -> Pointer {
+        self.memory.masks.get(&norm.output).copied().unwrap_or(0)
+    }
+
+    /// Whether a convolution of ours comes right before this norm, and makes its statistics in training.
     fn statistics_made(&self, norm: &Fused, count: usize) -> bool {
-        let conv = self.steps.iter().find(|step| step.output == norm.input);
-        let shapes = conv.and_then(|conv| conv_shapes(&self.network, conv, count));
+        let Some(conv) = self.steps.iter().position(|step| step.output == norm.input) else {
+            return false;
+        };
         let first = self.steps.iter().find(|step| step.input == norm.input);
-        shapes.is_some_and(|shapes| self.ours(&shapes).is_some()) && first == Some(norm)
+        let shapes = conv_shapes(&self.network, &self.steps[conv], count);
+        let stem = shapes.is_some_and(|shapes| self.stem(&shapes).is_some());
+        first == Some(norm) && (stem || self.convolves(conv, count) || self.in_pair(conv, count))
     }
 
     pub(super) fn drop_out(

@@ -6,7 +6,7 @@
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-use cudarc::driver::{CudaContext, CudaEvent, CudaStream};
+use cudarc::driver::{CudaEvent, CudaStream};
 
 use super::super::cudnn::Handle;
 use super::super::driver;
@@ -26,8 +26,7 @@ pub(super) struct Side {
 }
 
 impl Side {
-    pub(super) fn new(context: &Arc<CudaContext>, slots: usize) -> Result<Self, EngineError> {
-        let stream = context.new_stream().map_err(driver)?;
+    pub(super) fn new(stream: Arc<CudaStream>, slots: usize) -> Result<Self, EngineError> {
         let handle = Handle::new(stream.cu_stream())?;
         let read = RefCell::new(vec![None; slots]);
         let (events, busy) = (RefCell::default(), Cell::new(false));

@@ -19,16 +19,12 @@ use crate::network::NodeId;
 impl CudaRunner {
     /// For every norm a and b of its running statistics, and their tangents along the direction.
     pub(super) fn norms_along(&self, t: &Tangents) -> Result<(), EngineError> {
-        let m = &self.memory;
+        self.running_norms()?;
         for step in &self.steps {
-            let FusedOp::Norm { scale, shift, statistics, .. } = step.op else { continue };
+            let FusedOp::Norm { scale, shift, .. } = step.op else { continue };
             let (_, channels, _) = self.extent(step.output, 1);
-            let vectors = m.norms[&step.output];
-            let statistics = m.statistics + 4 * statistics as u64;
-            let parameters = [scale, shift].map(|p| self.parameter(m.weights, p));
-            self.norm_from_running(statistics, channels, parameters, vectors)?;
             let kernel = kernels::NormDirection {
-                vectors,
+                vectors: self.memory.norms[&step.output],
                 tscale: self.parameter(t.direction, scale),
                 tshift: self.parameter(t.direction, shift),
                 channels,
