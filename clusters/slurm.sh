@@ -34,6 +34,7 @@ ours() {
     return 1
 }
 end() { kill -KILL "$@" 2> /dev/null || true; }
+alone= # the study on this machine
 left=() # processes of jobs whose daemons were killed, and that live on
 stop() {
     local code=$? file id
@@ -42,6 +43,8 @@ stop() {
         echo "FAILED ($code); the ends of the logs:"
         tail -n 20 "$work"/slurm*.log "$work"/study/*/studies/*/cluster/logs/*.log 2> /dev/null || true
     fi
+    # shellcheck disable=SC2086
+    end $alone
     for file in "$work"/*.pid; do
         # shellcheck disable=SC2046
         [ ! -e "$file" ] || end $(tree "$(cat "$file")")
@@ -54,7 +57,8 @@ stop() {
 }
 trap stop EXIT
 
-# No accounting, no cgroups: what a small cluster has at least. A requeued job may begin again after 5 s, not 2 min.
+# No accounting, no cgroups: what a small cluster has at least. A requeued job may begin again after 5 s, not 2 min, and
+# one that a node has lost is missed after 2 s.
 cat > "$SLURM_CONF" <<CONF
 ClusterName=proof
 SlurmctldHost=$host(127.0.0.1)
@@ -81,6 +85,7 @@ JobAcctGatherType=jobacct_gather/none
 JobCompType=jobcomp/none
 ReturnToService=2
 SlurmdTimeout=5
+BatchStartTimeout=2
 KillWait=2
 CompleteWait=0
 NodeName=n1 NodeHostname=$host NodeAddr=127.0.0.1 Port=$((base + 1)) CPUs=2 State=UNKNOWN
@@ -124,7 +129,7 @@ name = "smallcnn"
 width = 4
 
 [training]
-epochs = 500
+epochs = 200
 batch_size = 32
 
 [run]
@@ -150,6 +155,9 @@ down = ["arm"]
 metrics = ["soft_nll", "true_kl", "accuracy", "cka"]
 against = { arm = "soft" }
 TOML
+# The same on this machine alone, in what time the cluster leaves.
+nice "$program" study run study.toml --store local > local.txt 2>&1 &
+alone=$!
 "$program" study submit study.toml --on slurm --shards 8 --cpus 1 --jobs 1 --time 20 --warning 60 > submitted.txt
 cat submitted.txt
 
@@ -206,8 +214,8 @@ within 180 empty
 requeued=$(grep -c "Requeuing JobId" "$work/slurmctld.log")
 [ "$requeued" -ge 2 ] || { echo "only $requeued jobs were queued again"; exit 1; }
 
-# The same on this machine alone.
-"$program" study run study.toml --store local > local.txt 2> /dev/null
+wait "$alone" || { cat local.txt; exit 1; }
+alone=
 "$program" report runs --out cluster-report > /dev/null
 "$program" report local --out local-report > /dev/null
 compared=0
@@ -218,6 +226,9 @@ for run in local/runs/*; do same "$run/predictions/best.npz" "runs/runs/$(basena
 [ "$compared" -ge 30 ] || { echo "only $compared files were compared"; exit 1; }
 
 # Cancelled jobs do not come back.
+# The same on this machine alone, in what time the cluster leaves.
+nice "$program" study run study.toml --store local > local.txt 2>&1 &
+alone=$!
 "$program" study submit study.toml --on slurm --shards 8 --store other > /dev/null 2>&1
 within 20 running n1,n2 > /dev/null
 "$program" study cancel study.toml --store other

@@ -6,6 +6,7 @@
 #     clusters/templates.sh target/release/dissensus
 set -euo pipefail
 program=$(realpath "${1:?the program}")
+small=$(realpath "$(dirname "$0")/../crates/cli/tests/common/small.toml")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -13,36 +14,13 @@ mkdir bin
 ln -s "$program" bin/dissensus
 export PATH="$work/bin:$PATH"
 
-cat > study.toml <<'TOML'
-[study]
-name = "six"
-
-[data]
-dataset = "blends"
-items = 120
-votes_per_item = 5
-
-[model]
-name = "smallcnn"
-width = 2
-
-[training]
-epochs = 2
-batch_size = 32
+cat "$small" - > study.toml <<'TOML'
 
 [split]
 parts = "train/validation/test"
 
 [run]
 seeds = 3
-
-[[arm]]
-name = "soft"
-delivery = "soft"
-
-[[arm]]
-name = "drawn"
-delivery = "sls"
 
 [grid]
 "training.learning_rate" = [0.1, 0.01]
@@ -52,7 +30,7 @@ cka = { items = 16 }
 TOML
 dissensus study run study.toml --store local > /dev/null 2>&1
 same() {
-    cmp "local/studies/six/results.csv" "$2/studies/six/results.csv"
+    cmp "local/studies/small/results.csv" "$2/studies/small/results.csv"
     echo "$1: the same results, byte for byte"
 }
 submit() { dissensus study submit study.toml --shards 3 --dry-run "$@" 2> /dev/null; }

@@ -25,23 +25,19 @@ FILE = re.compile(r"(licen[cs]e|copying|copyright|notice|unlicense)", re.IGNOREC
 DEEPEST = 3
 
 
-def linked(metadata):
-    """The packages that the program is linked from: no build scripts, no macros, no tests."""
-    packages = {package["id"]: package for package in metadata["packages"]}
-    nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}
-    start = next(id for id, package in packages.items() if package["name"] == "dissensus-cli")
-    found, following = {start}, [start]
-    while following:
-        for dependency in nodes[following.pop()]["deps"]:
-            id = dependency["pkg"]
-            normal = any(kind["kind"] is None for kind in dependency["dep_kinds"])
-            macro = any("proc-macro" in target["kind"] for target in packages[id]["targets"])
-            if normal and not macro and id not in found:
-                found.add(id)
-                following.append(id)
-    return sorted(
-        (packages[id] for id in found if packages[id]["source"]), key=lambda p: (p["name"], p["version"])
-    )
+def cargo(*arguments):
+    command = ["cargo", *arguments, "--locked", "--features", "dissensus-cli/cloud"]
+    return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+
+
+def linked():
+    """The packages that the program is linked from: no build scripts, no macros, no tests, and nothing that features of
+    other members of the workspace bring."""
+    tree = cargo("tree", "--package", "dissensus-cli", "--edges", "normal,no-proc-macro", "--target", "all",
+                 "--prefix", "none", "--format", "{p}", "--no-dedupe")
+    names = set(tree.splitlines())
+    packages = json.loads(cargo("metadata", "--format-version", "1"))["packages"]
+    return sorted((p for p in packages if f"{p['name']} v{p['version']}" in names), key=lambda p: (p["name"], p["version"]))
 
 
 def texts(package):
@@ -66,9 +62,7 @@ def texts(package):
 
 
 def main():
-    command = ["cargo", "metadata", "--format-version", "1", "--locked", "--features", "dissensus-cli/cloud"]
-    metadata = json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout)
-    packages = linked(metadata)
+    packages = linked()
     out = [HEAD]
     out.append("\n".join(f"{p['name']} {p['version']}: {p['license']}" for p in packages) + "\n")
     shared = {}

@@ -81,7 +81,7 @@ def study(dataset, quick):
 def split(ids, majority, test):
     """The split of seed 0, as the documentation of the crate `train` gives it in numpy: items of a
     class in the order of a word of Philox, cut by the shares. It is held to the items that our runs
-    were tested on; of the others an item a class may be on the other side."""
+    were tested on; of the others one item per class may be on the other side."""
 
     def word(name):
         key = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "little")

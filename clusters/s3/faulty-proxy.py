@@ -40,7 +40,7 @@ class Handler(BaseHTTPRequestHandler):
         if fault == "unavailable":
             return self.answer(503, [], b"<Error><Code>SlowDown</Code></Error>")
         if fault == "slow":
-            time.sleep(1.5)
+            time.sleep(0.5)
         server = http.client.HTTPConnection("127.0.0.1", SERVER, timeout=60)
         headers = {k: v for k, v in self.headers.items() if k.lower() not in ("connection", "transfer-encoding")}
         server.request(self.command, self.path, body, headers)

@@ -83,7 +83,7 @@ def torch(pickled):
     return out.getvalue()
 
 
-# Long tables, one row a vote
+# Long tables, one row per vote
 
 put("long", "plain.csv", "item,annotator,label\na,w1,yes\na,w2,no\nb,w1,yes\nc,w3,\n")
 put("long", "crowdkit.tsv", "task\tworker\tlabel\r\nt1\tw1\t0\r\nt1\tw2\t1\r\nt2\tw1\t1.0\r\n")
@@ -103,7 +103,7 @@ put("long", "rows.jsonl", lines(
 put("long", "array.json", json.dumps([{"id": 1, "user": "u", "label": "x"}, {"id": 1, "user": "v", "label": "y"}]))
 put("long", "table.parquet", bare({"item": ["a", "a", "b"], "annotator": ["w", None, "v"], "label": [0, 1, 1]}))
 
-# Wide tables, one column an annotator
+# Wide tables, one column per annotator
 
 put("wide", "words.csv", "id,anna,ben,cleo\na,yes,no,\nb,no,no,yes\nc,yes,NaN,no\nd,no,no,no\n")
 put("wide", "minus_one.csv", "rater_1,rater_2\n0,1\n-1,1\n")

@@ -1,5 +1,6 @@
-//! Eight workers push to a bucket of an S3 server in the same process, which fails often: it answers 500 or 503
-//! instead of doing what it is asked, does it and answers 500, or nothing, or half, or late.
+//! Eight workers push to a bucket of a server in the same process, which fails often: it answers 500 or 503 instead of
+//! doing what it is asked, does it and answers 500, or nothing, or half, or late. The server is one of S3, and of the four
+//! requests of Google's XML API that are made: it has the same lists, and another header for a conditional create.
 
 #[path = "../../../crates/remote/tests/common/mod.rs"]
 #[allow(dead_code, reason = "shared with other tests")]
@@ -133,7 +134,7 @@ enum Fault {
     Cut,
     /// Done, and 500.
     Replaced,
-    /// Done a second later.
+    /// Done a while later.
     Slow,
 }
 
@@ -158,7 +159,7 @@ async fn answer(
     match fault {
         Fault::Refused => return Ok(status(500, "InternalError")),
         Fault::Unavailable => return Ok(status(503, "SlowDown")),
-        Fault::Slow => tokio::time::sleep(Duration::from_secs(1)).await,
+        Fault::Slow => tokio::time::sleep(Duration::from_millis(300)).await,
         _ => {}
     }
     let failed = |error: String| std::io::Error::other(error);
@@ -181,45 +182,97 @@ async fn answer(
     }
 }
 
+/// A request of Google's XML API as one of S3: without its token, and with the condition that there be no object of this
+/// name in S3's words. What else is asked of the two has the same words.
+fn as_s3(
+    mut request: http::Request<hyper::body::Incoming>,
+) -> http::Request<hyper::body::Incoming> {
+    let headers = request.headers_mut();
+    if let Some(generation) = headers.remove("x-goog-if-generation-match") {
+        assert_eq!(generation, "0");
+        headers.insert(http::header::IF_NONE_MATCH, http::HeaderValue::from_static("*"));
+    }
+    if headers.get("authorization").is_some_and(|value| value.as_bytes().starts_with(b"Bearer")) {
+        headers.remove("authorization");
+    }
+    request
+}
+
+/// A server with a bucket, which fails often.
+struct Server {
+    address: String,
+    objects: Objects,
+    requests: Arc<AtomicUsize>,
+}
+
+impl Server {
+    fn start(runtime: &tokio::runtime::Runtime, auth: Option<SimpleAuth>) -> Self {
+        let (objects, requests) = (Objects::default(), Arc::new(AtomicUsize::new(0)));
+        let mut builder = S3ServiceBuilder::new(Memory(Arc::clone(&objects)));
+        if let Some(auth) = auth {
+            builder.set_auth(auth);
+        }
+        let (service, counted) = (builder.build(), Arc::clone(&requests));
+        let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        runtime.spawn(async move {
+            while let Ok((socket, _)) = listener.accept().await {
+                let (service, counted) = (service.clone(), Arc::clone(&counted));
+                tokio::spawn(async move {
+                    let each = hyper::service::service_fn(|request| {
+                        answer(service.clone(), next_fault(&counted), as_s3(request))
+                    });
+                    // An end that is cut is an error here.
+                    let _ = hyper::server::conn::http1::Builder::new()
+                        .serve_connection(TokioIo::new(socket), each)
+                        .await;
+                });
+            }
+        });
+        Self { address, objects, requests }
+    }
+
+    /// Conditional creates: nothing was written twice, however often it was sent.
+    fn check(&self, name: &str) {
+        let objects = self.objects.lock().unwrap();
+        assert_eq!(objects.len(), 2 * workers::RUNS);
+        assert!(objects.values().all(|(_, writes)| *writes == 1));
+        println!(
+            "{name}: {} requests, 8 of 20 of which failed",
+            self.requests.load(Ordering::Relaxed)
+        );
+    }
+}
+
+/// An account without tokens.
+const ACCOUNT: &str =
+    r#"{"private_key": "", "private_key_id": "", "client_email": "", "disable_oauth": true}"#;
+
+/// Both at once, in one test: it sets variables, which are the whole process's.
 #[test]
-fn eight_workers_and_a_server_that_fails() {
-    let (objects, requests) = (Objects::default(), Arc::new(AtomicUsize::new(0)));
-    let mut builder = S3ServiceBuilder::new(Memory(Arc::clone(&objects)));
-    builder.set_auth(SimpleAuth::from_single("key", "secret"));
-    let (service, counted) = (builder.build(), Arc::clone(&requests));
+fn eight_workers_and_servers_that_fail() {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
-    let address = listener.local_addr().unwrap();
-    runtime.spawn(async move {
-        while let Ok((socket, _)) = listener.accept().await {
-            let (service, counted) = (service.clone(), Arc::clone(&counted));
-            tokio::spawn(async move {
-                let each = hyper::service::service_fn(|request| {
-                    answer(service.clone(), next_fault(&counted), request)
-                });
-                // An end that is cut is an error here.
-                let _ = hyper::server::conn::http1::Builder::new()
-                    .serve_connection(TokioIo::new(socket), each)
-                    .await;
-            });
-        }
-    });
+    let s3 = Server::start(&runtime, Some(SimpleAuth::from_single("key", "secret")));
+    let google = Server::start(&runtime, None);
     let settings = [
-        ("AWS_ENDPOINT", format!("http://{address}")),
-        ("AWS_ALLOW_HTTP", "true".to_owned()),
-        ("AWS_ACCESS_KEY_ID", "key".to_owned()),
-        ("AWS_SECRET_ACCESS_KEY", "secret".to_owned()),
-        ("AWS_REGION", "us-east-1".to_owned()),
+        ("AWS_ENDPOINT", &*s3.address),
+        ("AWS_ALLOW_HTTP", "true"),
+        ("AWS_ACCESS_KEY_ID", "key"),
+        ("AWS_SECRET_ACCESS_KEY", "secret"),
+        ("AWS_REGION", "us-east-1"),
+        ("GOOGLE_BASE_URL", &google.address),
+        ("GOOGLE_ALLOW_HTTP", "true"),
+        ("GOOGLE_SERVICE_ACCOUNT_KEY", ACCOUNT),
     ];
     for (name, value) in settings {
-        // SAFETY: the threads of the server read no variables, and this is the only test.
+        // SAFETY: the threads of the servers read no variables, and this is the only test.
         unsafe { std::env::set_var(name, value) };
     }
-    workers::eight_workers("s3://lab/mine", true);
-    // Conditional creates: nothing was written twice, however often it was sent.
-    let objects = objects.lock().unwrap();
-    assert_eq!(objects.len(), 2 * (12 + 8 * 4));
-    assert!(objects.values().all(|(_, writes)| *writes == 1));
-    println!("{} requests, 8 of 20 of which failed", requests.load(Ordering::Relaxed));
+    std::thread::scope(|scope| {
+        scope.spawn(|| workers::eight_workers("s3://lab/mine", true));
+        workers::eight_workers("gs://lab/mine", true);
+    });
+    s3.check("S3");
+    google.check("Google");
 }

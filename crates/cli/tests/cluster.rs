@@ -11,34 +11,11 @@ use tempfile::TempDir;
 use common::show;
 
 /// Six runs, with a stage of single runs and one that compares seeds.
-const STUDY: &str = r#"
-[study]
-name = "small"
-title = "Soft and sampled labels"
-
-[data]
-dataset = "blends"
-items = 120
-votes_per_item = 5
-
-[model]
-name = "smallcnn"
-width = 2
-
-[training]
-epochs = 2
-batch_size = 32
-
+const STUDY: &str = concat!(
+    include_str!("common/small.toml"),
+    r#"
 [run]
 seeds = 3
-
-[[arm]]
-name = "soft"
-delivery = "soft"
-
-[[arm]]
-name = "drawn"
-delivery = "sls"
 
 [stages]
 truth = {}
@@ -50,7 +27,8 @@ name = "main"
 down = ["arm"]
 metrics = ["soft_nll", "true_kl", "cka"]
 against = { arm = "soft" }
-"#;
+"#
+);
 
 fn lab() -> TempDir {
     let folder = tempfile::tempdir().unwrap();

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use cargo_metadata::{CargoOpt, DependencyKind, Metadata, MetadataCommand, Package, PackageId};
+use cargo_metadata::{CargoOpt, Metadata, MetadataCommand, Package};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -189,31 +189,23 @@ fn ignored_advisories_are_about_crates_that_are_used() {
 }
 
 /// What the program is linked from, on any system: all but tests and what only runs while it is built.
+/// `cargo metadata` would add what features of other members of the workspace bring.
 fn linked(metadata: &Metadata) -> BTreeMap<String, String> {
-    let nodes = &metadata.resolve.as_ref().unwrap().nodes;
-    let nodes: BTreeMap<&PackageId, _> = nodes.iter().map(|node| (&node.id, node)).collect();
-    let packages: BTreeMap<&PackageId, &Package> =
-        metadata.packages.iter().map(|p| (&p.id, p)).collect();
-    let start = metadata.packages.iter().find(|package| package.name == "dissensus-cli").unwrap();
-    let (mut found, mut next) = (BTreeSet::from([&start.id]), vec![&start.id]);
-    while let Some(id) = next.pop() {
-        for dependency in &nodes[id].deps {
-            let normal =
-                dependency.dep_kinds.iter().any(|kind| kind.kind == DependencyKind::Normal);
-            let is_macro =
-                packages[&dependency.pkg].targets.iter().any(|target| target.is_proc_macro());
-            if normal && !is_macro && found.insert(&dependency.pkg) {
-                next.push(&dependency.pkg);
-            }
-        }
-    }
-    let others =
-        found.into_iter().map(|id| packages[id]).filter(|package| package.source.is_some());
+    let mut tree = std::process::Command::new(env!("CARGO"));
+    tree.current_dir(root()).args(["tree", "--locked", "--package", "dissensus-cli"]);
+    tree.args(["--features", CLOUD, "--edges", "normal,no-proc-macro", "--target", "all"]);
+    tree.args(["--prefix", "none", "--format", "{p}", "--no-dedupe"]);
+    let output = tree.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let linked: BTreeSet<&str> = text.lines().collect();
+    let is_linked =
+        |package: &&Package| linked.contains(&*format!("{} v{}", package.name, package.version));
     let line = |package: &Package| {
         let name = format!("{} {}", package.name, package.version);
         (name, package.license.clone().unwrap_or_default())
     };
-    others.map(line).collect()
+    others(metadata).filter(is_linked).map(line).collect()
 }
 
 #[test]

@@ -15,35 +15,11 @@ use tempfile::TempDir;
 use common::show;
 
 /// Four small runs, with everything that a report is made of.
-const STUDY: &str = r#"
-[study]
-name = "small"
-title = "Soft and sampled labels"
-
-[data]
-dataset = "blends"
-items = 120
-votes_per_item = 5
-
-[model]
-name = "smallcnn"
-width = 2
-
-[training]
-epochs = 2
-batch_size = 32
-
+const STUDY: &str = concat!(
+    include_str!("common/small.toml"),
+    r#"
 [run]
 seeds = 2
-
-[[arm]]
-name = "soft"
-delivery = "soft"
-
-[[arm]]
-name = "drawn"
-title = "a label an epoch"
-delivery = "sls"
 
 [[slice]]
 name = "divided"
@@ -84,7 +60,8 @@ mean = 2.3
 sd = 0.5
 n = 5
 source = "A paper, table 1"
-"#;
+"#
+);
 
 /// A folder with the study in it.
 fn lab() -> TempDir {
@@ -341,7 +318,7 @@ fn a_study_is_run_once() {
     assert_eq!(first.stdout, again.stdout);
     // Which arm is bold is up to the last bits.
     let markdown = String::from_utf8(run(&["--markdown"]).stdout).unwrap();
-    for part in ["### The two arms\n", "| a label an epoch ", " (p = ", "| A paper, table 1 |"] {
+    for part in ["### The two arms\n", "| a label per epoch ", " (p = ", "| A paper, table 1 |"] {
         assert!(markdown.contains(part), "{markdown}");
     }
     snapshot("status_done", &ends(0, &folder, &["study", "status", "small.toml"]));
@@ -422,14 +399,14 @@ fn a_report_is_written() {
 
     let page = text("index.html");
     assert!(page.starts_with("<!doctype html>") || page.starts_with("<!DOCTYPE html>"));
-    for part in ["Soft and sampled labels", "a label an epoch", "A paper, table 1", "blend-"] {
+    for part in ["Soft and sampled labels", "a label per epoch", "A paper, table 1", "blend-"] {
         assert!(page.contains(part), "the page has no {part:?}");
     }
     // Nothing but what is in the file itself: it opens from disk.
     for outside in ["src=\"http", "href=\"http", "url(http", "@import"] {
         assert!(!page.contains(outside), "the page has {outside}");
     }
-    assert!(text("tables/main.md").contains("| a label an epoch "));
+    assert!(text("tables/main.md").contains("| a label per epoch "));
     assert!(text("tables/main.md").contains("A paper, table 1"));
     assert!(text("tables/main.tex").contains("\\toprule"));
     assert!(text("tables/main.csv").contains("main,blends,drawn,5,soft_nll,all,"));

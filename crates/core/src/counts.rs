@@ -3,7 +3,7 @@
 use crate::distribution::{self, DistributionError};
 
 /// Votes per item and class. Only classes that got a vote take space, so that a hundred classes
-/// with five votes an item cost no more than ten.
+/// with five votes per item cost no more than ten.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Counts {
     /// Item i owns the entries `starts[i]..starts[i + 1]`.

@@ -11,7 +11,7 @@ pub struct Row {
     pub dataset: String,
     /// The arm.
     pub arm: String,
-    /// Votes an item in training; `None` for all.
+    /// Votes per item in training; `None` for all.
     pub k: Option<u32>,
     /// The seed.
     pub seed: u64,

@@ -498,7 +498,7 @@ pub trait Runner<F = f32>: Send {
     fn maps(&mut self, rows: &[u32]) -> Result<Maps<F>, EngineError>;
 
     /// The gradient of each row's own loss in [`Mode::Eval`] at its example, normalized as the
-    /// network reads it: one example's numbers a row.
+    /// network reads it: one example's numbers per row.
     fn input_gradient(&mut self, rows: &[u32], targets: Targets<'_>)
     -> Result<Vec<F>, EngineError>;
 

@@ -1,6 +1,6 @@
 //! What labels are drawn from: the votes of every item, laid out for one purpose each.
 //!
-//! * [`List`]: one label after another, one or two bytes a vote. Any vote is one memory access.
+//! * [`List`]: one label after another, one or two bytes per vote. Any vote is one memory access.
 //! * [`Cumulative`]: running sums over the classes that got votes, of counts (exact) or of shares.
 //! * [`Rows`]: running sums over all classes, of shares, where there are few classes.
 //!

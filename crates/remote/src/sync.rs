@@ -149,6 +149,8 @@ pub struct Synced {
     pub failed: Vec<Failure>,
     /// Results of stages in the bucket whose runs are on neither side; they are pulled when the runs are.
     pub without_run: usize,
+    /// Results of stages in the store that are not pushed, as no record says what they were computed from.
+    pub unrecorded: usize,
     /// Objects below the prefix that are no items.
     pub foreign: usize,
     /// Whether the server knows no conditional writes. Names say versions, so nothing can be lost.
@@ -196,6 +198,9 @@ pub(crate) fn sync(
         None => Default::default(),
     };
     here.versions.retain(|item, _| options.only.is_none_or(|only| only.has(item)));
+    if options.direction != SyncDirection::Pull {
+        synced.unrecorded = here.unrecorded;
+    }
     for (name, error) in here.broken {
         synced.fail(name, &error);
     }

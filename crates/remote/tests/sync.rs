@@ -284,6 +284,23 @@ fn results_of_other_predictions_are_not_taken() {
 }
 
 #[test]
+fn results_without_a_record_are_not_pushed_and_counted() {
+    let place = Place::new();
+    let a = place.store("a");
+    for seed in [1, 2] {
+        finish(&a, seed, 1.0);
+        stage(&a, seed, "metric,value\nkl,0.5\n");
+    }
+    let record = format!("stages/measure-1/{}.csv.made", id(1));
+    fs::remove_file(a.study("s").unwrap().path().join(record)).unwrap();
+    let pull = SyncOptions { direction: SyncDirection::Pull, ..SyncOptions::default() };
+    assert_eq!(place.sync_with("a", pull).unrecorded, 0);
+    let synced = place.sync("a");
+    assert_eq!((counts(&synced.pushed), synced.unrecorded), ((2, 1), 1), "{synced:?}");
+    assert!(!synced.has_problems());
+}
+
+#[test]
 fn names_that_lead_elsewhere_are_not_read() {
     let place = Place::new();
     finish(&place.store("a"), 1, 1.0);

@@ -17,16 +17,16 @@ fn data_sets_stand_line_by_line() {
         datasets: vec![named("a", "First"), named("b", "Sec|ond")],
         facts: vec![
             facts("a", &[("Items", "10"), ("Classes", "3")]),
-            facts("b", &[("Items", "20"), ("Votes an item", "5.0")]),
+            facts("b", &[("Items", "20"), ("Votes per item", "5.0")]),
         ],
         ..Book::default()
     };
     let spec = TableSpec { name: "data".into(), shows: Shows::Datasets, ..TableSpec::default() };
     let page = markdown(&prepare(&spec, &book).unwrap());
     for row in [
-        "| Data     | Items | Classes | Votes an item |",
-        "| First    | 10    | 3       | –             |",
-        "| Sec\\|ond | 20    | –       | 5.0           |",
+        "| Data     | Items | Classes | Votes per item |",
+        "| First    | 10    | 3       | –              |",
+        "| Sec\\|ond | 20    | –       | 5.0            |",
     ] {
         assert!(page.contains(row), "{row} in\n{page}");
     }

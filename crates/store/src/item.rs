@@ -94,11 +94,13 @@ pub struct Items {
     pub versions: BTreeMap<Item, String>,
     /// What cannot be read, and why.
     pub broken: Vec<(String, StoreError)>,
+    /// How many results of stages are left out, as no record says what they were computed from.
+    pub unrecorded: usize,
 }
 
 impl Store {
     /// The items of these runs, or of all. Runs that have not ended, or that failed, are none; nor are
-    /// results of stages without a record, or of other predictions than their run has.
+    /// results of stages without a record, which are counted, or of other predictions than their run has.
     pub fn items(&self, only: Option<&BTreeSet<RunId>>) -> Result<Items, StoreError> {
         let mut items = Items::default();
         let version = |run: RunInfo| Ok((run.id.clone(), finished_version(&run)?));
@@ -117,10 +119,14 @@ impl Store {
                 let item = Item::File { study: study.clone(), file };
                 let Item::File { file, .. } = &item else { continue };
                 let version = match run_of_artifact(file) {
-                    Some(run) => match predictions.get(&run) {
-                        Some(from) => folder.version_made(file, from),
-                        None => Ok(None),
-                    },
+                    Some(run) => {
+                        let Some(from) = predictions.get(&run) else { continue };
+                        let made = folder.version_made(file);
+                        items.unrecorded += usize::from(matches!(made, Ok(None)));
+                        made.map(|made| {
+                            made.filter(|(_, of)| of == from).map(|(version, _)| version)
+                        })
+                    }
                     None => folder.version_of_text(file),
                 };
                 match version {

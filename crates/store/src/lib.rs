@@ -7,7 +7,7 @@
 //!              /status.json              running, interrupted, finished or failed; how far; when it is
 //!                                        finished, the SHA-256 of history, result and predictions
 //!              /checkpoint.safetensors   what an unfinished run continues from
-//!              /history.jsonl            one line an epoch
+//!              /history.jsonl            one line per epoch
 //!              /best.safetensors         weights of the selected epoch, by plain names
 //!              /last.safetensors         weights at the end
 //!              /predictions/best.npz     `logits` (items × classes), `ids`, `classes`; and last.npz

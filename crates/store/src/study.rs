@@ -103,7 +103,7 @@ impl StudyFolder {
 
     /// A file's bytes and what they were made of; `None` where there is none. One that is not as its
     /// record says is an error that [is damage](StoreError::is_damage). A file without a record is one
-    /// of before there were any.
+    /// of before there were any, or was written just before the machine stopped.
     pub fn read_made(&self, name: &str) -> Result<Option<MadeFile>, StoreError> {
         let path = self.file(&record_of(name))?;
         let (bytes, record) = match (self.read(name)?, files::read_if_there(&path)?) {
@@ -117,17 +117,13 @@ impl StudyFolder {
         Ok(Some((bytes, Some(made))))
     }
 
-    /// The checksum of a file that was computed from these predictions, by its record; `None` where there
-    /// is no record, or one of other predictions.
-    pub(crate) fn version_made(
-        &self,
-        name: &str,
-        from: &str,
-    ) -> Result<Option<String>, StoreError> {
+    /// The checksum of a file and the digest of the predictions that it was computed from, by its record;
+    /// `None` where there is none.
+    pub(crate) fn version_made(&self, name: &str) -> Result<Option<(String, String)>, StoreError> {
         let path = self.file(&record_of(name))?;
         let Some(record) = files::read_if_there(&path)? else { return Ok(None) };
         let Record { sha256, made } = files::parse(&path, &record)?;
-        Ok((made.from == from).then_some(sha256))
+        Ok(Some((sha256, made.from)))
     }
 
     /// The SHA-256 of a text without its checksum; `None` where there is none.

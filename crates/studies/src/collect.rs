@@ -75,9 +75,9 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
-    pub(crate) fn new(info: RunInfo, result: RunResult) -> Self {
+    pub(crate) fn new(mut info: RunInfo, result: RunResult) -> Self {
         // Runs of other programs may say something else of themselves, and need not be left out.
-        let environment = serde_json::from_value(info.about.clone()).unwrap_or_default();
+        let environment = serde_json::from_value(info.about.take()).unwrap_or_default();
         Self { info, environment, result }
     }
 }
@@ -245,6 +245,7 @@ impl Plan<'_> {
             }
         }
         let runs: Vec<&Job> = crate::distinct(&jobs);
+        let shared = runs.len() < jobs.len();
         let each = |job: &&Job| self.one(store, &folder, job);
         let found: Vec<Result<Option<One>, StudyError>> = runs.par_iter().map(each).collect();
         let (mut ran, mut numbers, mut unusable) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
@@ -275,10 +276,18 @@ impl Plan<'_> {
         let open = |job: &&Job| !ran.contains_key(&job.id) && !seen.contains(&job.id);
         collected.missing += jobs.iter().filter(open).count();
         let kept = self.kept(store, &jobs, &ran, &mut collected.unexamined)?;
+        let of_runs = jobs.iter().filter_map(|job| numbers.get(&job.id)).map(Vec::len);
+        let looked = kept.iter().flatten().map(|kept| kept.numbers.len());
+        collected.rows.reserve_exact(of_runs.sum::<usize>() + looked.sum::<usize>());
         for (job, kept) in jobs.iter().zip(&kept) {
-            let of_run = numbers.get(&job.id).into_iter().flatten();
-            let looked = kept.iter().flat_map(|kept| &kept.numbers);
-            collected.rows.extend(of_run.chain(looked).map(|number| self.row(job, number)));
+            // Both numbers and rows of all runs would be much where there are many.
+            let of_run = match shared {
+                true => numbers.get(&job.id).cloned(),
+                false => numbers.remove(&job.id),
+            };
+            let looked = kept.iter().flat_map(|kept| &kept.numbers).cloned();
+            let of_run = of_run.into_iter().flatten().chain(looked);
+            collected.rows.extend(of_run.map(|number| self.row(job, number)));
         }
         Ok(Gathered { jobs, ran, kept, collected })
     }
@@ -315,15 +324,15 @@ impl Plan<'_> {
         Ok(all)
     }
 
-    pub(crate) fn row(&self, job: &Job, number: &Number) -> Row {
+    pub(crate) fn row(&self, job: &Job, number: Number) -> Row {
         Row {
             study: self.study().name.clone(),
             dataset: job.dataset.clone(),
             arm: job.arm.clone(),
             k: job.k,
             seed: job.seed,
-            metric: number.metric.clone(),
-            slice: number.slice.clone(),
+            metric: number.metric,
+            slice: number.slice,
             value: number.value,
             run: job.id.to_string(),
         }
@@ -340,7 +349,7 @@ impl Plan<'_> {
         if let State::Failed { reason } = &info.status.state {
             return Ok(Some(One::Failed(reason.clone())));
         }
-        let Some(result) = info.result()? else { return Ok(None) };
+        let Some(mut result) = info.result::<RunResult>()? else { return Ok(None) };
         let material = self.material(job);
         let finished = Finished { job, info: &info, result: &result, material };
         let mut numbers = Vec::new();
@@ -349,6 +358,7 @@ impl Plan<'_> {
         }
         // Much where there are many runs, and nobody reads it any more.
         info.spec = Value::Null;
+        result.parts = Vec::new();
         Ok(Some(One::Finished(Box::new(Ran::new(info, result)), numbers)))
     }
 }
@@ -379,15 +389,15 @@ fn staged(
         let (from, code) = (from.clone(), env!("CARGO_PKG_VERSION").to_owned());
         Made { rows: numbers.len(), from, code }
     };
-    // One that cannot be read, or was computed from something else, is made again; one without a
-    // record is of before there were any.
+    // One that cannot be read, was computed from something else, or has no record that says from what, is
+    // made again.
     let found = match folder.read_made(&name) {
         Err(error) if error.is_damage() => None,
         found => found?,
     };
-    if let Some((bytes, record)) = found
+    if let Some((bytes, Some(record))) = found
         && let Ok(numbers) = numbers_from_csv(&bytes, &name)
-        && record.is_none_or(|record| record == made(&numbers))
+        && record == made(&numbers)
     {
         return Ok(numbers);
     }

@@ -181,6 +181,10 @@ fn what_a_stage_gave_is_read_and_other_settings_are_measured_anew() {
         folder.write(&kept[0], damaged, process).unwrap();
         assert_eq!(planned.rows(&lab.store).unwrap().rows, first);
     }
+    // So is one without a record.
+    folder.write(&kept[0], fake, process).unwrap();
+    std::fs::remove_file(folder.path().join(&kept[1])).unwrap();
+    assert_eq!(planned.rows(&lab.store).unwrap().rows, first);
     assert_eq!(folder.read_made(&kept[0]).unwrap().unwrap(), (bytes, Some(made)));
     let other = study("[stages.measure]\nmetrics = ['kl']\nwhich = 'best'\nbins = 10\n");
     plan(&other).rows(&lab.store).unwrap();

@@ -40,7 +40,7 @@ pub struct SplitPlan {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunPlan {
-    /// How many votes an item training sees, drawn by `seed`.
+    /// How many votes per item training sees, drawn by `seed`.
     pub votes: Votes,
     /// How items are split.
     pub split: SplitPlan,

@@ -55,10 +55,10 @@ fn of_split(plan: &Plan<'_>, gathered: &Gathered, job: &Job) -> Result<Vec<Row>,
         let predicted = Judged::new(judged.truth().clone(), output)?;
         for (_, stage) in &plan.study().stages.stages {
             let numbers = stage.of_predictions(material, &places, &predicted, only)?;
-            let wanted = |number: &&Number| {
+            let wanted = |number: &Number| {
                 only.is_none_or(|only| only.contains(&number.metric.trim_end_matches(".last")))
             };
-            rows.extend(numbers.iter().filter(wanted).map(|number| Row {
+            rows.extend(numbers.into_iter().filter(wanted).map(|number| Row {
                 arm: name.to_owned(),
                 k: None,
                 run: String::new(),

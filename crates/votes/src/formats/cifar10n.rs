@@ -1,7 +1,7 @@
 //! CIFAR-10N and CIFAR-100N (Wei et al., ICLR 2022): human labels of the CIFAR training images, as
 //! `torch.save` writes them: a zip archive with a pickle of numpy arrays. The pickle is never run.
 //!
-//! CIFAR-10N has three labels an image, `random_label1` to `random_label3`, each by another worker
+//! CIFAR-10N has three labels per image, `random_label1` to `random_label3`, each by another worker
 //! whose name is not known: the three arrays stand in for annotators. `aggre_label` (their majority)
 //! and `worse_label` (a wrong one, if any) are made from them, `clean_label` is CIFAR-10's: none is
 //! a vote. CIFAR-100N has one label per image, `noisy_label`. Items are positions, from 0, in

@@ -696,7 +696,7 @@ mod tests {
         let named = ReadOptions { text: Some("nothing".into()), ..with.clone() };
         let error = read_bytes("x", csv.into(), &named).err().unwrap().to_string();
         assert!(error.contains("nothing") && error.contains("comment"), "{error}");
-        // The text may be what an item goes by; and a wide table has a row an item.
+        // The text may be what an item goes by; and a wide table has a row per item.
         let item = ReadOptions { item: Some("text".into()), ..with.clone() };
         let reading = read_bytes("x", "text,worker,label\nHi,1,x\nHi,2,y\n".into(), &item).unwrap();
         assert_eq!(reading.texts, [own(("Hi", "Hi"))]);

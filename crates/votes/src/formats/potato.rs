@@ -1,4 +1,4 @@
-//! Potato's annotated instances (TSV or CSV): a row an annotator's answers to an instance, a column
+//! Potato's annotated instances (TSV or CSV): a row has an annotator's answers to an instance, a column
 //! `SCHEMA:::LABEL` for each label of each question, filled where the label was chosen.
 
 use super::Format;

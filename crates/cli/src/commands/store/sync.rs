@@ -116,6 +116,12 @@ pub(crate) fn say_synced(synced: &Synced) {
         let results = text::count(synced.without_run, "result", "results");
         ui::note(&format!("{results} of stages wait in the bucket for their runs"));
     }
+    if synced.unrecorded > 0 {
+        let results = text::count(synced.unrecorded, "result", "results");
+        ui::note(&format!(
+            "{results} of stages were not pushed: no record says what they were computed from"
+        ));
+    }
     if synced.foreign > 0 {
         let objects = text::count(synced.foreign, "object", "objects");
         ui::note(&format!("{objects} in the bucket are not of a store, and were not read"));
