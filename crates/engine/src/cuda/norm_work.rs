@@ -70,7 +70,7 @@ mod tests {
             assert!(places <= (BLOCKS + 1) * columns, "{rows} {channels}");
             for each in [APPLY_ROWS, 2] {
                 let (grid, block) = over(rows, channels, each);
-                assert_eq!(block.0 * block.1, 256);
+                assert_eq!(block.0 * block.1, 128);
                 assert!((grid.0 * block.1) as usize * each >= rows);
                 assert!((grid.1 * block.0 * 8) as usize >= channels);
             }

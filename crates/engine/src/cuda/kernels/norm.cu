@@ -285,21 +285,22 @@ __device__ __forceinline__ void back(const act *x, const act *y, const act *dy,
     }
 }
 
-// The common cases with nothing to add to, and the others: 0, 1, 2 are those of PASS_*.
-#define BACK(name, pass, n, residual, adds)                                                       \
-    extern "C" __global__ void __launch_bounds__(128, 6)                                          \
+// The common cases with nothing to add to, and the others: 0, 1, 2 are those of PASS_*. `blocks`: how many fit on a
+// processor; that of training by convolutions of ours and norm_apply fit beside one of those.
+#define BACK(name, blocks, pass, n, residual, adds)                                               \
+    extern "C" __global__ void __launch_bounds__(128, blocks)                                     \
     name(const act *x, const act *y, const act *dy, const float *vectors, int fresh, int add,     \
          int add_residual, int rows, int channels, act *dx, act *dresidual) {                     \
         back<pass, n, residual, adds>(x, y, dy, vectors, fresh, add, add_residual, rows,          \
                                       channels, dx, dresidual);                                   \
     }
-BACK(norm_back_relu, PASS_OWN, EACH_BACK, false, false)
-BACK(norm_back_relu_sum, PASS_OUT, EACH_BACK, true, false)
-BACK(norm_back_no_relu, PASS_ALL, EACH_BACK, false, false)
-BACK(norm_back_relu_adds, PASS_OWN, EACH_BACK, false, true)
-BACK(norm_back_relu_sum_adds, PASS_OUT, EACH_BACK, true, true)
-BACK(norm_back_no_relu_adds, PASS_ALL, EACH_BACK, false, true)
-BACK(norm_back_no_relu_sum_adds, PASS_ALL, EACH_BACK, true, true)
+BACK(norm_back_relu, 4, PASS_OWN, EACH_BACK, false, false)
+BACK(norm_back_relu_sum, 4, PASS_OUT, EACH_BACK, true, false)
+BACK(norm_back_no_relu, 6, PASS_ALL, EACH_BACK, false, false)
+BACK(norm_back_relu_adds, 4, PASS_OWN, EACH_BACK, false, true)
+BACK(norm_back_relu_sum_adds, 4, PASS_OUT, EACH_BACK, true, true)
+BACK(norm_back_no_relu_adds, 4, PASS_ALL, EACH_BACK, false, true)
+BACK(norm_back_no_relu_sum_adds, 4, PASS_ALL, EACH_BACK, true, true)
 
 // Tangents, with statistics that do not move. `along`: the tangents of a and b.
 extern "C" __global__ void norm_direction(const float *vectors, const float *tscale,
