@@ -256,7 +256,7 @@ kernels! {
     NormApply = norm_apply(
         x: *const Act, residual: *const Act, vectors: *const Float, relu: bool, fresh: bool, rows: i32,
         channels: i32, y: *mut Act, mask: *mut U8,
-    ) on |k, _| over(k.rows, k.channels, APPLY_ROWS);
+    ) on |k, act| over(k.rows, k.channels, APPLY_ROWS, act);
 
     /// The gradients of a norm's scale and shift.
     NormGradients = norm_gradients_no_relu | norm_gradients_relu | norm_gradients_relu_sum
@@ -272,7 +272,7 @@ kernels! {
         by NormBackKind { NoRelu | Relu | ReluSum | NoReluAdds | ReluAdds | ReluSumAdds | NoReluSumAdds } (
         x: *const Act, y: *const Act, dy: *const Act, vectors: *const Float, fresh: bool, add: bool,
         add_residual: bool, rows: i32, channels: i32, dx: *mut Act, dresidual: *mut Act,
-    ) on |k, act| over(k.rows, k.channels, 8 / act);
+    ) on |k, act| over(k.rows, k.channels, 8 / act, act);
 
     /// The tangents of a norm's a and b along a direction of the weights.
     NormDirection = norm_direction(

@@ -37,10 +37,12 @@ pub(super) fn sums(rows: usize, channels: usize) -> Cut {
     Cut { share, grid: (blocks as u32, columns as u32), block: (groups as u32, lines as u32) }
 }
 
-/// Blocks that go over a norm's rows once, `each` rows per thread.
-pub(super) fn over(rows: usize, channels: usize, each: usize) -> Geometry {
+/// Blocks that go over a norm's rows once, `each` rows per thread: BLOCK of kernels/norm.cu, which is smaller in
+/// bfloat16, so that it fits beside convolutions of ours. `act`: bytes of an activation.
+pub(super) fn over(rows: usize, channels: usize, each: usize, act: usize) -> Geometry {
     let groups = (channels / 8).next_power_of_two().clamp(1, 64);
-    let (lines, columns) = (128 / groups, channels.div_ceil(groups * 8));
+    let threads = if act == 2 { 128 } else { 256 };
+    let (lines, columns) = (threads / groups, channels.div_ceil(groups * 8));
     ((rows.div_ceil(lines * each) as u32, columns as u32), (groups as u32, lines as u32))
 }
 
@@ -68,9 +70,9 @@ mod tests {
             let places = (grid.0 * grid.1 * block.0 * 8) as usize;
             let columns = channels.next_power_of_two().max(128);
             assert!(places <= (BLOCKS + 1) * columns, "{rows} {channels}");
-            for each in [APPLY_ROWS, 2] {
-                let (grid, block) = over(rows, channels, each);
-                assert_eq!(block.0 * block.1, 128);
+            for (each, act) in [(APPLY_ROWS, 2), (APPLY_ROWS, 4), (4, 2), (2, 4)] {
+                let (grid, block) = over(rows, channels, each, act);
+                assert_eq!(block.0 * block.1, if act == 2 { 128 } else { 256 });
                 assert!((grid.0 * block.1) as usize * each >= rows);
                 assert!((grid.1 * block.0 * 8) as usize >= channels);
             }

@@ -65,7 +65,7 @@ static Cut cut(int rows, int channels, int blocks) {
 static Cut over(int rows, int channels, int each) {
     unsigned groups = 1;
     while (groups * 8 < (unsigned)channels && groups < 64) groups *= 2;
-    unsigned lines = 128 / groups, columns = (channels + groups * 8 - 1) / (groups * 8);
+    unsigned lines = BLOCK / groups, columns = (channels + groups * 8 - 1) / (groups * 8);
     return {{(rows + lines * each - 1) / (lines * each), columns}, {groups, lines}, 0};
 }
 

@@ -10,6 +10,8 @@
 
 // Threads of a block that sums, and the most channels it does.
 #define THREADS 512
+// Threads of a block that goes over the rows once.
+#define BLOCK (BF16 ? 128 : 256)
 #define WIDEST 128
 // Rows in flight in a thread.
 #define AHEAD (16 / (int)sizeof(act))
@@ -124,7 +126,7 @@ extern "C" __global__ void norm_from_running(const float *statistics, int channe
 
 // y = a·x + b (+ r), then the ReLU; a NaN stays. Started early: a and b alone are of the kernel before, or x,
 // too, where it is `fresh`. `mask`: a bit for each number, whether it is positive; none if it is 0.
-extern "C" __global__ void __launch_bounds__(128, 6)
+extern "C" __global__ void __launch_bounds__(BLOCK, BF16 ? 6 : 1)
 norm_apply(const act *x, const act *residual, const float *vectors, int relu, int fresh, int rows,
            int channels, act *y, u8 *mask) {
     int c0 = (blockIdx.y * blockDim.x + threadIdx.x) * 8;
@@ -288,7 +290,7 @@ __device__ __forceinline__ void back(const act *x, const act *y, const act *dy,
 // The common cases with nothing to add to, and the others: 0, 1, 2 are those of PASS_*. `blocks`: how many fit on a
 // processor; that of training by convolutions of ours and norm_apply fit beside one of those.
 #define BACK(name, blocks, pass, n, residual, adds)                                               \
-    extern "C" __global__ void __launch_bounds__(128, blocks)                                     \
+    extern "C" __global__ void __launch_bounds__(BLOCK, BF16 ? blocks : 2)                        \
     name(const act *x, const act *y, const act *dy, const float *vectors, int fresh, int add,     \
          int add_residual, int rows, int channels, act *dx, act *dresidual) {                     \
         back<pass, n, residual, adds>(x, y, dy, vectors, fresh, add, add_residual, rows,          \
