@@ -7,17 +7,15 @@ use std::time::Instant;
 
 use dissensus_core::philox::Stream;
 use dissensus_core::{Keep, TableBuilder};
-use dissensus_engine::device::Targets;
-use dissensus_engine::{Augment, Dataset, Epoch, Mode, Model, Optimizer, Precision, random};
+use dissensus_engine::{Dataset, Model, Optimizer, Precision};
 use dissensus_engine::{Device, Settings, State};
 use dissensus_inputs::{Images, Inputs, Kind};
 use dissensus_train::{FitOptions, RunPlan, Spec, Task, fit, parallel};
 
-use crate::{Outcome, cross_entropy, images, shares};
+use crate::{Outcome, TRAINED, cross_entropy, images, shares, with_epoch};
 
-/// Images, and how many of them are trained on.
+/// Images, with those that are held out.
 const ITEMS: usize = 10_000;
-const TRAINED: usize = 8_000;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
@@ -78,7 +76,7 @@ fn by_engine(
     epochs: u64,
     way: Way,
 ) -> Outcome<f64> {
-    let precision = Precision::named(precision).ok_or("f32, tf32 or bf16?")?;
+    let precision = Precision::named(precision).ok_or("f32, tf32, bf16 or bf16x3?")?;
     let dataset = images(ITEMS);
     let network = std::sync::Arc::new(Model::named("resnet18")?.network(dataset.shape(), 10)?);
     let optimizer = Optimizer::Sgd { momentum: 0.9, nesterov: false, weight_decay: 5e-4 };
@@ -86,7 +84,6 @@ fn by_engine(
     let targets = shares(ITEMS, 10);
     let held_out: Vec<u32> = (TRAINED as u32..ITEMS as u32).collect();
     let judge = |logits: Vec<f32>| cross_entropy(&logits, &targets[TRAINED * 10..], 10);
-    let augment = Augment { crop: 4, flip: true };
     slowest(lanes, |lane, mark| {
         let state = State::fresh(&network, &optimizer, lane);
         let mut runner = device.runner(&network, &dataset, &settings, state)?;
@@ -96,32 +93,20 @@ fn by_engine(
             if number == 2 {
                 mark();
             }
-            let mut visits: Vec<u32> = (0..TRAINED as u32).collect();
-            Stream::new([lane, random::ORDER], [number, 0, 0]).shuffle(&mut visits);
-            let shifts: Vec<_> =
-                visits.iter().map(|&v| augment.shift(lane, number, u64::from(v))).collect();
-            let epoch = Epoch {
-                number,
-                seed: lane,
-                visits: &visits,
-                batch: 128,
-                rate: 0.05,
-                targets: Targets::Distributions(&targets),
-                shifts: Some(&shifts),
-                mixture: None,
-                mode: Mode::Train,
-            };
-            match (way, runner.overlap()) {
-                (Way::Beside, Some(both)) => {
-                    both.start(&epoch, &held_out)?;
-                    losses.push(judge(both.logits_before(&held_out)?));
-                    both.finish()?;
+            with_epoch(lane, number, &targets, |epoch| -> Outcome<()> {
+                match (way, runner.overlap()) {
+                    (Way::Beside, Some(both)) => {
+                        both.start(epoch, &held_out)?;
+                        losses.push(judge(both.logits_before(&held_out)?));
+                        both.finish()?;
+                    }
+                    (Way::Beside, None) => return Err("no memory for evaluation beside it".into()),
+                    _ => {
+                        runner.train(epoch)?;
+                    }
                 }
-                (Way::Beside, None) => return Err("no memory for evaluation beside it".into()),
-                _ => {
-                    runner.train(&epoch)?;
-                }
-            }
+                Ok(())
+            })?;
             if way == Way::After {
                 losses.push(judge(runner.logits(&held_out)?));
             }

@@ -292,6 +292,29 @@ fn opened_for(several: bool) -> Outcome<dissensus_engine::Cuda> {
     })
 }
 
+/// Images that an epoch visits.
+const TRAINED: usize = 8_000;
+
+/// An epoch of the study's recipe: batch 128, crops and flips, soft targets.
+fn with_epoch<T>(lane: u64, number: u64, targets: &[f32], work: impl FnOnce(&Epoch<'_>) -> T) -> T {
+    let augment = dissensus_engine::Augment { crop: 4, flip: true };
+    let mut visits: Vec<u32> = (0..TRAINED as u32).collect();
+    Stream::new([lane, random::ORDER], [number, 0, 0]).shuffle(&mut visits);
+    let shifts: Vec<_> =
+        visits.iter().map(|&v| augment.shift(lane, number, u64::from(v))).collect();
+    work(&Epoch {
+        number,
+        seed: lane,
+        visits: &visits,
+        batch: 128,
+        rate: 0.05,
+        targets: Targets::Distributions(targets),
+        shifts: Some(&shifts),
+        mixture: None,
+        mode: Mode::Train,
+    })
+}
+
 /// The study's recipe on a GPU: 8,000 images, batch 128, crops and flips, soft targets.
 fn cuda(precision: &str, lanes: usize, epochs: u64) -> Outcome<()> {
     let start = Instant::now();
@@ -304,12 +327,11 @@ fn cuda(precision: &str, lanes: usize, epochs: u64) -> Outcome<()> {
     let opened = start.elapsed().as_secs_f64();
     let precision_of =
         dissensus_engine::Precision::named(precision).ok_or("f32, tf32, bf16 or bf16x3?")?;
-    let dataset = images(8000);
+    let dataset = images(TRAINED);
     let network = Arc::new(Model::named("resnet18")?.network(dataset.shape(), 10)?);
     let optimizer = Optimizer::Sgd { momentum: 0.9, nesterov: false, weight_decay: 5e-4 };
     let settings = Settings { precision: precision_of, batch: 128, optimizer, threads: 1 };
     let targets = shares(8000, 10);
-    let augment = dissensus_engine::Augment { crop: 4, flip: true };
     // All lanes are timed together, from when the last has done its first epoch.
     let barrier = std::sync::Barrier::new(lanes);
     let run = |lane: u64| -> Outcome<(f64, f64, usize, f64)> {
@@ -317,21 +339,7 @@ fn cuda(precision: &str, lanes: usize, epochs: u64) -> Outcome<()> {
         let mut runner = device.runner(&network, &dataset, &settings, state)?;
         let (mut began, mut loss, mut first) = (Instant::now(), 0.0, 0.0);
         for number in 0..=epochs {
-            let mut visits: Vec<u32> = (0..8000).collect();
-            Stream::new([lane, random::ORDER], [number, 0, 0]).shuffle(&mut visits);
-            let shifts: Vec<_> =
-                visits.iter().map(|&v| augment.shift(lane, number, u64::from(v))).collect();
-            loss = runner.train(&Epoch {
-                number,
-                seed: lane,
-                visits: &visits,
-                batch: 128,
-                rate: 0.05,
-                targets: Targets::Distributions(&targets),
-                shifts: Some(&shifts),
-                mixture: None,
-                mode: Mode::Train,
-            })?;
+            loss = with_epoch(lane, number, &targets, |epoch| runner.train(epoch))?;
             if number == 0 {
                 first = start.elapsed().as_secs_f64();
                 barrier.wait();

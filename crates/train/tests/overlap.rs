@@ -8,7 +8,7 @@ mod common;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use common::{How, Lab, PLAIN, spec, task};
+use common::{How, Lab, MIXED, PLAIN, spec, task};
 use dissensus_store::State;
 use dissensus_train::spec::Checkpoint;
 use dissensus_train::{EpochRow, Outcome};
@@ -21,17 +21,6 @@ const PARTS: &[&str] = &[
     "training.augment.crop=2",
     "training.augment.flip=true",
     "split.parts=train/validation/test",
-];
-
-/// Adam's two memories, dropout and mixing partners.
-const MIXED: &[&str] = &[
-    "model.name=mlp",
-    "model.hidden=16",
-    "model.dropout=0.2",
-    "delivery.methods=mixup",
-    "training.optimizer=adam",
-    "training.learning_rate=0.01",
-    "selection.metric=accuracy",
 ];
 
 /// What is decided by the result of an epoch before the next one begins.

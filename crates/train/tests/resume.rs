@@ -7,7 +7,7 @@ mod common;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use common::{How, Lab, PLAIN, data, spec, task};
+use common::{How, Lab, MIXED, PLAIN, data, spec, task};
 use dissensus_core::philox::Stream;
 use dissensus_core::{Ballots, Keep, TableBuilder, VoteTable};
 use dissensus_store::{Begun, State};
@@ -33,24 +33,13 @@ const BUSY: &[&str] = &[
 /// Distributions that are others in every epoch, from few votes.
 const NOISY: &[&str] = &["delivery.methods=soft_noise:scale=0.5", "data.votes_per_item=3"];
 
-/// Adam's two memories, dropout and mixing partners.
-const OTHER: &[&str] = &[
-    "model.name=mlp",
-    "model.hidden=16",
-    "model.dropout=0.2",
-    "delivery.methods=mixup",
-    "training.optimizer=adam",
-    "training.learning_rate=0.01",
-    "selection.metric=accuracy",
-];
-
 /// Ends early, so that where it ends depends on what early stopping remembers.
 const STOPS: &[&str] =
     &["training.epochs=12", "selection.metric=accuracy", "selection.stop.patience=2"];
 
 #[test]
 fn interrupted_after_any_epoch_it_ends_the_same() {
-    for overrides in [BUSY, NOISY, OTHER, STOPS] {
+    for overrides in [BUSY, NOISY, MIXED, STOPS] {
         let spec = spec(task(), overrides);
         let whole = Lab::new().finish(task(), &spec, PLAIN);
         let epochs = whole.history.len() as u64;
@@ -129,7 +118,7 @@ fn a_best_epoch_newer_than_the_checkpoint_is_found_again() {
 
 #[test]
 fn threads_and_jobs_do_not_change_a_bit() {
-    let specs = [BUSY, OTHER, &[]].map(|overrides| spec(task(), overrides));
+    let specs = [BUSY, MIXED, &[]].map(|overrides| spec(task(), overrides));
     let alone = specs.each_ref().map(|spec| Lab::new().finish(task(), spec, PLAIN));
     for (spec, one) in specs.iter().zip(&alone) {
         let two = Lab::new().finish(task(), spec, How { threads: 2, ..PLAIN });
@@ -180,7 +169,7 @@ fn the_order_of_the_data_does_not_change_a_bit() {
     let moved = inputs.select(&shuffled(inputs.len(), 7));
     let items = table.select(&shuffled(table.len(), 9));
     assert_ne!(items.items().name(0), table.items().name(0));
-    for overrides in [BUSY, OTHER, &["delivery.target=dawid_skene"]] {
+    for overrides in [BUSY, MIXED, &["delivery.target=dawid_skene"]] {
         let whole = Lab::new().finish(task(), &spec(task(), overrides), PLAIN);
         for other in [items.clone(), rows_shuffled(table)] {
             let other = Task::new("blends", &other, &moved).unwrap().0;

@@ -1,16 +1,13 @@
 //! Convolutions of f32 on the bfloat16 units of a GPU, by kernels of ours: `kernels/bf16x3/conv.cu`. For
 //! compute capability 8.0 and later, all sizes and passes; cuDNN has none.
 
-use std::ffi::c_void;
 use std::sync::Arc;
 
-use cudarc::driver::sys::{self, CUfunction, CUfunction_attribute};
+use cudarc::driver::sys::CUfunction;
 use cudarc::driver::{CudaContext, CudaStream};
-use cudarc::nvrtc::{CompileOptions, compile_ptx_with_opts};
 
 use super::cudnn::{Pass, Shapes};
-use super::launch::{Module, Pointer, start};
-use super::{NVRTC_STANDARD, driver};
+use super::launch::{Module, Pointer, raw, start};
 use crate::error::EngineError;
 
 const SOURCES: [&str; 2] =
@@ -104,24 +101,12 @@ impl Bf16x3 {
             );
             return Err(EngineError::Device(words));
         }
-        let options = vec![
-            format!("--gpu-architecture=compute_{major}{minor}"),
-            "-DBF16=0".into(),
-            NVRTC_STANDARD.into(),
-        ];
-        let options = CompileOptions { options, ..CompileOptions::default() };
-        let ptx = compile_ptx_with_opts(SOURCES.concat(), options)
-            .map_err(|error| EngineError::Device(format!("NVRTC: {error:?}")))?;
-        let module = Module::new(context, &ptx.to_src(), major)?;
+        let architecture = format!("{major}{minor}");
+        let definitions = ["-DBF16=0".to_owned()];
+        let module =
+            Module::compile(context, SOURCES.concat(), (&architecture, major), &definitions)?;
         let both = |pass: &str| -> Result<[CUfunction; 2], EngineError> {
-            let of = |cols: usize| {
-                let function = module.function(&format!("conv_{pass}_{cols}"))?;
-                let most = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-                // SAFETY: the function is of a loaded module.
-                let set = unsafe { sys::cuFuncSetAttribute(function, most, shared(cols) as i32) };
-                set.result().map_err(driver)?;
-                Ok(function)
-            };
+            let of = |cols| module.with_shared(&format!("conv_{pass}_{cols}"), shared(cols));
             Ok([of(COLS[0])?, of(COLS[1])?])
         };
         Ok(Self {
@@ -190,10 +175,6 @@ impl Bf16x3 {
 /// Bytes of shared memory of a block: two chunks of both factors.
 fn shared(cols: usize) -> usize {
     2 * 4 * DEEP * (ROWS + cols)
-}
-
-fn raw<T>(value: &mut T) -> *mut c_void {
-    std::ptr::from_mut(value).cast()
 }
 
 #[cfg(test)]

@@ -8,14 +8,13 @@ mod stride;
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use cudarc::driver::sys::{self, CUfunction_attribute};
+use cudarc::driver::sys;
 use cudarc::driver::{CudaContext, CudaStream};
-use cudarc::nvrtc::{CompileOptions, compile_ptx_with_opts};
 
 use super::cudnn::Shapes;
-use super::launch::{Module, Pointer, start};
+use super::driver;
+use super::launch::{Module, Pointer, raw, start};
 use super::norm_work::BLOCKS;
-use super::{NVRTC_STANDARD, driver};
 use crate::error::EngineError;
 pub(super) use stem::Stem;
 pub(super) use stride::Strided;
@@ -261,21 +260,12 @@ impl Compiled {
         channels: usize,
         names: &[(String, usize)],
     ) -> Result<Self, EngineError> {
-        let options = ["--gpu-architecture=compute_90a", "-DBF16=1", NVRTC_STANDARD];
-        let mut options = options.map(str::to_owned).to_vec();
-        options.push(format!("-DCHANNELS={channels}"));
-        let options = CompileOptions { options, ..CompileOptions::default() };
-        let ptx = compile_ptx_with_opts(SOURCES.concat() + source, options)
-            .map_err(|error| EngineError::Device(format!("NVRTC: {error:?}")))?;
-        let module = Module::new(context, &ptx.to_src(), 9)?;
+        let definitions = ["-DBF16=1".to_owned(), format!("-DCHANNELS={channels}")];
+        let text = SOURCES.concat() + source;
+        let module = Module::compile(context, text, ("90a", 9), &definitions)?;
         let mut functions = Vec::new();
         for (name, shared) in names {
-            let function = module.function(name)?;
-            let most = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-            // SAFETY: the function is of a loaded module.
-            let set = unsafe { sys::cuFuncSetAttribute(function, most, *shared as i32) };
-            set.result().map_err(driver)?;
-            functions.push((function, *shared));
+            functions.push((module.with_shared(name, *shared)?, *shared));
         }
         Ok(Self { module, functions })
     }
@@ -403,10 +393,6 @@ impl Hopper {
             .and_then(|place| self.of_one.get(place))
             .ok_or_else(|| EngineError::Device(format!("no kernel for {size:?}")))
     }
-}
-
-fn raw<T>(value: &mut T) -> *mut c_void {
-    std::ptr::from_mut(value).cast()
 }
 
 /// A tensor of bfloat16 that the copy engine reads in boxes, swizzled where they have 64 channels. `strides`

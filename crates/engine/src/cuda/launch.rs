@@ -4,10 +4,12 @@ use std::collections::HashMap;
 use std::ffi::{CString, c_void};
 use std::sync::Arc;
 
+use cudarc::driver::sys::CUfunction_attribute;
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DevicePtr, result, sys};
+use cudarc::nvrtc::{CompileOptions, compile_ptx_with_opts};
 
 use super::kernels::{Geometry, KERNELS, Kernel};
-use super::{driver, zeros};
+use super::{NVRTC_STANDARD, driver, zeros};
 use crate::error::EngineError;
 
 /// A stretch of device memory; null for none.
@@ -27,14 +29,21 @@ unsafe impl Send for Module {}
 unsafe impl Sync for Module {}
 
 impl Module {
-    /// Loads kernels that NVRTC compiled, for a GPU of this compute capability.
-    pub(super) fn new(
+    /// Compiles kernels by NVRTC, with these definitions, for an architecture such as `90a`, and loads them
+    /// for a GPU of this compute capability.
+    pub(super) fn compile(
         context: &Arc<CudaContext>,
-        ptx: &str,
-        capability: i32,
+        text: String,
+        (architecture, capability): (&str, i32),
+        definitions: &[String],
     ) -> Result<Self, EngineError> {
+        let own = [format!("--gpu-architecture=compute_{architecture}"), NVRTC_STANDARD.to_owned()];
+        let options = own.iter().chain(definitions).cloned().collect();
+        let options = CompileOptions { options, ..CompileOptions::default() };
+        let ptx = compile_ptx_with_opts(text, options)
+            .map_err(|error| EngineError::Device(format!("NVRTC: {error:?}")))?;
         let zero = |_| EngineError::Device("NVRTC: a zero in its output".to_owned());
-        let image = CString::new(ptx).map_err(zero)?;
+        let image = CString::new(ptx.to_src()).map_err(zero)?;
         context.bind_to_thread().map_err(driver)?;
         // SAFETY: the image is text that ends in a zero.
         let module = unsafe { result::module::load_data(image.as_ptr().cast()) };
@@ -48,6 +57,25 @@ impl Module {
         // SAFETY: the module is loaded.
         unsafe { result::module::get_function(self.module, name) }.map_err(driver)
     }
+
+    /// A function whose blocks may have so many bytes of shared memory.
+    pub(super) fn with_shared(
+        &self,
+        name: &str,
+        bytes: usize,
+    ) -> Result<sys::CUfunction, EngineError> {
+        let function = self.function(name)?;
+        let most = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        // SAFETY: the function is of a loaded module.
+        let set = unsafe { sys::cuFuncSetAttribute(function, most, bytes as i32) };
+        set.result().map_err(driver)?;
+        Ok(function)
+    }
+}
+
+/// An argument of a kernel.
+pub(super) fn raw<T>(value: &mut T) -> *mut c_void {
+    std::ptr::from_mut(value).cast()
 }
 
 impl Drop for Module {

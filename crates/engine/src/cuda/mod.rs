@@ -29,7 +29,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cudarc::driver::sys::CUresult;
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DriverError};
-use cudarc::nvrtc::{CompileOptions, compile_ptx_with_opts};
 
 use crate::device::{Dataset, Device, Precision, Runner, Settings, State};
 use crate::error::EngineError;
@@ -162,18 +161,11 @@ impl Cuda {
         // SAFETY: what is shared is written before any stream reads it, and synchronized.
         unsafe { context.disable_event_tracking() };
         let (major, minor) = context.compute_capability().map_err(driver)?;
+        let architecture = format!("{major}{minor}");
         let compile = |half: bool| -> Result<Arc<Module>, EngineError> {
-            let options = CompileOptions {
-                options: vec![
-                    format!("--gpu-architecture=compute_{major}{minor}"),
-                    format!("-DBF16={}", u8::from(half)),
-                    NVRTC_STANDARD.into(),
-                ],
-                ..CompileOptions::default()
-            };
-            let ptx = compile_ptx_with_opts(SOURCES.concat(), options)
-                .map_err(|error| EngineError::Device(format!("NVRTC: {error:?}")))?;
-            Module::new(&context, &ptx.to_src(), major).map(Arc::new)
+            let definitions = [format!("-DBF16={}", u8::from(half))];
+            let gpu = (architecture.as_str(), major);
+            Module::compile(&context, SOURCES.concat(), gpu, &definitions).map(Arc::new)
         };
         let name = context.name().map_err(driver)?;
         let memory = context.total_mem().map_err(driver)? >> 30;

@@ -23,6 +23,17 @@ use tempfile::TempDir;
 
 use overlapping::Overlapping;
 
+/// Adam's two memories, dropout and mixing partners.
+pub(crate) const MIXED: &[&str] = &[
+    "model.name=mlp",
+    "model.hidden=16",
+    "model.dropout=0.2",
+    "delivery.methods=mixup",
+    "training.optimizer=adam",
+    "training.learning_rate=0.01",
+    "selection.metric=accuracy",
+];
+
 /// Pictures and votes. Two in three are easy, so that a few epochs learn something.
 pub(crate) fn data() -> &'static (VoteTable, Inputs) {
     static DATA: OnceLock<(VoteTable, Inputs)> = OnceLock::new();

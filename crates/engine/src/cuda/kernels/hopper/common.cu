@@ -18,6 +18,11 @@ __device__ __forceinline__ u32 shared_at(const void *p) { return (u32)__cvta_gen
 __device__ __forceinline__ void barrier_init(u32 at, u32 count) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(at), "r"(count) : "memory");
 }
+// Pairs of barriers, where a loader says that something is full, and as many warps say that it is empty.
+__device__ __forceinline__ void barriers_init(u32 full, u32 empty, int pairs, int warps) {
+    for (int n = 0; n < pairs; ++n) { barrier_init(full + 8 * n, 1); barrier_init(empty + 8 * n, warps); }
+}
+__device__ __forceinline__ void barriers_ready() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
 __device__ __forceinline__ void barrier_expect(u32 at, u32 bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at), "r"(bytes) : "memory");
 }

@@ -39,7 +39,7 @@ stem_forward(const __grid_constant__ TensorMap images, const act *weights, const
     int me = threadIdx.x, lane = me % 32, warp = me / 32 % 4, mine = me / 128;
     if (me == 0) {
         for (int n = 0; n < STEM_SLOTS; ++n) barrier_init(bars + 8 * n, 1);
-        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        barriers_ready();
     }
     wait_for_previous_kernel();
     // Taps 1 to 8, then 0, then one of zeros, which reads what tap 1 does.
@@ -118,7 +118,7 @@ stem_weights(const __grid_constant__ TensorMap images, const __grid_constant__ T
     int me = threadIdx.x, lane = me % 32, warp = me / 32 % 4, mine = me / 128;
     if (me == 0) {
         for (int n = 0; n < STEM_SLOTS; ++n) barrier_init(bars + 8 * n, 1);
-        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        barriers_ready();
     }
     __syncthreads();
     wait_for_previous_kernel();

@@ -49,9 +49,9 @@ __device__ __forceinline__ void convolve_strided(const TensorMap *images, const 
     u32 full_a = bars, empty_a = full_a + 8 * A, full_b = empty_a + 8 * A, empty_b = full_b + 8 * B;
     int thread = threadIdx.x, group = thread / 128;
     if (thread == 0) {
-        for (int n = 0; n < A; ++n) { barrier_init(full_a + 8 * n, 1); barrier_init(empty_a + 8 * n, 8); }
-        for (int n = 0; n < B; ++n) { barrier_init(full_b + 8 * n, 1); barrier_init(empty_b + 8 * n, 8); }
-        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        barriers_init(full_a, empty_a, A, 8);
+        barriers_init(full_b, empty_b, B, 8);
+        barriers_ready();
     }
     __syncthreads();
     if (group == 0) {

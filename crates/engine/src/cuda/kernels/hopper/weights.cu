@@ -138,8 +138,8 @@ __device__ __forceinline__ void weigh(const TensorMap *images, const TensorMap *
     u32 bars = base + STAGES * S::BYTES, full = bars, empty = bars + 8 * STAGES;
     int thread = threadIdx.x, group = thread / 128;
     if (thread == 0) {
-        for (int n = 0; n < STAGES; ++n) { barrier_init(full + 8 * n, 1); barrier_init(empty + 8 * n, 12); }
-        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        barriers_init(full, empty, STAGES, 12);
+        barriers_ready();
     }
     __syncthreads();
     if (group == 0) {
