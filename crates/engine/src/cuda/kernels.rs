@@ -413,7 +413,7 @@ kernels! {
     SgdConv = sgd_conv(
         by: *const Float, nesterov: bool, g: *const Act, v: *mut Float, w: *mut Float, copy: *mut Act,
         len: i32,
-    ) on |k, _| threads(k.len);
+    ) on |k, _| threads(k.len / 8);
 
     Adam = adam(
         by: *const Float, g: *const Float, m: *mut Float, v: *mut Float, w: *mut Float, len: i32,
@@ -422,7 +422,7 @@ kernels! {
     AdamConv = adam_conv(
         by: *const Float, g: *const Act, m: *mut Float, v: *mut Float, w: *mut Float, copy: *mut Act,
         len: i32,
-    ) on |k, _| threads(k.len);
+    ) on |k, _| threads(k.len / 8);
 
     /// The factors of Adam's next step, from the number of steps so far.
     AdamFactors = adam_factors(

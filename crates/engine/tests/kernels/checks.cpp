@@ -484,7 +484,45 @@ static void convolution(int cols, Conv of) {
     }
 }
 
+// A step of both optimizers, of weights of convolutions; 8 · 37 is no multiple of a block.
+static void steps_of_optimizers() {
+    const int len = 8 * 37;
+    auto g = acts(len);
+    alignas(32) float w[len], v[len], m[len];
+    alignas(32) act copy[len];
+    for (int which = 0; which < 3; ++which) {
+        auto w0 = floats(len), v0 = floats(len, 0.5f, 0.6f), m0 = floats(len);
+        std::copy(w0.begin(), w0.end(), w);
+        std::copy(v0.begin(), v0.end(), v);
+        std::copy(m0.begin(), m0.end(), m);
+        const float sgd_by[3] = {0.1f, 0.9f, 5e-4f}, adam_by[6] = {0.1f, 1.5f, 1e-8f, 1e-2f, 0.9f, 0.999f};
+        each(len / 8, [&] {
+            if (which < 2) sgd_conv(sgd_by, which, g.data(), v, w, copy, len);
+            else adam_conv(adam_by, g.data(), m, v, w, copy, len);
+        });
+        std::vector<double> new_w(len), new_v(len);
+        for (int i = 0; i < len; ++i) {
+            double grad = to_f32(g[i]);
+            if (which < 2) {
+                double slope = grad + (double)sgd_by[2] * w0[i];
+                new_v[i] = (double)sgd_by[1] * v0[i] + slope;
+                new_w[i] = w0[i] - (double)sgd_by[0] * (which ? slope + (double)sgd_by[1] * new_v[i] : new_v[i]);
+            } else {
+                double slope = grad + (double)adam_by[3] * w0[i];
+                double mean = (1 - (double)adam_by[4]) * slope + (double)adam_by[4] * m0[i];
+                new_v[i] = (1 - (double)adam_by[5]) * slope * slope + (double)adam_by[5] * v0[i];
+                new_w[i] = w0[i] - adam_by[0] * mean / (std::sqrt(new_v[i]) * adam_by[1] + adam_by[2]);
+            }
+        }
+        const char *names[] = {"sgd", "sgd with nesterov", "adam"};
+        check(names[which], std::vector<float>(w, w + len), new_w, 2e-6);
+        check("its second slot", std::vector<float>(v, v + len), new_v, 2e-6);
+        check("its copy", std::vector<act>(copy, copy + len), new_w);
+    }
+}
+
 int main() {
+    steps_of_optimizers();
     norm(300, 64, false, false);
     norm(1100, 8, true, false);
     norm(130, 256, true, true);

@@ -71,6 +71,8 @@ static inline unsigned atomicAdd(unsigned *at, unsigned add) {
     return __atomic_fetch_add(at, add, __ATOMIC_SEQ_CST);
 }
 template <class T> static inline T __ldcg(const T *at) { return *at; }
+template <class T> static inline T __ldcs(const T *at) { return *at; }
+template <class T> static inline void __stcs(T *at, T value) { *at = value; }
 static inline float __uint_as_float(unsigned bits) { float x; memcpy(&x, &bits, 4); return x; }
 static inline unsigned __float_as_uint(float x) { unsigned bits; memcpy(&bits, &x, 4); return bits; }
 static inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
