@@ -35,31 +35,49 @@ const fn kept_sums(taps: usize) -> usize {
     taps * WIDE * WIDE / 2
 }
 
-/// Groups of four of them that a block adds up over pairs of blocks: 256 threads, eight for each.
-const SUMMED: usize = 32;
+/// Groups of four of them that 256 threads add up over so many pairs of blocks, up to eight threads for each.
+fn summed(pairs: usize) -> usize {
+    256 / pairs.min(8)
+}
 
-/// The pixels of a block: so many lines of so many images.
+/// The pixels of a block: so many columns and lines of so many images.
 #[derive(Clone, Copy, Debug)]
 struct Pixels {
+    columns: usize,
     lines: usize,
     images: usize,
 }
 
+const fn pixels(columns: usize, lines: usize, images: usize) -> Pixels {
+    Pixels { columns, lines, images }
+}
+
 impl Pixels {
-    /// Bytes of 64 of their channels.
-    fn bytes(self, width: usize) -> usize {
-        2 * WIDE * width * self.lines * self.images
+    fn count(self) -> usize {
+        self.columns * self.lines * self.images
     }
 
-    /// Bytes with so many more pixels of a line, and lines, where they begin at whole 1,024s.
-    fn bordered(self, width: usize, border: usize) -> usize {
-        let bytes = 2 * WIDE * (width + border) * (self.lines + border) * self.images;
+    /// Bytes of 64 of their channels.
+    fn bytes(self) -> usize {
+        2 * WIDE * self.count()
+    }
+
+    /// Bytes with so many more columns and lines, where they begin at whole 1,024s.
+    fn bordered(self, border: usize) -> usize {
+        let Self { columns, lines, images } = self;
+        let bytes = 2 * WIDE * (columns + border) * (lines + border) * images;
         bytes.next_multiple_of(1024)
     }
 
     /// How many there are in a batch.
     fn blocks(self, width: usize, count: usize) -> usize {
-        count / self.images * (width / self.lines)
+        count / self.images * (width / self.lines) * (width / self.columns)
+    }
+
+    /// Whether images of this width are cut whole.
+    #[cfg(test)]
+    fn cut(self, width: usize) -> bool {
+        width.is_multiple_of(self.columns) && width.is_multiple_of(self.lines)
     }
 }
 
@@ -70,8 +88,8 @@ pub(super) struct Size {
     channels: usize,
     width: usize,
     pixels: Pixels,
-    /// Chunks of images and taps of weights that have room, and whether the result has its own.
-    room: (usize, usize, bool),
+    /// Chunks of images and taps of weights that have room. Where all taps have, so has the result.
+    room: (usize, usize),
     of_weights: Pixels,
     /// Parts of the pixels that have room, and how many blocks share them.
     stages: usize,
@@ -82,36 +100,36 @@ const SIZES: [Size; 4] = [
     Size {
         channels: 64,
         width: 32,
-        pixels: Pixels { lines: 8, images: 1 },
-        room: (2, 9, true),
-        of_weights: Pixels { lines: 4, images: 1 },
+        pixels: pixels(8, 16, 1),
+        room: (4, 9),
+        of_weights: pixels(32, 4, 1),
         stages: 4,
         splits: 128,
     },
     Size {
         channels: 128,
         width: 16,
-        pixels: Pixels { lines: 16, images: 1 },
-        room: (2, 12, true),
-        of_weights: Pixels { lines: 8, images: 1 },
+        pixels: pixels(8, 16, 1),
+        room: (2, 18),
+        of_weights: pixels(16, 8, 1),
         stages: 4,
         splits: 32,
     },
     Size {
         channels: 256,
         width: 8,
-        pixels: Pixels { lines: 8, images: 4 },
-        room: (2, 14, false),
-        of_weights: Pixels { lines: 8, images: 2 },
+        pixels: pixels(8, 8, 4),
+        room: (2, 14),
+        of_weights: pixels(8, 8, 2),
         stages: 4,
         splits: 8,
     },
     Size {
         channels: 512,
         width: 4,
-        pixels: Pixels { lines: 2, images: 16 },
-        room: (2, 14, false),
-        of_weights: Pixels { lines: 4, images: 8 },
+        pixels: pixels(4, 2, 16),
+        room: (2, 14),
+        of_weights: pixels(4, 4, 8),
         stages: 3,
         splits: 2,
     },
@@ -185,11 +203,17 @@ impl Size {
                 && width == size.width
                 && count % size.pixels.images == 0
                 && count % size.of_weights.images == 0
+                && (size.keeps_weights() || size.pixels.blocks(width, count) % 2 == 0)
         })
     }
 
     fn columns(&self) -> usize {
         self.channels / WIDE
+    }
+
+    /// Whether all weights of a block have room, else blocks come in pairs that load them together.
+    fn keeps_weights(&self) -> bool {
+        self.room.1 == 9 * self.columns()
     }
 
     fn compile(&self, context: &Arc<CudaContext>) -> Result<Compiled, EngineError> {
@@ -200,23 +224,25 @@ impl Size {
 
     /// Blocks of a convolution, by pixels and by output channels.
     fn grid(&self, count: usize) -> (u32, u32) {
-        grid(self.pixels.blocks(self.width, count), self.channels)
+        let (blocks, columns) = grid(self.pixels.blocks(self.width, count), self.channels);
+        (if self.keeps_weights() { blocks } else { blocks / 2 * 2 }, columns)
     }
 
     /// Bytes of shared memory, with what the barriers take and room to align.
     fn shared(&self, way: Way) -> usize {
-        let (width, pixels, of_weights) = (self.width, self.pixels, self.of_weights);
+        let (pixels, of_weights) = (self.pixels, self.of_weights);
         let (bytes, barriers) = match way {
             Way::SumWeights => return 0,
             Way::Weights => {
-                let stage = of_weights.bordered(width, 2) + of_weights.bytes(width);
+                let stage = of_weights.bordered(2) + of_weights.bytes();
                 (self.stages * stage, self.stages)
             }
             _ => {
-                let (chunks, taps, apart) = self.room;
-                let result = if apart { pixels.bytes(width) } else { 0 };
-                let images = chunks * pixels.bordered(width, 2);
-                (images + taps * 2 * WIDE * WIDE + result, chunks + taps)
+                let (chunks, taps) = self.room;
+                // Of two warp groups, which take turns.
+                let results = if self.keeps_weights() { 2 * pixels.bytes() } else { 0 };
+                let images = chunks * pixels.bordered(2);
+                (images + taps * 2 * WIDE * WIDE + results, chunks + taps)
             }
         };
         with_barriers(bytes, barriers)
@@ -301,13 +327,15 @@ impl Compiled {
         let mut arguments =
             [raw(x), raw(dy), raw(other), raw(&mut to), raw(&mut partial), raw(&mut number)];
         let grid = (splits as u32, sides as u32);
-        self.launch(on, which, (grid, 512), &mut arguments)?;
+        // Three warp groups multiply; a warp loads, or a group that gives registers away to a tenth tap.
+        let threads = if taps > 9 { 512 } else { 416 };
+        self.launch(on, which, (grid, threads), &mut arguments)?;
         let mut pairs = splits as i32 / 2;
         if pairs == 1 {
             return Ok(());
         }
         let mut arguments = [raw(&mut partial), raw(&mut pairs), raw(&mut to)];
-        let grid = ((2 * sides * kept_sums(taps) / 4 / SUMMED) as u32, 1);
+        let grid = ((2 * sides * kept_sums(taps) / 4 / summed(splits / 2)) as u32, 1);
         self.launch(On { early: true, ..on }, which + 1, (grid, 256), &mut arguments)
     }
 }
@@ -363,7 +391,9 @@ impl Hopper {
     ) -> Result<(), EngineError> {
         let &Size { channels, width, pixels, .. } = size;
         let mut images = Images { at: x, channels, width, every: 1 }.map(count, pixels, 2)?;
-        let mut weights = weights(w, channels, channels, 3)?;
+        // Of a pair of blocks, each loads half of them.
+        let rows = if size.keeps_weights() { WIDE } else { WIDE / 2 };
+        let mut weights = weights(w, (channels, channels, 3), rows)?;
         let (mut after, mut number) = (*after, count as i32);
         let mut arguments =
             [raw(&mut images), raw(&mut weights), raw(&mut after), raw(&mut number)];
@@ -453,9 +483,9 @@ impl Images {
         let Self { at, channels, width, every } = self;
         let (pixel, line) = (2 * channels, 2 * channels * width);
         let (image, read) = (line * width, channels.min(WIDE));
-        let wide = every * (width / every + border);
+        let wide = every * (pixels.columns + border);
         let high = every * (pixels.lines + border);
-        if width / every < 8 {
+        if pixels.columns < 8 {
             tensor(
                 at,
                 [channels, count, width, width],
@@ -475,17 +505,16 @@ impl Images {
     }
 }
 
-/// The weights of a convolution, read tap by tap in 64 × 64 channels.
+/// The weights of a convolution, read tap by tap in 64 channels of inputs and so many of outputs.
 fn weights(
     at: Pointer,
-    inputs: usize,
-    outputs: usize,
-    kernel: usize,
+    (inputs, outputs, kernel): (usize, usize, usize),
+    rows: usize,
 ) -> Result<sys::CUtensorMap, EngineError> {
     let tap = 2 * inputs;
     let (sizes, strides) =
         ([inputs, outputs, kernel, kernel], [kernel * kernel * tap, tap, kernel * tap]);
-    tensor(at, sizes, strides, [WIDE, WIDE, 1, 1], [1; 4])
+    tensor(at, sizes, strides, [WIDE, rows, 1, 1], [1; 4])
 }
 
 #[cfg(test)]
@@ -504,20 +533,19 @@ mod tests {
             for way in Way::ALL {
                 assert!(size.shared(way) <= 227 << 10, "{size:?} {way:?}");
             }
-            let (chunks, taps, apart) = size.room;
+            let (chunks, taps) = size.room;
+            // The result takes the room of the images.
             assert!(
-                apart
-                    || chunks * size.pixels.bordered(size.width, 2)
-                        >= size.pixels.bytes(size.width)
+                size.keeps_weights() || chunks * size.pixels.bordered(2) >= size.pixels.bytes()
             );
             assert!(taps >= 9 && size.columns() * WIDE == size.channels);
             // The sums that are given away take the room of the parts.
             assert!(size.shared(Way::Weights) >= 4 * kept_sums(9));
             for pixels in [size.pixels, size.of_weights] {
-                assert_eq!(size.width % pixels.lines, 0);
-                // Products have 64 rows or 16 summands.
-                assert_eq!(size.width * pixels.lines * pixels.images % 64, 0);
-                assert!((size.width + 2).max(pixels.lines + 2).max(pixels.images) <= 256);
+                assert!(pixels.cut(size.width));
+                // Products have 64 or 128 columns, or 16 summands.
+                assert_eq!(pixels.count() % 128, 0);
+                assert!((pixels.columns + 2).max(pixels.lines + 2).max(pixels.images) <= 256);
             }
             assert!(Size::of(&shapes(size.channels, size.width, Size::WHOLE)).is_some());
             let (blocks, columns) = size.grid(128);

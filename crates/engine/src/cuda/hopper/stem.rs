@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cudarc::driver::CudaContext;
 
-use super::{After, Compiled, Hopper, Images, On, Pixels, raw, with_barriers};
+use super::{After, Compiled, Hopper, Images, On, Pixels, pixels, raw, with_barriers};
 use crate::cuda::cudnn::Shapes;
 use crate::cuda::launch::Pointer;
 use crate::cuda::norm_work::BLOCKS;
@@ -16,7 +16,7 @@ const SOURCE: &str = include_str!("../kernels/hopper/stem.cu");
 const INPUTS: usize = 8;
 const OUTPUTS: usize = 64;
 const WIDTH: usize = 32;
-const PIXELS: Pixels = Pixels { lines: 8, images: 1 };
+const PIXELS: Pixels = pixels(WIDTH, 8, 1);
 
 /// Bytes of room for a block's images, and how many have room.
 const IMAGE: usize = 6144;
@@ -44,11 +44,11 @@ impl Stem {
 
     fn forward_bytes() -> usize {
         let weights = (9 + 1) * 2 * OUTPUTS * INPUTS;
-        with_barriers(SLOTS * IMAGE + weights + PIXELS.bytes(WIDTH), SLOTS)
+        with_barriers(SLOTS * IMAGE + weights + PIXELS.bytes(), SLOTS)
     }
 
     fn weights_bytes() -> usize {
-        with_barriers(SLOTS * (IMAGE + PIXELS.bytes(WIDTH)), SLOTS)
+        with_barriers(SLOTS * (IMAGE + PIXELS.bytes()), SLOTS)
     }
 
     pub(super) fn compile(context: &Arc<CudaContext>) -> Result<Compiled, EngineError> {

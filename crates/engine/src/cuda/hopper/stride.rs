@@ -6,7 +6,8 @@ use std::sync::Arc;
 use cudarc::driver::CudaContext;
 
 use super::{
-    After, Compiled, Hopper, Images, On, Pixels, WIDE, grid, partial, raw, weights, with_barriers,
+    After, Compiled, Hopper, Images, On, Pixels, WIDE, grid, partial, pixels, raw, weights,
+    with_barriers,
 };
 use crate::cuda::cudnn::Shapes;
 use crate::cuda::launch::Pointer;
@@ -40,8 +41,8 @@ pub(in crate::cuda) struct Strided {
     splits: usize,
 }
 
-const fn room(lines: usize, images: usize, parts: usize, taps: usize, results: usize) -> Room {
-    Room { pixels: Pixels { lines, images }, parts, taps, results }
+const fn room(pixels: Pixels, parts: usize, taps: usize, results: usize) -> Room {
+    Room { pixels, parts, taps, results }
 }
 
 /// Which kernel of a size.
@@ -70,27 +71,27 @@ impl Strided {
         Self {
             channels: 128,
             width: 16,
-            forward: room(16, 1, 3, 10, 1),
-            back: room(8, 1, 2, 13, 4),
-            of_weights: Pixels { lines: 4, images: 1 },
+            forward: room(pixels(16, 16, 1), 3, 10, 1),
+            back: room(pixels(16, 8, 1), 2, 13, 4),
+            of_weights: pixels(16, 4, 1),
             stages: 3,
             splits: 64,
         },
         Self {
             channels: 256,
             width: 8,
-            forward: room(8, 4, 2, 12, 1),
-            back: room(8, 2, 2, 13, 4),
-            of_weights: Pixels { lines: 8, images: 1 },
+            forward: room(pixels(8, 8, 4), 2, 12, 1),
+            back: room(pixels(8, 8, 2), 2, 13, 4),
+            of_weights: pixels(8, 8, 1),
             stages: 3,
             splits: 16,
         },
         Self {
             channels: 512,
             width: 4,
-            forward: room(2, 16, 3, 12, 1),
-            back: room(2, 16, 2, 12, 4),
-            of_weights: Pixels { lines: 2, images: 8 },
+            forward: room(pixels(4, 2, 16), 3, 12, 1),
+            back: room(pixels(4, 2, 16), 2, 12, 4),
+            of_weights: pixels(4, 2, 8),
             stages: 2,
             splits: 4,
         },
@@ -114,10 +115,9 @@ impl Strided {
     }
 
     fn shared(&self, way: Way) -> usize {
-        let width = self.width;
         let of = |room: Room| {
             let Room { pixels, parts, taps, results } = room;
-            let bytes = parts * pixels.bordered(width, 1) + results * pixels.bytes(width);
+            let bytes = parts * pixels.bordered(1) + results * pixels.bytes();
             with_barriers(bytes + taps * 2 * WIDE * WIDE, parts + taps)
         };
         match way {
@@ -125,7 +125,7 @@ impl Strided {
             Way::Back => of(self.back),
             Way::Weights => {
                 let pixels = self.of_weights;
-                let stage = 4 * pixels.bordered(width, 1) + 2 * pixels.bytes(width);
+                let stage = 4 * pixels.bordered(1) + 2 * pixels.bytes();
                 with_barriers(self.stages * stage, self.stages)
             }
             Way::SumWeights => 0,
@@ -201,8 +201,8 @@ impl Hopper {
         after: &[After; 2],
     ) -> Result<(), EngineError> {
         let (inputs, outputs) = (size.channels / 2, size.channels);
-        let mut of_three = weights(w[0], inputs, outputs, 3)?;
-        let mut of_one = weights(w[1], inputs, outputs, 1)?;
+        let mut of_three = weights(w[0], (inputs, outputs, 3), WIDE)?;
+        let mut of_one = weights(w[1], (inputs, outputs, 1), WIDE)?;
         let [first, second] = &mut images;
         let [mut one, mut two] = *after;
         let mut number = count as i32;
@@ -245,7 +245,7 @@ impl Hopper {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{BLOCKS, SUMMED, kept_sums};
+    use super::super::{BLOCKS, kept_sums, summed};
     use super::*;
 
     /// Blocks fit into shared memory, the copy engine's boxes into its limits, and work is cut whole.
@@ -258,17 +258,17 @@ mod tests {
             // The sums that are given away take the room of the parts.
             assert!(size.shared(Way::Weights) >= 4 * kept_sums(TAPS));
             for pixels in [size.forward.pixels, size.back.pixels, size.of_weights] {
-                assert_eq!(size.width % pixels.lines, 0);
-                assert_eq!(size.width * pixels.lines * pixels.images % 64, 0);
-                assert!(2 * (size.width + 1).max(pixels.lines + 1).max(pixels.images) <= 256);
+                assert!(pixels.cut(size.width));
+                assert_eq!(pixels.count() % 64, 0);
+                assert!(2 * (pixels.columns + 1).max(pixels.lines + 1).max(pixels.images) <= 256);
             }
             // Two warp groups have blocks of 64 pixels each.
             for room in [size.forward, size.back] {
-                assert_eq!(size.width * room.pixels.lines * room.pixels.images % 128, 0);
+                assert_eq!(room.pixels.count() % 128, 0);
                 assert!(room.taps >= TAPS && room.parts >= 2);
             }
             assert!(size.splits * size.sides() <= BLOCKS && size.splits % 2 == 0);
-            assert_eq!(2 * size.sides() * kept_sums(TAPS) % (4 * SUMMED), 0);
+            assert_eq!(2 * size.sides() * kept_sums(TAPS) % (4 * summed(size.splits / 2)), 0);
         }
     }
 

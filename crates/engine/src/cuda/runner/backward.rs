@@ -85,7 +85,7 @@ impl CudaRunner {
                         let stem = self.stem(&shapes).filter(|_| trains);
                         let beside = reach == Reach::Beside;
                         let stream = if beside { &self.side.stream } else { &self.stream.stream };
-                        let (on, at) = (On { stream, early: false }, [x, dy, dw, m.weight_sums]);
+                        let (on, at) = (On { stream, early }, [x, dy, dw, m.weight_sums]);
                         if let Some((hopper, size)) = ours {
                             hopper.weights(on, size, count, at)?;
                         } else if let Some(hopper) = stem {

@@ -94,7 +94,7 @@ impl CudaRunner {
         let dy = pair.steps.map(|step| self.gradient_of(step.output));
         let aside = reach == Reach::Beside;
         let stream = if aside { &self.side.stream } else { &self.stream.stream };
-        let on = On { stream, early: false };
+        let on = On { stream, early: !aside };
         let to = (dw, self.memory.weight_sums);
         pair.hopper.strided_weights(on, pair.size, count, (x, dy), to)?;
         if aside {

@@ -11,16 +11,14 @@
 // hand: the sums for the statistics of the batch norm behind it, or on the way back the ReLU's mask and
 // the sums of the gradients of the norm in front of it.
 
+// What is done by instructions of the GPU. Tests on the CPU have these of their own.
+#ifdef __CUDA_ARCH__
 struct __align__(64) TensorMap { u64 words[16]; };
 
 __device__ __forceinline__ u32 shared_at(const void *p) { return (u32)__cvta_generic_to_shared(p); }
 
 __device__ __forceinline__ void barrier_init(u32 at, u32 count) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(at), "r"(count) : "memory");
-}
-// Pairs of barriers, where a loader says that something is full, and as many warps say that it is empty.
-__device__ __forceinline__ void barriers_init(u32 full, u32 empty, int pairs, int warps) {
-    for (int n = 0; n < pairs; ++n) { barrier_init(full + 8 * n, 1); barrier_init(empty + 8 * n, warps); }
 }
 __device__ __forceinline__ void barriers_ready() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
 __device__ __forceinline__ void barrier_expect(u32 at, u32 bytes) {
@@ -41,16 +39,22 @@ __device__ __forceinline__ void load_box(u32 to, const TensorMap *map, int a, in
                  " [%0], [%1, {%2, %3, %4, %5}], [%6];"
                  ::"r"(to), "l"(map), "r"(a), "r"(b), "r"(c), "r"(d), "r"(barrier) : "memory");
 }
+// The same to both blocks of a pair, at the same place of their shared memory, and to the barriers there.
+__device__ __forceinline__ void load_box_for_both(u32 to, const TensorMap *map, int a, int b, int c, int d, u32 barrier) {
+    u16 both = 3;
+    asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster"
+                 " [%0], [%1, {%2, %3, %4, %5}], [%6], %7;"
+                 ::"r"(to), "l"(map), "r"(a), "r"(b), "r"(c), "r"(d), "r"(barrier), "h"(both) : "memory");
+}
+// Arrives at a barrier of a block of the cluster.
+__device__ __forceinline__ void barrier_arrive_in(u32 at, u32 rank) {
+    asm volatile("{ .reg .b32 p; mapa.shared::cluster.u32 p, %0, %1; mbarrier.arrive.shared::cluster.b64 _, [p]; }"
+                 ::"r"(at), "r"(rank) : "memory");
+}
 __device__ __forceinline__ void product_begin() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 __device__ __forceinline__ void product_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 template <int N> __device__ __forceinline__ void product_wait() {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(N) : "memory");
-}
-
-// Where a factor lies: its start, the distance of groups of eight, the distance of blocks of 64 where
-// the long side is the contiguous one; 128-byte swizzle.
-__device__ __forceinline__ u64 factor(u32 at, u32 groups, u32 blocks) {
-    return (u64)((at & 0x3ffff) >> 4) | (u64)(blocks >> 4) << 16 | (u64)(groups >> 4) << 32 | 1ull << 62;
 }
 
 #define F4(d, i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
@@ -59,6 +63,8 @@ __device__ __forceinline__ u64 factor(u32 at, u32 groups, u32 blocks) {
             "%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31"
 #define R64 R32 ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47," \
             "%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63"
+#define R96 R64 ",%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79," \
+            "%80,%81,%82,%83,%84,%85,%86,%87,%88,%89,%90,%91,%92,%93,%94,%95"
 
 // d (+)= A·B over 16 channels. `TA`, `TB`: the factor's long side is contiguous.
 template <int TA, int TB>
@@ -75,6 +81,21 @@ __device__ __forceinline__ void product(float (&d)[64], u64 a, u64 b, int add) {
                  : "l"(a), "l"(b), "r"(add), "n"(TA), "n"(TB));
 }
 
+template <int TA, int TB>
+__device__ __forceinline__ void product(float (&d)[96], u64 a, u64 b, int add) {
+    asm volatile("{ .reg .pred p; setp.ne.b32 p, %98, 0;"
+                 "wgmma.mma_async.sync.aligned.m64n192k16.f32.bf16.bf16 {" R96 "}, %96, %97, p, 1, 1, %99, %100; }"
+                 : F16(d, 0), F16(d, 16), F16(d, 32), F16(d, 48), F16(d, 64), F16(d, 80)
+                 : "l"(a), "l"(b), "r"(add), "n"(TA), "n"(TB));
+}
+
+// d += A·B over 16 pixels, of three taps of eight channels, both long sides contiguous.
+__device__ __forceinline__ void product(float (&d)[12], u64 a, u64 b) {
+    asm volatile("wgmma.mma_async.sync.aligned.m64n24k16.f32.bf16.bf16 {%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11}, "
+                 "%12, %13, 1, 1, 1, 1, 1;"
+                 : F4(d, 0), F4(d, 4), F4(d, 8) : "l"(a), "l"(b));
+}
+
 __device__ __forceinline__ u32 pack2(float low, float high) {
     u32 both;
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
@@ -83,6 +104,53 @@ __device__ __forceinline__ u32 pack2(float low, float high) {
 __device__ __forceinline__ void store_matrices(u32 at, u32 a, u32 b, u32 c, u32 d) {
     asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};"
                  ::"r"(at), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
+}
+__device__ __forceinline__ void store_transposed(u32 at, u32 a, u32 b, u32 c, u32 d) {
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};"
+                 ::"r"(at), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
+}
+// Before a product or a copy reads what threads have written to shared memory.
+__device__ __forceinline__ void publish_writes() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+
+// How many registers a thread of the warp group has from here on: fewer than before, or more.
+template <int N> __device__ __forceinline__ void release_registers() {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(N));
+}
+template <int N> __device__ __forceinline__ void take_registers() {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(N));
+}
+
+// So many threads of a block meet at one of its barriers, of which some may only come by; number 0 is that of
+// `__syncthreads`.
+template <int THREADS> __device__ __forceinline__ void meet_at(int barrier) {
+    asm volatile("bar.sync %0, %1;" ::"r"(barrier), "n"(THREADS) : "memory");
+}
+template <int THREADS> __device__ __forceinline__ void come_by(int barrier) {
+    asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "n"(THREADS) : "memory");
+}
+// All threads of a cluster of blocks meet.
+__device__ __forceinline__ void meet_cluster() {
+    asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+// What is at this place of the shared memory of another block of the cluster.
+__device__ __forceinline__ float4 read_block(u32 at, u32 rank) {
+    float4 got;
+    asm volatile("{ .reg .b32 p; mapa.shared::cluster.u32 p, %4, %5;"
+                 "ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [p]; }"
+                 : "=f"(got.x), "=f"(got.y), "=f"(got.z), "=f"(got.w) : "r"(at), "r"(rank));
+    return got;
+}
+#endif
+
+// Pairs of barriers, where a loader says that something is full, and as many warps say that it is empty.
+__device__ __forceinline__ void barriers_init(u32 full, u32 empty, int pairs, int warps) {
+    for (int n = 0; n < pairs; ++n) { barrier_init(full + 8 * n, 1); barrier_init(empty + 8 * n, warps); }
+}
+
+// Where a factor lies: its start, the distance of groups of eight, the distance of blocks of 64 where
+// the long side is the contiguous one; 128-byte swizzle.
+__device__ __forceinline__ u64 factor(u32 at, u32 groups, u32 blocks) {
+    return (u64)((at & 0x3ffff) >> 4) | (u64)(blocks >> 4) << 16 | (u64)(groups >> 4) << 32 | 1ull << 62;
 }
 
 // The pixels of a block: `LINES` lines of `IMAGES` images of `WIDTH` × `WIDTH`, loaded with `BORDER` more of both.
@@ -151,20 +219,23 @@ struct After {
     int add, own;
 };
 
-// Consumers alone meet.
-__device__ __forceinline__ void meet() { asm volatile("bar.sync 1, 256;" ::: "memory"); }
+// Consumers alone meet, or those of one warp group.
+__device__ __forceinline__ void meet() { meet_at<256>(1); }
+__device__ __forceinline__ void meet_group(int group) { meet_at<128>(2 + group); }
+// Two groups take turns: one waits until the other one says that it may go on.
+__device__ __forceinline__ void wait_for_turn(int group) { meet_at<256>(4 + group); }
+__device__ __forceinline__ void pass_turn(int group) { come_by<256>(4 + group); }
 
-// The last block's part of the sums: as all_sums in norm.cu, for 256 threads.
-template <int BN>
+// The last block's part of the sums: as all_sums in norm.cu, for 256 threads and 64 channels.
 __device__ __forceinline__ bool sums_of_blocks(const float *sum, const float *other, float *shared, float *partial,
                                                u32 *arrived, int *last, int me) {
-    constexpr int G = BN / 8, L = 256 / G, COLUMNS = 2 * BN;
+    constexpr int G = 8, L = 256 / G, COLUMNS = 128;
     int group = me % G, line = me / G;
     float4 *own = (float4 *)(shared + line * COLUMNS + group * 8);
     own[0] = {sum[0], sum[1], sum[2], sum[3]};
     own[1] = {sum[4], sum[5], sum[6], sum[7]};
-    own[BN / 4] = {other[0], other[1], other[2], other[3]};
-    own[BN / 4 + 1] = {other[4], other[5], other[6], other[7]};
+    own[16] = {other[0], other[1], other[2], other[3]};
+    own[17] = {other[4], other[5], other[6], other[7]};
     meet();
     float *places = partial + (size_t)blockIdx.y * gridDim.x * COLUMNS;
     if (me < COLUMNS) {
@@ -249,14 +320,14 @@ __device__ __forceinline__ void follow(uint4 &got, const uint4 &x, u32 mask, con
 }
 
 // The sums of all blocks, and what the last one makes of them. `which`: results of one kernel have sums of their own.
-template <int WAY, int BN>
+template <int WAY>
 __device__ __forceinline__ void finish(const float *sum, const float *other, float *shared, const After &after,
                                        int depth, int rows, int which, int *last, int me) {
-    float *partial = after.partial + (size_t)which * gridDim.x * gridDim.y * 2 * BN;
-    if (!sums_of_blocks<BN>(sum, other, shared, partial, after.arrived + which * gridDim.y, last, me)) return;
-    if (me >= BN) return;
-    int c = blockIdx.y * BN + me;
-    float one = shared[me], two = shared[BN + me];
+    float *partial = after.partial + (size_t)which * gridDim.x * gridDim.y * 128;
+    if (!sums_of_blocks(sum, other, shared, partial, after.arrived + which * gridDim.y, last, me)) return;
+    if (me >= 64) return;
+    int c = blockIdx.y * 64 + me;
+    float one = shared[me], two = shared[64 + me];
     if (WAY == FORWARD) {
         finish_statistics(one, two, rows, c, depth, after.epsilon, after.momentum, after.scale[c], after.shift[c],
                           after.statistics[c], after.statistics[depth + c], after.statistics, after.vectors);

@@ -18,12 +18,6 @@
 __device__ __forceinline__ u64 plain_factor(u32 at, u32 groups, u32 summands) {
     return (u64)((at & 0x3ffff) >> 4) | (u64)(summands >> 4) << 16 | (u64)(groups >> 4) << 32;
 }
-// d += A·B over 16 pixels, of three taps of eight channels.
-__device__ __forceinline__ void product(float (&d)[12], u64 a, u64 b) {
-    asm volatile("wgmma.mma_async.sync.aligned.m64n24k16.f32.bf16.bf16 {%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11}, "
-                 "%12, %13, 1, 1, 1, 1, 1;"
-                 : F4(d, 0), F4(d, 4), F4(d, 8) : "l"(a), "l"(b));
-}
 
 #if !defined(CHANNELS) || CHANNELS == 8
 extern "C" __global__ void __launch_bounds__(256, 1)
@@ -49,7 +43,7 @@ stem_forward(const __grid_constant__ TensorMap images, const act *weights, const
         *(uint4 *)(start + (at_w - base) + n * 16) =
             place < 9 ? *(const uint4 *)(weights + (n % 64 * 9 + tap) * 8) : zeros;
     }
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    publish_writes();
     __syncthreads();
     auto load = [&](int number) {
         int tile = blockIdx.x + number * gridDim.x;
@@ -102,7 +96,7 @@ stem_forward(const __grid_constant__ TensorMap images, const act *weights, const
     if (!after.statistics) return;
     __shared__ int last;
     meet();
-    finish<FORWARD, 64>(sum, other, (float *)out, after, 64, count * STEM_WIDTH * STEM_WIDTH, 0, &last, me);
+    finish<FORWARD>(sum, other, (float *)out, after, 64, count * STEM_WIDTH * STEM_WIDTH, 0, &last, me);
 }
 
 // A block has a share of the images' parts; two warp groups have half of the lines of each.

@@ -55,7 +55,7 @@ __device__ __forceinline__ void convolve_strided(const TensorMap *images, const 
     }
     __syncthreads();
     if (group == 0) {
-        asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+        release_registers<40>();
         if (thread == 0) {
             int a = 0, b = 0;
             bool waited = false;
@@ -87,7 +87,7 @@ __device__ __forceinline__ void convolve_strided(const TensorMap *images, const 
             }
         }
     } else {
-        asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+        take_registers<232>();
         int me = thread - 128, lane = me % 32, warp = me / 32 % 4, mine = group - 1;
         int cg = me % 8, line0 = me / 8, channel = blockIdx.y * 64 + cg * 8;
         constexpr int EACH = P::ROWS / 32;
@@ -172,10 +172,10 @@ __device__ __forceinline__ void convolve_strided(const TensorMap *images, const 
         __shared__ int last;
         int rows = count * WIDTH * WIDTH * (BACK ? 4 : 1);
         meet();
-        if (BACK || one.statistics) finish<WAY, 64>(sum[0], other[0], (float *)out, one, DEPTH, rows, 0, &last, me);
+        if (BACK || one.statistics) finish<WAY>(sum[0], other[0], (float *)out, one, DEPTH, rows, 0, &last, me);
         if (BACK || !two.statistics) return;
         meet();
-        finish<WAY, 64>(sum[SUMS - 1], other[SUMS - 1], (float *)out, two, DEPTH, rows, 1, &last, me);
+        finish<WAY>(sum[SUMS - 1], other[SUMS - 1], (float *)out, two, DEPTH, rows, 1, &last, me);
     }
 }
 
