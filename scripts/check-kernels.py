@@ -29,7 +29,7 @@ PACKAGE, VERSION = "nvidia-cuda-nvrtc", "13.0.88"
 # the architecture, and whether bf16 is used there: cards before sm_80 have no units for it
 SETTINGS = [("sm_90", 0), ("sm_90", 1), ("sm_80", 0), ("sm_80", 1), ("sm_75", 0)]
 # kernels in these folders are for some cards only, and are compiled by themselves: for which, and in which order
-FOLDERS = {"hopper": ([("sm_90a", 1)], ["common", "weights", "conv", "stride", "stem"]),
+FOLDERS = {"hopper": ([("sm_90a", 1)], ["common", "weights", "conv", "stride", "stem", "parts"]),
            "bf16x3": ([("sm_80", 0), ("sm_90", 0)], ["conv"])}
 
 

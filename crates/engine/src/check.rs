@@ -112,10 +112,14 @@ const NETWORKS: &[(&str, bool, Make)] = &[
     ("mlp", false, mlp),
     ("smallcnn", true, || convolutional("smallcnn", 8)),
     ("resnet18", false, || convolutional("resnet18", 16)),
-    ("wide64", false, || wide(64, 32)),
-    ("wide128", false, || wide(128, 16)),
-    ("wide256", false, || wide(256, 8)),
-    ("wide512", false, || wide(512, 4)),
+    ("wide64", false, || wide(64, 32, true)),
+    ("wide128", false, || wide(128, 16, true)),
+    ("wide256", false, || wide(256, 8, true)),
+    ("wide512", false, || wide(512, 4, true)),
+    ("smooth64", false, || wide(64, 32, false)),
+    ("smooth128", false, || wide(128, 16, false)),
+    ("smooth256", false, || wide(256, 8, false)),
+    ("smooth512", false, || wide(512, 4, false)),
     ("strided128", false, || strided(128, 16)),
     ("strided256", false, || strided(256, 8)),
     ("strided512", false, || strided(512, 4)),
@@ -199,20 +203,22 @@ fn norms() -> Result<Network, EngineError> {
     ended(b, at)
 }
 
-/// Convolutions of the sizes that some GPUs have kernels of ours for, with the norms around them. Checked in
-/// bfloat16.
-fn wide(channels: usize, side: usize) -> Result<Network, EngineError> {
+/// Convolutions of the sizes that some GPUs have kernels of ours for, with the norms around them: with ReLUs for
+/// bfloat16, whose kernels do these, too; without for bf16x3, where a share of millions of ReLUs that falls on the
+/// other side would be all that is seen.
+fn wide(channels: usize, side: usize, bent: bool) -> Result<Network, EngineError> {
     let mut b = Builder::new(Shape::Map { height: side, width: side, channels: 3 });
+    let relu = |b: &mut Builder, at| if bent { b.relu(at) } else { at };
     let at = b.conv("a", 0, channels, 3, 1);
     let at = b.batch_norm("an", at);
-    let first = b.relu(at);
+    let first = relu(&mut b, at);
     let at = b.conv("b", first, channels, 3, 1);
     let at = b.batch_norm("bn", at);
-    let at = b.relu(at);
+    let at = relu(&mut b, at);
     let at = b.conv("c", at, channels, 3, 1);
     let at = b.batch_norm("cn", at);
     let at = b.add(at, first);
-    let at = b.relu(at);
+    let at = relu(&mut b, at);
     ended(b, at)
 }
 
@@ -400,9 +406,14 @@ pub fn suite(
             Shape::Map { width, channels, .. } => Material::new(width, channels),
             Shape::Flat { .. } => Material::new(12, 3),
         };
-        // They are for kernels that there are in bfloat16 alone, and take the CPU long.
-        let wide = name.starts_with("wide") || name.starts_with("strided");
-        for &precision in precisions.iter().filter(|&&p| !wide || p == Precision::Bf16) {
+        // They are for kernels that there are in some precisions alone, and take the CPU long.
+        let numbered = name.ends_with(char::is_numeric);
+        let only = match name.trim_end_matches(char::is_numeric) {
+            "wide" | "strided" => Some(Precision::Bf16),
+            "smooth" if numbered => Some(Precision::Bf16x3),
+            _ => None,
+        };
+        for &precision in precisions.iter().filter(|&&p| only.is_none_or(|only| only == p)) {
             let case = Case { device, network: &network, material, precision };
             case.run(&mut |what, off| {
                 let exact = what.starts_with("same");

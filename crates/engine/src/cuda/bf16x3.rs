@@ -1,5 +1,6 @@
 //! Convolutions of f32 on the bfloat16 units of a GPU, by kernels of ours: `kernels/bf16x3/conv.cu`. For
-//! compute capability 8.0 and later, all sizes and passes; cuDNN has none.
+//! compute capability 8.0 and later, all sizes and passes; cuDNN has none. Some sizes have kernels of their own
+//! on compute capability 9.0: [`Parts`].
 
 use std::sync::Arc;
 
@@ -7,6 +8,7 @@ use cudarc::driver::sys::CUfunction;
 use cudarc::driver::{CudaContext, CudaStream};
 
 use super::cudnn::{Pass, Shapes};
+use super::hopper::Parts;
 use super::launch::{Module, Pointer, raw, start};
 use crate::error::EngineError;
 
@@ -79,6 +81,7 @@ pub(super) struct Bf16x3 {
     back: [CUfunction; 2],
     weights: [CUfunction; 2],
     sum: CUfunction,
+    parts: Option<Parts>,
     #[allow(dead_code)] // The functions are in it.
     module: Module,
 }
@@ -114,17 +117,66 @@ impl Bf16x3 {
             back: both("back")?,
             weights: both("weights")?,
             sum: module.function("conv_sum_weights")?,
+            parts: (capability == (9, 0)).then(|| Parts::new(context)).transpose()?,
             module,
         })
     }
 
-    /// Bytes of the workspace that a convolution needs.
-    pub(super) fn workspace(shapes: &Shapes) -> usize {
-        4 * shares(shapes).0 * shapes.sizes()[2]
+    /// Kernels of its own for a convolution, where there are any.
+    fn parts(&self, shapes: &Shapes) -> Option<&Parts> {
+        self.parts.as_ref().filter(|_| Parts::have(shapes))
     }
 
-    /// A pass over x, y and W, one of which it computes from the other two, as [`super::cudnn::Conv::run`].
+    /// Bytes of the workspace that a convolution needs.
+    pub(super) fn workspace(&self, shapes: &Shapes) -> usize {
+        match self.parts(shapes) {
+            Some(_) => Parts::workspace(shapes),
+            None => 4 * shares(shapes).0 * shapes.sizes()[2],
+        }
+    }
+
+    /// A pass over x, y and W, one of which it computes from the other two, as [`super::cudnn::Conv::run`];
+    /// of several, which have the same result, it computes the sum.
     pub(super) fn run(
+        &self,
+        stream: &Arc<CudaStream>,
+        pass: Pass,
+        add: bool,
+        shapes: Shapes,
+        of: &[[Pointer; 3]],
+        space: Pointer,
+    ) -> Result<(), EngineError> {
+        let Some(parts) = self.parts(&shapes) else {
+            return of.iter().enumerate().try_for_each(|(number, &at)| {
+                self.run_one(stream, pass, add || number > 0, shapes, at, space)
+            });
+        };
+        let (shares, partial) = parts.run(stream, (pass, add), &shapes, of, space)?;
+        match of.first() {
+            Some(&[.., w]) if pass == Pass::Weights => {
+                self.add_shares(stream, add, (shares, shapes.sizes()[2]), [partial, w])
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// dW (+)= the sum over shares of it.
+    fn add_shares(
+        &self,
+        stream: &CudaStream,
+        add: bool,
+        (shares, len): (usize, usize),
+        [mut from, mut to]: [Pointer; 2],
+    ) -> Result<(), EngineError> {
+        let (mut adds, mut parts, mut numbers) = (i32::from(add), shares as i32, len as i32);
+        let arguments =
+            &mut [raw(&mut from), raw(&mut parts), raw(&mut numbers), raw(&mut adds), raw(&mut to)];
+        let geometry = ((len.div_ceil(256) as u32, 1), (256, 1));
+        // SAFETY: as in `run_one`.
+        unsafe { start(stream, self.sum, geometry, 0, false, arguments) }
+    }
+
+    fn run_one(
         &self,
         stream: &CudaStream,
         pass: Pass,
@@ -146,6 +198,7 @@ impl Bf16x3 {
             launch(of[which], blocks, 2 * COLS[which], shared(COLS[which]), arguments)
         };
         let (mut conv, mut adds, mut at) = (Conv::of(shapes), i32::from(add), [x, y, w, space]);
+        let to = [space, w];
         let [x, y, w, space] = at.each_mut().map(raw);
         let pixels = count * height.div_ceil(stride) * width.div_ceil(stride);
         match pass {
@@ -160,13 +213,10 @@ impl Bf16x3 {
             }
             Pass::Weights => {
                 let (shares, chunks) = shares(&shapes);
-                let (mut each, mut parts) = (chunks as i32, shares as i32);
+                let mut each = chunks as i32;
                 let arguments = &mut [raw(&mut conv), x, y, raw(&mut each), space];
                 multiply(self.weights, (taps * inputs, outputs, shares), arguments)?;
-                let len = shapes.sizes()[2];
-                let mut numbers = len as i32;
-                let arguments = &mut [space, raw(&mut parts), raw(&mut numbers), raw(&mut adds), w];
-                launch(self.sum, len.div_ceil(256), 256, 0, arguments)
+                self.add_shares(stream, add, (shares, shapes.sizes()[2]), to)
             }
         }
     }

@@ -2,6 +2,7 @@
 //! `kernels/hopper`. cuDNN's take longer for these sizes, and have no engine that also does what the batch
 //! norms around a convolution need of its result. All others are cuDNN's.
 
+mod parts;
 mod stem;
 mod stride;
 
@@ -16,6 +17,7 @@ use super::driver;
 use super::launch::{Module, Pointer, raw, start};
 use super::norm_work::BLOCKS;
 use crate::error::EngineError;
+pub(super) use parts::Parts;
 pub(super) use stem::Stem;
 pub(super) use stride::Strided;
 

@@ -280,8 +280,8 @@ impl CudaRunner {
             let both = [(Some(own), often && smaller.is_none()), (smaller, often)];
             for (shapes, often) in both {
                 let Some(shapes) = shapes else { continue };
-                if self.bf16x3.is_some() {
-                    most = most.max(Bf16x3::workspace(&shapes));
+                if let Some(ours) = &self.bf16x3 {
+                    most = most.max(ours.workspace(&shapes));
                     continue;
                 }
                 if self.convs.get(&shapes).is_none_or(|conv| often && !conv.often) {
@@ -312,14 +312,14 @@ impl CudaRunner {
         Ok(())
     }
 
-    /// A pass of a convolution over x, y and W, one of which it computes from the other two; `beside`: on the
-    /// stream beside the main one.
+    /// A pass of a convolution over x, y and W, one of which it computes from the other two, or the sum of such
+    /// passes, which have the same result; `beside`: on the stream beside the main one.
     fn convolve(
         &self,
         pass: Pass,
         add: bool,
         shapes: Shapes,
-        at: [Pointer; 3],
+        of: &[[Pointer; 3]],
         beside: bool,
     ) -> Result<(), EngineError> {
         let (stream, handle, space) = match beside {
@@ -327,8 +327,10 @@ impl CudaRunner {
             false => (&self.stream.stream, &self.handle, self.memory.workspace),
         };
         match &self.bf16x3 {
-            Some(ours) => ours.run(stream, pass, add, shapes, at, space),
-            None => self.convs[&shapes].run(handle, pass, add, at, space),
+            Some(ours) => ours.run(stream, pass, add, shapes, of, space),
+            None => of.iter().enumerate().try_for_each(|(number, &at)| {
+                self.convs[&shapes].run(handle, pass, add || number > 0, at, space)
+            }),
         }
     }
 

@@ -91,7 +91,7 @@ impl CudaRunner {
                         } else if let Some(hopper) = stem {
                             hopper.stem_weights(on, count, at)?;
                         } else if weights {
-                            self.convolve(Pass::Weights, false, by, [from, dy, dw], beside)?;
+                            self.convolve(Pass::Weights, false, by, &[[from, dy, dw]], beside)?;
                         }
                         if reach == Reach::Beside {
                             self.side.has_read(self.slots.of[step.output])?;
@@ -110,7 +110,7 @@ impl CudaRunner {
                                 written[step.input] = true;
                                 continue;
                             }
-                            self.convolve(Pass::Backward, add, shapes, [dx, dy, w], false)?;
+                            self.convolve(Pass::Backward, add, shapes, &[[dx, dy, w]], false)?;
                         }
                     }
                 }

@@ -195,7 +195,7 @@ impl CudaRunner {
                             }
                             _ => (shapes, x),
                         };
-                        self.convolve(Pass::Forward, false, shapes, [x, y, w], false)?;
+                        self.convolve(Pass::Forward, false, shapes, &[[x, y, w]], false)?;
                     }
                 }
                 FusedOp::Norm { scale, shift, statistics, relu } => {

@@ -65,12 +65,10 @@ impl CudaRunner {
                             }
                             _ => (shapes, x, tx),
                         };
-                        if moves {
-                            let w = m.copy + offset;
-                            self.convolve(Pass::Forward, false, shapes, [tx, ty, w], false)?;
-                        }
-                        let tw = t.direction_copy + offset;
-                        self.convolve(Pass::Forward, moves, shapes, [x, ty, tw], false)?;
+                        let (w, tw) = (m.copy + offset, t.direction_copy + offset);
+                        let both = [[tx, ty, w], [x, ty, tw]];
+                        let of = if moves { &both[..] } else { &both[1..] };
+                        self.convolve(Pass::Forward, false, shapes, of, false)?;
                     }
                 }
                 FusedOp::Norm { relu, .. } => {
@@ -180,11 +178,12 @@ impl CudaRunner {
                         };
                         let (w, tw) = (m.copy + offset, t.direction_copy + offset);
                         let dw = m.conv_gradient + offset;
-                        self.convolve(Pass::Weights, false, by, [x, tdy, dw], false)?;
+                        let both = [[x, tdy, dw], [tx, dy, dw]];
+                        let of = if moves { &both[..] } else { &both[..1] };
+                        self.convolve(Pass::Weights, false, by, of, false)?;
                         if moves {
-                            self.convolve(Pass::Weights, true, by, [tx, dy, dw], false)?;
-                            self.convolve(Pass::Backward, add, shapes, [tdx, tdy, w], false)?;
-                            self.convolve(Pass::Backward, true, shapes, [tdx, dy, tw], false)?;
+                            let both = [[tdx, tdy, w], [tdx, dy, tw]];
+                            self.convolve(Pass::Backward, add, shapes, &both, false)?;
                         }
                     }
                 }

@@ -187,6 +187,42 @@ template <int W, int L, int I, int BORDER = 2> struct Pixels {
     }
 };
 
+// The same for products whose columns are pixels: eight pixels wide, or as wide as the images, with a border of one. A
+// group of eight columns is eight pixels of a line, lines of all images one after another; or, for narrow images, the
+// same pixel of eight images.
+template <int W, int L, int I> struct Strip {
+    static constexpr int WIDTH = W, LINES = L, IMAGES = I;
+    static constexpr bool NARROW = W < 8;
+    static constexpr int COLUMNS = NARROW ? W : 8, WIDE = COLUMNS + 2;
+    static constexpr int ROWS = COLUMNS * L * I;
+    static constexpr u32 LOADED = WIDE * (L + 2) * I * 128;
+    static constexpr u32 BYTES = (LOADED + 1023) / 1024 * 1024;
+    static constexpr u32 GROUPS = NARROW ? 1024 : WIDE * 128;
+    // Of how many there are in a batch, the first image, line and column of one.
+    int image, line, column;
+    static __device__ __forceinline__ int all(int count) { return (count + I - 1) / I * (W / L) * (W / COLUMNS); }
+    __device__ __forceinline__ explicit Strip(int number)
+        : image(number / (W / COLUMNS) / (W / L) * I), line(number / (W / COLUMNS) % (W / L) * L),
+          column(number % (W / COLUMNS) * COLUMNS) {}
+    __device__ __forceinline__ int first() const { return (image * W + line) * W + column; }
+    __device__ __forceinline__ void load(u32 to, const TensorMap *map, int channel, u32 barrier) const {
+        if (NARROW) load_box(to, map, channel, image, column - 1, line - 1, barrier);
+        else load_box(to, map, channel, column - 1, image, line - 1, barrier);
+    }
+    // Where the pixels from `row` on begin in what was loaded, seen through the first tap.
+    static __device__ __forceinline__ u32 start(int row) {
+        return NARROW ? row / (W * I) * WIDE * I * 128 : row / 8 * GROUPS;
+    }
+    static __device__ __forceinline__ u32 tap(int ky, int kx) {
+        return NARROW ? (ky * WIDE + kx) * I * 128 : (ky * I * WIDE + kx) * 128;
+    }
+    // The pixel of a row, counted from the first.
+    static __device__ __forceinline__ int pixel(int row) {
+        if (NARROW) return (row % I * W + row / (W * I)) * W + row / I % W;
+        return (row / 8 % I * W + row / 8 / I) * W + row % 8;
+    }
+};
+
 // Every second line and column of a batch's images, by where they begin: lines 1 or 0, columns 1 or 0, in this order
 // the planes 0 to 3. What a tap of a convolution that steps over every second pixel reads of a block's pixels is a
 // stretch of one of them. They are loaded with a border above and to the left.

@@ -5,42 +5,6 @@
 // turns: one multiplies while the other one finishes what it has multiplied. Else both do half of the same pixels, and
 // two blocks with the same channels load half of the weights each, for both.
 
-// The pixels of a block: `LINES` lines of `IMAGES` images, eight pixels wide or as wide as the images, loaded with a
-// border. A group of eight columns of a product is eight pixels of a line, lines of all images one after another; or,
-// for narrow images, the same pixel of eight images.
-template <int W, int L, int I> struct Strip {
-    static constexpr int WIDTH = W, LINES = L, IMAGES = I;
-    static constexpr bool NARROW = W < 8;
-    static constexpr int COLUMNS = NARROW ? W : 8, WIDE = COLUMNS + 2;
-    static constexpr int ROWS = COLUMNS * L * I;
-    static constexpr u32 LOADED = WIDE * (L + 2) * I * 128;
-    static constexpr u32 BYTES = (LOADED + 1023) / 1024 * 1024;
-    static constexpr u32 GROUPS = NARROW ? 1024 : WIDE * 128;
-    // Of how many there are in a batch, the first image, line and column of one.
-    int image, line, column;
-    static __device__ __forceinline__ int all(int count) { return count / I * (W / L) * (W / COLUMNS); }
-    __device__ __forceinline__ explicit Strip(int number)
-        : image(number / (W / COLUMNS) / (W / L) * I), line(number / (W / COLUMNS) % (W / L) * L),
-          column(number % (W / COLUMNS) * COLUMNS) {}
-    __device__ __forceinline__ int first() const { return (image * W + line) * W + column; }
-    __device__ __forceinline__ void load(u32 to, const TensorMap *map, int channel, u32 barrier) const {
-        if (NARROW) load_box(to, map, channel, image, column - 1, line - 1, barrier);
-        else load_box(to, map, channel, column - 1, image, line - 1, barrier);
-    }
-    // Where the pixels from `row` on begin in what was loaded, seen through the first tap.
-    static __device__ __forceinline__ u32 start(int row) {
-        return NARROW ? row / (W * I) * WIDE * I * 128 : row / 8 * GROUPS;
-    }
-    static __device__ __forceinline__ u32 tap(int ky, int kx) {
-        return NARROW ? (ky * WIDE + kx) * I * 128 : (ky * I * WIDE + kx) * 128;
-    }
-    // The pixel of a row, counted from the first.
-    static __device__ __forceinline__ int pixel(int row) {
-        if (NARROW) return (row % I * W + row / (W * I)) * W + row / I % W;
-        return (row / 8 % I * W + row / 8 / I) * W + row % 8;
-    }
-};
-
 // The result of a warp group, channels × pixels, to shared memory as pixels × channels.
 template <int N> __device__ __forceinline__ void put_transposed(u32 to, int warp, int lane, const float (&d)[N]) {
 #pragma unroll
