@@ -319,8 +319,9 @@ fn with_epoch<T>(lane: u64, number: u64, targets: &[f32], work: impl FnOnce(&Epo
 fn cuda(precision: &str, lanes: usize, epochs: u64) -> Outcome<()> {
     let start = Instant::now();
     let device = opened_for(lanes > 1)?;
-    // What the GPU found out before, as the program keeps it from one start to the next.
-    let learned = std::env::var_os("LEARNED");
+    // What the GPU found out before, as the program keeps it from one start to the next: in this folder.
+    let name = if lanes > 1 { "shared.txt" } else { "alone.txt" };
+    let learned = std::env::var_os("LEARNED").map(|folder| std::path::Path::new(&folder).join(name));
     if let Some(text) = learned.as_ref().and_then(|path| std::fs::read_to_string(path).ok()) {
         device.recall(&text);
     }

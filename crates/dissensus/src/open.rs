@@ -4,12 +4,11 @@
 
 use std::path::{Path, PathBuf};
 
-use dissensus_engine::Device;
 use dissensus_examine::{ExamineError, Model, ModelSettings};
 use dissensus_store::{RunInfo, Store, Which};
 use dissensus_studies::{Study, files};
 use dissensus_train::spec::Data;
-use dissensus_train::{DataIdentity, RunSpec, Task};
+use dissensus_train::{DataIdentity, OpenDevice, RunSpec, Task};
 
 use crate::load::load_task;
 use crate::{Error, LoadContext};
@@ -19,7 +18,7 @@ pub struct ModelOpener<'a> {
     /// The store of the runs.
     pub store: Store,
     /// The device.
-    pub device: Box<dyn Device>,
+    pub device: OpenDevice,
     /// How models are computed.
     pub settings: ModelSettings,
     /// Which weights.
@@ -36,7 +35,7 @@ impl ModelOpener<'_> {
     /// The model of a run.
     pub fn open(&mut self, info: &RunInfo) -> Result<Model, Error> {
         let at = self.task(info)?;
-        let (task, device) = (&self.tasks[at], &*self.device);
+        let (task, device) = (&self.tasks[at], self.device.device());
         Ok(Model::open(info, task, self.which, device, &self.settings)?)
     }
 

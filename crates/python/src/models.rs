@@ -4,10 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use dissensus::core::Ids;
+use dissensus::data::default_cache_dir;
 use dissensus::inputs::{Features, Images, Inputs, Kind};
 use dissensus::store::Logits;
 use dissensus::train::spec::paths_of;
-use dissensus::train::{GivenParts, OpenDevice, Voted};
+use dissensus::train::{DeviceError, GivenParts, OpenDevice, Voted};
 use dissensus::{FitOptions, FittedModel, RunPlan, Task, TrainError, VoteTable};
 use numpy::{PyArray2, PyArrayMethods, PyReadonlyArray2, PyReadonlyArray4};
 use pyo3::exceptions::PyTypeError;
@@ -73,7 +74,7 @@ pub(crate) fn fit_model(
     let threads = option(options, "threads")?.unwrap_or(0);
     let show = shown(options)?;
     let (model, judged) = long(votes.py(), Some(&show), |progress, cancel| {
-        let opened = OpenDevice::open(&name, None)?;
+        let opened = open_device(&name)?;
         let mut task = match &other {
             Some((judged, on)) => {
                 let own = Voted { name: "votes", table: &table, inputs: &inputs };
@@ -295,10 +296,15 @@ impl Model {
         let (py, model, device) = (inputs.py(), Arc::clone(&self.model), device.to_owned());
         let inputs = inputs_of("X", inputs, None)?;
         left_alone(py, None, move |_| {
-            let device = OpenDevice::open(&device, None)?;
+            let device = open_device(&device)?;
             work(&model, &device, &inputs).map_err(dissensus::Error::from)
         })
     }
+}
+
+/// The device of this name, with what is known of it from before.
+pub(crate) fn open_device(name: &str) -> Result<OpenDevice, DeviceError> {
+    OpenDevice::open(name, default_cache_dir().ok().as_deref())
 }
 
 /// Rows of numbers as an array.

@@ -8,10 +8,8 @@ use std::path::PathBuf;
 
 use dissensus::cluster::SlurmOptions;
 use dissensus::core::results::Row;
-use dissensus::data::default_cache_dir;
 use dissensus::store::Store;
 use dissensus::studies::{Collected, Plan, PlanOptions};
-use dissensus::train::OpenDevice;
 use dissensus::{
     Error, Event, LoadContext, StudyOptions, check_stages, finish_study, plan_study, run_shard,
     run_study, write_report,
@@ -26,6 +24,7 @@ use crate::arrow::{Column, Table};
 use crate::cluster::{self, Given, Share, Submission, from_one, pull, shared};
 use crate::errors::{raise, value_error};
 use crate::json;
+use crate::models::open_device;
 use crate::stores::StorePath;
 use crate::work::{detached, long, shower};
 
@@ -80,9 +79,8 @@ impl Study {
         let collected = self.planned(show.py(), Some(show), choice, |plan, context| {
             check_stages(plan, store, context)?;
             let settings = self.0.run_settings()?;
-            let cache = default_cache_dir().ok();
             let name = device.as_deref().unwrap_or(&settings.device);
-            let device = OpenDevice::open(name, cache.as_deref())?;
+            let device = open_device(name)?;
             let (progress, cancel) = (context.progress, &context.cancel);
             let whole = Whole::new(progress);
             let of_file = StudyOptions::of(&settings, &device);

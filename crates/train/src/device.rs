@@ -70,11 +70,6 @@ impl OpenDevice {
         wanted(name).is_some()
     }
 
-    /// The device, without what it was opened with.
-    pub fn into_device(self) -> Box<dyn Device> {
-        self.device
-    }
-
     /// The device.
     pub fn device(&self) -> &dyn Device {
         &*self.device
@@ -102,6 +97,12 @@ impl OpenDevice {
         if let Some(cache) = &self.cache {
             let _ = replace_file(&cache.join(file), text.as_bytes());
         }
+    }
+}
+
+impl Drop for OpenDevice {
+    fn drop(&mut self) {
+        self.keep_learned();
     }
 }
 
@@ -160,7 +161,8 @@ mod tests {
     fn what_is_kept_is_read_again() {
         let folder = tempfile::tempdir().unwrap();
         let cache = Some(folder.path().join("cache"));
-        let device = OpenDevice { cache, ..OpenDevice::cpu() };
+        let mut device = OpenDevice::cpu();
+        device.cache = cache;
         assert_eq!(device.read_cache("a.json"), None);
         device.write_cache("a.json", "{}");
         assert_eq!(device.read_cache("a.json").as_deref(), Some("{}"));

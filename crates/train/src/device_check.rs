@@ -25,19 +25,19 @@ pub struct DeviceCheck {
 impl DeviceCheck {
     /// Checks a device, on a GPU in one precision or in all that it has. Every line is also given to `seen`.
     pub fn run(
-        device: OpenDevice,
+        device: &OpenDevice,
         precision: Option<Precision>,
         scope: Scope<'_>,
         seen: &mut dyn FnMut(&Line),
     ) -> Result<Self, TrainError> {
         let is_gpu = device.is_gpu();
-        let (device, start) = (device.into_device(), Instant::now());
+        let (device, start) = (device.device(), Instant::now());
         let able = || Precision::ALL.into_iter().filter(|&one| device.computes_in(one));
         let precisions = match precision.filter(|_| is_gpu) {
             Some(one) => vec![one],
             None => able().collect(),
         };
-        let lines = suite(&*device, &precisions, scope, seen)?;
+        let lines = suite(device, &precisions, scope, seen)?;
         let seconds = start.elapsed().as_secs_f64();
         Ok(Self { device: device.describe(), precisions, lines, seconds })
     }

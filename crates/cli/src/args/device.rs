@@ -2,7 +2,7 @@
 
 use dissensus::core::limits::MAX_THREADS;
 use dissensus::data::default_cache_dir;
-use dissensus::engine::{Device, Precision};
+use dissensus::engine::Precision;
 use dissensus::store::Which;
 use dissensus::train::{DeviceError, OpenDevice};
 
@@ -21,10 +21,9 @@ pub(crate) struct DeviceArgs {
 impl DeviceArgs {
     /// The device and the precision, which is `on_gpu` where none is given and the device is a GPU that
     /// computes in it.
-    pub(crate) fn open(&self, on_gpu: Precision) -> anyhow::Result<(Box<dyn Device>, Precision)> {
-        let device = open_device(&self.device)?;
-        let is_gpu = device.is_gpu();
-        let device = device.into_device();
+    pub(crate) fn open(&self, on_gpu: Precision) -> anyhow::Result<(OpenDevice, Precision)> {
+        let opened = open_device(&self.device)?;
+        let (device, is_gpu) = (opened.device(), opened.is_gpu());
         let default = if device.computes_in(on_gpu) { on_gpu } else { Precision::F32 };
         let precision = self.precision.as_deref().and_then(Precision::named).unwrap_or(default);
         anyhow::ensure!(
@@ -32,7 +31,7 @@ impl DeviceArgs {
             "--precision {} needs a GPU, and this device is a CPU; omit the option",
             precision.name()
         );
-        Ok((device, precision))
+        Ok((opened, precision))
     }
 }
 

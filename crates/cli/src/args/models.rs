@@ -76,12 +76,12 @@ impl ModelArgs {
 
 impl Opened {
     pub(crate) fn device(&self) -> &dyn dissensus::engine::Device {
-        &*self.opener.device
+        self.opener.device.device()
     }
 
     /// Prints a result as JSON.
     pub(crate) fn json<T: Serialize>(&self, found: &T) -> anyhow::Result<()> {
-        let (version, device) = (dissensus::VERSION, self.opener.device.describe());
+        let (version, device) = (dissensus::VERSION, self.device().describe());
         ui::json(&Printed { version, device, found })
     }
 }

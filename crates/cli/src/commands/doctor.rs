@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let precision = args.precision.as_deref().and_then(Precision::named);
     let mut failed = None;
-    let check = DeviceCheck::run(device, precision, scope, &mut |line| {
+    let check = DeviceCheck::run(&device, precision, scope, &mut |line| {
         if args.full && !args.json && failed.is_none() {
             failed = ui::out(&compared(line)).err();
         }

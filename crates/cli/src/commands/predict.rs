@@ -106,7 +106,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         logits: args.features.is_none() || args.out.is_some(),
         features: args.features.is_some(),
     };
-    let found = ask("", |observer| predict_stored(&info, inputs, &*device, &options, observer))?;
+    let found =
+        ask("", |observer| predict_stored(&info, inputs, device.device(), &options, observer))?;
     if !found.named {
         ui::err("the inputs have no ids: rows are numbered 0, 1, … by position\n");
     }

@@ -2,6 +2,7 @@
 //! `kernels/hopper`. cuDNN's take longer for these sizes, and have no engine that also does what the batch
 //! norms around a convolution need of its result. All others are cuDNN's.
 
+mod choice;
 mod parts;
 mod stem;
 mod stride;
@@ -17,6 +18,7 @@ use super::driver;
 use super::launch::{Module, Pointer, raw, start};
 use super::norm_work::BLOCKS;
 use crate::error::EngineError;
+use choice::Used;
 pub(super) use parts::Parts;
 pub(super) use stem::Stem;
 pub(super) use stride::Strided;
@@ -209,6 +211,11 @@ impl Size {
         })
     }
 
+    /// What its kernels' names begin with.
+    fn name(&self) -> String {
+        format!("conv_{}", self.channels)
+    }
+
     fn columns(&self) -> usize {
         self.channels / WIDE
     }
@@ -219,7 +226,7 @@ impl Size {
     }
 
     fn compile(&self, context: &Arc<CudaContext>) -> Result<Compiled, EngineError> {
-        let name = |way: Way| format!("conv_{}_{}", self.channels, way.name());
+        let name = |way: Way| format!("{}_{}", self.name(), way.name());
         let names = Way::ALL.map(|way| (name(way), self.shared(way)));
         Compiled::new(context, OF_ONE, self.channels, &names)
     }
@@ -347,8 +354,14 @@ unsafe impl Send for Compiled {}
 // SAFETY: as above.
 unsafe impl Sync for Compiled {}
 
-/// The kernels on one GPU, by size.
+/// The kernels on one GPU, by size, and which of the sizes are used there.
+#[derive(Clone)]
 pub(super) struct Hopper {
+    kernels: Arc<Kernels>,
+    used: Used,
+}
+
+struct Kernels {
     of_one: Vec<Compiled>,
     strided: Vec<Compiled>,
     stem: Compiled,
@@ -378,8 +391,29 @@ impl Hopper {
             });
             let whole = |all: Vec<_>| all.into_iter().collect::<Result<Vec<_>, _>>();
             let stem = stem.join().unwrap_or_else(|_| failed())?;
-            Ok(Self { of_one: whole(of_one)?, strided: whole(strided)?, stem })
+            let kernels = Kernels { of_one: whole(of_one)?, strided: whole(strided)?, stem };
+            Ok(Self { kernels: Arc::new(kernels), used: Used::ALL })
         })
+    }
+
+    /// Whether any of them are.
+    pub(super) fn is_used(&self) -> bool {
+        self.used.any()
+    }
+
+    /// The size of these convolutions of stride 1, where there is one that is used.
+    pub(super) fn size(&self, shapes: &Shapes) -> Option<&'static Size> {
+        Size::of(shapes).filter(|size| self.used.has(&size.name()))
+    }
+
+    /// The same of those that step over pixels.
+    pub(super) fn strided_size(&self, shapes: &Shapes) -> Option<&'static Strided> {
+        Strided::of(shapes).filter(|size| self.used.has(&size.name()))
+    }
+
+    /// Whether these convolutions are the first ones of a network, and theirs are used.
+    pub(super) fn is_stem(&self, shapes: &Shapes) -> bool {
+        Stem::is(shapes) && self.used.has(Stem::NAME)
     }
 
     /// A convolution of `count` examples; on the way back, x is the gradient of its output.
@@ -422,7 +456,7 @@ impl Hopper {
     fn of(&self, size: &Size) -> Result<&Compiled, EngineError> {
         let place = SIZES.iter().position(|other| other.channels == size.channels);
         place
-            .and_then(|place| self.of_one.get(place))
+            .and_then(|place| self.kernels.of_one.get(place))
             .ok_or_else(|| EngineError::Device(format!("no kernel for {size:?}")))
     }
 }

@@ -53,31 +53,39 @@ impl Cuda {
                 Err(EngineError::Memory { .. }) if lanes > 1 => break,
                 new => runners.push(new?),
             }
-            let ready = Barrier::new(lanes);
-            let rates: Vec<Result<f64, EngineError>> = std::thread::scope(|scope| {
-                let (ready, epoch) = (&ready, &epoch);
-                let lane = |runner: &mut Box<dyn Runner>| -> Result<f64, EngineError> {
-                    ready.wait();
-                    let (start, mut examples) = (Instant::now(), 0);
-                    while start.elapsed() < MEASURED {
-                        runner.train(epoch)?;
-                        examples += epoch.visits.len();
-                    }
-                    Ok(examples as f64 / start.elapsed().as_secs_f64())
-                };
-                let threads: Vec<_> =
-                    runners.iter_mut().map(|runner| scope.spawn(move || lane(runner))).collect();
-                let ended = |_| Err(EngineError::Device("a lane ended".into()));
-                threads.into_iter().map(|thread| thread.join().unwrap_or_else(ended)).collect()
-            });
-            let together: f64 = rates.into_iter().sum::<Result<f64, EngineError>>()?;
-            seen(lanes, together);
-            if together > best.1 * GAIN {
-                best = (lanes, together);
+            let rate = together(&mut runners, &epoch, MEASURED)?;
+            seen(lanes, rate);
+            if rate > best.1 * GAIN {
+                best = (lanes, rate);
             } else if lanes >= best.0 + 2 {
                 break;
             }
         }
         Ok(best.0)
     }
+}
+
+/// Trains these runs at the same time for a while; examples per second of all of them.
+pub(super) fn together(
+    runners: &mut [Box<dyn Runner>],
+    epoch: &Epoch<'_>,
+    time: Duration,
+) -> Result<f64, EngineError> {
+    let ready = &Barrier::new(runners.len());
+    let lane = |runner: &mut Box<dyn Runner>| -> Result<f64, EngineError> {
+        ready.wait();
+        let (start, mut examples) = (Instant::now(), 0);
+        while start.elapsed() < time {
+            runner.train(epoch)?;
+            examples += epoch.visits.len();
+        }
+        Ok(examples as f64 / start.elapsed().as_secs_f64())
+    };
+    let rates: Vec<Result<f64, EngineError>> = std::thread::scope(|scope| {
+        let threads: Vec<_> =
+            runners.iter_mut().map(|runner| scope.spawn(move || lane(runner))).collect();
+        let ended = |_| Err(EngineError::Device("a lane ended".into()));
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(ended)).collect()
+    });
+    rates.into_iter().sum()
 }

@@ -37,6 +37,7 @@ use bf16x3::Bf16x3;
 use cudnn::Plans;
 use hopper::Hopper;
 use launch::{Module, Pointer};
+use runner::CudaRunner;
 use turns::Turns;
 
 pub use detect::{Gpu, Library, gpus, libraries, missing};
@@ -60,7 +61,7 @@ pub struct Cuda {
     /// Kernels with activations in f32 and in bfloat16.
     plain: Arc<Module>,
     half: Arc<Module>,
-    /// Convolutions of ours, compiled when a run first asks; none on other GPUs.
+    /// Convolutions of ours, compiled and chosen when a run first asks; none on other GPUs.
     hopper: Option<Mutex<Option<Arc<Hopper>>>>,
     /// Those by bfloat16 parts, likewise.
     bf16x3: Mutex<Option<Arc<Bf16x3>>>,
@@ -248,9 +249,9 @@ impl Cuda {
         };
         let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
         if made.is_none() {
-            *made = Some(Arc::new(Hopper::new(&self.context)?));
+            *made = Some(Arc::new(self.chosen(Hopper::new(&self.context)?)?));
         }
-        Ok(made.clone())
+        Ok(made.clone().filter(|hopper| hopper.is_used()))
     }
 
     /// Convolutions by bfloat16 parts for a run in this precision.
@@ -294,7 +295,7 @@ impl Device for Cuda {
         settings: &Settings,
         state: State<f32>,
     ) -> Result<Box<dyn Runner>, EngineError> {
-        Ok(Box::new(runner::CudaRunner::new(self, network, data, settings, state)?))
+        Ok(Box::new(CudaRunner::new(self, (network, data), settings, state, None)?))
     }
 
     fn learned(&self) -> Option<String> {

@@ -141,12 +141,13 @@ pub(super) struct CudaRunner {
 unsafe impl Send for CudaRunner {}
 
 impl CudaRunner {
+    /// A run on the GPU; `trial`: with these convolutions of ours instead of those that were chosen for the GPU.
     pub(super) fn new(
         cuda: &Cuda,
-        network: &Arc<Network>,
-        data: &Dataset,
+        (network, data): (&Arc<Network>, &Dataset),
         settings: &Settings,
         state: State<f32>,
+        trial: Option<&Hopper>,
     ) -> Result<Self, EngineError> {
         data.check(network)?;
         state.check(network, &settings.optimizer)?;
@@ -183,9 +184,10 @@ impl CudaRunner {
             Size::of(shapes).map(Size::partial).or(strided).or(stem)
         };
         let sums = shapes.filter_map(|shapes| sums(&shapes)).max();
-        let hopper = match sums {
-            Some(_) => cuda.hopper(settings.precision)?,
-            None => None,
+        let hopper = match (sums, trial) {
+            (Some(_), None) => cuda.hopper(settings.precision)?,
+            (Some(_), Some(trial)) => Some(Arc::new(trial.clone())),
+            (None, _) => None,
         };
         if let (Some(_), Some(bytes)) = (&hopper, sums) {
             memory.weight_sums = stream.zeros(bytes)?;
@@ -336,13 +338,14 @@ impl CudaRunner {
 
     /// Kernels of ours for these convolutions, where there are any.
     fn ours(&self, shapes: &Shapes) -> Option<(&Hopper, &'static Size)> {
-        self.hopper.as_deref().zip(Size::of(shapes))
+        let hopper = self.hopper.as_deref()?;
+        Some((hopper, hopper.size(shapes)?))
     }
 
     /// Kernels of ours for the first convolution of a network, forward and for its weights, where these
     /// are of its size.
     fn stem(&self, shapes: &Shapes) -> Option<&Hopper> {
-        self.hopper.as_deref().filter(|_| Stem::is(shapes))
+        self.hopper.as_deref().filter(|hopper| hopper.is_stem(shapes))
     }
 
     /// Whether kernels of ours do the convolution of this step, alone or with one after it.

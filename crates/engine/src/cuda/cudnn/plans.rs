@@ -13,7 +13,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cudarc::cudnn::sys as c;
 use cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT;
@@ -62,8 +62,20 @@ pub(in super::super) struct Plans {
     gpu: String,
     /// How many of a plan are timed at a time.
     streams: usize,
-    chosen: Mutex<(BTreeMap<Sorted, Choice>, bool)>,
+    chosen: Mutex<Chosen>,
 }
+
+#[derive(Debug, Default, PartialEq)]
+struct Chosen {
+    engines: BTreeMap<Sorted, Choice>,
+    /// How many times as fast training is with kernels of ours as with cuDNN's, by their names.
+    ours: BTreeMap<String, f64>,
+    /// Whether there is something new since it was last asked for.
+    new: bool,
+}
+
+/// The beginning of the lines of [`Chosen::ours`].
+const OURS: &str = "ours ";
 
 /// A key that can be sorted.
 type Sorted = (Shapes, u8, Pass, bool);
@@ -273,12 +285,15 @@ impl Plans {
 
     /// What was chosen, where something was since it was last asked for.
     pub(in super::super) fn text(&self) -> Option<String> {
-        let mut chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner);
-        if !std::mem::take(&mut chosen.1) {
+        let mut chosen = self.chosen();
+        if !std::mem::take(&mut chosen.new) {
             return None;
         }
         let mut text = format!("{}\n", self.gpu);
-        for (&(s, precision, pass, add), choice) in &chosen.0 {
+        for (name, times) in &chosen.ours {
+            let _ = writeln!(text, "{OURS}{name}: {times:.3}");
+        }
+        for (&(s, precision, pass, add), choice) in &chosen.engines {
             let sizes = [s.count, s.height, s.width, s.inputs, s.outputs, s.kernel, s.stride];
             for size in sizes {
                 let _ = write!(text, "{size} ");
@@ -296,10 +311,32 @@ impl Plans {
         if lines.next() != Some(&self.gpu) {
             return;
         }
-        let mut chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner);
-        for (key, choice) in lines.filter_map(parsed) {
-            chosen.0.entry(key).or_insert(choice);
+        let mut chosen = self.chosen();
+        for line in lines {
+            if let Some((key, choice)) = parsed(line) {
+                chosen.engines.entry(key).or_insert(choice);
+            } else if let Some((name, times)) = parsed_of_ours(line) {
+                chosen.ours.entry(name.to_owned()).or_insert(times);
+            }
         }
+    }
+
+    /// How many times as fast training is with these kernels of ours, where that is known of all.
+    pub(in super::super) fn ours<const N: usize>(&self, names: [&str; N]) -> Option<[f64; N]> {
+        let chosen = self.chosen();
+        let known = names.map(|name| chosen.ours.get(name).copied());
+        known.iter().all(Option::is_some).then(|| known.map(Option::unwrap_or_default))
+    }
+
+    /// Remembers it.
+    pub(in super::super) fn remember_ours(&self, name: &str, times: f64) {
+        let mut chosen = self.chosen();
+        chosen.ours.insert(name.to_owned(), times);
+        chosen.new = true;
+    }
+
+    fn chosen(&self) -> MutexGuard<'_, Chosen> {
+        self.chosen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A convolution; `often`: it will be run many times, so find out which way is fastest.
@@ -323,8 +360,8 @@ impl Plans {
         let (shapes, precision, pass, add) = key;
         let graph = Graph::new(place.handle, shapes, precision, pass, add)?;
         // Held while plans are timed: one run at a time does that, and the others take its choice.
-        let mut chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(&choice) = chosen.0.get(&sorted(key))
+        let mut chosen = self.chosen();
+        if let Some(&choice) = chosen.engines.get(&sorted(key))
             && let Some(plan) = planned(place.handle, &graph, precision, choice)
         {
             return Ok(plan);
@@ -334,8 +371,8 @@ impl Plans {
             && (!add || pass == Pass::Backward)
             && let Some((choice, plan)) = place.fastest(&graph, shapes, precision, self.streams)?
         {
-            chosen.0.insert(sorted(key), choice);
-            chosen.1 = true;
+            chosen.engines.insert(sorted(key), choice);
+            chosen.new = true;
             return Ok(plan);
         }
         let (quick, slow) = ([0, 1, 2], [2]);
@@ -349,7 +386,13 @@ impl Plans {
     }
 }
 
-/// A line of [`Plans::text`].
+/// A line of [`Plans::text`] of kernels of ours.
+fn parsed_of_ours(line: &str) -> Option<(&str, f64)> {
+    let (name, times) = line.strip_prefix(OURS)?.split_once(": ")?;
+    Some((name, times.parse().ok().filter(|times: &f64| times.is_finite())?))
+}
+
+/// A line of [`Plans::text`] of cuDNN's engines.
 fn parsed(line: &str) -> Option<(Sorted, Choice)> {
     let (key, choice) = line.split_once(": ")?;
     let words: Vec<&str> = key.split(' ').collect();
@@ -376,7 +419,11 @@ mod tests {
         for text in KNOWN {
             let (mut lines, first) = (text.lines().skip(1), text.lines().next().unwrap());
             assert!(first.contains(", cuDNN "), "{first}");
-            assert!(lines.clone().count() > 40 && lines.all(|line| parsed(line).is_some()));
+            assert!(lines.clone().count() > 40);
+            assert!(
+                lines.all(|line| parsed(line).is_some() || parsed_of_ours(line).is_some()),
+                "{first}"
+            );
         }
     }
 
@@ -397,20 +444,24 @@ mod tests {
         let choice = Choice { list: 1, place: 16, engine: 65 };
         for (pass, add) in [(Pass::Forward, false), (Pass::Backward, true)] {
             let key = sorted((shapes, Precision::Bf16, pass, add));
-            let mut chosen = first.chosen.lock().unwrap();
-            chosen.0.insert(key, choice);
-            chosen.1 = true;
+            let mut chosen = first.chosen();
+            chosen.engines.insert(key, choice);
+            chosen.new = true;
         }
+        first.remember_ours("conv_64", 1.09375);
         let text = first.text().unwrap();
         assert!(text.contains("128 32 32 8 64 3 1 2 backward 1: 1 16 65\n"), "{text}");
         assert_eq!(first.text(), None, "nothing new");
         let second = plans();
+        assert_eq!(second.ours(["conv_64"]), None);
         second.take(&text);
-        assert_eq!(second.chosen.lock().unwrap().0, first.chosen.lock().unwrap().0);
+        assert_eq!(second.chosen().engines, first.chosen().engines);
+        assert_eq!(second.ours(["conv_64"]), Some([1.094]));
+        assert_eq!(second.ours(["conv_64", "conv_128"]), None, "one of them is not known");
         // Of another GPU, or not of this kind.
         let other = Plans { gpu: "other".into(), streams: 1, chosen: Mutex::default() };
         other.take(&text);
-        other.take("other\nnonsense\n1 2 3: 4\n128 32 32 8 64 3 1 2 forward 0: 9 9 9\n");
-        assert!(other.chosen.lock().unwrap().0.is_empty());
+        other.take("other\nnonsense\n1 2 3: 4\n128 32 32 8 64 3 1 2 forward 0: 9 9 9\nours stem: NaN\nours stem\n");
+        assert_eq!(*other.chosen(), Chosen::default());
     }
 }

@@ -31,6 +31,9 @@ const SUMMED: usize = 32;
 pub(in crate::cuda) struct Stem;
 
 impl Stem {
+    /// What its kernels' names begin with.
+    pub(super) const NAME: &str = "stem";
+
     /// Whether these convolutions are such.
     pub(in crate::cuda) fn is(shapes: &Shapes) -> bool {
         let &Shapes { height, width, inputs, outputs, kernel, stride, .. } = shapes;
@@ -75,7 +78,7 @@ impl Hopper {
         let (mut w, mut after, mut number) = (w, *after, count as i32);
         let mut arguments = [raw(&mut images), raw(&mut w), raw(&mut after), raw(&mut number)];
         let blocks = PIXELS.blocks(WIDTH, count).min(BLOCKS) as u32;
-        self.stem.launch(on, 0, ((blocks, 1), 256), &mut arguments)
+        self.kernels.stem.launch(on, 0, ((blocks, 1), 256), &mut arguments)
     }
 
     /// The gradient of its weights from its input and its output's gradient.
@@ -92,10 +95,10 @@ impl Hopper {
         let mut blocks = PIXELS.blocks(WIDTH, count).min(BLOCKS) as i32;
         let mut arguments =
             [raw(&mut images), raw(&mut gradients), raw(&mut partial), raw(&mut number)];
-        self.stem.launch(on, 1, ((blocks as u32, 1), 256), &mut arguments)?;
+        self.kernels.stem.launch(on, 1, ((blocks as u32, 1), 256), &mut arguments)?;
         let mut arguments = [raw(&mut partial), raw(&mut blocks), raw(&mut dw)];
         let grid = ((SUMS / SUMMED) as u32, 1);
-        self.stem.launch(On { early: true, ..on }, 2, (grid, 256), &mut arguments)
+        self.kernels.stem.launch(On { early: true, ..on }, 2, (grid, 256), &mut arguments)
     }
 }
 

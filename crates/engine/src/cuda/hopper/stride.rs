@@ -114,6 +114,11 @@ impl Strided {
         })
     }
 
+    /// What its kernels' names begin with.
+    pub(super) fn name(&self) -> String {
+        format!("stride_{}", self.channels)
+    }
+
     fn shared(&self, way: Way) -> usize {
         let of = |room: Room| {
             let Room { pixels, parts, taps, results } = room;
@@ -143,7 +148,7 @@ impl Strided {
     }
 
     pub(super) fn compile(&self, context: &Arc<CudaContext>) -> Result<Compiled, EngineError> {
-        let name = |name: &str| format!("stride_{}_{name}", self.channels);
+        let name = |way: &str| format!("{}_{way}", self.name());
         let names = Way::ALL.map(|(way, of)| (name(of), self.shared(way)));
         Compiled::new(context, SOURCE, self.channels, &names)
     }
@@ -238,7 +243,7 @@ impl Hopper {
     fn of_strided(&self, size: &Strided) -> Result<&Compiled, EngineError> {
         let place = Strided::ALL.iter().position(|other| other.channels == size.channels);
         place
-            .and_then(|place| self.strided.get(place))
+            .and_then(|place| self.kernels.strided.get(place))
             .ok_or_else(|| EngineError::Device(format!("no kernel for {size:?}")))
     }
 }

@@ -36,7 +36,7 @@ impl CudaRunner {
     pub(super) fn pair(&self, place: usize, count: usize) -> Option<Pair<'_>> {
         let step = &self.steps[place];
         let hopper = self.hopper.as_deref()?;
-        let size = Strided::of(&conv_shapes(&self.network, step, count)?)?;
+        let size = hopper.strided_size(&conv_shapes(&self.network, step, count)?)?;
         let other = &self.steps[beside(&self.steps, place)?];
         let [outputs, others] =
             [step, other].map(|step| self.network.nodes()[step.output].shape.channels());
