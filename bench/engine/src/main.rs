@@ -10,6 +10,7 @@ mod evaluation;
 mod geometry;
 
 use std::error::Error;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -284,12 +285,22 @@ fn memory(threads: usize, epochs: u64) -> Outcome<()> {
     Ok(())
 }
 
+/// Where a GPU's choices are kept from one start to the next, as the program does it: in the folder LEARNED.
+fn learned(several: bool) -> Option<PathBuf> {
+    let name = if several { "shared.txt" } else { "alone.txt" };
+    std::env::var_os("LEARNED").map(|folder| Path::new(&folder).join(name))
+}
+
 /// The GPU, for one run alone or for several.
 fn opened_for(several: bool) -> Outcome<dissensus_engine::Cuda> {
-    Ok(match several {
+    let gpu = match several {
         true => dissensus_engine::Cuda::open(0)?,
         false => dissensus_engine::Cuda::open_exclusive(0)?,
-    })
+    };
+    if let Some(text) = learned(several).and_then(|path| std::fs::read_to_string(path).ok()) {
+        gpu.recall(&text);
+    }
+    Ok(gpu)
 }
 
 /// Images that an epoch visits.
@@ -319,12 +330,6 @@ fn with_epoch<T>(lane: u64, number: u64, targets: &[f32], work: impl FnOnce(&Epo
 fn cuda(precision: &str, lanes: usize, epochs: u64) -> Outcome<()> {
     let start = Instant::now();
     let device = opened_for(lanes > 1)?;
-    // What the GPU found out before, as the program keeps it from one start to the next: in this folder.
-    let name = if lanes > 1 { "shared.txt" } else { "alone.txt" };
-    let learned = std::env::var_os("LEARNED").map(|folder| std::path::Path::new(&folder).join(name));
-    if let Some(text) = learned.as_ref().and_then(|path| std::fs::read_to_string(path).ok()) {
-        device.recall(&text);
-    }
     let opened = start.elapsed().as_secs_f64();
     let precision_of =
         dissensus_engine::Precision::named(precision).ok_or("f32, tf32, bf16 or bf16x3?")?;
@@ -367,7 +372,7 @@ fn cuda(precision: &str, lanes: usize, epochs: u64) -> Outcome<()> {
         1000.0 * 128.0 * lanes as f64 / rates,
         device.describe()
     );
-    if let (Some(path), Some(text)) = (learned, device.learned()) {
+    if let (Some(path), Some(text)) = (learned(lanes > 1), device.learned()) {
         std::fs::write(path, text)?;
     }
     Ok(())
