@@ -171,23 +171,27 @@ pub(crate) fn gradient_slots(network: &Network, steps: &[Fused], in_place: bool)
 
 /// The buffers of values where nothing follows the forward pass: a value is needed from the step that makes
 /// it, or that of the convolution that may be computed together with it, until the last step that reads it.
-/// That of the last step stays.
+/// That of the last step stays. The output of a norm that alone reads its input takes that one's place, since a
+/// convolution may apply the norm to its result while it still reads its own input.
 pub(crate) fn value_slots(network: &Network, steps: &[Fused]) -> Slots {
     let mut pool = SlotPool::new(network);
     pool.take(0);
     for (place, step) in steps.iter().enumerate() {
+        let read_later =
+            |node| steps[place + 1..].iter().any(|step| step.inputs().any(|input| input == node));
+        let second = step.second.filter(|&node| node != step.input);
+        let mut done: Vec<NodeId> = step.inputs().filter(|&node| !read_later(node)).collect();
+        done.dedup();
+        let in_place = matches!(step.op, FusedOp::Norm { .. }) && step.input != 0;
+        if in_place && second == step.second && done.contains(&step.input) {
+            pool.slots.of[step.output] = pool.slots.of[step.input];
+            done.retain(|&node| node != step.input);
+        }
         pool.take(step.output);
         if let Some(other) = beside(steps, place) {
             pool.take(steps[other].output);
         }
-        let read_later =
-            |node| steps[place + 1..].iter().any(|step| step.inputs().any(|input| input == node));
-        let second = step.second.filter(|&node| node != step.input);
-        for node in std::iter::once(step.input).chain(second) {
-            if !read_later(node) {
-                pool.release(node);
-            }
-        }
+        done.into_iter().for_each(|node| pool.release(node));
     }
     pool.slots
 }
@@ -197,8 +201,8 @@ mod tests {
     use super::*;
     use crate::models::Model;
 
-    /// A value is still there when it is read, whether convolutions are computed together or not, and a deep
-    /// network needs few buffers.
+    /// A value is still there when it is read, whether convolutions are computed together or not, and norms with the
+    /// convolutions before them or not; and a deep network needs few buffers.
     #[test]
     fn values_are_there_until_they_are_read() {
         let input = Shape::Map { height: 32, width: 32, channels: 3 };
@@ -207,20 +211,44 @@ mod tests {
             let steps = fuse(&network);
             let slots = value_slots(&network, &steps);
             assert!(slots.shapes.len() <= most, "{name}: {}", slots.shapes.len());
-            for together in [false, true] {
+            for (together, joined) in [(false, false), (true, false), (false, true), (true, true)] {
                 let second = |place| beside(&steps, place).filter(|_| together);
                 let early: Vec<usize> = (0..steps.len()).filter_map(second).collect();
                 assert_eq!(early.len(), if together && name == "resnet18" { 3 } else { 0 });
+                // The norm that is done with a convolution before it, what it adds being there.
+                let norm_of = |place: usize| {
+                    let conv = matches!(steps[place].op, FusedOp::Conv { .. });
+                    let norm = steps.iter().position(|norm| norm.input == steps[place].output)?;
+                    let there = |node| steps[..place].iter().any(|step| step.output == node);
+                    let fits = matches!(steps[norm].op, FusedOp::Norm { .. })
+                        && steps[norm].second.is_none_or(there);
+                    (joined && conv && fits && !early.contains(&place)).then_some(norm)
+                };
+                let applied: Vec<usize> = (0..steps.len()).filter_map(norm_of).collect();
+                let all =
+                    steps.iter().filter(|step| matches!(step.op, FusedOp::Norm { .. })).count();
+                let wanted = if joined { all - early.len() } else { 0 };
+                assert_eq!(applied.len(), wanted, "{name}");
                 let mut holds = vec![None; slots.shapes.len()];
                 holds[slots.of[0].unwrap()] = Some(0);
                 for (place, step) in steps.iter().enumerate() {
-                    for node in step.inputs() {
+                    if applied.contains(&place) {
+                        continue;
+                    }
+                    let norm = norm_of(place).map(|norm| &steps[norm]);
+                    let added = norm.and_then(|norm| norm.second);
+                    let inputs: Vec<NodeId> = step.inputs().chain(added).collect();
+                    for &node in &inputs {
                         assert_eq!(holds[slots.of[node].unwrap()], Some(node), "{name}");
                     }
-                    let made = std::iter::once(place).filter(|place| !early.contains(place));
-                    for output in made.chain(second(place)).map(|place| steps[place].output) {
+                    let own = norm.unwrap_or(step).output;
+                    let own = Some(own).filter(|_| !early.contains(&place));
+                    let beside = second(place).map(|place| steps[place].output);
+                    for output in own.into_iter().chain(beside) {
                         let slot = slots.of[output].unwrap();
-                        assert!(step.inputs().all(|node| slots.of[node] != Some(slot)), "{name}");
+                        let in_place = matches!(step.op, FusedOp::Norm { .. });
+                        let others = inputs.iter().skip(usize::from(in_place));
+                        assert!(others.clone().all(|&node| slots.of[node] != Some(slot)), "{name}");
                         assert_eq!(slots.shapes[slot], network.nodes()[output].shape);
                         holds[slot] = Some(output);
                     }

@@ -147,19 +147,28 @@ pub(super) enum Way {
     BackOwn,
     /// The same, which pass where its output is positive.
     BackOut,
+    /// Forward where nothing goes back: with the norm behind it, and what that adds.
+    Evaluate,
     Weights,
     SumWeights,
 }
 
 impl Way {
-    const ALL: [Self; 5] =
-        [Self::Forward, Self::BackOwn, Self::BackOut, Self::Weights, Self::SumWeights];
+    const ALL: [Self; 6] = [
+        Self::Forward,
+        Self::BackOwn,
+        Self::BackOut,
+        Self::Evaluate,
+        Self::Weights,
+        Self::SumWeights,
+    ];
 
     fn name(self) -> &'static str {
         match self {
             Self::Forward => "forward",
             Self::BackOwn => "back_own",
             Self::BackOut => "back_out",
+            Self::Evaluate => "evaluate",
             Self::Weights => "weights",
             Self::SumWeights => "sum_weights",
         }
@@ -171,7 +180,7 @@ impl Way {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct After {
     pub(super) out: Pointer,
-    /// The norm's input, and where its output is positive.
+    /// The norm's input, or in evaluation what it adds; and where its output is positive.
     pub(super) x: Pointer,
     pub(super) mask: Pointer,
     pub(super) vectors: Pointer,
@@ -185,9 +194,9 @@ pub(super) struct After {
     pub(super) arrived: Pointer,
     pub(super) epsilon: f32,
     pub(super) momentum: f32,
-    /// Whether the result is added to what is there.
+    /// Whether the result is added to what is there, or something to the norm.
     pub(super) add: i32,
-    /// Whether statistics are the batch's own.
+    /// Whether statistics are the batch's own; in evaluation, whether the norm has a ReLU behind it.
     pub(super) own: i32,
 }
 

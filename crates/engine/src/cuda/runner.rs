@@ -389,11 +389,11 @@ impl CudaRunner {
                 self.update(self.updates_beside(reach))?;
             }
             Work::Logits | Work::Features | Work::Perturbed => {
-                self.forward(all, count, Mode::Eval)?;
                 if work == Work::Perturbed {
-                    self.perturb(count)?;
                     self.forward(all, count, Mode::Eval)?;
+                    self.perturb(count)?;
                 }
+                self.evaluate(count)?;
                 let node = match work {
                     Work::Features => self.network.features(),
                     _ => self.network.nodes().len() - 1,

@@ -59,6 +59,7 @@ impl Stem {
             ("stem_forward", Self::forward_bytes()),
             ("stem_weights", Self::weights_bytes()),
             ("stem_sum_weights", 0),
+            ("stem_evaluate", Self::forward_bytes()),
         ];
         let names = names.map(|(name, shared)| (name.to_owned(), shared));
         Compiled::new(context, SOURCE, INPUTS, &names)
@@ -66,10 +67,11 @@ impl Stem {
 }
 
 impl Hopper {
-    /// Such a convolution of `count` examples.
+    /// Such a convolution of `count` examples; `evaluate`: with the norm behind it.
     pub(in crate::cuda) fn stem_forward(
         &self,
         on: On<'_>,
+        evaluate: bool,
         count: usize,
         [x, w]: [Pointer; 2],
         after: &After,
@@ -78,7 +80,8 @@ impl Hopper {
         let (mut w, mut after, mut number) = (w, *after, count as i32);
         let mut arguments = [raw(&mut images), raw(&mut w), raw(&mut after), raw(&mut number)];
         let blocks = PIXELS.blocks(WIDTH, count).min(BLOCKS) as u32;
-        self.kernels.stem.launch(on, 0, ((blocks, 1), 256), &mut arguments)
+        let which = if evaluate { 3 } else { 0 };
+        self.kernels.stem.launch(on, which, ((blocks, 1), 256), &mut arguments)
     }
 
     /// The gradient of its weights from its input and its output's gradient.

@@ -49,14 +49,17 @@ const fn room(pixels: Pixels, parts: usize, taps: usize, results: usize) -> Room
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     Forward,
+    /// Forward where nothing goes back: with the norm behind the 3×3 convolution.
+    Evaluate,
     Back,
     Weights,
     SumWeights,
 }
 
 impl Way {
-    const ALL: [(Self, &str); 4] = [
+    const ALL: [(Self, &str); 5] = [
         (Self::Forward, "forward"),
+        (Self::Evaluate, "evaluate"),
         (Self::Back, "back"),
         (Self::Weights, "weights"),
         (Self::SumWeights, "sum_weights"),
@@ -126,7 +129,7 @@ impl Strided {
             with_barriers(bytes + taps * 2 * WIDE * WIDE, parts + taps)
         };
         match way {
-            Way::Forward => of(self.forward),
+            Way::Forward | Way::Evaluate => of(self.forward),
             Way::Back => of(self.back),
             Way::Weights => {
                 let pixels = self.of_weights;
@@ -165,19 +168,20 @@ impl Strided {
 }
 
 impl Hopper {
-    /// Both convolutions of `count` examples.
+    /// Both convolutions of `count` examples; `evaluate`: the first one with the norm behind it.
     pub(in crate::cuda) fn convolve_strided(
         &self,
         on: On<'_>,
-        size: &Strided,
+        (size, evaluate): (&Strided, bool),
         count: usize,
         (x, w): (Pointer, Both),
         after: &[After; 2],
     ) -> Result<(), EngineError> {
+        let way = if evaluate { Way::Evaluate } else { Way::Forward };
         let pixels = size.forward.pixels;
         let images = size.planes(x).map(count, pixels, 1)?;
         let grid = grid(pixels.blocks(size.width, count), size.channels);
-        self.strided(on, (size, Way::Forward), (grid, count), ([images; 2], w), after)
+        self.strided(on, (size, way), (grid, count), ([images; 2], w), after)
     }
 
     /// Back from the gradients of both results to that of what they read, which is the output of a norm

@@ -4,7 +4,7 @@ use super::super::hopper::{Hopper, On, Strided};
 use super::super::launch::Pointer;
 use super::CudaRunner;
 use super::backward::Reach;
-use super::passes::conv_shapes;
+use super::passes::{Values, conv_shapes};
 use crate::device::Mode;
 use crate::error::EngineError;
 use crate::fused::{Fused, FusedOp, beside};
@@ -58,21 +58,28 @@ impl CudaRunner {
             .map(|base| offsets.map(|offset| base + offset as u64))
     }
 
+    /// `norm`: the norm behind the first one, where the kernel applies it.
     pub(super) fn pair_forward(
         &self,
         pair: &Pair<'_>,
         count: usize,
         mode: Mode,
+        values: Values,
+        norm: Option<&Fused>,
     ) -> Result<(), EngineError> {
         let [w, _] = self.pair_weights(pair);
         let [step, other] = pair.steps;
-        let after = pair.steps.map(|step| self.statistics_after(step, mode == Mode::Train));
+        let mut after = pair.steps.map(|step| self.statistics_after(step, mode == Mode::Train));
+        if let Some(norm) = norm {
+            after[0] = self.norm_after(norm);
+        }
         let on = On { stream: &self.stream.stream, early: true };
         let x = self.value(step.input);
-        pair.hopper.convolve_strided(on, pair.size, count, (x, w), &after)?;
+        let size = (pair.size, norm.is_some());
+        pair.hopper.convolve_strided(on, size, count, (x, w), &after)?;
         // Curvature reads it.
         let subsampled = self.memory.buffers.subsampled.get(&other.output);
-        if let (Mode::Eval, Some(&to)) = (mode, subsampled)
+        if let (Mode::Eval, Values::Kept, Some(&to)) = (mode, values, subsampled)
             && let Some(shapes) = conv_shapes(&self.network, other, count)
         {
             self.subsample(shapes, x, to)?;

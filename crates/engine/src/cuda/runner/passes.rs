@@ -18,6 +18,13 @@ use cudarc::driver::CudaStream;
 /// The most channels and classes of kernels/flat.cu's `head_and_loss`.
 const HEAD: (usize, usize) = (2048, 64);
 
+/// Whether the values of a forward pass are read by what goes back, or by later steps alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Values {
+    Kept,
+    Passed,
+}
+
 /// What the loss of a batch compares with; 0 for what is not used.
 struct LossTargets {
     classes: Pointer,
@@ -161,6 +168,22 @@ impl CudaRunner {
         count: usize,
         mode: Mode,
     ) -> Result<(), EngineError> {
+        self.pass_forward(steps, count, mode, Values::Kept)
+    }
+
+    /// All steps forward after [`running_norms`](Self::running_norms), where nothing goes back: convolutions of ours
+    /// apply the norms behind them, and their own results are nowhere.
+    pub(super) fn evaluate(&self, count: usize) -> Result<(), EngineError> {
+        self.pass_forward(self.steps.len(), count, Mode::Eval, Values::Passed)
+    }
+
+    fn pass_forward(
+        &self,
+        steps: usize,
+        count: usize,
+        mode: Mode,
+        values: Values,
+    ) -> Result<(), EngineError> {
         let m = &self.memory;
         for (layer, step) in self.steps.iter().enumerate().take(steps) {
             let (x, y) = (self.value(step.input), self.value(step.output));
@@ -169,22 +192,26 @@ impl CudaRunner {
             let len = rows * channels;
             match step.op {
                 FusedOp::Conv { weight, .. } => {
+                    let norm = self.norm_applied(layer, count, values);
+                    let after = || match norm {
+                        Some(norm) => self.norm_after(norm),
+                        None => self.statistics_after(step, mode == Mode::Train),
+                    };
                     if let Some(pair) = self.pair(layer, count) {
-                        self.pair_forward(&pair, count, mode)?;
+                        self.pair_forward(&pair, count, mode, values, norm)?;
                     } else if self.in_pair(layer, count) {
                         // Done with the other.
                     } else if let Some(shapes) = conv_shapes(&self.network, step, count) {
                         let w = m.copy + (self.size() * self.places.of[weight].offset) as u64;
                         if let Some((hopper, size)) = self.ours(&shapes) {
-                            let after = self.statistics_after(step, mode == Mode::Train);
+                            let way = if norm.is_some() { Way::Evaluate } else { Way::Forward };
                             let on = On { stream: &self.stream.stream, early: true };
-                            hopper.convolve(on, (size, Way::Forward), count, [x, w], &after)?;
+                            hopper.convolve(on, (size, way), count, [x, w], &after())?;
                             continue;
                         }
                         if let Some(hopper) = self.stem(&shapes) {
-                            let after = self.statistics_after(step, mode == Mode::Train);
                             let on = On { stream: &self.stream.stream, early: true };
-                            hopper.stem_forward(on, count, [x, w], &after)?;
+                            hopper.stem_forward(on, norm.is_some(), count, [x, w], &after())?;
                             continue;
                         }
                         let subsampled = m.buffers.subsampled.get(&step.output);
@@ -199,6 +226,10 @@ impl CudaRunner {
                     }
                 }
                 FusedOp::Norm { scale, shift, statistics, relu } => {
+                    let conv = self.steps.iter().position(|conv| conv.output == step.input);
+                    if conv.is_some_and(|conv| self.norm_applied(conv, count, values).is_some()) {
+                        continue;
+                    }
                     let vectors = m.norms[&step.output];
                     let statistics = m.statistics + 4 * statistics as u64;
                     let [scale, shift] = [scale, shift].map(|p| self.parameter(m.weights, p));
@@ -289,6 +320,39 @@ impl CudaRunner {
                 ..plain
             },
             _ => plain,
+        }
+    }
+
+    /// The norm that the kernel of a convolution applies: it alone reads its result, nothing goes back, and what it
+    /// adds is there by then.
+    fn norm_applied(&self, conv: usize, count: usize, values: Values) -> Option<&Fused> {
+        if values == Values::Kept {
+            return None;
+        }
+        let step = &self.steps[conv];
+        let shapes = conv_shapes(&self.network, step, count)?;
+        let mut readers = self.steps.iter().filter(|s| s.inputs().any(|node| node == step.output));
+        let norm = readers.next().filter(|norm| norm.input == step.output)?;
+        let is_norm = matches!(norm.op, FusedOp::Norm { .. }) && readers.next().is_none();
+        let by_kernel = match norm.second {
+            Some(node) => {
+                let there = self.steps[..conv].iter().any(|step| step.output == node);
+                there && self.ours(&shapes).is_some()
+            }
+            None => self.convolves(conv, count) || self.stem(&shapes).is_some(),
+        };
+        (is_norm && by_kernel).then_some(norm)
+    }
+
+    /// What is done with the result of a convolution whose kernel applies this norm.
+    pub(super) fn norm_after(&self, norm: &Fused) -> After {
+        After {
+            out: self.value(norm.output),
+            x: norm.second.map_or(0, |node| self.value(node)),
+            vectors: self.memory.norms[&norm.output],
+            add: i32::from(norm.second.is_some()),
+            own: i32::from(matches!(norm.op, FusedOp::Norm { relu: true, .. })),
+            ..After::default()
         }
     }
 

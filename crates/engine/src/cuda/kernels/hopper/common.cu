@@ -238,13 +238,15 @@ template <class P> __device__ __forceinline__ u32 plane_tap(int ky, int kx) {
 
 // What is done with the result: forward, the statistics of the norm behind it, if that is asked for; back,
 // the gradients of the norm in front of it, behind whose ReLU they pass where a·x + b is positive, or its mask says so.
+// With fixed statistics, where nothing goes back, the norm behind it instead of what it would read.
 #define FORWARD 0
 #define BACK_OWN 1
 #define BACK_OUT 2
+#define EVALUATE 3
 
 struct After {
     act *out;
-    // The norm's input, and a bit for each number of its output: whether it is positive.
+    // The norm's input, or what it adds; and a bit for each number of its output: whether it is positive.
     const act *x;
     const u8 *mask;
     float *vectors;
@@ -252,6 +254,7 @@ struct After {
     float *statistics, *dscale, *dshift, *partial;
     u32 *arrived;
     float epsilon, momentum;
+    // Whether something is added; whether statistics are the batch's own, or the norm has a ReLU behind it.
     int add, own;
 };
 
@@ -352,6 +355,23 @@ __device__ __forceinline__ void follow(uint4 &got, const uint4 &x, u32 mask, con
                 other[k] = fmaf(v[e], in - near[k], other[k]);
             }
         }
+    }
+}
+
+// The norm behind a convolution for eight neighbouring numbers of its result: as norm_apply.
+__device__ __forceinline__ void apply_norm(uint4 &got, const uint4 &more, bool add, bool relu, const float *scale,
+                                           const float *shift) {
+    auto low = [](u32 word) { return __uint_as_float(word << 16); };
+    auto high = [](u32 word) { return __uint_as_float(word & 0xffff0000u); };
+#pragma unroll
+    for (int h = 0; h < 4; ++h) {
+        u32 &word = (&got.x)[h];
+        float z[2] = {fmaf(scale[2 * h], low(word), shift[2 * h]), fmaf(scale[2 * h + 1], high(word), shift[2 * h + 1])};
+        if (add) { z[0] += low((&more.x)[h]); z[1] += high((&more.x)[h]); }
+#pragma unroll
+        for (int e = 0; e < 2; ++e)
+            if (relu && z[e] <= 0.0f) z[e] = 0.0f;
+        word = pack2(z[0], z[1]);
     }
 }
 

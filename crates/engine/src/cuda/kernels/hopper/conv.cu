@@ -22,7 +22,7 @@ template <int N> __device__ __forceinline__ void put_transposed(u32 to, int warp
 template <class P, int CHUNKS, int A, int B, int WAY>
 __device__ __forceinline__ void convolve(const TensorMap *images, const TensorMap *weights, const After &after,
                                          int count, char *memory) {
-    constexpr bool KEPT = B == 9 * CHUNKS, BACK = WAY != FORWARD;
+    constexpr bool KEPT = B == 9 * CHUNKS, BACK = WAY == BACK_OWN || WAY == BACK_OUT;
     constexpr int PIXELS = KEPT ? P::ROWS : P::ROWS / 2; // Of a warp group.
     constexpr u32 TAP = 64 * 128, OUT = PIXELS * 128;
     constexpr int DEPTH = CHUNKS * 64;
@@ -95,6 +95,7 @@ __device__ __forceinline__ void convolve(const TensorMap *images, const TensorMa
                 if (BACK) in[n] = *(const uint4 *)(after.x + place(n));
                 if (WAY == BACK_OUT) mask[n] = after.mask[place(n) / 8];
                 if (WAY == BACK_OUT && after.add) old[n] = *(const uint4 *)(after.out + place(n));
+                if (WAY == EVALUATE && after.add) old[n] = *(const uint4 *)(after.x + place(n));
             }
             bool last_tile = tile + gridDim.x >= tiles;
             float d[PIXELS / 2];
@@ -133,8 +134,8 @@ __device__ __forceinline__ void convolve(const TensorMap *images, const TensorMa
             else meet();
             put_transposed(to, warp, lane, d);
             if (BACK) load8(after.vectors + channel, near);
-            else if (after.statistics) load8(after.statistics + channel, near);
-            if (WAY == BACK_OWN) {
+            else if (WAY == FORWARD && after.statistics) load8(after.statistics + channel, near);
+            if (WAY == BACK_OWN || WAY == EVALUATE) {
                 load8(after.vectors + 2 * DEPTH + channel, scale);
                 load8(after.vectors + 3 * DEPTH + channel, shift);
             }
@@ -143,7 +144,8 @@ __device__ __forceinline__ void convolve(const TensorMap *images, const TensorMa
             for (int n = 0; n < EACH; ++n) {
                 int row = line0 + n * STEP;
                 uint4 got = *(const uint4 *)(out + row * 128 + ((cg ^ (row & 7)) << 4));
-                follow<WAY>(got, in[n], mask[n], old[n], after.add, near, scale, shift, sum, other);
+                if (WAY == EVALUATE) apply_norm(got, old[n], after.add, after.own, scale, shift);
+                else follow<WAY>(got, in[n], mask[n], old[n], after.add, near, scale, shift, sum, other);
                 *(uint4 *)(after.out + place(n)) = got;
             }
             if (!KEPT) {
@@ -154,7 +156,7 @@ __device__ __forceinline__ void convolve(const TensorMap *images, const TensorMa
                         barrier_arrive(empty_a + 8 * ((s * CHUNKS + CHUNKS - 1 - n + A) % A));
             }
         }
-        if (BACK || after.statistics) {
+        if (BACK || (WAY == FORWARD && after.statistics)) {
             __shared__ int last;
             meet();
             float *room = (float *)(memory + (at_out - shared_at(memory)));
@@ -177,7 +179,8 @@ __device__ __forceinline__ void convolve(const TensorMap *images, const TensorMa
 #define WAYS(channels, ...)                                                                               \
     CONVOLUTION(conv_##channels##_forward, FORWARD, __VA_ARGS__)                                          \
     CONVOLUTION(conv_##channels##_back_own, BACK_OWN, __VA_ARGS__)                                        \
-    CONVOLUTION(conv_##channels##_back_out, BACK_OUT, __VA_ARGS__)
+    CONVOLUTION(conv_##channels##_back_out, BACK_OUT, __VA_ARGS__)                                        \
+    CONVOLUTION(conv_##channels##_evaluate, EVALUATE, __VA_ARGS__)
 
 // Each size is compiled by itself.
 #if !defined(CHANNELS) || CHANNELS == 64

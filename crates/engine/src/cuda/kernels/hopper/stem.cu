@@ -20,10 +20,9 @@ __device__ __forceinline__ u64 plain_factor(u32 at, u32 groups, u32 summands) {
 }
 
 #if !defined(CHANNELS) || CHANNELS == 8
-extern "C" __global__ void __launch_bounds__(256, 1)
-stem_forward(const __grid_constant__ TensorMap images, const act *weights, const __grid_constant__ After after,
-             int count) {
-    extern __shared__ __align__(1024) char memory[];
+template <int WAY>
+__device__ __forceinline__ void convolve_first(const TensorMap *images, const act *weights, const After &after,
+                                               int count, char *memory) {
     using P = Pixels<STEM_WIDTH, STEM_LINES, 1>;
     constexpr int PARTS_OF_IMAGE = STEM_WIDTH / STEM_LINES, EACH = STEM_ROWS / 32;
     int tiles = count * PARTS_OF_IMAGE;
@@ -50,14 +49,18 @@ stem_forward(const __grid_constant__ TensorMap images, const act *weights, const
         if (tile >= tiles) return;
         u32 slot = number % STEM_SLOTS;
         barrier_expect(bars + 8 * slot, STEM_LOADED);
-        P::load(base + slot * STEM_IMAGE, &images, 0, tile / PARTS_OF_IMAGE, tile % PARTS_OF_IMAGE * STEM_LINES - 1, -1,
+        P::load(base + slot * STEM_IMAGE, images, 0, tile / PARTS_OF_IMAGE, tile % PARTS_OF_IMAGE * STEM_LINES - 1, -1,
                 bars + 8 * slot);
     };
     if (me == 0)
         for (int n = 0; n < STEM_SLOTS; ++n) load(n);
     int cg = me % 8, line0 = me / 8, channel = cg * 8;
-    float sum[8] = {0}, other[8] = {0}, near[8] = {0};
-    if (after.statistics) load8(after.statistics + channel, near);
+    float sum[8] = {0}, other[8] = {0}, near[8] = {0}, scale[8], shift[8];
+    if (WAY == FORWARD && after.statistics) load8(after.statistics + channel, near);
+    if (WAY == EVALUATE) {
+        load8(after.vectors + 2 * 64 + channel, scale);
+        load8(after.vectors + 3 * 64 + channel, shift);
+    }
     int number = 0;
     for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x, ++number) {
         u32 slot = number % STEM_SLOTS, from = base + slot * STEM_IMAGE;
@@ -89,15 +92,26 @@ stem_forward(const __grid_constant__ TensorMap images, const act *weights, const
         for (int n = 0; n < EACH; ++n) {
             int row = line0 + n * 32;
             uint4 got = *(const uint4 *)(out + row * 128 + ((cg ^ (row & 7)) << 4));
-            follow<FORWARD>(got, got, 0, got, false, near, near, near, sum, other);
+            if (WAY == EVALUATE) apply_norm(got, got, false, after.own, scale, shift);
+            else follow<FORWARD>(got, got, 0, got, false, near, near, near, sum, other);
             *(uint4 *)(after.out + (size_t)(first + P::pixel(row)) * 64 + channel) = got;
         }
     }
-    if (!after.statistics) return;
+    if (WAY != FORWARD || !after.statistics) return;
     __shared__ int last;
     meet();
     finish<FORWARD>(sum, other, (float *)out, after, 64, count * STEM_WIDTH * STEM_WIDTH, 0, &last, me);
 }
+
+#define STEM(name, way)                                                                                   \
+    extern "C" __global__ void __launch_bounds__(256, 1)                                                  \
+    name(const __grid_constant__ TensorMap images, const act *weights,                                    \
+         const __grid_constant__ After after, int count) {                                                \
+        extern __shared__ __align__(1024) char memory[];                                                  \
+        convolve_first<way>(&images, weights, after, count, memory);                                      \
+    }
+STEM(stem_forward, FORWARD)
+STEM(stem_evaluate, EVALUATE)
 
 // A block has a share of the images' parts; two warp groups have half of the lines of each.
 extern "C" __global__ void __launch_bounds__(256, 1)

@@ -30,14 +30,15 @@ template <bool BACK> struct Taps {
 };
 
 // P: pixels of the smaller images. CHUNKS: channels of what is read, in 64s. A, B: how many parts and taps of
-// weights have room. `images`, `others`: what is read, back the gradients of both results. Back, `after[0]` alone.
-template <class P, int CHUNKS, int A, int B, bool BACK>
+// weights have room. `images`, `others`: what is read, back the gradients of both results. Back, `one` alone; with fixed
+// statistics, the norm behind the 3×3 convolution alone: that behind the other one may add what is not there yet.
+template <class P, int CHUNKS, int A, int B, int WAY>
 __device__ __forceinline__ void convolve_strided(const TensorMap *images, const TensorMap *others,
                                                  const TensorMap *weights, const TensorMap *beside, const After &one,
                                                  const After &two, int count, char *memory) {
+    constexpr bool BACK = WAY == BACK_OUT, KEPT = CHUNKS == 1; // All weights have room, and stay.
     using T = Taps<BACK>;
-    constexpr bool KEPT = CHUNKS == 1; // All weights have room, and stay.
-    constexpr int WAY = BACK ? BACK_OUT : FORWARD, R = T::RESULTS, SUMS = BACK ? 1 : 2;
+    constexpr int R = T::RESULTS, SUMS = BACK ? 1 : 2;
     constexpr int ROOMS = BACK ? R : 1; // For results.
     constexpr int WIDTH = P::WIDTH, LINES = P::LINES, IMAGES = P::IMAGES, MT = P::BLOCKS / 2;
     constexpr u32 TAP = 64 * 128, OUT = P::ROWS * 128;
@@ -91,11 +92,15 @@ __device__ __forceinline__ void convolve_strided(const TensorMap *images, const 
         int me = thread - 128, lane = me % 32, warp = me / 32 % 4, mine = group - 1;
         int cg = me % 8, line0 = me / 8, channel = blockIdx.y * 64 + cg * 8;
         constexpr int EACH = P::ROWS / 32;
-        float sum[SUMS][8] = {0}, other[SUMS][8] = {0}, near[SUMS][8] = {0};
+        float sum[SUMS][8] = {0}, other[SUMS][8] = {0}, near[SUMS][8] = {0}, scale[8], shift[8];
         wait_for_previous_kernel();
         if (BACK) load8(one.vectors + channel, near[0]);
-        else if (one.statistics) load8(one.statistics + channel, near[0]);
-        if (!BACK && two.statistics) load8(two.statistics + channel, near[SUMS - 1]);
+        if (WAY == FORWARD && one.statistics) load8(one.statistics + channel, near[0]);
+        if (WAY == FORWARD && two.statistics) load8(two.statistics + channel, near[SUMS - 1]);
+        if (WAY == EVALUATE) {
+            load8(one.vectors + 2 * DEPTH + channel, scale);
+            load8(one.vectors + 3 * DEPTH + channel, shift);
+        }
         int a = 0, b = 0;
         for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
             int first = (tile / (WIDTH / LINES) * IMAGES * WIDTH + tile % (WIDTH / LINES) * LINES) * WIDTH;
@@ -164,11 +169,15 @@ __device__ __forceinline__ void convolve_strided(const TensorMap *images, const 
                 for (int n = 0; n < EACH; ++n) {
                     int row = line0 + n * 32, s = BACK ? 0 : r;
                     uint4 got = *(const uint4 *)(out + r % ROOMS * OUT + row * 128 + ((cg ^ (row & 7)) << 4));
-                    follow<WAY>(got, x[r % 2][n], mask[r % 2][n], got, false, near[s], near[s], near[s], sum[s], other[s]);
+                    if (WAY == EVALUATE) {
+                        if (r == 0) apply_norm(got, got, false, one.own, scale, shift);
+                    } else
+                        follow<WAY>(got, x[r % 2][n], mask[r % 2][n], got, false, near[s], near[s], near[s], sum[s], other[s]);
                     *(uint4 *)(to + place(r, n)) = got;
                 }
             }
         }
+        if (WAY == EVALUATE) return;
         __shared__ int last;
         int rows = count * WIDTH * WIDTH * (BACK ? 4 : 1);
         meet();
@@ -179,29 +188,32 @@ __device__ __forceinline__ void convolve_strided(const TensorMap *images, const 
     }
 }
 
-#define STRIDED(name, back, chunks, a, b, ...)                                                            \
+#define STRIDED(name, way, chunks, a, b, ...)                                                            \
     extern "C" __global__ void __launch_bounds__(384, 1)                                                  \
     name(const __grid_constant__ TensorMap images, const __grid_constant__ TensorMap others,              \
          const __grid_constant__ TensorMap weights, const __grid_constant__ TensorMap beside,             \
          const __grid_constant__ After one, const __grid_constant__ After two, int count) {               \
         extern __shared__ __align__(1024) char memory[];                                                  \
-        convolve_strided<Pixels<__VA_ARGS__, 1>, chunks, a, b, back>(&images, &others, &weights, &beside, one,    \
+        convolve_strided<Pixels<__VA_ARGS__, 1>, chunks, a, b, way>(&images, &others, &weights, &beside, one,    \
                                                              two, count, memory);                         \
     }
 
 // Each size is compiled by itself: the channels of the results.
 #if !defined(CHANNELS) || CHANNELS == 128
-STRIDED(stride_128_forward, false, 1, 3, 10, 16, 16, 1)
-STRIDED(stride_128_back, true, 2, 2, 13, 16, 8, 1)
+STRIDED(stride_128_forward, FORWARD, 1, 3, 10, 16, 16, 1)
+STRIDED(stride_128_evaluate, EVALUATE, 1, 3, 10, 16, 16, 1)
+STRIDED(stride_128_back, BACK_OUT, 2, 2, 13, 16, 8, 1)
 WEIGHTS(stride_128, 1, 3, true, 16, 4, 1, 1)
 #endif
 #if !defined(CHANNELS) || CHANNELS == 256
-STRIDED(stride_256_forward, false, 2, 2, 12, 8, 8, 4)
-STRIDED(stride_256_back, true, 4, 2, 13, 8, 8, 2)
+STRIDED(stride_256_forward, FORWARD, 2, 2, 12, 8, 8, 4)
+STRIDED(stride_256_evaluate, EVALUATE, 2, 2, 12, 8, 8, 4)
+STRIDED(stride_256_back, BACK_OUT, 4, 2, 13, 8, 8, 2)
 WEIGHTS(stride_256, 2, 3, true, 8, 8, 1, 1)
 #endif
 #if !defined(CHANNELS) || CHANNELS == 512
-STRIDED(stride_512_forward, false, 4, 3, 12, 4, 2, 16)
-STRIDED(stride_512_back, true, 8, 2, 12, 4, 2, 16)
+STRIDED(stride_512_forward, FORWARD, 4, 3, 12, 4, 2, 16)
+STRIDED(stride_512_evaluate, EVALUATE, 4, 3, 12, 4, 2, 16)
+STRIDED(stride_512_back, BACK_OUT, 8, 2, 12, 4, 2, 16)
 WEIGHTS(stride_512, 4, 2, true, 4, 2, 8, 1)
 #endif
