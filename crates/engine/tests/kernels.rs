@@ -11,34 +11,46 @@ use dissensus_engine::device::{Choice, Votes};
 const KERNELS: [&str; 7] =
     ["common", "images", "norm", "flat", "labels", "optimizer", "bf16x3/conv"];
 
-/// What the program of checks printed, or `None` without a compiler.
-fn run(half: bool) -> Option<String> {
+/// Those for compute capability 9.0, in the order of `scripts/check-kernels.py`.
+const HOPPER: [&str; 7] = [
+    "common",
+    "hopper/common",
+    "hopper/weights",
+    "hopper/conv",
+    "hopper/stride",
+    "hopper/stem",
+    "hopper/parts",
+];
+
+/// What a program of checks over these kernels printed, or `None` without a compiler.
+fn run(program: &str, kernels: &[&str], options: &[String]) -> Option<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("kernels-{half}"));
+    let folder = format!("kernels-{program}{}", options.concat());
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
     std::fs::create_dir_all(&folder).unwrap();
     let read = |name: &&str| {
         let path: PathBuf = root.join("src/cuda/kernels").join(format!("{name}.cu"));
         std::fs::read_to_string(path).unwrap()
     };
-    let source: String = KERNELS.iter().map(read).collect();
+    let source: String = kernels.iter().map(read).collect();
     std::fs::write(folder.join("kernels.cu"), source).unwrap();
-    let program = folder.join("checks");
+    let made = folder.join("checks");
     let mut compiler = Command::new(std::env::var_os("CXX").unwrap_or_else(|| "c++".into()));
-    compiler.args(["-std=c++20", "-O1", "-pthread", "-ffp-contract=off", "-w"]);
-    compiler.arg(format!("-DBF16={}", u8::from(half)));
+    compiler.args(["-std=c++20", "-pthread", "-ffp-contract=off", "-fno-strict-aliasing", "-w"]);
+    compiler.args(options);
     for include in [&folder, &root.join("tests/kernels")] {
         compiler.arg("-I").arg(include);
     }
-    compiler.arg(root.join("tests/kernels/checks.cpp")).arg("-o").arg(&program);
-    let made = match compiler.output() {
-        Ok(made) => made,
+    compiler.arg(root.join(format!("tests/kernels/{program}.cpp"))).arg("-o").arg(&made);
+    let compiled = match compiler.output() {
+        Ok(compiled) => compiled,
         Err(error) => {
             eprintln!("SKIPPED: the CUDA kernels on the CPU, there is no C++ compiler ({error})");
             return None;
         }
     };
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-    let done = Command::new(program).output().unwrap();
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+    let done = Command::new(made).output().unwrap();
     let printed = String::from_utf8(done.stdout).unwrap();
     assert!(done.status.success(), "{printed}{}", String::from_utf8_lossy(&done.stderr));
     Some(printed)
@@ -71,16 +83,45 @@ fn labels_agree(printed: &str) {
     assert_eq!(lines, 18);
 }
 
-#[test]
-fn kernels_in_f32() {
-    if let Some(printed) = run(false) {
+fn kernels(half: bool) {
+    let options = ["-O1".to_owned(), format!("-DBF16={}", u8::from(half))];
+    if let Some(printed) = run("checks", &KERNELS, &options) {
         labels_agree(&printed);
     }
 }
 
 #[test]
+fn kernels_in_f32() {
+    kernels(false);
+}
+
+#[test]
 fn kernels_in_bf16() {
-    if let Some(printed) = run(true) {
-        labels_agree(&printed);
-    }
+    kernels(true);
+}
+
+/// The kernels for compute capability 9.0 of one size, whose products are many.
+fn hopper(channels: usize) {
+    let options = ["-O2", "-DBF16=1", &format!("-DCHANNELS={channels}")].map(str::to_owned);
+    let _ = run("hopper_checks", &HOPPER, &options);
+}
+
+#[test]
+fn hopper_of_64_channels() {
+    hopper(64);
+}
+
+#[test]
+fn hopper_of_128_channels() {
+    hopper(128);
+}
+
+#[test]
+fn hopper_of_256_channels() {
+    hopper(256);
+}
+
+#[test]
+fn hopper_of_512_channels() {
+    hopper(512);
 }

@@ -1,25 +1,28 @@
-// Runs CUDA kernels on the CPU: block after block, and the threads of a block in turn, each until it waits
-// for others. Slow, and enough for the arithmetic and the barriers of small shapes. A program that includes this and
+// Runs CUDA kernels on the CPU: block after block, or cluster after cluster, and the threads of a block in turn, each
+// until it waits for others. Slow, and enough for the arithmetic and the barriers of small shapes. A program that includes this and
 // then the kernels is plain C++.
 
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <thread>
 #include <ucontext.h>
 #include <vector>
 
 struct Place { unsigned x = 1, y = 1, z = 1; };
-static Place threadIdx, blockIdx;
+static thread_local Place threadIdx, blockIdx;
 static Place blockDim, gridDim;
 
-// Blocks come one after another, so what a block shares may be static.
-#define __shared__ static
+// Blocks come one after another, or those of a cluster at the same time, each on a thread of the host.
+#define __shared__ thread_local
 #define __global__
 #define __device__
 #define __forceinline__ inline
@@ -29,42 +32,77 @@ static Place blockDim, gridDim;
 struct alignas(16) float4 { float x, y, z, w; };
 struct alignas(8) float2 { float x, y; };
 
-static ucontext_t scheduler;
-static std::vector<ucontext_t> threads_of_block;
+// A thread of a block: what it waits for, and whether that holds.
+struct Thread {
+    ucontext_t own = {};
+    bool ended = false;
+    const char *what = nullptr;
+    unsigned where = 0;
+    bool (*holds)(const void *) = nullptr;
+    const void *of = nullptr;
+};
+static thread_local ucontext_t scheduler;
+static thread_local std::vector<Thread> threads_of_block;
 static unsigned own_number() { return threadIdx.y * blockDim.x + threadIdx.x; }
+
+// Others go on until something holds. `what` and `where` are for a message if it never does.
+template <class Holds> static void wait_until(const char *what, unsigned where, const Holds &holds) {
+    if (holds()) return;
+    Thread &own = threads_of_block[own_number()];
+    own.what = what;
+    own.where = where;
+    own.of = &holds;
+    own.holds = [](const void *of) { return (*(const Holds *)of)(); };
+    swapcontext(&own.own, &scheduler);
+    own.holds = nullptr;
+}
 
 // Where threads wait for each other.
 struct Barrier {
+    const char *what;
     unsigned expected, arrived = 0, passed = 0;
     void pass() {
         if (arrived && arrived == expected) arrived = 0, ++passed;
     }
-    void arrive_and_wait() {
-        unsigned before = passed;
+    void arrive() {
         ++arrived;
         pass();
-        while (passed == before) swapcontext(&threads_of_block[own_number()], &scheduler);
+    }
+    void arrive_and_wait() {
+        unsigned before = passed;
+        arrive();
+        wait_until(what, 0, [&] { return passed != before; });
     }
     void arrive_and_drop() {
         --expected;
         pass();
     }
 };
-static Barrier block_barrier;
-static std::vector<Barrier> warp_barriers;
-static std::vector<float> warp_room;
+static thread_local Barrier block_barrier;
+static thread_local std::vector<Barrier> warp_barriers;
+static thread_local std::vector<unsigned> warp_room;
 
 static inline void __syncthreads() { block_barrier.arrive_and_wait(); }
+static inline void __syncwarp() { warp_barriers[own_number() / 32].arrive_and_wait(); }
 static inline void __threadfence() {}
+static inline float __uint_as_float(unsigned bits) { float x; memcpy(&x, &bits, 4); return x; }
+static inline unsigned __float_as_uint(float x) { unsigned bits; memcpy(&bits, &x, 4); return bits; }
 
 // Every lane of the warp has to come by, as with the full mask that the kernels use.
-static inline float __shfl_down_sync(unsigned, float value, int step) {
-    unsigned me = own_number(), lane = me % 32;
+static inline unsigned of_lane(unsigned value, unsigned lane) {
+    unsigned me = own_number();
     warp_room[me] = value;
-    warp_barriers[me / 32].arrive_and_wait();
-    float got = lane + step < 32 ? warp_room[me + step] : value;
-    warp_barriers[me / 32].arrive_and_wait();
+    __syncwarp();
+    unsigned got = warp_room[me / 32 * 32 + lane];
+    __syncwarp();
     return got;
+}
+static inline float __shfl_down_sync(unsigned, float value, int step) {
+    unsigned lane = own_number() % 32;
+    return __uint_as_float(of_lane(__float_as_uint(value), lane + step < 32 ? lane + step : lane));
+}
+static inline unsigned __shfl_xor_sync(unsigned, unsigned value, unsigned bits) {
+    return of_lane(value, own_number() % 32 ^ bits);
 }
 
 static inline unsigned atomicAdd(unsigned *at, unsigned add) {
@@ -73,8 +111,6 @@ static inline unsigned atomicAdd(unsigned *at, unsigned add) {
 template <class T> static inline T __ldcg(const T *at) { return *at; }
 template <class T> static inline T __ldcs(const T *at) { return *at; }
 template <class T> static inline void __stcs(T *at, T value) { *at = value; }
-static inline float __uint_as_float(unsigned bits) { float x; memcpy(&x, &bits, 4); return x; }
-static inline unsigned __float_as_uint(float x) { unsigned bits; memcpy(&bits, &x, 4); return bits; }
 static inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
     return (unsigned long long)((unsigned __int128)a * b >> 64);
 }
@@ -96,11 +132,11 @@ static inline unsigned pack(float low, float high) {
     return half(low) | half(high) << 16;
 }
 // By a warp, lane by lane as the GPU has it; sums are cut, not rounded.
-static std::vector<unsigned> warp_factors;
+static thread_local std::vector<unsigned> warp_factors;
 static void multiply_add(float (&sums)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
     unsigned me = own_number(), lane = me % 32, warp = me - lane;
     for (int k = 0; k < 6; ++k) warp_factors[6 * me + k] = k < 4 ? a[k] : b[k - 4];
-    warp_barriers[me / 32].arrive_and_wait();
+    __syncwarp();
     auto number = [&](unsigned lane, unsigned part, unsigned odd) {
         unsigned both = warp_factors[6 * (warp + lane) + part];
         return (double)__uint_as_float(odd ? both & 0xffff0000u : both << 16);
@@ -115,55 +151,158 @@ static void multiply_add(float (&sums)[4], const unsigned (&a)[4], const unsigne
         float near = (float)sum;
         sums[c] = std::fabs((double)near) > std::fabs(sum) ? std::nextafterf(near, 0.0f) : near;
     }
-    warp_barriers[me / 32].arrive_and_wait();
+    __syncwarp();
+}
+
+// What else goes on, by the rank of a block in its cluster: before a block and after it, and between the turns of its
+// threads, where the answer is whether something did. `stuck`: no thread can go on.
+struct Beside {
+    std::function<void(unsigned rank)> begin = [](unsigned) {}, end = [](unsigned) {};
+    std::function<bool(bool stuck)> between = [](bool) { return false; };
+};
+static Beside beside;
+// Which order threads go on in: any has to do.
+static unsigned order = 1;
+static bool one_in_four() { return (order = order * 1664525u + 1013904223u) >> 30 == 0; }
+
+// The blocks that run at the same time. One of them goes on until it cannot.
+struct Cluster {
+    std::mutex mutex;
+    std::condition_variable changed;
+    unsigned turn = 0, idle = 0, meeting = 0, met = 0, threads = 0;
+    std::vector<bool> ended;
+    std::vector<const std::vector<Thread> *> blocks;
+};
+static Cluster cluster;
+
+// Nothing goes on any more: says what threads wait for.
+[[noreturn]] static void stop_at_deadlock() {
+    for (unsigned rank = 0; rank < cluster.blocks.size(); ++rank) {
+        const std::vector<Thread> *threads = cluster.blocks[rank];
+        for (unsigned n = 0, next; !cluster.ended[rank] && n < threads->size(); n = next) {
+            const Thread &one = (*threads)[n];
+            for (next = n + 1; next < threads->size(); ++next) {
+                const Thread &other = (*threads)[next];
+                if (other.ended != one.ended || other.what != one.what || other.where != one.where) break;
+            }
+            if (one.ended) continue;
+            printf("block %u of those around (%u, %u), threads %u to %u: wait for %s %#x\n", rank, blockIdx.x,
+                   blockIdx.y, n, next - 1, one.what, one.where);
+        }
+    }
+    printf("DEADLOCK: all wait\n");
+    fflush(stdout);
+    _Exit(3);
+}
+
+// The next block of the cluster has its turn; ends when it is that of this one again, or with `leaves` at once.
+static void let_others(unsigned rank, bool stuck, bool leaves = false) {
+    std::unique_lock lock(cluster.mutex);
+    unsigned size = cluster.ended.size();
+    cluster.idle = stuck ? cluster.idle + 1 : 0;
+    if (cluster.idle > 2 * size) stop_at_deadlock();
+    if (leaves) cluster.ended[rank] = true;
+    for (unsigned n = 1; n <= size; ++n) {
+        unsigned next = (rank + n) % size;
+        if (!cluster.ended[next]) { cluster.turn = next; break; }
+    }
+    cluster.changed.notify_all();
+    if (!leaves) cluster.changed.wait(lock, [&] { return cluster.turn == rank; });
 }
 
 static const std::function<void()> *kernel_of_block;
-static std::vector<bool> ended;
+static void leave_cluster();
 static void thread_of_block() {
     (*kernel_of_block)();
     block_barrier.arrive_and_drop();
     warp_barriers[own_number() / 32].arrive_and_drop();
-    ended[own_number()] = true;
+    leave_cluster();
+    threads_of_block[own_number()].ended = true;
 }
 
-// Runs a kernel. Threads that return early leave the barriers, as they do on a GPU.
-static void launch(Place grid, Place block, const std::function<void()> &kernel) {
+// All threads of a cluster wait for each other, but those that have left it.
+static void pass_cluster() {
+    if (cluster.threads && cluster.meeting == cluster.threads) cluster.meeting = 0, ++cluster.met;
+}
+static inline void wait_for_cluster() {
+    unsigned before = cluster.met;
+    ++cluster.meeting;
+    pass_cluster();
+    wait_until("the cluster", 0, [&] { return cluster.met != before; });
+}
+static void leave_cluster() {
+    --cluster.threads;
+    pass_cluster();
+}
+
+static void run_block(unsigned at, unsigned rank) {
     const size_t STACK = 64 << 10;
+    static thread_local std::vector<char> stacks;
+    unsigned threads = blockDim.x * blockDim.y;
+    stacks.resize(std::max(stacks.size(), threads * STACK));
+    blockIdx = {at % gridDim.x, at / gridDim.x, 0};
+    block_barrier = {"the block", threads};
+    warp_barriers.clear();
+    for (unsigned first = 0; first < threads; first += 32) {
+        warp_barriers.push_back({"the warp", threads - first < 32 ? threads - first : 32});
+    }
+    warp_room.assign(threads, 0);
+    warp_factors.assign(6 * threads, 0);
+    threads_of_block.assign(threads, {});
+    cluster.blocks[rank] = &threads_of_block;
+    for (unsigned n = 0; n < threads; ++n) {
+        ucontext_t &own = threads_of_block[n].own;
+        getcontext(&own);
+        own.uc_stack.ss_sp = &stacks[n * STACK];
+        own.uc_stack.ss_size = STACK;
+        own.uc_link = &scheduler;
+        makecontext(&own, thread_of_block, 0);
+    }
+    beside.begin(rank);
+    for (unsigned left = threads; left > 0;) {
+        left = 0;
+        bool stuck = true, rests = false;
+        for (unsigned n = 0; n < threads; ++n) {
+            // Warps do not go on at the same speed.
+            if (n % 32 == 0) rests = one_in_four();
+            Thread &own = threads_of_block[n];
+            left += !own.ended;
+            if (!own.ended && rests) stuck = false;
+            if (own.ended || rests || (own.holds && !own.holds(own.of))) continue;
+            stuck = false;
+            threadIdx = {n % blockDim.x, n / blockDim.x, 0};
+            swapcontext(&scheduler, &own.own);
+        }
+        if (left == 0) break;
+        if (beside.between(stuck)) stuck = false;
+        if (stuck || one_in_four()) let_others(rank, stuck);
+    }
+    beside.end(rank);
+    let_others(rank, false, true);
+}
+
+// Runs a kernel, so many blocks at the same time. Threads that return early leave the barriers, as they do on a GPU.
+static void launch(Place grid, Place block, const std::function<void()> &kernel, unsigned at_a_time = 1) {
     gridDim = grid;
     blockDim = block;
     kernel_of_block = &kernel;
-    unsigned threads = block.x * block.y;
-    static std::vector<char> stacks;
-    stacks.resize(std::max(stacks.size(), threads * STACK));
-    for (unsigned at = 0; at < grid.x * grid.y; ++at) {
-        blockIdx = {at % grid.x, at / grid.x, 0};
-        block_barrier = {threads};
-        warp_barriers.clear();
-        for (unsigned first = 0; first < threads; first += 32) {
-            warp_barriers.push_back({threads - first < 32 ? threads - first : 32});
+    for (unsigned at = 0; at < grid.x * grid.y; at += at_a_time) {
+        cluster.turn = cluster.idle = cluster.meeting = 0;
+        cluster.threads = at_a_time * block.x * block.y;
+        cluster.ended.assign(at_a_time, false);
+        cluster.blocks.assign(at_a_time, nullptr);
+        std::vector<std::thread> others;
+        for (unsigned rank = 1; rank < at_a_time; ++rank) {
+            others.emplace_back([=] {
+                {
+                    std::unique_lock lock(cluster.mutex);
+                    cluster.changed.wait(lock, [&] { return cluster.turn == rank; });
+                }
+                run_block(at + rank, rank);
+            });
         }
-        warp_room.assign(threads, 0.0f);
-        warp_factors.assign(6 * threads, 0);
-        ended.assign(threads, false);
-        threads_of_block.assign(threads, {});
-        for (unsigned n = 0; n < threads; ++n) {
-            ucontext_t &own = threads_of_block[n];
-            getcontext(&own);
-            own.uc_stack.ss_sp = &stacks[n * STACK];
-            own.uc_stack.ss_size = STACK;
-            own.uc_link = &scheduler;
-            makecontext(&own, thread_of_block, 0);
-        }
-        for (unsigned left = threads; left > 0;) {
-            left = 0;
-            for (unsigned n = 0; n < threads; ++n) {
-                if (ended[n]) continue;
-                threadIdx = {n % block.x, n / block.x, 0};
-                swapcontext(&scheduler, &threads_of_block[n]);
-                left += !ended[n];
-            }
-        }
+        run_block(at, 0);
+        for (auto &other : others) other.join();
     }
 }
 
