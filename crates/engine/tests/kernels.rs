@@ -107,6 +107,11 @@ fn hopper(channels: usize) {
 }
 
 #[test]
+fn hopper_of_images() {
+    hopper(8);
+}
+
+#[test]
 fn hopper_of_64_channels() {
     hopper(64);
 }

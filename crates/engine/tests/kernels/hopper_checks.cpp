@@ -284,11 +284,11 @@ static const int STRIDED_COUNT = 12, FORWARD_BLOCKS = 2, BACK_BLOCKS = 4, STRIDE
 static const int WIDTH = 4;
 static const Box PIXELS = {4, 2, 16}, OF_WEIGHTS = {4, 4, 8}, BY_PARTS = {4, 2, 16};
 static const u32 ROOM[2] = {2, 14}, STAGES = 3;
-static const int COUNT = 32, BLOCKS = 2, COUNT_OF_WEIGHTS = 64, SPLITS[] = {2}, COUNT_BY_PARTS = 20;
+static const int COUNT = 32, BLOCKS = 2, COUNT_OF_WEIGHTS = 64, SPLITS[] = {2}, COUNT_BY_PARTS = 17;
 #define STRIDE 1
 static const Box FORWARD_PIXELS = {4, 2, 16}, BACK_PIXELS = {4, 2, 16}, STRIDED_WEIGHTS = {4, 2, 8};
 static const u32 FORWARD_ROOM[2] = {3, 12}, BACK_ROOM[2] = {2, 12}, STRIDED_STAGES = 2;
-static const int STRIDED_COUNT = 32, FORWARD_BLOCKS = 3, BACK_BLOCKS = 3, STRIDED_SPLITS[] = {2, 4};
+static const int STRIDED_COUNT = 32, FORWARD_BLOCKS = 3, BACK_BLOCKS = 3, STRIDED_SPLITS[] = {4};
 #endif
 static const int CHUNKS = CHANNELS / 64;
 
@@ -479,36 +479,31 @@ static void strided() {
 }
 #endif
 
-// Numbers by parts: as two tensors of bfloat16, of which one may be less than the number.
+// Numbers by parts: the upper ones, then what they leave.
 struct Parts {
-    std::vector<double> all, lower;
+    std::vector<double> all;
     std::vector<act> parts;
-    explicit Parts(size_t n) {
-        auto from = floats(n);
-        parts = nothing(2 * n);
-        run_hopper({(unsigned)((n / 8 + 255) / 256), 1}, 256, 0, 1,
-                   [&] { take_apart(from.data(), n / 8, parts.data()); });
-        for (size_t k = 0; k < n; ++k) {
-            all.push_back((double)to_f32(parts[k]) + to_f32(parts[n + k]));
-            lower.push_back(to_f32(parts[n + k]));
-            double off = std::fabs(all[k] - from[k]);
-            if (!(off <= std::ldexp(1.0, -17)) || to_act(from[k]) != parts[k]) {
-                printf("take_apart: %g became %g, %g\n", from[k], to_f32(parts[k]), to_f32(parts[n + k]));
-                ++failures;
-                return;
-            }
-        }
+    explicit Parts(const std::vector<float> &from) : parts(rounded(from)) {
+        for (size_t n = 0; n < from.size(); ++n) parts.push_back(to_act(from[n] - to_f32(parts[n])));
+        for (size_t n = 0; n < from.size(); ++n) all.push_back((double)to_f32(parts[n]) + to_f32(parts[from.size() + n]));
     }
     const act *part(int which) const { return parts.data() + which * all.size(); }
 };
 
-// A sum of one convolution by parts or of two: without the products of both lower parts.
+static void taken_apart() {
+    auto from = floats(8 * 300, 9);
+    auto parts = nothing(2 * from.size());
+    each(from.size() / 8, [&] { take_apart(from.data(), from.size() / 8, parts.data()); });
+    same("take_apart", "parts", parts, Parts(from).parts);
+}
+
+// A sum of one convolution by parts or of two. That products of lower parts are left out is less than is looked for,
+// those of lower and upper ones are about a thousandth.
 static void by_parts() {
     const int count = COUNT_BY_PARTS;
     Layer layer = {count, WIDTH, CHANNELS, CHANNELS, 3, 1};
-    const Parts xs[] = {Parts(layer.read() * CHANNELS), Parts(layer.read() * CHANNELS)};
-    const Parts ws[] = {Parts(layer.weights()), Parts(layer.weights())};
-    const Parts dys[] = {Parts(layer.results() * CHANNELS), Parts(layer.results() * CHANNELS)};
+    auto two = [](size_t n) { return std::vector<Parts>{Parts(floats(n)), Parts(floats(n))}; };
+    const auto xs = two(layer.read() * CHANNELS), ws = two(layer.weights()), dys = two(layer.results() * CHANNELS);
     auto sum_of = [](std::vector<double> to, const std::vector<double> &plus, double times) {
         to.resize(plus.size());
         for (size_t n = 0; n < plus.size(); ++n) to[n] += times * plus[n];
@@ -518,12 +513,11 @@ static void by_parts() {
     const int all = BY_PARTS.blocks(WIDTH, count), spare = BY_PARTS.images * WIDTH * WIDTH * CHANNELS;
     std::vector<double> y, dx;
     for (int source = 0; source < 2; ++source) {
-        auto add = [&](std::vector<double> &to, auto of, const Parts &a, const Parts &b) {
-            to = sum_of(sum_of(to, of(a.all, b.all), 1), of(a.lower, b.lower), -1);
-        };
-        add(y, [&](auto &a, auto &b) { return layer.forward(a, b); }, xs[source], ws[source]);
-        add(dx, [&](auto &a, auto &b) { return layer.back(a, b); }, dys[source], ws[source]);
+        y = sum_of(y, layer.forward(xs[source].all, ws[source].all), 1);
+        if (CHANNELS <= 128 || source == 0) dx = sum_of(dx, layer.back(dys[source].all, ws[source].all), 1);
         for (int back : {0, 1}) {
+            // One way each where there is much to do.
+            if (CHANNELS > 128 && back == source) continue;
             Factors of = {};
             for (int n = 0; n < 2; ++n)
                 for (int part = 0; part < 2; ++part) {
@@ -533,7 +527,7 @@ static void by_parts() {
                 }
             auto out = floats(y.size() + spare);
             const auto before = out;
-            const int adds = source ^ back;
+            const int adds = source;
             const unsigned blocks = source ? 2 : (all + 1) / 2 * 2;
             run_hopper({blocks, CHUNKS}, 384, bytes, 2, [&] {
                 (back ? KERNEL(parts_, _back) : KERNEL(parts_, _forward))(of, source + 1, count, adds, out.data());
@@ -541,7 +535,7 @@ static void by_parts() {
             auto wanted = sum_of(back ? dx : y, std::vector<double>(before.begin(), before.end() - spare), adds);
             wanted.insert(wanted.end(), before.end() - spare, before.end());
             const char *name = back ? "parts_" TEXT_OF(CHANNELS) "_back" : "parts_" TEXT_OF(CHANNELS) "_forward";
-            check(name_of(name, source ? "of two" : "of one").c_str(), out, wanted, 1e-5);
+            check(name_of(name, source ? "of two" : "of one").c_str(), out, wanted, 3e-5);
         }
     }
     const Box box = OF_WEIGHTS;
@@ -549,7 +543,6 @@ static void by_parts() {
     std::vector<double> dw;
     for (int source = 0; source < 2; ++source) {
         dw = sum_of(dw, layer.of_weights(xs[source].all, dys[source].all), 1);
-        dw = sum_of(dw, layer.of_weights(xs[source].lower, dys[source].lower), -1);
         Factors of = {};
         for (int n = 0; n < 2; ++n)
             for (int part = 0; part < 2; ++part) {
@@ -563,7 +556,7 @@ static void by_parts() {
                    [&] { KERNEL(parts_, _weights)(of, source + 1, count, each, partial.data()); });
         for (size_t n = 0; n < partial.size(); ++n) sum[n % sum.size()] += partial[n];
         check(source ? "parts_" TEXT_OF(CHANNELS) "_weights: of two" : "parts_" TEXT_OF(CHANNELS) "_weights: of one",
-              sum, dw, 1e-5);
+              sum, dw, 3e-5);
     }
 }
 #else
@@ -613,6 +606,7 @@ int main(int arguments, char **words) {
 #if STRIDE
     strided();
 #endif
+    taken_apart();
     by_parts();
 #else
     stem();
