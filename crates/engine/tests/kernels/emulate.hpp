@@ -261,10 +261,15 @@ static void run_block(unsigned at, unsigned rank) {
     beside.begin(rank);
     for (unsigned left = threads; left > 0;) {
         left = 0;
-        bool stuck = true, rests = false;
+        bool stuck = true;
+        unsigned resting = 0, which = 0; // Lanes of a warp.
         for (unsigned n = 0; n < threads; ++n) {
-            // Warps do not go on at the same speed.
-            if (n % 32 == 0) rests = one_in_four();
+            // Warps do not go on at the same speed, nor do all lanes of one.
+            if (n % 32 == 0) {
+                resting = one_in_four() ? 32 : one_in_four() ? order >> 8 & 31 : 0;
+                which = order >> 16 & 31;
+            }
+            bool rests = (n ^ which) % 32 < resting;
             Thread &own = threads_of_block[n];
             left += !own.ended;
             if (!own.ended && rests) stuck = false;

@@ -3,8 +3,8 @@
 //
 // Whatever may happen at several times happens at one that is unkind. Copies spoil their place when they are asked for
 // and arrive some time later. Products read their factors as early or as late as they may, and their sums are NaNs
-// until they are waited for. What nobody has written to shared memory is NaNs, and what threads write there does not
-// exist for products before it is published.
+// until they are waited for; the four warps of a warp group multiply each by itself. What nobody has written to shared
+// memory is NaNs, and so is for products what threads have written there and not published.
 
 #pragma once
 #include <cstdarg>
@@ -62,10 +62,10 @@ struct Counted {
 };
 static const u64 MARK = 0x5ca1ab1e0ddba115; // What is in memory at its place.
 
-// The sums of a product on their way: rows × columns, and where each thread has its part.
+// The sums of a warp's part of a product on their way: 16 rows × columns, and where each thread has its part.
 struct Sums {
     u32 columns;
-    float *parts[128] = {};
+    float *parts[32] = {};
     std::vector<float> all;
 };
 struct Product {
@@ -76,11 +76,12 @@ struct Product {
     std::shared_ptr<Sums> sums;
     std::vector<float> factors[2]; // Where they were read early.
 };
-struct WarpGroup {
+struct Multiplier {
     std::deque<Product> waiting;
     u64 done = 0; // Products, in all.
+    u64 trace = 0; // Of all of them: the same in the warps of a group.
 };
-struct Multiplier { // A thread's view of its warp group's products.
+struct Issuer { // A thread's view of its warp's products.
     u64 issued = 0;
     u32 committed = 0;
     bool begun = false;
@@ -94,8 +95,8 @@ struct SharedBlock {
     std::vector<char> seen; // and as copies and products do.
     std::map<u32, Counted> barriers;
     Meeting meetings[16];
-    WarpGroup groups[4];
-    std::vector<Multiplier> multipliers;
+    std::vector<Multiplier> multipliers; // By warp.
+    std::vector<Issuer> issuers;
     std::vector<u32> rows[2];
     std::vector<char> flips;
     bool ended = false;
@@ -237,45 +238,46 @@ static bool copies_arrive(bool stuck) {
 
 // Products.
 
-// A factor as summands × long side, the latter contiguous in memory or not.
-static void read_factor(u64 of, bool contiguous, u32 length, std::vector<float> &to) {
+// A factor as summands × long side, the latter contiguous in memory or not: so many of it from `first` on.
+static void read_factor(u64 of, bool contiguous, u32 first, u32 length, std::vector<float> &to) {
     const u32 at = (of & 0x3fff) << 4, leading = (of >> 16 & 0x3fff) << 4, stride = (of >> 32 & 0x3fff) << 4;
     const u32 layout = of >> 62;
     if (layout > 1) broken("a factor of layout %u", layout);
     to.resize(16 * length);
-    auto piece = [&](u32 place, float *first, u32 step) {
+    auto piece = [&](u32 place, float *number, u32 step) {
         if (layout) place = swizzle(place);
         check_place(place, 16, "a factor");
-        u16 numbers[8];
-        memcpy(numbers, seen_in(*block, place), 16);
-        for (u32 n = 0; n < 8; ++n) first[n * step] = __uint_as_float((u32)numbers[n] << 16);
+        u16 own[8], seen[8];
+        memcpy(own, place_in(*block, place), 16);
+        memcpy(seen, seen_in(*block, place), 16);
+        for (u32 n = 0; n < 8; ++n) number[n * step] = __uint_as_float(own[n] == seen[n] ? (u32)seen[n] << 16 : ~0u);
     };
     if (contiguous) {
         for (u32 k = 0; k < 16; ++k)
-            for (u32 n = 0; n < length; n += 8)
+            for (u32 n = first; n < first + length; n += 8)
                 piece(layout ? at + n / 64 * leading + n % 64 * 2 + k / 8 * stride + k % 8 * 128
-                             : at + n / 8 * stride + k / 8 * leading + k % 8 * 16, &to[k * length + n], 1);
+                             : at + n / 8 * stride + k / 8 * leading + k % 8 * 16, &to[k * length + n - first], 1);
     } else {
-        for (u32 n = 0; n < length; ++n)
+        for (u32 n = first; n < first + length; ++n)
             for (u32 k = 0; k < 16; k += 8)
                 piece(layout ? at + n / 8 * stride + n % 8 * 128 + k * 2
-                             : at + n / 8 * stride + n % 8 * 16 + k / 8 * leading, &to[k * length + n], length);
+                             : at + n / 8 * stride + n % 8 * 16 + k / 8 * leading, &to[k * length + n - first], length);
     }
 }
 template <u32 N> static void multiply(const float *left, const float *right, float *sums) {
-    for (u32 m = 0; m < 64; ++m)
-        for (u32 first = 0; first < N; first += N < 32 ? 8 : 32) {
-            constexpr u32 PART = N < 32 ? 8 : 32;
+    constexpr u32 PART = N < 32 ? 8 : 32;
+    for (u32 m = 0; m < 16; ++m)
+        for (u32 first = 0; first < N; first += PART) {
             float part[PART];
             for (u32 n = 0; n < PART; ++n) part[n] = sums[m * N + first + n];
             for (u32 k = 0; k < 16; ++k)
-                for (u32 n = 0; n < PART; ++n) part[n] += left[k * 64 + m] * right[k * N + first + n];
+                for (u32 n = 0; n < PART; ++n) part[n] += left[k * 16 + m] * right[k * N + first + n];
             for (u32 n = 0; n < PART; ++n) sums[m * N + first + n] = part[n];
         }
 }
 static void read_factors(Product &product) {
-    read_factor(product.left, product.rows_contiguous, 64, product.factors[0]);
-    read_factor(product.right, product.columns_contiguous, product.sums->columns, product.factors[1]);
+    read_factor(product.left, product.rows_contiguous, threadIdx.x % 128 / 32 * 16, 16, product.factors[0]);
+    read_factor(product.right, product.columns_contiguous, 0, product.sums->columns, product.factors[1]);
 }
 static void carry_out(Product &product) {
     if (product.factors[0].empty()) read_factors(product);
@@ -287,75 +289,77 @@ static void carry_out(Product &product) {
     if (sums.columns == 128) multiply<128>(left, right, sums.all.data());
     if (sums.columns == 192) multiply<192>(left, right, sums.all.data());
 }
-// Where number `k` of a thread's sums is.
-static u32 place_of_sum(u32 thread, u32 k, u32 columns) {
-    return (thread / 32 * 16 + thread % 32 / 4 + k / 2 % 2 * 8) * columns + k / 4 * 8 + thread % 4 * 2 + k % 2;
+// Where number `k` of a lane's sums is.
+static u32 place_of_sum(u32 lane, u32 k, u32 columns) {
+    return (lane / 4 + k / 2 % 2 * 8) * columns + k / 4 * 8 + lane % 4 * 2 + k % 2;
 }
 
-static inline void product_begin() { block->multipliers[threadIdx.x].begun = true; }
+static inline void product_begin() { block->issuers[threadIdx.x].begun = true; }
 static void multiply_later(float *d, u32 columns, u64 left, u64 right, int add, int rows, int across) {
-    WarpGroup &group = block->groups[threadIdx.x / 128];
-    Multiplier &own = block->multipliers[threadIdx.x];
-    const u32 thread = threadIdx.x % 128;
-    const u64 number = own.issued++ - group.done;
-    if (number == group.waiting.size()) {
+    Multiplier &warp = block->multipliers[threadIdx.x / 32];
+    Issuer &own = block->issuers[threadIdx.x];
+    const u32 lane = threadIdx.x % 32;
+    const u64 number = own.issued++ - warp.done;
+    if (number == warp.waiting.size()) {
         Product product = {left, right, add, rows, across, own.committed};
         for (auto &[sums, last] : own.held)
-            if (sums->parts[thread] == d) product.sums = sums;
+            if (sums->parts[lane] == d) product.sums = sums;
         if (!product.sums) {
             product.sums = std::make_shared<Sums>();
             product.sums->columns = columns;
-            product.sums->all.resize(64 * columns);
+            product.sums->all.resize(16 * columns);
         }
         if (one_in_four()) read_factors(product);
-        group.waiting.push_back(product);
+        for (u64 part : {left, right, (u64)add, (u64)columns, (u64)own.committed})
+            warp.trace = (warp.trace ^ part) * 0x9e3779b97f4a7c15 + (warp.trace >> 32);
+        warp.waiting.push_back(product);
     }
-    Product &product = group.waiting[number];
+    Product &product = warp.waiting[number];
     Sums &sums = *product.sums;
     if (product.left != left || product.right != right || product.add != add || product.group != own.committed ||
         product.rows_contiguous != rows || product.columns_contiguous != across || sums.columns != columns)
-        broken("the threads of a warp group have different products");
+        broken("the threads of a warp have different products");
     ++product.issued;
     auto held = own.held.begin();
     while (held != own.held.end() && held->first != product.sums) ++held;
     if (held == own.held.end()) {
         if (!own.begun) broken("a product takes sums that were not fenced");
         for (auto &[other, last] : own.held)
-            if (d < other->parts[thread] + other->columns / 2 && other->parts[thread] < d + columns / 2)
+            if (d < other->parts[lane] + other->columns / 2 && other->parts[lane] < d + columns / 2)
                 broken("a product's sums are those of another one");
-        sums.parts[thread] = d;
+        sums.parts[lane] = d;
         for (u32 k = 0; k < columns / 2; ++k) {
-            sums.all[place_of_sum(thread, k, columns)] = d[k];
+            sums.all[place_of_sum(lane, k, columns)] = d[k];
             d[k] = __uint_as_float(~0u);
         }
         own.held.push_back({product.sums, own.committed});
     } else held->second = own.committed;
-    if (sums.parts[thread] != d) broken("the threads of a warp group have different sums");
+    if (sums.parts[lane] != d) broken("the threads of a warp have different sums");
 }
 template <int TA, int TB, int N> static inline void product(float (&d)[N], u64 a, u64 b, int add) {
     multiply_later(d, 2 * N, a, b, add != 0, TA, TB);
 }
 static inline void product(float (&d)[12], u64 a, u64 b) { multiply_later(d, 24, a, b, 1, 1, 1); }
-static inline void product_commit() { ++block->multipliers[threadIdx.x].committed; }
+static inline void product_commit() { ++block->issuers[threadIdx.x].committed; }
 template <int N> static inline void product_wait() {
-    WarpGroup &group = block->groups[threadIdx.x / 128];
-    Multiplier &own = block->multipliers[threadIdx.x];
-    const u32 until = own.committed > N ? own.committed - N : 0, thread = threadIdx.x % 128;
+    Multiplier &warp = block->multipliers[threadIdx.x / 32];
+    Issuer &own = block->issuers[threadIdx.x];
+    const u32 until = own.committed > N ? own.committed - N : 0, lane = threadIdx.x % 32;
     // Those of the groups before it, of which this thread has issued all.
     u64 last = own.issued;
-    while (last > group.done && group.waiting[last - 1 - group.done].group >= until) --last;
-    wait_until("the products of a warp group", until, [&] {
-        return last <= group.done || group.waiting[last - 1 - group.done].issued == 128;
+    while (last > warp.done && warp.waiting[last - 1 - warp.done].group >= until) --last;
+    wait_until("the products of a warp, group", until, [&] {
+        return last <= warp.done || warp.waiting[last - 1 - warp.done].issued == 32;
     });
-    for (; group.done < last; ++group.done) {
-        carry_out(group.waiting.front());
-        group.waiting.pop_front();
+    for (; warp.done < last; ++warp.done) {
+        carry_out(warp.waiting.front());
+        warp.waiting.pop_front();
     }
     for (size_t n = 0; n < own.held.size();) {
         auto [sums, used] = own.held[n];
         if (used >= until) { ++n; continue; }
         for (u32 k = 0; k < sums->columns / 2; ++k)
-            sums->parts[thread][k] = sums->all[place_of_sum(thread, k, sums->columns)];
+            sums->parts[lane][k] = sums->all[place_of_sum(lane, k, sums->columns)];
         own.held.erase(own.held.begin() + n);
         own.begun = false;
     }
@@ -424,8 +428,8 @@ static void begin_block(unsigned rank) {
     block->seen.assign(sizeof memory, (char)0xff);
     block->barriers.clear();
     for (auto &meeting : block->meetings) meeting = {};
-    for (auto &group : block->groups) group = {};
-    block->multipliers.assign(blockDim.x, {});
+    block->multipliers.assign((blockDim.x + 31) / 32, {});
+    block->issuers.assign(blockDim.x, {});
     for (auto &rows : block->rows) rows.assign(blockDim.x, 0);
     block->flips.assign(blockDim.x, 0);
     block->ended = false;
@@ -436,8 +440,11 @@ static void end_block(unsigned rank) {
         if (copy.ranks >> rank & 1) broken("a copy is on its way to a block that has ended");
     for (u32 n = shared_bytes; n < sizeof memory; ++n)
         if (memory[n] != (char)0xff) broken("something was written behind shared memory, %u of %u", n, shared_bytes);
-    for (auto &group : block->groups)
-        if (!group.waiting.empty()) broken("nobody waited for a product");
+    for (size_t n = 0; n < block->multipliers.size(); ++n) {
+        if (!block->multipliers[n].waiting.empty()) broken("nobody waited for a product");
+        if (block->multipliers[n].trace != block->multipliers[n / 4 * 4].trace)
+            broken("the warps of a warp group had different products");
+    }
 }
 
 // Runs a kernel in blocks with so many bytes of shared memory, one after another or two at a time.
