@@ -1,5 +1,6 @@
 //! The CUDA kernels without a GPU: compiled as C++ with an emulation of blocks and threads, and
-//! compared with their formulas; labels with what the host draws. Skips where there is no compiler.
+//! compared with their formulas; labels with what the host draws. Those for compute capability 9.0 are run with what
+//! their instructions do, one size at a time. Skips where there is no compiler.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
 

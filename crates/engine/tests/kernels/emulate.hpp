@@ -71,7 +71,7 @@ struct Barrier {
     void arrive_and_wait() {
         unsigned before = passed;
         arrive();
-        wait_until(what, 0, [&] { return passed != before; });
+        wait_until(what, expected, [&] { return passed != before; });
     }
     void arrive_and_drop() {
         --expected;
@@ -159,6 +159,8 @@ static void multiply_add(float (&sums)[4], const unsigned (&a)[4], const unsigne
 struct Beside {
     std::function<void(unsigned rank)> begin = [](unsigned) {}, end = [](unsigned) {};
     std::function<bool(bool stuck)> between = [](bool) { return false; };
+    // Says what threads may wait for.
+    std::function<void(unsigned rank)> tell = [](unsigned) {};
 };
 static Beside beside;
 // Which order threads go on in: any has to do.
@@ -169,9 +171,11 @@ static bool one_in_four() { return (order = order * 1664525u + 1013904223u) >> 3
 struct Cluster {
     std::mutex mutex;
     std::condition_variable changed;
-    unsigned turn = 0, idle = 0, meeting = 0, met = 0, threads = 0;
+    unsigned turn = 0, idle = 0;
+    Barrier barrier = {"the cluster", 0};
     std::vector<bool> ended;
     std::vector<const std::vector<Thread> *> blocks;
+    std::vector<std::vector<char>> stacks;
 };
 static Cluster cluster;
 
@@ -189,6 +193,7 @@ static Cluster cluster;
             printf("block %u of those around (%u, %u), threads %u to %u: wait for %s %#x\n", rank, blockIdx.x,
                    blockIdx.y, n, next - 1, one.what, one.where);
         }
+        if (!cluster.ended[rank]) beside.tell(rank);
     }
     printf("DEADLOCK: all wait\n");
     fflush(stdout);
@@ -211,34 +216,18 @@ static void let_others(unsigned rank, bool stuck, bool leaves = false) {
 }
 
 static const std::function<void()> *kernel_of_block;
-static void leave_cluster();
 static void thread_of_block() {
     (*kernel_of_block)();
     block_barrier.arrive_and_drop();
     warp_barriers[own_number() / 32].arrive_and_drop();
-    leave_cluster();
+    cluster.barrier.arrive_and_drop();
     threads_of_block[own_number()].ended = true;
-}
-
-// All threads of a cluster wait for each other, but those that have left it.
-static void pass_cluster() {
-    if (cluster.threads && cluster.meeting == cluster.threads) cluster.meeting = 0, ++cluster.met;
-}
-static inline void wait_for_cluster() {
-    unsigned before = cluster.met;
-    ++cluster.meeting;
-    pass_cluster();
-    wait_until("the cluster", 0, [&] { return cluster.met != before; });
-}
-static void leave_cluster() {
-    --cluster.threads;
-    pass_cluster();
 }
 
 static void run_block(unsigned at, unsigned rank) {
     const size_t STACK = 64 << 10;
-    static thread_local std::vector<char> stacks;
     unsigned threads = blockDim.x * blockDim.y;
+    std::vector<char> &stacks = cluster.stacks[rank];
     stacks.resize(std::max(stacks.size(), threads * STACK));
     blockIdx = {at % gridDim.x, at / gridDim.x, 0};
     block_barrier = {"the block", threads};
@@ -291,9 +280,10 @@ static void launch(Place grid, Place block, const std::function<void()> &kernel,
     gridDim = grid;
     blockDim = block;
     kernel_of_block = &kernel;
+    cluster.stacks.resize(std::max<size_t>(cluster.stacks.size(), at_a_time));
     for (unsigned at = 0; at < grid.x * grid.y; at += at_a_time) {
-        cluster.turn = cluster.idle = cluster.meeting = 0;
-        cluster.threads = at_a_time * block.x * block.y;
+        cluster.turn = cluster.idle = 0;
+        cluster.barrier = {"the cluster", at_a_time * block.x * block.y};
         cluster.ended.assign(at_a_time, false);
         cluster.blocks.assign(at_a_time, nullptr);
         std::vector<std::thread> others;

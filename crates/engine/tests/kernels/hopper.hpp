@@ -88,13 +88,11 @@ struct Issuer { // A thread's view of its warp's products.
     std::vector<std::pair<std::shared_ptr<Sums>, u32>> held; // And the last group that adds to them.
 };
 
-struct Meeting { u32 threads = 0, arrived = 0, passed = 0; };
-
 struct SharedBlock {
     char *own = nullptr; // Shared memory as threads see it,
     std::vector<char> seen; // and as copies and products do.
     std::map<u32, Counted> barriers;
-    Meeting meetings[16];
+    Barrier named[16];
     std::vector<Multiplier> multipliers; // By warp.
     std::vector<Issuer> issuers;
     std::vector<u32> rows[2];
@@ -399,21 +397,16 @@ static inline void publish_writes() { memcpy(block->seen.data(), block->own, sha
 template <int N> static inline void release_registers() {}
 template <int N> static inline void take_registers() {}
 
-// Named barriers of a block.
-static u32 come_to(int barrier, u32 threads) {
-    Meeting &own = block->meetings[barrier];
-    if (own.arrived && own.threads != threads) broken("barrier %d is of %u threads and of %u", barrier, own.threads, threads);
-    own.threads = threads;
-    u32 before = own.passed;
-    if (++own.arrived == threads) own.arrived = 0, ++own.passed;
-    return before;
+static Barrier &named_barrier(int number, u32 threads) {
+    Barrier &own = block->named[number];
+    if (own.arrived && own.expected != threads)
+        broken("barrier %d is of %u threads and of %u", number, own.expected, threads);
+    own.expected = threads;
+    return own;
 }
-template <int THREADS> static inline void meet_at(int barrier) {
-    const u32 before = come_to(barrier, THREADS);
-    wait_until("the named barrier", barrier, [&] { return block->meetings[barrier].passed != before; });
-}
-template <int THREADS> static inline void come_by(int barrier) { come_to(barrier, THREADS); }
-static inline void meet_cluster() { wait_for_cluster(); }
+template <int THREADS> static inline void meet_at(int barrier) { named_barrier(barrier, THREADS).arrive_and_wait(); }
+template <int THREADS> static inline void come_by(int barrier) { named_barrier(barrier, THREADS).arrive(); }
+static inline void meet_cluster() { cluster.barrier.arrive_and_wait(); }
 static inline float4 read_block(u32 at, u32 rank) {
     check_place(at, 16, "what another block has");
     float4 got;
@@ -427,12 +420,17 @@ static void begin_block(unsigned rank) {
     memset(memory, 0xff, sizeof memory);
     block->seen.assign(sizeof memory, (char)0xff);
     block->barriers.clear();
-    for (auto &meeting : block->meetings) meeting = {};
+    for (auto &barrier : block->named) barrier = {"a named barrier of threads", 0};
     block->multipliers.assign((blockDim.x + 31) / 32, {});
     block->issuers.assign(blockDim.x, {});
     for (auto &rows : block->rows) rows.assign(blockDim.x, 0);
     block->flips.assign(blockDim.x, 0);
     block->ended = false;
+}
+static void tell_barriers(unsigned rank) {
+    for (auto &[at, one] : blocks_of_cluster[rank].barriers)
+        printf("barrier at %#x: phase %u lacks %u of %u arrivals and %lld bytes\n", at, one.phase, one.missing,
+               one.expected, one.bytes);
 }
 static void end_block(unsigned rank) {
     block->ended = true;
@@ -451,7 +449,7 @@ static void end_block(unsigned rank) {
 static void run_hopper(Place grid, unsigned threads, u32 bytes, unsigned at_a_time, const std::function<void()> &kernel) {
     if (bytes > SHARED_MOST) broken("%u bytes of shared memory", bytes);
     shared_bytes = bytes;
-    beside = {begin_block, end_block, copies_arrive};
+    beside = {begin_block, end_block, copies_arrive, tell_barriers};
     for (auto &own : blocks_of_cluster) own.ended = true;
     launch(grid, {threads, 1}, kernel, at_a_time);
 }
