@@ -1,6 +1,6 @@
 // Runs CUDA kernels on the CPU: block after block, or cluster after cluster, and the threads of a block in turn, each
-// until it waits for others. Slow, and enough for the arithmetic and the barriers of small shapes. A program that includes this and
-// then the kernels is plain C++.
+// until it waits for others. Slow, and enough for the arithmetic and the barriers of small shapes. A program that
+// includes this and then the kernels is plain C++.
 
 #pragma once
 #include <algorithm>
@@ -248,27 +248,37 @@ static void run_block(unsigned at, unsigned rank) {
         makecontext(&own, thread_of_block, 0);
     }
     beside.begin(rank);
+    std::vector<bool> asleep(warp_barriers.size());
     for (unsigned left = threads; left > 0;) {
         left = 0;
-        bool stuck = true;
+        bool stuck = true, sleepers = false;
         unsigned resting = 0, which = 0; // Lanes of a warp.
         for (unsigned n = 0; n < threads; ++n) {
-            // Warps do not go on at the same speed, nor do all lanes of one.
+            // Warps do not go on at the same speed, nor do all lanes of one, and some sleep for long.
             if (n % 32 == 0) {
                 resting = one_in_four() ? 32 : one_in_four() ? order >> 8 & 31 : 0;
                 which = order >> 16 & 31;
+                if (resting && (order >> 8 & 63) == 0) asleep[n / 32] = true;
             }
-            bool rests = (n ^ which) % 32 < resting;
             Thread &own = threads_of_block[n];
             left += !own.ended;
-            if (!own.ended && rests) stuck = false;
-            if (own.ended || rests || (own.holds && !own.holds(own.of))) continue;
+            if (own.ended || (own.holds && !own.holds(own.of))) continue;
+            if (asleep[n / 32]) {
+                sleepers = true;
+                continue;
+            }
             stuck = false;
+            if ((n ^ which) % 32 < resting) continue;
             threadIdx = {n % blockDim.x, n / blockDim.x, 0};
             swapcontext(&scheduler, &own.own);
         }
         if (left == 0) break;
         if (beside.between(stuck)) stuck = false;
+        // Where only they can go on, some time.
+        if (stuck && sleepers) {
+            stuck = false;
+            if (one_in_four()) asleep.assign(asleep.size(), false);
+        }
         if (stuck || one_in_four()) let_others(rank, stuck);
     }
     beside.end(rank);

@@ -446,7 +446,8 @@ static void end_block(unsigned rank) {
 }
 
 // Runs a kernel in blocks with so many bytes of shared memory, one after another or two at a time.
-static void run_hopper(Place grid, unsigned threads, u32 bytes, unsigned at_a_time, const std::function<void()> &kernel) {
+static void run_hopper(Place grid, unsigned threads, u32 bytes, unsigned at_a_time,
+                       const std::function<void()> &kernel) {
     if (bytes > SHARED_MOST) broken("%u bytes of shared memory", bytes);
     shared_bytes = bytes;
     beside = {begin_block, end_block, copies_arrive, tell_barriers};

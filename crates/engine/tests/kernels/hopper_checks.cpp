@@ -42,7 +42,8 @@ static TensorMap weights_map(const act *at, int inputs, int outputs, int kernel,
                   {1, 1, 1, 1});
 }
 
-// Convolutions by their definition; images are examples × lines × columns × channels, weights outputs × taps × inputs.
+// Convolutions by their definition; images are examples × lines × columns × channels, weights outputs × taps ×
+// inputs.
 struct Layer {
     int count, width, inputs, outputs, kernel, stride;
     int taps() const { return kernel * kernel; }
@@ -66,7 +67,7 @@ struct Layer {
     template <class T> std::vector<T> forward(const std::vector<T> &x, const std::vector<T> &w) const {
         std::vector<T> y(results() * outputs), turned(w.size());
         for (int o = 0; o < outputs; ++o)
-            for (int k = 0; k < taps() * inputs; ++k) turned[(size_t)k * outputs + o] = w[(size_t)o * taps() * inputs + k];
+            for (size_t k = 0, all = taps() * inputs; k < all; ++k) turned[k * outputs + o] = w[o * all + k];
         each_tap([&](size_t from, size_t to, int tap) {
             for (int i = 0; i < inputs; ++i) {
                 T by = x[from * inputs + i], *sum = &y[to * outputs];
@@ -220,7 +221,8 @@ struct Norm {
 };
 
 // A convolution with the norm behind it applied: the result, and what is wanted of it.
-static std::vector<act> normed(const std::vector<act> &result, const Norm &norm, const std::vector<act> *more, bool relu) {
+static std::vector<act> normed(const std::vector<act> &result, const Norm &norm, const std::vector<act> *more,
+                               bool relu) {
     std::vector<act> all;
     int channels = norm.channels;
     for (size_t n = 0; n < result.size(); ++n) {
@@ -303,7 +305,8 @@ static void convolutions() {
     u32 bytes = ROOM[0] * PIXELS.bordered(2) + ROOM[1] * 8192 + (kept ? 2 * PIXELS.bytes() : 0);
     bytes = with_barriers(bytes, ROOM[0] + ROOM[1]);
     auto run = [&](void (*kernel)(TensorMap, TensorMap, After, int), const After &after, int blocks) {
-        run_hopper({(unsigned)blocks, CHUNKS}, 384, bytes, kept ? 1 : 2, [&] { kernel(images, weights, after, COUNT); });
+        run_hopper({(unsigned)blocks, CHUNKS}, 384, bytes, kept ? 1 : 2,
+                   [&] { kernel(images, weights, after, COUNT); });
     };
     const int all = PIXELS.blocks(WIDTH, COUNT);
     auto forward = rounded(layer.forward(x, w)), back = rounded(layer.back(x, w));
@@ -382,7 +385,8 @@ static void gradients_of_weights() {
     auto x = whole(layer.read() * CHANNELS, 2), dy = whole(layer.results() * CHANNELS, 2);
     auto x_acts = rounded(x), dy_acts = rounded(dy), wanted = rounded(layer.of_weights(x, dy));
     const TensorMap gradients = images_map(dy_acts.data(), CHANNELS, WIDTH, 1, count, OF_WEIGHTS, 0);
-    const TensorMap maps[3] = {images_map(x_acts.data(), CHANNELS, WIDTH, 1, count, OF_WEIGHTS, 2), gradients, gradients};
+    const TensorMap images = images_map(x_acts.data(), CHANNELS, WIDTH, 1, count, OF_WEIGHTS, 2);
+    const TensorMap maps[3] = {images, gradients, gradients};
     u32 bytes = with_barriers(STAGES * (OF_WEIGHTS.bordered(2) + OF_WEIGHTS.bytes()), STAGES);
     for (int splits : SPLITS) {
         auto dw = nothing(wanted.size());
@@ -485,7 +489,7 @@ struct Parts {
     std::vector<act> parts;
     explicit Parts(const std::vector<float> &from) : parts(rounded(from)) {
         for (size_t n = 0; n < from.size(); ++n) parts.push_back(to_act(from[n] - to_f32(parts[n])));
-        for (size_t n = 0; n < from.size(); ++n) all.push_back((double)to_f32(parts[n]) + to_f32(parts[from.size() + n]));
+        for (size_t n = 0, m = from.size(); n < m; ++n) all.push_back((double)to_f32(parts[n]) + to_f32(parts[m + n]));
     }
     const act *part(int which) const { return parts.data() + which * all.size(); }
 };
