@@ -167,11 +167,11 @@ static Beside beside;
 static unsigned order = 1;
 static bool one_in_four() { return (order = order * 1664525u + 1013904223u) >> 30 == 0; }
 
-// The blocks that run at the same time. One of them goes on until it cannot.
+// The blocks that run at the same time. One of them goes on until it cannot, or for a while; the slow one not for long.
 struct Cluster {
     std::mutex mutex;
     std::condition_variable changed;
-    unsigned turn = 0, idle = 0;
+    unsigned turn = 0, idle = 0, slow = 0;
     Barrier barrier = {"the cluster", 0};
     std::vector<bool> ended;
     std::vector<const std::vector<Thread> *> blocks;
@@ -279,7 +279,7 @@ static void run_block(unsigned at, unsigned rank) {
             stuck = false;
             if (one_in_four()) asleep.assign(asleep.size(), false);
         }
-        if (stuck || one_in_four()) let_others(rank, stuck);
+        if (stuck || rank == cluster.slow || one_in_four()) let_others(rank, stuck);
     }
     beside.end(rank);
     let_others(rank, false, true);
@@ -293,6 +293,7 @@ static void launch(Place grid, Place block, const std::function<void()> &kernel,
     cluster.stacks.resize(std::max<size_t>(cluster.stacks.size(), at_a_time));
     for (unsigned at = 0; at < grid.x * grid.y; at += at_a_time) {
         cluster.turn = cluster.idle = 0;
+        cluster.slow = at_a_time > 1 ? (order >> 8) % at_a_time : 1;
         cluster.barrier = {"the cluster", at_a_time * block.x * block.y};
         cluster.ended.assign(at_a_time, false);
         cluster.blocks.assign(at_a_time, nullptr);
