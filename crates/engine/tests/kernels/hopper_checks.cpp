@@ -602,6 +602,7 @@ static void stem() {
 #endif
 
 int main(int arguments, char **words) {
+    setvbuf(stdout, nullptr, _IOLBF, 0);
     // Another order of threads and copies.
     if (arguments > 1) order = atoi(words[1]);
 #if CHANNELS >= 64
