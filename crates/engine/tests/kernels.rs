@@ -37,7 +37,10 @@ fn run(program: &str, kernels: &[&str], options: &[String]) -> Option<String> {
     std::fs::write(folder.join("kernels.cu"), source).unwrap();
     let made = folder.join("checks");
     let mut compiler = Command::new(std::env::var_os("CXX").unwrap_or_else(|| "c++".into()));
-    compiler.args(["-std=c++20", "-pthread", "-ffp-contract=off", "-fno-strict-aliasing", "-w"]);
+    compiler.args(["-std=c++20", "-O2", "-w", "-pthread"]);
+    compiler.args(["-ffp-contract=off", "-fno-strict-aliasing"]);
+    // Jumps between stacks are none that it may check.
+    compiler.arg("-U_FORTIFY_SOURCE");
     compiler.args(options);
     for include in [&folder, &root.join("tests/kernels")] {
         compiler.arg("-I").arg(include);
@@ -85,7 +88,7 @@ fn labels_agree(printed: &str) {
 }
 
 fn kernels(half: bool) {
-    let options = ["-O1".to_owned(), format!("-DBF16={}", u8::from(half))];
+    let options = [format!("-DBF16={}", u8::from(half))];
     if let Some(printed) = run("checks", &KERNELS, &options) {
         labels_agree(&printed);
     }
@@ -101,9 +104,9 @@ fn kernels_in_bf16() {
     kernels(true);
 }
 
-/// The kernels for compute capability 9.0 of one size, whose products are many.
+/// The kernels for compute capability 9.0 of one size.
 fn hopper(channels: usize) {
-    let options = ["-O2", "-DBF16=1", &format!("-DCHANNELS={channels}")].map(str::to_owned);
+    let options = ["-DBF16=1".to_owned(), format!("-DCHANNELS={channels}")];
     let _ = run("hopper_checks", &HOPPER, &options);
 }
 
