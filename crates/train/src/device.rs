@@ -3,6 +3,7 @@
 //! be spent on finding out.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use dissensus_engine::{Cpu, Cuda, Device, EngineError};
 use dissensus_store::replace_file;
@@ -33,6 +34,8 @@ pub struct OpenDevice {
     device: Box<dyn Device>,
     is_gpu: bool,
     cache: Option<PathBuf>,
+    /// Held while something is kept: of two, the later one has all.
+    keeping: Mutex<()>,
 }
 
 impl OpenDevice {
@@ -43,7 +46,7 @@ impl OpenDevice {
 
     /// A device of the caller's own, of which nothing is kept.
     pub fn of(device: Box<dyn Device>) -> Self {
-        Self { device, is_gpu: false, cache: None }
+        Self { device, is_gpu: false, cache: None, keeping: Mutex::default() }
     }
 
     /// The device of this name: `auto` (the first GPU, or else the CPU), `cpu`, `cuda` (the first
@@ -62,7 +65,8 @@ impl OpenDevice {
         if let Some(text) = cache.and_then(|cache| read(&learned_path(cache, &gpu))) {
             gpu.recall(&text);
         }
-        Ok(Self { device: Box::new(gpu), is_gpu: true, cache: cache.map(Path::to_owned) })
+        let cache = cache.map(Path::to_owned);
+        Ok(Self { device: Box::new(gpu), is_gpu: true, cache, keeping: Mutex::default() })
     }
 
     /// Whether this can be the name of a device.
@@ -83,6 +87,7 @@ impl OpenDevice {
     /// Keeps what the device found out since the last time. Where it cannot be kept, it is found out
     /// again.
     pub fn keep_learned(&self) {
+        let _keeping = self.keeping.lock().unwrap_or_else(PoisonError::into_inner);
         if let (Some(cache), Some(text)) = (&self.cache, self.device.learned()) {
             let _ = replace_file(&learned_path(cache, &*self.device), text.as_bytes());
         }

@@ -14,8 +14,8 @@ use dissensus_store::{Begun, State, Store, StoreError};
 
 use crate::spec::Checkpoint;
 use crate::{
-    FitOptions, OpenDevice, Outcome, RunEnvironment, RunPlan, RunResult, Saving, Task, TrainError,
-    fit_stored,
+    EpochRow, FitOptions, OpenDevice, Outcome, RunEnvironment, RunPlan, RunResult, Saving, Task,
+    TrainError, fit_stored,
 };
 
 use turns::Turns;
@@ -240,7 +240,17 @@ fn one(
     let (checkpoint, tensorboard) = (options.checkpoint, options.tensorboard);
     let saving = Saving { checkpoint, tensorboard, curves: curves.as_deref() };
     let (progress, cancel) = (options.progress, options.cancel.clone());
-    let fit = FitOptions { threads, name: Some(label), progress, cancel, ..FitOptions::default() };
+    // Before a checkpoint is written: a run that is killed continues with the kernels that it began with.
+    let on_epoch = |_: &EpochRow| options.device.keep_learned();
+    let name = Some(&**label);
+    let fit = FitOptions {
+        threads,
+        name,
+        progress,
+        cancel,
+        on_epoch: &on_epoch,
+        ..FitOptions::default()
+    };
     Ok(match fit_stored(task, &spec, device, run, &saving, &fit)? {
         Outcome::Finished(trained) => {
             JobOutcome::Finished { result: Some(Box::new(trained.result)), known: false }

@@ -4,6 +4,7 @@
 
 mod common;
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
@@ -11,6 +12,7 @@ use common::{Lab, PLAIN, plan, spec, task};
 use dissensus_core::{Event, Progress};
 use dissensus_engine::{Cpu, Dataset, Device, EngineError, Network, Runner, Settings, State};
 use dissensus_store::Begun;
+use dissensus_train::spec::Checkpoint;
 use dissensus_train::{EndedJob, JobOptions, JobOutcome, OpenDevice, RunJob, run_jobs};
 
 #[test]
@@ -156,4 +158,47 @@ fn a_run_without_memory_waits_for_another_to_end() {
         let JobOutcome::Failed(why) = job.outcome else { panic!("it has no memory") };
         assert!(why.contains("3.00 GiB more are needed at once, 1.00 GiB of 4.00 GiB"), "{why}");
     }
+}
+
+/// The CPU, which is asked what it found out while a run is in this folder.
+struct Learning {
+    store: PathBuf,
+    /// Whether there was a checkpoint each time.
+    seen: Arc<Mutex<Vec<bool>>>,
+}
+
+impl Device for Learning {
+    fn describe(&self) -> String {
+        Cpu.describe()
+    }
+
+    fn runner(
+        &self,
+        network: &Arc<Network>,
+        data: &Dataset,
+        settings: &Settings,
+        state: State<f32>,
+    ) -> Result<Box<dyn Runner>, EngineError> {
+        Cpu.runner(network, data, settings, state)
+    }
+
+    fn learned(&self) -> Option<String> {
+        let runs = self.store.join("runs").read_dir().unwrap();
+        let mut checkpoints = runs.map(|run| run.unwrap().path().join("checkpoint.safetensors"));
+        self.seen.lock().unwrap().push(checkpoints.any(|file| file.exists()));
+        None
+    }
+}
+
+/// A run that is killed continues with the kernels that its checkpoint was made with.
+#[test]
+fn what_a_device_found_out_is_kept_before_a_checkpoint() {
+    let (lab, seen) = (Lab::new(), Arc::new(Mutex::new(Vec::new())));
+    let store = lab.store.path().to_owned();
+    let device = OpenDevice::of(Box::new(Learning { store, seen: seen.clone() }));
+    let plans = [plan(&["training.epochs=3"])];
+    let options =
+        JobOptions { checkpoint: Checkpoint::EveryEpoch, ..JobOptions::new(&lab.store, &device) };
+    run_jobs(&RunJob::all(task(), &plans), &options).unwrap();
+    assert_eq!(seen.lock().unwrap()[..3], [false, true, true]);
 }
