@@ -243,14 +243,7 @@ fn one(
     // Before a checkpoint is written: a run that is killed continues with the kernels that it began with.
     let on_epoch = |_: &EpochRow| options.device.keep_learned();
     let name = Some(&**label);
-    let fit = FitOptions {
-        threads,
-        name,
-        progress,
-        cancel,
-        on_epoch: &on_epoch,
-        ..FitOptions::default()
-    };
+    let fit = FitOptions { threads, name, progress, cancel, on_epoch: &on_epoch };
     Ok(match fit_stored(task, &spec, device, run, &saving, &fit)? {
         Outcome::Finished(trained) => {
             JobOutcome::Finished { result: Some(Box::new(trained.result)), known: false }
