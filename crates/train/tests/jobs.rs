@@ -4,7 +4,6 @@
 
 mod common;
 
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
@@ -111,13 +110,25 @@ fn a_run_of_another_process_is_waited_for() {
     drop(begun);
 }
 
-/// The CPU, with no memory for some of the runners that it is asked for.
-struct Small {
+/// The CPU, with no memory for some of the runners that it is asked for, and something to do when it is asked what it
+/// found out.
+struct Watched {
     asked: AtomicUsize,
     has_memory: fn(usize) -> bool,
+    on_learned: Box<dyn Fn() + Send + Sync>,
 }
 
-impl Device for Small {
+impl Watched {
+    fn open(
+        has_memory: fn(usize) -> bool,
+        on_learned: impl Fn() + Send + Sync + 'static,
+    ) -> OpenDevice {
+        let (asked, on_learned) = (AtomicUsize::new(0), Box::new(on_learned));
+        OpenDevice::of(Box::new(Self { asked, has_memory, on_learned }))
+    }
+}
+
+impl Device for Watched {
     fn describe(&self) -> String {
         Cpu.describe()
     }
@@ -136,6 +147,11 @@ impl Device for Small {
             }
         }
     }
+
+    fn learned(&self) -> Option<String> {
+        (self.on_learned)();
+        None
+    }
 }
 
 #[test]
@@ -144,7 +160,7 @@ fn a_run_without_memory_waits_for_another_to_end() {
     let jobs = RunJob::all(task(), &plans);
     let train = |has_memory: fn(usize) -> bool| {
         let lab = Lab::new();
-        let device = OpenDevice::of(Box::new(Small { asked: AtomicUsize::new(0), has_memory }));
+        let device = Watched::open(has_memory, || {});
         let options = JobOptions { jobs: Some(3), ..JobOptions::new(&lab.store, &device) };
         run_jobs(&jobs, &options).unwrap()
     };
@@ -160,42 +176,21 @@ fn a_run_without_memory_waits_for_another_to_end() {
     }
 }
 
-/// The CPU, which is asked what it found out while a run is in this folder.
-struct Learning {
-    store: PathBuf,
-    /// Whether there was a checkpoint each time.
-    seen: Arc<Mutex<Vec<bool>>>,
-}
-
-impl Device for Learning {
-    fn describe(&self) -> String {
-        Cpu.describe()
-    }
-
-    fn runner(
-        &self,
-        network: &Arc<Network>,
-        data: &Dataset,
-        settings: &Settings,
-        state: State<f32>,
-    ) -> Result<Box<dyn Runner>, EngineError> {
-        Cpu.runner(network, data, settings, state)
-    }
-
-    fn learned(&self) -> Option<String> {
-        let runs = self.store.join("runs").read_dir().unwrap();
-        let mut checkpoints = runs.map(|run| run.unwrap().path().join("checkpoint.safetensors"));
-        self.seen.lock().unwrap().push(checkpoints.any(|file| file.exists()));
-        None
-    }
-}
-
 /// A run that is killed continues with the kernels that its checkpoint was made with.
 #[test]
 fn what_a_device_found_out_is_kept_before_a_checkpoint() {
     let (lab, seen) = (Lab::new(), Arc::new(Mutex::new(Vec::new())));
-    let store = lab.store.path().to_owned();
-    let device = OpenDevice::of(Box::new(Learning { store, seen: seen.clone() }));
+    let (runs, each) = (lab.store.path().join("runs"), seen.clone());
+    // Whether there is a checkpoint each time.
+    let device = Watched::open(
+        |_| true,
+        move || {
+            let runs = runs.read_dir().unwrap();
+            let mut checkpoints =
+                runs.map(|run| run.unwrap().path().join("checkpoint.safetensors"));
+            each.lock().unwrap().push(checkpoints.any(|file| file.exists()));
+        },
+    );
     let plans = [plan(&["training.epochs=3"])];
     let options =
         JobOptions { checkpoint: Checkpoint::EveryEpoch, ..JobOptions::new(&lab.store, &device) };

@@ -140,7 +140,7 @@ static inline void wait_for_loads() {}
 static inline unsigned pack(float low, float high) {
     auto half = [](float x) {
         unsigned bits = __float_as_uint(x);
-        return (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
+        return x != x ? 0x7fffu : (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
     };
     return half(low) | half(high) << 16;
 }

@@ -363,13 +363,7 @@ template <int N> static inline void product_wait() {
     }
 }
 
-static inline u32 pack2(float low, float high) {
-    auto half = [](float x) {
-        u32 bits = __float_as_uint(x);
-        return x != x ? 0x7fffu : (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
-    };
-    return half(low) | half(high) << 16;
-}
+static inline u32 pack2(float low, float high) { return pack(low, high); }
 // The rows that the lanes of a warp say, of four matrices of 8 × 8.
 static const u32 *rows_of_warp(u32 at) {
     const u32 me = threadIdx.x;
