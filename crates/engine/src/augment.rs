@@ -17,6 +17,9 @@ pub struct Augment {
 }
 
 impl Augment {
+    /// The largest `crop`.
+    pub const MAX_CROP: u8 = 63;
+
     /// True when it changes nothing.
     pub fn is_none(&self) -> bool {
         self.crop == 0 && !self.flip
@@ -25,7 +28,7 @@ impl Augment {
     /// How the image of the example with this key is changed in this epoch.
     pub fn shift(&self, seed: u64, epoch: u64, key: u64) -> Shift {
         let words = philox::block([seed, CROP], [0, key, epoch, 0]);
-        let crop = self.crop.min(63);
+        let crop = self.crop.min(Self::MAX_CROP);
         // The upper half of the product is uniform up to 2⁻⁵⁷.
         let many = 2 * u128::from(crop) + 1;
         let moved = |word: u64| ((u128::from(word) * many) >> 64) as i8 - crop as i8;
@@ -33,6 +36,16 @@ impl Augment {
             down: moved(words[0]),
             right: moved(words[1]),
             flip: self.flip && words[2] >> 63 == 1,
+        }
+    }
+}
+
+/// As in a spec: `false`, or a table.
+impl std::fmt::Display for Augment {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.is_none() {
+            true => f.write_str("false"),
+            false => write!(f, "{{ crop = {}, flip = {} }}", self.crop, self.flip),
         }
     }
 }

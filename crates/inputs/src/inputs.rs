@@ -42,12 +42,27 @@ impl Kind {
     }
 }
 
+/// What images show, as far as it is known: which random changes leave their meaning as it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Content {
+    /// Not known: a user's own images, or no images.
+    #[default]
+    Unknown,
+    /// Photographs of things, which stay what they are when they are mirrored.
+    Photographs,
+    /// Photographs of characters, which do not.
+    Characters,
+    /// Patterns that a program drew.
+    Generated,
+}
+
 /// What a model is trained on, one row per item.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inputs {
     name: String,
     ids: Option<Ids>,
     kind: Kind,
+    content: Content,
     by_position: bool,
     notes: Vec<String>,
 }
@@ -63,7 +78,13 @@ impl Inputs {
             }
             check_ids(name, ids.iter(), |row| place(row, None))?;
         }
-        Ok(Self { name: name.to_owned(), ids, kind, by_position: false, notes: Vec::new() })
+        let (content, by_position, notes) = (Content::Unknown, false, Vec::new());
+        Ok(Self { name: name.to_owned(), ids, kind, content, by_position, notes })
+    }
+
+    /// The same inputs, which show this.
+    pub fn showing(self, content: Content) -> Self {
+        Self { content, ..self }
     }
 
     /// The same rows, to be matched with votes by position. Ids are dropped.
@@ -95,6 +116,11 @@ impl Inputs {
     /// Images or feature vectors.
     pub fn kind(&self) -> &Kind {
         &self.kind
+    }
+
+    /// What the images show.
+    pub fn content(&self) -> Content {
+        self.content
     }
 
     /// Images or feature vectors, for a caller that needs nothing else.
@@ -138,13 +164,15 @@ impl Inputs {
                 Kind::Images(images) => Kind::Images(images.select(&places)),
                 Kind::Features(features) => Kind::Features(features.select(&places)),
             },
+            content: self.content,
             by_position: self.by_position,
             notes: self.notes.clone(),
         }
     }
 
     /// These rows, and after them those of `other`, under the name of the first. Both are images
-    /// of one size, or vectors of one width. There are ids where both have some, all different.
+    /// of one size, or vectors of one width. There are ids where both have some, all different. The
+    /// content is that of the first.
     pub fn followed_by(&self, other: &Self) -> Result<Self, InputError> {
         let name = &self.name;
         let kind = match (&self.kind, &other.kind) {
@@ -170,7 +198,8 @@ impl Inputs {
         let ids = ids.map(|(a, b)| a.iter().chain(b.iter()).collect::<Ids>());
         let notes = [&self.notes[..], &other.notes].concat();
         let by_position = self.by_position || other.by_position;
-        Ok(Self { by_position, ..Self::new(name, ids, kind)?.noting(notes) })
+        let content = self.content;
+        Ok(Self { by_position, content, ..Self::new(name, ids, kind)?.noting(notes) })
     }
 }
 

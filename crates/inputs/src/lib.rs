@@ -44,7 +44,7 @@ pub use error::InputError;
 pub use features::{Features, write_features};
 pub use formats::{FORMATS, Format};
 pub use images::{Images, Normalization};
-pub use inputs::{Inputs, Kind};
+pub use inputs::{Content, Inputs, Kind};
 pub use join::join;
 pub use options::{Layout, ReadOptions, parse_size};
 pub use read::{read, read_bytes, read_with_progress};

@@ -5,7 +5,9 @@
 
 use dissensus_core::VoteTable;
 use dissensus_engine::network::Shape;
+use dissensus_engine::{InputKind, MODELS};
 use dissensus_labels::{DELIVERIES, DeliveryEntry};
+use dissensus_train::Recipe;
 
 use crate::{Study, StudyError};
 
@@ -24,6 +26,8 @@ pub struct NewStudy<'a> {
     pub shape: Shape,
     /// The model; `None` for the one that fits the inputs.
     pub model: Option<&'a str>,
+    /// How the images are augmented; of no effect where the model takes vectors.
+    pub augment: &'a Recipe,
     /// How many seeds.
     pub seeds: u64,
     /// The parts of a split that comes with the data, training first.
@@ -75,6 +79,21 @@ impl NewStudy<'_> {
         (keys, "validation", shares[0])
     }
 
+    /// The keys of `[training]` that the model and what the images show decide.
+    fn training(&self, model: &str) -> String {
+        let entry = MODELS.iter().find(|entry| entry.name == model);
+        let mut text = match entry.map_or("sgd", |entry| entry.optimizer) {
+            "adam" => "optimizer = \"adam\"\nlearning_rate = 0.001\n",
+            _ => "optimizer = \"sgd\"\nlearning_rate = 0.1\n",
+        }
+        .to_owned();
+        if entry.is_some_and(|entry| entry.takes == InputKind::Images) {
+            let Recipe { value, from, .. } = self.augment;
+            text += &format!("augment = {value}   # {from}\n");
+        }
+        text
+    }
+
     fn written(&self) -> String {
         let table = self.table;
         let (items, counts) = (table.len(), table.counts());
@@ -107,21 +126,14 @@ impl NewStudy<'_> {
             }
             _ => "",
         };
-        let (model, why, training, pictures) = match self.shape {
-            Shape::Map { .. } => (
-                "smallcnn",
-                "or \"resnet18\": more accurate, and slow without a GPU",
-                "optimizer = \"sgd\"\nlearning_rate = 0.1\n\
-                 # Common for photographs: augment = { crop = 4, flip = true }\n",
-                PICTURES,
-            ),
-            Shape::Flat { .. } => (
-                "mlp",
-                "one hidden layer on the vectors",
-                "optimizer = \"adam\"\nlearning_rate = 0.001\n",
-                "",
-            ),
+        let (model, why, pictures) = match self.shape {
+            Shape::Map { .. } => {
+                ("smallcnn", "or \"resnet18\": more accurate, and slow without a GPU", PICTURES)
+            }
+            Shape::Flat { .. } => ("mlp", "one hidden layer on the vectors", ""),
         };
+        let (model, why) = self.model.map_or((model, why), |model| (model, "as asked for"));
+        let training = self.training(model);
         let data = self.data.iter().map(|(key, value)| format!("{key} = {value}\n"));
         let arm = |DeliveryEntry { name, title, description, .. }: &&DeliveryEntry| {
             let about = sentence(description);
@@ -145,14 +157,14 @@ impl NewStudy<'_> {
             ("divided", format!("{divided:.0}")),
             ("runs", (arms.len() as u64 * self.seeds).to_string()),
             ("data", data.collect()),
-            ("model", self.model.unwrap_or(model).to_owned()),
+            ("model", model.to_owned()),
             ("why", why.to_owned()),
             ("split", split),
             ("on", on.to_owned()),
             ("epochs", epochs.to_string()),
             ("cycle", cycle.to_owned()),
             ("batch", batch.to_string()),
-            ("training", training.to_owned()),
+            ("training", training),
             ("seeds", self.seeds.to_string()),
             ("arms", arms.iter().map(arm).collect()),
             ("hard", hard.collect::<Vec<_>>().join(", ")),
@@ -228,10 +240,16 @@ mod tests {
             table,
             shape,
             model: None,
+            augment: &photographs(),
             seeds: 8,
             parts: None,
         };
         own.text().unwrap()
+    }
+
+    fn photographs() -> Recipe {
+        let value = "{ crop = 4, flip = true }".to_owned();
+        Recipe { key: "training.augment", value, from: "photographs".to_owned() }
     }
 
     const VECTORS: Shape = Shape::Flat { width: 8 };
@@ -253,6 +271,7 @@ mod tests {
             text.contains("name = \"smallcnn\"") && text.contains("kind = \"images\""),
             "{text}"
         );
+        assert!(text.contains("augment = { crop = 4, flip = true }   # photographs\n"), "{text}");
         assert!(!text.contains("items = 400") && !text.contains("does not show"), "{text}");
     }
 
@@ -275,6 +294,7 @@ mod tests {
             table: &table,
             shape: VECTORS,
             model: None,
+            augment: &photographs(),
             seeds: 8,
             parts: Some(&parts),
         };

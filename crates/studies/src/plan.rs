@@ -263,7 +263,7 @@ impl<'s> Plan<'s> {
 
     pub(crate) fn jobs(&self, group: &(Outline, usize), point: usize, seeds: &[u64]) -> Vec<Job> {
         let (outline, material) = group;
-        let identity = self.materials[*material].task.identity();
+        let task = &self.materials[*material].task;
         let runs = outline.points.get(point).map_or(Vec::new(), |point| point.runs(seeds));
         let job = |run: RunPlan| Job {
             dataset: outline.dataset.clone(),
@@ -271,12 +271,12 @@ impl<'s> Plan<'s> {
             k: outline.k,
             seed: run.seed,
             point: outline.search.as_ref().map(|_| point),
-            id: RunId::of(&run.with_data(identity.clone()).to_value()),
+            id: RunId::of(&run.with_data(task.identity().clone()).to_value()),
             run,
             material: *material,
             several: self.study.datasets.len() > 1,
         };
-        runs.into_par_iter().map(job).collect()
+        runs.into_par_iter().map(|run| job(run.on(task))).collect()
     }
 
     /// The search runs, which come first; none without a grid.

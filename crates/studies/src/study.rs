@@ -11,8 +11,8 @@ use dissensus_report::figures::FigureSpec;
 use dissensus_report::tables::{Dimension, TableSpec, Votes};
 use dissensus_train::spec::{Draft, SECTIONS, overrides, translate_stored};
 use dissensus_train::{ConfigError, Place};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use toml::Value;
 
 use crate::file::{
@@ -54,12 +54,67 @@ pub struct Study {
     pub references: Vec<Reference>,
     /// Named sets of changes to choose from.
     pub scales: Vec<Scale>,
+    /// Which defaults settings of its runs have; `None` where it states them all.
+    pub(crate) defaults: Option<Defaults>,
     /// What is computed of its runs.
     pub(crate) stages: Stages,
     pub(crate) file: String,
     pub(crate) base: Draft,
     spec: toml::Table,
     stage_settings: toml::Table,
+}
+
+/// Which defaults settings of runs have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "u8", into = "u8")]
+pub(crate) enum Defaults {
+    /// Those before there were recipes: no augmentation, SGD for every model.
+    One,
+    /// The recipes of data and models.
+    Two,
+}
+
+impl TryFrom<u8> for Defaults {
+    type Error = String;
+
+    fn try_from(version: u8) -> Result<Self, String> {
+        [Self::One, Self::Two]
+            .into_iter()
+            .find(|known| u8::from(*known) == version)
+            .ok_or_else(|| format!("{version} is no version of defaults"))
+    }
+}
+
+impl From<Defaults> for u8 {
+    fn from(defaults: Defaults) -> Self {
+        match defaults {
+            Defaults::One => 1,
+            Defaults::Two => 2,
+        }
+    }
+}
+
+impl Defaults {
+    /// What the first version set where a study does not.
+    const FIRST: [(&'static str, fn() -> Value); 2] = [
+        ("training.augment", || Value::Boolean(false)),
+        ("training.optimizer", || Value::String("sgd".to_owned())),
+    ];
+
+    /// Whether settings of these runs depend on them.
+    fn matter(base: &Draft) -> bool {
+        Self::FIRST.iter().any(|(path, _)| base.get(path).is_none())
+    }
+
+    fn fill_in(self, base: &mut Draft) -> Result<(), ConfigError> {
+        for (path, value) in Self::FIRST {
+            if self == Self::One && base.get(path).is_none() {
+                let (path, place) = (path.to_owned(), Place::Call);
+                base.set(&Setting { path, value: value(), place })?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Gives the text of a file that a study names.
@@ -156,9 +211,16 @@ impl Study {
         let text = Text { name, text: &text };
         let parsed = text.parse()?;
         let root = Section::root(text, &parsed);
-        let base = Draft::of_file(&root)?;
+        let mut base = Draft::of_file(&root)?;
         let head = root.table("study")?.unwrap_or_else(|| Section::empty(text, "[study]"));
         let part = Part::new(&head, "study")?;
+        let defaults = part.checked("defaults", |version: u8| Defaults::try_from(version).ok())?;
+        let defaults = defaults.unwrap_or(match author {
+            Author::User => Defaults::Two,
+            Author::Program => Defaults::One,
+        });
+        let named = Defaults::matter(&base).then_some(defaults);
+        defaults.fill_in(&mut base)?;
         let own = match root.node("study") {
             Some(_) => part.name(is_file_name)?,
             None => name_of_file(name),
@@ -207,6 +269,7 @@ impl Study {
             tables,
             figures: each(&root, "figure", typed)?,
             claims: each(&root, "claim", typed)?,
+            defaults: named,
             references,
             scales: scales(&root)?,
             file: name.to_owned(),

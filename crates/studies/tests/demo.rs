@@ -42,7 +42,9 @@ fn its_runs_are_those_of_the_spec() {
     let plan = study.plan(&PlanOptions::default(), &mut load).unwrap();
     let jobs = plan.finals(&Lab::new().store).unwrap().jobs;
     let runs: Vec<RunPlan> = jobs.iter().map(|job| job.run.clone()).collect();
-    assert_eq!(runs, Spec::parse(SPEC, "demo", &[]).unwrap().runs());
+    let plans = Spec::parse(SPEC, "demo", &[]).unwrap().runs();
+    let plans: Vec<RunPlan> = plans.iter().map(|run| run.on(plan.task(&jobs[0]))).collect();
+    assert_eq!(runs, plans);
     assert_eq!(runs.len(), 6 * 2 * 3);
     // Loaded once, and never asked for votes.
     assert_eq!(asked, [("blends".to_owned(), Some(2000))]);

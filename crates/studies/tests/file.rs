@@ -464,11 +464,34 @@ fn a_training_spec_is_a_study() {
     assert_eq!((study.name.as_str(), study.tables.len()), ("my-spec", 1));
     let jobs = plan(&study).finals(&common::Lab::new().store).unwrap().jobs;
     let runs: Vec<_> = jobs.into_iter().map(|job| job.run).collect();
-    assert_eq!(runs, dissensus_train::Spec::parse(text, "spec", &[]).unwrap().runs());
+    let mut spec = dissensus_train::Spec::parse(text, "spec", &[]).unwrap();
+    let task = common::load(&spec.data).unwrap().task;
+    // Generated patterns are not augmented.
+    assert_eq!(spec.resolve(&task)[0].value, "false");
+    assert_eq!(runs, spec.runs());
     let again = Study::parse(&study.to_toml(), "written").unwrap();
     assert_eq!(again.to_toml(), study.to_toml());
     let error = Study::parse(&format!("{text}[[arm]]\nname = 'x'\ndelivery = 'soft'\n"), "s.toml");
     assert!(error.unwrap_err().to_string().contains("an arm's `delivery`"));
+}
+
+/// A study that was stored before there were recipes has the runs that it had.
+#[test]
+fn stored_studies_keep_their_defaults() {
+    let text = "[study]\nname = 's'\n[data]\ndataset = 'blends'\n[model]\nname = 'mlp'\n\
+                [[arm]]\nname = 'soft'\ndelivery = 'soft'\n";
+    let optimizer = |study: &Study| {
+        let job = plan(study).finals(&common::Lab::new().store).unwrap().jobs.remove(0);
+        serde_json::to_value(job.run.training.optimizer).unwrap()["name"].clone()
+    };
+    let new = Study::parse(text, "s.toml").unwrap();
+    assert_eq!(optimizer(&new), "adam");
+    let again = Study::parse_stored(&new.to_toml(), "s.toml").unwrap();
+    assert_eq!((optimizer(&again), again.to_toml()), ("adam".into(), new.to_toml()));
+    let old = Study::parse_stored(text, "s.toml").unwrap();
+    assert_eq!(optimizer(&old), "sgd");
+    let again = Study::parse(&old.to_toml(), "s.toml").unwrap();
+    assert_eq!((optimizer(&again), again.to_toml()), ("sgd".into(), old.to_toml()));
 }
 
 #[test]

@@ -101,7 +101,7 @@ fn seeds_by_votes_and_shared_runs() {
     let votes =
         |arm: &str, k: Option<u32>| jobs.iter().filter(|job| job.arm == arm && job.k == k).count();
     assert_eq!((votes("soft", None), votes("soft", Some(5)), votes("mixup", None)), (10, 5, 10));
-    assert!(jobs.iter().all(|job| job.run.training.augment.crop == 4));
+    assert!(jobs.iter().all(|job| job.run.training.augment.unwrap().crop == 4));
     // Features would not do for this model, and nothing is trained before that is said.
     let error = study.plan(&Default::default(), &mut features).map(|_| ()).unwrap_err();
     assert!(error.to_string().starts_with("soft on cifar10h: "), "{error}");

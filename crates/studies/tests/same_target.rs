@@ -31,7 +31,7 @@ fn the_whole_study_is_165_trainings_of_the_published_settings() {
     for job in &jobs {
         let (training, run) = (&job.run.training, &job.run);
         assert_eq!((training.epochs, training.batch_size, training.learning_rate), (200, 128, 0.1));
-        assert_eq!(training.augment, Augment { crop: 4, flip: true });
+        assert_eq!(training.augment, Some(Augment { crop: 4, flip: true }));
         assert_eq!(run.split.shares, [0.8, 0.2]);
         assert_eq!((run.split.seed, run.split.stratify), (job.seed, true));
         assert_eq!((&*run.selection.metric, &*run.selection.on), ("soft_nll", "evaluation"));

@@ -77,7 +77,7 @@ impl<'a> Epochs<'a> {
         self.visits.clear();
         self.visits.extend(self.order.iter().map(|&place| train[place as usize]));
 
-        let augment = self.training.augment;
+        let augment = self.training.augment.unwrap_or_default();
         if !augment.is_none() {
             self.shifts.clear();
             let keys = self.order.iter().map(|&place| self.keys[place as usize]);
@@ -120,7 +120,7 @@ impl<'a> Epochs<'a> {
     pub(crate) fn epoch(&mut self, number: u64, rate: f64) -> Result<Epoch<'_>, TrainError> {
         self.prepare(number);
         let (draw, mixing) = (self.setup.labels.draw_of(number), self.setup.labels.mixing());
-        let augment = self.training.augment;
+        let augment = self.training.augment.unwrap_or_default();
         Ok(Epoch {
             number,
             seed: self.seed,
@@ -230,7 +230,7 @@ mod tests {
                 }
                 for &(row, shift) in shifts {
                     let key = task.keys()[row as usize];
-                    assert_eq!(shift, plan.training.augment.shift(plan.seed, number, key));
+                    assert_eq!(shift, plan.training.augment.unwrap().shift(plan.seed, number, key));
                 }
                 // 72 examples are four batches of 16 and one of 8.
                 let batches = if method == "mixup" { 5 } else { 0 };

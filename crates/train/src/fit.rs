@@ -67,7 +67,7 @@ pub fn fit(
     device: &dyn Device,
     options: &FitOptions<'_>,
 ) -> Result<Trained, TrainError> {
-    fit_saved(task, plan, device, options, None)
+    fit_saved(task, &plan.on(task), device, options, None)
 }
 
 /// Trains a model, saving what there is to continue from.

@@ -224,7 +224,7 @@ fn one(
     threads: usize,
     id: &mut String,
 ) -> Result<JobOutcome, TrainError> {
-    let spec = plan.with_data(task.identity().clone());
+    let spec = plan.on(task).with_data(task.identity().clone());
     let device = options.device.device();
     let about = RunEnvironment::new(options.version, device, threads);
     let run = match options.store.begin(&spec.to_value(), &about, plan.training.epochs)? {

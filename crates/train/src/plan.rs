@@ -137,8 +137,9 @@ const LEAST: &str = "data.dataset = 'any'\ndelivery.methods = 'soft'\nrun.seeds 
 impl RunPlan {
     /// A plan with this delivery method, as a spec names it (`soft`, `sls:every=2`), and otherwise the
     /// defaults of a spec: all votes, 80 % of the items to train on and 20 % to evaluate on, a
-    /// ResNet-18, 200 epochs of SGD in batches of 128 with a cosine schedule from 0.1, the epoch with
-    /// the best soft NLL selected, seed 0. The other fields can be set as any others.
+    /// ResNet-18, 200 epochs of SGD in batches of 128 with a cosine schedule from 0.1, images augmented as
+    /// the recipe of the data says, the epoch with the best soft NLL selected, seed 0. The other fields can be
+    /// set as any others.
     ///
     /// ```
     /// use dissensus_engine::Model;
@@ -189,8 +190,13 @@ impl RunPlan {
         }
     }
 
-    /// The network, such as `Model::named("mlp")?`.
+    /// The network, such as `Model::named("mlp")?`, with the default optimizer and learning rate for it.
     pub fn model(mut self, model: Model) -> Self {
+        let settings = [format!("model.name={}", model.entry().name)];
+        if let Ok(spec) = Spec::parse(LEAST, "the defaults", &settings) {
+            self.training.optimizer = spec.training.optimizer;
+            self.training.learning_rate = spec.training.learning_rate;
+        }
         self.model = model;
         self
     }
@@ -216,9 +222,12 @@ impl RunPlan {
         self
     }
 
-    /// The run of this plan on these data.
+    /// The run of this plan on these data. What the plan leaves to their recipe must have been filled in
+    /// ([`RunPlan::on`]); images are not augmented otherwise.
     pub fn with_data(&self, data: DataIdentity) -> RunSpec {
-        RunSpec { format: Format, data, run: self.clone() }
+        let mut run = self.clone();
+        run.training.augment.get_or_insert_default();
+        RunSpec { format: Format, data, run }
     }
 
     /// The votes of these items that training sees, drawn by the seed, as the target estimates them.

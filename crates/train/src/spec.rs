@@ -45,6 +45,8 @@ mod split;
 mod template;
 mod training;
 
+use std::collections::BTreeSet;
+
 use dissensus_engine::Model;
 use serde::Serialize;
 
@@ -81,6 +83,9 @@ pub struct Spec {
     pub selection: SelectionChoice,
     /// Seeds, and how runs are executed.
     pub run: Run,
+    /// The keys that are stated, as in `training.epochs`; the others have their defaults.
+    #[serde(skip)]
+    pub stated: BTreeSet<String>,
 }
 
 /// A training spec with all keys explained. It is valid; a key in a comment has its default value, or
@@ -100,7 +105,7 @@ impl Spec {
     }
 
     /// The runs: for each method, in the order of the spec, each number of votes, and for each of
-    /// these each seed.
+    /// these each seed. What the recipe of the data decides is open: see [`RunPlan::on`].
     pub fn runs(&self) -> Vec<RunPlan> {
         let mut runs = Vec::new();
         for delivery in &self.delivery.methods {

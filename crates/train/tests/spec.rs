@@ -31,7 +31,7 @@ fn a_minimal_spec_has_every_default() {
     assert_eq!((training.epochs, training.batch_size, training.learning_rate), (200, 128, 0.1));
     let sgd = Optimizer::Sgd { momentum: 0.9, nesterov: false, weight_decay: 5e-4 };
     assert_eq!((training.optimizer, training.schedule), (sgd, Schedule::Cosine));
-    assert_eq!(training.augment, Augment { crop: 0, flip: false });
+    assert_eq!(training.augment, None);
     assert_eq!(
         (spec.selection.metric.as_str(), spec.selection.on.as_str()),
         ("soft_nll", "evaluation")
@@ -88,7 +88,7 @@ fn a_full_spec_is_read() {
     assert_eq!((spec.training.optimizer, spec.training.learning_rate), (adam, 1e-3));
     let plateau = Schedule::Plateau { factor: 0.1, patience: 10, threshold: 1e-4, minimum: 0.0 };
     assert_eq!(spec.training.schedule, plateau);
-    assert_eq!(spec.training.augment, Augment { crop: 4, flip: false });
+    assert_eq!(spec.training.augment, Some(Augment { crop: 4, flip: false }));
     assert_eq!(spec.selection.on, "validation");
     assert_eq!(spec.selection.stop, Some(Stop { patience: 5, minimum: 0.0 }));
     assert_eq!((spec.run.seeds.as_slice(), spec.run.device.as_str()), (&[7, 3][..], "cuda:1"));
@@ -101,7 +101,7 @@ fn unknown_keys_and_sections_name_their_place_and_the_nearest() {
     let start = "unknown key `epoch` in [training] (spec.toml, line 7, column 3); did you mean \
                  `epochs`? [training] has epochs, batch_size, optimizer";
     assert!(error.starts_with(start), "{error}");
-    assert!(error.ends_with("plateau, augment"), "{error}");
+    assert!(error.ends_with("schedule, augment, plateau"), "{error}");
     let error = refused(&format!("{MINIMAL}[training]\naugment = {{ flipp = true }}\n"));
     assert!(
         error.contains("`flipp` in [training.augment] (spec.toml, line 6, column 13)"),
@@ -173,7 +173,6 @@ fn values_name_their_key_what_came_and_what_was_expected() {
     }
     for text in [
         format!("training = 3\n{MINIMAL}"),
-        format!("{MINIMAL}[training]\naugment = true\n"),
         format!("{MINIMAL}[training]\nplateau = 1\n"),
         format!("{MINIMAL}[[run]]\nseeds = 1\n"),
     ] {
@@ -184,6 +183,39 @@ fn values_name_their_key_what_came_and_what_was_expected() {
         );
         assert!(error.contains("; expected a table with "), "{error}");
     }
+}
+
+/// Without a key, the recipe of the data decides; `true` and an empty table say nothing.
+#[test]
+fn augmentation_is_a_table_false_or_the_recipe() {
+    let read = |text: &str| {
+        let spec = Spec::parse(&format!("{MINIMAL}[training]\naugment = {text}\n"), "s.toml", &[]);
+        spec.map(|spec| spec.training.augment).map_err(|error| error.to_string())
+    };
+    assert_eq!(read("\"recipe\""), Ok(None));
+    assert_eq!(read("false"), Ok(Some(Augment::default())));
+    assert_eq!(read("{ flip = true }"), Ok(Some(Augment { crop: 0, flip: true })));
+    assert_eq!(read("{ crop = 0, flip = false }"), Ok(Some(Augment::default())));
+    for text in ["true", "{}"] {
+        assert!(read(text).unwrap_err().contains("needs a crop or a flip"), "{text}");
+    }
+    assert!(read("\"none\"").unwrap_err().contains("expected \"recipe\", false, or a table"));
+}
+
+/// An mlp is trained with Adam, unless the spec says otherwise.
+#[test]
+fn the_model_decides_the_optimizer() {
+    let name = |sets: &[&str]| {
+        let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+        let spec = Spec::parse(MINIMAL, "s.toml", &sets).unwrap();
+        (
+            serde_json::to_value(spec.training.optimizer).unwrap()["name"].clone(),
+            spec.training.learning_rate,
+        )
+    };
+    assert_eq!(name(&["model.name=mlp"]), ("adam".into(), 0.001));
+    assert_eq!(name(&["model.name=mlp", "training.optimizer=sgd"]), ("sgd".into(), 0.1));
+    assert_eq!(name(&[]), ("sgd".into(), 0.1));
 }
 
 #[test]

@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use dissensus::store::{RunId, Store, Which};
 use dissensus::train::{
-    EndedJob, JobOptions, JobOutcome, RunJob, RunPlan, Spec, Task, run_jobs, template,
+    EndedJob, JobOptions, JobOutcome, Recipe, RunJob, RunPlan, Spec, Task, describe_shape,
+    run_jobs, template,
 };
 use dissensus::{RunOrigin, RunSummary, SummaryColumn, load_task, state_name, summarize_runs};
 use serde::Serialize;
@@ -93,14 +94,18 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         "-" => std::io::read_to_string(std::io::stdin()).context("reading standard input")?,
         _ => std::fs::read_to_string(path).with_context(|| format!("reading {name}"))?,
     };
-    let spec = Spec::parse(&text, &name, &args.sets)?;
+    let mut spec = Spec::parse(&text, &name, &args.sets)?;
     let folder = args.store.clone().unwrap_or_else(|| spec.run.store.clone());
     let task = load_task(&spec.data, &context())?;
+    let recipes = spec.resolve(&task);
     let plans = spec.runs();
     // A model that does not fit the data fits no run.
     spec.model.network(task.shape(), task.table().classes().len())?;
     if args.dry_run {
-        return dry_run(&folder, &task, &plans);
+        return dry_run(args, &folder, &task, &spec, &recipes);
+    }
+    if let Some(augment) = recipes.iter().find(|recipe| recipe.key == "training.augment") {
+        ui::note(&format!("augmentation: {augment}"));
     }
     let store = Store::create_or_open(&folder)?;
     let size = |n: Option<u64>| n.and_then(|n| usize::try_from(n).ok());
@@ -144,15 +149,65 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(closing(&ended, &folder))
 }
 
-fn dry_run(folder: &Path, task: &Task, plans: &[RunPlan]) -> anyhow::Result<ExitCode> {
+/// What would be trained, and how.
+#[derive(Serialize)]
+struct Planned<'a> {
+    version: &'static str,
+    store: String,
+    spec: &'a Spec,
+    /// Settings that the spec does not state, and where they come from.
+    recipes: &'a [Recipe],
+    runs: Vec<PlannedRun>,
+}
+
+#[derive(Serialize)]
+struct PlannedRun {
+    id: String,
+    label: String,
+    state: String,
+}
+
+fn dry_run(
+    args: &Args,
+    folder: &Path,
+    task: &Task,
+    spec: &Spec,
+    recipes: &[Recipe],
+) -> anyhow::Result<ExitCode> {
     let store = Store::open(folder).ok();
-    for plan in plans {
+    let run = |plan: RunPlan| {
         let id = RunId::of(&plan.with_data(task.identity().clone()).to_value());
         let known = store.as_ref().and_then(|store| store.run(&id).ok());
         let state = known.map_or("to train".to_owned(), |run| {
             format!("{}, epoch {}", state_name(&run.status.state), run.status.epoch)
         });
-        ui::out(&format!("{id}  {}  {}\n", plan.label(), paint::dim(&state)))?;
+        PlannedRun { id: id.to_string(), label: plan.label(), state }
+    };
+    let runs: Vec<PlannedRun> = spec.runs().into_iter().map(run).collect();
+    if args.form.table().is_none() {
+        let (version, store) = (dissensus::VERSION, folder.display().to_string());
+        ui::json(&Planned { version, store, spec, recipes, runs })?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let training = &spec.training;
+    let (shape, classes) = (describe_shape(task.shape()), task.table().classes().len());
+    ui::err(&format!(
+        "data      {}: {} items, {classes} classes, {shape}\n\
+         model     {}\n\
+         training  {} epochs in batches of {}, {}\n",
+        task.identity().name,
+        task.table().len(),
+        spec.model,
+        training.epochs,
+        training.batch_size,
+        training.augment.map_or(String::new(), |augment| format!("augment = {augment}")),
+    ));
+    if !recipes.is_empty() {
+        ui::err("settings that the spec does not state:\n");
+    }
+    recipes.iter().for_each(|recipe| ui::err(&format!("  {recipe}\n")));
+    for PlannedRun { id, label, state } in runs {
+        ui::out(&format!("{id}  {label}  {}\n", paint::dim(&state)))?;
     }
     Ok(ExitCode::SUCCESS)
 }

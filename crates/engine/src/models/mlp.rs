@@ -9,6 +9,7 @@ pub(super) const ENTRY: ModelEntry = ModelEntry {
     name: "mlp",
     description: "two linear layers with GELU and dropout between them, for feature vectors",
     takes: InputKind::Vectors,
+    optimizer: "adam",
     settings: &[
         setting!(whole "hidden" = 256, 1 to 16384, "units of the hidden layer"),
         setting!(number "dropout" = 0.1, 0 to below 1, "share of the hidden units left out at random"),

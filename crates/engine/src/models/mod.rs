@@ -52,6 +52,8 @@ pub struct ModelEntry {
     pub description: &'static str,
     /// What it takes.
     pub takes: InputKind,
+    /// The name of the optimizer that trains it where a spec names none.
+    pub optimizer: &'static str,
     /// Its settings, in the order in which they are written.
     pub settings: &'static [Setting],
     network: fn(&Model, Shape, usize) -> Result<Network, EngineError>,

@@ -12,6 +12,7 @@ pub(super) const ENTRY: ModelEntry = ModelEntry {
     name: "resnet18",
     description: "ResNet-18 with a 3×3 stem for small images",
     takes: InputKind::Images,
+    optimizer: "sgd",
     settings: &[setting!(whole "width" = 64, 1 to 4096, "channels of the first stage")],
     network,
 };

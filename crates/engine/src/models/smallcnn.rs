@@ -10,6 +10,7 @@ pub(super) const ENTRY: ModelEntry = ModelEntry {
     name: "smallcnn",
     description: "three convolutions with batch norm, pooling and a linear layer, for small images",
     takes: InputKind::Images,
+    optimizer: "sgd",
     settings: &[setting!(whole "width" = 16, 1 to 4096, "channels of the first convolution")],
     network,
 };

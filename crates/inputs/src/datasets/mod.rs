@@ -19,7 +19,7 @@ use dissensus_data::catalogue;
 
 use crate::error::InputError;
 use crate::images::Images;
-use crate::inputs::{Inputs, Kind};
+use crate::inputs::{Content, Inputs, Kind};
 
 pub use texts::texts;
 pub use votes::votes;
@@ -27,15 +27,22 @@ pub use votes::votes;
 /// A dataset with images.
 struct DatasetImages {
     name: &'static str,
+    content: Content,
     /// The files in the cache; none for generated data.
     files: &'static [&'static str],
     read: fn(&[PathBuf]) -> Result<Inputs, InputError>,
 }
 
 const LIST: [DatasetImages; 5] = [
-    DatasetImages { name: "cifar10h", files: &["cifar10/test_batch.bin"], read: cifar::ten },
+    DatasetImages {
+        name: "cifar10h",
+        content: Content::Photographs,
+        files: &["cifar10/test_batch.bin"],
+        read: cifar::ten,
+    },
     DatasetImages {
         name: "cifar10n",
+        content: Content::Photographs,
         files: &[
             "cifar10/data_batch_1.bin",
             "cifar10/data_batch_2.bin",
@@ -45,9 +52,24 @@ const LIST: [DatasetImages; 5] = [
         ],
         read: cifar::ten_to_train,
     },
-    DatasetImages { name: "cifar100", files: &["cifar100/test.bin"], read: cifar::hundred },
-    DatasetImages { name: "svhn", files: &["svhn/test_32x32.mat"], read: svhn::read },
-    DatasetImages { name: "blends", files: &[], read: |_| default_blends() },
+    DatasetImages {
+        name: "cifar100",
+        content: Content::Photographs,
+        files: &["cifar100/test.bin"],
+        read: cifar::hundred,
+    },
+    DatasetImages {
+        name: "svhn",
+        content: Content::Characters,
+        files: &["svhn/test_32x32.mat"],
+        read: svhn::read,
+    },
+    DatasetImages {
+        name: "blends",
+        content: Content::Generated,
+        files: &[],
+        read: |_| default_blends(),
+    },
 ];
 
 /// The datasets of the catalogue that have images.
@@ -65,13 +87,14 @@ pub fn from_dataset(name: &str, cache_dir: &Path) -> Result<Inputs, InputError> 
         dissensus_data::locate(name, cache_dir)?;
     }
     let paths: Vec<PathBuf> = known.files.iter().map(|file| cache_dir.join(file)).collect();
-    (known.read)(&paths)
+    Ok((known.read)(&paths)?.showing(known.content))
 }
 
 /// The images of generated blends, with the ids of their votes.
 pub fn from_blends(blends: &Blends) -> Result<Inputs, InputError> {
     let images = Images::new("blends", SIDE, SIDE, 1, blends.images().to_vec())?;
-    Inputs::new("blends", Some(blends.table().items().clone()), Kind::Images(images))
+    let ids = Some(blends.table().items().clone());
+    Ok(Inputs::new("blends", ids, Kind::Images(images))?.showing(Content::Generated))
 }
 
 fn default_blends() -> Result<Inputs, InputError> {

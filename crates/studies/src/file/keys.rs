@@ -23,6 +23,7 @@ pub const STUDY_KEYS: &[Key] = &[
     key("study", "about", TEXT),
     key("study", "references", "the name of a file"),
     key("study", "scale", "the name of a scale"),
+    key("study", "defaults", "1 or 2"),
     key("study", "set", SET),
     key("dataset", "name", NAME),
     key("dataset", "title", TEXT),

@@ -16,6 +16,7 @@ pub(super) fn toml(study: &Study, spec: &Table, stages: &Table) -> String {
     page.put("title", &study.title);
     page.put("about", &study.about);
     page.put("scale", &study.scale);
+    page.put("defaults", &study.defaults);
     page.set(&study.set);
     page.sections(spec);
     for dataset in &study.datasets {

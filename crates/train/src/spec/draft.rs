@@ -107,7 +107,8 @@ impl Draft {
         let selection = SelectionChoice::read(&mut reader, &split.parts)?;
         let run = Run::read(&mut reader)?;
         reader.finish()?;
-        Ok(Spec { data, split, model, delivery, training, selection, run })
+        let stated = self.nodes.keys().map(|(section, key)| format!("{section}.{key}")).collect();
+        Ok(Spec { data, split, model, delivery, training, selection, run, stated })
     }
 }
 

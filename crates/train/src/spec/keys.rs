@@ -98,10 +98,12 @@ impl Key {
     }
 }
 
+const ADAM: &str = r#""adam""#;
 const TWO: &str = "train/evaluation";
 const THREE: &str = "train/validation/test";
 const OPTIMIZER: &str = "training.optimizer";
 const SCHEDULE: &str = "training.schedule";
+const IMAGES: &str = "training.augment";
 const COLUMNS: &str = "a column or a pattern of columns, or a list of them";
 const VOTES: &str = "data.votes";
 const EVALUATE_ON: &str = "data.evaluate_on";
@@ -121,6 +123,7 @@ const BELOW_1: &str = "a number from 0 to below 1";
 const AUTO_COUNT: &str = r#""auto", or a whole number from 1 to 1024"#;
 const SPLIT_FILES: &str = "a table of files with one id per line, as in { train = \"train.txt\", \
                            test = \"test.txt\" }; validation may be a third";
+const AUGMENT: &str = r#""recipe", false, or a table with crop and flip"#;
 const STOP: &str = "false, true, or a table with patience and minimum";
 const VOTES_PER_ITEM: &str =
     r#"a whole number of votes from 1 to 1000000, or "all"; or a list of them"#;
@@ -131,11 +134,22 @@ const DEVICE: &str = r#""auto", "cpu", "cuda", or a GPU by its number, as in "cu
 /// Every key, in the order of the template. A name stands more than once where its default depends
 /// on another key; the first that counts is taken.
 pub static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
-    let after = FIXED.iter().position(|key| key.section == "model").map_or(0, |at| at + 1);
     let mut keys = FIXED.to_vec();
-    keys.splice(after..after, model_keys());
+    let mut insert = |before: bool, path: &str, new: Vec<Key>| {
+        let at = keys.iter().position(|key| key.path() == path).unwrap_or(keys.len());
+        let at = if before { at } else { at + 1 };
+        keys.splice(at..at, new);
+    };
+    insert(false, "model.name", model_keys().collect());
+    insert(true, OPTIMIZER, optimizer_keys().collect());
     keys
 });
+
+/// The optimizer of every model that has another than the default, from the entries of the models.
+fn optimizer_keys() -> impl Iterator<Item = Key> {
+    let others = MODELS.iter().filter(|model| model.optimizer != "sgd");
+    others.map(|model| key("training", "optimizer", ADAM, TEXT).is("model.name", model.name))
+}
 
 /// The settings of every model, from the entries of the models.
 fn model_keys() -> impl Iterator<Item = Key> {
@@ -213,8 +227,9 @@ const FIXED: &[Key] = &[
     key("training.plateau", "patience", "10", "a whole number, at least 0").is(SCHEDULE, "plateau"),
     key("training.plateau", "threshold", "0.0001", BELOW_1).is(SCHEDULE, "plateau"),
     key("training.plateau", "minimum", "0.0", FROM_0).is(SCHEDULE, "plateau"),
-    key("training.augment", "crop", "0", "a whole number of pixels from 0 to 64"),
-    key("training.augment", "flip", "false", YES_NO),
+    key("training", "augment", r#""recipe""#, AUGMENT),
+    key("training.augment", "crop", "0", "a whole number of pixels from 0 to 63").with(IMAGES),
+    key("training.augment", "flip", "false", YES_NO).with(IMAGES),
     key("selection", "metric", r#""soft_nll""#, TEXT),
     key("selection", "on", r#""evaluation""#, TEXT).is("split.parts", TWO),
     key("selection", "on", r#""validation""#, TEXT).is("split.parts", THREE),

@@ -1,10 +1,10 @@
 //! `[training]`: epochs, batches, the optimizer and the learning rate.
 
 use dissensus_engine::{Augment, Optimizer, Schedule};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
-use super::read::{Reader, flag, number, whole};
-use crate::ConfigError;
+use super::read::{Reader, Refusal, flag, number, whole};
+use crate::{ConfigError, Place};
 
 /// How a model is trained. Names in a stored run are older than those of the fields.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,8 +22,9 @@ pub struct Training {
     pub learning_rate: f64,
     /// How the learning rate changes.
     pub schedule: Schedule,
-    /// Random changes of images.
-    pub augment: Augment,
+    /// Random changes of images; `None` where the recipe of the data says which ([`RunPlan::on`](crate::RunPlan::on)).
+    #[serde(serialize_with = "resolved")]
+    pub augment: Option<Augment>,
 }
 
 impl Training {
@@ -39,11 +40,37 @@ impl Training {
             );
             return Err(reader.conflict("training.plateau.minimum", why));
         }
-        let crop = reader.read("training.augment", "crop", whole(0..=64))?;
-        let flip = reader.read("training.augment", "flip", flag)?;
-        let augment = Augment { crop: u8::try_from(crop).unwrap_or(u8::MAX), flip };
+        let augment = augment(reader)?;
         Ok(Self { epochs, batch_size, optimizer, learning_rate, schedule, augment })
     }
+}
+
+/// A run is named by what this writes, and was before there were recipes.
+fn resolved<S: Serializer>(augment: &Option<Augment>, to: S) -> Result<S::Ok, S::Error> {
+    augment.unwrap_or_default().serialize(to)
+}
+
+fn augment(reader: &mut Reader<'_>) -> Result<Option<Augment>, ConfigError> {
+    const SECTION: &str = "training.augment";
+    // A table stands there as `true`.
+    let stated =
+        reader.read("training", "augment", |value| match (value.as_bool(), value.as_str()) {
+            (Some(stated), _) => Ok(Some(stated)),
+            (_, Some("recipe")) => Ok(None),
+            _ => Err(Refusal::Unexpected),
+        })?;
+    let Some(stated) = stated else { return Ok(None) };
+    if !stated {
+        return Ok(Some(Augment::default()));
+    }
+    let crop = reader.read(SECTION, "crop", whole(0..=Augment::MAX_CROP.into()))?;
+    let flip = reader.read(SECTION, "flip", flag)?;
+    if ["crop", "flip"].iter().all(|key| reader.place(&format!("{SECTION}.{key}")) == Place::Call) {
+        return Err(
+            reader.conflict(SECTION, "needs a crop or a flip, as in { crop = 4, flip = true }")
+        );
+    }
+    Ok(Some(Augment { crop: u8::try_from(crop).unwrap_or(u8::MAX), flip }))
 }
 
 fn below_1(x: f64) -> bool {

@@ -60,7 +60,9 @@ impl Task {
         let own_table = own_table.with_prefix(&format!("{}/", own.name));
         // The ids of the votes, which inputs without any have none of.
         let known = |inputs: Inputs, table: &VoteTable, name: &str| {
-            Inputs::new(name, Some(table.items().clone()), inputs.into_kind())
+            let content = inputs.content();
+            let known = Inputs::new(name, Some(table.items().clone()), inputs.into_kind())?;
+            Ok::<_, TrainError>(known.showing(content))
         };
         let own_inputs = known(own_inputs, &own_table, own.name)?;
         let inputs = known(inputs, &table, other.name)?;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use dissensus::core::limits::MAX_SEEDS;
-use dissensus::engine::MODELS;
+use dissensus::engine::{MODELS, Model};
 use dissensus::studies::NewStudy;
 use dissensus::{data_of_keys, load_task};
 
@@ -97,6 +97,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         Some(path) => quoted(path),
         None => format!("{name}.toml"),
     };
+    let model = Model::named(args.model.as_deref().unwrap_or("smallcnn"))?;
     let own = NewStudy {
         name: &name,
         file: &file,
@@ -104,6 +105,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         table: task.table(),
         shape: task.shape(),
         model: args.model.as_deref(),
+        augment: &task.augmentation(&model),
         seeds: args.seeds,
         parts: task.split(),
     };
