@@ -29,13 +29,15 @@ struct Cli {
 }
 
 const AFTER_HELP: &str = "\
-Examples:
-  dissensus demo                              train on generated data, in about a minute
-  dissensus votes inspect votes.csv           what is in a vote file
-  dissensus votes lint votes.csv              what may be wrong with it
-  dissensus votes convert votes.csv out.npz   counts for numpy
-  dissensus train study.toml                  train the runs of a spec
-  dissensus score --votes votes.csv --predictions model.csv
+First steps, with the files in the folder examples of the repository:
+  dissensus votes inspect examples/votes.csv
+      look at votes: how many, of whom, and where people disagree
+  dissensus score --votes examples/votes.csv --predictions examples/soft.csv
+      score a model against the votes
+  dissensus train examples/train.toml
+      train models on the votes, and compare ways of doing so
+
+`dissensus demo` shows a whole study on generated data. Every command has examples: dissensus train --help
 
 Exit codes: 0 done; 1 the linter found errors, or a run failed; 2 the input or the command line is
 wrong; 130 training was interrupted.";
@@ -43,17 +45,17 @@ wrong; 130 training was interrupted.";
 // Subcommands with arguments are described at their `Args`: a comment here would hide that text.
 #[derive(Subcommand)]
 enum Command {
-    Demo(commands::demo::Args),
     /// Inspect, check and convert vote files
     #[command(subcommand)]
     Votes(commands::votes::Command),
+    Score(commands::score::Args),
     Train(commands::train::Args),
-    Embed(commands::embed::Args),
+    Demo(commands::demo::Args),
+    Compare(commands::compare::Args),
+    Baseline(commands::baseline::Args),
     Runs(commands::runs::Args),
     Predict(commands::predict::Args),
-    Score(commands::score::Args),
-    Baseline(commands::baseline::Args),
-    Compare(commands::compare::Args),
+    Embed(commands::embed::Args),
     Deliver(commands::deliver::Args),
     Geometry(commands::geometry::Args),
     Barrier(commands::barrier::Args),

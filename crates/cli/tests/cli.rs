@@ -33,6 +33,37 @@ fn help() {
     snapshot!("help_fetch", "data", "fetch", "--help");
 }
 
+/// What a newcomer does first is the same in the README, in the help and without a subcommand, and works.
+#[test]
+fn first_steps_stand_in_the_readme_and_work() {
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
+    let (_, after) = readme.split_once("<!-- first steps").unwrap();
+    let steps: Vec<&str> = after
+        .lines()
+        .skip_while(|line| !line.starts_with("```"))
+        .skip(1)
+        .take_while(|line| !line.starts_with("```"))
+        .map(|line| line.strip_prefix("$ ").unwrap().split(" #").next().unwrap().trim())
+        .collect();
+    let verbs: Vec<&str> = steps.iter().map(|step| step.split(' ').nth(1).unwrap()).collect();
+    assert_eq!(verbs, ["votes", "score", "train"]);
+    for arguments in [&["--help"][..], &[]] {
+        let help = show(&dissensus(arguments));
+        let places: Vec<usize> = steps.iter().map(|step| help.find(step).expect(step)).collect();
+        assert!(places.is_sorted(), "{help}");
+    }
+    let store = tempfile::tempdir().unwrap();
+    for step in steps {
+        let mut arguments: Vec<&str> = step.split(' ').skip(1).collect();
+        if arguments[0] == "train" {
+            arguments.extend(["--store", store.path().to_str().unwrap()]);
+        }
+        let output = common::dissensus(root, &arguments, b"");
+        assert!(output.status.success() && !output.stdout.is_empty(), "{step}: {}", show(&output));
+    }
+}
+
 #[test]
 fn version_names_the_release() {
     let output = show(&dissensus(&["--version"]));

@@ -404,7 +404,7 @@ fn feature_vectors_of_a_run_are_predicted_to_the_bit() {
     let kind = Kind::Features(Features::new("x", 5, values).unwrap());
     let inputs = Inputs::new("x", Some(names.iter().collect()), kind).unwrap();
     let task = Task::new("blends", blends.table(), &inputs).unwrap().0;
-    let sets = ["model.name=mlp", "model.hidden=8", "training.momentum=0"];
+    let sets = ["model.name=mlp", "model.hidden=8"];
     let id = lab.train(&task, &spec(&task, &sets), u64::MAX);
     same_bits(&lab, &id, "features.csv", Which::Best);
 

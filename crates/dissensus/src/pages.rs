@@ -10,14 +10,27 @@ use dissensus_report::tables::{Columns, Style, TableForm};
 use dissensus_store::{State, Status, Which};
 use dissensus_train::{RunDetails, RunFile, RunResult, state_name};
 use dissensus_votes::Note;
-use dissensus_votes::summary::Summary;
+use dissensus_votes::summary::{Ambiguous, Summary};
 use serde_json::Value;
 
+/// With so many items or fewer, their votes say more than a histogram of them.
+const FEW_ITEMS: usize = 12;
+
 /// What is in a vote file: what was guessed, figures, how much people disagree, the classes, and the
-/// items that they disagree on most.
+/// items that they disagree on most. Of few items, only figures and votes.
 pub fn votes_page(file: &str, notes: &[Note], summary: &Summary, style: &Style) -> String {
     let mut page = Page::new(style);
     page.title(&one_line(file, 80));
+    if summary.items <= FEW_ITEMS {
+        let said = notes.iter().map(|note| format!("{}: {}", note.what, one_line(&note.value, 70)));
+        let said: Vec<String> = said.collect();
+        if !said.is_empty() {
+            page.row("read as", &said.join("; "));
+        }
+        figures(summary).iter().for_each(|(name, value)| page.row(name, value));
+        few_items(&mut page, summary);
+        return page.text;
+    }
     for (i, note) in notes.iter().enumerate() {
         let name = if i == 0 { "read as" } else { "" };
         page.row(name, &format!("{}: {}", note.what, one_line(&note.value, 70)));
@@ -144,6 +157,38 @@ fn ambiguous(page: &mut Page<'_>, summary: &Summary) {
         for (class, share) in shares.into_iter().filter(|s| s.1 > 0.0).take(4) {
             let name = pad(&one_line(&summary.classes[class].name, 14), 14);
             page.line(&format!("    {name} {} {:.0} %", bar(share, 1.0, 25), 100.0 * share));
+        }
+    }
+}
+
+/// The items that people disagree on most, one line each.
+fn few_items(page: &mut Page<'_>, summary: &Summary) {
+    if summary.most_ambiguous.is_empty() {
+        return;
+    }
+    page.section(
+        match summary.most_ambiguous.len() < summary.items - summary.items_without_votes {
+            true => "Where people disagree most",
+            false => "Votes per item",
+        },
+    );
+    let name = |item: &Ambiguous| one_line(&item.item, 40);
+    let widest = summary.most_ambiguous.iter().map(|item| width(&name(item))).max().unwrap_or(0);
+    for item in &summary.most_ambiguous {
+        let mut shares: Vec<(usize, f64)> = item.shares.iter().copied().enumerate().collect();
+        shares.retain(|(_, share)| *share > 0.0);
+        shares.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        let votes = shares.iter().map(|&(class, share)| {
+            let class = one_line(&summary.classes[class].name, 24);
+            match item.votes.filter(|_| !summary.weighted) {
+                Some(votes) => format!("{class} {:.0}", share * votes as f64),
+                None => format!("{class} {:.0} %", 100.0 * share),
+            }
+        });
+        let votes = votes.collect::<Vec<_>>().join(", ");
+        page.line(&format!("  {}  {votes}", (page.style.bold)(&pad(&name(item), widest))));
+        if let Some(content) = &item.text {
+            page.line(&format!("    {}", one_line(content, 92)));
         }
     }
 }

@@ -75,6 +75,12 @@ impl RunPlan {
 }
 
 impl Task {
+    /// Whether its inputs are images that it makes sense to augment.
+    pub fn may_be_augmented(&self) -> bool {
+        let inputs = self.inputs();
+        matches!(inputs.kind(), Kind::Images(_)) && inputs.content() != Content::Generated
+    }
+
     /// How the images of these data are augmented for this model.
     pub fn augmentation(&self, model: &Model) -> Recipe {
         let (augment, from) = augmentation(self.inputs(), model);

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
+use dissensus::engine::Optimizer;
 use dissensus::store::{RunId, Store, Which};
 use dissensus::train::{
     EndedJob, JobOptions, JobOutcome, Recipe, RunJob, RunPlan, Spec, Task, describe_shape,
@@ -104,9 +105,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if args.dry_run {
         return dry_run(args, &folder, &task, &spec, &recipes);
     }
-    if let Some(augment) = recipes.iter().find(|recipe| recipe.key == "training.augment") {
-        ui::note(&format!("augmentation: {augment}"));
-    }
+    let matters = |recipe: &&Recipe| recipe.key == "training.augment" && task.may_be_augmented();
+    recipes.iter().filter(matters).for_each(|recipe| ui::note(&recipe.to_string()));
     let store = Store::create_or_open(&folder)?;
     let size = |n: Option<u64>| n.and_then(|n| usize::try_from(n).ok());
     let device = open_device(args.device.as_ref().unwrap_or(&spec.run.device))?;
@@ -190,17 +190,22 @@ fn dry_run(
         return Ok(ExitCode::SUCCESS);
     }
     let training = &spec.training;
+    let optimizer = match training.optimizer {
+        Optimizer::Sgd { .. } => "sgd",
+        Optimizer::Adam { .. } => "adam",
+    };
+    let augment = training.augment.unwrap_or_default();
     let (shape, classes) = (describe_shape(task.shape()), task.table().classes().len());
     ui::err(&format!(
         "data      {}: {} items, {classes} classes, {shape}\n\
          model     {}\n\
-         training  {} epochs in batches of {}, {}\n",
+         training  {} epochs in batches of {}; {optimizer}, learning rate {}; augment = {augment}\n",
         task.identity().name,
         task.table().len(),
         spec.model,
         training.epochs,
         training.batch_size,
-        training.augment.map_or(String::new(), |augment| format!("augment = {augment}")),
+        training.learning_rate,
     ));
     if !recipes.is_empty() {
         ui::err("settings that the spec does not state:\n");

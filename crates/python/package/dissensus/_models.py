@@ -71,7 +71,9 @@ def fit(
         Settings by their full names: ``{"training.plateau.patience": 5}``, or by section:
         ``{"training": {"epochs": 20}}``.
     **settings
-        Settings of a training spec by their names: ``epochs``, ``batch_size``, ``optimizer``, ``learning_rate``,
+        Settings of a training spec by their names, which otherwise have the defaults of a spec: an ``mlp`` is
+        trained with Adam, the other models with SGD, and images in colour are shifted at random (``augment``):
+        ``epochs``, ``batch_size``, ``optimizer``, ``learning_rate``,
         ``schedule``, ``weight_decay``, ``hidden``, ``target``, ``votes_per_item``, ….
 
     Returns

@@ -27,7 +27,7 @@ class DissensusClassifier(ClassifierMixin, BaseEstimator):
     hidden : int
         Units of the hidden layer.
     epochs, batch_size, learning_rate, weight_decay : int, int, float, float
-        How it is trained, with Adam.
+        How it is trained, with the optimizer of the model's recipe, Adam.
     validation_fraction : float
         The share of the items that select the epoch and are not trained on. With 0, all items are trained on, and the
         epoch with the best loss on them is kept.
@@ -110,7 +110,6 @@ class DissensusClassifier(ClassifierMixin, BaseEstimator):
             device=self.device,
             progress=False,
             spec=self.spec,
-            optimizer="adam",
             schedule="constant",
             epochs=self.epochs,
             batch_size=self.batch_size,
