@@ -8,15 +8,46 @@ mod common;
 use std::collections::BTreeSet;
 
 use common::Lab;
+use dissensus_core::{ClassOrder, ClassSet, Counts, Ids, VoteTable};
 use dissensus_engine::Augment;
+use dissensus_inputs::{Content, Images, Inputs, Kind};
 use dissensus_report::claims::{Verdict, judge};
 use dissensus_studies::{PlanOptions, Study, distinct};
 use dissensus_train::spec::{Data, Votes};
+use dissensus_train::{Spec, Task};
 
 /// Generated pictures in place of the real ones: what is planned does not depend on them.
 fn load(data: &Data) -> Result<dissensus_studies::Material, dissensus_studies::LoadError> {
     assert_eq!(data.name(), "cifar10h");
     common::load(data)
+}
+
+/// The recipe of photographs is that of the study: a spec that says nothing else than the dataset, the model
+/// and the precision has its runs.
+#[test]
+fn a_spec_without_settings_has_the_runs_of_the_study() {
+    let study = Study::builtin("same-target").unwrap();
+    let plan = study.plan(&PlanOptions::default(), &mut load).unwrap();
+    let jobs = plan.finals(&Lab::new().store).unwrap().jobs;
+    let text = "data.dataset = 'cifar10h'\nmodel.name = 'resnet18'\n\
+                delivery.methods = ['soft', 'sls']\nrun = { seeds = 2, precision = 'bf16' }\n";
+    let mut spec = Spec::parse(text, "spec", &[]).unwrap();
+    let pixels = vec![0; 4 * 32 * 32 * 3];
+    let images = Kind::Images(Images::new("cifar10h", 32, 32, 3, pixels).unwrap());
+    let ids = Ids::positions(4);
+    let inputs = Inputs::new("cifar10h", Some(ids.clone()), images).unwrap();
+    let mut counts = Counts::new();
+    (0..4).for_each(|_| counts.push([(0, 3), (1, 2)]));
+    let classes = ClassSet::new(["a", "b"].map(str::to_owned).to_vec(), ClassOrder::Declared);
+    let table = VoteTable::from_counts(classes.unwrap(), ids, counts);
+    let task = |inputs: Inputs| Task::new("cifar10h", &table, &inputs).unwrap().0;
+    // Without knowing what they show, images in colour are not mirrored.
+    let unknown = spec.clone().resolve(&task(inputs.clone()));
+    assert_eq!(unknown[0].value, "{ crop = 4, flip = false }");
+    spec.resolve(&task(inputs.showing(Content::Photographs)));
+    for run in spec.runs() {
+        assert!(jobs.iter().any(|job| job.run == run), "{}", run.label());
+    }
 }
 
 #[test]
