@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use dissensus::core::limits::MAX_REPLICATES;
 use dissensus::examine::{OodSettings, Outside, ood};
+use dissensus::measure::ood::SCORES;
 use dissensus::tables::ood_table;
 
 use crate::args::{FormArgs, InputArgs, ModelArgs, ask, whole};
@@ -13,8 +14,7 @@ use crate::ui::{self, paint, text};
 /// Measure out-of-distribution detection by the model of a run.
 ///
 /// In-distribution inputs are the items of the reported part of the run's split; out-of-distribution
-/// inputs are the datasets of --out. Every score is "higher = more out-of-distribution": energy, msp, odin, entropy, margin, and
-/// knn, the distance to the nearest features of the training items. AUROC is the probability that an
+/// inputs are the datasets of --out. Every score is higher for inputs that are more out-of-distribution. AUROC is the probability that an
 /// out-of-distribution input scores higher than an in-distribution one (ties count half); 0.5 is
 /// chance. Numbers in brackets are 95 % intervals over items. `dissensus metrics explain NAME`
 /// explains each score and metric.
@@ -28,8 +28,7 @@ pub(crate) struct Args {
     /// folders of images
     #[arg(long, value_name = "DATA,…", value_delimiter = ',', required = true)]
     out: Vec<PathBuf>,
-    /// The scores, separated by commas [default: all]
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', help = scores())]
     scores: Vec<String>,
     /// The temperature of the energy
     #[arg(long, value_name = "T", default_value_t = 1.0)]
@@ -58,6 +57,11 @@ pub(crate) struct Args {
     models: ModelArgs,
     #[command(flatten)]
     form: FormArgs,
+}
+
+fn scores() -> String {
+    let names: Vec<&str> = SCORES.iter().map(|score| score.about.name).collect();
+    format!("The scores, separated by commas, of {} [default: all]", names.join(", "))
 }
 
 const EXAMPLES: &str = "\

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use dissensus::engine::Precision;
 use dissensus::examine::{ModelSettings, StoredModel};
+use dissensus::inputs::WITH_IMAGES;
 use dissensus::{
     LoadContext, PredictOptions, PredictionFile, Silent, count_same, predict_stored,
     predictions_csv, trained_on,
@@ -24,8 +25,7 @@ pub(crate) struct Args {
     /// The run: its id, or the first digits of it; `dissensus runs` lists them
     #[arg(value_name = "RUN")]
     run: String,
-    /// The inputs: a file, a folder of images, or cifar10h, cifar10n, cifar100, svhn, blends
-    #[arg(value_name = "DATA")]
+    #[arg(value_name = "DATA", help = inputs())]
     data: PathBuf,
     #[command(flatten)]
     weights: WeightsArgs,
@@ -73,6 +73,10 @@ pub(super) fn warn_trained(model: &str, trained: usize, items: usize) {
 fn temperature(said: &str) -> Result<f32, String> {
     let value = said.parse().ok().filter(|value: &f32| value.is_finite() && *value > 0.0);
     value.ok_or_else(|| "a number above 0 is expected".to_owned())
+}
+
+fn inputs() -> String {
+    format!("The inputs: a file, a folder of images, or {}", WITH_IMAGES.join(", "))
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {

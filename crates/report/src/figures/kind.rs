@@ -7,35 +7,54 @@ use serde::{Deserialize, Serialize};
 
 use super::figure::Drawn;
 use super::scope::Scope;
-use super::{curves, effect, histogram, images, lines, maps, points, reliability, runs, scatter};
 use crate::ReportError;
 
-/// What kind of figure.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum FigureKind {
+/// One line per kind: its variant, and its module.
+macro_rules! kinds {
+    ($($(#[$about:meta])* $kind:ident: $module:ident),* $(,)?) => {
+        /// What kind of figure.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(rename_all = "lowercase")]
+        pub enum FigureKind {
+            $($(#[$about])* $kind,)*
+        }
+
+        impl FigureKind {
+            /// Every kind.
+            pub const ALL: &[Self] = &[$(Self::$kind),*];
+
+            pub(super) fn kind(self) -> &'static Kind {
+                match self {
+                    $(Self::$kind => &super::$module::KIND,)*
+                }
+            }
+        }
+    };
+}
+
+kinds! {
     /// Points with intervals: a panel for each metric, a point for each arm.
     #[default]
-    Points,
+    Points: points,
     /// A line for each arm over the number of votes.
-    Lines,
+    Lines: lines,
     /// The effect of one column of items on another, in bins of equal count.
-    Effect,
+    Effect: effect,
     /// Reliability diagrams.
-    Reliability,
+    Reliability: reliability,
     /// Histograms of a column of items.
-    Histogram,
+    Histogram: histogram,
     /// One column of items against another.
-    Scatter,
+    Scatter: scatter,
     /// One result of runs against another.
-    Runs,
+    Runs: runs,
     /// Training curves, and other lines of runs.
-    Curves,
+    Curves: curves,
     /// Items with their votes and predictions.
     #[serde(alias = "pictures")]
-    Images,
+    Images: images,
     /// Items with each run's map of where it looks.
-    Maps,
+    Maps: maps,
 }
 
 /// Everything that is known about a kind.
@@ -91,35 +110,6 @@ impl Setting {
 const COMMON: [&str; 7] = ["name", "title", "note", "kind", "datasets", "arms", "ks"];
 
 impl FigureKind {
-    /// Every kind.
-    pub const ALL: [Self; 10] = [
-        Self::Points,
-        Self::Lines,
-        Self::Effect,
-        Self::Reliability,
-        Self::Histogram,
-        Self::Scatter,
-        Self::Runs,
-        Self::Curves,
-        Self::Images,
-        Self::Maps,
-    ];
-
-    pub(super) fn kind(self) -> &'static Kind {
-        match self {
-            Self::Points => &points::KIND,
-            Self::Lines => &lines::KIND,
-            Self::Effect => &effect::KIND,
-            Self::Reliability => &reliability::KIND,
-            Self::Histogram => &histogram::KIND,
-            Self::Scatter => &scatter::KIND,
-            Self::Runs => &runs::KIND,
-            Self::Curves => &curves::KIND,
-            Self::Images => &images::KIND,
-            Self::Maps => &maps::KIND,
-        }
-    }
-
     /// Its name, as a spec writes it.
     pub fn name(self) -> &'static str {
         self.kind().name
