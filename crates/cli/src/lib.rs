@@ -30,7 +30,7 @@ struct Cli {
 
 const AFTER_HELP: &str = "\
 Examples:
-  dissensus demo                              train on generated data, in about a minute
+  dissensus demo                              train on generated data, in less than a minute
   dissensus votes inspect votes.csv           what is in a vote file
   dissensus votes lint votes.csv              what may be wrong with it
   dissensus votes convert votes.csv out.npz   counts for numpy

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use dissensus_data::blends::Blends;
 use dissensus_measure::{Judged, Matrix, ModelOutput, Scorer, Settings, Targets, Truth, metric};
 use dissensus_report::book::Book;
-use dissensus_report::tables::{self, Number, Test};
+use dissensus_report::claims::{Answer, answer};
+use dissensus_report::tables::{self, TableSpec};
 use dissensus_stats::LEVEL;
 use dissensus_store::{RunId, Store, Which};
 use dissensus_studies::{
@@ -72,33 +73,44 @@ fn true_kl(store: &Store, blends: &Blends, run: &EndedJob) -> Option<f64> {
     (metric("kl")?.compute)(&Scorer::new(&judged, Settings::default()).ok()?).value
 }
 
-/// What the demo shows: a sentence for few votes and one for all, by the tests of the study's main
-/// table.
+/// What the demo shows: the question, each claim with its verdict and test, and which methods differ
+/// from soft labels by the tests of the study's main table.
 pub fn demo_sentences(book: &Book) -> Result<String, Error> {
-    let Some(spec) = book.tables.first() else { return Ok(String::new()) };
+    let mut lines = vec![book.opening.question.clone()];
+    for claim in &book.claims {
+        let Answer { heading, sentence, .. } = answer(claim, book)?;
+        lines.push(format!("{heading}: {sentence}"));
+    }
+    let is_main = |spec: &&TableSpec| spec.against.is_some();
+    let Some(spec) = book.tables.iter().find(is_main) else { return Ok(lines.join("\n")) };
     let table = tables::prepare(spec, book)?;
-    let line = |(k, votes): (Option<u32>, String)| {
-        let of = |number: &&Number| number.at.metric == "true_kl" && number.at.k == k;
-        let numbers: Vec<&Number> = table.numbers().filter(of).collect();
-        let arms = ["soft", "multipass", "sls", "majority"].iter().filter_map(|name| {
-            let number = numbers.iter().find(|number| number.at.arm == *name)?;
-            Some(format!("{} {:.3}", book.arm_title(name), number.mean?))
-        });
-        let arms = arms.collect::<Vec<_>>().join(", ");
-        let tests = || numbers.iter().filter_map(|n| Some((&n.at.arm, n.test.as_ref()?)));
-        let p = |test: &Test| test.corrected.or(test.p);
-        let apart = tests().filter(|(_, test)| p(test).is_some_and(|p| p < LEVEL));
-        let apart: Vec<&str> = apart.map(|(arm, _)| book.arm_title(arm)).collect();
-        let floor = tests().find_map(|(_, test)| Some((test.smallest?, test.pairs)));
-        let said = match (apart.is_empty(), floor) {
-            (false, _) => format!("significantly different from soft labels: {}", apart.join(", ")),
-            (true, Some((p, seeds))) if p >= LEVEL => {
-                format!("no significant difference (smallest possible p {p} with {seeds} seeds)")
-            }
-            (true, _) => "no significant difference".to_owned(),
-        };
-        format!("With {votes}, {TRUE_KL} is: {arms};\n{said}.")
-    };
+    let numbers = || table.numbers().filter(|number| number.at.metric == "true_kl");
+    let tests = || numbers().filter_map(|number| Some((number, number.test.as_ref()?)));
+    let Some((_, first)) = tests().next() else { return Ok(lines.join("\n")) };
+    let exact = if first.exact { "exact " } else { "" };
+    let limit = first.smallest.filter(|p| *p >= LEVEL);
+    let limit = limit.map_or(String::new(), |p| format!("; smallest possible p {p}"));
+    lines.push(format!(
+        "\n{TRUE_KL} against {} ({exact}two-sided paired Wilcoxon test over {} seeds, Holm's correction over {} \
+         comparisons{limit}):",
+        book.arm_title(&first.against),
+        first.pairs,
+        first.family
+    ));
     let few = (u32::try_from(DEMO_VOTES).ok(), format!("{DEMO_VOTES} votes per item"));
-    Ok([few, (None, "all votes".to_owned())].map(line).join("\n"))
+    for (k, votes) in [few, (None, "all votes".to_owned())] {
+        let (mut apart, mut alike) = (Vec::new(), Vec::new());
+        for (number, test) in tests().filter(|(number, _)| number.at.k == k) {
+            let p = test.p_words().unwrap_or("no p".to_owned());
+            let words = format!("{} ({p})", book.arm_title(&number.at.arm));
+            let differs = test.corrected.or(test.p).is_some_and(|p| p < LEVEL);
+            if differs { apart.push(words) } else { alike.push(words) }
+        }
+        let kinds = [("significantly different", apart), ("not significant", alike)];
+        let kinds = kinds.iter().filter(|(_, arms)| !arms.is_empty());
+        let kinds: Vec<_> =
+            kinds.map(|(kind, arms)| format!("{kind}: {}", arms.join(", "))).collect();
+        lines.push(format!("  {votes}: {}", kinds.join("; ")));
+    }
+    Ok(lines.join("\n"))
 }
