@@ -114,3 +114,78 @@ pub fn demo_sentences(book: &Book) -> Result<String, Error> {
     }
     Ok(lines.join("\n"))
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use dissensus_report::book::{Named, Row};
+
+    use super::*;
+
+    /// Results of so many seeds: every seed of the majority label is above soft labels and every seed of
+    /// multipass below; stochastic labels are on both sides.
+    fn book(seeds: u64) -> Book {
+        let study = Study::builtin("demo").unwrap();
+        let row = |arm: &str, k: Option<u32>, seed: u64| {
+            let other = 0.01 * (seed + 1) as f64;
+            let value = match arm {
+                "majority" => 0.7 + other,
+                "multipass" => 0.4 - other,
+                "sls" if seed.is_multiple_of(2) => 0.5 + other,
+                "sls" => 0.5 - other,
+                _ => 0.5,
+            };
+            Row {
+                dataset: "blends".into(),
+                arm: arm.into(),
+                k,
+                seed,
+                metric: "true_kl".into(),
+                slice: "all".into(),
+                value: Some(value),
+                run: format!("{arm}{k:?}{seed}"),
+                ..Row::default()
+            }
+        };
+        let arms = || ["soft", "multipass", "sls", "majority"].into_iter();
+        let cells = arms().flat_map(|arm| [(arm, Some(5)), (arm, None)]);
+        Book {
+            datasets: vec![Named { name: "blends".into(), title: "blends".into() }],
+            metrics: study.metrics(),
+            rows: cells
+                .flat_map(|(arm, k)| (0..seeds).map(move |seed| row(arm, k, seed)))
+                .collect(),
+            opening: study.opening,
+            claims: study.claims,
+            tables: study.tables,
+            ..Book::default()
+        }
+    }
+
+    #[test]
+    fn differences_are_said_with_their_tests() {
+        let said = demo_sentences(&book(8)).unwrap();
+        let lines: Vec<&str> = said.lines().collect();
+        assert!(lines[1].starts_with("Holds: Soft labels bring"), "{said}");
+        assert!(
+            lines[1].contains("all votes: 0.5000 against 0.7450, p = 0.004; 8 seeds"),
+            "{said}"
+        );
+        // One of two arms is not below soft labels.
+        assert!(lines[2].starts_with("Holds in part: With 5 votes per item"), "{said}");
+        // 2/256 in each of four comparisons of six.
+        let few = "  5 votes per item: significantly different: multipass (p = 0.047), majority (p = 0.047); \
+                   not significant: sls (p = ";
+        assert!(said.contains(few), "{said}");
+        assert!(said.contains("over 8 seeds, Holm's correction over 6 comparisons):"), "{said}");
+    }
+
+    #[test]
+    fn few_seeds_decide_nothing() {
+        let said = demo_sentences(&book(2)).unwrap();
+        assert!(said.contains("Not decided: Soft labels bring"), "{said}");
+        assert!(said.contains("2 pairs can give no p up to 0.05"), "{said}");
+        assert!(said.contains("smallest possible p 0.5):"), "{said}");
+        assert!(!said.contains("significantly different"), "{said}");
+    }
+}
