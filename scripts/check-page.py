@@ -266,13 +266,29 @@ def figures(page, folder):
     )
     before = page.js(count)
     check(before[0] > 0, "the first figure has marks of an arm")
-    page.click("[data-figure] [data-arms] label:nth-of-type(2) input")
-    after = page.js(count)
-    check(after[0] == 0 and after[1:] == before[1:], "a switch hides an arm in one figure")
-    page.click("#all-arms label:nth-of-type(2) input")
-    check(not any(page.js(count)), "a switch hides an arm in all figures")
-    page.click("#all-arms label:nth-of-type(2) input")
-    check(page.js(count) == before, "and shows it again in all")
+    soft = page.js(
+        "return [...document.querySelectorAll('#page-arms label')].findIndex((label) => label.innerText === 'Soft labels') + 1"
+    )
+    switch = f"#page-arms label:nth-of-type({soft}) input"
+    cells = (
+        "return [...document.querySelectorAll('.results')].map((table) =>"
+        " [...table.querySelectorAll('[data-arm=\"soft\"]')].filter((cell) => cell.offsetParent !== null).length)"
+    )
+    columns = page.js(cells)
+    check(any(columns), "tables have an arm")
+    page.js("document.querySelector(arguments[0]).focus()", switch)
+    page.keys(" ")
+    check(not any(page.js(count)), "a switch hides an arm in all figures, by keyboard")
+    check(not any(page.js(cells)), "and in all tables")
+    whole = (
+        "return [...document.querySelectorAll('.results')].every((table) => {"
+        " const rows = [...table.tHead.rows].map((row) => [...row.cells].filter((cell) => cell.offsetParent !== null));"
+        " const wide = (cells) => cells.reduce((sum, cell) => sum + (cell.matches('.corner') ? 0 : cell.colSpan), 0);"
+        " return rows.every((cells) => wide(cells) === wide(rows.at(-1))); })"
+    )
+    check(page.js(whole), "heads span the columns that are left")
+    page.click(switch)
+    check(page.js(count) == before and page.js(cells) == columns, "and shows it again in all")
 
     page.hover("[data-figure] [data-tip]")
     check(page.js("return document.querySelector('#tip').innerText.length") > 3, "a mark's tip")
@@ -292,14 +308,28 @@ def figures(page, folder):
     check("<title>" in file.read_text(), "and has its titles")
 
 
+def type_sizes(page, name):
+    """The letters of all figures have one size."""
+    scales = page.js(
+        "return [...document.querySelectorAll('.drawing > svg')].map((svg) =>"
+        " svg.getBoundingClientRect().width / svg.viewBox.baseVal.width)"
+    )
+    check(len(scales) > 1 and max(scales) < 1.01 * min(scales), f"{name}: figures have the scales {scales}")
+    check(min(scales) > 1, f"{name}: letters are at least as large as on paper")
+
+
 def ids(page):
     return page.js("return [...document.querySelectorAll('#grid .item')].map((item) => item.dataset.id)")
 
 
 def explorer(page):
     check(len(ids(page)) == 24, "a page of items")
-    bars = page.js("return document.querySelectorAll('#grid .item:first-child .bars thead th').length")
+    heads = "return document.querySelectorAll('#grid .item:first-child .bars thead th').length"
+    bars = page.js(heads)
     check(bars == 5, f"votes and four arms: {bars}")
+    page.click("#page-arms label:nth-of-type(2) input")
+    check(page.js(heads) == 4, "the page's switch hides an arm of the items, too")
+    page.click("#page-arms label:nth-of-type(2) input")
     until(lambda: page.js(
         "const canvas = document.querySelector('#grid canvas');"
         "return new Set(canvas.getContext('2d').getImageData(0, 0, 32, 32).data).size > 10"), "pictures are drawn")
@@ -375,7 +405,7 @@ def looks(page, address, folder):
     page.open(address)
     check(page.js(background) == light, "and it is remembered")
     page.js("localStorage.removeItem('dissensus-theme')")
-    for name, scheme, width in (("light", "light", 1280), ("dark", "dark", 1280), ("narrow", "light", 360)):
+    for name, scheme, width in (("light", "light", 1280), ("dark", "dark", 1280), ("phone", "light", 390), ("narrow", "light", 360)):
         page.cdp("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
         page.size(width, 900)
         page.open("about:blank")
@@ -383,6 +413,9 @@ def looks(page, address, folder):
         time.sleep(0.5)
         over = page.js("return document.documentElement.scrollWidth")
         check(over <= width, f"{name}: the page is {over} wide where there are {width}")
+        type_sizes(page, name)
+        below = page.js("return document.querySelector('#summary [data-figure]').getBoundingClientRect().top")
+        check(below < 900, f"{name}: the page opens with a figure")
         for part in ("top", "tables", "figures", "items", "metrics"):
             page.js(
                 "const to = document.getElementById(arguments[0]);"

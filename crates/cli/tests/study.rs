@@ -146,7 +146,7 @@ fn help() {
 fn studies_are_listed_and_shown() {
     let folder = lab();
     let listed = String::from_utf8(ends(0, &folder, &["study", "list"]).stdout).unwrap();
-    assert!(listed.contains("demo                Six deliveries of the same votes, "), "{listed}");
+    assert!(listed.contains("demo                Four deliveries of the same votes, "), "{listed}");
     let demo = ends(0, &folder, &["study", "show", "demo"]).stdout;
     assert_eq!(demo, include_bytes!("../../studies/src/builtin/demo.toml"));
     std::fs::write(folder.path().join("mine.toml"), demo).unwrap();

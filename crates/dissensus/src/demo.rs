@@ -5,7 +5,8 @@ use std::sync::Arc;
 use dissensus_data::blends::Blends;
 use dissensus_measure::{Judged, Matrix, ModelOutput, Scorer, Settings, Targets, Truth, metric};
 use dissensus_report::book::Book;
-use dissensus_report::tables::{self, Number, Test};
+use dissensus_report::claims::{Answer, answer};
+use dissensus_report::tables::{self, TableSpec};
 use dissensus_stats::LEVEL;
 use dissensus_store::{RunId, Store, Which};
 use dissensus_studies::{
@@ -72,33 +73,119 @@ fn true_kl(store: &Store, blends: &Blends, run: &EndedJob) -> Option<f64> {
     (metric("kl")?.compute)(&Scorer::new(&judged, Settings::default()).ok()?).value
 }
 
-/// What the demo shows: a sentence for few votes and one for all, by the tests of the study's main
-/// table.
+/// What the demo shows: the question, each claim with its verdict and test, and which methods differ
+/// from soft labels by the tests of the study's main table.
 pub fn demo_sentences(book: &Book) -> Result<String, Error> {
-    let Some(spec) = book.tables.first() else { return Ok(String::new()) };
+    let mut lines = vec![book.opening.question.clone()];
+    for claim in &book.claims {
+        let Answer { heading, sentence, .. } = answer(claim, book)?;
+        lines.push(format!("{heading}: {sentence}"));
+    }
+    let is_main = |spec: &&TableSpec| spec.against.is_some();
+    let Some(spec) = book.tables.iter().find(is_main) else { return Ok(lines.join("\n")) };
     let table = tables::prepare(spec, book)?;
-    let line = |(k, votes): (Option<u32>, String)| {
-        let of = |number: &&Number| number.at.metric == "true_kl" && number.at.k == k;
-        let numbers: Vec<&Number> = table.numbers().filter(of).collect();
-        let arms = ["soft", "multipass", "sls", "majority"].iter().filter_map(|name| {
-            let number = numbers.iter().find(|number| number.at.arm == *name)?;
-            Some(format!("{} {:.3}", book.arm_title(name), number.mean?))
-        });
-        let arms = arms.collect::<Vec<_>>().join(", ");
-        let tests = || numbers.iter().filter_map(|n| Some((&n.at.arm, n.test.as_ref()?)));
-        let p = |test: &Test| test.corrected.or(test.p);
-        let apart = tests().filter(|(_, test)| p(test).is_some_and(|p| p < LEVEL));
-        let apart: Vec<&str> = apart.map(|(arm, _)| book.arm_title(arm)).collect();
-        let floor = tests().find_map(|(_, test)| Some((test.smallest?, test.pairs)));
-        let said = match (apart.is_empty(), floor) {
-            (false, _) => format!("significantly different from soft labels: {}", apart.join(", ")),
-            (true, Some((p, seeds))) if p >= LEVEL => {
-                format!("no significant difference (smallest possible p {p} with {seeds} seeds)")
-            }
-            (true, _) => "no significant difference".to_owned(),
-        };
-        format!("With {votes}, {TRUE_KL} is: {arms};\n{said}.")
-    };
+    let numbers = || table.numbers().filter(|number| number.at.metric == "true_kl");
+    let tests = || numbers().filter_map(|number| Some((number, number.test.as_ref()?)));
+    let Some((_, first)) = tests().next() else { return Ok(lines.join("\n")) };
+    let exact = if first.exact { "exact " } else { "" };
+    let limit = first.smallest.filter(|p| *p >= LEVEL);
+    let limit = limit.map_or(String::new(), |p| format!("; smallest possible p {p}"));
+    lines.push(format!(
+        "\n{TRUE_KL} against {} ({exact}two-sided paired Wilcoxon test over {} seeds, Holm's correction over {} \
+         comparisons{limit}):",
+        book.arm_title(&first.against),
+        first.pairs,
+        first.family
+    ));
     let few = (u32::try_from(DEMO_VOTES).ok(), format!("{DEMO_VOTES} votes per item"));
-    Ok([few, (None, "all votes".to_owned())].map(line).join("\n"))
+    for (k, votes) in [few, (None, "all votes".to_owned())] {
+        let (mut apart, mut alike) = (Vec::new(), Vec::new());
+        for (number, test) in tests().filter(|(number, _)| number.at.k == k) {
+            let p = test.p_words().unwrap_or("no p".to_owned());
+            let words = format!("{} ({p})", book.arm_title(&number.at.arm));
+            let differs = test.corrected.or(test.p).is_some_and(|p| p < LEVEL);
+            if differs { apart.push(words) } else { alike.push(words) }
+        }
+        let kinds = [("significantly different", apart), ("not significant", alike)];
+        let kinds = kinds.iter().filter(|(_, arms)| !arms.is_empty());
+        let kinds: Vec<_> =
+            kinds.map(|(kind, arms)| format!("{kind}: {}", arms.join(", "))).collect();
+        lines.push(format!("  {votes}: {}", kinds.join("; ")));
+    }
+    Ok(lines.join("\n"))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use dissensus_report::book::{Named, Row};
+
+    use super::*;
+
+    /// Results of so many seeds: every seed of the majority label is above soft labels and every seed of
+    /// multipass below; stochastic labels are on both sides.
+    fn book(seeds: u64) -> Book {
+        let study = Study::builtin("demo").unwrap();
+        let row = |arm: &str, k: Option<u32>, seed: u64| {
+            let other = 0.01 * (seed + 1) as f64;
+            let value = match arm {
+                "majority" => 0.7 + other,
+                "multipass" => 0.4 - other,
+                "sls" if seed.is_multiple_of(2) => 0.5 + other,
+                "sls" => 0.5 - other,
+                _ => 0.5,
+            };
+            Row {
+                dataset: "blends".into(),
+                arm: arm.into(),
+                k,
+                seed,
+                metric: "true_kl".into(),
+                slice: "all".into(),
+                value: Some(value),
+                run: format!("{arm}{k:?}{seed}"),
+                ..Row::default()
+            }
+        };
+        let arms = || ["soft", "multipass", "sls", "majority"].into_iter();
+        let cells = arms().flat_map(|arm| [(arm, Some(5)), (arm, None)]);
+        Book {
+            datasets: vec![Named { name: "blends".into(), title: "blends".into() }],
+            metrics: study.metrics(),
+            rows: cells
+                .flat_map(|(arm, k)| (0..seeds).map(move |seed| row(arm, k, seed)))
+                .collect(),
+            opening: study.opening,
+            claims: study.claims,
+            tables: study.tables,
+            ..Book::default()
+        }
+    }
+
+    #[test]
+    fn differences_are_said_with_their_tests() {
+        let said = demo_sentences(&book(8)).unwrap();
+        let lines: Vec<&str> = said.lines().collect();
+        assert!(lines[1].starts_with("Holds: Soft labels bring"), "{said}");
+        assert!(
+            lines[1].contains("all votes: 0.5000 against 0.7450, p = 0.004; 8 seeds"),
+            "{said}"
+        );
+        // One of two arms is not below soft labels.
+        assert!(lines[2].starts_with("Holds in part: With 5 votes per item"), "{said}");
+        // 2/256 in each of four comparisons of six.
+        let few = "  5 votes per item: significantly different: multipass (p = 0.047), majority (p = 0.047); \
+                   not significant: sls (p = ";
+        assert!(said.contains(few), "{said}");
+        assert!(said.contains("over 8 seeds, Holm's correction over 6 comparisons):"), "{said}");
+    }
+
+    #[test]
+    fn few_seeds_decide_nothing() {
+        let said = demo_sentences(&book(2)).unwrap();
+        assert!(said.contains("Not decided: Soft labels bring"), "{said}");
+        assert!(said.contains("2 pairs can give no p up to 0.05"), "{said}");
+        assert!(said.contains("smallest possible p 0.5):"), "{said}");
+        assert!(!said.contains("significantly different"), "{said}");
+    }
 }

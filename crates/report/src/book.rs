@@ -18,6 +18,8 @@ pub struct Book {
     pub title: String,
     /// What it asks, in a paragraph or two of plain text.
     pub about: String,
+    /// What the page opens with.
+    pub opening: Opening,
     /// The scale that the study was run at; `None` for the whole of it.
     pub scale: Option<String>,
     /// The arms, in the order in which they are shown. A row's arm is one of these names.
@@ -106,6 +108,18 @@ impl Book {
             )
         })
     }
+}
+
+/// What the page opens with: a question, the claim that answers it and the figure that shows it. What
+/// is not given is chosen from the claims and figures.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Opening {
+    /// The question; empty for none.
+    pub question: String,
+    /// The name of the claim.
+    pub claim: Option<String>,
+    /// The name of the figure.
+    pub figure: Option<String>,
 }
 
 /// A name, and how it is written for people.

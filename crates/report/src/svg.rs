@@ -92,15 +92,14 @@ impl Svg {
                 font::css(),
                 Paint::Paper.written(form),
             ),
-            // A title of the whole would pop up wherever the pointer rests. The page draws it as wide
-            // as its card, and letters at most twice as large as on paper.
+            // A title of the whole would pop up wherever the pointer rests. The page multiplies the width
+            // by one scale for all figures, so that letters have one size.
             Form::Page => format!(
                 "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"figure\" {view} \
-                 width=\"{}\" height=\"{}\" style=\"max-width:{}px\" role=\"img\" \
+                 width=\"{}\" height=\"{}\" style=\"--width:{w}\" role=\"img\" \
                  aria-label=\"{title}\">\n{body}</svg>\n",
                 px(width * 4.0 / 3.0),
                 px(height * 4.0 / 3.0),
-                px(width * 8.0 / 3.0),
             ),
         }
     }

@@ -5,7 +5,7 @@
 use dissensus_report::book::{
     Arm, Book, Curve, Direction, Facts, ItemNumbers, Metric, Named, Reference, Row, RunKey,
 };
-use dissensus_report::claims::{ClaimKind, ClaimSide, ClaimSpec, Judged, Verdict, judge};
+use dissensus_report::claims::{ClaimKind, ClaimSide, ClaimSpec, Judged, Verdict, answer, judge};
 use dissensus_report::tables::{Shows, TableSpec, Tally, TestKind, Votes, markdown, prepare};
 
 fn rows(arm: &str, k: Option<u32>, metric: &str, values: &[f64]) -> Vec<Row> {
@@ -483,4 +483,38 @@ fn few_of_many_cells_outside_are_named() {
     let tally = Tally { compared: 90, outside: vec!["a · b".into(); 90], ..Tally::default() };
     assert_eq!(tally.outside_words().len(), 7);
     assert!(tally.sentence().ends_with("; and 84 more."), "{}", tally.sentence());
+}
+
+#[test]
+fn an_answer_says_no_more_than_its_test() {
+    let book = five();
+    let of = |spec: &ClaimSpec| answer(spec, &book).unwrap();
+    let below = than(ClaimKind::Below, &["sls"], "soft");
+    let held = of(&ClaimSpec { text: "3. SLS is below soft labels".into(), ..below.clone() });
+    assert_eq!(held.heading, "Holds");
+    assert_eq!(
+        held.sentence,
+        "SLS is below soft labels (NLL 0.59 against 0.70, p = 0.031; 5 seeds, one-sided paired Wilcoxon)."
+    );
+    // Without a level, the claim is about means; an answer is not.
+    let wide = than(ClaimKind::Below, &["pass"], "soft");
+    assert_eq!(said(&wide, &book).verdict, Verdict::Holds);
+    let answered = of(&wide);
+    assert_eq!((answered.heading, answered.verdict), ("Not significant", Verdict::Fails));
+    assert!(answered.sentence.contains("p = 0.063"), "{}", answered.sentence);
+    assert_eq!(of(&than(ClaimKind::Above, &["sls"], "soft")).heading, "Does not hold");
+    let both = of(&than(ClaimKind::Below, &["sls", "pass"], "soft"));
+    assert_eq!(both.heading, "Holds in part");
+    assert!(both.sentence.contains("NLL, sls: 0.59 against 0.70, p = 0.031; pass: "), "{both:?}");
+    let untested = ClaimSpec { side: ClaimSide::None, ..wide.clone() };
+    assert_eq!(of(&untested).heading, "Holds for the means");
+    assert!(of(&untested).sentence.contains("(NLL 0.55 against 0.70; 5 seeds)"));
+    // p of two sides is 0.125: no difference was found, which is not the same as none.
+    let parity = ClaimSpec { level: Some(0.1), ..than(ClaimKind::Parity, &["pass"], "soft") };
+    assert_eq!(of(&parity).heading, "No significant difference");
+    // Runs at a scale decide nothing.
+    let quick = Book { scale: Some("quick".into()), ..five() };
+    let open = answer(&below, &quick).unwrap();
+    assert_eq!(open.heading, "Not decided");
+    assert!(open.sentence.contains("at scale quick") && !open.sentence.contains("p ="), "{open:?}");
 }

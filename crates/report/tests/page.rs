@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use dissensus_report::book::{Arm, Book, Collection, Item, Metric};
+use dissensus_report::book::{Arm, Book, Collection, Item, Metric, Opening};
 use dissensus_report::figures::{self, Figure};
 use dissensus_report::page::render;
 use dissensus_report::tables::{self, Table, Tally};
@@ -101,6 +101,8 @@ fn everything_is_said() {
         "(smallest possible p",
         "More columns: scroll sideways",
         "3 cells have a published mean and sd",
+        "<strong class=\"holds\">Holds:</strong> Soft labels are below the majority label",
+        "p = 0.031; 5 seeds, one-sided paired Wilcoxon).</p>",
         "the loss is not finite",
         "<dt>version</dt><dd>0.1.0</dd>",
         "The resolved study, as TOML",
@@ -222,4 +224,62 @@ fn long_texts_and_many_predictions_stay_below_the_limit() {
     assert!(page.len() < LIMIT, "{} bytes", page.len());
     assert!(page.contains("items are here, those that people disagree on most"));
     assert!(page.contains("Texts are cut at"));
+}
+
+/// The question, the claim with its test, then the figure that is named, which is not shown again.
+#[test]
+fn a_page_opens_with_its_answer() {
+    let mut book = page_book::hostile();
+    let order = |page: &str, parts: &[&str]| {
+        let main = between(page, "<main", "</main>");
+        let places: Vec<usize> = parts
+            .iter()
+            .map(|part| main.find(part).unwrap_or_else(|| panic!("no {part}")))
+            .collect();
+        assert!(places.is_sorted(), "{parts:?}: {places:?}");
+        let figures = book_figures(main);
+        assert_eq!(figures.iter().collect::<std::collections::BTreeSet<_>>().len(), figures.len());
+        figures
+    };
+    let parts = ["Does it matter?", "class=\"answer\"", "data-figure=", "class=\"card lead\""];
+    let parts = [&parts[..], &["id=\"figures\"", "id=\"tables\"", "id=\"items\""]].concat();
+    assert_eq!(order(&page(&book), &parts)[0], "lines");
+    // Nothing is named: the first claim that compares arms, and the first figure of its metric.
+    book.opening = Opening::default();
+    let unasked = page(&book);
+    assert_eq!(order(&unasked, &[">Summary<", "class=\"answer\"", "data-figure="])[0], "points");
+    book.claims[0].metrics = vec!["kl".into()];
+    assert_eq!(order(&page(&book), &[">Summary<"])[0], "lines");
+    // No claim: only the figure.
+    book.claims.clear();
+    let plain = page(&book);
+    assert!(!plain.contains("class=\"answer\""));
+    assert_eq!(order(&plain, &[">Summary<", "data-figure="])[0], "points");
+}
+
+/// The figures of a page, in order.
+fn book_figures(main: &str) -> Vec<String> {
+    main.split("data-figure=\"")
+        .skip(1)
+        .map(|rest| rest.split('"').next().unwrap().to_owned())
+        .collect()
+}
+
+/// One switch finds an arm in tables as lines and as columns, whatever is above them.
+#[test]
+fn tables_mark_their_arms() {
+    let page = page(&page_book::hostile());
+    let table = |name: &str| {
+        let (_, after) = page.split_once(&format!("-{name}\" data-table=")).unwrap();
+        after.split_once("</article>").unwrap().0.to_owned()
+    };
+    assert!(table("main").contains("<tr data-arm=\"soft\">"));
+    let marks = |text: &str| text.matches("data-arm=\"soft\"").count();
+    let head = |text: &str| between(text, "<thead>", "</thead>").to_owned();
+    // Two data sets: a head and a cell of each.
+    for name in ["arms-below", "arms-above"] {
+        let table = table(name);
+        assert_eq!((marks(&head(&table)), marks(&table)), (2, 4), "{name}: {table}");
+        assert!(table.contains("data-from=\"0\""), "{table}");
+    }
 }

@@ -67,6 +67,7 @@ impl Plan<'_> {
             name: study.name.clone(),
             title: study.title.clone(),
             about: study.about.clone(),
+            opening: study.opening.clone(),
             scale: study.scale.clone(),
             arms: self.shown_arms(),
             datasets: self.shown_datasets(),

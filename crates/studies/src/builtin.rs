@@ -24,7 +24,7 @@ const STUDY_TEMPLATE: &str = include_str!("template.toml");
 pub const BUILTIN: &[Builtin] = &[
     Builtin {
         name: "demo",
-        title: "Six deliveries of the same votes, with few votes per item and with all",
+        title: "Four deliveries of the same votes, with few votes per item and with all",
         text: include_str!("builtin/demo.toml"),
     },
     Builtin {

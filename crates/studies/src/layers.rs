@@ -245,7 +245,7 @@ mod tests {
     }
 
     const RUNS: &str = "\
-        demo 9cf7d4511fe854ad quick 183294ef74fa915f\n\
+        demo 72141f6755949fbe quick d3abd6cf10e4e85e\n\
         same-target f0f6a9be86c5ab6b quick 2fb5ddfb24c81c5e\n\
         same-target-cifar10n ecff484487ae84cd quick c9ffeb0d9791834f\n\
         same-target-further 6a873094046d2548 quick ba32a38039473dbc\n\

@@ -5,7 +5,7 @@ mod write;
 
 use std::path::Path;
 
-use dissensus_report::book::Reference;
+use dissensus_report::book::{Opening, Reference};
 use dissensus_report::claims::ClaimSpec;
 use dissensus_report::figures::FigureSpec;
 use dissensus_report::tables::{Dimension, TableSpec, Votes};
@@ -30,8 +30,10 @@ pub struct Study {
     pub name: String,
     /// Its title in reports.
     pub title: String,
-    /// The question it answers.
+    /// What it compares and why, in a paragraph.
     pub about: String,
+    /// What its page opens with.
+    pub opening: Opening,
     /// The chosen scale, if any.
     pub scale: Option<String>,
     /// Settings of all runs, over all others but the grid.
@@ -259,6 +261,11 @@ impl Study {
             title: part.title(&own)?,
             name: own,
             about: head.words("about")?,
+            opening: Opening {
+                question: head.words("question")?,
+                claim: part.get("main_claim")?,
+                figure: part.get("main_figure")?,
+            },
             scale: part.get("scale")?,
             set: part.set(Layer::Study)?,
             datasets: each(&root, "dataset", DatasetChoice::read)?,
@@ -325,6 +332,9 @@ impl Study {
         self.tables.retain_mut(|table| narrowed(&mut table.ks));
         self.figures.retain_mut(|figure| narrowed(&mut figure.ks));
         self.claims.retain_mut(|claim| narrowed(&mut claim.ks) && narrowed(&mut claim.than_ks));
+        let Self { opening, figures, claims, .. } = self;
+        opening.figure.take_if(|name| figures.iter().all(|figure| figure.name != *name));
+        opening.claim.take_if(|name| claims.iter().all(|claim| claim.name != *name));
     }
 
     /// The same study with at most so many seeds for every arm.

@@ -511,3 +511,39 @@ fn a_json_object_is_a_study_as_its_file() {
     assert!(fails(serde_json::json!(3)).starts_with("mine: "));
     assert!(fails(serde_json::json!({"dta": {"dataset": "blends"}})).contains("dta"));
 }
+
+/// The claim and the figure that a page opens with are known names, and stay so at a scale.
+#[test]
+fn what_a_page_opens_with_is_known() {
+    let more = "
+[[claim]]
+name = 'few'
+kind = 'below'
+metrics = ['kl']
+arms = ['sls']
+than = 'soft'
+ks = [3]
+[[figure]]
+name = 'means'
+metrics = ['kl']
+[scale.whole]
+ks = ['all']
+";
+    let opened = |head: &str| small(more).replacen("title =", &format!("{head}\ntitle ="), 1);
+    let head = "question = 'Which?'\nmain_claim = 'few'\nmain_figure = 'means'";
+    let study = Study::parse(&opened(head), "s.toml").unwrap();
+    assert_eq!(study.opening.question, "Which?");
+    let again = Study::parse(&study.to_toml(), "s.toml").unwrap();
+    assert_eq!(again.opening, study.opening);
+    // The scale leaves no votes of the claim.
+    let scaled = study.scaled("whole").unwrap();
+    assert_eq!((scaled.opening.claim.as_deref(), scaled.claims.len()), (None, 0));
+    assert_eq!(scaled.opening.figure.as_deref(), Some("means"));
+    let again = Study::parse(&scaled.to_toml(), "s.toml").unwrap();
+    assert_eq!(again.opening, scaled.opening);
+    for (key, name) in [("main_claim", "means"), ("main_figure", "few")] {
+        let error = Study::parse(&opened(&format!("{key} = '{name}'")), "s.toml").unwrap_err();
+        let error = error.to_string();
+        assert!(error.contains(&format!("[study] {key} is \"{name}\"")), "{error}");
+    }
+}

@@ -15,6 +15,9 @@ use crate::tables::{CellKey, Tally, prepare};
 /// Up to so many cells are told one by one.
 const TOLD: usize = 6;
 
+/// Of up to so many, a sentence has both means.
+const TOLD_WHOLE: usize = 3;
+
 /// The share of cells near published values, where a claim does not say.
 const SHARE: f64 = 0.9;
 
@@ -55,18 +58,24 @@ pub struct Judged {
     pub statistic: String,
     /// What came out here.
     pub ours: String,
+    /// The same in a sentence: means and p of each comparison.
+    pub told: String,
     /// What was published.
     pub published: String,
     /// Whether it holds.
     pub verdict: Verdict,
     /// Cells that do not hold, for people.
     pub against: Vec<String>,
+    /// Those of `against` whose means lie as claimed, which the test leaves undecided.
+    pub undecided: usize,
 }
 
 /// What a claim came to: words of ours, the cells against it, and whether all could be looked at.
 #[derive(Default)]
 pub(super) struct Outcome {
     pub(super) ours: String,
+    /// Means and p of each comparison, and the test; empty where `ours` says it.
+    pub(super) told: String,
     pub(super) against: Vec<String>,
     /// Those of `against` that a test leaves undecided.
     pub(super) unsure: usize,
@@ -103,14 +112,22 @@ pub fn judge(spec: &ClaimSpec, book: &Book) -> Result<Judged, ReportError> {
         _ if against == outcome.unsure && against < seen => Verdict::Partly,
         _ => Verdict::Fails,
     };
+    let statistic = spec.statistic();
+    let told = match (outcome.told.is_empty(), outcome.ours.is_empty()) {
+        (false, _) => outcome.told,
+        (true, false) => format!("{}; {statistic}", outcome.ours),
+        (true, true) => String::new(),
+    };
     Ok(Judged {
         name: spec.name.clone(),
         text: spec.text.clone(),
-        statistic: spec.statistic(),
+        statistic,
         ours: outcome.ours,
+        told,
         published: spec.published.clone(),
         verdict,
         against: outcome.against,
+        undecided: outcome.unsure,
     })
 }
 
@@ -193,6 +210,15 @@ impl Compared {
         if self.below { difference < 0.0 } else { difference > 0.0 }
     }
 
+    /// Both means, with the place unless there is no other, and p.
+    fn means(&self, tested: bool, alone: bool) -> String {
+        let Pairs { mean, other, p, .. } = self.pairs;
+        let [own, other] = [other + mean, other].map(|value| number(value, self.digits));
+        let place = if alone { String::new() } else { format!("{}: ", self.place) };
+        let p = if tested { format!(", {}", p_words(p)) } else { String::new() };
+        format!("{place}{own} against {other}{p}")
+    }
+
     fn words(&self, tested: bool) -> String {
         let place = if self.place.is_empty() { String::new() } else { format!("{}: ", self.place) };
         let written = |value: f64| number(value, self.digits);
@@ -268,6 +294,11 @@ fn sided(spec: &ClaimSpec, book: &Book) -> Result<Outcome, ReportError> {
         words.push(format!("{held} with p up to {level}"));
     }
     let ps: Vec<Option<f64>> = all.iter().map(|one| one.pairs.p).collect();
+    if !spec.pooled {
+        let spread = spread_of(&ps).into_iter().chain(after_holm(&ps)?);
+        let counted: Vec<String> = words.iter().cloned().chain(spread).collect();
+        outcome.told = told(spec, book, &all, &counted);
+    }
     if cells <= TOLD {
         let told: Vec<String> = all.iter().map(|one| one.words(tested)).collect();
         words.push(format!("{}{}", if tested { "by " } else { "" }, told.join("; ")));
@@ -290,6 +321,24 @@ fn sided(spec: &ClaimSpec, book: &Book) -> Result<Outcome, ReportError> {
     }
     outcome.ours = words.join("; ");
     Ok(outcome)
+}
+
+/// Both means and p of each comparison, and the test, as a sentence has them; of many comparisons, how
+/// many are as claimed.
+fn told(spec: &ClaimSpec, book: &Book, all: &[Compared], counted: &[String]) -> String {
+    let (tested, alone) = (spec.side != ClaimSide::None, all.len() == 1);
+    let metric = match spec.metrics.as_slice() {
+        [one] if alone => format!("{} ", book.metric_title(one)),
+        [one] => format!("{}, ", book.metric_title(one)),
+        _ => String::new(),
+    };
+    let means: Vec<String> = match all.len() <= TOLD_WHOLE {
+        true => all.iter().map(|one| one.means(tested, alone)).collect(),
+        false => counted.to_vec(),
+    };
+    let seeds = range(all.iter().map(|one| one.pairs.differences.len()));
+    let by = if tested { format!(", {}", spec.test_name()) } else { String::new() };
+    format!("{metric}{}; {seeds} seeds{by}", means.join("; "))
 }
 
 /// One comparison of each seed's mean over all cells; of the seeds that every cell has.

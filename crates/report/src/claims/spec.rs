@@ -65,21 +65,30 @@ pub enum ClaimSide {
 }
 
 impl ClaimSpec {
-    /// What decides it, in a few words.
-    pub fn statistic(&self) -> String {
-        let test = match self.test {
+    /// Its test and side: `one-sided paired Wilcoxon`.
+    pub(super) fn test_name(&self) -> String {
+        let side = if self.side == ClaimSide::Two { "two" } else { "one" };
+        format!("{side}-sided {}", self.paired())
+    }
+
+    fn paired(&self) -> &'static str {
+        match self.test {
             TestKind::Wilcoxon => "paired Wilcoxon",
             TestKind::T => "paired t",
-        };
+        }
+    }
+
+    /// What decides it, in a few words.
+    pub fn statistic(&self) -> String {
+        let test = self.paired();
         let pooled = if self.pooled { " of the seeds' means over all cells" } else { "" };
         match self.kind {
             ClaimKind::Below | ClaimKind::Above if self.bound.is_some() => {
                 "means over seeds".into()
             }
             ClaimKind::Below | ClaimKind::Above | ClaimKind::Better => match self.side {
-                ClaimSide::One => format!("means; one-sided {test}{pooled}"),
-                ClaimSide::Two => format!("means; two-sided {test}{pooled}"),
                 ClaimSide::None => "means".into(),
+                _ => format!("means; {}{pooled}", self.test_name()),
             },
             ClaimKind::Between => "means over seeds".into(),
             ClaimKind::Parity => format!("two-sided {test}"),

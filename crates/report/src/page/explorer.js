@@ -120,12 +120,16 @@ function bar(share, colour, top) {
   return cell;
 }
 
+/** The predictions that are shown, without those of arms that the page hides. */
+const shownNow = (about) => view.shown.filter((by) => !hiddenArms.has(told.arms[about.by[by].arm]?.[0]));
+
 /** Votes and predictions as bars, a column each. */
 function bars(data, item) {
   const { k, about } = data;
+  const shown = shownNow(about);
   const columns = [{ title: 'Votes', colour: 'var(--figure-muted)', shares: [] }];
   for (let c = 0; c < k; c++) columns[0].shares.push(data.sums[item] > 0 ? data.votes[item * k + c] / data.sums[item] : null);
-  for (const by of view.shown) {
+  for (const by of shown) {
     const from = (item * about.by.length + by) * k;
     const shares = [];
     for (let c = 0; c < k; c++) {
@@ -158,9 +162,9 @@ function bars(data, item) {
     body.append(row);
   }
   const foot = make('tfoot');
-  if (view.shown.length) {
+  if (shown.length) {
     const row = make('tr', {}, make('th', { scope: 'row', textContent: 'KL' }), make('td'));
-    for (const by of view.shown) row.append(make('td', { textContent: short(klOf(data, item, by)) }));
+    for (const by of shown) row.append(make('td', { textContent: short(klOf(data, item, by)) }));
     foot.append(row);
   }
   const table = make('table', { className: 'bars' }, make('thead', {}, head), body, foot);
@@ -213,8 +217,9 @@ function draw(again = true) {
   const from = view.page * PER_PAGE;
   const now = listed.slice(from, from + PER_PAGE);
   const grid = $('#grid');
-  grid.style.setProperty('--item-width', `${Math.max(20, 7 + 4.2 * (view.shown.length + 1))}rem`);
-  grid.style.setProperty('--bars-width', `${5 + 4 * (view.shown.length + 1)}rem`);
+  const wide = shownNow(data.about).length + 1;
+  grid.style.setProperty('--item-width', `${Math.max(20, 7 + 4.2 * wide)}rem`);
+  grid.style.setProperty('--bars-width', `${5 + 4 * wide}rem`);
   grid.replaceChildren(...now.map((item) => card(data, item)));
   if (!now.length) grid.append(make('p', { className: 'note', textContent: 'No matching items.' }));
   const text = listed.length ? `${(from + 1).toLocaleString('en')}–${(from + now.length).toLocaleString('en')} of ${listed.length.toLocaleString('en')} items` : 'no items';
@@ -345,6 +350,7 @@ function begin() {
     go(step);
     $('#grid').focus({ preventScroll: true });
   });
+  document.addEventListener('arms', () => draw(false));
   addEventListener('hashchange', () => {
     if (!follow()) return;
     dress();

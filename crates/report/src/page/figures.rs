@@ -1,21 +1,18 @@
-//! Figures as drawings inside the page, with room for the switches that a script adds.
+//! Figures as drawings inside the page, with a link that a script adds.
 
 use super::escape::{anchor, html, prose};
 use super::tables::made_how;
 use crate::book::Book;
 use crate::figures::{Figure, variables};
 
-/// A figure with its title, switches, notes and link.
+/// A figure with its title, notes and link.
 pub(super) fn figure(book: &Book, at: usize, figure: &Figure) -> String {
     let mut out = format!(
         "<figure class=\"card drawn\" id=\"{}\" data-figure=\"{}\">\n\
          <figcaption><h3>{}</h3></figcaption>\n\
-         <div class=\"tools\"><fieldset class=\"arms\" data-arms hidden><legend>Arms</legend>\
-         </fieldset><button type=\"button\" data-download hidden>Download SVG\
-         <span class=\"unseen\"> of {}</span></button></div>\n<div class=\"wide drawing\">\n",
+         <div class=\"wide drawing\">\n",
         anchor("figure", at, &figure.name),
         html(&figure.name),
-        prose(&figure.title),
         prose(&figure.title)
     );
     // Title and note stand around the drawing as text that can be read, found and copied.
@@ -27,7 +24,11 @@ pub(super) fn figure(book: &Book, at: usize, figure: &Figure) -> String {
     let spec = book.figures.iter().find(|spec| spec.name == figure.name);
     let metrics = spec.into_iter().flat_map(|spec| &spec.metrics).map(String::as_str);
     made_how(book, metrics, &mut out);
-    out.push_str("</figure>\n");
+    out.push_str(&format!(
+        "<button type=\"button\" class=\"download\" data-download hidden>Download SVG\
+         <span class=\"unseen\"> of {}</span></button>\n</figure>\n",
+        prose(&figure.title)
+    ));
     out
 }
 

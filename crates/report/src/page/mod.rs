@@ -1,5 +1,6 @@
 //! The report as one HTML file that opens from disk and asks nothing of a network.
 //!
+//! The page opens with its answer: the question, a claim with its test, and the figure that shows it.
 //! The page is written whole: all text, tables and drawings stand in it and read without a script.
 //! `script.js` makes tables sort and figures answer; `explorer.js` shows the items. Both, and
 //! `style.css`, are plain files of this folder, put into `template.html` as they are. A
@@ -15,6 +16,7 @@ mod escape;
 mod explorer;
 mod figures;
 mod numbers;
+mod opening;
 mod parts;
 mod sprites;
 mod summary;
@@ -31,6 +33,7 @@ use crate::book::{Book, Metric};
 use crate::figures::{Figure, font_css};
 use crate::tables::{Table, Tally, csv, latex, markdown};
 use escape::{fill, html, json, prose};
+use opening::Opening;
 
 const TEMPLATE: &str = include_str!("template.html");
 const STYLE: &str = include_str!("style.css");
@@ -85,21 +88,34 @@ pub fn render(
     });
     let each_table: String =
         tables.iter().enumerate().map(|(at, table)| tables::table(book, at, table)).collect();
+    let opening = Opening::of(book, figures);
+    let shown = opening.figure;
+    let figure = |at: usize| figures::figure(book, at, &figures[at]);
+    let first_figure = shown.map_or(String::new(), figure);
     let each_figure: String =
-        figures.iter().enumerate().map(|(at, figure)| figures::figure(book, at, figure)).collect();
+        (0..figures.len()).filter(|at| shown != Some(*at)).map(figure).collect();
+    let no_figure = match first_figure.is_empty() {
+        true => "There are no figures.",
+        false => "The only figure is at the top of the page.",
+    };
+    let question = if opening.question.is_empty() { "Summary" } else { opening.question };
     let taken = TEMPLATE.len() + style.len() + SCRIPT.len() + told.len();
-    let taken = taken + each_table.len() + each_figure.len() + book.settings.len();
+    let taken = taken + each_table.len() + first_figure.len() + each_figure.len();
+    let taken = taken + book.settings.len();
     let items = explorer::pack(book, PAGE.saturating_sub(taken).max(ITEMS))?;
     let values = [
         ("title", html(title)),
         ("policy", policy()),
         ("style", style),
         ("theme", THEME.to_owned()),
+        ("question", prose(question)),
+        ("answer", opening.answer),
+        ("first-figure", first_figure),
         ("about", about),
         ("summary", summary::summary(book, tables, tally)),
         ("contents", parts::contents(book, tables, figures)),
         ("tables", empty_or(each_table, "There are no tables.")),
-        ("figures", empty_or(each_figure, "There are no figures.")),
+        ("figures", empty_or(each_figure, no_figure)),
         ("no-items", if book.collections.is_empty() { " hidden" } else { "" }.to_owned()),
         ("arms", parts::arms(book)),
         ("metrics", parts::metrics(book)),

@@ -20,10 +20,10 @@ pub(super) fn contents(book: &Book, tables: &[Table], figures: &[Figure]) -> Str
         }
         out.push_str("</ul></li>\n");
     };
-    let named = tables.iter().map(|t| (t.name.as_str(), t.title.as_str()));
-    group("tables", "Tables", "table", named.collect());
     let named = figures.iter().map(|f| (f.name.as_str(), f.title.as_str()));
     group("figures", "Figures", "figure", named.collect());
+    let named = tables.iter().map(|t| (t.name.as_str(), t.title.as_str()));
+    group("tables", "Tables", "table", named.collect());
     let mut link = |there: bool, id: &str, title: &str| {
         if there {
             out.push_str(&format!("<li><a href=\"#{id}\">{title}</a></li>\n"));

@@ -169,7 +169,7 @@ function besides(cell, key) {
     x += step[1];
     const to = rows[y]?.cells[x];
     if (!to) return null;
-    if (to.dataset.tip) return to;
+    if (to.dataset.tip && !to.closest('.off')) return to;
   } while (true);
 }
 
@@ -265,14 +265,6 @@ function toggle(name, checked, colour, onChange) {
   return { box, label: make('label', {}, box, swatch, name) };
 }
 
-const everyArm = new Map(); // The name of an arm → [a function that shows or hides it, …].
-
-function showArm(drawing, arm, on) {
-  for (const group of drawing.querySelectorAll('[data-arm]')) {
-    if (group.dataset.arm === arm) group.classList.toggle('off', !on);
-  }
-}
-
 /** Titles become tips of our own: they can be styled, and a keyboard reaches them. */
 function takeTitles(svg) {
   const marks = [];
@@ -317,20 +309,6 @@ for (const card of $$('[data-figure]')) {
     return marks[at];
   });
   if (roving) for (const kind of ['focusin', 'keydown']) svg.addEventListener(kind, roving[kind]);
-  const names = [...new Set($$('[data-arm]', svg).map((group) => group.dataset.arm))];
-  const list = $('[data-arms]', card);
-  for (const name of names) {
-    const at = told.arms.findIndex((arm) => arm[0] === name);
-    const colour = armColour(at < 0 ? null : at);
-    const { box, label } = toggle(armTitle(name), true, colour, (on) => showArm(svg, name, on));
-    list.append(label);
-    if (!everyArm.has(name)) everyArm.set(name, { colour, figures: [] });
-    everyArm.get(name).figures.push((on) => {
-      box.checked = on;
-      showArm(svg, name, on);
-    });
-  }
-  list.hidden = names.length < 2;
   const button = $('[data-download]', card);
   button.hidden = false;
   button.addEventListener('click', () => {
@@ -339,11 +317,45 @@ for (const card of $$('[data-figure]')) {
     setTimeout(() => URL.revokeObjectURL(url), 10000);
   });
 }
-for (const [name, { colour, figures }] of everyArm) {
-  const { label } = toggle(armTitle(name), true, colour, (on) => figures.forEach((show) => show(on)));
-  $('#all-arms').append(label);
+// --- Arms ---------------------------------------------------------------------------------------
+
+const hiddenArms = new Set();
+
+/** The heads over several columns span those that are left. */
+function spanColumns(table) {
+  const last = table.tHead.rows[table.tHead.rows.length - 1];
+  const leaves = [...last.cells].filter((cell) => !cell.matches('.corner'));
+  for (const head of $$('[data-from]', table.tHead)) {
+    head.dataset.span ??= head.colSpan;
+    const from = Number(head.dataset.from);
+    const left = leaves.slice(from, from + Number(head.dataset.span)).filter((leaf) => !leaf.matches('.off')).length;
+    head.classList.toggle('off', left === 0);
+    head.colSpan = Math.max(1, left);
+  }
 }
-$('.all-arms').hidden = everyArm.size < 2;
+
+function showArm(name, on) {
+  if (on) hiddenArms.delete(name);
+  else hiddenArms.add(name);
+  for (const part of $$('main [data-arm]')) {
+    if (part.dataset.arm === name) part.classList.toggle('off', !on);
+  }
+  for (const table of $$('table.results')) spanColumns(table);
+  document.dispatchEvent(new Event('arms'));
+  say(`${armTitle(name)} ${on ? 'shown' : 'hidden'}`);
+}
+
+{
+  const found = new Set($$('main [data-arm]').map((part) => part.dataset.arm));
+  const row = $('#page-arms');
+  told.arms.forEach(([name, title], at) => {
+    if (found.has(name)) row.append(toggle(title, true, armColour(at), (on) => showArm(name, on)).label);
+  });
+  row.hidden = found.size < 2;
+  // What sticks below the header has to know how high it is.
+  const header = $('.top');
+  new ResizeObserver(() => document.documentElement.style.setProperty('--top', `${header.offsetHeight}px`)).observe(header);
+}
 
 // --- Paper --------------------------------------------------------------------------------------
 

@@ -38,11 +38,12 @@ pub(super) fn table(book: &Book, at: usize, table: &Table) -> String {
     );
     out.push_str(&html(&table.title.replace('`', "")));
     out.push_str("\">\n<table class=\"results\">\n<thead>\n");
-    heads(book, table, &mut out);
+    let arms = column_arms(table);
+    heads(book, table, &arms, &mut out);
     out.push_str("</thead>\n<tbody>\n");
     for (at, line) in table.lines.iter().enumerate() {
         let above = at.checked_sub(1).map(|above| &table.lines[above]);
-        row(book, line, above, &mut out);
+        row(book, line, above, &arms, &mut out);
     }
     out.push_str("</tbody>\n</table>\n</div>\n");
     out.push_str("<p class=\"note cue\" data-cue hidden>More columns: scroll sideways →</p>\n");
@@ -92,7 +93,27 @@ pub(super) fn how(book: &Book, name: &str) -> String {
     )
 }
 
-fn heads(book: &Book, table: &Table, out: &mut String) {
+/// What a switch for an arm looks for.
+fn of_arm(name: Option<&str>) -> String {
+    name.map_or(String::new(), |name| format!(" data-arm=\"{}\"", html(name)))
+}
+
+/// The arm that each column belongs to, where a head above it is one.
+fn column_arms(table: &Table) -> Vec<Option<&str>> {
+    let mut arms = Vec::new();
+    for level in &table.heads {
+        let spread = level.iter().flat_map(|head| std::iter::repeat_n(head, head.span));
+        for (at, head) in spread.enumerate() {
+            arms.resize(arms.len().max(at + 1), None);
+            if head.of == Some(Dimension::Arm) {
+                arms[at] = Some(head.name.as_str());
+            }
+        }
+    }
+    arms
+}
+
+fn heads(book: &Book, table: &Table, arms: &[Option<&str>], out: &mut String) {
     let levels = table.heads.len().max(1);
     let mut column = table.corner.len();
     for level in 0..levels {
@@ -108,18 +129,22 @@ fn heads(book: &Book, table: &Table, out: &mut String) {
                 ));
             }
         }
+        let mut leaf = 0;
         for head in table.heads.get(level).into_iter().flatten().filter(|head| head.span > 0) {
             let title = titled(book, head);
+            let from = leaf;
+            leaf += head.span;
             if last {
+                let arm = of_arm(arms.get(from).copied().flatten());
                 out.push_str(&format!(
-                    "<th scope=\"col\" aria-sort=\"none\"><span class=\"head\">{}{}</span></th>",
+                    "<th scope=\"col\"{arm} aria-sort=\"none\"><span class=\"head\">{}{}</span></th>",
                     sorter(column, &title.0),
                     title.1
                 ));
                 column += head.span;
             } else {
                 out.push_str(&format!(
-                    "<th scope=\"colgroup\" colspan=\"{}\">{}{}</th>",
+                    "<th scope=\"colgroup\" colspan=\"{}\" data-from=\"{from}\">{}{}</th>",
                     head.span, title.0, title.1
                 ));
             }
@@ -147,8 +172,9 @@ fn titled(book: &Book, head: &Head) -> (String, String) {
     (title, how(book, &head.name))
 }
 
-fn row(book: &Book, line: &Line, above: Option<&Line>, out: &mut String) {
-    out.push_str("<tr>");
+fn row(book: &Book, line: &Line, above: Option<&Line>, arms: &[Option<&str>], out: &mut String) {
+    let arm = line.heads.iter().find(|head| head.of == Some(Dimension::Arm));
+    out.push_str(&format!("<tr{}>", of_arm(arm.map(|head| head.name.as_str()))));
     for (level, head) in line.heads.iter().enumerate() {
         // A head repeats the one above only where all heads before it do.
         let again = above.is_some_and(|above| {
@@ -160,10 +186,11 @@ fn row(book: &Book, line: &Line, above: Option<&Line>, out: &mut String) {
         let title = titled(book, head);
         out.push_str(&format!("<th scope=\"row\"{class}>{}{}</th>", title.0, title.1));
     }
-    for cell in &line.cells {
+    for (at, cell) in line.cells.iter().enumerate() {
+        let arm = of_arm(arms.get(at).copied().flatten());
         match cell {
             Cell::Text(text) if text.is_empty() => {
-                out.push_str(&format!("<td class=\"none\">{NOTHING}</td>"));
+                out.push_str(&format!("<td class=\"none\"{arm}>{NOTHING}</td>"));
             }
             Cell::Text(text) => {
                 let verdicts = [
@@ -173,15 +200,15 @@ fn row(book: &Book, line: &Line, above: Option<&Line>, out: &mut String) {
                 ];
                 let verdict = verdicts.iter().find(|(verdict, _)| verdict.words() == text);
                 let class = verdict.map_or("", |(_, class)| class);
-                out.push_str(&format!("<td{class}>{}</td>", prose(text)));
+                out.push_str(&format!("<td{class}{arm}>{}</td>", prose(text)));
             }
-            Cell::Number(number) => result(book, number, out),
+            Cell::Number(number) => result(book, number, &arm, out),
         }
     }
     out.push_str("</tr>\n");
 }
 
-fn result(book: &Book, number: &Number, out: &mut String) {
+fn result(book: &Book, number: &Number, arm: &str, out: &mut String) {
     let class = match (number.bold, number.mean) {
         (true, _) => "number best",
         (false, Some(_)) => "number",
@@ -196,7 +223,7 @@ fn result(book: &Book, number: &Number, out: &mut String) {
         Some(mean) => format!(" data-value=\"{mean:e}\""),
     };
     out.push_str(&format!(
-        "<td class=\"{class}\"{value} tabindex=\"-1\" data-tip=\"{}\"><span class=\"mean\">{}</span>",
+        "<td class=\"{class}\"{arm}{value} tabindex=\"-1\" data-tip=\"{}\"><span class=\"mean\">{}</span>",
         html(&numbers::tip(book, number)),
         html(&ours(number))
     ));

@@ -151,6 +151,13 @@ pub struct Test {
     pub exact: bool,
 }
 
+impl Test {
+    /// Its p in words, the corrected one where there is one: `p = 0.023`.
+    pub fn p_words(&self) -> Option<String> {
+        super::words::p_of(self)
+    }
+}
+
 /// A published value beside ours.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Published {

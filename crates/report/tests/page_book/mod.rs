@@ -4,6 +4,7 @@
 
 use dissensus_core::results::Row;
 use dissensus_report::book::*;
+use dissensus_report::claims::ClaimSpec;
 use dissensus_report::figures::{FigureKind, FigureSpec};
 use dissensus_report::tables::{Against, Dimension, TableSpec, Votes};
 
@@ -246,6 +247,24 @@ fn tables() -> Vec<TableSpec> {
             metrics: names(&["odd", "accuracy"]),
             ..TableSpec::default()
         },
+        TableSpec {
+            name: "arms-below".into(),
+            title: "Arms as columns, below the data sets".into(),
+            down: vec![Dimension::Metric],
+            across: vec![Dimension::Dataset, Dimension::Arm],
+            ks: vec![Votes(None)],
+            metrics: names(&["odd"]),
+            ..TableSpec::default()
+        },
+        TableSpec {
+            name: "arms-above".into(),
+            title: "Arms as columns, above the data sets".into(),
+            down: vec![Dimension::Metric],
+            across: vec![Dimension::Arm, Dimension::Dataset],
+            ks: vec![Votes(None)],
+            metrics: names(&["odd"]),
+            ..TableSpec::default()
+        },
     ]
 }
 
@@ -331,7 +350,21 @@ pub(crate) fn hostile() -> Book {
         collections: vec![pictures(), texts()],
         facts: Vec::new(),
         overlays: Vec::new(),
-        claims: Vec::new(),
+        claims: vec![ClaimSpec {
+            name: "votes".into(),
+            text: format!("1. Soft labels are below the majority label {HOSTILE}"),
+            metrics: vec!["soft_nll".into()],
+            datasets: vec!["pictures".into()],
+            arms: vec!["soft".into()],
+            than: Some("hard".into()),
+            level: Some(0.05),
+            ..ClaimSpec::default()
+        }],
+        opening: Opening {
+            question: format!("Does it matter? {HOSTILE}"),
+            figure: Some("lines".into()),
+            ..Opening::default()
+        },
         data: Vec::new(),
         planned: Vec::new(),
         chosen: Vec::new(),

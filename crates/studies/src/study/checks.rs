@@ -35,6 +35,12 @@ pub(super) fn check(study: &Study, root: &Section<'_>, author: Author) -> Result
     once(root, "table", study.tables.iter().map(|table| &table.name))?;
     once(root, "figure", study.figures.iter().map(|figure| &figure.name))?;
     once(root, "claim", study.claims.iter().map(|claim| &claim.name))?;
+    if let Some(head) = root.table("study")? {
+        let figures: Vec<String> = study.figures.iter().map(|one| one.name.clone()).collect();
+        let claims: Vec<String> = study.claims.iter().map(|one| one.name.clone()).collect();
+        named(&head, "main_figure", &figures)?;
+        named(&head, "main_claim", &claims)?;
+    }
     let datasets: Vec<String> = study.datasets.iter().map(|one| one.name.clone()).collect();
     for arm in &study.arms {
         let known = |name: &String| one("[[arm]] datasets", name, &datasets, &arm.datasets_place);

@@ -15,6 +15,9 @@ pub(super) fn toml(study: &Study, spec: &Table, stages: &Table) -> String {
     page.put("name", &study.name);
     page.put("title", &study.title);
     page.put("about", &study.about);
+    page.put("question", &study.opening.question);
+    page.put("main_claim", &study.opening.claim);
+    page.put("main_figure", &study.opening.figure);
     page.put("scale", &study.scale);
     page.put("defaults", &study.defaults);
     page.set(&study.set);
