@@ -37,7 +37,7 @@ First steps, with the files in the folder examples of the repository:
   dissensus train examples/train.toml
       train models on the votes, and compare ways of doing so
 
-`dissensus demo` shows a whole study on generated data. Every command has examples: dissensus train --help
+`dissensus demo` shows a whole study on generated data; `dissensus COMMAND --help` explains a command.
 
 Exit codes: 0 done; 1 the linter found errors, or a run failed; 2 the input or the command line is
 wrong; 130 training was interrupted.";

@@ -108,7 +108,7 @@ pub use fetch::{CachedFile, Fetchable, fetch_data, fetch_named};
 pub use figures::{reliability_figure, votes_figure};
 pub use load::{blends_material, data_of_keys, encode_data, load_material, load_task, read_inputs};
 pub use open::ModelOpener;
-pub use pages::{images_page, run_page, votes_page};
+pub use pages::{FEW_ITEMS, images_page, run_page, votes_page};
 pub use predict::{ItemFeatures, PredictOptions, StoredPredictions, predict_stored};
 pub use reporting::{WrittenReport, report_tables, write_report};
 pub use score::{MetricScore, Scores, score};

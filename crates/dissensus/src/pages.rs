@@ -14,7 +14,7 @@ use dissensus_votes::summary::{Ambiguous, Summary};
 use serde_json::Value;
 
 /// With so many items or fewer, their votes say more than a histogram of them.
-const FEW_ITEMS: usize = 12;
+pub const FEW_ITEMS: usize = 12;
 
 /// What is in a vote file: what was guessed, figures, how much people disagree, the classes, and the
 /// items that they disagree on most. Of few items, only figures and votes.
@@ -166,12 +166,12 @@ fn few_items(page: &mut Page<'_>, summary: &Summary) {
     if summary.most_ambiguous.is_empty() {
         return;
     }
-    page.section(
-        match summary.most_ambiguous.len() < summary.items - summary.items_without_votes {
-            true => "Where people disagree most",
-            false => "Votes per item",
-        },
-    );
+    let some = summary.most_ambiguous.len() < summary.items - summary.items_without_votes;
+    page.section(match (some, summary.votes.is_some() && !summary.weighted) {
+        (true, _) => "Where people disagree most",
+        (false, true) => "Votes per item",
+        (false, false) => "Shares per item",
+    });
     let name = |item: &Ambiguous| one_line(&item.item, 40);
     let widest = summary.most_ambiguous.iter().map(|item| width(&name(item))).max().unwrap_or(0);
     for item in &summary.most_ambiguous {

@@ -13,7 +13,7 @@ use dissensus_report::book::Chosen;
 use dissensus_store::{RunId, State, Store};
 use dissensus_train::spec::Data;
 use dissensus_train::{
-    ConfigError, Place, RunPlan, RunResult, RunSpec, Selection, Task, TrainError,
+    ConfigError, Place, Recipe, RunPlan, RunResult, RunSpec, Selection, Task, TrainError,
 };
 use rayon::prelude::*;
 
@@ -198,10 +198,11 @@ impl Study {
 fn fits(outline: &Outline, task: &Task) -> Result<(), StudyError> {
     let classes = task.table().classes().len();
     for run in outline.points.iter().flat_map(|point| point.runs(&[0])) {
-        run.model.network(task.shape(), classes).map_err(|error| StudyError::Model {
+        let model = run.model.network(task.shape(), classes).map_err(TrainError::Engine);
+        model.and_then(|_| run.check_augment(task)).map_err(|source| StudyError::Model {
             arm: outline.arm.clone(),
             dataset: outline.dataset.clone(),
-            source: TrainError::Engine(error),
+            source,
         })?;
     }
     Ok(())
@@ -219,6 +220,23 @@ impl<'s> Plan<'s> {
 
     pub(crate) fn materials(&self) -> &[Material] {
         &self.materials
+    }
+
+    /// How images are augmented where the study leaves it to the recipe of its data.
+    pub fn recipes(&self) -> Vec<Recipe> {
+        let mut all: Vec<Recipe> = Vec::new();
+        for (outline, material) in &self.groups {
+            let task = &self.materials[*material].task;
+            let runs = outline.points.iter().flat_map(|point| point.runs(&[0]));
+            let open = |run: &RunPlan| run.training.augment.is_none() && task.may_be_augmented();
+            for run in runs.filter(open) {
+                let recipe = task.augmentation(&run.model);
+                if !all.contains(&recipe) {
+                    all.push(recipe);
+                }
+            }
+        }
+        all
     }
 
     /// The data of a job.

@@ -81,7 +81,9 @@ pub(crate) fn fit_saved(
     let label = options.name.map_or_else(|| plan.label(), str::to_owned);
     let total = Some(plan.training.epochs);
     options.progress.report(Event::Started { task: &label, total, unit: Unit::Steps });
-    let result = Setup::new(task, plan)
+    let result = plan
+        .check_augment(task)
+        .and_then(|()| Setup::new(task, plan))
         .and_then(|setup| Fit::new(task, plan, &setup, device, options, &label, saver)?.run());
     options.progress.report(Event::Finished { task: &label });
     result

@@ -15,7 +15,7 @@ use dissensus_engine::{Augment, InputKind, Model};
 use dissensus_inputs::{Content, Inputs, Kind};
 use serde::Serialize;
 
-use crate::{RunPlan, Spec, Task};
+use crate::{RunPlan, Spec, Task, TrainError};
 
 /// A setting that the spec does not state, and where its value comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -45,6 +45,9 @@ fn augmentation(inputs: &Inputs, model: &Model) -> (Augment, String) {
         return none(format!("{} takes images as vectors", entry.name));
     }
     let (height, width) = (images.height(), images.width());
+    if height.min(width) < 8 {
+        return none(format!("images of {height}×{width} pixels are too small"));
+    }
     let crop = u8::try_from(height.min(width) / 8).unwrap_or(u8::MAX).min(Augment::MAX_CROP);
     let (flip, shown) = match (inputs.content(), images.channels()) {
         (Content::Photographs, _) => (true, "photographs"),
@@ -54,7 +57,7 @@ fn augmentation(inputs: &Inputs, model: &Model) -> (Augment, String) {
             return none("grey images of your own: set it if they are photographs".to_owned());
         }
         (Content::Unknown, _) => {
-            (false, "colour images of your own; set flip = true if mirrored ones mean the same")
+            (false, "colour images of your own, mirrored only if you set flip")
         }
     };
     let name = match inputs.content() {
@@ -65,6 +68,29 @@ fn augmentation(inputs: &Inputs, model: &Model) -> (Augment, String) {
 }
 
 impl RunPlan {
+    /// That images can be augmented as the plan says.
+    pub fn check_augment(&self, task: &Task) -> Result<(), TrainError> {
+        let augment = self.training.augment.unwrap_or_default();
+        let refused = |why: String| Err(TrainError::Data(format!("training.augment {why}")));
+        match task.inputs().kind() {
+            _ if augment.is_none() => Ok(()),
+            Kind::Features(_) => {
+                refused("is set, and the inputs are feature vectors; set it to false".to_owned())
+            }
+            Kind::Images(images) => {
+                let (height, width) = (images.height(), images.width());
+                if usize::from(augment.crop) < height.min(width) {
+                    return Ok(());
+                }
+                refused(format!(
+                    "shifts by up to {} pixels, and the images have {height}×{width}; set a crop \
+                     below the shorter side",
+                    augment.crop
+                ))
+            }
+        }
+    }
+
     /// The plan on these data: settings that it leaves to the recipe of the data are filled in.
     pub fn on(&self, task: &Task) -> Self {
         let mut plan = self.clone();
@@ -130,7 +156,7 @@ mod tests {
             (1024, 3, Content::Photographs, 63, true),
             (16, 1, Content::Generated, 0, false),
             (28, 1, Content::Unknown, 0, false),
-            (4, 3, Content::Photographs, 0, true),
+            (4, 3, Content::Photographs, 0, false),
         ] {
             let found = augmentation(&images(side, channels, content), &model("resnet18"));
             assert_eq!(found.0, Augment { crop, flip }, "{side} {channels} {content:?}");

@@ -100,7 +100,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let task = load_task(&spec.data, &context())?;
     let recipes = spec.resolve(&task);
     let plans = spec.runs();
-    // A model that does not fit the data fits no run.
+    // What does not fit the data fits no run.
+    plans.iter().try_for_each(|plan| plan.check_augment(&task))?;
     spec.model.network(task.shape(), task.table().classes().len())?;
     if args.dry_run {
         return dry_run(args, &folder, &task, &spec, &recipes);
@@ -208,7 +209,7 @@ fn dry_run(
         training.learning_rate,
     ));
     if !recipes.is_empty() {
-        ui::err("settings that the spec does not state:\n");
+        ui::err("settings that come from a recipe:\n");
     }
     recipes.iter().for_each(|recipe| ui::err(&format!("  {recipe}\n")));
     for PlannedRun { id, label, state } in runs {

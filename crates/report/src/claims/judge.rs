@@ -267,7 +267,7 @@ fn sided(spec: &ClaimSpec, book: &Book) -> Result<Outcome, ReportError> {
         let unable = spec.level.filter(|&level| found.smallest.is_some_and(|p| p > level));
         if good && small {
             held += 1;
-        } else if let (true, Some(level)) = (good, unable) {
+        } else if let Some(level) = unable {
             let pairs = found.differences.len();
             few = Some(format!("{pairs} pairs can give no p up to {level}"));
         } else {
@@ -337,7 +337,8 @@ fn told(spec: &ClaimSpec, book: &Book, all: &[Compared], counted: &[String]) -> 
         false => counted.to_vec(),
     };
     let seeds = range(all.iter().map(|one| one.pairs.differences.len()));
-    let by = if tested { format!(", {}", spec.test_name()) } else { String::new() };
+    let plain = if alone { "" } else { ", p not corrected" };
+    let by = if tested { format!(", {}{plain}", spec.test_name()) } else { String::new() };
     format!("{metric}{}; {seeds} seeds{by}", means.join("; "))
 }
 

@@ -101,12 +101,19 @@ fn leading(book: &Book, table: &Table) -> String {
                 "<p>No significant difference in any of {all} comparisons of “{title}”{limit}.</p>\n"
             );
         }
+        let tested = groups.values().flatten().find_map(|number| number.test.as_ref());
+        let against = tested.map_or("", |test| test.against.as_str());
+        let from = match wins.contains_key(against) {
+            true => format!("{}, or, where that is the best, from all others", arm(against)),
+            false => arm(against),
+        };
         let mut wins: Vec<(&str, usize)> = wins.into_iter().collect();
         wins.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
         let each = wins.iter().map(|(name, count)| format!("{} in {count}", arm(name)));
         return format!(
-            "<p>Significantly best mean in {significant} of {all} comparisons of “{title}”: {}; the \
-             others have no significant difference{limit}, or no test over the same seeds.</p>\n",
+            "<p>In {significant} of {all} comparisons of “{title}” the best mean differs significantly from \
+             {from}: {}. In the others no difference is significant{limit}, or there is no test over the \
+             same seeds.</p>\n",
             each.collect::<Vec<_>>().join(", ")
         );
     }

@@ -98,6 +98,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         None => format!("{name}.toml"),
     };
     let model = Model::named(args.model.as_deref().unwrap_or("smallcnn"))?;
+    if args.model.is_some() {
+        model.network(task.shape(), task.table().classes().len())?;
+    }
     let own = NewStudy {
         name: &name,
         file: &file,

@@ -98,6 +98,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let plan = plan_study(&study, &args.choice.options(), &context)?;
     let store = Store::create_or_open(&args.choice.store)?;
     check_stages(&plan, &store, &context)?;
+    plan.recipes().iter().for_each(|recipe| ui::note(&recipe.to_string()));
     let settings = study.run_settings()?;
     interrupt::listen_while_training();
     let device = open_device(args.on.device.as_ref().unwrap_or(&settings.device))?;

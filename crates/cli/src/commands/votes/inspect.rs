@@ -22,9 +22,9 @@ use crate::ui::{self, table::style, text};
 pub(crate) struct Args {
     #[command(flatten)]
     votes: VoteFileArgs,
-    /// How many of the most ambiguous items to show
-    #[arg(long, value_name = "N", default_value_t = 5)]
-    top: usize,
+    /// How many of the most ambiguous items to show [default: 5; of at most 12 items, all]
+    #[arg(long, value_name = "N")]
+    top: Option<usize>,
     /// Print everything as JSON
     #[arg(long)]
     json: bool,
@@ -49,7 +49,9 @@ struct Inspection<'a> {
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let VoteFileArgs { file, reading } = &args.votes;
     let read = read_votes(file, &reading.options(Keep::Votes)?)?;
-    let summary = summarize(&read.table, &read.texts, args.top);
+    let few = read.table.len() <= dissensus::FEW_ITEMS;
+    let top = args.top.unwrap_or(if few { dissensus::FEW_ITEMS } else { 5 });
+    let summary = summarize(&read.table, &read.texts, top);
     if let Some(path) = &args.svg {
         let svg = dissensus::votes_figure(text::file_name(&read.file), &summary).svg(Form::File);
         dissensus::files::write_text(path, args.force, &svg)?;
