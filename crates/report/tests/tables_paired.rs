@@ -257,8 +257,8 @@ fn many_comparisons_are_counted() {
         add(&mut more, "soft", Some(k), "nll", &six);
         add(&mut more, "sls", Some(k), "nll", &below);
     }
-    let words = "In 7 of 7 comparisons of “Main results” the best mean differs significantly from that \
-                 of <strong>Soft labels</strong>: <strong>SLS</strong> in 7";
+    let words = "In 7 of 7 comparisons of “Main results” the best mean differs significantly from \
+                 <strong>Soft labels</strong>: <strong>SLS</strong> in 7";
     assert!(page(&more).contains(words));
     // Without one seed of an arm, its means are not compared.
     more.rows.retain(|row| row.arm != "sls" || row.seed != 5 || row.k != Some(1));
