@@ -43,11 +43,13 @@ use turns::Turns;
 pub use detect::{Gpu, Library, gpus, libraries, missing};
 
 /// The kernels, in the order in which they are compiled as one source.
-const SOURCES: [&str; 6] = [
+const SOURCES: [&str; 8] = [
     include_str!("kernels/common.cu"),
     include_str!("kernels/images.cu"),
     include_str!("kernels/norm.cu"),
     include_str!("kernels/flat.cu"),
+    include_str!("kernels/losses/binary_cross_entropy.cu"),
+    include_str!("kernels/losses/rps.cu"),
     include_str!("kernels/labels.cu"),
     include_str!("kernels/optimizer.cu"),
 ];

@@ -374,7 +374,7 @@ impl CudaRunner {
             Work::Train { norms, beside, .. } => {
                 let mode = if norms == NormSource::Batch { Mode::Train } else { Mode::Frozen };
                 let reach = if beside { Reach::Beside } else { Reach::Weights };
-                match self.head() {
+                match self.fused_head() {
                     Some(first) => {
                         self.forward(first, count, mode)?;
                         self.head_and_loss(first, work, count)?;

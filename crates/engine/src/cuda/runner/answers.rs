@@ -10,6 +10,7 @@ use crate::device::{
     check_refresh, check_rows,
 };
 use crate::error::EngineError;
+use crate::head::Head;
 use crate::optimizer::Optimizer;
 
 impl Runner for CudaRunner {
@@ -22,7 +23,11 @@ impl Runner for CudaRunner {
         self.finish_epoch()
     }
 
-    fn logits(&mut self, rows: &[u32]) -> Result<Vec<f32>, EngineError> {
+    fn head(&self) -> Head {
+        self.network.head()
+    }
+
+    fn outputs(&mut self, rows: &[u32]) -> Result<Vec<f32>, EngineError> {
         self.collect(Work::Logits, rows, self.network.classes())
     }
 
@@ -62,7 +67,7 @@ impl Runner for CudaRunner {
         temperature: f64,
         epsilon: f64,
     ) -> Result<Vec<f32>, EngineError> {
-        check_perturbation(temperature, epsilon)?;
+        check_perturbation(self.network.head(), temperature, epsilon)?;
         self.stream.write(self.memory.moves, &[temperature, epsilon].map(|x| x as f32))?;
         self.collect(Work::Perturbed, rows, self.network.classes())
     }

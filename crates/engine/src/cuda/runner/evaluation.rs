@@ -137,7 +137,8 @@ impl Overlap for CudaRunner {
             self.start_evaluation(rows)?;
         }
         let len = rows.len() * self.network.classes();
-        self.evaluating(|run| run.stream.read(run.memory.collected, len))
+        let outputs = self.evaluating(|run| run.stream.read(run.memory.collected, len))?;
+        Ok(self.network.head().class_logits(outputs))
     }
 
     fn keep_before(&mut self) -> Result<(), EngineError> {

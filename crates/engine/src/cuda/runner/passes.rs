@@ -2,7 +2,7 @@
 
 use super::super::cudnn::{Pass, Shapes};
 use super::super::hopper::{After, On, Way};
-use super::super::kernels::{self, Kernel as _};
+use super::super::kernels::{self, Kernel as _, LossKernel};
 use super::super::launch::{Begin, Pointer};
 use super::super::layout::padded;
 use super::super::norm_work::sums;
@@ -10,6 +10,7 @@ use super::{CudaRunner, EPSILON, Reach, Work, act_size};
 use crate::device::{Dataset, Mode};
 use crate::error::EngineError;
 use crate::fused::{Fused, FusedOp};
+use crate::losses::Loss;
 use crate::network::{Network, NodeId, Shape};
 use crate::optimizer::Optimizer;
 use crate::random::DROP;
@@ -127,15 +128,16 @@ impl CudaRunner {
         }
     }
 
-    /// Where the network ends in pooling and a linear layer that one kernel does with the loss: the
+    /// Where the network ends in pooling and a linear layer that one kernel does with the cross-entropy: the
     /// number of steps before them.
-    pub(super) fn head(&self) -> Option<usize> {
+    pub(super) fn fused_head(&self) -> Option<usize> {
         let (first, [.., pool, linear]) = (self.steps.len().checked_sub(2)?, &self.steps[..])
         else {
             return None;
         };
         let (_, channels, _) = self.extent(pool.input, 1);
-        let fits = pool.op == FusedOp::Pool
+        let fits = self.network.head().loss == Loss::CrossEntropy
+            && pool.op == FusedOp::Pool
             && matches!(linear.op, FusedOp::Linear { .. })
             && linear.input == pool.output
             && pool.input != 0
@@ -431,7 +433,12 @@ impl CudaRunner {
         let last = self.network.nodes().len() - 1;
         let (soft, mixed) = work.targets();
         let targets = self.loss_targets(soft, mixed);
-        let kernel = kernels::CrossEntropy {
+        let kernel = kernels::LossGradient {
+            kernel: match self.network.head().loss {
+                Loss::CrossEntropy => LossKernel::CrossEntropy,
+                Loss::BinaryCrossEntropy => LossKernel::BinaryCrossEntropy,
+                Loss::Rps => LossKernel::Rps,
+            },
             z: self.value(last),
             classes: targets.classes,
             shares: targets.shares,

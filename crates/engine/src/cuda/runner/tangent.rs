@@ -6,7 +6,7 @@
 //! gradient of its own, and change nothing there: for another direction they alone are repeated.
 
 use super::super::cudnn::Pass;
-use super::super::kernels::{self, Kernel as _};
+use super::super::kernels::{self, Kernel as _, LossTangentKernel};
 use super::super::launch::Pointer;
 use super::super::norm_work::sums;
 use super::CudaRunner;
@@ -14,6 +14,7 @@ use super::memory::{BatchBuffers, Tangents};
 use super::passes::{conv_shapes, subsampled_shapes};
 use crate::error::EngineError;
 use crate::fused::FusedOp;
+use crate::losses::Loss;
 use crate::network::NodeId;
 
 impl CudaRunner {
@@ -137,9 +138,15 @@ impl CudaRunner {
         count: usize,
     ) -> Result<(), EngineError> {
         let last = self.network.nodes().len() - 1;
-        let kernel = kernels::CrossEntropyTangent {
+        let kernel = kernels::LossTangent {
+            kernel: match self.network.head().loss {
+                Loss::CrossEntropy => LossTangentKernel::CrossEntropy,
+                Loss::BinaryCrossEntropy => LossTangentKernel::BinaryCrossEntropy,
+                Loss::Rps => LossTangentKernel::Rps,
+            },
             z: self.value(last),
             tz: buffers.values[last],
+            dz: self.gradient_of(last),
             count,
             over: self.memory.over,
             width: self.network.classes(),
