@@ -13,7 +13,7 @@ use dissensus_report::book::Chosen;
 use dissensus_store::{RunId, State, Store};
 use dissensus_train::spec::Data;
 use dissensus_train::{
-    ConfigError, Place, RunPlan, RunResult, RunSpec, Selection, Task, TrainError,
+    ConfigError, Place, RunPlan, RunResult, RunSpec, Selection, Task, TrainError, check_loss,
 };
 use rayon::prelude::*;
 
@@ -194,14 +194,19 @@ impl Study {
     }
 }
 
-/// The model must fit the data.
+/// The model and its loss must fit the data.
 fn fits(outline: &Outline, task: &Task) -> Result<(), StudyError> {
-    let classes = task.table().classes().len();
+    let classes = task.table().classes();
     for run in outline.points.iter().flat_map(|point| point.runs(&[0])) {
-        run.model.network(task.shape(), classes).map_err(|error| StudyError::Model {
+        run.network(task.shape(), classes.len()).map_err(|error| StudyError::Model {
             arm: outline.arm.clone(),
             dataset: outline.dataset.clone(),
             source: TrainError::Engine(error),
+        })?;
+        check_loss(run.training.loss, classes).map_err(|source| StudyError::Loss {
+            arm: outline.arm.clone(),
+            dataset: outline.dataset.clone(),
+            source,
         })?;
     }
     Ok(())

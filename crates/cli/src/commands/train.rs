@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use dissensus::store::{RunId, Store, Which};
 use dissensus::train::{
-    EndedJob, JobOptions, JobOutcome, RunJob, RunPlan, Spec, Task, run_jobs, template,
+    EndedJob, JobOptions, JobOutcome, RunJob, RunPlan, Spec, Task, check_loss, run_jobs, template,
 };
 use dissensus::{RunOrigin, RunSummary, SummaryColumn, load_task, state_name, summarize_runs};
 use serde::Serialize;
@@ -97,8 +97,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let folder = args.store.clone().unwrap_or_else(|| spec.run.store.clone());
     let task = load_task(&spec.data, &context())?;
     let plans = spec.runs();
-    // A model that does not fit the data fits no run.
+    // A model or a loss that does not fit the data fits no run.
     spec.model.network(task.shape(), task.table().classes().len())?;
+    check_loss(spec.training.loss, task.table().classes())?;
     if args.dry_run {
         return dry_run(&folder, &task, &plans);
     }
