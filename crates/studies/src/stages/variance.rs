@@ -90,6 +90,15 @@ impl Examiner for OfGradients {
     fn examine(&self, runs: &[Finished<'_>], models: &Models<'_>) -> Found {
         let mut all = Vec::new();
         for run in runs {
+            let loss = run.job.run.training.loss;
+            if loss.noise_depends_on_outputs() {
+                let reason = format!(
+                    "the stage `variance` is for losses whose noise is that of the drawn label; it was \
+                     trained by `{}`",
+                    loss.name()
+                );
+                return Err(StudyError::Run { id: run.info.id.clone(), reason });
+            }
             let mut model = models.open(run)?;
             let found = variance(&mut model, &VarianceSettings::default(), &models.observer)?;
             let values = found.items.iter().map(|item| Some(item.variance)).collect();
