@@ -352,6 +352,7 @@ fn other_losses_are_examined_as_they_are_or_refused() {
             / rows.len() as f64;
         let settings = CurvatureSettings { trace: None, ..Default::default() };
         let found = curvature(model, &settings, &silent).unwrap();
+        assert_eq!(found.trained_by, loss);
         assert!((found.loss - mean).abs() < 1e-5 * mean, "{loss:?}: {} {mean}", found.loss);
         let (_, matrix) = dense(model);
         let n = found.parameters;
