@@ -36,7 +36,7 @@ use crate::network::Network;
 use bf16x3::Bf16x3;
 use cudnn::Plans;
 use hopper::Hopper;
-use launch::{Module, Pointer};
+use launch::{DeviceSlice, Module, Pointer};
 use runner::CudaRunner;
 use turns::Turns;
 
@@ -223,8 +223,12 @@ impl Cuda {
         let slice = zeros(&stream, of.bytes())?;
         let at = slice.device_ptr(&stream).0;
         match &of {
-            Numbers::Bytes(values) => launch::write(&stream, at, values)?,
-            Numbers::Floats(values) => launch::write(&stream, at, values)?,
+            Numbers::Bytes(values) => {
+                launch::write(&stream, DeviceSlice::within(&slice, &stream), values)?;
+            }
+            Numbers::Floats(values) => {
+                launch::write(&stream, DeviceSlice::within(&slice, &stream), values)?;
+            }
         }
         // Other streams read it.
         stream.synchronize().map_err(driver)?;

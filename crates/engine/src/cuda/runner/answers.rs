@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::launch::Pointer;
+use super::super::launch::DeviceSlice;
 use super::backward::Reach;
 use super::{CudaRunner, Evaluation, MOMENTUM, NormSource, Work, driver};
 use crate::device::{
@@ -107,8 +107,8 @@ impl Runner for CudaRunner {
     }
 
     fn state(&self) -> Result<State<f32>, EngineError> {
-        let host = |from: Pointer| -> Result<Vec<f32>, EngineError> {
-            Ok(self.places.to_host(&self.stream.read::<f32>(from, self.places.len)?))
+        let host = |from: DeviceSlice<f32>| -> Result<Vec<f32>, EngineError> {
+            Ok(self.places.to_host(&self.stream.read(from, self.places.len)?))
         };
         let m = &self.memory;
         Ok(State {
@@ -126,8 +126,8 @@ impl Runner for CudaRunner {
 
     fn keep(&mut self) -> Result<(), EngineError> {
         let m = &self.memory;
-        self.stream.copy(m.weights, m.kept[0], 4 * self.places.len)?;
-        self.stream.copy(m.statistics, m.kept[1], 4 * self.network.statistic_count())?;
+        self.stream.copy(m.weights, m.kept[0])?;
+        self.stream.copy(m.statistics, m.kept[1])?;
         self.kept = true;
         Ok(())
     }
@@ -136,7 +136,7 @@ impl Runner for CudaRunner {
         if !self.kept {
             return Ok(None);
         }
-        let parameters = self.stream.read::<f32>(self.memory.kept[0], self.places.len)?;
+        let parameters = self.stream.read(self.memory.kept[0], self.places.len)?;
         let statistics = self.stream.read(self.memory.kept[1], self.network.statistic_count())?;
         Ok(Some(Weights { parameters: self.places.to_host(&parameters), statistics }))
     }

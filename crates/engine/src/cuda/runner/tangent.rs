@@ -66,7 +66,7 @@ impl CudaRunner {
                             }
                             _ => (shapes, x, tx),
                         };
-                        let (w, tw) = (m.copy + offset, t.direction_copy + offset);
+                        let (w, tw) = (m.copy.at() + offset, t.direction_copy + offset);
                         let both = [[tx, ty, w], [x, ty, tw]];
                         let of = if moves { &both[..] } else { &both[1..] };
                         self.convolve(Pass::Forward, false, shapes, of, false)?;
@@ -97,7 +97,7 @@ impl CudaRunner {
                     kernels::Linear { x, w, bias, count, inputs, outputs, add: false, y }
                         .launch(stream, false)?;
                     if moves {
-                        let (x, w, bias) = (tx, self.parameter(m.weights, weight), 0);
+                        let (x, w, bias) = (tx, self.parameter(m.weights.at(), weight), 0);
                         kernels::Linear { x, w, bias, count, inputs, outputs, add: true, y }
                             .launch(stream, false)?;
                     }
@@ -148,7 +148,7 @@ impl CudaRunner {
             tz: buffers.values[last],
             dz: self.gradient_of(last),
             count,
-            over: self.memory.over,
+            over: self.memory.over.at(),
             width: self.network.classes(),
             tdz: buffers.gradients[last],
         };
@@ -183,7 +183,7 @@ impl CudaRunner {
                             (Some(smaller), Some((x, tx))) => (smaller, x, tx),
                             _ => (shapes, x, tx),
                         };
-                        let (w, tw) = (m.copy + offset, t.direction_copy + offset);
+                        let (w, tw) = (m.copy.at() + offset, t.direction_copy + offset);
                         let dw = m.conv_gradient + offset;
                         let both = [[x, tdy, dw], [tx, dy, dw]];
                         let of = if moves { &both[..] } else { &both[..1] };
@@ -248,7 +248,7 @@ impl CudaRunner {
                         kernels::LinearBack { dy, w, count, inputs, outputs, add, dx }
                             .launch(stream, false)
                     };
-                    let [w, tw] = [m.weights, t.direction].map(|b| self.parameter(b, weight));
+                    let [w, tw] = [m.weights.at(), t.direction].map(|b| self.parameter(b, weight));
                     let [dw, db] = [weight, bias].map(|p| self.parameter(m.gradient, p));
                     weights(x, tdy, false, dw, db)?;
                     if moves {
