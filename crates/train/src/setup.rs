@@ -79,7 +79,8 @@ impl Setup {
 /// Refuses a loss that compares classes in their order where they are not in one: numbers that neither
 /// rise nor fall. Names that are no numbers may be in any order.
 pub fn check_loss(loss: Loss, classes: &ClassSet) -> Result<(), TrainError> {
-    let numbers: Option<Vec<f64>> = classes.names().iter().map(|name| name.parse().ok()).collect();
+    let number = |name: &String| name.parse().ok().filter(|number: &f64| number.is_finite());
+    let numbers: Option<Vec<f64>> = classes.names().iter().map(number).collect();
     let ordered = numbers.is_none_or(|numbers| {
         numbers.is_sorted() || numbers.is_sorted_by(|first, second| first >= second)
     });

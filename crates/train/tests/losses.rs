@@ -132,7 +132,12 @@ fn an_order_that_is_none_is_refused() {
         ClassSet::new(names.iter().map(|&name| name.to_owned()).collect(), ClassOrder::Declared)
             .unwrap()
     };
-    for names in [&["1", "2", "10"][..], &["2", "0.5", "-1"], &["none", "mild", "severe"]] {
+    for names in [
+        &["1", "2", "10"][..],
+        &["2", "0.5", "-1"],
+        &["none", "mild", "severe"],
+        &["2", "nan", "1"],
+    ] {
         for entry in LOSSES {
             check_loss(entry.loss, &classes(names)).unwrap();
         }
