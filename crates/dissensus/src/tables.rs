@@ -153,7 +153,10 @@ pub fn curvature_tables(
     form: TableForm,
 ) -> Vec<TextTable> {
     let rows: Vec<Labelled<'_>> = labels.iter().zip(found).collect();
-    let mut tables = vec![curvatures(form).table(&rows)];
+    // The loss of cross-entropy is a metric.
+    let plain = found.iter().all(|one| one.trained_by.is_default());
+    let loss = if plain { "soft_nll" } else { "loss" };
+    let mut tables = vec![curvatures(loss, form).table(&rows)];
     if form != TableForm::Csv {
         tables.extend([eigenvalues(found, form), blocks(found, form), varying(variances, form)]);
     }
@@ -161,7 +164,7 @@ pub fn curvature_tables(
     tables
 }
 
-fn curvatures<'a>(form: TableForm) -> Columns<'a, Labelled<'a>> {
+fn curvatures<'a>(loss: &str, form: TableForm) -> Columns<'a, Labelled<'a>> {
     type Of = fn(&Curvature) -> Option<Estimate>;
     let exact = |columns: Columns<'a, Labelled<'a>>, name: &str, of: Of| {
         columns
@@ -179,7 +182,7 @@ fn curvatures<'a>(form: TableForm) -> Columns<'a, Labelled<'a>> {
         .csv(|columns| columns.name("part", |(_, one)| one.part.clone()))
         .name("slice", |(_, one)| one.settings.slice)
         .count("items", |(_, one)| one.items)
-        .value("soft_nll", |(_, one)| Some(one.loss))
+        .value(loss, |(_, one)| Some(one.loss))
         .people(|columns| {
             columns
                 .number("λ_max", |(_, one)| format_estimate(one.lambda_max()))

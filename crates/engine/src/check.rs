@@ -18,6 +18,7 @@ use crate::device::{
     Targets, Votes,
 };
 use crate::error::EngineError;
+use crate::losses::{Link, Loss};
 use crate::models::Model;
 use crate::network::{Builder, Network, Op, Shape};
 use crate::optimizer::Optimizer;
@@ -106,6 +107,8 @@ const NETWORKS: &[(&str, bool, Make)] = &[
     ("bare", true, bare),
     ("convolutions", false, convolutions),
     ("smooth", true, smooth),
+    ("sigmoid", true, || Ok(smooth()?.with_loss(Loss::BinaryCrossEntropy))),
+    ("ordinal", true, || Ok(smooth()?.with_loss(Loss::Rps))),
     ("norms", true, norms),
     ("sums", false, sums),
     ("perceptron", true, perceptron),
@@ -501,13 +504,17 @@ impl Case<'_> {
             slopes.push(distance(&gradient, &true_gradient));
             let found = own.input_gradient(rows, goal)?;
             inputs.push(distance(&found, &wanted.input_gradient(rows, goal)?));
-            // A step that bfloat16 has.
-            let found = own.perturbed(rows, 10.0, 0.0625)?;
-            moved.push(distance(&found, &wanted.perturbed(rows, 10.0, 0.0625)?));
+            if self.network.head().loss.link() == Link::Softmax {
+                // A step that bfloat16 has.
+                let found = own.perturbed(rows, 10.0, 0.0625)?;
+                moved.push(distance(&found, &wanted.perturbed(rows, 10.0, 0.0625)?));
+            }
         }
         tell("gradient", middle(slopes));
         tell("input gradient", middle(inputs));
-        tell("logits of moved examples", middle(moved));
+        if !moved.is_empty() {
+            tell("logits of moved examples", middle(moved));
+        }
         self.products(&mut wanted, &rows, [&direction[..], &own.state()?.parameters], tell)?;
         if self.network.statistic_count() > 0 {
             let before = own.state()?;

@@ -12,6 +12,8 @@ use dissensus_core::philox;
 use serde::{Deserialize, Serialize};
 
 use crate::error::EngineError;
+use crate::head::Head;
+use crate::losses::Link;
 use crate::network::{Network, Shape};
 use crate::optimizer::Optimizer;
 use crate::scalar::Real;
@@ -396,8 +398,20 @@ impl<F> Maps<F> {
     }
 }
 
-/// Refuses a temperature or a step that has no meaning.
-pub(crate) fn check_perturbation(temperature: f64, epsilon: f64) -> Result<(), EngineError> {
+/// Refuses a head without a predicted class at a temperature, and a temperature or a step that has no
+/// meaning.
+pub(crate) fn check_perturbation(
+    head: Head,
+    temperature: f64,
+    epsilon: f64,
+) -> Result<(), EngineError> {
+    if head.loss.link() != Link::Softmax {
+        return Err(EngineError::OtherLoss {
+            what: "moved examples (ODIN)",
+            needs: "softmax outputs",
+            loss: head.loss.name(),
+        });
+    }
     if !(temperature.is_finite() && temperature > 0.0) {
         let text = format!("a temperature of {temperature}; it has to be a number above 0");
         return Err(EngineError::Data(text));
@@ -476,7 +490,7 @@ pub trait Device: Send + Sync {
 }
 
 /// One run on one device, in numbers of type F: f32 to train, f64 to check.
-pub trait Runner<F = f32>: Send {
+pub trait Runner<F: Real = f32>: Send {
     /// Whether it would rather draw labels itself ([`Targets::Drawn`]) than be given them.
     fn draws(&self) -> bool {
         false
@@ -485,8 +499,17 @@ pub trait Runner<F = f32>: Send {
     /// Trains for one epoch; returns the mean training loss.
     fn train(&mut self, epoch: &Epoch<'_>) -> Result<f64, EngineError>;
 
-    /// The logits of these rows, one row of classes each.
-    fn logits(&mut self, rows: &[u32]) -> Result<Vec<F>, EngineError>;
+    /// The end of its network.
+    fn head(&self) -> Head;
+
+    /// The outputs of the head for these rows, one row of classes each.
+    fn outputs(&mut self, rows: &[u32]) -> Result<Vec<F>, EngineError>;
+
+    /// The class logits of these rows, one row of classes each: the softmax of a row are the probabilities
+    /// that the head gives to the classes (see [`Head`]).
+    fn logits(&mut self, rows: &[u32]) -> Result<Vec<F>, EngineError> {
+        Ok(self.head().class_logits(self.outputs(rows)?))
+    }
 
     /// What the last layer reads, for these rows.
     fn features(&mut self, rows: &[u32]) -> Result<Vec<F>, EngineError>;
@@ -502,7 +525,7 @@ pub trait Runner<F = f32>: Send {
     fn input_gradient(&mut self, rows: &[u32], targets: Targets<'_>)
     -> Result<Vec<F>, EngineError>;
 
-    /// The logits of x − ε·sign(∂L/∂x), one row of classes each: x is the example, normalized as the
+    /// The outputs for x − ε·sign(∂L/∂x), one row of classes each, of a head with softmax outputs: x is the example, normalized as the
     /// network reads it, L = −ln softmax(z/T)\[argmax z\] and T the temperature (ODIN's input; Liang,
     /// Li and Srikant 2018). Where the gradient is 0 nothing moves; ε is the same for every channel.
     /// In [`Precision::Bf16`] an example has 8 bits, so that an ε below 2⁻⁹ of a number is lost
@@ -560,11 +583,11 @@ pub trait Runner<F = f32>: Send {
 
 /// An epoch that goes on while the weights from before it are evaluated. All numbers are those of
 /// [`Runner::logits`] followed by [`Runner::train`].
-pub trait Overlap<F = f32> {
+pub trait Overlap<F: Real = f32> {
     /// Starts an epoch, and beside it the evaluation of these rows with the weights as they are now.
     fn start(&mut self, epoch: &Epoch<'_>, rows: &[u32]) -> Result<(), EngineError>;
 
-    /// The logits of these rows with the weights from before the epoch. Rows that were not given to
+    /// The class logits of these rows with the weights from before the epoch. Rows that were not given to
     /// [`start`](Overlap::start) are evaluated now.
     fn logits_before(&mut self, rows: &[u32]) -> Result<Vec<F>, EngineError>;
 

@@ -47,6 +47,16 @@ pub enum EngineError {
         /// What came.
         found: Vec<usize>,
     },
+    /// What is not defined for the loss of a network.
+    #[error("{what} need {needs}; this network is trained by the loss `{loss}`")]
+    OtherLoss {
+        /// What was asked for.
+        what: &'static str,
+        /// The networks that have it.
+        needs: &'static str,
+        /// The name of the loss.
+        loss: &'static str,
+    },
     /// Data that does not fit the network or itself.
     #[error("{0}")]
     Data(String),

@@ -33,6 +33,7 @@
 //! |---|---|---|
 //! | a model | `models/NAME.rs` | the list in `models/mod.rs` |
 //! | an operation | `cpu/kernels/NAME.rs` | `network::Op`, `cpu/steps.rs`, `cpu/passes.rs` |
+//! | a loss | `losses/NAME.rs`, `cuda/kernels/losses/NAME.cu` | the list in `losses/mod.rs` |
 //! | an optimizer | a variant in `optimizer.rs` | `cpu/kernels/optimizer.rs` |
 
 pub mod augment;
@@ -42,7 +43,9 @@ pub mod cuda;
 pub mod device;
 mod error;
 mod fused;
+mod head;
 mod init;
+mod losses;
 pub mod models;
 pub mod network;
 pub mod optimizer;
@@ -57,8 +60,10 @@ pub use device::{
     Dataset, Device, Epoch, Maps, Mode, Overlap, Precision, Runner, Settings, State, Weights,
 };
 pub use error::EngineError;
+pub use head::Head;
+pub use losses::{LOSS_NAMES, LOSSES, Link, Loss, LossEntry};
 pub use models::{InputKind, MODEL_NAMES, MODELS, Model, ModelEntry, SettingValue};
 pub use network::Network;
 pub use optimizer::Optimizer;
-pub use scalar::Real;
+pub use scalar::{Real, inner};
 pub use schedule::{Rates, Schedule};

@@ -10,6 +10,8 @@
 //! [`Network::export`] and [`Network::import`] translate to and from the layouts of PyTorch.
 
 use crate::error::EngineError;
+use crate::head::Head;
+use crate::losses::Loss;
 use crate::scalar::Real;
 
 /// What an example looks like at a node.
@@ -223,7 +225,7 @@ pub struct Named<F> {
     pub values: Vec<F>,
 }
 
-/// A network: nodes in the order of computation, the last of which gives the logits.
+/// A network: nodes in the order of computation, the last of which gives the outputs of its head.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Network {
     nodes: Vec<Node>,
@@ -231,9 +233,20 @@ pub struct Network {
     statistics: Vec<(String, usize, usize)>,
     parameter_count: usize,
     statistic_count: usize,
+    loss: Loss,
 }
 
 impl Network {
+    /// The same network with a head that is trained by another loss.
+    pub fn with_loss(self, loss: Loss) -> Self {
+        Self { loss, ..self }
+    }
+
+    /// Its head.
+    pub fn head(&self) -> Head {
+        Head { outputs: self.classes(), loss: self.loss }
+    }
+
     /// The nodes.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
@@ -271,7 +284,7 @@ impl Network {
         self.nodes.first().map_or(Shape::Flat { width: 0 }, |node| node.shape)
     }
 
-    /// How many classes the logits are of.
+    /// How many classes it tells apart: outputs of its head.
     pub fn classes(&self) -> usize {
         self.nodes.last().map_or(0, |node| node.shape.len())
     }
@@ -389,12 +402,13 @@ impl Builder {
     pub fn new(input: Shape) -> Self {
         let nodes = vec![Node { op: Op::Input, inputs: Vec::new(), shape: input }];
         let (parameters, statistics) = (Vec::new(), Vec::new());
+        let (parameter_count, statistic_count, loss) = (0, 0, Loss::default());
         let network =
-            Network { nodes, parameters, statistics, parameter_count: 0, statistic_count: 0 };
+            Network { nodes, parameters, statistics, parameter_count, statistic_count, loss };
         Self { network, problem: None }
     }
 
-    /// The finished network: its last node gives the logits.
+    /// The finished network: its last node gives the outputs, which are trained by the softmax cross-entropy.
     pub fn finish(self) -> Result<Network, EngineError> {
         match self.problem {
             None => Ok(self.network),

@@ -9,8 +9,17 @@ use std::process::Command;
 
 use dissensus_engine::device::{Choice, Votes};
 
-const KERNELS: [&str; 7] =
-    ["common", "images", "norm", "flat", "labels", "optimizer", "bf16x3/conv"];
+const KERNELS: [&str; 9] = [
+    "common",
+    "images",
+    "norm",
+    "flat",
+    "losses/binary_cross_entropy",
+    "losses/rps",
+    "labels",
+    "optimizer",
+    "bf16x3/conv",
+];
 
 /// Those for compute capability 9.0, in the order of `scripts/check-kernels.py`.
 const HOPPER: [&str; 7] = [

@@ -68,6 +68,19 @@ pub fn barrier(
             reason: "have other models; there is no line between their weights".into(),
         });
     }
+    let [own, other] = [from.network().head().loss, to.network().head().loss];
+    if own.link() != other.link() {
+        return Err(ExamineError::NotAlike {
+            first: from.id().to_owned(),
+            second: to.id().to_owned(),
+            reason: format!(
+                "were trained by the losses `{}` and `{}`, whose outputs stand for probabilities in \
+                 different ways; there is no line between them",
+                own.name(),
+                other.name()
+            ),
+        });
+    }
     if settings.statistics.is_empty() {
         return Err(ExamineError::Setting {
             name: "statistics",

@@ -1,5 +1,5 @@
-//! How the loss curves around a run's weights: the Hessian of the mean soft NLL against the votes,
-//! batch statistics frozen, dropout off.
+//! How the loss curves around a run's weights: the Hessian of the mean of the loss that it was trained by
+//! (the soft NLL, unless it was another) against the votes, batch statistics frozen, dropout off.
 //!
 //! λ_max is found by power iteration, by Lanczos, or both; the trace by Hutchinson's probes, whose
 //! products also give the traces of blocks, or by Hutch++. Each estimate says how far off it may be,
@@ -7,8 +7,8 @@
 
 use std::time::Instant;
 
-use dissensus_engine::Precision;
 use dissensus_engine::device::Targets;
+use dissensus_engine::{Loss, Precision};
 use dissensus_geometry::GeometryError;
 use dissensus_geometry::curvature::{
     Block, Density, DensitySettings, Estimate, Extremes, HutchSettings, LanczosSettings, Operator,
@@ -87,7 +87,10 @@ pub struct Curvature {
     pub items: usize,
     /// Parameters of the network: rows of the Hessian.
     pub parameters: usize,
-    /// The loss there, in nats.
+    /// The loss that it was trained by; not written where that is the softmax cross-entropy.
+    #[serde(default, skip_serializing_if = "Loss::is_default")]
+    pub trained_by: Loss,
+    /// The loss there: the soft NLL in nats, unless it was trained by another.
     pub loss: f64,
     /// The length of its gradient.
     pub gradient_norm: f64,
@@ -144,6 +147,7 @@ pub fn curvature_among(
 ) -> Result<Curvature, ExamineError> {
     let chosen = model.chosen(settings.part.as_deref(), settings.slice, 1)?;
     let (run, how) = (model.id().to_owned(), *model.settings());
+    let trained_by = model.network().head().loss;
     let (runner, network, targets) = model.asked();
     let targets = Targets::Distributions(targets);
     let (loss, gradient) = runner.gradient(&chosen.rows, targets)?;
@@ -184,6 +188,7 @@ pub fn curvature_among(
         part: chosen.part,
         items: chosen.rows.len(),
         parameters,
+        trained_by,
         loss,
         gradient_norm,
     })

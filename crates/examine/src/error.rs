@@ -119,6 +119,21 @@ pub enum ExamineError {
         /// The run.
         id: String,
     },
+    /// Scores that the loss of a run does not allow.
+    #[error(
+        "the scores {needs} need softmax outputs, and run {id} was trained by the loss `{loss}`; choose \
+         among {others}"
+    )]
+    NoSoftmax {
+        /// The run.
+        id: String,
+        /// Its loss.
+        loss: &'static str,
+        /// The scores that need softmax outputs, joined.
+        needs: String,
+        /// The others, joined.
+        others: String,
+    },
     /// A setting out of its range.
     #[error("{name} is {value}; expected {expected}")]
     Setting {

@@ -14,7 +14,6 @@ use image::{ExtendedColorType, ImageEncoder as _};
 use serde::{Deserialize, Serialize};
 
 use crate::barrier::common;
-use crate::variance::softmax;
 use crate::{ExamineError, Model, Observer, Slice};
 
 /// Images between two reports of progress.
@@ -81,7 +80,8 @@ pub fn gradcam(
     observer: &Observer<'_>,
 ) -> Result<Maps, ExamineError> {
     let classes = model.classes().len();
-    let q = softmax(&model.logits(rows, &Observer::silent())?, classes);
+    let logits = model.logits(rows, &Observer::silent())?;
+    let q = model.network().head().probabilities(&logits);
     let (wanted, cams) = cams(model, rows, &q, settings, observer)?;
     let item = |(at, &row): (usize, &u32)| {
         let (place, class) = (row as usize, wanted[at]);
@@ -232,7 +232,8 @@ pub fn stability(
     let mut found = Vec::new();
     for (model, own) in models.iter_mut().zip(&own) {
         let rows = common(own, &shared);
-        let q = softmax(&model.logits(&rows, &Observer::silent())?, model.classes().len());
+        let logits = model.logits(&rows, &Observer::silent())?;
+        let q = model.network().head().probabilities(&logits);
         let (_, cams) = cams(model, &rows, &q, &settings.cam, observer)?;
         found.push((rows, cams));
     }

@@ -234,7 +234,16 @@ impl Model {
         (&mut *self.runner, &self.network, &self.targets)
     }
 
-    /// The logits of rows, one row of classes each.
+    /// The outputs of the network's head for rows, one row of classes each.
+    pub fn outputs(
+        &mut self,
+        rows: &[u32],
+        observer: &Observer<'_>,
+    ) -> Result<Vec<f32>, ExamineError> {
+        in_strides(rows, "outputs", observer, |some| Ok(self.runner.outputs(some)?))
+    }
+
+    /// The class logits of rows, one row of classes each: their softmax are the predicted probabilities.
     pub fn logits(
         &mut self,
         rows: &[u32],

@@ -5,7 +5,7 @@
 //! features of all items that the run was trained on.
 
 use dissensus_engine::network::Shape;
-use dissensus_engine::{Dataset, Device, Precision, Runner};
+use dissensus_engine::{Dataset, Device, Link, Precision, Runner};
 use dissensus_inputs::Inputs;
 use dissensus_measure::ood::{
     Needs, OodInput, OodScore, OodSettings as Chosen, Row, SCORES, rows as detection_rows, score,
@@ -147,6 +147,7 @@ pub fn ood(
     observer: &Observer<'_>,
 ) -> Result<Ood, ExamineError> {
     let scores = chosen(&settings.scores)?;
+    check_loss(model, &scores)?;
     // What does not fit is said before anything is computed.
     let data: Vec<Dataset> = outside.iter().map(|set| set.like(model)).collect::<Result<_, _>>()?;
     let inside = model.chosen(settings.part.as_deref(), Slice::All, 1)?;
@@ -248,6 +249,21 @@ fn said(
         said.features = Some(values);
     }
     Ok(said)
+}
+
+/// Refuses scores of softmax outputs for a model that has none: energies of logits, and moved inputs.
+fn check_loss(model: &Model, scores: &[OodScore]) -> Result<(), ExamineError> {
+    let loss = model.network().head().loss;
+    let of_softmax = |score: &&OodScore| matches!(score.needs, Needs::Logits | Needs::Perturbed);
+    if loss.link() == Link::Softmax || !scores.iter().any(|score| of_softmax(&score)) {
+        return Ok(());
+    }
+    let names = |of: &dyn Fn(&&OodScore) -> bool| {
+        SCORES.iter().filter(of).map(|score| score.about.name).collect::<Vec<_>>().join(", ")
+    };
+    let (id, loss) = (model.id().to_owned(), loss.name());
+    let (needs, others) = (names(&of_softmax), names(&|score| !of_softmax(score)));
+    Err(ExamineError::NoSoftmax { id, loss, needs, others })
 }
 
 fn chosen(names: &[String]) -> Result<Vec<OodScore>, ExamineError> {

@@ -69,7 +69,7 @@ impl StoredModel {
         let expected = ExpectedInputs::of(&id, takes, &self.first, &result)?;
         let dataset = expected.dataset(&id, inputs)?;
         let classes = stored.classes().to_vec();
-        let network = self.spec.run.model.network(dataset.shape(), classes.len())?;
+        let network = self.spec.run.network(dataset.shape(), classes.len())?;
         let (parameters, statistics) = self.weights.weights(&network, "")?;
         let network = Arc::new(network);
         let weights = Weights { parameters, statistics };

@@ -1,7 +1,8 @@
 //! How much the last layer's gradient of each item varies when its label is drawn from its votes,
 //! beside how much people disagree on it.
 //!
-//! The trace of the covariance is (1 − ‖p‖²)(‖h‖² + 1) with the votes' shares p and the features h.
+//! The trace of the covariance is (1 − ‖p‖²)(‖h‖² + 1) with the votes' shares p and the features h, where the
+//! loss is the softmax or the binary cross-entropy; for other losses see [`dissensus_engine::Loss`].
 //! Its rank correlation with the entropy of p says whether the noise of drawn labels falls where
 //! people disagree.
 
@@ -65,13 +66,16 @@ pub fn variance(
     let part = model.part(settings.part.as_deref())?;
     let (truth, classes) = (part.truth.clone(), part.truth.classes());
     let features = model.features(&chosen.rows, observer)?;
-    let exact = closed_form(truth.targets(), classes, &features)?;
+    let (loss, p) = (model.network().head().loss, truth.targets());
+    let outputs = match loss.noise_depends_on_outputs() || settings.draws > 0 {
+        true => model.outputs(&chosen.rows, observer)?,
+        false => Vec::new(),
+    };
+    let exact = closed_form(loss, p, classes, &outputs, &features)?;
     let drawn = match settings.draws {
         0 => None,
         draws => {
-            let q = softmax(&model.logits(&chosen.rows, observer)?, classes);
-            let p = truth.targets();
-            let found = sampled(p, &q, classes, &features, draws, settings.seed)?;
+            let found = sampled(loss, p, classes, &outputs, &features, draws, settings.seed)?;
             observer.advanced("drawn labels", draws, draws)?;
             Some(found)
         }
@@ -92,15 +96,4 @@ pub fn variance(
         sampled_mean: drawn.as_deref().map(mean),
         items: chosen.rows.iter().enumerate().map(item).collect(),
     })
-}
-
-/// Logits as probabilities, row by row.
-pub(crate) fn softmax(logits: &[f32], classes: usize) -> Vec<f64> {
-    let row = |z: &[f32]| {
-        let top = z.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-        let raised: Vec<f64> = z.iter().map(|&z| (f64::from(z) - f64::from(top)).exp()).collect();
-        let sum: f64 = raised.iter().sum();
-        raised.into_iter().map(move |v| v / sum)
-    };
-    logits.chunks_exact(classes.max(1)).flat_map(row).collect()
 }

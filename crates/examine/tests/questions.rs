@@ -328,3 +328,61 @@ fn what_cannot_be_asked_is_named() {
     let error = open(&lab.task, &ModelSettings::default()).to_string();
     assert!(error.contains("has no weights of its best epoch"), "{error}");
 }
+
+/// Runs of other losses: their curvature and gradient variance are those of their loss, what is predicted is
+/// one distribution, and what is not defined for them is refused by name.
+#[test]
+fn other_losses_are_examined_as_they_are_or_refused() {
+    let lab = Lab::new(80);
+    let [plain, sigmoid, ranked] = ["cross_entropy", "binary_cross_entropy", "rps"]
+        .map(|loss| lab.open(&lab.train(&[&format!("training.loss={loss}")])));
+    let mut models = [plain, sigmoid, ranked];
+    let silent = Observer::silent();
+    for model in &mut models {
+        let loss = model.network().head().loss;
+        let rows = model.part(None).unwrap().rows.clone();
+        let classes = model.classes().len();
+        let outputs = model.outputs(&rows, &silent).unwrap();
+        let mean: f64 = (rows.iter().zip(outputs.chunks(classes)))
+            .map(|(&row, z)| {
+                let p = &model.targets()[row as usize * classes..][..classes];
+                f64::from(loss.value(z, p, 1.0, &mut vec![0.0; classes]))
+            })
+            .sum::<f64>()
+            / rows.len() as f64;
+        let settings = CurvatureSettings { trace: None, ..Default::default() };
+        let found = curvature(model, &settings, &silent).unwrap();
+        assert_eq!(found.trained_by, loss);
+        assert!((found.loss - mean).abs() < 1e-5 * mean, "{loss:?}: {} {mean}", found.loss);
+        let (_, matrix) = dense(model);
+        let n = found.parameters;
+        let top = end(n, &matrix, 0.0);
+        let value = found.power.unwrap().top.value;
+        assert!((value - top).abs() < 0.02 * top.abs(), "{loss:?}: {value}, not {top}");
+
+        let asked = VarianceSettings { draws: 400, ..Default::default() };
+        let noise = variance(model, &asked, &silent).unwrap();
+        let sampled = noise.sampled_mean.unwrap();
+        assert!((sampled / noise.mean - 1.0).abs() < 0.1, "{loss:?}: {sampled} {}", noise.mean);
+        for row in model.network().head().probabilities(&outputs).chunks(classes) {
+            assert!((row.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        }
+    }
+    let [plain, sigmoid, ranked] = &mut models;
+    barrier(plain, ranked, &PathSettings { points: 3, ..Default::default() }, &silent).unwrap();
+    let error = barrier(plain, sigmoid, &PathSettings::default(), &silent).unwrap_err().to_string();
+    assert!(error.contains("`cross_entropy` and `binary_cross_entropy`"), "{error}");
+
+    let outside = [Outside::named("other", from_blends(&blends(30)).unwrap())];
+    let error = ood(sigmoid, &outside, &Cpu, &OodSettings::default(), &silent).unwrap_err();
+    let text = error.to_string();
+    assert!(text.contains("energy, odin, margin need softmax outputs"), "{text}");
+    assert!(
+        text.contains("`binary_cross_entropy`; choose among msp, entropy, knn, knn_raw"),
+        "{text}"
+    );
+    let scores = ["msp", "entropy", "knn"].map(str::to_owned).to_vec();
+    let chosen = OodSettings { scores, ..Default::default() };
+    assert!(!ood(sigmoid, &outside, &Cpu, &chosen, &silent).unwrap().rows.is_empty());
+    ood(ranked, &outside, &Cpu, &OodSettings::default(), &silent).unwrap();
+}

@@ -81,7 +81,7 @@ pub fn blocks(network: &Network, grouping: Grouping) -> Vec<Block> {
 
 /// The last linear layer.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Head {
+pub struct LastLayer {
     /// Classes that it gives.
     pub classes: usize,
     /// Features that it reads.
@@ -93,7 +93,7 @@ pub struct Head {
 }
 
 /// The last layer of a network with these parameters.
-pub fn head(network: &Network, parameters: &[f32]) -> Result<Head, GeometryError> {
+pub fn last_layer(network: &Network, parameters: &[f32]) -> Result<LastLayer, GeometryError> {
     count("the parameters", network.parameter_count(), parameters.len())?;
     let last = network.nodes().last().map(|node| node.op);
     let Some(Op::Linear { weight, bias }) = last else {
@@ -107,7 +107,7 @@ pub fn head(network: &Network, parameters: &[f32]) -> Result<Head, GeometryError
     let own = &parameters[weight.range()];
     let weights = (0..classes).flat_map(|class| own.iter().skip(class).step_by(classes)).copied();
     let weights = weights.collect();
-    Ok(Head { classes, width, weights, bias: parameters[bias.range()].to_vec() })
+    Ok(LastLayer { classes, width, weights, bias: parameters[bias.range()].to_vec() })
 }
 
 /// The mean of −Σ_k p_k ln q_k over rows of logits, against the rows of the whole data set that
@@ -152,5 +152,5 @@ pub fn gradcam(
     rows: &[u32],
     classes: &[usize],
 ) -> Result<Cams, GeometryError> {
-    cams(&runner.maps(rows)?, &head(network, parameters)?.weights, classes)
+    cams(&runner.maps(rows)?, &last_layer(network, parameters)?.weights, classes)
 }

@@ -3,6 +3,8 @@
 //! A vector is cut into stretches of [`STRETCH`] numbers whatever the number of threads; each
 //! stretch is summed by one of them, and the sums of stretches are added in their order.
 
+pub(crate) use dissensus_engine::inner;
+
 use dissensus_engine::Real;
 use rayon::prelude::*;
 
@@ -58,19 +60,6 @@ pub(crate) fn distance<F: Real>(a: &[F], scale: f64, b: &[F]) -> f64 {
 /// a · s.
 pub(crate) fn scale<F: Real>(a: &mut [F], by: f64) {
     change(a, |_, a| a.iter_mut().for_each(|a| *a = F::of(a.wide() * by)));
-}
-
-/// The dot product of short slices: eight sums side by side, which fit registers.
-pub(crate) fn inner<F: Real>(a: &[F], b: &[F]) -> f64 {
-    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
-    let mut sums = [0.0; 8];
-    for (a, b) in a.iter().zip(b) {
-        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
-            *sum += a.wide() * b.wide();
-        }
-    }
-    let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a.wide() * b.wide()).sum();
-    sums.iter().sum::<f64>() + rest
 }
 
 /// How coarse numbers of this kind are.

@@ -8,7 +8,7 @@ use common::compared::{Compared, Refresh, SMALL, Setup, walk};
 use dissensus_engine::device::Targets;
 use dissensus_geometry::barrier::{BarrierSettings, Statistics};
 use dissensus_geometry::curvature::{Operator, PowerSettings, power};
-use dissensus_geometry::model::{Grouping, Hessian, blocks, head, soft_nll};
+use dissensus_geometry::model::{Grouping, Hessian, blocks, last_layer, soft_nll};
 
 fn compared() -> Compared {
     Compared::new(Setup { width: 2, side: 8, training: 32, judged: 16, epochs: 1, ..SMALL })
@@ -37,7 +37,7 @@ fn the_head_and_the_loss_are_the_engine_s() {
     let mut compared = compared();
     let (rows, runner) = (compared.judged.clone(), &mut *compared.runner);
     let parameters = runner.state().unwrap().parameters;
-    let found = head(&compared.network, &parameters).unwrap();
+    let found = last_layer(&compared.network, &parameters).unwrap();
     assert_eq!((found.classes, found.width), (10, 16));
     let (logits, features) = (runner.logits(&rows).unwrap(), runner.features(&rows).unwrap());
     for (z, h) in logits.chunks(10).zip(features.chunks(16)) {
@@ -53,7 +53,7 @@ fn the_head_and_the_loss_are_the_engine_s() {
     assert!(soft_nll(&logits[1..], &rows, &compared.targets, 10).is_err());
     assert!(soft_nll(&[], &[], &compared.targets, 10).is_err());
     assert!(soft_nll(&[0.0; 10], &[48], &compared.targets, 10).is_err());
-    assert!(head(&compared.network, &parameters[1..]).is_err());
+    assert!(last_layer(&compared.network, &parameters[1..]).is_err());
 }
 
 #[test]

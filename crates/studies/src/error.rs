@@ -63,6 +63,16 @@ pub enum StudyError {
         /// The cause.
         source: TrainError,
     },
+    /// A loss that does not fit the classes.
+    #[error("{arm} on {dataset}: {source}")]
+    Loss {
+        /// The arm.
+        arm: String,
+        /// The dataset.
+        dataset: String,
+        /// The cause.
+        source: TrainError,
+    },
     /// A run whose results are not what they should be.
     #[error("run {id}: {reason}")]
     Run {

@@ -14,6 +14,7 @@ use dissensus_store::{RunId, State, Store};
 use dissensus_train::spec::Data;
 use dissensus_train::{
     ConfigError, Place, Recipe, RunPlan, RunResult, RunSpec, Selection, Task, TrainError,
+    check_loss,
 };
 use rayon::prelude::*;
 
@@ -194,12 +195,19 @@ impl Study {
     }
 }
 
-/// The model must fit the data.
+/// The model and its loss must fit the data.
 fn fits(outline: &Outline, task: &Task) -> Result<(), StudyError> {
-    let classes = task.table().classes().len();
+    let classes = task.table().classes();
     for run in outline.points.iter().flat_map(|point| point.runs(&[0])) {
-        let model = run.model.network(task.shape(), classes).map_err(TrainError::Engine);
-        model.and_then(|_| run.check_augment(task)).map_err(|source| StudyError::Model {
+        let model = run.network(task.shape(), classes.len());
+        model.map_err(TrainError::Engine).and_then(|_| run.check_augment(task)).map_err(
+            |source| StudyError::Model {
+                arm: outline.arm.clone(),
+                dataset: outline.dataset.clone(),
+                source,
+            },
+        )?;
+        check_loss(run.training.loss, classes).map_err(|source| StudyError::Loss {
             arm: outline.arm.clone(),
             dataset: outline.dataset.clone(),
             source,

@@ -196,7 +196,7 @@ impl Plan<'_> {
         let classes = task.table().classes().len();
         let run = outline.points.get(point).and_then(|point| point.runs(&[0]).pop());
         run.map_or(0, |run| {
-            let network = run.model.network(task.shape(), classes);
+            let network = run.network(task.shape(), classes);
             let example = network.map_or(1, |network| network.multiplications());
             u128::from(example) * u128::from(run.training.epochs) * task.table().len() as u128
         })

@@ -509,3 +509,43 @@ fn without_a_validation_part_there_is_no_temperature_of_it() {
     assert!(rows.iter().any(|row| row.metric == "temperature"));
     assert!(rows.iter().all(|row| row.metric != "temperature_validation"));
 }
+
+/// Arms of other losses: metrics are of the distributions that they predict, and stages whose words are of
+/// the cross-entropy refuse their runs by name, and no others.
+#[test]
+fn arms_may_have_losses_of_their_own() {
+    let mut text = "study.name = 'losses'\ndata = { dataset = 'blends', items = 60 }\n\
+                    model = { name = 'smallcnn', width = 2 }\nsplit.shares = [0.5, 0.5]\n\
+                    training = { epochs = 2, batch_size = 16, learning_rate = 0.05 }\nrun.seeds = 1\n"
+        .to_owned();
+    for loss in ["cross_entropy", "binary_cross_entropy", "rps"] {
+        text += &format!(
+            "[[arm]]\nname = '{loss}'\ndelivery = 'soft'\nset = {{ \"training.loss\" = '{loss}' }}\n"
+        );
+    }
+    text += "[stages.measure]\nmetrics = ['soft_nll', 'kl']\n[stages.variance]\n\
+             [stages.geometry]\niterations = 4\nprobes = 2\n";
+    let study = Study::parse(&text, "losses.toml").unwrap();
+    let (plan, lab) = (plan(&study), Lab::new());
+    let jobs = plan.finals(&lab.store).unwrap().jobs;
+    assert!(jobs.windows(2).all(|pair| pair[0].id != pair[1].id));
+    lab.train(&plan, &jobs);
+    let (examined, _) = examine(&lab, &plan);
+    let failed: Vec<String> =
+        examined.failed.iter().map(|failure| failure.reason.clone()).collect();
+    let refused = |stage: &str, loss: &str| {
+        failed.iter().filter(|text| text.contains(stage) && text.contains(loss)).count()
+    };
+    assert_eq!((failed.len(), examined.done), (3, 3), "{failed:?}");
+    assert_eq!(
+        refused("`geometry` is for runs of the losses cross_entropy,", "by `binary_cross_entropy`"),
+        1
+    );
+    assert_eq!(refused("`geometry`", "trained by `rps`"), 1);
+    let variance = "`variance` is for runs of the losses cross_entropy, binary_cross_entropy,";
+    assert_eq!(refused(variance, "trained by `rps`; choose the runs with the stage's `arms`"), 1);
+    let found = plan.rows(&lab.store).unwrap();
+    for metric in ["soft_nll", "kl"] {
+        assert_eq!(values(&found, metric, "all").len(), 3);
+    }
+}

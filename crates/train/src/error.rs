@@ -204,6 +204,14 @@ pub enum TrainError {
     /// A spec that cannot be used.
     #[error(transparent)]
     Config(#[from] ConfigError),
+    /// A loss that these classes do not have.
+    #[error("training.loss is {loss:?}, which {why}")]
+    Loss {
+        /// Its name.
+        loss: &'static str,
+        /// What it needs, what came, and what to do.
+        why: String,
+    },
     /// Items that cannot be split.
     #[error(transparent)]
     Split(#[from] crate::SplitError),

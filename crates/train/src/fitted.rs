@@ -107,7 +107,7 @@ impl FittedModel {
         };
         let shape = input_shape(&result)
             .ok_or_else(|| damaged("it does not say what the model takes".to_owned()))?;
-        let network = Arc::new(spec.run.model.network(shape, classes.len())?);
+        let network = Arc::new(spec.run.network(shape, classes.len())?);
         let (parameters, statistics) = Found::new(tensors).weights(&network, "")?;
         let weights = Weights { parameters, statistics };
         Ok(Self { spec, classes, result, history, network, weights })

@@ -108,7 +108,7 @@ pub use result::{EpochRow, Normalization, PartResult, RunEnvironment, RunResult}
 pub use run_list::{Removal, RunDetails, RunFile, RunList, RunRow, run_files, state_name};
 pub use saved::Found;
 pub use scores::scores;
-pub use setup::{Part, Setup, parts};
+pub use setup::{Part, Setup, check_loss, parts};
 pub use spec::{Spec, template};
 pub use split::{GivenParts, PartPlaces, SPLIT, SplitError, are_shares, split};
 pub use stopping::{Best, Selection, Stop, Stopping};

@@ -10,7 +10,8 @@ use std::borrow::Cow;
 use std::fmt;
 
 use dissensus_core::VoteTable;
-use dissensus_engine::Model;
+use dissensus_engine::network::Shape;
+use dissensus_engine::{EngineError, Model, Network};
 use dissensus_labels::{Delivery, LabelError, Params, Source, Target, sparse};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -228,6 +229,11 @@ impl RunPlan {
         let mut run = self.clone();
         run.training.augment.get_or_insert_default();
         RunSpec { format: Format, data, run }
+    }
+
+    /// The network for examples of this shape and this many classes, with a head for the loss.
+    pub fn network(&self, input: Shape, classes: usize) -> Result<Network, EngineError> {
+        Ok(self.model.network(input, classes)?.with_loss(self.training.loss))
     }
 
     /// The votes of these items that training sees, drawn by the seed, as the target estimates them.

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use dissensus_engine::{Dataset, Network};
+use dissensus_core::ClassSet;
+use dissensus_engine::{Dataset, Loss, Network};
 use dissensus_labels::{Prepared, Source};
 use dissensus_measure::Truth;
 
@@ -38,7 +39,8 @@ pub struct Setup {
 impl Setup {
     /// Prepares a run.
     pub fn new(task: &Task, plan: &RunPlan) -> Result<Self, TrainError> {
-        let classes = task.table().classes().len();
+        let classes = task.table().classes();
+        check_loss(plan.training.loss, classes)?;
         let how = &plan.split;
         let mut parts = parts(task, plan)?.into_iter();
         let mut train = parts.next().unwrap_or_default();
@@ -64,7 +66,7 @@ impl Setup {
             .ok_or_else(|| TrainError::Data(format!("the split has no part `{on}`")))?;
         check_selects(&parts[selecting], &plan.selection.metric)?;
         Ok(Self {
-            network: Arc::new(plan.model.network(dataset.shape(), classes)?),
+            network: Arc::new(plan.network(dataset.shape(), classes.len())?),
             dataset,
             train: train.into_iter().map(|place| place as u32).collect(),
             labels,
@@ -72,6 +74,25 @@ impl Setup {
             selecting,
         })
     }
+}
+
+/// Refuses a loss that compares classes in their order where they are not in one: numbers that neither
+/// rise nor fall. Names that are no numbers may be in any order.
+pub fn check_loss(loss: Loss, classes: &ClassSet) -> Result<(), TrainError> {
+    let number = |name: &String| name.parse().ok().filter(|number: &f64| number.is_finite());
+    let numbers: Option<Vec<f64>> = classes.names().iter().map(number).collect();
+    let ordered = numbers.is_none_or(|numbers| {
+        numbers.is_sorted() || numbers.is_sorted_by(|first, second| first >= second)
+    });
+    if loss != Loss::Rps || ordered {
+        return Ok(());
+    }
+    let why = format!(
+        "compares classes in their order, and these are numbers in another order: {}; set \
+         data.classes to the classes in the order of their scale",
+        classes.names().join(", ")
+    );
+    Err(TrainError::Loss { loss: loss.name(), why })
 }
 
 /// The places of the items of each part of a run's split, training first.

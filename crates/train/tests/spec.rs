@@ -99,7 +99,7 @@ fn a_full_spec_is_read() {
 fn unknown_keys_and_sections_name_their_place_and_the_nearest() {
     let error = refused(&format!("{MINIMAL}\n[training]\n  epoch = 3\n"));
     let start = "unknown key `epoch` in [training] (spec.toml, line 7, column 3); did you mean \
-                 `epochs`? [training] has epochs, batch_size, optimizer";
+                 `epochs`? [training] has epochs, batch_size, loss, optimizer";
     assert!(error.starts_with(start), "{error}");
     assert!(error.ends_with("schedule, augment, plateau"), "{error}");
     let error = refused(&format!("{MINIMAL}[training]\naugment = {{ flipp = true }}\n"));

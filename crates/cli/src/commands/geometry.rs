@@ -18,8 +18,8 @@ use crate::ui::{self, table::print};
 
 /// Estimate the curvature of the loss at the weights of runs: λ_max and trace of the Hessian.
 ///
-/// The loss is the soft NLL against the votes, over a part of each run's split; batch statistics are
-/// frozen. Products with the Hessian are exact. λ_max, the largest eigenvalue, is estimated by power
+/// The loss is the one that a run was trained by (the soft NLL, unless training.loss was set) against
+/// the votes, over a part of each run's split; batch statistics are frozen. Products with the Hessian are exact. λ_max, the largest eigenvalue, is estimated by power
 /// iteration, which stops when both its change and its residual are within the tolerance; the trace
 /// is estimated with Hutchinson's probes and has a standard error. An estimate that did not converge
 /// has a question mark, and a note says what to do.

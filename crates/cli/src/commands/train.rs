@@ -7,8 +7,8 @@ use anyhow::Context as _;
 use dissensus::engine::Optimizer;
 use dissensus::store::{RunId, Store, Which};
 use dissensus::train::{
-    EndedJob, JobOptions, JobOutcome, Recipe, RunJob, RunPlan, Spec, Task, describe_shape,
-    run_jobs, template,
+    EndedJob, JobOptions, JobOutcome, Recipe, RunJob, RunPlan, Spec, Task, check_loss,
+    describe_shape, run_jobs, template,
 };
 use dissensus::{RunOrigin, RunSummary, SummaryColumn, load_task, state_name, summarize_runs};
 use serde::Serialize;
@@ -103,6 +103,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     // What does not fit the data fits no run.
     plans.iter().try_for_each(|plan| plan.check_augment(&task))?;
     spec.model.network(task.shape(), task.table().classes().len())?;
+    check_loss(spec.training.loss, task.table().classes())?;
     if args.dry_run {
         return dry_run(args, &folder, &task, &spec, &recipes);
     }

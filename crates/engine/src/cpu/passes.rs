@@ -2,6 +2,7 @@
 
 use crate::device::Mode;
 use crate::fused::{Slots, fuse, gradient_slots};
+use crate::losses::Loss;
 use crate::network::Network;
 use crate::random::Moment;
 use crate::scalar::Real;
@@ -10,7 +11,7 @@ use super::frame::Frame;
 use super::kernels::norm::MOMENTUM;
 use super::kernels::optimizer::Update;
 use super::kernels::winograd::Scratch;
-use super::kernels::{Into, dropout, loss, pointwise, pool};
+use super::kernels::{Into, dropout, pointwise, pool};
 use super::steps::{Kind, Step, steps};
 use super::team::Team;
 
@@ -20,6 +21,7 @@ pub(crate) struct Passes<F> {
     slots: Slots,
     frames: Vec<Frame>,
     classes: usize,
+    loss: Loss,
     ranges: Vec<std::ops::Range<usize>>,
     batch: usize,
     /// How much of a batch's statistics goes into the running ones.
@@ -57,6 +59,7 @@ impl<F: Real> Passes<F> {
         }
         Self {
             classes: network.classes(),
+            loss: network.head().loss,
             ranges: network.parameters().iter().map(|p| p.range()).collect(),
             steps,
             slots,
@@ -189,7 +192,7 @@ impl<F: Real> Passes<F> {
         if self.gradients.is_empty() {
             self.gradients = Self::buffers(&self.slots, self.batch);
         }
-        let classes = self.classes;
+        let (classes, loss) = (self.classes, self.loss);
         let (Some(step), weight) = (self.steps.last(), F::ONE / F::of(of as f64)) else {
             return F::ZERO;
         };
@@ -199,12 +202,12 @@ impl<F: Real> Passes<F> {
         let rows = logits.chunks_exact(classes).zip(targets.chunks_exact(classes)).take(count);
         let mut total = F::ZERO;
         for ((z, p), dz) in rows.zip(self.gradients[slot].chunks_exact_mut(classes)) {
-            total += loss::cross_entropy(z, p, weight, dz);
+            total += loss.value(z, p, weight, dz);
         }
         total * weight
     }
 
-    /// Puts a gradient at the logits, for losses other than cross-entropy.
+    /// Puts a gradient at the logits that is of no loss.
     pub(crate) fn seed_gradient(&mut self, gradient: &[F]) {
         if self.gradients.is_empty() {
             self.gradients = Self::buffers(&self.slots, self.batch);
@@ -355,8 +358,12 @@ impl<F: Real> Passes<F> {
         }
     }
 
-    /// The tangent of the loss gradient at the logits; `of` examples make the mean.
+    /// The tangent of the loss gradient at the logits, which [`Passes::loss`] left there; `of` examples make
+    /// the mean.
     pub(crate) fn loss_tangent(&mut self, count: usize, of: usize) {
+        if self.gradients.is_empty() {
+            return;
+        }
         if self.gradient_tangents.is_empty() {
             self.gradient_tangents = Self::buffers(&self.slots, self.batch);
         }
@@ -365,9 +372,10 @@ impl<F: Real> Passes<F> {
         let Some(slot) = self.slots.of[step.output] else { return };
         let rows = self.values[step.output].chunks_exact(classes);
         let rows = rows.zip(self.tangents[step.output].chunks_exact(classes)).take(count);
+        let gradients = self.gradients[slot].chunks_exact(classes);
         let into = self.gradient_tangents[slot].chunks_exact_mut(classes);
-        for ((z, tz), tdz) in rows.zip(into) {
-            loss::tangent(z, tz, weight, tdz);
+        for (((z, tz), dz), tdz) in rows.zip(gradients).zip(into) {
+            self.loss.tangent(z, tz, dz, weight, tdz);
         }
     }
 

@@ -11,14 +11,15 @@ use crate::device::{
     check_perturbation, check_refresh, check_rows,
 };
 use crate::error::EngineError;
+use crate::head::Head;
 use crate::network::{Network, NodeId};
 use crate::random::Moment;
 use crate::scalar::Real;
 
 use super::batch::{Examples, Source, targets};
 use super::frame::Frame;
-use super::kernels::loss::top_slope;
 use super::kernels::optimizer::Update;
+use super::kernels::predicted_class::predicted_class_gradient;
 use super::passes::{Passes, Reach};
 use super::team::Team;
 
@@ -246,7 +247,11 @@ impl<F: Real> Runner<F> for CpuRunner<F> {
         })
     }
 
-    fn logits(&mut self, rows: &[u32]) -> Result<Vec<F>, EngineError> {
+    fn head(&self) -> Head {
+        self.network.head()
+    }
+
+    fn outputs(&mut self, rows: &[u32]) -> Result<Vec<F>, EngineError> {
         let mut out = Vec::with_capacity(rows.len() * self.network.classes());
         self.each_batch(rows, Mode::Eval, |passes, _, _, rows| {
             out.extend_from_slice(passes.logits(rows.len()));
@@ -285,7 +290,7 @@ impl<F: Real> Runner<F> for CpuRunner<F> {
         temperature: f64,
         epsilon: f64,
     ) -> Result<Vec<F>, EngineError> {
-        check_perturbation(temperature, epsilon)?;
+        check_perturbation(self.head(), temperature, epsilon)?;
         let classes = self.network.classes();
         let mut out = Vec::with_capacity(rows.len() * classes);
         let mut unused = vec![F::ZERO; self.network.parameter_count()];
@@ -294,7 +299,7 @@ impl<F: Real> Runner<F> for CpuRunner<F> {
             let count = rows.len();
             slopes.clear();
             for z in passes.logits(count).chunks_exact(classes.max(1)) {
-                top_slope(z, temperature, &mut slopes);
+                predicted_class_gradient(z, temperature, &mut slopes);
             }
             passes.seed_gradient(&slopes);
             let (w, statistics) = (&mut state.parameters, &mut state.statistics);

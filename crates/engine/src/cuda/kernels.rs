@@ -326,7 +326,7 @@ kernels! {
         dx: *mut Float,
     ) on |k, _| threads(k.count * k.inputs);
 
-    /// Pooling, the last layer, the loss, and back to the gradient of the map: one block per example.
+    /// Pooling, the last layer, the cross-entropy, and back to the gradient of the map: one block per example.
     HeadAndLoss = head_and_loss(
         x: *const Act, w: *const Float, bias: *const Float, classes: *const U16, shares: *const Float,
         visits: *const U32, lambda: *const Float, partner: *const U32, step: *const Int, batch: i32,
@@ -334,15 +334,19 @@ kernels! {
         losses: *mut Float, dx: *mut Act,
     ) on |k, _| ((k.count as u32, 1), (256, 1));
 
-    /// The cross-entropy and its gradient at the logits.
-    CrossEntropy = cross_entropy(
+    /// A loss and its gradient at the outputs.
+    LossGradient = cross_entropy | binary_cross_entropy | rps
+        by LossKernel { CrossEntropy | BinaryCrossEntropy | Rps } (
         z: *const Float, classes: *const U16, shares: *const Float, visits: *const U32, lambda: *const Float,
         partner: *const U32, step: *const Int, batch: i32, count: i32, over: *const Int, width: i32,
         dz: *mut Float, losses: *mut Float,
     ) on |k, _| small_blocks(k.count);
 
-    CrossEntropyTangent = cross_entropy_tangent(
-        z: *const Float, tz: *const Float, count: i32, over: *const Int, width: i32, tdz: *mut Float,
+    /// The tangent of a loss's gradient at the outputs, from that gradient.
+    LossTangent = cross_entropy_tangent | binary_cross_entropy_tangent | rps_tangent
+        by LossTangentKernel { CrossEntropy | BinaryCrossEntropy | Rps } (
+        z: *const Float, tz: *const Float, dz: *const Float, count: i32, over: *const Int, width: i32,
+        tdz: *mut Float,
     ) on |k, _| small_blocks(k.count);
 
     /// The gradient at the logits of the loss of the predicted class, at a temperature.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ffi::{CString, c_void};
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use cudarc::driver::sys::CUfunction_attribute;
@@ -12,8 +13,61 @@ use super::kernels::{Geometry, KERNELS, Kernel};
 use super::{NVRTC_STANDARD, driver, zeros};
 use crate::error::EngineError;
 
-/// A stretch of device memory; null for none.
+/// A place in device memory, as kernels take it; null for none.
 pub(super) type Pointer = u64;
+
+/// Numbers that may be any bytes.
+///
+/// # Safety
+///
+/// Every pattern of bits is a value.
+pub(super) unsafe trait Plain: Copy + Default {}
+
+macro_rules! plain {
+    ($($kind:ty),*) => {$(
+        // SAFETY: every pattern of bits is a number.
+        unsafe impl Plain for $kind {}
+    )*};
+}
+plain!(u8, u16, u32, u64, i32, f32, [u8; 4]);
+
+/// Numbers of one type in device memory: where they begin, and how many they are. What copies them to or
+/// from the host, or from one place to another, is checked against that.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DeviceSlice<T> {
+    at: Pointer,
+    len: usize,
+    of: PhantomData<T>,
+}
+
+impl<T: Plain> DeviceSlice<T> {
+    /// As many as fit into memory that was allocated.
+    pub(super) fn within(memory: &CudaSlice<u8>, stream: &CudaStream) -> Self {
+        let (at, len) = (memory.device_ptr(stream).0, memory.len() / size_of::<T>());
+        Self { at, len, of: PhantomData }
+    }
+
+    /// Where they begin.
+    pub(super) fn at(self) -> Pointer {
+        self.at
+    }
+
+    /// The same memory as bytes.
+    pub(super) fn bytes(self) -> DeviceSlice<u8> {
+        DeviceSlice { at: self.at, len: self.len * size_of::<T>(), of: PhantomData }
+    }
+
+    /// Refuses another number of numbers than fit.
+    fn holds(self, len: usize) -> Result<(), EngineError> {
+        match len <= self.len {
+            true => Ok(()),
+            false => {
+                let text = format!("{len} numbers do not fit into {} on the GPU", self.len);
+                Err(EngineError::Device(text))
+            }
+        }
+    }
+}
 
 /// Compiled kernels.
 pub(super) struct Module {
@@ -109,19 +163,20 @@ pub(super) enum Begin {
     Early,
 }
 
-/// Overwrites memory of the device.
-pub(super) fn write<T: Copy>(
+/// Overwrites memory of the device from its beginning.
+pub(super) fn write<T: Plain>(
     stream: &CudaStream,
-    to: Pointer,
+    to: DeviceSlice<T>,
     values: &[T],
 ) -> Result<(), EngineError> {
+    to.holds(values.len())?;
     if values.is_empty() {
         return Ok(());
     }
     stream.context().bind_to_thread().map_err(driver)?;
-    // SAFETY: callers allocated at least as much, and plain numbers are any bytes.
+    // SAFETY: the slice is at least as long, and plain numbers are any bytes.
     unsafe {
-        cudarc::driver::result::memcpy_htod_async(to, values, stream.cu_stream()).map_err(driver)
+        cudarc::driver::result::memcpy_htod_async(to.at, values, stream.cu_stream()).map_err(driver)
     }
 }
 
@@ -195,32 +250,42 @@ impl Stream {
         Ok(pointer)
     }
 
-    /// Numbers on the device, which stay until the run ends.
-    pub(super) fn upload<T: Copy>(&mut self, values: &[T]) -> Result<Pointer, EngineError> {
-        let pointer = self.zeros(size_of_val(values))?;
-        self.write(pointer, values)?;
-        Ok(pointer)
+    /// So many numbers, all zero, which stay until the run ends.
+    pub(super) fn numbers<T: Plain>(&mut self, len: usize) -> Result<DeviceSlice<T>, EngineError> {
+        Ok(DeviceSlice { at: self.zeros(len * size_of::<T>())?, len, of: PhantomData })
     }
 
-    /// Overwrites memory of the device.
-    pub(super) fn write<T: Copy>(&self, to: Pointer, values: &[T]) -> Result<(), EngineError> {
+    /// Numbers on the device, which stay until the run ends.
+    pub(super) fn upload<T: Plain>(&mut self, values: &[T]) -> Result<DeviceSlice<T>, EngineError> {
+        let slice = self.numbers(values.len())?;
+        self.write(slice, values)?;
+        Ok(slice)
+    }
+
+    /// Overwrites memory of the device from its beginning.
+    pub(super) fn write<T: Plain>(
+        &self,
+        to: DeviceSlice<T>,
+        values: &[T],
+    ) -> Result<(), EngineError> {
         write(&self.stream, to, values)
     }
 
-    /// Reads memory of the device, once everything before it is done.
-    pub(super) fn read<T: Copy + Default>(
+    /// Reads the first numbers of memory of the device, once everything before it is done.
+    pub(super) fn read<T: Plain>(
         &self,
-        from: Pointer,
+        from: DeviceSlice<T>,
         len: usize,
     ) -> Result<Vec<T>, EngineError> {
+        from.holds(len)?;
         let mut values = vec![T::default(); len];
         if len > 0 {
             self.stream.context().bind_to_thread().map_err(driver)?;
-            // SAFETY: callers allocated at least as much; the copy is waited for below.
+            // SAFETY: the slice is at least as long; the copy is waited for below.
             unsafe {
                 cudarc::driver::result::memcpy_dtoh_async(
                     &mut values,
-                    from,
+                    from.at,
                     self.stream.cu_stream(),
                 )
                 .map_err(driver)?;
@@ -231,22 +296,34 @@ impl Stream {
     }
 
     /// Fills device memory with zeros.
-    pub(super) fn clear(&self, at: Pointer, bytes: usize) -> Result<(), EngineError> {
+    pub(super) fn clear<T: Plain>(&self, all: DeviceSlice<T>) -> Result<(), EngineError> {
         self.stream.context().bind_to_thread().map_err(driver)?;
-        // SAFETY: callers allocated at least as much.
+        let DeviceSlice { at, len, .. } = all.bytes();
+        // SAFETY: the slice is so long.
         unsafe {
-            cudarc::driver::result::memset_d8_async(at, 0, bytes, self.stream.cu_stream())
+            cudarc::driver::result::memset_d8_async(at, 0, len, self.stream.cu_stream())
                 .map_err(driver)
         }
     }
 
-    /// Copies device memory.
-    pub(super) fn copy(&self, from: Pointer, to: Pointer, bytes: usize) -> Result<(), EngineError> {
+    /// Copies all of one slice to the beginning of another.
+    pub(super) fn copy<T: Plain>(
+        &self,
+        from: DeviceSlice<T>,
+        to: DeviceSlice<T>,
+    ) -> Result<(), EngineError> {
+        to.holds(from.len)?;
         self.stream.context().bind_to_thread().map_err(driver)?;
-        // SAFETY: callers allocated at least as much on both sides.
+        let (from, to) = (from.bytes(), to.bytes());
+        // SAFETY: neither is shorter.
         unsafe {
-            cudarc::driver::result::memcpy_dtod_async(to, from, bytes, self.stream.cu_stream())
-                .map_err(driver)
+            cudarc::driver::result::memcpy_dtod_async(
+                to.at,
+                from.at,
+                from.len,
+                self.stream.cu_stream(),
+            )
+            .map_err(driver)
         }
     }
 
@@ -290,5 +367,20 @@ impl Stream {
         // SAFETY: the arguments have the types of the kernel's declaration, and every pointer is to
         // memory of this run or of the shared data set.
         unsafe { start(stream, function, kernel.geometry(self.act), 0, early, &mut arguments) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slice_knows_how_much_it_holds() {
+        let slice = DeviceSlice::<[u8; 4]> { at: 256, len: 3, of: PhantomData };
+        assert!(slice.holds(0).is_ok() && slice.holds(3).is_ok());
+        let text = slice.holds(4).unwrap_err().to_string();
+        assert_eq!(text, "4 numbers do not fit into 3 on the GPU");
+        let bytes = slice.bytes();
+        assert_eq!((bytes.at(), bytes.len), (256, 12));
     }
 }

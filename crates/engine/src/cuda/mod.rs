@@ -36,18 +36,20 @@ use crate::network::Network;
 use bf16x3::Bf16x3;
 use cudnn::Plans;
 use hopper::Hopper;
-use launch::{Module, Pointer};
+use launch::{DeviceSlice, Module, Pointer};
 use runner::CudaRunner;
 use turns::Turns;
 
 pub use detect::{Gpu, Library, gpus, libraries, missing};
 
 /// The kernels, in the order in which they are compiled as one source.
-const SOURCES: [&str; 6] = [
+const SOURCES: [&str; 8] = [
     include_str!("kernels/common.cu"),
     include_str!("kernels/images.cu"),
     include_str!("kernels/norm.cu"),
     include_str!("kernels/flat.cu"),
+    include_str!("kernels/losses/binary_cross_entropy.cu"),
+    include_str!("kernels/losses/rps.cu"),
     include_str!("kernels/labels.cu"),
     include_str!("kernels/optimizer.cu"),
 ];
@@ -221,8 +223,12 @@ impl Cuda {
         let slice = zeros(&stream, of.bytes())?;
         let at = slice.device_ptr(&stream).0;
         match &of {
-            Numbers::Bytes(values) => launch::write(&stream, at, values)?,
-            Numbers::Floats(values) => launch::write(&stream, at, values)?,
+            Numbers::Bytes(values) => {
+                launch::write(&stream, DeviceSlice::within(&slice, &stream), values)?;
+            }
+            Numbers::Floats(values) => {
+                launch::write(&stream, DeviceSlice::within(&slice, &stream), values)?;
+            }
         }
         // Other streams read it.
         stream.synchronize().map_err(driver)?;

@@ -22,7 +22,7 @@ use super::bf16x3::Bf16x3;
 use super::cudnn::{Conv, Handle, Pass, Place, Plans, Shapes};
 use super::hopper::{Hopper, Size, Stem, Strided};
 use super::kernels::{self, Kernel as _};
-use super::launch::{Pointer, Stream};
+use super::launch::{DeviceSlice, Pointer, Stream};
 use super::layout::Places;
 use super::turns::{Turn, Turns};
 use super::{Cuda, Resident, driver};
@@ -115,9 +115,9 @@ pub(super) struct CudaRunner {
     memory: Memory,
     /// Made when they are first needed.
     tangents: Option<Tangents>,
-    total: Option<Pointer>,
+    total: Option<DeviceSlice<f32>>,
     /// A batch of maps or examples without padding.
-    plain: Option<Pointer>,
+    plain: Option<DeviceSlice<f32>>,
     transfer: Option<Transfer>,
     curvature: Curvature,
     /// Which weights these are: another number whenever they or the statistics change.
@@ -252,7 +252,7 @@ impl CudaRunner {
         }
         self.step_count = state.steps;
         self.stream.write(self.memory.steps, &[state.steps])?;
-        self.copy_down(self.memory.weights, self.memory.copy)?;
+        self.copy_down(self.memory.weights.at(), self.memory.copy.at())?;
         self.stream.stream.synchronize().map_err(driver)
     }
 
@@ -374,7 +374,7 @@ impl CudaRunner {
             Work::Train { norms, beside, .. } => {
                 let mode = if norms == NormSource::Batch { Mode::Train } else { Mode::Frozen };
                 let reach = if beside { Reach::Beside } else { Reach::Weights };
-                match self.head() {
+                match self.fused_head() {
                     Some(first) => {
                         self.forward(first, count, mode)?;
                         self.head_and_loss(first, work, count)?;
@@ -401,11 +401,11 @@ impl CudaRunner {
                 let width = self.network.nodes()[node].shape.len();
                 let kernel = kernels::StoreRows {
                     from: self.value(node),
-                    step: m.counter,
+                    step: m.counter.at(),
                     batch: self.settings.batch,
                     count,
                     width,
-                    to: m.collected,
+                    to: m.collected.at(),
                 };
                 kernel.launch(&self.stream, false)?;
             }
@@ -419,7 +419,7 @@ impl CudaRunner {
 
     /// Adds the gradient of a batch to the total.
     fn add_up(&self) -> Result<(), EngineError> {
-        let (m, total) = (&self.memory, self.total.unwrap_or(0));
+        let (m, total) = (&self.memory, self.total()?.at());
         let (convs, rest) = (self.places.convs, self.places.len - self.places.convs);
         let add = |from: Pointer, len: usize, total: Pointer, typed: bool| {
             kernels::AccumulateInF32 { from, len, total }.launch(&self.stream, typed)
@@ -432,12 +432,12 @@ impl CudaRunner {
     }
 
     /// What training changes, and a copy of it that a trial run may be undone with.
-    fn changed(&self) -> Vec<(Pointer, Pointer, usize)> {
+    fn changed(&self) -> Vec<[DeviceSlice<u8>; 2]> {
         let m = &self.memory;
-        let (w, s) = (4 * self.places.len, 4 * self.network.statistic_count());
-        let mut all = vec![(m.weights, m.spare[1], w), (m.statistics, m.spare[2], s)];
-        all.extend(m.slots.iter().zip(&m.spare[4..]).map(|(&slot, &to)| (slot, to, w)));
-        all.push((m.steps, m.spare[3], 8));
+        let mut all = vec![[m.weights, m.spare[1]], [m.statistics, m.spare[2]]];
+        all.extend(m.slots.iter().zip(&m.spare[3..]).map(|(&slot, &to)| [slot, to]));
+        let mut all: Vec<_> = all.into_iter().map(|pair| pair.map(DeviceSlice::bytes)).collect();
+        all.push([m.steps, m.spare_steps].map(DeviceSlice::bytes));
         all
     }
 
@@ -451,15 +451,15 @@ impl CudaRunner {
         self.stream.write(self.memory.counter, &[0i32])?;
         let trains = matches!(work, Work::Train { .. });
         let changed = if trains { self.changed() } else { Vec::new() };
-        for &(from, to, bytes) in &changed {
-            self.stream.copy(from, to, bytes)?;
+        for &[own, spare] in &changed {
+            self.stream.copy(own, spare)?;
         }
         self.body(work, count)?;
-        for &(to, from, bytes) in &changed {
-            self.stream.copy(from, to, bytes)?;
+        for &[own, spare] in &changed {
+            self.stream.copy(spare, own)?;
         }
         if trains {
-            self.copy_down(self.memory.weights, self.memory.copy)?;
+            self.copy_down(self.memory.weights.at(), self.memory.copy.at())?;
         }
         self.stream.write(self.memory.counter, &[0i32])?;
         let stream = self.stream.stream.clone();
@@ -516,7 +516,7 @@ impl CudaRunner {
         for rows in rows.chunks(self.rows.max(1)) {
             self.stream.write(self.memory.visits, rows)?;
             self.over(work, rows.len())?;
-            all.extend(self.stream.read::<f32>(self.memory.collected, rows.len() * width)?);
+            all.extend(self.stream.read(self.memory.collected, rows.len() * width)?);
         }
         Ok(all)
     }
@@ -550,8 +550,8 @@ impl CudaRunner {
                     self.ballots = Some((ballots, votes.clone()));
                 }
                 let Some((on, _)) = &self.ballots else { return Ok(false) };
-                let &Ballots { keys, starts, votes: cast } = on;
-                let (rows, labels) = (examples, self.memory.classes);
+                let (keys, starts, cast) = (on.keys.at(), on.starts.at(), on.votes.at());
+                let (rows, labels) = (examples, self.memory.classes.at());
                 match votes.choice {
                     Choice::Turns => {
                         kernels::CycleLabels { starts, votes: cast, turn: draw, rows, labels }
@@ -579,7 +579,7 @@ impl CudaRunner {
 
     /// The losses of the last pass over so many rows.
     fn mean_loss(&self, visits: usize) -> Result<f64, EngineError> {
-        let losses = self.stream.read::<f32>(self.memory.losses, visits)?;
+        let losses = self.stream.read(self.memory.losses, visits)?;
         let total: f64 = losses.iter().map(|&loss| f64::from(loss)).sum();
         Ok(total / losses.len().max(1) as f64)
     }

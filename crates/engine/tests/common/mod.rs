@@ -7,7 +7,7 @@ use std::sync::Arc;
 use dissensus_core::philox::Stream;
 use dissensus_engine::cpu::CpuRunner;
 use dissensus_engine::network::{Builder, Network, Shape};
-use dissensus_engine::{Dataset, Optimizer, Real, Settings, State};
+use dissensus_engine::{Dataset, Loss, Optimizer, Real, Settings, State};
 
 pub(crate) const PLAIN: Optimizer =
     Optimizer::Sgd { momentum: 0.0, nesterov: false, weight_decay: 0.0 };
@@ -80,7 +80,7 @@ pub(crate) fn runner<F: Real>(
     CpuRunner::new(network, data, &settings, state).unwrap()
 }
 
-/// Every operation at least once: named small networks with data for them.
+/// Every operation and every loss at least once: named small networks with data for them.
 pub(crate) fn networks() -> Vec<(&'static str, Arc<Network>, Dataset)> {
     let map = |height, width, channels| Shape::Map { height, width, channels };
     let mut all = Vec::new();
@@ -145,5 +145,16 @@ pub(crate) fn networks() -> Vec<(&'static str, Arc<Network>, Dataset)> {
     b.linear("l", x, 3);
     all.push(("residual blocks", b, images(6, 6, 6, 4, 3)));
 
-    all.into_iter().map(|(name, b, data)| (name, Arc::new(b.finish().unwrap()), data)).collect()
+    let mut all: Vec<_> =
+        all.into_iter().map(|(name, b, data)| (name, b.finish().unwrap(), data)).collect();
+    for (of, name, loss) in [
+        (1, "mlp, binary cross-entropy", Loss::BinaryCrossEntropy),
+        (1, "mlp, ranked probability score", Loss::Rps),
+        (8, "residual blocks, binary cross-entropy", Loss::BinaryCrossEntropy),
+        (8, "residual blocks, ranked probability score", Loss::Rps),
+    ] {
+        let (_, network, data) = all[of].clone();
+        all.push((name, network.with_loss(loss), data));
+    }
+    all.into_iter().map(|(name, network, data)| (name, Arc::new(network), data)).collect()
 }

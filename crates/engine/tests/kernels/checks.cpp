@@ -357,7 +357,7 @@ static void ends(bool soft) {
     auto along = floats(count * width);
     std::vector<float> tangent(count * width), moved(count * width), there(count * width);
     launch({1, 1}, {32, 1}, [&] {
-        cross_entropy_tangent(z.data(), along.data(), count, &over, width, tangent.data());
+        cross_entropy_tangent(z.data(), along.data(), dz.data(), count, &over, width, tangent.data());
     });
     for (int n = 0; n < count; ++n) {
         double total = 0, mean = 0;
@@ -371,6 +371,115 @@ static void ends(bool soft) {
         }
     }
     check("loss: tangent", tangent, slopes, 1e-5);
+}
+
+// A loss by its formula, from one example's outputs and target: its value and its gradient.
+typedef double (*Formula)(const double *z, const double *p, int width, double *dz);
+
+static double sigmoids(const double *z, const double *p, int width, double *dz) {
+    double loss = 0;
+    for (int k = 0; k < width; ++k) {
+        double q = 1 / (1 + std::exp(-z[k]));
+        loss -= p[k] * std::log(q) + (1 - p[k]) * std::log(1 - q);
+        dz[k] = q - p[k];
+    }
+    return loss;
+}
+
+static double ranked(const double *z, const double *p, int width, double *dz) {
+    std::vector<double> q(width), slope(width);
+    double total = 0, loss = 0, mean = 0, below = 0;
+    for (int k = 0; k < width; ++k) total += q[k] = std::exp(z[k]);
+    for (int k = 0; k < width; ++k) q[k] /= total;
+    for (int k = 0; k + 1 < width; ++k) {
+        below += q[k] - p[k];
+        loss += below * below;
+        for (int j = 0; j <= k; ++j) slope[j] += 2 * below;
+    }
+    for (int k = 0; k < width; ++k) mean += q[k] * slope[k];
+    for (int k = 0; k < width; ++k) dz[k] = q[k] * (slope[k] - mean);
+    return loss;
+}
+
+// The other losses with classes and with distributions, mixed and not, over the batch and over more; and their
+// tangents, by differences of the gradient in double precision.
+template <class Kernel, class Tangent>
+static void loss(const char *name, Kernel kernel, Tangent tangent, Formula formula) {
+    int count = 37, width = 7, batch = 40, step = 1, over = 90, rows = 50;
+    auto z = floats(count * width, 3), along = floats(count * width);
+    std::vector<u16> classes;
+    std::vector<float> shares, lambda = {0.1f, 0.7f};
+    std::vector<u32> visits(batch + count), partner(batch + count);
+    for (int i = 0; i < rows; ++i) {
+        classes.push_back(i * 5 % width);
+        std::vector<float> p = floats(width, 0.5f, 0.6f);
+        double total = 0;
+        for (float x : p) total += x;
+        // Every other row has negative entries, and sums to 1.
+        for (int k = 0; k < width; ++k) {
+            shares.push_back((i % 2 ? 4 * p[k] - 3 * p[(k + 1) % width] : p[k]) / total);
+        }
+    }
+    for (int i = 0; i < batch + count; ++i) visits[i] = i * 11 % rows, partner[i] = i * 3 % count;
+    for (int kind = 0; kind < 8; ++kind) {
+        bool soft = kind & 1, mixed = kind & 2, all = kind & 4;
+        std::vector<float> dz(count * width), losses(batch + count), tdz(count * width);
+        launch({2, 1}, {32, 1}, [&] {
+            kernel(z.data(), soft ? nullptr : classes.data(), soft ? shares.data() : nullptr, visits.data(),
+                   mixed ? lambda.data() : nullptr, partner.data(), &step, batch, count, all ? &over : nullptr, width,
+                   dz.data(), losses.data());
+        });
+        launch({2, 1}, {32, 1}, [&] {
+            tangent(z.data(), along.data(), dz.data(), count, all ? &over : &count, width, tdz.data());
+        });
+        int of = all ? over : count;
+        std::vector<double> value(batch + count), slopes(count * width), bends(count * width);
+        for (int n = 0; n < count; ++n) {
+            u32 own = visits[batch + n], other = visits[batch + partner[batch + n]];
+            double share = mixed ? lambda[1] : 1;
+            std::vector<double> p(width), x(width), up(width), down(width);
+            for (int k = 0; k < width; ++k) {
+                double a = soft ? shares[own * width + k] : classes[own] == k;
+                double b = soft ? shares[other * width + k] : classes[other] == k;
+                p[k] = share * a + (1 - share) * b;
+                x[k] = z[n * width + k];
+            }
+            value[batch + n] = formula(x.data(), p.data(), width, &slopes[n * width]);
+            auto moved = [&](double by, std::vector<double> &gradient) {
+                std::vector<double> there = x;
+                for (int k = 0; k < width; ++k) there[k] += by * along[n * width + k];
+                formula(there.data(), p.data(), width, gradient.data());
+            };
+            moved(1e-5, up), moved(-1e-5, down);
+            for (int k = 0; k < width; ++k) {
+                slopes[n * width + k] /= of;
+                bends[n * width + k] = (up[k] - down[k]) / 2e-5 / of;
+            }
+        }
+        char title[96];
+        snprintf(title, sizeof title, "%s, %s%s%s", name, soft ? "distributions" : "classes", mixed ? ", mixed" : "",
+                 all ? ", over more" : "");
+        check(title, losses, value, 2e-6);
+        check("  d outputs", dz, slopes, 2e-6);
+        check("  tangent", tdz, bends, 2e-6);
+    }
+    // Outputs that exp cannot hold, and what is not a number.
+    std::vector<float> wide = {200, -200, 0, 0, 0, 0, 0}, dz(width), losses(1);
+    std::vector<u32> first = {0};
+    step = 0;
+    launch({1, 1}, {32, 1}, [&] {
+        kernel(wide.data(), classes.data(), nullptr, first.data(), nullptr, nullptr, &step, 1, 1, nullptr, width,
+               dz.data(), losses.data());
+    });
+    bool finite = std::isfinite(losses[0]);
+    for (float d : dz) finite = finite && std::isfinite(d);
+    check("  large outputs: finite", std::vector<float>{(float)finite}, {1}, 0);
+    wide[3] = NAN;
+    launch({1, 1}, {32, 1}, [&] {
+        kernel(wide.data(), classes.data(), nullptr, first.data(), nullptr, nullptr, &step, 1, 1, nullptr, width,
+               dz.data(), losses.data());
+    });
+    check("  not a number: seen", std::vector<float>{(float)std::isnan(losses[0])}, {1}, 0);
 }
 
 // Labels of made-up votes, for the other side to compare: one line a draw.
@@ -495,6 +604,8 @@ int main() {
     linear_layer();
     ends(false);
     ends(true);
+    loss("binary cross-entropy", binary_cross_entropy, binary_cross_entropy_tangent, sigmoids);
+    loss("ranked probability score", rps, rps_tangent, ranked);
     labels();
 #if !BF16
     convolution(64, {2, 7, 6, 8, 16, 3, 0, 7, 6});

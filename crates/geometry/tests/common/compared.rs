@@ -6,8 +6,8 @@ use std::sync::Arc;
 use dissensus_core::philox::Stream;
 use dissensus_engine::device::Targets;
 use dissensus_engine::{
-    Cpu, Dataset, Device, Epoch, Mode, Model, Network, Optimizer, Runner, Settings, State, Weights,
-    random,
+    Cpu, Dataset, Device, Epoch, Loss, Mode, Model, Network, Optimizer, Runner, Settings, State,
+    Weights, random,
 };
 use dissensus_geometry::GeometryError;
 use dissensus_geometry::barrier::{Barrier, BarrierSettings, Statistics, barrier};
@@ -133,7 +133,7 @@ impl Compared {
         let from = shown[0] as usize * CLASSES;
         let shares: Vec<f64> =
             targets[from..from + SHOWN * CLASSES].iter().map(|&p| f64::from(p)).collect();
-        let variance = closed_form(&shares, CLASSES, &features).unwrap();
+        let variance = closed_form(Loss::CrossEntropy, &shares, CLASSES, &[], &features).unwrap();
 
         let mut both = weights.each_ref().map(|weights| {
             model::set(runner, weights.clone()).unwrap();

@@ -1,6 +1,6 @@
 //! Stages that look into models, and the runs that they look at together.
 
-use dissensus_engine::Precision;
+use dissensus_engine::{LOSSES, Loss, Precision};
 use dissensus_report::book::Metric;
 use dissensus_store::RunId;
 use serde_json::{Value, json};
@@ -51,6 +51,27 @@ pub(crate) trait Examiner: Send + Sync {
     /// What it finds of the runs of a group. Models are opened one at a time, as far as that can be:
     /// a GPU may hold only one of them.
     fn examine(&self, runs: &[Finished<'_>], models: &Models<'_>) -> Found;
+}
+
+/// Refuses a run whose loss the words and formulas of a stage's metrics do not fit.
+pub(super) fn trained_by(
+    run: &Finished<'_>,
+    stage: &str,
+    fits: impl Fn(Loss) -> bool,
+) -> Result<(), StudyError> {
+    let loss = run.job.run.training.loss;
+    if fits(loss) {
+        return Ok(());
+    }
+    let known: Vec<&str> =
+        LOSSES.iter().filter(|entry| fits(entry.loss)).map(|entry| entry.name).collect();
+    let reason = format!(
+        "the stage `{stage}` is for runs of the losses {}, and it was trained by `{}`; choose the runs \
+         with the stage's `arms`",
+        known.join(", "),
+        loss.name()
+    );
+    Err(StudyError::Run { id: run.info.id.clone(), reason })
 }
 
 /// A stage that looks into models, as a study names it.

@@ -7,12 +7,14 @@
 
 use std::sync::Arc;
 
+use dissensus_engine::Loss;
 use dissensus_examine::{CurvatureSettings, Model, Observer, Slice, curvature};
 use dissensus_geometry::curvature::{Estimate, PowerSettings, TraceSettings};
 use dissensus_report::book::{Direction, Metric};
 use dissensus_store::Which;
 use serde_json::{Value, json};
 
+use super::examiner::trained_by;
 use super::settings::{self, MANY, count, share};
 use super::{Examiner, Found, Kept};
 use crate::context::Models;
@@ -160,6 +162,7 @@ impl Examiner for Geometry {
     fn examine(&self, runs: &[Finished<'_>], models: &Models<'_>) -> Found {
         let mut all = Vec::new();
         for run in runs {
+            trained_by(run, "geometry", |loss| loss == Loss::CrossEntropy)?;
             let mut kept = Kept::default();
             for &which in &self.which {
                 let mut model = models.open_at(run, which)?;

@@ -8,6 +8,7 @@ use dissensus_report::book::{Direction, Metric};
 use dissensus_stats::correlation::{CorrelationSettings, pearson};
 use serde_json::{Value, json};
 
+use super::examiner::trained_by;
 use super::kept::ItemColumns;
 use super::{Examiner, Found, Kept};
 use crate::context::Models;
@@ -90,6 +91,7 @@ impl Examiner for OfGradients {
     fn examine(&self, runs: &[Finished<'_>], models: &Models<'_>) -> Found {
         let mut all = Vec::new();
         for run in runs {
+            trained_by(run, "variance", |loss| !loss.noise_depends_on_outputs())?;
             let mut model = models.open(run)?;
             let found = variance(&mut model, &VarianceSettings::default(), &models.observer)?;
             let values = found.items.iter().map(|item| Some(item.variance)).collect();

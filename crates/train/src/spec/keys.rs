@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use dissensus_engine::{MODEL_NAMES, MODELS};
+use dissensus_engine::{LOSS_NAMES, MODEL_NAMES, MODELS};
 
 use super::run::{CHECKPOINTS, PRECISIONS};
 
@@ -212,6 +212,7 @@ const FIXED: &[Key] = &[
     key("delivery", "target", r#""frequencies""#, TEXT),
     key("training", "epochs", "200", "a whole number from 1 to 1000000"),
     key("training", "batch_size", "128", "a whole number from 1 to 1000000"),
+    key("training", "loss", r#""cross_entropy""#, TEXT),
     key("training", "optimizer", r#""sgd""#, TEXT),
     key("training", "learning_rate", "0.1", ABOVE_0).is(OPTIMIZER, "sgd"),
     key("training", "momentum", "0.9", BELOW_1).is(OPTIMIZER, "sgd"),
@@ -256,6 +257,7 @@ pub fn choices(path: &str) -> Option<&'static [&'static str]> {
         "data.subset" => &["all", ENTROPY_BINS],
         "split.parts" => &[TWO, THREE],
         "model.name" => MODEL_NAMES,
+        "training.loss" => LOSS_NAMES,
         "training.optimizer" => &["sgd", "adam"],
         "training.schedule" => &["cosine", "constant", "plateau"],
         "run.precision" => PRECISIONS,

@@ -1,9 +1,9 @@
-//! The template, with what the lists of models, deliveries and targets say of their members.
+//! The template, with what the lists of models, deliveries, targets and losses say of their members.
 
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
-use dissensus_engine::{InputKind, MODELS};
+use dissensus_engine::{InputKind, LOSSES, LossEntry, MODELS};
 use dissensus_labels::{DELIVERIES, TARGETS};
 
 pub(super) static TEMPLATE: LazyLock<String> = LazyLock::new(|| {
@@ -11,6 +11,7 @@ pub(super) static TEMPLATE: LazyLock<String> = LazyLock::new(|| {
         ("# {models}\n", models()),
         ("# {model settings}\n", model_settings()),
         ("# {deliveries}\n", members(DELIVERIES.iter().map(|info| (info.name, info.description)))),
+        ("# {losses}\n", losses()),
         ("# {targets}\n", members(TARGETS.iter().map(|info| (info.name, info.description)))),
     ];
     let text = include_str!("template.toml").to_owned();
@@ -36,6 +37,11 @@ fn models() -> String {
         let _ = writeln!(text, "#   \"{}\" ({kind}): {}", model.name, model.description);
     }
     text
+}
+
+fn losses() -> String {
+    let line = |loss: &LossEntry| format!("#   \"{}\": {}\n", loss.name, loss.description);
+    LOSSES.iter().map(line).collect()
 }
 
 fn model_settings() -> String {

@@ -1,6 +1,6 @@
 //! `[training]`: epochs, batches, the optimizer and the learning rate.
 
-use dissensus_engine::{Augment, Optimizer, Schedule};
+use dissensus_engine::{Augment, Loss, Optimizer, Schedule};
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::read::{Reader, Refusal, flag, number, whole};
@@ -15,6 +15,10 @@ pub struct Training {
     /// Items per step.
     #[serde(rename = "batch")]
     pub batch_size: u64,
+    /// What the outputs are trained by; not written where it is the default, so that older runs keep their
+    /// names.
+    #[serde(default, skip_serializing_if = "Loss::is_default")]
+    pub loss: Loss,
     /// The optimizer.
     pub optimizer: Optimizer,
     /// The initial learning rate.
@@ -31,6 +35,7 @@ impl Training {
     pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, ConfigError> {
         let epochs = reader.read("training", "epochs", whole(1..=1_000_000))?;
         let batch_size = reader.read("training", "batch_size", whole(1..=1_000_000))?;
+        let loss = Loss::named(reader.choose("training", "loss")?).unwrap_or_default();
         let optimizer = optimizer(reader)?;
         let learning_rate = reader.read("training", "learning_rate", number(|x| x > 0.0))?;
         let schedule = schedule(reader)?;
@@ -41,7 +46,7 @@ impl Training {
             return Err(reader.conflict("training.plateau.minimum", why));
         }
         let augment = augment(reader)?;
-        Ok(Self { epochs, batch_size, optimizer, learning_rate, schedule, augment })
+        Ok(Self { epochs, batch_size, loss, optimizer, learning_rate, schedule, augment })
     }
 }
 

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use dissensus_engine::device::Targets;
 use dissensus_engine::{
-    Cpu, Dataset, Device, EngineError, Epoch, Maps, Network, Overlap, Runner, Settings, State,
-    Weights,
+    Cpu, Dataset, Device, EngineError, Epoch, Head, Maps, Network, Overlap, Runner, Settings,
+    State, Weights,
 };
 
 pub(crate) struct Overlapping {
@@ -56,8 +56,12 @@ impl Runner for Both {
         self.idle().train(epoch)
     }
 
-    fn logits(&mut self, rows: &[u32]) -> Result<Vec<f32>, EngineError> {
-        self.idle().logits(rows)
+    fn head(&self) -> Head {
+        self.own.head()
+    }
+
+    fn outputs(&mut self, rows: &[u32]) -> Result<Vec<f32>, EngineError> {
+        self.idle().outputs(rows)
     }
 
     fn features(&mut self, rows: &[u32]) -> Result<Vec<f32>, EngineError> {

@@ -8,11 +8,11 @@
 pub(crate) mod conv;
 pub(crate) mod dropout;
 pub(crate) mod linear;
-pub(crate) mod loss;
 pub(crate) mod norm;
 pub(crate) mod optimizer;
 pub(crate) mod pointwise;
 pub(crate) mod pool;
+pub(crate) mod predicted_class;
 pub(crate) mod tile;
 mod vectorized;
 pub(crate) mod winograd;

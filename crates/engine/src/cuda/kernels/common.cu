@@ -94,3 +94,37 @@ __device__ __forceinline__ void finish_gradients(float sum, float along, int row
     vectors[4 * channels + c] = own ? f * mean - a * sum / rows : 0.0f;
     vectors[5 * channels + c] = f;
 }
+
+// What the loss compares with: by row of the data set a class, or a distribution where `shares` is
+// not null; mixed with the partner's where `lambda` is not null.
+struct Goal {
+    const u16 *classes;
+    const float *shares;
+    u32 row, other;
+    float share;
+    bool mixed;
+};
+
+__device__ __forceinline__ Goal goal(const u16 *classes, const float *shares, const u32 *visits,
+                                     const float *lambda, const u32 *partner, int step,
+                                     size_t first, int place) {
+    Goal to = {classes, shares, visits[first + place], 0, 1.0f, lambda != 0};
+    to.other = to.row;
+    if (lambda) {
+        to.share = lambda[step];
+        to.other = visits[first + partner[first + place]];
+    }
+    return to;
+}
+
+__device__ __forceinline__ float wanted(const Goal &to, int k, int width) {
+    float p;
+    if (to.shares) {
+        p = to.share * to.shares[(size_t)to.row * width + k];
+        if (to.mixed) p = fmaf(1.0f - to.share, to.shares[(size_t)to.other * width + k], p);
+    } else {
+        p = to.classes[to.row] == k ? to.share : 0.0f;
+        if (to.mixed && to.classes[to.other] == k) p += 1.0f - to.share;
+    }
+    return p;
+}

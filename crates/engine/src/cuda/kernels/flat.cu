@@ -1,4 +1,4 @@
-// Pooling, linear layers, the loss, and what works on one number at a time. Small beside the
+// Pooling, linear layers, the cross-entropy, and what works on one number at a time. Small beside the
 // convolutions; sums have a fixed order.
 
 // The mean over pixels.
@@ -77,41 +77,7 @@ extern "C" __global__ void linear_back(const float *dy, const float *w, int coun
     dx[at] = sum;
 }
 
-// What the loss compares with: by row of the data set a class, or a distribution where `shares` is
-// not null; mixed with the partner's where `lambda` is not null.
-struct Goal {
-    const u16 *classes;
-    const float *shares;
-    u32 row, other;
-    float share;
-    bool mixed;
-};
-
-__device__ __forceinline__ Goal goal(const u16 *classes, const float *shares, const u32 *visits,
-                                     const float *lambda, const u32 *partner, int step,
-                                     size_t first, int place) {
-    Goal to = {classes, shares, visits[first + place], 0, 1.0f, lambda != 0};
-    to.other = to.row;
-    if (lambda) {
-        to.share = lambda[step];
-        to.other = visits[first + partner[first + place]];
-    }
-    return to;
-}
-
-__device__ __forceinline__ float wanted(const Goal &to, int k, int width) {
-    float p;
-    if (to.shares) {
-        p = to.share * to.shares[(size_t)to.row * width + k];
-        if (to.mixed) p = fmaf(1.0f - to.share, to.shares[(size_t)to.other * width + k], p);
-    } else {
-        p = to.classes[to.row] == k ? to.share : 0.0f;
-        if (to.mixed && to.classes[to.other] == k) p += 1.0f - to.share;
-    }
-    return p;
-}
-
-// The loss of one example and its gradient over `over` examples, from logits z.
+// The cross-entropy of one example and its gradient over `over` examples, from logits z.
 __device__ __forceinline__ float example_loss(const float *z, const Goal &to, int width, int over,
                                               float *dz) {
     float top = z[0], total = 0.0f, expected = 0.0f;
@@ -138,8 +104,9 @@ extern "C" __global__ void cross_entropy(const float *z, const u16 *classes, con
 }
 
 // dż = q ⊙ (ż − Σ q·ż) over `over` examples, from logits z and their tangents.
-extern "C" __global__ void cross_entropy_tangent(const float *z, const float *tz, int count,
-                                                 const int *over, int width, float *tdz) {
+extern "C" __global__ void cross_entropy_tangent(const float *z, const float *tz, const float *dz,
+                                                 int count, const int *over, int width,
+                                                 float *tdz) {
     int place = blockIdx.x * blockDim.x + threadIdx.x;
     if (place >= count) return;
     const float *own = z + (size_t)place * width, *along = tz + (size_t)place * width;
@@ -170,7 +137,7 @@ extern "C" __global__ void predicted_class_gradient(const float *z, const float 
     }
 }
 
-// The end of a network in training, one block per example: pooling, the last layer, the loss, and
+// The end of a network in training, one block per example: pooling, the last layer, the cross-entropy, and
 // back to the gradient of the map. At most HEAD_CHANNELS channels and HEAD_CLASSES classes.
 #define HEAD_CHANNELS 2048
 #define HEAD_CLASSES 64

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::launch::Pointer;
+use super::super::launch::DeviceSlice;
 use super::backward::Reach;
 use super::{CudaRunner, Evaluation, MOMENTUM, NormSource, Work, driver};
 use crate::device::{
@@ -10,6 +10,7 @@ use crate::device::{
     check_refresh, check_rows,
 };
 use crate::error::EngineError;
+use crate::head::Head;
 use crate::optimizer::Optimizer;
 
 impl Runner for CudaRunner {
@@ -22,7 +23,11 @@ impl Runner for CudaRunner {
         self.finish_epoch()
     }
 
-    fn logits(&mut self, rows: &[u32]) -> Result<Vec<f32>, EngineError> {
+    fn head(&self) -> Head {
+        self.network.head()
+    }
+
+    fn outputs(&mut self, rows: &[u32]) -> Result<Vec<f32>, EngineError> {
         self.collect(Work::Logits, rows, self.network.classes())
     }
 
@@ -62,7 +67,7 @@ impl Runner for CudaRunner {
         temperature: f64,
         epsilon: f64,
     ) -> Result<Vec<f32>, EngineError> {
-        check_perturbation(temperature, epsilon)?;
+        check_perturbation(self.network.head(), temperature, epsilon)?;
         self.stream.write(self.memory.moves, &[temperature, epsilon].map(|x| x as f32))?;
         self.collect(Work::Perturbed, rows, self.network.classes())
     }
@@ -102,8 +107,8 @@ impl Runner for CudaRunner {
     }
 
     fn state(&self) -> Result<State<f32>, EngineError> {
-        let host = |from: Pointer| -> Result<Vec<f32>, EngineError> {
-            Ok(self.places.to_host(&self.stream.read::<f32>(from, self.places.len)?))
+        let host = |from: DeviceSlice<f32>| -> Result<Vec<f32>, EngineError> {
+            Ok(self.places.to_host(&self.stream.read(from, self.places.len)?))
         };
         let m = &self.memory;
         Ok(State {
@@ -121,8 +126,8 @@ impl Runner for CudaRunner {
 
     fn keep(&mut self) -> Result<(), EngineError> {
         let m = &self.memory;
-        self.stream.copy(m.weights, m.kept[0], 4 * self.places.len)?;
-        self.stream.copy(m.statistics, m.kept[1], 4 * self.network.statistic_count())?;
+        self.stream.copy(m.weights, m.kept[0])?;
+        self.stream.copy(m.statistics, m.kept[1])?;
         self.kept = true;
         Ok(())
     }
@@ -131,7 +136,7 @@ impl Runner for CudaRunner {
         if !self.kept {
             return Ok(None);
         }
-        let parameters = self.stream.read::<f32>(self.memory.kept[0], self.places.len)?;
+        let parameters = self.stream.read(self.memory.kept[0], self.places.len)?;
         let statistics = self.stream.read(self.memory.kept[1], self.network.statistic_count())?;
         Ok(Some(Weights { parameters: self.places.to_host(&parameters), statistics }))
     }

@@ -98,7 +98,7 @@ impl CudaRunner {
                         }
                         if wanted {
                             self.side.free(main, self.slots.of[step.input])?;
-                            let w = m.copy + offset;
+                            let w = m.copy.at() + offset;
                             if let Some((hopper, size)) = ours
                                 && let Some(norm) = self.norm_before(layer)
                             {
@@ -152,7 +152,7 @@ impl CudaRunner {
                 FusedOp::Linear { weight, bias } => {
                     let outputs = channels;
                     if wanted {
-                        let w = self.parameter(m.weights, weight);
+                        let w = self.parameter(m.weights.at(), weight);
                         let kernel = kernels::LinearBack { dy, w, count, inputs, outputs, add, dx };
                         kernel.launch(stream, false)?;
                     }

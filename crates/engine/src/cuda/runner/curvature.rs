@@ -14,6 +14,7 @@
 
 use super::super::driver;
 use super::super::kernels::{self, Kernel as _};
+use super::super::launch::DeviceSlice;
 use super::backward::Reach;
 use super::memory::{BufferPlan, OwnedBuffers, Tangents};
 use super::{CudaRunner, Work};
@@ -137,7 +138,7 @@ impl CudaRunner {
             self.prepare(count, false)?;
         }
         if self.total.is_none() {
-            self.total = Some(self.stream.zeros(4 * self.places.len)?);
+            self.total = Some(self.stream.numbers(self.places.len)?);
         }
         if self.curvature.batch < batch {
             self.curvature = Curvature { batch, ..Curvature::default() };
@@ -220,7 +221,7 @@ impl CudaRunner {
                 run.advance()
             })?;
         }
-        let gradient = self.fetch(self.total.unwrap_or(0))?;
+        let gradient = self.fetch(self.total()?.at())?;
         Ok((self.mean_loss(rows.len())?, gradient))
     }
 
@@ -296,16 +297,21 @@ impl CudaRunner {
                 run.advance()
             })?;
         }
-        self.fetch(self.total.unwrap_or(0))
+        self.fetch(self.total()?.at())
     }
 
     fn clear_total(&self) -> Result<(), EngineError> {
-        self.stream.clear(self.total.unwrap_or(0), 4 * self.places.len)
+        self.stream.clear(self.total()?)
+    }
+
+    /// Where gradients and products are added up over batches.
+    pub(super) fn total(&self) -> Result<DeviceSlice<f32>, EngineError> {
+        self.total.ok_or_else(|| EngineError::Device("no memory for a total".into()))
     }
 
     /// On to the next batch.
     pub(super) fn advance(&self) -> Result<(), EngineError> {
-        kernels::NextBatch { step: self.memory.counter }.launch(&self.stream, false)
+        kernels::NextBatch { step: self.memory.counter.at() }.launch(&self.stream, false)
     }
 }
 

@@ -90,19 +90,14 @@ impl CudaRunner {
 
     /// Copies the weights and statistics as they are now, when the last copy is not used any more.
     fn copy_for_evaluation(&mut self) -> Result<(), EngineError> {
-        let act = self.size();
         let Some(evaluation) = &mut self.evaluation else { return Ok(()) };
         evaluation.rows.clear();
         let (from, to) = (&self.memory, &evaluation.memory);
         let (own, beside) = (&self.stream.stream, &evaluation.stream.stream);
         own.join(beside).map_err(driver)?;
-        for (from, to, bytes) in [
-            (from.weights, to.weights, 4 * self.places.len),
-            (from.copy, to.copy, act * self.places.convs),
-            (from.statistics, to.statistics, 4 * self.network.statistic_count()),
-        ] {
-            self.stream.copy(from, to, bytes)?;
-        }
+        self.stream.copy(from.weights, to.weights)?;
+        self.stream.copy(from.copy, to.copy)?;
+        self.stream.copy(from.statistics, to.statistics)?;
         beside.join(own).map_err(driver)
     }
 
@@ -137,7 +132,8 @@ impl Overlap for CudaRunner {
             self.start_evaluation(rows)?;
         }
         let len = rows.len() * self.network.classes();
-        self.evaluating(|run| run.stream.read(run.memory.collected, len))
+        let outputs = self.evaluating(|run| run.stream.read(run.memory.collected, len))?;
+        Ok(self.network.head().class_logits(outputs))
     }
 
     fn keep_before(&mut self) -> Result<(), EngineError> {

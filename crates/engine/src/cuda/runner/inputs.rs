@@ -21,12 +21,15 @@ impl CudaRunner {
         check_rows(rows, self.rows)?;
         let shape = self.network.nodes()[node].shape;
         let size = shape.len();
-        if self.plain.is_none() {
-            let largest = |node: NodeId| self.network.nodes()[node].shape.len();
-            let size = largest(0).max(self.network.last_map().map_or(0, largest));
-            self.plain = Some(self.stream.zeros(4 * self.settings.batch * size)?);
-        }
-        let plain = self.plain.unwrap_or(0);
+        let plain = match self.plain {
+            Some(plain) => plain,
+            None => {
+                let largest = |node: NodeId| self.network.nodes()[node].shape.len();
+                let size = largest(0).max(self.network.last_map().map_or(0, largest));
+                self.stream.numbers(self.settings.batch * size)?
+            }
+        };
+        self.plain = Some(plain);
         self.running_norms()?;
         let mut all = Vec::with_capacity(rows.len() * size);
         for rows in rows.chunks(self.settings.batch.min(self.rows.max(1))) {
@@ -40,9 +43,9 @@ impl CudaRunner {
                 Shape::Map { channels, .. } => channels,
                 Shape::Flat { width } => width,
             };
-            let kernel = kernels::Unpad { from, pixels, channels, padded, to: plain };
+            let kernel = kernels::Unpad { from, pixels, channels, padded, to: plain.at() };
             kernel.launch(&self.stream, typed)?;
-            all.extend(self.stream.read::<f32>(plain, count * size)?);
+            all.extend(self.stream.read(plain, count * size)?);
         }
         Ok(all)
     }
@@ -54,7 +57,7 @@ impl CudaRunner {
         let last = self.network.nodes().len() - 1;
         let kernel = kernels::PredictedClassGradient {
             z: self.value(last),
-            moves: m.moves,
+            moves: m.moves.at(),
             count,
             width: self.network.classes(),
             dz: self.gradient_of(last),
@@ -64,7 +67,7 @@ impl CudaRunner {
         let (pixels, channels, typed) = self.extent(0, count);
         let kernel = kernels::Perturb {
             dx: self.gradient_of(0),
-            moves: m.moves,
+            moves: m.moves.at(),
             len: pixels * channels,
             x: self.value(0),
         };

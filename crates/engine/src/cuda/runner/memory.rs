@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use cudarc::driver::{CudaSlice, DevicePtr};
 
 use super::super::cudnn::Shapes;
-use super::super::launch::{Pointer, Stream};
+use super::super::launch::{DeviceSlice, Pointer, Stream};
 use super::super::layout::{Places, padded};
 use super::super::norm_work::BLOCKS;
 use super::super::zeros;
@@ -33,15 +33,17 @@ pub(super) struct BatchBuffers {
 #[derive(Clone)]
 pub(super) struct Memory {
     pub(super) buffers: BatchBuffers,
-    pub(super) weights: Pointer,
+    pub(super) weights: DeviceSlice<f32>,
     /// The weights of convolutions in the type of activations.
-    pub(super) copy: Pointer,
+    pub(super) copy: DeviceSlice<u8>,
     pub(super) conv_gradient: Pointer,
     pub(super) gradient: Pointer,
-    pub(super) slots: Vec<Pointer>,
-    pub(super) statistics: Pointer,
-    pub(super) kept: [Pointer; 2],
-    pub(super) spare: Vec<Pointer>,
+    pub(super) slots: Vec<DeviceSlice<f32>>,
+    pub(super) statistics: DeviceSlice<f32>,
+    pub(super) kept: [DeviceSlice<f32>; 2],
+    /// Room for what training changes: the weights twice, the statistics, and each slot.
+    pub(super) spare: Vec<DeviceSlice<f32>>,
+    pub(super) spare_steps: DeviceSlice<u64>,
     pub(super) norms: HashMap<NodeId, Pointer>,
     pub(super) partial: Pointer,
     pub(super) arrived: Pointer,
@@ -53,24 +55,24 @@ pub(super) struct Memory {
     pub(super) workspace_bytes: usize,
     pub(super) pixels: Pointer,
     pub(super) table: Pointer,
-    pub(super) visits: Pointer,
-    pub(super) shifts: Pointer,
-    pub(super) classes: Pointer,
-    pub(super) shares: Pointer,
-    pub(super) lambda: Pointer,
-    pub(super) partner: Pointer,
-    pub(super) losses: Pointer,
-    pub(super) collected: Pointer,
+    pub(super) visits: DeviceSlice<u32>,
+    pub(super) shifts: DeviceSlice<[u8; 4]>,
+    pub(super) classes: DeviceSlice<u16>,
+    pub(super) shares: DeviceSlice<f32>,
+    pub(super) lambda: DeviceSlice<f32>,
+    pub(super) partner: DeviceSlice<u32>,
+    pub(super) losses: DeviceSlice<f32>,
+    pub(super) collected: DeviceSlice<f32>,
     /// The number of the batch.
-    pub(super) counter: Pointer,
+    pub(super) counter: DeviceSlice<i32>,
     /// How many examples a mean is over, where it is not the batch.
-    pub(super) over: Pointer,
-    pub(super) epoch: Pointer,
-    pub(super) by: Pointer,
-    pub(super) rate: Pointer,
-    pub(super) steps: Pointer,
+    pub(super) over: DeviceSlice<i32>,
+    pub(super) epoch: DeviceSlice<u64>,
+    pub(super) by: DeviceSlice<f32>,
+    pub(super) rate: DeviceSlice<f32>,
+    pub(super) steps: DeviceSlice<u64>,
     /// How examples are moved: the temperature, and how far.
-    pub(super) moves: Pointer,
+    pub(super) moves: DeviceSlice<f32>,
 }
 
 /// What passes along a direction need beside [`BatchBuffers`] of their own.
@@ -83,9 +85,9 @@ pub(super) struct Tangents {
 
 /// Votes that labels are drawn from.
 pub(super) struct Ballots {
-    pub(super) keys: Pointer,
-    pub(super) starts: Pointer,
-    pub(super) votes: Pointer,
+    pub(super) keys: DeviceSlice<u64>,
+    pub(super) starts: DeviceSlice<u32>,
+    pub(super) votes: DeviceSlice<u16>,
 }
 
 /// Bytes of an example of this shape.
@@ -257,20 +259,21 @@ impl Memory {
                 let table: Vec<f32> = pairs
                     .flat_map(|(&m, &d)| (0..256).map(move |byte| normal(byte, m, d)))
                     .collect();
-                stream.upload(&table)?
+                stream.upload(&table)?.at()
             }
             Dataset::Vectors { .. } => 0,
         };
-        let w = 4 * places.len;
-        let mut vectors = |count: usize| -> Result<Vec<Pointer>, EngineError> {
-            (0..count).map(|_| stream.zeros(w)).collect()
+        let (w, statistics) = (places.len, network.statistic_count());
+        let mut vectors = |count: usize| -> Result<Vec<DeviceSlice<f32>>, EngineError> {
+            (0..count).map(|_| stream.numbers(w)).collect()
         };
-        let own = vectors(settings.optimizer.slots().len())?;
+        let slots = settings.optimizer.slots().len();
+        let own = vectors(slots)?;
         let mut spare = vectors(2)?;
-        spare.push(stream.zeros(4 * network.statistic_count())?);
-        spare.push(stream.zeros(8)?);
-        for _ in settings.optimizer.slots() {
-            spare.push(stream.zeros(w)?);
+        spare.push(stream.numbers(statistics)?);
+        let spare_steps = stream.numbers(1)?;
+        for _ in 0..slots {
+            spare.push(stream.numbers(w)?);
         }
         let features = network.nodes()[network.features()].shape.len();
         // The widest norm has one column of blocks for every 128 channels, each of two sums.
@@ -278,14 +281,15 @@ impl Memory {
         let columns = widest.unwrap_or(0).next_power_of_two().max(128);
         Ok(Self {
             buffers,
-            weights: stream.zeros(w)?,
-            copy: stream.zeros(act * places.convs)?,
+            weights: stream.numbers(w)?,
+            copy: stream.numbers(act * places.convs)?,
             conv_gradient: stream.zeros(act * places.convs)?,
-            gradient: stream.zeros(w)?,
+            gradient: stream.zeros(4 * w)?,
             slots: own,
-            statistics: stream.zeros(4 * network.statistic_count())?,
-            kept: [stream.zeros(w)?, stream.zeros(4 * network.statistic_count())?],
+            statistics: stream.numbers(statistics)?,
+            kept: [stream.numbers(w)?, stream.numbers(statistics)?],
             spare,
+            spare_steps,
             norms,
             partial: stream.zeros(4 * 2 * (BLOCKS + 1) * columns)?,
             arrived: stream.zeros(4 * columns)?,
@@ -295,21 +299,21 @@ impl Memory {
             workspace_bytes: 0,
             pixels,
             table,
-            visits: stream.zeros(4 * rows)?,
-            shifts: stream.zeros(4 * rows)?,
-            classes: stream.zeros(2 * rows)?,
-            shares: stream.zeros(4 * rows * classes)?,
-            lambda: stream.zeros(4 * rows)?,
-            partner: stream.zeros(4 * rows)?,
-            losses: stream.zeros(4 * rows)?,
-            collected: stream.zeros(4 * rows * classes.max(features))?,
-            counter: stream.zeros(4)?,
-            over: stream.zeros(4)?,
-            epoch: stream.zeros(16)?,
-            by: stream.zeros(32)?,
-            rate: stream.zeros(4)?,
-            steps: stream.zeros(8)?,
-            moves: stream.zeros(8)?,
+            visits: stream.numbers(rows)?,
+            shifts: stream.numbers(rows)?,
+            classes: stream.numbers(rows)?,
+            shares: stream.numbers(rows * classes)?,
+            lambda: stream.numbers(rows)?,
+            partner: stream.numbers(rows)?,
+            losses: stream.numbers(rows)?,
+            collected: stream.numbers(rows * classes.max(features))?,
+            counter: stream.numbers(1)?,
+            over: stream.numbers(1)?,
+            epoch: stream.numbers(2)?,
+            by: stream.numbers(8)?,
+            rate: stream.numbers(1)?,
+            steps: stream.numbers(1)?,
+            moves: stream.numbers(2)?,
         })
     }
 
@@ -326,13 +330,13 @@ impl Memory {
         Ok(Self {
             buffers: plan.forward_buffers(settings.batch, &mut |bytes| stream.zeros(bytes))?,
             norms: norm_vectors(stream, network, steps, NORM_VECTORS)?,
-            weights: stream.zeros(4 * places.len)?,
-            copy: stream.zeros(act * places.convs)?,
-            statistics: stream.zeros(4 * network.statistic_count())?,
+            weights: stream.numbers(places.len)?,
+            copy: stream.numbers(act * places.convs)?,
+            statistics: stream.numbers(network.statistic_count())?,
             workspace: stream.zeros(self.workspace_bytes)?,
-            visits: stream.zeros(4 * rows)?,
-            collected: stream.zeros(4 * rows * network.classes())?,
-            counter: stream.zeros(4)?,
+            visits: stream.numbers(rows)?,
+            collected: stream.numbers(rows * network.classes())?,
+            counter: stream.numbers(1)?,
             ..self.clone()
         })
     }

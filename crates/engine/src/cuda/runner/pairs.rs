@@ -54,7 +54,7 @@ impl CudaRunner {
     /// The weights of both, and their gradients.
     fn pair_weights(&self, pair: &Pair<'_>) -> [[Pointer; 2]; 2] {
         let offsets = pair.weights().map(|weight| self.size() * self.places.of[weight].offset);
-        [self.memory.copy, self.memory.conv_gradient]
+        [self.memory.copy.at(), self.memory.conv_gradient]
             .map(|base| offsets.map(|offset| base + offset as u64))
     }
 

@@ -2,7 +2,7 @@
 
 use super::super::cudnn::{Pass, Shapes};
 use super::super::hopper::{After, On, Way};
-use super::super::kernels::{self, Kernel as _};
+use super::super::kernels::{self, Kernel as _, LossKernel};
 use super::super::launch::{Begin, Pointer};
 use super::super::layout::padded;
 use super::super::norm_work::sums;
@@ -10,6 +10,7 @@ use super::{CudaRunner, EPSILON, Reach, Work, act_size};
 use crate::device::{Dataset, Mode};
 use crate::error::EngineError;
 use crate::fused::{Fused, FusedOp};
+use crate::losses::Loss;
 use crate::network::{Network, NodeId, Shape};
 use crate::optimizer::Optimizer;
 use crate::random::DROP;
@@ -59,17 +60,17 @@ impl CudaRunner {
             _ => (false, false),
         };
         let batch = self.batch(work);
-        let shifts = if shifted { m.shifts } else { 0 };
-        let (lambda, partner) = if mixed { (m.lambda, m.partner) } else { (0, 0) };
+        let shifts = if shifted { m.shifts.at() } else { 0 };
+        let (lambda, partner) = if mixed { (m.lambda.at(), m.partner.at()) } else { (0, 0) };
         let out = self.value(0);
         match (&self.data, self.network.input()) {
             (Dataset::Vectors { width, .. }, _) => {
                 let kernel = kernels::GatherVectors {
                     data: m.pixels,
-                    visits: m.visits,
+                    visits: m.visits.at(),
                     lambda,
                     partner,
-                    step: m.counter,
+                    step: m.counter.at(),
                     batch,
                     count,
                     size: *width,
@@ -81,11 +82,11 @@ impl CudaRunner {
                 let kernel = kernels::GatherFlatImages {
                     data: m.pixels,
                     table: m.table,
-                    visits: m.visits,
+                    visits: m.visits.at(),
                     shifts,
                     lambda,
                     partner,
-                    step: m.counter,
+                    step: m.counter.at(),
                     batch,
                     count,
                     height,
@@ -99,11 +100,11 @@ impl CudaRunner {
                 let kernel = kernels::GatherImages {
                     data: m.pixels,
                     table: m.table,
-                    visits: m.visits,
+                    visits: m.visits.at(),
                     shifts,
                     lambda,
                     partner,
-                    step: m.counter,
+                    step: m.counter.at(),
                     batch,
                     count,
                     height,
@@ -127,15 +128,16 @@ impl CudaRunner {
         }
     }
 
-    /// Where the network ends in pooling and a linear layer that one kernel does with the loss: the
+    /// Where the network ends in pooling and a linear layer that one kernel does with the cross-entropy: the
     /// number of steps before them.
-    pub(super) fn head(&self) -> Option<usize> {
+    pub(super) fn fused_head(&self) -> Option<usize> {
         let (first, [.., pool, linear]) = (self.steps.len().checked_sub(2)?, &self.steps[..])
         else {
             return None;
         };
         let (_, channels, _) = self.extent(pool.input, 1);
-        let fits = pool.op == FusedOp::Pool
+        let fits = self.network.head().loss == Loss::CrossEntropy
+            && pool.op == FusedOp::Pool
             && matches!(linear.op, FusedOp::Linear { .. })
             && linear.input == pool.output
             && pool.input != 0
@@ -154,8 +156,8 @@ impl CudaRunner {
         for step in &self.steps {
             let FusedOp::Norm { scale, shift, statistics, .. } = step.op else { continue };
             let (_, channels, _) = self.extent(step.output, 1);
-            let statistics = m.statistics + 4 * statistics as u64;
-            let parameters = [scale, shift].map(|p| self.parameter(m.weights, p));
+            let statistics = m.statistics.at() + 4 * statistics as u64;
+            let parameters = [scale, shift].map(|p| self.parameter(m.weights.at(), p));
             self.norm_from_running(statistics, channels, parameters, m.norms[&step.output])?;
         }
         Ok(())
@@ -202,7 +204,7 @@ impl CudaRunner {
                     } else if self.in_pair(layer, count) {
                         // Done with the other.
                     } else if let Some(shapes) = conv_shapes(&self.network, step, count) {
-                        let w = m.copy + (self.size() * self.places.of[weight].offset) as u64;
+                        let w = m.copy.at() + (self.size() * self.places.of[weight].offset) as u64;
                         if let Some((hopper, size)) = self.ours(&shapes) {
                             let way = if norm.is_some() { Way::Evaluate } else { Way::Forward };
                             let on = On { stream: &self.stream.stream, early: true };
@@ -231,8 +233,8 @@ impl CudaRunner {
                         continue;
                     }
                     let vectors = m.norms[&step.output];
-                    let statistics = m.statistics + 4 * statistics as u64;
-                    let [scale, shift] = [scale, shift].map(|p| self.parameter(m.weights, p));
+                    let statistics = m.statistics.at() + 4 * statistics as u64;
+                    let [scale, shift] = [scale, shift].map(|p| self.parameter(m.weights.at(), p));
                     // The convolution is all that is new to it.
                     let fresh = mode != Mode::Frozen && self.statistics_made(step, count);
                     if mode == Mode::Train && !fresh {
@@ -276,7 +278,7 @@ impl CudaRunner {
                     kernels::Pool { x, count, pixels, channels, y }.launch(&self.stream, true)?;
                 }
                 FusedOp::Linear { weight, bias } => {
-                    let [w, bias] = [weight, bias].map(|p| self.parameter(m.weights, p));
+                    let [w, bias] = [weight, bias].map(|p| self.parameter(m.weights.at(), p));
                     let (outputs, add) = (channels, false);
                     kernels::Linear { x, w, bias, count, inputs, outputs, add, y }
                         .launch(&self.stream, false)?;
@@ -310,9 +312,9 @@ impl CudaRunner {
         match norm.map(|norm| (norm.op, norm.output)) {
             Some((FusedOp::Norm { scale, shift, statistics, .. }, output)) if train => After {
                 vectors: m.norms[&output],
-                scale: self.parameter(m.weights, scale),
-                shift: self.parameter(m.weights, shift),
-                statistics: m.statistics + 4 * statistics as u64,
+                scale: self.parameter(m.weights.at(), scale),
+                shift: self.parameter(m.weights.at(), shift),
+                statistics: m.statistics.at() + 4 * statistics as u64,
                 partial: m.partial,
                 arrived: m.arrived,
                 epsilon: EPSILON,
@@ -386,10 +388,10 @@ impl CudaRunner {
             len,
             threshold: (rate * 65536.0).round() as u32,
             // The seed stands beside the epoch's number.
-            seed: self.memory.epoch + 8,
+            seed: self.memory.epoch.at() + 8,
             stream: DROP,
-            epoch: self.memory.epoch,
-            step: self.memory.counter,
+            epoch: self.memory.epoch.at(),
+            step: self.memory.counter.at(),
             layer: layer as u64,
             add,
             y,
@@ -419,8 +421,8 @@ impl CudaRunner {
     /// The targets of the loss: classes or distributions, and what they are mixed by.
     fn loss_targets(&self, soft: bool, mixed: bool) -> LossTargets {
         let m = &self.memory;
-        let (classes, shares) = if soft { (0, m.shares) } else { (m.classes, 0) };
-        let (lambda, partner) = if mixed { (m.lambda, m.partner) } else { (0, 0) };
+        let (classes, shares) = if soft { (0, m.shares.at()) } else { (m.classes.at(), 0) };
+        let (lambda, partner) = if mixed { (m.lambda.at(), m.partner.at()) } else { (0, 0) };
         LossTargets { classes, shares, lambda, partner }
     }
 
@@ -431,20 +433,25 @@ impl CudaRunner {
         let last = self.network.nodes().len() - 1;
         let (soft, mixed) = work.targets();
         let targets = self.loss_targets(soft, mixed);
-        let kernel = kernels::CrossEntropy {
+        let kernel = kernels::LossGradient {
+            kernel: match self.network.head().loss {
+                Loss::CrossEntropy => LossKernel::CrossEntropy,
+                Loss::BinaryCrossEntropy => LossKernel::BinaryCrossEntropy,
+                Loss::Rps => LossKernel::Rps,
+            },
             z: self.value(last),
             classes: targets.classes,
             shares: targets.shares,
-            visits: m.visits,
+            visits: m.visits.at(),
             lambda: targets.lambda,
             partner: targets.partner,
-            step: m.counter,
+            step: m.counter.at(),
             batch: self.batch(work),
             count,
-            over: if over { m.over } else { 0 },
+            over: if over { m.over.at() } else { 0 },
             width: self.network.classes(),
             dz: self.gradient_of(last),
-            losses: m.losses,
+            losses: m.losses.at(),
         };
         kernel.launch(&self.stream, false)
     }
@@ -466,14 +473,14 @@ impl CudaRunner {
         let (features, dz) = (self.value(pool.output), self.gradient_of(linear.output));
         let kernel = kernels::HeadAndLoss {
             x: self.value(pool.input),
-            w: self.parameter(m.weights, weight),
-            bias: self.parameter(m.weights, bias),
+            w: self.parameter(m.weights.at(), weight),
+            bias: self.parameter(m.weights.at(), bias),
             classes: targets.classes,
             shares: targets.shares,
-            visits: m.visits,
+            visits: m.visits.at(),
             lambda: targets.lambda,
             partner: targets.partner,
-            step: m.counter,
+            step: m.counter.at(),
             batch: self.batch(work),
             count,
             pixels,
@@ -481,7 +488,7 @@ impl CudaRunner {
             width: classes,
             pooled: features,
             dz,
-            losses: m.losses,
+            losses: m.losses.at(),
             dx: self.gradient_of(pool.input),
         };
         kernel.launch(&self.stream, true)?;
@@ -501,15 +508,15 @@ impl CudaRunner {
         let m = &self.memory;
         let Optimizer::Sgd { nesterov, .. } = self.settings.optimizer else { return Ok(()) };
         // Without momentum the slot is a vector that is overwritten.
-        let v = m.slots.first().copied().unwrap_or(m.spare[0]);
+        let v = m.slots.first().unwrap_or(&m.spare[0]).at();
         let (wide, act) = (4 * offset as u64, (self.size() * offset) as u64);
         let kernel = kernels::SgdConv {
-            by: m.by,
+            by: m.by.at(),
             nesterov,
             g: m.conv_gradient + act,
             v: v + wide,
-            w: m.weights + wide,
-            copy: m.copy + act,
+            w: m.weights.at() + wide,
+            copy: m.copy.at() + act,
             len,
         };
         self.stream.launch_on(stream, &kernel, true, Begin::After)
@@ -529,49 +536,49 @@ impl CudaRunner {
         match (self.settings.optimizer, &m.slots[..]) {
             (Optimizer::Sgd { nesterov, .. }, slots) => {
                 // Without momentum the slot is a vector that is overwritten.
-                let v = slots.first().copied().unwrap_or(m.spare[0]);
+                let v = slots.first().unwrap_or(&m.spare[0]).at();
                 if convs > 0 && !convs_done {
                     self.update_conv(&self.stream.stream, 0, convs)?;
                 }
                 let kernel = kernels::Sgd {
-                    by: m.by,
+                    by: m.by.at(),
                     nesterov,
                     g: after(m.gradient),
                     v: after(v),
-                    w: after(m.weights),
+                    w: after(m.weights.at()),
                     len: rest,
                 };
                 kernel.launch(&self.stream, false)
             }
             (Optimizer::Adam { beta1, beta2, epsilon, weight_decay }, &[mean, square]) => {
                 let kernel = kernels::AdamFactors {
-                    steps: m.steps,
-                    rate: m.rate,
+                    steps: m.steps.at(),
+                    rate: m.rate.at(),
                     beta1: beta1 as f32,
                     beta2: beta2 as f32,
                     epsilon: epsilon as f32,
                     decay: weight_decay as f32,
-                    by: m.by,
+                    by: m.by.at(),
                 };
                 kernel.launch(&self.stream, false)?;
                 if convs > 0 {
                     let kernel = kernels::AdamConv {
-                        by: m.by,
+                        by: m.by.at(),
                         g: m.conv_gradient,
-                        m: mean,
-                        v: square,
-                        w: m.weights,
-                        copy: m.copy,
+                        m: mean.at(),
+                        v: square.at(),
+                        w: m.weights.at(),
+                        copy: m.copy.at(),
                         len: convs,
                     };
                     kernel.launch(&self.stream, true)?;
                 }
                 let kernel = kernels::Adam {
-                    by: m.by,
+                    by: m.by.at(),
                     g: after(m.gradient),
-                    m: after(mean),
-                    v: after(square),
-                    w: after(m.weights),
+                    m: after(mean.at()),
+                    v: after(square.at()),
+                    w: after(m.weights.at()),
                     len: rest,
                 };
                 kernel.launch(&self.stream, false)

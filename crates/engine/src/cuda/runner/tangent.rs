@@ -6,7 +6,7 @@
 //! gradient of its own, and change nothing there: for another direction they alone are repeated.
 
 use super::super::cudnn::Pass;
-use super::super::kernels::{self, Kernel as _};
+use super::super::kernels::{self, Kernel as _, LossTangentKernel};
 use super::super::launch::Pointer;
 use super::super::norm_work::sums;
 use super::CudaRunner;
@@ -14,6 +14,7 @@ use super::memory::{BatchBuffers, Tangents};
 use super::passes::{conv_shapes, subsampled_shapes};
 use crate::error::EngineError;
 use crate::fused::FusedOp;
+use crate::losses::Loss;
 use crate::network::NodeId;
 
 impl CudaRunner {
@@ -65,7 +66,7 @@ impl CudaRunner {
                             }
                             _ => (shapes, x, tx),
                         };
-                        let (w, tw) = (m.copy + offset, t.direction_copy + offset);
+                        let (w, tw) = (m.copy.at() + offset, t.direction_copy + offset);
                         let both = [[tx, ty, w], [x, ty, tw]];
                         let of = if moves { &both[..] } else { &both[1..] };
                         self.convolve(Pass::Forward, false, shapes, of, false)?;
@@ -96,7 +97,7 @@ impl CudaRunner {
                     kernels::Linear { x, w, bias, count, inputs, outputs, add: false, y }
                         .launch(stream, false)?;
                     if moves {
-                        let (x, w, bias) = (tx, self.parameter(m.weights, weight), 0);
+                        let (x, w, bias) = (tx, self.parameter(m.weights.at(), weight), 0);
                         kernels::Linear { x, w, bias, count, inputs, outputs, add: true, y }
                             .launch(stream, false)?;
                     }
@@ -137,11 +138,17 @@ impl CudaRunner {
         count: usize,
     ) -> Result<(), EngineError> {
         let last = self.network.nodes().len() - 1;
-        let kernel = kernels::CrossEntropyTangent {
+        let kernel = kernels::LossTangent {
+            kernel: match self.network.head().loss {
+                Loss::CrossEntropy => LossTangentKernel::CrossEntropy,
+                Loss::BinaryCrossEntropy => LossTangentKernel::BinaryCrossEntropy,
+                Loss::Rps => LossTangentKernel::Rps,
+            },
             z: self.value(last),
             tz: buffers.values[last],
+            dz: self.gradient_of(last),
             count,
-            over: self.memory.over,
+            over: self.memory.over.at(),
             width: self.network.classes(),
             tdz: buffers.gradients[last],
         };
@@ -176,7 +183,7 @@ impl CudaRunner {
                             (Some(smaller), Some((x, tx))) => (smaller, x, tx),
                             _ => (shapes, x, tx),
                         };
-                        let (w, tw) = (m.copy + offset, t.direction_copy + offset);
+                        let (w, tw) = (m.copy.at() + offset, t.direction_copy + offset);
                         let dw = m.conv_gradient + offset;
                         let both = [[x, tdy, dw], [tx, dy, dw]];
                         let of = if moves { &both[..] } else { &both[..1] };
@@ -241,7 +248,7 @@ impl CudaRunner {
                         kernels::LinearBack { dy, w, count, inputs, outputs, add, dx }
                             .launch(stream, false)
                     };
-                    let [w, tw] = [m.weights, t.direction].map(|b| self.parameter(b, weight));
+                    let [w, tw] = [m.weights.at(), t.direction].map(|b| self.parameter(b, weight));
                     let [dw, db] = [weight, bias].map(|p| self.parameter(m.gradient, p));
                     weights(x, tdy, false, dw, db)?;
                     if moves {

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::super::driver;
 use super::super::kernels::{self, Kernel as _};
-use super::super::launch::{Pointer, Stream};
+use super::super::launch::{DeviceSlice, Pointer, Stream};
 use super::CudaRunner;
 use crate::error::EngineError;
 
@@ -20,8 +20,8 @@ const PIECE: usize = 1 << 16;
 /// Room for one vector of parameters on both sides, in the host's order.
 pub(super) struct Transfer {
     /// The place on the device of every number of the host.
-    map: Pointer,
-    flat: Pointer,
+    map: DeviceSlice<u32>,
+    flat: DeviceSlice<f32>,
     host: Pinned,
 }
 
@@ -74,7 +74,7 @@ impl CudaRunner {
         if self.transfer.is_none() {
             let map = self.stream.upload(self.places.map())?;
             let len = self.network.parameter_count();
-            let flat = self.stream.zeros(4 * len)?;
+            let flat = self.stream.numbers(len)?;
             let host = Pinned::new(&self.stream, len)?;
             self.transfer = Some(Transfer { map, flat, host });
         }
@@ -90,7 +90,7 @@ impl CudaRunner {
         let numbers = transfer.host.numbers();
         copy(values, numbers);
         self.stream.write(transfer.flat, numbers)?;
-        let (from, map) = (transfer.flat, transfer.map);
+        let (from, map) = (transfer.flat.at(), transfer.map.at());
         let kernel = kernels::Scatter { from, map, len: values.len(), to };
         kernel.launch(&self.stream, false)
     }
@@ -100,7 +100,7 @@ impl CudaRunner {
         self.transfer()?;
         let Some(transfer) = &mut self.transfer else { return Ok(Vec::new()) };
         let len = self.network.parameter_count();
-        let (map, to) = (transfer.map, transfer.flat);
+        let (map, to) = (transfer.map.at(), transfer.flat.at());
         kernels::Gather { from, map, len, to }.launch(&self.stream, false)?;
         let numbers = transfer.host.numbers();
         let stream = &self.stream.stream;
@@ -110,7 +110,7 @@ impl CudaRunner {
             unsafe {
                 cudarc::driver::result::memcpy_dtoh_async(
                     numbers,
-                    transfer.flat,
+                    transfer.flat.at(),
                     stream.cu_stream(),
                 )
                 .map_err(driver)?;
