@@ -11,7 +11,8 @@ use super::vector::Vectors;
 use super::{Format, RawPredictions};
 use crate::error::{PredictionError, PredictionProblem};
 use crate::note::Note;
-use crate::options::{Kind, ReadOptions};
+use crate::context::Context;
+use crate::options::Kind;
 
 pub(super) const FORMAT: Format = Format {
     name: "chaosnli",
@@ -25,7 +26,7 @@ pub(super) const FORMAT: Format = Format {
 "#,
     )],
     options: &[],
-    detect: |source| match source {
+    detect: |source, _| match source {
         Source::Json(Value::Object(map)) => {
             is_model(map) || map.values().any(|v| v.as_object().is_some_and(is_model))
         }
@@ -41,7 +42,7 @@ fn is_model(map: &Map<String, Value>) -> bool {
 fn read(
     file: &str,
     source: Source,
-    _: &ReadOptions,
+    _: &Context<'_>,
 ) -> Result<Vec<RawPredictions>, PredictionError> {
     let Source::Json(Value::Object(map)) = source else {
         return Ok(Vec::new());

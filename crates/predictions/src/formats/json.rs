@@ -9,7 +9,7 @@ use super::members::{Content, Member, pick};
 use super::vector::{Vector, Vectors};
 use super::{Format, RawPredictions, kind_of};
 use crate::error::{PredictionError, PredictionProblem};
-use crate::options::ReadOptions;
+use crate::context::Context;
 
 pub(super) const FORMAT: Format = Format {
     name: "json",
@@ -23,7 +23,7 @@ pub(super) const FORMAT: Format = Format {
 "#,
     )],
     options: &[ReadOption::Id, ReadOption::Key],
-    detect: |source| match source {
+    detect: |source, _| match source {
         Source::Json(_) => true,
         Source::Table(table) => document(table).is_some(),
         _ => false,
@@ -53,7 +53,7 @@ fn is_matrix(value: &Value) -> bool {
 fn read(
     file: &str,
     source: Source,
-    options: &ReadOptions,
+    options: &Context<'_>,
 ) -> Result<Vec<RawPredictions>, PredictionError> {
     let seen = source.describe();
     let unknown = || Err(PredictionError::new(file, PredictionProblem::Unknown { seen }));
@@ -125,7 +125,7 @@ fn of_rows<'a>(
 fn of_arrays(
     file: &str,
     map: &Map<String, Value>,
-    options: &ReadOptions,
+    options: &Context<'_>,
 ) -> Result<Vec<RawPredictions>, PredictionError> {
     let mut members = Vec::new();
     for (name, value) in map {

@@ -11,7 +11,7 @@ use dissensus_io::{Problem, ReadOption};
 use super::{RawPredictions, is_metadata, kind_of, plain, values_rank};
 use crate::error::{PredictionError, PredictionProblem};
 use crate::note::Note;
-use crate::options::ReadOptions;
+use crate::context::Context;
 use crate::read::named;
 
 /// What the values of an array are.
@@ -83,8 +83,8 @@ impl Picked {
             values,
             width,
             kind: kind_of(name),
-            rows: Vec::new(),
             notes: self.notes.clone(),
+            ..RawPredictions::default()
         }
     }
 }
@@ -93,7 +93,7 @@ impl Picked {
 pub(super) fn pick(
     file: &str,
     members: &[Member],
-    options: &ReadOptions,
+    options: &Context<'_>,
 ) -> Result<Picked, PredictionError> {
     let mut picked = Picked::default();
     let names: Vec<String> = members.iter().map(|member| member.name.clone()).collect();
