@@ -10,7 +10,7 @@ use dissensus_measure::{
 };
 use dissensus_predictions::{
     AlignError, Aligned, ClassesMatched, Kind, Matched, Note, PredictionError, Predictions,
-    ReadOptions, align, read,
+    ReadOptions, align, read_for,
 };
 use dissensus_stats::StatsError;
 use dissensus_stats::bootstrap::{
@@ -214,15 +214,16 @@ pub enum LabelProblem {
     },
 }
 
-/// Reads predictions of several files, each with its options. Where models have equal names, their
+/// Reads predictions of several files for these votes, each with its options. Where models have equal names, their
 /// files are their names.
 pub fn read_predictions(
+    table: &VoteTable,
     files: &[PathBuf],
     options: impl Fn(&Path) -> ReadOptions,
 ) -> Result<Vec<Predictions>, PredictionError> {
     let mut found: Vec<(&PathBuf, Predictions)> = Vec::new();
     for file in files {
-        found.extend(read(file, &options(file))?.into_iter().map(|one| (file, one)));
+        found.extend(read_for(file, table, &options(file))?.into_iter().map(|one| (file, one)));
     }
     let names: Vec<String> = found.iter().map(|(_, one)| one.name.clone()).collect();
     let twice = |name: &String| names.iter().filter(|other| *other == name).count() > 1;

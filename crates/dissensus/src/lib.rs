@@ -41,6 +41,7 @@
 //! Long work takes a [`Progress`] and a [`Cancel`]; every failure is an [`Error`] that carries data.
 //! The crates below are re-exported as modules of the same names, for everything that is not a verb.
 
+mod advice;
 mod blends_files;
 mod buckets;
 mod causes;
@@ -100,6 +101,7 @@ pub use deliver::{DeliverOptions, Delivered, LabelFile, SparseDraw, deliver};
 pub use demo::{DEMO_VOTES, demo_sentences, demo_study, plan_demo, summarize_demo};
 pub use encoding::{ENCODERS, Source as EncoderSource, encode, open_encoder};
 pub use error::Error;
+pub use advice::{Advice, advice};
 pub use evaluate::{
     DEFAULT_METRICS, Evaluated, ItemOverlap, LabelProblem, ModelReading, ScoreError, ScoreOptions,
     check_pair, evaluate, evaluate_common, metrics, read_predictions, same_items,

@@ -235,6 +235,21 @@ impl AlignError {
         }
     }
 
+    /// The file, with the model where it holds several.
+    pub fn file(&self) -> &str {
+        match self {
+            Self::Width { file, .. }
+            | Self::Classes { file, .. }
+            | Self::Unnamed { file, .. }
+            | Self::Order { file, .. }
+            | Self::OtherOrder { file, .. }
+            | Self::Rows { file, .. }
+            | Self::NoIds { file, .. }
+            | Self::NoneShared { file, .. }
+            | Self::RowNumbers { file, .. } => file,
+        }
+    }
+
     /// The options that the remedy names.
     pub fn options(&self) -> &'static [ReadOption] {
         match self {
