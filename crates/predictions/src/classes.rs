@@ -322,7 +322,7 @@ mod tests {
         assert_eq!(found("cat,dog", "id,dog,cat,n"), one("", &[1, 2], Names));
         assert_eq!(found("hate,not_hate", "prob_not_hate,prob_hate"), one("prob_", &[0, 1], Names));
         assert_eq!(found("0,1", "x_1,P(0),P(1)"), one("p(", &[1, 2], Names));
-        assert_eq!(found("e,n,c", "c1,neutral,contra,entailment"), one("", &[1, 2, 3], Initials));
+        assert_eq!(found("e,n,c", "k1,neutral,contra,entailment"), one("", &[1, 2, 3], Initials));
         assert_eq!(found("1,2,3", "prob_0,prob_1,prob_2,k"), one("prob_", &[0, 1, 2], Numbers));
         assert_eq!(found("e,n", "LABEL_1,LABEL_0"), one("label_", &[0, 1], Numbers));
         let two = found("a,b", "bert_a,bert_b,t5_b,t5_a");

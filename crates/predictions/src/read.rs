@@ -8,6 +8,7 @@ use dissensus_io::{
 };
 
 use dissensus_core::VoteTable;
+use serde_json::Value;
 
 use crate::context::Context;
 use crate::error::{BadRow, PredictionError, PredictionProblem};
@@ -147,11 +148,16 @@ pub fn read_bytes_for(
 fn read_input(input: Input, options: &Context<'_>) -> Result<Vec<Predictions>, PredictionError> {
     let file = input.name.clone();
     refuse_foreign(&file, &input.head)?;
+    let table_of = |value| match json::array_as_table(rows_of_json(value)) {
+        Ok(table) => Source::Table(table),
+        Err(value) => Source::Json(value),
+    };
     let source = match with_header(&file, Source::open(input, &options.source())?, options)? {
         // An array of objects is a table.
-        Source::Json(value) => match json::array_as_table(rows_of_json(value)) {
-            Ok(table) => Source::Table(table),
-            Err(value) => Source::Json(value),
+        Source::Json(value) => table_of(value),
+        Source::Table(table) => match document(&table) {
+            Some(document) => table_of(document),
+            None => Source::Table(table),
         },
         source => source,
     };
@@ -185,6 +191,17 @@ fn check_options(file: &str, options: &ReadOptions) -> Result<(), PredictionErro
         }
         None => Ok(()),
     }
+}
+
+/// A document on one line, which looks like JSON Lines of one row, where it is a table in another shape.
+fn document(table: &dissensus_io::Table) -> Option<Value> {
+    let [row] = &table.sample[..] else { return None };
+    if table.kind != TableKind::JsonLines {
+        return None;
+    }
+    let cells = table.columns.iter().cloned().zip(row.cells.iter().cloned());
+    let rows = rows_of_json(Value::Object(cells.collect()));
+    rows.is_array().then_some(rows)
 }
 
 /// A first row of an id and fractions is no header; one that names the classes of the votes is one, and

@@ -104,8 +104,9 @@ fn word_for_reading(
             let class = [trial.by_position.items, true].into_iter().find_map(|items| {
                 let models = read(&by_position(items)).ok()?;
                 let order = certain_order(table, models.first()?, items)?;
-                // The column of a class is that of the other one where they are the wrong way round.
-                table.classes().names().get(if order.is_sorted() { 1 } else { 0 }).cloned()
+                // The class of the first column, which is the number itself.
+                let class = order.iter().position(|&column| column == 0)?;
+                table.classes().names().get(class).cloned()
             })?;
             Some((ReadOption::ClassOrder, class))
         }
@@ -139,6 +140,9 @@ fn word_for_matching(
         AlignError::NoIds { found, expected, .. } if found == expected => {
             Some((ReadOption::ByPosition, "items".to_owned()))
         }
+        AlignError::NoneShared { .. } if models.iter().all(|model| only_counts(table, model)) => {
+            Some((ReadOption::ByPosition, "items".to_owned()))
+        }
         AlignError::Classes { suggestion: Some(map), .. } if options.class_map.is_none() => {
             Some((ReadOption::ClassMap, String::from(map.clone())))
         }
@@ -147,6 +151,15 @@ fn word_for_matching(
         }
         _ => None,
     }
+}
+
+/// Whether the ids only number as many rows as there are items.
+fn only_counts(table: &VoteTable, model: &Predictions) -> bool {
+    let ids = || model.ids.iter().flatten();
+    let number = |id: &String| id.strip_suffix(".0").unwrap_or(id).parse::<usize>().ok();
+    let from = ids().next().and_then(number);
+    let counts = from.is_some_and(|from| ids().zip(from..).all(|(id, n)| number(id) == Some(n)));
+    counts && model.len() == table.len()
 }
 
 /// The order of classes that fits all models significantly better than any other.

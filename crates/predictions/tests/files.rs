@@ -9,7 +9,7 @@ use std::sync::Arc;
 use dissensus_core::VoteTable;
 use dissensus_io::npy;
 use dissensus_io::npz::NpzWriter;
-use dissensus_predictions::{ByPosition, Kind, Matched, ReadOptions, align, read_bytes};
+use dissensus_predictions::{ByPosition, ClassOrder, Kind, Matched, ReadOptions, align, read_bytes};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
@@ -148,6 +148,10 @@ fn said(kind: Kind) -> ReadOptions {
 
 fn by_position(items: bool, classes: bool) -> ReadOptions {
     ReadOptions { by_position: ByPosition { items, classes }, ..auto() }
+}
+
+fn ordered(order: &str) -> ReadOptions {
+    ReadOptions { class_order: Some(order.parse().unwrap()), ..auto() }
 }
 
 fn with_id(id: &str) -> ReadOptions {
@@ -346,12 +350,27 @@ fn classes_are_matched_by_name_or_refused() {
             "numbered columns",
             "id,LABEL_0,LABEL_1,LABEL_2\na,0.7,0.2,0.1\nb,0.1,0.3,0.6\nc,0.25,0.5,0.25\n",
             auto(),
-            probabilities(&["by position, having no names: LABEL_0 → cat, LABEL_1 → dog"]),
+            Refused(
+                &["the order of the classes of model.x is not known: it has LABEL_0, LABEL_1, LABEL_2"],
+                "`class_order`",
+            ),
+        ),
+        (
+            "numbered columns, in the order that is said",
+            "id,LABEL_2,LABEL_0,LABEL_1\na,0.1,0.7,0.2\nb,0.6,0.1,0.3\nc,0.25,0.25,0.5\n",
+            ordered("cat,dog,fox"),
+            probabilities(&["in the order that was said: LABEL_0 → cat, LABEL_1 → dog, LABEL_2 → fox"]),
+        ),
+        (
+            "an order that is not one of the classes",
+            "id,LABEL_0,LABEL_1,LABEL_2\na,0.7,0.2,0.1\n",
+            ordered("cat,dog,emu"),
+            Refused(&["is said to be cat,dog,emu, and the classes of the votes are cat, dog, fox"], "once"),
         ),
         (
             "no header",
             "a,0.7,0.2,0.1\nb,0.1,0.3,0.6\nc,0.25,0.5,0.25\n",
-            auto(),
+            ordered("by name"),
             probabilities(&["ids are taken from \"#1\"", "column 1 → cat, column 2 → dog"]),
         ),
         (
@@ -510,14 +529,18 @@ fn ids_decide_and_are_never_passed_over() {
         (
             "npy without ids, as said",
             npy(&P, &[3, 3]),
-            by_position(true, false),
+            by_position(true, true),
             probabilities(&["items are matched by position, as said", UNNAMED]),
         ),
         (
             "logits from PyTorch as npy, as said",
             npy(&Z, &[3, 3]),
-            by_position(true, false),
-            logits(&["taken for logits", "items are matched by position, as said", UNNAMED]),
+            ReadOptions { class_order: Some(ClassOrder::ByName), ..by_position(true, false) },
+            logits(&[
+                "taken for logits",
+                "items are matched by position, as said",
+                "in the order that was said",
+            ]),
         ),
         (
             "npy of another length",
@@ -683,13 +706,13 @@ fn json_in_many_layouts() {
         (
             "predict_proba(x).tolist()",
             "[[0.7, 0.2, 0.1], [0.1, 0.3, 0.6], [0.25, 0.5, 0.25]]",
-            by_position(true, false),
+            by_position(true, true),
             probabilities(&["items are matched by position", UNNAMED]),
         ),
         (
             "an object by id",
             r#"{"c": [0.25, 0.5, 0.25], "a": [0.7, 0.2, 0.1], "b": [0.1, 0.3, 0.6]}"#,
-            auto(),
+            by_position(false, true),
             probabilities(&[UNNAMED]),
         ),
         (
@@ -701,7 +724,7 @@ fn json_in_many_layouts() {
         (
             "numpy arrays as text in a CSV file",
             "id,probs\na,[0.7 0.2 0.1]\nb,[0.1 0.3 0.6]\nc,[0.25 0.5  0.25]\n",
-            auto(),
+            by_position(false, true),
             probabilities(&[UNNAMED]),
         ),
         (
@@ -739,7 +762,9 @@ fn votes_without_ids_are_matched_by_position_and_that_is_said() {
     assert_eq!(votes.items().iter().collect::<Vec<_>>(), ["0", "1", "2"]);
     let notes = &["no ids on either side"];
     let named = "cat,dog,fox\n0.7,0.2,0.1\n0.1,0.3,0.6\n0.25,0.5,0.25\n";
-    let found = read_bytes("m.csv", named.into(), &auto()).unwrap();
+    let wanted = Refused(&["the classes of model.x are cat, dog, fox, those of the votes 0, 1, 2"], "`class_map`");
+    check("names for classes that are only numbered", &votes, named.into(), &auto(), wanted);
+    let found = read_bytes("m.csv", named.into(), &by_position(false, true)).unwrap();
     let aligned = align(&votes, &found[0]).unwrap();
     assert_eq!((aligned.matched, &aligned.values[..]), (Matched::ByPosition, &P[..]));
     assert!(aligned.notes[0].to_string().contains(notes[0]), "{:?}", aligned.notes);

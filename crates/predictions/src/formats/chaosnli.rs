@@ -78,7 +78,7 @@ fn model(
         })?;
         ids.push(uid.clone());
     }
-    let Vectors { classes, values, width } = vectors;
+    let Vectors { classes, values, width, .. } = vectors;
     let mut notes = Vec::new();
     let classes = classes.or_else(|| {
         let classes = classes_by_label(map, &values, width)?;

@@ -103,7 +103,8 @@ const SAMPLES: [&str; 20] = [
 
 /// What the columns are.
 struct Roles {
-    id: usize,
+    /// `None` where each row is an item.
+    id: Option<usize>,
     labels: Vec<usize>,
     number: Option<usize>,
     model: Option<usize>,
@@ -135,13 +136,13 @@ fn roles(table: &Table, options: &Context<'_>) -> Option<Roles> {
     if table.sample.is_empty() || all().any(|c| columns.is_vectors(c)) {
         return None;
     }
-    let id = id_column(&columns, options)?;
-    let ids = columns.texts(id);
+    let id = id_column(&columns, options);
+    let ids = id.map_or(Vec::new(), |id| columns.texts(id));
     let different = |texts: &[String]| texts.iter().collect::<BTreeSet<_>>().len();
-    let model = all().find(|&c| c != id && is_model(&names[c]));
+    let model = all().find(|&c| Some(c) != id && is_model(&names[c]));
     let labels = label_columns(&columns, id, options)?;
     let others: Vec<usize> = all()
-        .filter(|c| *c != id && !labels.contains(c) && Some(*c) != model)
+        .filter(|c| Some(*c) != id && !labels.contains(c) && Some(*c) != model)
         .filter(|&c| columns.is_numbers(c) && rank(&SAMPLES, &names[c]).is_none())
         .collect();
     let number = others.iter().copied().filter(|&c| rank(&NUMBERS, &names[c]).is_some());
@@ -155,16 +156,17 @@ fn roles(table: &Table, options: &Context<'_>) -> Option<Roles> {
     }
     let repeated = different(&ids) < ids.len();
     // A sample of a table that is sorted by class has each item once.
-    let by_class = ids.len() >= 200 && labels.iter().any(|&c| different(&columns.texts(c)) == 1);
+    // The sample is 200 rows with the header.
+    let by_class = ids.len() > 190 && labels.iter().any(|&c| different(&columns.texts(c)) == 1);
     let lists = labels.iter().any(|&c| columns.all(c, Value::is_array));
     // The label of an item and the confidence in it.
     let confident = |&c: &usize| columns.all(c, |cell| number_in(cell).is_some_and(|n| (0.5..=1.0).contains(&n)));
     let of_two = options.classes().is_some_and(|classes| classes.len() == 2)
         && number.as_ref().is_some_and(confident);
-    if !(repeated || by_class || of_two || lists || labels.len() > 1) {
+    if !(of_two || id.is_some() && (repeated || by_class || lists || labels.len() > 1)) {
         return None;
     }
-    let used = [Some(id), number, model];
+    let used = [id, number, model];
     let left_out = all().filter(|c| !used.contains(&Some(*c)) && !labels.contains(c));
     let left_out = left_out.map(|c| names[c].clone()).collect();
     Some(Roles { id, labels, number, model, left_out })
@@ -191,7 +193,10 @@ fn id_column(columns: &Columns<'_>, options: &Context<'_>) -> Option<usize> {
 }
 
 /// The column of classes or answers; or several of answers, side by side.
-fn label_columns(columns: &Columns<'_>, id: usize, options: &Context<'_>) -> Option<Vec<usize>> {
+fn label_columns(
+    columns: &Columns<'_>,
+    id: Option<usize>,
+    options: &Context<'_>) -> Option<Vec<usize>> {
     let names = columns.names;
     if let Some(key) = &options.key {
         return named("", ReadOption::Key, key, names).ok().map(|column| vec![column]);
@@ -202,7 +207,7 @@ fn label_columns(columns: &Columns<'_>, id: usize, options: &Context<'_>) -> Opt
         answers.iter().all(|answers| !answers.is_empty()) && are_labels(&answers.concat(), options)
     };
     let candidates: Vec<usize> = (0..names.len())
-        .filter(|&c| c != id && rank(&HUMAN, &names[c]).is_none() && !is_model(&names[c]))
+        .filter(|&c| Some(c) != id && rank(&HUMAN, &names[c]).is_none() && !is_model(&names[c]))
         .filter(|&c| rank(&LABELS, &names[c]).is_some() || options.votes.is_some())
         .filter(|&c| rank(&SAMPLES, &names[c]).is_none() && rank(&NUMBERS, &names[c]).is_none())
         .filter(|&c| holds(c))
@@ -278,9 +283,12 @@ fn read(
         let text = |column: usize| cell_text(row.cell(column)).filter(|text| !text.is_empty());
         let bad = |column: usize, problem: PredictionProblem| {
             let error = PredictionError::new(file, problem).row(row.number);
-            error.column(columns[column].clone()).item(text(roles.id))
+            error.column(columns[column].clone()).item(roles.id.and_then(text))
         };
-        let id = text(roles.id).ok_or_else(|| bad(roles.id, PredictionProblem::EmptyId))?;
+        let id = match roles.id {
+            Some(id) => text(id).ok_or_else(|| bad(id, PredictionProblem::EmptyId))?,
+            None => row.number.to_string(),
+        };
         let model = roles.model.and_then(text).unwrap_or_default();
         let at = match models.iter().position(|(name, _)| *name == model) {
             Some(at) => at,
@@ -383,7 +391,7 @@ fn finished(
     }
     let kind = if counts { Some(Kind::Probabilities) } else { number.and_then(kind_of) };
     let width = classes.len();
-    let (ids, rows) = (Some(items.ids), items.rows);
+    let (ids, rows) = (roles.id.map(|_| items.ids), items.rows);
     // Shares may be one 1 and zeros.
     Ok(RawPredictions { name, ids, classes: Some(classes), values, width, kind, rows, notes, sampled: counts })
 }
@@ -459,7 +467,7 @@ mod tests {
         assert_eq!(found[0].classes.as_ref().unwrap(), &["yes", "no", "maybe"]);
         assert_eq!(found[0].values, [0.5, 0.5, 0.0, 1.0, 0.0, 0.0]);
         assert!(found[0].notes[0].to_string().contains("2 answers per item"));
-        let found = read("id,model,answer\na,m,yes\na,n,no\na,m,no\nb,m,yes\nb,n,yes\n");
+        let found = read("id,model,answer\na,m,yes\na,n,no\na,n,no\na,m,no\nb,m,yes\nb,n,yes\n");
         assert_eq!(found.iter().map(|m| m.name.as_str()).collect::<Vec<_>>(), ["m", "n"]);
         assert_eq!(found[1].values, [0.0, 1.0, 0.0, 1.0, 0.0, 0.0]);
         let found = read("id,run1,run2\na,yes,no\nb,yes,yes\n");

@@ -197,7 +197,9 @@ fn find_classes<'a>(
 ) -> Option<&'a Member> {
     // `classes` names the columns whatever its length; others where they fit.
     let sure = members.iter().find(|m| m.name == "classes" && m.shape.len() == 1);
-    let known = || members.iter().find(|m| is_classes(&m.name) && m.is_list(width));
+    // As many whole numbers as rows are labels.
+    let names = |m: &Member| m.is_list(width) && (m.content == Content::Texts || width != rows);
+    let known = || members.iter().find(|m| is_classes(&m.name) && names(m));
     if let Some(known) = sure.or_else(known) {
         return Some(known);
     }

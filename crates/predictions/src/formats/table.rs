@@ -39,6 +39,8 @@ pub(super) const FORMAT: Format = Format {
 enum Values {
     /// One column of lists.
     Vectors(usize),
+    /// Pairs of a column of classes and one of their numbers.
+    Pairs(Vec<(usize, usize)>),
     /// For each model its name and a column for each class.
     Columns(Vec<(String, Vec<usize>)>),
 }
@@ -75,6 +77,24 @@ impl Columns<'_> {
 
     pub(super) fn texts(&self, column: usize) -> Vec<String> {
         self.sample.iter().map(|row| cell_text(row.cell(column)).unwrap_or_default()).collect()
+    }
+
+    /// Columns of classes, each with one of numbers behind it, as in `cat, 0.7, dog, 0.3`: every row names
+    /// the same classes, in any order.
+    fn pairs(&self) -> Vec<(usize, usize)> {
+        let text = |c: &usize| self.all(*c, |cell| cell.is_string() && number(cell).is_none());
+        let is_pair = |c: &usize| text(c) && c + 1 < self.names.len() && self.is_numbers(c + 1);
+        let pairs: Vec<usize> = (0..self.names.len()).filter(is_pair).collect();
+        let classes = |row: &Row| {
+            let named = pairs.iter().filter_map(|&c| cell_text(row.cell(c)));
+            named.collect::<std::collections::BTreeSet<String>>()
+        };
+        let first = self.sample.first().map(classes).unwrap_or_default();
+        let same = self.sample.len() > 1 && self.sample.iter().all(|row| classes(row) == first);
+        match pairs.len() > 1 && first.len() == pairs.len() && same {
+            true => pairs.into_iter().map(|c| (c, c + 1)).collect(),
+            false => Vec::new(),
+        }
     }
 
     /// Whole numbers, each one more than the last.
@@ -126,8 +146,11 @@ fn layout(file: &str, table: &Table, options: &Context<'_>) -> Result<Layout, Pr
             return fail(PredictionProblem::SeveralValues { found: columns.joined(several) });
         }
     };
+    let pairs = if vector.is_none() { columns.pairs() } else { Vec::new() };
+    let vectors = [vectors, pairs.iter().map(|(names, _)| *names).collect()].concat();
     let (id, mut notes) = id_column(file, &columns, &vectors, options)?;
     let models = match vector {
+        _ if !pairs.is_empty() => Vec::new(),
         Some(_) => Vec::new(),
         None => class_columns(file, &columns, id, options)?,
     };
@@ -136,9 +159,12 @@ fn layout(file: &str, table: &Table, options: &Context<'_>) -> Result<Layout, Pr
         (0..names.len()).find(|&c| c != scores && table.sample.iter().all(|row| names_of(row, c).is_some()))
     });
     let used = |c: &usize| {
-        Some(*c) == labels || Some(*c) == id || Some(*c) == vector || models.iter().any(|(_, classes)| classes.contains(c))
+        pairs.iter().any(|(names, numbers)| c == names || c == numbers)
+            || Some(*c) == labels
+            || Some(*c) == id
+            || Some(*c) == vector || models.iter().any(|(_, classes)| classes.contains(c))
     };
-    if vector.is_none() && models.iter().all(|(_, classes)| classes.len() < 2) {
+    if vector.is_none() && pairs.is_empty() && models.iter().all(|(_, classes)| classes.len() < 2) {
         let values = models.first().map_or(&[][..], |(_, classes)| classes);
         let only_one = values.len() == 1 && options.class_order.is_some();
         let is_class = |c: &usize| options.class_of(&names[*c]).is_some();
@@ -149,7 +175,11 @@ fn layout(file: &str, table: &Table, options: &Context<'_>) -> Result<Layout, Pr
     let left: Vec<String> =
         (0..names.len()).filter(|c| !used(c)).map(|c| names[c].clone()).collect();
     notes.extend((!left.is_empty()).then_some(Note::LeftOut { names: left }));
-    let values = vector.map_or(Values::Columns(models), Values::Vectors);
+    let values = match vector {
+        _ if !pairs.is_empty() => Values::Pairs(pairs),
+        Some(column) => Values::Vectors(column),
+        None => Values::Columns(models),
+    };
     Ok(Layout { id, names: labels, values, notes })
 }
 
@@ -389,6 +419,7 @@ fn read(
     };
     let mut found: Vec<RawPredictions> = match &wanted {
         Values::Vectors(column) => vec![raw(String::new(), kind_of(&columns[*column]))],
+        Values::Pairs(_) => vec![raw(String::new(), None)],
         Values::Columns(models) => models
             .iter()
             .map(|(name, places)| {
@@ -415,6 +446,14 @@ fn read(
                 let cell = pairs.as_ref().unwrap_or(row.cell(*column));
                 vectors.add(cell).map_err(|problem| bad(*column, problem))?;
             }
+            Values::Pairs(pairs) => {
+                let pair = |&(name, value): &(usize, usize)| {
+                    Some((cell_text(row.cell(name))?, row.cell(value).clone()))
+                };
+                let cell = Value::Object(pairs.iter().filter_map(pair).collect());
+                let (column, _) = pairs[0];
+                vectors.add(&cell).map_err(|problem| bad(column, problem))?;
+            }
             Values::Columns(wanted) => {
                 for ((_, places), found) in wanted.iter().zip(&mut found) {
                     for &column in places {
@@ -438,7 +477,7 @@ fn read(
             }
         }
     }
-    if let (Values::Vectors(_), Some(found)) = (wanted, found.first_mut()) {
+    if let (Values::Vectors(_) | Values::Pairs(_), Some(found)) = (wanted, found.first_mut()) {
         (found.values, found.width) = (vectors.values, vectors.width);
         found.classes = vectors.classes;
     }
