@@ -88,6 +88,7 @@ pub use dissensus_train::{
     TrainError, Trained, fit_stored, run_files, run_jobs, state_name,
 };
 
+pub use advice::{Advice, advice};
 pub use blends_files::{BLENDS_FILES, save_blends};
 pub use buckets::{SharedStudy, sync_store};
 pub use causes::causes;
@@ -101,7 +102,6 @@ pub use deliver::{DeliverOptions, Delivered, LabelFile, SparseDraw, deliver};
 pub use demo::{DEMO_VOTES, demo_sentences, demo_study, plan_demo, summarize_demo};
 pub use encoding::{ENCODERS, Source as EncoderSource, encode, open_encoder};
 pub use error::Error;
-pub use advice::{Advice, advice};
 pub use evaluate::{
     DEFAULT_METRICS, Evaluated, ItemOverlap, LabelProblem, ModelReading, ScoreError, ScoreOptions,
     check_pair, evaluate, evaluate_common, metrics, read_predictions, same_items,

@@ -194,20 +194,13 @@ impl AlignError {
                     .to_owned()
             }
             Self::Width { .. } => "predict every class of the votes".to_owned(),
-            Self::Classes { suggestion, names, classes, .. } => {
-                let example = || {
-                    let pairs =
-                        names.iter().zip(classes).map(|(name, class)| format!("{name}={class}"));
-                    format!("as in {}", pairs.take(2).collect::<Vec<_>>().join(","))
-                };
-                let map = match suggestion {
-                    Some(map) => format!("`class_map = {}`", String::from(map.clone())),
-                    None => format!("`class_map`, {}", example()),
-                };
-                format!(
-                    "say which is which with {map}; or `by_position = classes` if the columns are \
-                     in the order of the votes' classes"
-                )
+            Self::Classes { suggestion: Some(map), .. } => {
+                format!("say which is which with `class_map = {}`", String::from(map.clone()))
+            }
+            Self::Classes { suggestion: None, .. } => {
+                "say which is which with `class_map = FILE=VOTES`, a pair for each class; or say the class of \
+                 each column in order with `class_order`"
+                    .to_owned()
             }
             Self::Unnamed { .. } => {
                 "say the class of each column with `class_order`, as a list in the order of the columns, or \
@@ -254,7 +247,7 @@ impl AlignError {
     pub fn options(&self) -> &'static [ReadOption] {
         match self {
             Self::Width { .. } => &[ReadOption::Classes],
-            Self::Classes { .. } => &[ReadOption::ClassMap, ReadOption::ByPosition],
+            Self::Classes { .. } => &[ReadOption::ClassMap, ReadOption::ClassOrder],
             Self::Unnamed { .. } | Self::Order { .. } => &[ReadOption::ClassOrder],
             Self::OtherOrder { .. } => &[ReadOption::ClassOrder, ReadOption::TrustOrder],
             Self::Rows { .. } => &[],
@@ -358,7 +351,8 @@ fn check_order(
     if let Some(columns) = names.and_then(|names| crate::classes::numbered(names)) {
         of_columns = columns.into_iter().map(|column| of_columns[column].clone()).collect();
     }
-    let part = |of: fn(&(String, String, String)) -> &String| of_columns.iter().map(of).cloned().collect();
+    let part =
+        |of: fn(&(String, String, String)) -> &String| of_columns.iter().map(of).cloned().collect();
     Err(AlignError::OtherOrder {
         file: predictions.label(),
         columns: part(|names| &names.0),

@@ -30,7 +30,11 @@ pub(crate) fn match_classes(
     let Some(names) = names else {
         // Classes of votes that are numbered from 0, as columns are.
         let numbered = votes.iter().enumerate().all(|(at, class)| *class == at.to_string());
-        return if numbered { Ok((in_order(), ClassesMatched::Unnamed)) } else { Err(Unmatched::Unnamed) };
+        return if numbered {
+            Ok((in_order(), ClassesMatched::Unnamed))
+        } else {
+            Err(Unmatched::Unnamed)
+        };
     };
     if let Some(order) = permutation(votes, names) {
         return Ok((order, ClassesMatched::ByName));
@@ -49,7 +53,8 @@ pub(crate) fn match_classes(
 /// `p_1`, `LABEL_2`.
 pub(crate) fn numbered(names: &[String]) -> Option<Vec<usize>> {
     let bare = without_common(names);
-    let numbers = |from: usize| (from..from + names.len()).map(|n| n.to_string()).collect::<Vec<_>>();
+    let numbers =
+        |from: usize| (from..from + names.len()).map(|n| n.to_string()).collect::<Vec<_>>();
     permutation(&numbers(0), &bare).or_else(|| permutation(&numbers(1), &bare))
 }
 
@@ -106,9 +111,30 @@ pub(crate) struct Group {
 
 /// Words that columns of predictions begin or end with, beside the class.
 const AFFIXES: [&str; 24] = [
-    "prob", "probs", "proba", "probas", "probability", "probabilities", "p", "pr", "logit", "logits", "score",
-    "scores", "pred", "preds", "predicted", "prediction", "softmax", "output", "class", "label", "y", "conf",
-    "confidence", "share",
+    "prob",
+    "probs",
+    "proba",
+    "probas",
+    "probability",
+    "probabilities",
+    "p",
+    "pr",
+    "logit",
+    "logits",
+    "score",
+    "scores",
+    "pred",
+    "preds",
+    "predicted",
+    "prediction",
+    "softmax",
+    "output",
+    "class",
+    "label",
+    "y",
+    "conf",
+    "confidence",
+    "share",
 ];
 
 /// The groups of columns that have one column for every class of the votes, written in the surest way
@@ -131,7 +157,8 @@ pub(crate) fn groups(classes: &[String], columns: &[(usize, &str)]) -> Vec<Group
             let name = plain(name);
             for (class, wanted) in wanted.iter().enumerate() {
                 if let Some(key) = test(&name, wanted) {
-                    let of_key = found.entry(key).or_insert_with(|| vec![Vec::new(); classes.len()]);
+                    let of_key =
+                        found.entry(key).or_insert_with(|| vec![Vec::new(); classes.len()]);
                     of_key[class].push(*column);
                 }
             }
@@ -141,8 +168,11 @@ pub(crate) fn groups(classes: &[String], columns: &[(usize, &str)]) -> Vec<Group
             columns.sort_unstable();
             columns.dedup();
             let one_each = of_class.iter().all(|columns| columns.len() == 1);
-            (one_each && columns.len() == classes.len())
-                .then_some(Group { prefix: key.0, columns, written })
+            (one_each && columns.len() == classes.len()).then_some(Group {
+                prefix: key.0,
+                columns,
+                written,
+            })
         };
         let groups: Vec<Group> = found.into_iter().filter_map(whole).collect();
         if !groups.is_empty() {
@@ -191,16 +221,19 @@ fn affixes(name: &str, class: &str) -> Option<(String, String)> {
 /// for `e`. Numbers are no such names.
 fn initial(name: &str, class: &str) -> Option<(String, String)> {
     let letters = |text: &str| text.chars().next().is_some_and(char::is_alphabetic);
-    let is_affix = |word: &str| AFFIXES.contains(&word.trim_matches(|c: char| !c.is_alphanumeric()));
+    let is_affix =
+        |word: &str| AFFIXES.contains(&word.trim_matches(|c: char| !c.is_alphanumeric()));
     let separator = |c: char| matches!(c, '_' | '-' | ' ' | '.' | '(' | ':');
-    let begin = name.find(separator).map(|at| at + 1).filter(|&at| is_affix(&name[..at])).unwrap_or(0);
+    let begin =
+        name.find(separator).map(|at| at + 1).filter(|&at| is_affix(&name[..at])).unwrap_or(0);
     let rest = &name[begin..];
     let end = rest.rfind(['_', '-', ' ', '.', ')']).filter(|&at| {
         rest[at..].trim_matches(|c: char| !c.is_alphanumeric()).is_empty() || is_affix(&rest[at..])
     });
     let (core, behind) = rest.split_at(end.unwrap_or(rest.len()));
     let alike = core.starts_with(class) || class.starts_with(core);
-    (alike && letters(core) && letters(class)).then(|| (name[..begin].to_owned(), behind.to_owned()))
+    (alike && letters(core) && letters(class))
+        .then(|| (name[..begin].to_owned(), behind.to_owned()))
 }
 
 /// For each of `wanted` its place in `names`, where both are the same names.
@@ -235,11 +268,13 @@ fn without_common(names: &[String]) -> Vec<String> {
 /// the other way round: `entailment=e,neutral=n`.
 pub(crate) fn suggest_map(votes: &[String], names: &[String]) -> Option<ClassMap> {
     let columns: Vec<(usize, &str)> = names.iter().map(String::as_str).enumerate().collect();
-    let group = groups(votes, &columns).into_iter().find(|group| group.columns.len() == names.len())?;
+    let group =
+        groups(votes, &columns).into_iter().find(|group| group.columns.len() == names.len())?;
     if group.written != Written::Initials {
         return None;
     }
-    let class = |name: &String| votes.iter().find(|class| initial(&plain(name), &plain(class)).is_some());
+    let class =
+        |name: &String| votes.iter().find(|class| initial(&plain(name), &plain(class)).is_some());
     let pair = |name: &String| Some((name.clone(), class(name)?.clone()));
     ClassMap::new(names.iter().map(pair).collect::<Option<_>>()?).ok()
 }
@@ -285,7 +320,8 @@ mod tests {
 
     #[test]
     fn a_map_is_suggested_where_first_letters_agree() {
-        let suggest = |votes: &str, file: &str| suggest_map(&names(votes), &names(file)).map(String::from);
+        let suggest =
+            |votes: &str, file: &str| suggest_map(&names(votes), &names(file)).map(String::from);
         let wanted = "contradiction=c,neutral=n,entailment=e";
         assert_eq!(suggest("e,n,c", "contradiction,neutral,entailment").unwrap(), wanted);
         let wanted = "logit_entailment=e,logit_neutral=n";
@@ -311,7 +347,8 @@ mod tests {
     fn columns_of_classes_are_found_beside_others() {
         let found = |classes: &str, columns: &str| {
             let columns = names(columns);
-            let columns: Vec<(usize, &str)> = columns.iter().map(String::as_str).enumerate().collect();
+            let columns: Vec<(usize, &str)> =
+                columns.iter().map(String::as_str).enumerate().collect();
             let groups = groups(&names(classes), &columns);
             groups.into_iter().map(|g| (g.prefix, g.columns, g.written)).collect::<Vec<_>>()
         };

@@ -4,7 +4,8 @@ use crate::error::{PredictionError, PredictionProblem};
 
 /// Refuses what holds no predictions that can be read, by its first bytes.
 pub(crate) fn refuse_foreign(file: &str, head: &[u8]) -> Result<(), PredictionError> {
-    let text = |start: &str| head.trim_ascii_start().to_ascii_lowercase().starts_with(start.as_bytes());
+    let text =
+        |start: &str| head.trim_ascii_start().to_ascii_lowercase().starts_with(start.as_bytes());
     let has = |part: &[u8]| head.windows(part.len()).take(4096).any(|window| window == part);
     let zip = head.starts_with(b"PK");
     let (what, remedy) = match head {
@@ -45,7 +46,9 @@ mod tests {
         assert!(named(b"\x80\x04\x95abc").unwrap().contains("a pickle"));
         assert!(named(b"PK\x03\x04....archive/data.pkl").unwrap().contains("torch.save"));
         assert!(named(b"\n<!DOCTYPE html><p>").unwrap().contains("HTML"));
-        assert!(named(b"version https://git-lfs.github.com/spec/v1\n").unwrap().contains("Git LFS"));
+        assert!(
+            named(b"version https://git-lfs.github.com/spec/v1\n").unwrap().contains("Git LFS")
+        );
         assert_eq!(named(b"id,cat,dog\n"), None);
         assert_eq!(named(b"PK\x03\x04....logits.npy"), None);
     }

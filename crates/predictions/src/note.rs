@@ -122,11 +122,18 @@ impl fmt::Display for Note {
             Self::Ids { name } => write!(f, "ids are taken from {name:?}"),
             Self::IdForm { without } => write!(f, "ids are compared without {without}"),
             Self::Complement { class } => {
-                write!(f, "one number per item is the probability of {class}, the other class has the rest")
+                write!(
+                    f,
+                    "one number per item is the probability of {class}, the other class has the rest"
+                )
             }
             Self::Samples { least, most } => {
-                let range = if least == most { format!("{least}") } else { format!("{least} to {most}") };
-                write!(f, "the shares of the {range} answers per item are taken as its probabilities")
+                let range =
+                    if least == most { format!("{least}") } else { format!("{least} to {most}") };
+                write!(
+                    f,
+                    "the shares of the {range} answers per item are taken as its probabilities"
+                )
             }
             Self::ClassNames { name } => write!(f, "class names are taken from {name:?}"),
             Self::ClassesFromLabels { classes } => {

@@ -69,7 +69,8 @@ impl Fit {
                 },
             };
             let sum: f64 = amounts.iter().map(|(_, amount)| amount).sum();
-            let kept = amounts.into_iter().filter(|(class, amount)| *amount > 0.0 && *class < classes);
+            let kept =
+                amounts.into_iter().filter(|(class, amount)| *amount > 0.0 && *class < classes);
             kept.map(|(class, amount)| (class, amount / sum)).collect()
         };
         let step = (items.len() * classes * classes).div_ceil(MOST_WORK).max(1);
@@ -309,7 +310,14 @@ mod tests {
         }
         let names = (0..k).map(|class| format!("c{class}")).collect();
         let classes = ClassSet::new(names, ClassOrder::Declared).unwrap();
-        (VoteTable::from_counts(classes, (0..n).map(|i| format!("i{i}")).collect::<Ids>(), counts), values)
+        (
+            VoteTable::from_counts(
+                classes,
+                (0..n).map(|i| format!("i{i}")).collect::<Ids>(),
+                counts,
+            ),
+            values,
+        )
     }
 
     #[test]

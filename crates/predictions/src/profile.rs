@@ -57,7 +57,12 @@ fn of_table(table: &Table, votes: &VoteTable) -> Vec<ColumnProfile> {
             }
         }
         let looks_like = looks_like(name, &texts, votes);
-        ColumnProfile { name: name.clone(), different: (seen.len(), texts.len()), examples, looks_like }
+        ColumnProfile {
+            name: name.clone(),
+            different: (seen.len(), texts.len()),
+            examples,
+            looks_like,
+        }
     };
     table.columns.iter().enumerate().map(column).collect()
 }
@@ -76,7 +81,9 @@ fn looks_like(name: &str, texts: &[String], votes: &VoteTable) -> &'static str {
                 None => "numbers from 0 to 1",
             }
         }
-        Some(numbers) if numbers.windows(2).all(|pair| pair[1] - pair[0] == 1.0) => "numbers of rows",
+        Some(numbers) if numbers.windows(2).all(|pair| pair[1] - pair[0] == 1.0) => {
+            "numbers of rows"
+        }
         _ if different.iter().all(|text| classes.contains(text)) => "classes of the votes",
         _ if texts.iter().all(|text| votes.items().position(text).is_some()) => "ids of the votes",
         Some(numbers) if fractions(numbers) => "numbers",

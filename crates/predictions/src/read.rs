@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use dissensus_io::{
-    Input, Problem, ReadError, ReadOption, Source, SourceOptions, TableKind, cell_text, json,
+    Input, Problem, ReadError, ReadOption, Row, Source, SourceOptions, Table, TableKind, cell_text,
+    json,
 };
 
 use dissensus_core::VoteTable;
@@ -12,8 +13,8 @@ use serde_json::Value;
 
 use crate::context::Context;
 use crate::error::{BadRow, PredictionError, PredictionProblem};
-use crate::formats::{FORMATS, RawPredictions};
 use crate::foreign::refuse_foreign;
+use crate::formats::{FORMATS, RawPredictions};
 use crate::note::Note;
 use crate::numbers::{Refused, Said, settle};
 use crate::options::{ByPosition, ClassMap, ClassOrder, Kind, ReadOptions};
@@ -194,7 +195,7 @@ fn check_options(file: &str, options: &ReadOptions) -> Result<(), PredictionErro
 }
 
 /// A document on one line, which looks like JSON Lines of one row, where it is a table in another shape.
-fn document(table: &dissensus_io::Table) -> Option<Value> {
+fn document(table: &Table) -> Option<Value> {
     let [row] = &table.sample[..] else { return None };
     if table.kind != TableKind::JsonLines {
         return None;
@@ -215,8 +216,14 @@ fn with_header(file: &str, source: Source, options: &Context<'_>) -> Result<Sour
         None => Vec::new(),
     };
     let header = match dialect.header {
-        true => !table.columns.iter().any(is_fraction) || named_by(&table.columns, options),
-        false => named_by(&first, options) || is_numbered_header(&first, &table.sample),
+        true => {
+            !table.columns.iter().any(is_fraction)
+                || named_by(&table.columns, &table.sample, options)
+        }
+        false => {
+            let below = table.sample.get(1..).unwrap_or_default();
+            named_by(&first, below, options) || is_numbered_header(&first, below)
+        }
     };
     if options.header.is_some() || header == dialect.header {
         return Ok(Source::Table(table));
@@ -228,30 +235,32 @@ fn with_header(file: &str, source: Source, options: &Context<'_>) -> Result<Sour
     }
 }
 
-/// Whether a row names every class of the votes once, and something else.
-fn named_by(cells: &[String], options: &Context<'_>) -> bool {
+/// Whether a row, above these rows, names every class of the votes once, and something else.
+fn named_by(cells: &[String], below: &[Row], options: &Context<'_>) -> bool {
     let Some(classes) = options.classes() else { return false };
     let names: Vec<String> = cells.iter().map(|cell| crate::classes::plain(cell)).collect();
     let once = |class: &String| {
         let class = crate::classes::plain(class);
         names.iter().filter(|name| **name == class).count() == 1
     };
-    cells.len() > classes.len() && classes.iter().all(once) && !cells[0].contains(['.', '-'])
+    let others = cells.len() > classes.len() || has_fractions(below, 0);
+    others && classes.iter().all(once) && !cells.iter().any(|cell| cell.contains('.'))
+}
+
+/// Whether every row has a fraction behind so many cells.
+fn has_fractions(rows: &[Row], behind: usize) -> bool {
+    let fraction = |cell: &Value| cell.as_str().is_some_and(|text| text.contains('.'));
+    !rows.is_empty() && rows.iter().all(|row| row.cells.iter().skip(behind).any(fraction))
 }
 
 /// Whether a row is the name of an id and different whole numbers, above rows of fractions.
-fn is_numbered_header(cells: &[String], sample: &[dissensus_io::Row]) -> bool {
+fn is_numbered_header(cells: &[String], below: &[Row]) -> bool {
     let [id, numbers @ ..] = cells else { return false };
     let mut seen = std::collections::HashSet::new();
-    let different = numbers.iter().all(|n| n.trim().parse::<i64>().is_ok() && seen.insert(n.trim()));
-    let fraction = |row: &dissensus_io::Row| {
-        row.cells.iter().skip(1).any(|cell| cell.as_str().is_some_and(|text| text.contains('.')))
-    };
-    different
-        && numbers.len() > 1
-        && dissensus_core::id_name_rank(id).is_some()
-        && sample.len() > 1
-        && sample[1..].iter().all(fraction)
+    let different =
+        numbers.iter().all(|n| n.trim().parse::<i64>().is_ok() && seen.insert(n.trim()));
+    let is_id = dissensus_core::id_name_rank(id).is_some();
+    different && numbers.len() > 1 && is_id && has_fractions(below, 1)
 }
 
 /// Checks the numbers and tells what they are.
@@ -333,7 +342,8 @@ fn complement(found: &mut RawPredictions, options: &Context<'_>) -> bool {
     };
     let Some(class) = class else { return false };
     let other = if class == first { second } else { first };
-    found.values = found.values.iter().flat_map(|&p| [p, if logits { 0.0 } else { 1.0 - p }]).collect();
+    found.values =
+        found.values.iter().flat_map(|&p| [p, if logits { 0.0 } else { 1.0 - p }]).collect();
     found.width = 2;
     found.classes = Some(vec![class.clone(), other.clone()]);
     found.notes.push(Note::Complement { class: format!("{class:?}") });

@@ -17,9 +17,14 @@ pub(crate) fn rows_of_json(value: Value) -> Value {
             },
         },
         // One list around all of it.
-        Value::Array(mut list) if list.len() == 1 && list[0].as_array().is_some_and(|inner| {
-            inner.len() > 1 && inner.iter().all(|row| row.is_array() && is_vector(row))
-        }) => list.remove(0),
+        Value::Array(mut list)
+            if list.len() == 1
+                && list[0].as_array().is_some_and(|inner| {
+                    inner.len() > 1 && inner.iter().all(|row| row.is_array() && is_vector(row))
+                }) =>
+        {
+            list.remove(0)
+        }
         value => value,
     }
 }
@@ -28,7 +33,8 @@ pub(crate) fn rows_of_json(value: Value) -> Value {
 fn under_key(map: &Map<String, Value>) -> Option<String> {
     let is_rows = |value: &Value| {
         value.as_array().is_some_and(|list| {
-            !list.is_empty() && list.iter().all(|row| row.is_object() || row.is_array() && is_vector(row))
+            !list.is_empty()
+                && list.iter().all(|row| row.is_object() || row.is_array() && is_vector(row))
         })
     };
     let mut found = map.iter().filter(|(_, value)| is_rows(value));
@@ -57,8 +63,10 @@ fn split(map: &Map<String, Value>) -> Option<Vec<Value>> {
 
 /// `{"uid": {"0": "a", "1": "b"}, "cat": {"0": 0.7, "1": 0.2}}`
 fn columns(map: &Map<String, Value>) -> Option<Vec<Value>> {
-    let columns: Vec<(&String, &Map<String, Value>)> =
-        map.iter().map(|(name, column)| Some((name, column.as_object()?))).collect::<Option<_>>()?;
+    let columns: Vec<(&String, &Map<String, Value>)> = map
+        .iter()
+        .map(|(name, column)| Some((name, column.as_object()?)))
+        .collect::<Option<_>>()?;
     let (_, first) = columns.first()?;
     let counted = first.keys().enumerate().all(|(at, key)| key.parse() == Ok(at));
     let same = columns.iter().all(|(_, column)| column.keys().eq(first.keys()));
@@ -69,15 +77,21 @@ fn columns(map: &Map<String, Value>) -> Option<Vec<Value>> {
         let cell = |key: &str, (name, column): &(&String, &Map<String, Value>)| {
             ((*name).clone(), column.get(key).cloned().unwrap_or_default())
         };
-        first.keys().map(|key| Value::Object(columns.iter().map(|c| cell(key, c)).collect())).collect()
+        first
+            .keys()
+            .map(|key| Value::Object(columns.iter().map(|c| cell(key, c)).collect()))
+            .collect()
     })
 }
 
 /// `{"a": {"probs": [0.7, 0.3], "gold": "cat"}, "b": …}`: rows by id that are more than a vector.
 fn rows(map: &Map<String, Value>) -> Option<Vec<Value>> {
-    let objects: Vec<&Map<String, Value>> = map.values().map(Value::as_object).collect::<Option<_>>()?;
+    let objects: Vec<&Map<String, Value>> =
+        map.values().map(Value::as_object).collect::<Option<_>>()?;
     let first = objects.first()?;
-    let plain = objects.iter().all(|row| row.len() == first.len() && row.keys().all(|k| first.contains_key(k)));
+    let plain = objects
+        .iter()
+        .all(|row| row.len() == first.len() && row.keys().all(|k| first.contains_key(k)));
     let is_row = objects.iter().all(|row| {
         row.values().any(|cell| cell.is_string() || is_vector(cell)) && !row.values().all(is_vector)
     });

@@ -173,7 +173,9 @@ fn order_word(table: &VoteTable, models: &[Predictions]) -> Option<Word> {
             classes[column].clone_from(&table.classes().names()[class]);
         }
         // Numbered columns are said in the order of their numbers.
-        if let Some(columns) = model.classes.as_ref().and_then(|names| crate::classes::numbered(names)) {
+        if let Some(columns) =
+            model.classes.as_ref().and_then(|names| crate::classes::numbered(names))
+        {
             classes = columns.into_iter().map(|column| classes[column].clone()).collect();
         }
         if found.as_ref().is_some_and(|found| *found != classes) {

@@ -9,7 +9,9 @@ use std::sync::Arc;
 use dissensus_core::VoteTable;
 use dissensus_io::npy;
 use dissensus_io::npz::NpzWriter;
-use dissensus_predictions::{ByPosition, ClassOrder, Kind, Matched, ReadOptions, align, read_bytes};
+use dissensus_predictions::{
+    ByPosition, ClassOrder, Kind, Matched, ReadOptions, align, read_bytes,
+};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
@@ -351,7 +353,9 @@ fn classes_are_matched_by_name_or_refused() {
             "id,LABEL_0,LABEL_1,LABEL_2\na,0.7,0.2,0.1\nb,0.1,0.3,0.6\nc,0.25,0.5,0.25\n",
             auto(),
             Refused(
-                &["the order of the classes of model.x is not known: it has LABEL_0, LABEL_1, LABEL_2"],
+                &[
+                    "the order of the classes of model.x is not known: it has LABEL_0, LABEL_1, LABEL_2",
+                ],
                 "`class_order`",
             ),
         ),
@@ -359,13 +363,18 @@ fn classes_are_matched_by_name_or_refused() {
             "numbered columns, in the order that is said",
             "id,LABEL_2,LABEL_0,LABEL_1\na,0.1,0.7,0.2\nb,0.6,0.1,0.3\nc,0.25,0.25,0.5\n",
             ordered("cat,dog,fox"),
-            probabilities(&["in the order that was said: LABEL_0 → cat, LABEL_1 → dog, LABEL_2 → fox"]),
+            probabilities(&[
+                "in the order that was said: LABEL_0 → cat, LABEL_1 → dog, LABEL_2 → fox",
+            ]),
         ),
         (
             "an order that is not one of the classes",
             "id,LABEL_0,LABEL_1,LABEL_2\na,0.7,0.2,0.1\n",
             ordered("cat,dog,emu"),
-            Refused(&["is said to be cat,dog,emu, and the classes of the votes are cat, dog, fox"], "once"),
+            Refused(
+                &["is said to be cat,dog,emu, and the classes of the votes are cat, dog, fox"],
+                "once",
+            ),
         ),
         (
             "no header",
@@ -381,7 +390,7 @@ fn classes_are_matched_by_name_or_refused() {
                 &[
                     "the classes of model.x are Katze, Hund, Fuchs, those of the votes cat, dog, fox",
                 ],
-                "`class_map`, as in Katze=cat,Hund=dog; or `by_position = classes`",
+                "`class_map = FILE=VOTES`, a pair for each class",
             ),
         ),
         (
@@ -762,7 +771,10 @@ fn votes_without_ids_are_matched_by_position_and_that_is_said() {
     assert_eq!(votes.items().iter().collect::<Vec<_>>(), ["0", "1", "2"]);
     let notes = &["no ids on either side"];
     let named = "cat,dog,fox\n0.7,0.2,0.1\n0.1,0.3,0.6\n0.25,0.5,0.25\n";
-    let wanted = Refused(&["the classes of model.x are cat, dog, fox, those of the votes 0, 1, 2"], "`class_map`");
+    let wanted = Refused(
+        &["the classes of model.x are cat, dog, fox, those of the votes 0, 1, 2"],
+        "`class_map`",
+    );
     check("names for classes that are only numbered", &votes, named.into(), &auto(), wanted);
     let found = read_bytes("m.csv", named.into(), &by_position(false, true)).unwrap();
     let aligned = align(&votes, &found[0]).unwrap();

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use dissensus::io::ReadOption;
 use dissensus::predictions::Way;
-use dissensus::{Advice, causes};
 use dissensus::report::plain::is_unsafe;
+use dissensus::{Advice, causes};
 
 use super::hints::hint_of;
 use super::paint;

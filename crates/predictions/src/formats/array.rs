@@ -5,9 +5,9 @@ use dissensus_io::{Archive, Example, ReadOption, Source, npy};
 
 use super::members::{Content, Member, of_list, pick};
 use super::{Format, RawPredictions, matrix};
+use crate::context::Context;
 use crate::error::{PredictionError, PredictionProblem};
 use crate::note::Note;
-use crate::context::Context;
 
 pub(super) const NPY: Format = Format {
     name: "npy",

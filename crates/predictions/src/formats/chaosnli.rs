@@ -9,9 +9,9 @@ use serde_json::{Map, Value};
 
 use super::vector::Vectors;
 use super::{Format, RawPredictions};
+use crate::context::Context;
 use crate::error::{PredictionError, PredictionProblem};
 use crate::note::Note;
-use crate::context::Context;
 use crate::options::Kind;
 
 pub(super) const FORMAT: Format = Format {

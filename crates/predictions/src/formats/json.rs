@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 use super::members::{Content, Member, pick};
 use super::vector::{Vector, Vectors, number};
 use super::{Format, RawPredictions, kind_of};
-use crate::error::{PredictionError, PredictionProblem};
 use crate::context::Context;
+use crate::error::{PredictionError, PredictionProblem};
 
 pub(super) const FORMAT: Format = Format {
     name: "json",
@@ -94,7 +94,12 @@ fn read(
             refuse(given)?;
             let (ids, values) = (map.keys().cloned().collect(), map.values().filter_map(number));
             let values = values.collect();
-            Ok(vec![RawPredictions { ids: Some(ids), values, width: 1, ..RawPredictions::default() }])
+            Ok(vec![RawPredictions {
+                ids: Some(ids),
+                values,
+                width: 1,
+                ..RawPredictions::default()
+            }])
         }
         Value::Object(map) => {
             let is_model = |value: &Value| {

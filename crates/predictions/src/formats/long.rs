@@ -97,8 +97,26 @@ const NUMBERS: [&str; 20] = [
 
 /// Names of a column that numbers the answers of an item.
 const SAMPLES: [&str; 20] = [
-    "sample", "sampleid", "sampleidx", "sampleindex", "samplenumber", "run", "runid", "seed", "draw", "trial",
-    "iteration", "iter", "replicate", "rep", "repeat", "generationid", "attempt", "try", "k", "round",
+    "sample",
+    "sampleid",
+    "sampleidx",
+    "sampleindex",
+    "samplenumber",
+    "run",
+    "runid",
+    "seed",
+    "draw",
+    "trial",
+    "iteration",
+    "iter",
+    "replicate",
+    "rep",
+    "repeat",
+    "generationid",
+    "attempt",
+    "try",
+    "k",
+    "round",
 ];
 
 /// What the columns are.
@@ -160,7 +178,9 @@ fn roles(table: &Table, options: &Context<'_>) -> Option<Roles> {
     let by_class = ids.len() > 190 && labels.iter().any(|&c| different(&columns.texts(c)) == 1);
     let lists = labels.iter().any(|&c| columns.all(c, Value::is_array));
     // The label of an item and the confidence in it.
-    let confident = |&c: &usize| columns.all(c, |cell| number_in(cell).is_some_and(|n| (0.5..=1.0).contains(&n)));
+    let confident = |&c: &usize| {
+        columns.all(c, |cell| number_in(cell).is_some_and(|n| (0.5..=1.0).contains(&n)))
+    };
     let of_two = options.classes().is_some_and(|classes| classes.len() == 2)
         && number.as_ref().is_some_and(confident);
     if !(of_two || id.is_some() && (repeated || by_class || lists || labels.len() > 1)) {
@@ -196,7 +216,8 @@ fn id_column(columns: &Columns<'_>, options: &Context<'_>) -> Option<usize> {
 fn label_columns(
     columns: &Columns<'_>,
     id: Option<usize>,
-    options: &Context<'_>) -> Option<Vec<usize>> {
+    options: &Context<'_>,
+) -> Option<Vec<usize>> {
     let names = columns.names;
     if let Some(key) = &options.key {
         return named("", ReadOption::Key, key, names).ok().map(|column| vec![column]);
@@ -212,18 +233,8 @@ fn label_columns(
         .filter(|&c| rank(&SAMPLES, &names[c]).is_none() && rank(&NUMBERS, &names[c]).is_none())
         .filter(|&c| holds(c))
         .collect();
-    let numbered = |&c: &usize| {
-        let stem = names[c].trim_end_matches(|c: char| c.is_ascii_digit());
-        (stem.len() < names[c].len()).then(|| stem.to_owned())
-    };
-    let stems: BTreeSet<String> = candidates.iter().filter_map(numbered).collect();
-    for stem in &stems {
-        let of_stem: Vec<usize> =
-            candidates.iter().copied().filter(|c| numbered(c).as_ref() == Some(stem)).collect();
-        let all = names.iter().enumerate().filter(|(c, _)| numbered(c).as_ref() == Some(stem));
-        if of_stem.len() > 1 && of_stem.len() == all.count() && stems.len() == 1 {
-            return Some(of_stem);
-        }
+    if let Some(columns) = numbered_columns(columns, id, options) {
+        return Some(columns);
     }
     let known = candidates.iter().copied().filter(|&c| rank(&LABELS, &names[c]).is_some());
     let known = known.min_by_key(|&c| rank(&LABELS, &names[c]));
@@ -237,6 +248,36 @@ fn label_columns(
         (None, [only]) => Some(vec![*only]),
         _ => None,
     }
+}
+
+/// The columns of answers side by side: `run1`, `run2`, …
+fn numbered_columns(
+    columns: &Columns<'_>,
+    id: Option<usize>,
+    options: &Context<'_>,
+) -> Option<Vec<usize>> {
+    let mut by_stem: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (column, name) in columns.names.iter().enumerate().filter(|(column, _)| Some(*column) != id)
+    {
+        let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        if stem.len() < name.len() && stem.contains(char::is_alphabetic) {
+            by_stem.entry(stem).or_default().push(column);
+        }
+    }
+    let answers = |places: &Vec<usize>| {
+        let texts: Vec<String> = places.iter().flat_map(|&c| columns.texts(c)).collect();
+        let known = |stem: &str| {
+            [&LABELS[..], &SAMPLES[..]].iter().any(|names| rank(names, stem).is_some())
+        };
+        let named = options.votes.is_some()
+            || known(columns.names[places[0]].trim_end_matches(char::is_numeric));
+        places.len() > 1
+            && named
+            && texts.iter().all(|text| !text.is_empty())
+            && are_labels(&texts, options)
+    };
+    let mut found = by_stem.into_values().filter(answers);
+    found.next().filter(|_| found.next().is_none())
 }
 
 /// Whether all texts are names of classes: of the votes' where they are known.
@@ -253,8 +294,10 @@ fn are_labels(texts: &[String], options: &Context<'_>) -> bool {
     let equal = |text: &&String| {
         mapped(text) || classes.iter().any(|class| plain_class(class) == plain_class(text))
     };
-    let columns: Vec<(usize, &str)> = different.iter().map(|text| text.as_str()).enumerate().collect();
-    let named = || groups(classes, &columns).iter().any(|group| group.columns.len() == different.len());
+    let columns: Vec<(usize, &str)> =
+        different.iter().map(|text| text.as_str()).enumerate().collect();
+    let named =
+        || groups(classes, &columns).iter().any(|group| group.columns.len() == different.len());
     different.iter().all(equal) || (different.len() == classes.len() && named())
 }
 
@@ -351,7 +394,8 @@ fn finished(
     options: &Context<'_>,
 ) -> Result<RawPredictions, PredictionError> {
     let mut classes = labels.to_vec();
-    let whole = items.numbers.iter().flat_map(BTreeMap::values).all(|n| n.fract() == 0.0 && *n >= 0.0);
+    let whole =
+        items.numbers.iter().flat_map(BTreeMap::values).all(|n| n.fract() == 0.0 && *n >= 0.0);
     let counts = number.is_none()
         || whole && rank(&NUMBERS, number.unwrap_or_default()) >= rank(&NUMBERS, "count");
     let mut notes = Vec::new();
@@ -372,7 +416,9 @@ fn finished(
             numbers.values_mut().for_each(|number| *number /= sum);
         }
     }
-    notes.extend((!roles.left_out.is_empty()).then(|| Note::LeftOut { names: roles.left_out.clone() }));
+    notes.extend(
+        (!roles.left_out.is_empty()).then(|| Note::LeftOut { names: roles.left_out.clone() }),
+    );
     let mut values = Vec::with_capacity(items.ids.len() * classes.len());
     for (row, numbers) in items.numbers.iter().enumerate() {
         for (class, name) in classes.iter().enumerate() {
@@ -393,7 +439,17 @@ fn finished(
     let width = classes.len();
     let (ids, rows) = (roles.id.map(|_| items.ids), items.rows);
     // Shares may be one 1 and zeros.
-    Ok(RawPredictions { name, ids, classes: Some(classes), values, width, kind, rows, notes, sampled: counts })
+    Ok(RawPredictions {
+        name,
+        ids,
+        classes: Some(classes),
+        values,
+        width,
+        kind,
+        rows,
+        notes,
+        sampled: counts,
+    })
 }
 
 /// The classes of the votes that no answer names, where the answers are classes of the votes.
@@ -479,7 +535,8 @@ mod tests {
     #[test]
     fn a_label_and_its_score_say_all_of_two_classes() {
         let table = votes("id,no,yes\na,1,2\nb,3,0\n");
-        let read = |text: &str| read_bytes_for("x.csv", text.into(), &table, &ReadOptions::default());
+        let read =
+            |text: &str| read_bytes_for("x.csv", text.into(), &table, &ReadOptions::default());
         let found = read("id,label,score\na,yes,0.75\nb,no,0.9\n").unwrap();
         assert_eq!(found[0].values, [0.75, 0.25, 1.0 - 0.9, 0.9]);
         let error = read("id,label,score\na,yes,0.75\nb,no,0.4\n").unwrap_err();

@@ -9,9 +9,9 @@ use dissensus_io::npy::{Array, Element};
 use dissensus_io::{Problem, ReadOption};
 
 use super::{RawPredictions, is_metadata, kind_of, plain, values_rank};
+use crate::context::Context;
 use crate::error::{PredictionError, PredictionProblem};
 use crate::note::Note;
-use crate::context::Context;
 use crate::read::named;
 
 /// What the values of an array are.

@@ -13,9 +13,9 @@ use dissensus_io::Example;
 use dissensus_io::npy::Array;
 use dissensus_io::{Problem, ReadOption, Source};
 
+use crate::context::Context;
 use crate::error::PredictionError;
 use crate::note::Note;
-use crate::context::Context;
 use crate::options::Kind;
 
 /// Predictions as they were found, before checks.
@@ -65,7 +65,9 @@ impl RawPredictions {
             let one = &mut found[at];
             one.values.extend(&self.values[row * self.width..(row + 1) * self.width]);
             one.rows.push(self.number(row));
-            if let (Some(ids), Some(id)) = (&mut one.ids, self.ids.as_ref().and_then(|ids| ids.get(row))) {
+            if let (Some(ids), Some(id)) =
+                (&mut one.ids, self.ids.as_ref().and_then(|ids| ids.get(row)))
+            {
                 ids.push(id.clone());
             }
         }
@@ -137,7 +139,12 @@ fn values_rank(name: &str) -> Option<usize> {
 fn kind_of(name: &str) -> Option<Kind> {
     match plain(name).as_str() {
         "logits" | "labellogits" | "classlogits" | "logit" => Some(Kind::Logits),
-        "probabilities" | "probability" | "prob" | "labelprobs" | "labelprobabilities" | "classprobs"
+        "probabilities"
+        | "probability"
+        | "prob"
+        | "labelprobs"
+        | "labelprobabilities"
+        | "classprobs"
         | "probs"
         | "proba"
         | "probas"
@@ -233,7 +240,10 @@ fn is_other_id(name: &str) -> bool {
 fn is_row_number(name: &str) -> bool {
     let plain = plain(name);
     plain.starts_with("unnamed:")
-        || matches!(plain.as_str(), "" | "index" | "level0" | "rownames" | "rownumber" | "row" | "x")
+        || matches!(
+            plain.as_str(),
+            "" | "index" | "level0" | "rownames" | "rownumber" | "row" | "x"
+        )
 }
 
 /// The numbers of a matrix, row after row, and how many there are in a row.
@@ -263,8 +273,15 @@ pub struct Format {
 }
 
 /// All formats, the most specific first.
-pub const FORMATS: &[Format] =
-    &[chaosnli::FORMAT, array::NPY, array::NPZ, safetensors::FORMAT, json::FORMAT, long::FORMAT, table::FORMAT];
+pub const FORMATS: &[Format] = &[
+    chaosnli::FORMAT,
+    array::NPY,
+    array::NPZ,
+    safetensors::FORMAT,
+    json::FORMAT,
+    long::FORMAT,
+    table::FORMAT,
+];
 
 #[cfg(test)]
 mod tests {

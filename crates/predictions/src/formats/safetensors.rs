@@ -7,8 +7,8 @@ use dissensus_io::{Problem, ReadOption, Source};
 
 use super::members::{Content, Member, pick};
 use super::{Format, RawPredictions, matrix};
-use crate::error::PredictionError;
 use crate::context::Context;
+use crate::error::PredictionError;
 
 pub(super) const FORMAT: Format = Format {
     name: "safetensors",

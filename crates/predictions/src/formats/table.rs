@@ -10,12 +10,14 @@ use dissensus_io::{Example, ReadOption, Row, Source, Table, TableKind, cell_text
 use serde_json::Value;
 
 use super::vector::{Vector, Vectors, number};
-use super::{Format, RawPredictions, is_metadata, is_other_id, is_row_number, kind_of, values_rank};
-use crate::classes::{Group, groups};
+use super::{
+    Format, RawPredictions, is_metadata, is_other_id, is_row_number, kind_of, values_rank,
+};
+use crate::classes::{Group, groups, plain as plain_class};
+use crate::context::Context;
 use crate::error::{PredictionError, PredictionProblem};
 use crate::note::Note;
 use crate::options::Kind;
-use crate::context::Context;
 use crate::read::named;
 
 pub(super) const FORMAT: Format = Format {
@@ -132,7 +134,12 @@ fn layout(file: &str, table: &Table, options: &Context<'_>) -> Result<Layout, Pr
     let fail = |problem| Err(PredictionError::new(file, problem));
     let names = &table.columns;
     let columns = Columns { names, sample: &table.sample };
+    // A key may also be what the columns of one of several models begin with.
+    let begins =
+        |key: &&String| !names.contains(key) && names.iter().any(|name| name.starts_with(*key));
+    let beginning = options.key.as_ref().filter(begins);
     let vectors: Vec<usize> = match &options.key {
+        Some(_) if beginning.is_some() => Vec::new(),
         Some(key) => vec![named(file, ReadOption::Key, key, names)?],
         None => (0..names.len()).filter(|&c| columns.is_vectors(c)).collect(),
     };
@@ -152,17 +159,19 @@ fn layout(file: &str, table: &Table, options: &Context<'_>) -> Result<Layout, Pr
     let models = match vector {
         _ if !pairs.is_empty() => Vec::new(),
         Some(_) => Vec::new(),
-        None => class_columns(file, &columns, id, options)?,
+        None => class_columns(file, &columns, id, beginning, options)?,
     };
     let labels = vector.and_then(|scores| {
         let names_of = |row: &Row, column: usize| named_vector(row.cell(column), row.cell(scores));
-        (0..names.len()).find(|&c| c != scores && table.sample.iter().all(|row| names_of(row, c).is_some()))
+        (0..names.len())
+            .find(|&c| c != scores && table.sample.iter().all(|row| names_of(row, c).is_some()))
     });
     let used = |c: &usize| {
         pairs.iter().any(|(names, numbers)| c == names || c == numbers)
             || Some(*c) == labels
             || Some(*c) == id
-            || Some(*c) == vector || models.iter().any(|(_, classes)| classes.contains(c))
+            || Some(*c) == vector
+            || models.iter().any(|(_, classes)| classes.contains(c))
     };
     if vector.is_none() && pairs.is_empty() && models.iter().all(|(_, classes)| classes.len() < 2) {
         let values = models.first().map_or(&[][..], |(_, classes)| classes);
@@ -197,11 +206,15 @@ fn class_columns(
     file: &str,
     columns: &Columns<'_>,
     id: Option<usize>,
+    beginning: Option<&String>,
     options: &Context<'_>,
 ) -> Result<Vec<(String, Vec<usize>)>, PredictionError> {
     let names = columns.names;
-    let all: Vec<usize> =
-        (0..names.len()).filter(|&c| Some(c) != id && columns.is_numbers(c)).collect();
+    let asked = |c: &usize| beginning.is_none_or(|beginning| names[*c].starts_with(beginning));
+    let all: Vec<usize> = (0..names.len())
+        .filter(|&c| Some(c) != id && columns.is_numbers(c))
+        .filter(asked)
+        .collect();
     let counted = |&c: &usize| is_row_number(&names[c]) && columns.is_sequence(c);
     let plausible: Vec<usize> =
         all.iter().copied().filter(|c| !is_metadata(&names[*c]) && !counted(c)).collect();
@@ -258,12 +271,26 @@ fn class_columns(
         return Ok(kept);
     }
     if let Some(group) = found.pop() {
-        return one(group.columns);
+        // Numbers beside logits may be those of a class without votes. Beside probabilities, which sum to
+        // 1 without them, they are not.
+        let of_class = |c: &usize| {
+            let fractions = columns.sample.iter().filter_map(|row| number(row.cell(*c)));
+            !group.columns.contains(c)
+                && plain_class(&names[*c]).starts_with(&group.prefix)
+                && (!group.prefix.is_empty() || fractions.into_iter().any(|n| n.fract() != 0.0))
+        };
+        let others = plausible.iter().copied().filter(of_class);
+        let all: Vec<usize> = match columns.sum_to_one(&group.columns) {
+            true => group.columns.clone(),
+            false => group.columns.iter().copied().chain(others).collect(),
+        };
+        return one(all);
     }
     if plausible.len() == classes.len() {
         return one(plausible);
     }
-    let shares = |&c: &usize| columns.all(c, |cell| number(cell).is_some_and(|n| (0.0..=1.0).contains(&n)));
+    let shares =
+        |&c: &usize| columns.all(c, |cell| number(cell).is_some_and(|n| (0.0..=1.0).contains(&n)));
     if classes.len() == 2 {
         // The probability of one of two classes.
         let said = |&c: &usize| options.class_of(&names[c]).is_some();
@@ -275,9 +302,9 @@ fn class_columns(
         }
     }
     // The only columns side by side that are distributions.
-    let windows = all.windows(classes.len()).filter(|window| {
-        window.iter().all(shares) && columns.sum_to_one(window)
-    });
+    let windows = all
+        .windows(classes.len())
+        .filter(|window| window.iter().all(shares) && columns.sum_to_one(window));
     match windows.collect::<Vec<_>>()[..] {
         [only] => one(only.to_vec()),
         _ => one(fallback),

@@ -129,7 +129,8 @@ impl Vectors {
     /// Counts in the order of the known classes: those without answers are left out in some rows.
     fn widen(&mut self, found: &[String], numbers: Vec<f64>) -> Vec<f64> {
         let mut known = self.classes.take().unwrap_or_default();
-        let new: Vec<String> = found.iter().filter(|class| !known.contains(class)).cloned().collect();
+        let new: Vec<String> =
+            found.iter().filter(|class| !known.contains(class)).cloned().collect();
         if !new.is_empty() {
             let wider = self.width + new.len();
             let row = |row: &[f64]| [row, &vec![0.0; new.len()]].concat();
@@ -163,7 +164,9 @@ impl Vectors {
         self.fractions |= numbers.iter().any(|n| *n < 0.0 || n.fract() != 0.0);
         let same = |found: &Vec<String>| {
             let known = self.classes.as_ref();
-            known.is_some_and(|known| known.len() == found.len() && known.iter().all(|k| found.contains(k)))
+            known.is_some_and(|known| {
+                known.len() == found.len() && known.iter().all(|k| found.contains(k))
+            })
         };
         let (classes, numbers) = match classes {
             Some(found) if !self.fractions && !same(&found) && self.classes.is_some() => {
