@@ -104,7 +104,7 @@ pub use encoding::{ENCODERS, Source as EncoderSource, encode, open_encoder};
 pub use error::Error;
 pub use evaluate::{
     DEFAULT_METRICS, Evaluated, ItemOverlap, LabelProblem, ModelReading, ScoreError, ScoreOptions,
-    check_pair, evaluate, evaluate_common, metrics, read_predictions, same_items,
+    check_pair, evaluate, evaluate_common, metrics, read_joined, read_predictions, same_items,
 };
 pub use fetch::{CachedFile, Fetchable, fetch_data, fetch_named};
 pub use figures::{reliability_figure, votes_figure};

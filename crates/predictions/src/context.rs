@@ -41,9 +41,10 @@ impl<'a> Context<'a> {
         self.votes.map(|votes| votes.classes().names())
     }
 
-    /// Whether the votes are known to have two classes, so that one number may say both.
-    pub(crate) fn of_two(&self) -> bool {
-        self.classes().is_some_and(|classes| classes.len() == 2)
+    /// Whether one number per item may be enough: the votes have two classes, or it is one of several
+    /// columns.
+    pub(crate) fn one_number(&self) -> bool {
+        self.one_column || self.classes().is_some_and(|classes| classes.len() == 2)
     }
 
     /// The class of the votes that the name of a column says, if it says one.

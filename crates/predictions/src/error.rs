@@ -146,6 +146,12 @@ pub enum PredictionProblem {
         /// The option.
         option: ReadOption,
     },
+    /// Files that are no table together.
+    #[error("the files are not one table: {why}")]
+    NotJoined {
+        /// Why.
+        why: String,
+    },
     /// A column or array that the user named and that is not there.
     #[error("there is no {name:?} in it (option `{option}`); there are {known}")]
     NoSuch {

@@ -53,6 +53,11 @@ pub enum Note {
         /// The most.
         most: u64,
     },
+    /// The probabilities are the means of several files.
+    Mean {
+        /// How many.
+        files: usize,
+    },
     /// Class names come from an array whose name does not say so.
     ClassNames {
         /// The array.
@@ -135,6 +140,7 @@ impl fmt::Display for Note {
                     "the shares of the {range} answers per item are taken as its probabilities"
                 )
             }
+            Self::Mean { files } => write!(f, "the probabilities are the means of {files} files"),
             Self::ClassNames { name } => write!(f, "class names are taken from {name:?}"),
             Self::ClassesFromLabels { classes } => {
                 let classes = classes.join(", ");

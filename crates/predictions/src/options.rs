@@ -164,7 +164,7 @@ impl From<ClassOrder> for String {
 /// How to read a file of predictions and match it with votes. The default detects everything, and
 /// refuses what it cannot be certain of. An option that means nothing for the file is an error.
 ///
-/// Every field but `limits` is a key of the same name, in a file or (with dashes) on a command
+/// Every field but `one_column` and `limits` is a key of the same name, in a file or (with dashes) on a command
 /// line; there, `kind` is the flag `--logits` or `--probabilities`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -187,6 +187,9 @@ pub struct ReadOptions {
     pub delimiter: Option<Delimiter>,
     /// Whether a text table's first row is its header.
     pub header: Option<bool>,
+    /// The file is one column of a table: it has one number per item, for one class.
+    #[serde(skip)]
+    pub one_column: bool,
     /// The largest things that are read.
     #[serde(skip)]
     pub limits: Limits,

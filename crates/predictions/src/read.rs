@@ -273,7 +273,7 @@ fn finish(
         return Err(PredictionError::new(file, PredictionProblem::Empty));
     }
     let of_one = found.width == 1;
-    if of_one && !complement(&mut found, options) {
+    if of_one && !options.one_column && !complement(&mut found, options) {
         let seen = match &found.classes {
             Some(names) => format!("only {:?} holds numbers", names.join(", ")),
             None => "a matrix with one column".to_owned(),
@@ -295,8 +295,12 @@ fn finish(
         (None, Some(kind)) => Said::ByName(kind),
         (None, None) => Said::Nobody,
     };
-    let (kind, notes) = settle(&mut found.values, found.width, said)
-        .map_err(|refused| refuse(file, &found, refused))?;
+    let (kind, notes) = match found.width {
+        // What one column of a table is, its other columns say.
+        1 => (options.kind.or(found.kind).unwrap_or(Kind::Probabilities), Vec::new()),
+        width => settle(&mut found.values, width, said)
+            .map_err(|refused| refuse(file, &found, refused))?,
+    };
     found.notes.extend(notes);
     let file_classes = found.classes.clone();
     if !of_one {

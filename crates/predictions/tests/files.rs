@@ -233,7 +233,13 @@ fn what_numbers_are_is_certain_or_refused() {
         ),
         (
             "decimal commas",
-            "id;cat;dog;fox\na;0,7;0,2;0,1\nb;0,1;0,3;0,6\n".into(),
+            "id;cat;dog;fox\na;0,7;0,2;0,1\nb;0,1;0,3;0,6\nc;0,25;0,5;0,25\n".into(),
+            auto(),
+            probabilities(&[]),
+        ),
+        (
+            "commas that may stand between thousands",
+            "id;cat;dog;fox\na;1,125;-2,512;1,100\nb;2,100;3,125;-1,600\n".into(),
             auto(),
             Refused(&["numbers with decimal commas"], ""),
         ),
@@ -516,8 +522,8 @@ fn ids_decide_and_are_never_passed_over() {
             with_numbers(&P, "labels", &[0, 2, 1]),
             auto(),
             Refused(
-                &["have no ids, and the 3 items of the votes have (the first is \"a\")"],
-                "`by_position = items`",
+                &["the order of the classes of model.x is not known", "no names of classes"],
+                "`class_order`",
             ),
         ),
         (
@@ -529,7 +535,7 @@ fn ids_decide_and_are_never_passed_over() {
         (
             "npy without ids",
             npy(&P, &[3, 3]),
-            auto(),
+            by_position(false, true),
             Refused(
                 &["the 3 predictions of model.x have no ids"],
                 "or say `by_position = items` if the rows are in the order of the votes",
@@ -554,7 +560,7 @@ fn ids_decide_and_are_never_passed_over() {
         (
             "npy of another length",
             npy(&P[..6], &[2, 3]),
-            by_position(true, false),
+            by_position(true, true),
             Refused(&["has 2 predictions without ids, the votes have 3 items"], "array `ids`"),
         ),
         (
@@ -773,7 +779,7 @@ fn votes_without_ids_are_matched_by_position_and_that_is_said() {
     let named = "cat,dog,fox\n0.7,0.2,0.1\n0.1,0.3,0.6\n0.25,0.5,0.25\n";
     let wanted = Refused(
         &["the classes of model.x are cat, dog, fox, those of the votes 0, 1, 2"],
-        "`class_map`",
+        "`class_map = ",
     );
     check("names for classes that are only numbered", &votes, named.into(), &auto(), wanted);
     let found = read_bytes("m.csv", named.into(), &by_position(false, true)).unwrap();

@@ -5,13 +5,25 @@ use std::path::{Path, PathBuf};
 use dissensus::core::limits::MAX_REPLICATES;
 use dissensus::core::{Keep, TieRule, VoteTable};
 use dissensus::measure::Settings;
-use dissensus::predictions::{ByPosition, ClassMap, ClassOrder, Kind, ReadOptions};
+use dissensus::predictions::{ByPosition, ClassMap, ClassOrder, Join, Kind, ReadOptions};
 use dissensus::{
-    Evaluated, ScoreError, ScoreOptions, advice, evaluate, evaluate_common, read_predictions,
+    Evaluated, ScoreError, ScoreOptions, advice, evaluate, evaluate_common, read_joined,
+    read_predictions,
 };
 
 use super::{VoteArgs, read_votes, whole};
 use crate::ui;
+
+/// What the models of several files are evaluated on.
+#[derive(Clone, Copy)]
+pub(crate) enum Models {
+    /// Each on its own items.
+    Each,
+    /// All on the items that every one of them predicts.
+    Common,
+    /// The files are one model.
+    Joined(Join),
+}
 
 /// The votes, and how predictions are read and evaluated.
 #[derive(clap::Args)]
@@ -149,20 +161,21 @@ impl EvaluateArgs {
         Ok(self.reading.read(&self.votes, Keep::Counts)?.table)
     }
 
-    /// Reads predictions, evaluates them, and prints what was detected. With `common`, all models are
-    /// evaluated on the items that every one of them predicts.
+    /// Reads predictions, evaluates them, and prints what was detected.
     pub(crate) fn evaluate(
         &self,
         table: &VoteTable,
         files: &[PathBuf],
         options: &ScoreOptions,
-        common: bool,
+        how: Models,
     ) -> anyhow::Result<Vec<Evaluated>> {
-        let models = self.evaluated(table, files, options, common).map_err(|error| {
+        let models = self.evaluated(table, files, options, how).map_err(|error| {
             let advice = advice(table, files, |file| self.predicted.options(file), error.as_ref());
             match advice {
-                Some(advice) => ui::errors::advised(error, &advice, files.len() == 1),
-                None => error,
+                Some(advice) if !matches!(how, Models::Joined(_)) => {
+                    ui::errors::advised(error, &advice, files.len() == 1)
+                }
+                _ => error,
             }
         })?;
         for model in &models {
@@ -177,12 +190,16 @@ impl EvaluateArgs {
         table: &VoteTable,
         files: &[PathBuf],
         options: &ScoreOptions,
-        common: bool,
+        how: Models,
     ) -> anyhow::Result<Vec<Evaluated>> {
-        let found = read_predictions(table, files, |file| self.predicted.options(file))?;
-        let models = match common {
-            true => evaluate_common(table, &found, options),
-            false => found.iter().map(|one| evaluate(table, one, options)).collect(),
+        let reading = |file: &Path| self.predicted.options(file);
+        let found = match how {
+            Models::Joined(join) => read_joined(table, files, join, reading)?,
+            _ => read_predictions(table, files, reading)?,
+        };
+        let models = match how {
+            Models::Common => evaluate_common(table, &found, options),
+            _ => found.iter().map(|one| evaluate(table, one, options)).collect(),
         };
         let labels = self.labels.as_deref().unwrap_or(Path::new("labels")).display();
         models.map_err(|error| match error {

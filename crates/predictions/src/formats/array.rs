@@ -52,7 +52,10 @@ fn read_npy(
         false if matches!(array.element, npy::Element::Float(_)) => Content::Numbers,
         false => Content::Texts,
     };
-    if matches!(array.shape[..], [_] | [_, 1]) && content == Content::Numbers && options.of_two() {
+    if matches!(array.shape[..], [_] | [_, 1])
+        && content == Content::Numbers
+        && options.one_number()
+    {
         let values = array.numbers().map_err(fail)?;
         return Ok(vec![RawPredictions { values, width: 1, ..RawPredictions::default() }]);
     }

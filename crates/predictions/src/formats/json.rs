@@ -75,7 +75,7 @@ fn read(
             refuse(given)?;
             Ok(vec![of_rows(file, None, list.iter().map(|value| (None, value)))?])
         }
-        Value::Array(list) if options.of_two() && list.iter().all(|v| v.is_f64()) => {
+        Value::Array(list) if options.one_number() && list.iter().all(|v| v.is_f64()) => {
             refuse(given)?;
             let values = list.iter().filter_map(number).collect();
             Ok(vec![RawPredictions { values, width: 1, ..RawPredictions::default() }])
@@ -90,7 +90,7 @@ fn read(
             refuse(given)?;
             Ok(vec![of_rows(file, None, map.iter().map(|(id, value)| (Some(id), value)))?])
         }
-        Value::Object(map) if options.of_two() && map.values().all(|v| number(v).is_some()) => {
+        Value::Object(map) if options.one_number() && map.values().all(|v| number(v).is_some()) => {
             refuse(given)?;
             let (ids, values) = (map.keys().cloned().collect(), map.values().filter_map(number));
             let values = values.collect();

@@ -175,7 +175,7 @@ fn layout(file: &str, table: &Table, options: &Context<'_>) -> Result<Layout, Pr
     };
     if vector.is_none() && pairs.is_empty() && models.iter().all(|(_, classes)| classes.len() < 2) {
         let values = models.first().map_or(&[][..], |(_, classes)| classes);
-        let only_one = values.len() == 1 && options.class_order.is_some();
+        let only_one = values.len() == 1 && (options.class_order.is_some() || options.one_column);
         let is_class = |c: &usize| options.class_of(&names[*c]).is_some();
         if !(only_one || values.len() == 1 && values.iter().all(is_class)) {
             return fail(without_values(table, &columns, id, values));
@@ -291,7 +291,7 @@ fn class_columns(
     }
     let shares =
         |&c: &usize| columns.all(c, |cell| number(cell).is_some_and(|n| (0.0..=1.0).contains(&n)));
-    if classes.len() == 2 {
+    if classes.len() == 2 || options.one_column {
         // The probability of one of two classes.
         let said = |&c: &usize| options.class_of(&names[c]).is_some();
         let some: Vec<usize> = plausible.iter().copied().filter(shares).collect();
