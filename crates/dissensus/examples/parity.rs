@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = std::env::args().nth(1).map(PathBuf::from).ok_or("expected a folder")?;
     let votes = read_votes(&folder.join("votes.csv"), &Default::default())?;
     let files = ["x.csv", "y.csv"].map(|name| folder.join(name));
-    let models = read_predictions(&files, |_| Default::default())?;
+    let models = read_predictions(&votes, &files, |_| Default::default())?;
 
     let metrics = vec!["all".to_owned()];
     let options = ScoreOptions { metrics, replicates: 100, seed: 3, ..ScoreOptions::default() };

@@ -9,8 +9,8 @@ use dissensus_measure::{
     Judged, METRICS, Matrix, MeasureError, Metric, ModelOutput, Score, Scorer, Settings, Truth,
 };
 use dissensus_predictions::{
-    AlignError, Aligned, ClassesMatched, Kind, Matched, Note, PredictionError, Predictions,
-    ReadOptions, align, read,
+    AlignError, Aligned, ClassesMatched, Join, JoinError, Kind, Matched, Note, PredictionError,
+    Predictions, ReadOptions, align, join, read_for,
 };
 use dissensus_stats::StatsError;
 use dissensus_stats::bootstrap::{
@@ -214,15 +214,16 @@ pub enum LabelProblem {
     },
 }
 
-/// Reads predictions of several files, each with its options. Where models have equal names, their
+/// Reads predictions of several files for these votes, each with its options. Where models have equal names, their
 /// files are their names.
 pub fn read_predictions(
+    table: &VoteTable,
     files: &[PathBuf],
     options: impl Fn(&Path) -> ReadOptions,
 ) -> Result<Vec<Predictions>, PredictionError> {
     let mut found: Vec<(&PathBuf, Predictions)> = Vec::new();
     for file in files {
-        found.extend(read(file, &options(file))?.into_iter().map(|one| (file, one)));
+        found.extend(read_for(file, table, &options(file))?.into_iter().map(|one| (file, one)));
     }
     let names: Vec<String> = found.iter().map(|(_, one)| one.name.clone()).collect();
     let twice = |name: &String| names.iter().filter(|other| *other == name).count() > 1;
@@ -233,6 +234,25 @@ pub fn read_predictions(
         };
     }
     Ok(found.into_iter().map(|(_, one)| one).collect())
+}
+
+/// Reads the predictions of one model from several files.
+pub fn read_joined(
+    table: &VoteTable,
+    files: &[PathBuf],
+    how: Join,
+    options: impl Fn(&Path) -> ReadOptions,
+) -> Result<Vec<Predictions>, crate::Error> {
+    let class = |file: &Path| ReadOptions { class_order: None, one_column: true, ..options(file) };
+    let parts = read_predictions(table, files, |file| match how {
+        Join::Classes => class(file),
+        Join::Seeds => options(file),
+    })?;
+    let all = files.first().map(|file| options(file)).unwrap_or_default();
+    join(table, &parts, how, &all).map(|model| vec![model]).map_err(|error| match error {
+        JoinError::Files(error) => error.into(),
+        JoinError::Votes(error) => ScoreError::from(error).into(),
+    })
 }
 
 /// A model's predictions beside the votes, on the items that have both.

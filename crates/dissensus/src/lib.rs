@@ -41,6 +41,7 @@
 //! Long work takes a [`Progress`] and a [`Cancel`]; every failure is an [`Error`] that carries data.
 //! The crates below are re-exported as modules of the same names, for everything that is not a verb.
 
+mod advice;
 mod blends_files;
 mod buckets;
 mod causes;
@@ -87,6 +88,7 @@ pub use dissensus_train::{
     TrainError, Trained, fit_stored, run_files, run_jobs, state_name,
 };
 
+pub use advice::{Advice, advice};
 pub use blends_files::{BLENDS_FILES, save_blends};
 pub use buckets::{SharedStudy, sync_store};
 pub use causes::causes;
@@ -102,7 +104,7 @@ pub use encoding::{ENCODERS, Source as EncoderSource, encode, open_encoder};
 pub use error::Error;
 pub use evaluate::{
     DEFAULT_METRICS, Evaluated, ItemOverlap, LabelProblem, ModelReading, ScoreError, ScoreOptions,
-    check_pair, evaluate, evaluate_common, metrics, read_predictions, same_items,
+    check_pair, evaluate, evaluate_common, metrics, read_joined, read_predictions, same_items,
 };
 pub use fetch::{CachedFile, Fetchable, fetch_data, fetch_named};
 pub use figures::{reliability_figure, votes_figure};

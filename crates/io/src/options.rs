@@ -53,6 +53,8 @@ options! {
     Logits "logits" "That the numbers of predictions are logits.",
     Probabilities "probabilities" "That the numbers of predictions are probabilities.",
     ClassMap "class_map" "The votes' names of classes that predictions call otherwise.",
+    ClassOrder "class_order" "The classes of the columns of predictions, in the order of the columns.",
+    TrustOrder "trust_order" "That an order of classes is right although another fits the votes better.",
     ByPosition "by_position" "That rows or columns are matched with the votes by position.",
     Layout "layout" "Where the channels of an array of images stand.",
     File "file" "The column of file names in a table of images.",

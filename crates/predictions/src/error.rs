@@ -130,6 +130,14 @@ pub enum PredictionProblem {
     /// No rows.
     #[error("there are no predictions in it")]
     Empty,
+    /// A kind of file that is not read.
+    #[error("it is {what}")]
+    Foreign {
+        /// What it is.
+        what: &'static str,
+        /// What to do.
+        remedy: &'static str,
+    },
     /// An option that means nothing for what the file is.
     #[error("it is read as {format}, for which the option `{option}` means nothing")]
     Inapplicable {
@@ -137,6 +145,12 @@ pub enum PredictionProblem {
         format: &'static str,
         /// The option.
         option: ReadOption,
+    },
+    /// Files that are no table together.
+    #[error("the files are not one table: {why}")]
+    NotJoined {
+        /// Why.
+        why: String,
     },
     /// A column or array that the user named and that is not there.
     #[error("there is no {name:?} in it (option `{option}`); there are {known}")]
@@ -317,6 +331,7 @@ impl PredictionProblem {
                 "give a table with an id and one column per class, or arrays `ids`, `classes` and \
                  `probabilities` in an .npz"
             }
+            Self::Foreign { remedy, .. } => remedy,
             Self::Inapplicable { .. } => "remove the option",
             Self::UnclearIds { .. } => {
                 "name the column or array of the ids with `id`, or say `by_position = items` if the \
@@ -328,7 +343,10 @@ impl PredictionProblem {
                  Hugging Face pipeline"
             }
             Self::OneHot => "if these are the model's probabilities, say so with `probabilities`",
-            Self::OneNumber { .. } => "for two classes, write p and 1 - p in two columns",
+            Self::OneNumber { .. } => {
+                "of two classes, name the one whose probability it is with `class_order`; or write p and \
+                 1 - p in two columns"
+            }
             Self::NotANumber { .. } | Self::NotFinite { .. } => {
                 "correct the value, or remove the row"
             }
@@ -361,12 +379,13 @@ impl PredictionProblem {
 
     /// The options that the remedy names.
     pub fn options(&self) -> &'static [ReadOption] {
-        use ReadOption::{ByPosition, ClassMap, Id, Key, Logits, Probabilities};
+        use ReadOption::{ByPosition, ClassMap, ClassOrder, Id, Key, Logits, Probabilities};
         match self {
             Self::Container(problem) => problem.options(),
             Self::UnclearIds { .. } => &[Id, ByPosition],
             Self::SeveralValues { .. } => &[Key],
             Self::OneHot => &[Probabilities],
+            Self::OneNumber { .. } => &[ClassOrder],
             Self::ClassMap { .. } => &[ClassMap],
             Self::Rows { nearly: true, .. } => &[Probabilities],
             Self::Rows { .. }

@@ -12,31 +12,44 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`read`] gives the predictions in a file, one entry per model. What a file says for certain is
+//! [`read`] gives the predictions in a file, one entry per model; [`read_for`] knows the votes that they
+//! are for, which tells ids and classes from other columns. What a file says for certain is
 //! read; what is assumed comes back as a [`Note`]; what could change a number and is in doubt is
 //! refused, and [`ReadOptions`] decide it. [`align`] matches predictions with a vote table: items
 //! by id and classes by name, by position only where there are no ids or names, or where the user
-//! says so. Containers (tables, JSON, arrays, archives) are those of `dissensus-io`. To add a format,
+//! says so; whatever the order of the classes, it is an error if another one fits the votes
+//! significantly better. [`ways_in`] gives the options by which a refused file is certainly read right.
+//! Containers (tables, JSON, arrays, archives) are those of `dissensus-io`. To add a format,
 //! write `formats/NAME.rs` and add it to the list in `formats/mod.rs`.
 
 mod align;
 mod baselines;
 mod classes;
+mod context;
 mod error;
+mod foreign;
 mod formats;
+mod join;
 mod logits;
 mod note;
 mod numbers;
 mod options;
+mod order;
+mod profile;
 mod read;
+mod rows_of_json;
+mod ways;
 
 pub use align::{AlignError, Aligned, align};
 pub use baselines::{BASELINES, Baseline};
 pub use dissensus_core::Matched;
 pub use error::{BadRow, PredictionError, PredictionProblem};
 pub use formats::{FORMATS, Format};
+pub use join::{Join, JoinError, join};
 pub use logits::{Logits, LogitsError};
 pub use note::{ClassesMatched, Note};
 pub use numbers::RowProblem;
-pub use options::{ByPosition, ClassMap, Kind, ReadOptions};
-pub use read::{Predictions, read, read_bytes};
+pub use options::{ByPosition, ClassMap, ClassOrder, Kind, ReadOptions};
+pub use profile::{ColumnProfile, profile};
+pub use read::{Predictions, read, read_bytes, read_bytes_for, read_for};
+pub use ways::{Way, ways_in};

@@ -102,6 +102,8 @@ impl<'a> Logits<'a> {
             kind_detected: false,
             file_classes: None,
             by_position: ByPosition::default(),
+            class_order: None,
+            trust_order: false,
             notes: Vec::new(),
         }
     }

@@ -36,6 +36,28 @@ pub enum Note {
         /// The column or array.
         name: String,
     },
+    /// Ids were compared without what they are written with on one side only.
+    IdForm {
+        /// What was left out, in words.
+        without: &'static str,
+    },
+    /// One number per item is the probability of one of two classes.
+    Complement {
+        /// The class, in words.
+        class: String,
+    },
+    /// The shares of several answers per item are its prediction.
+    Samples {
+        /// The fewest answers of an item.
+        least: u64,
+        /// The most.
+        most: u64,
+    },
+    /// The probabilities are the means of several files.
+    Mean {
+        /// How many.
+        files: usize,
+    },
     /// Class names come from an array whose name does not say so.
     ClassNames {
         /// The array.
@@ -75,8 +97,10 @@ pub enum ClassesMatched {
     ByName,
     /// By names that differ in case or in what all of them begin or end with: `prob_cat`.
     BySpelling,
-    /// By position, because only one side has names.
+    /// By position, because the classes of the votes are numbered as the columns are.
     Unnamed,
+    /// In the order that the user says.
+    InOrder,
     /// By position, because the user says so.
     ByPosition,
 }
@@ -101,6 +125,22 @@ impl fmt::Display for Note {
             }
             Self::Percentages => write!(f, "rows sum to 100: read as percentages"),
             Self::Ids { name } => write!(f, "ids are taken from {name:?}"),
+            Self::IdForm { without } => write!(f, "ids are compared without {without}"),
+            Self::Complement { class } => {
+                write!(
+                    f,
+                    "one number per item is the probability of {class}, the other class has the rest"
+                )
+            }
+            Self::Samples { least, most } => {
+                let range =
+                    if least == most { format!("{least}") } else { format!("{least} to {most}") };
+                write!(
+                    f,
+                    "the shares of the {range} answers per item are taken as its probabilities"
+                )
+            }
+            Self::Mean { files } => write!(f, "the probabilities are the means of {files} files"),
             Self::ClassNames { name } => write!(f, "class names are taken from {name:?}"),
             Self::ClassesFromLabels { classes } => {
                 let classes = classes.join(", ");
@@ -120,7 +160,10 @@ impl fmt::Display for Note {
                 let how = match matched {
                     ClassesMatched::ByName => "classes are matched by name",
                     ClassesMatched::BySpelling => "classes are matched by similar names",
-                    ClassesMatched::Unnamed => "classes are matched by position, having no names",
+                    ClassesMatched::Unnamed => {
+                        "classes are matched by position: both sides only number them"
+                    }
+                    ClassesMatched::InOrder => "classes are matched in the order that was said",
                     ClassesMatched::ByPosition => "classes are matched by position, as said",
                 };
                 let pair = |(from, to): &(String, String)| format!("{from} → {to}");

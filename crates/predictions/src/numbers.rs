@@ -4,7 +4,8 @@
 //! A row is a distribution if no value is negative and its sum misses 1 by no more than rounding: K
 //! values of d decimals by K/2 · 10⁻ᵈ, values of s significant digits by 5 · 10⁻ˢ (at the most
 //! [`MOST_SLACK`]), values of half precision by their last bit, others by [`FLOATING`]. Numbers are logits by a guess only where some are negative and
-//! hardly any row is a distribution. Numbers from 0 to 1 never are.
+//! hardly any row is a distribution. Numbers from 0 to 1 never are. Whole numbers of which every row has
+//! the same sum are counts of answers.
 
 use dissensus_core::SUM_TOLERANCE;
 
@@ -139,6 +140,13 @@ pub(crate) fn settle(values: &mut [f64], width: usize, said: Said) -> Settled {
     let first = bad.first().map_or(0, |(row, _)| *row);
     if least >= 0.0 && most <= 1.0 {
         return Err(Refused::NotSumming { row: first, sum: sum_of(first) });
+    }
+    let whole = values.iter().all(|value| value.fract() == 0.0);
+    if least >= 0.0 && whole && sum_of(0) >= 2.0 && (0..rows).all(|row| sum_of(row) == sum_of(0)) {
+        let answers = sum_of(0);
+        values.iter_mut().for_each(|value| *value /= answers);
+        let (least, most) = (answers as u64, answers as u64);
+        return Ok((Probabilities, vec![Note::Samples { least, most }]));
     }
     if least >= 0.0 {
         return Err(Refused::NonNegative { row: first, sum: sum_of(first) });

@@ -100,10 +100,71 @@ impl From<ClassMap> for String {
     }
 }
 
+/// The classes of columns that have no names of classes.
+///
+/// ```
+/// use dissensus_predictions::ClassOrder;
+///
+/// assert_eq!("by name".parse(), Ok(ClassOrder::ByName));
+/// let list = ClassOrder::List(vec!["n".to_owned(), "e".to_owned()]);
+/// assert_eq!("n, e".parse(), Ok(list));
+/// assert!("n,n".parse::<ClassOrder>().is_err());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum ClassOrder {
+    /// The classes of the votes sorted by name (by value where all are numbers), as scikit-learn
+    /// and pandas sort them.
+    ByName,
+    /// The class of each column; of numbered columns (`LABEL_0`, `LABEL_1`), by their numbers. One
+    /// class where the only column is its probability.
+    List(Vec<String>),
+}
+
+impl FromStr for ClassOrder {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        if matches!(text.trim(), "by name" | "by-name" | "by_name") {
+            return Ok(Self::ByName);
+        }
+        let names: Vec<String> = text.split(',').map(|name| name.trim().to_owned()).collect();
+        Self::list(names)
+    }
+}
+
+impl ClassOrder {
+    /// An order of different names.
+    pub fn list(names: Vec<String>) -> Result<Self, String> {
+        if names.iter().any(String::is_empty) {
+            return Err("expected the class of each column, as in c,n,e, or `by name`".to_owned());
+        }
+        match names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)) {
+            Some((_, twice)) => Err(format!("{twice:?} is named twice")),
+            None => Ok(Self::List(names)),
+        }
+    }
+}
+
+impl TryFrom<String> for ClassOrder {
+    type Error = String;
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<ClassOrder> for String {
+    fn from(order: ClassOrder) -> Self {
+        match order {
+            ClassOrder::ByName => "by name".to_owned(),
+            ClassOrder::List(names) => names.join(","),
+        }
+    }
+}
+
 /// How to read a file of predictions and match it with votes. The default detects everything, and
 /// refuses what it cannot be certain of. An option that means nothing for the file is an error.
 ///
-/// Every field but `limits` is a key of the same name, in a file or (with dashes) on a command
+/// Every field but `one_column` and `limits` is a key of the same name, in a file or (with dashes) on a command
 /// line; there, `kind` is the flag `--logits` or `--probabilities`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -116,12 +177,19 @@ pub struct ReadOptions {
     pub key: Option<String>,
     /// The votes' names of classes that the file calls otherwise.
     pub class_map: Option<ClassMap>,
+    /// The classes of columns that have no names of classes.
+    pub class_order: Option<ClassOrder>,
+    /// Keeps the order of classes although another one fits the votes significantly better.
+    pub trust_order: bool,
     /// What is matched by position.
     pub by_position: ByPosition,
     /// The delimiter of a text table.
     pub delimiter: Option<Delimiter>,
     /// Whether a text table's first row is its header.
     pub header: Option<bool>,
+    /// The file is one column of a table: it has one number per item, for one class.
+    #[serde(skip)]
+    pub one_column: bool,
     /// The largest things that are read.
     #[serde(skip)]
     pub limits: Limits,

@@ -3,13 +3,22 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use dissensus_io::{Input, Problem, ReadError, ReadOption, Source, SourceOptions, TableKind, json};
+use dissensus_io::{
+    Input, Problem, ReadError, ReadOption, Row, Source, SourceOptions, Table, TableKind, cell_text,
+    json,
+};
 
+use dissensus_core::VoteTable;
+use serde_json::Value;
+
+use crate::context::Context;
 use crate::error::{BadRow, PredictionError, PredictionProblem};
+use crate::foreign::refuse_foreign;
 use crate::formats::{FORMATS, RawPredictions};
 use crate::note::Note;
 use crate::numbers::{Refused, Said, settle};
-use crate::options::{ByPosition, ClassMap, Kind, ReadOptions};
+use crate::options::{ByPosition, ClassMap, ClassOrder, Kind, ReadOptions};
+use crate::rows_of_json::rows_of_json;
 
 /// What a model said, one row per item.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,6 +43,10 @@ pub struct Predictions {
     pub kind_detected: bool,
     /// What is matched with the votes by position, because the user says so.
     pub by_position: ByPosition,
+    /// The classes of the columns, because the user says so.
+    pub class_order: Option<ClassOrder>,
+    /// Whether the order of the classes is right although another one fits the votes better.
+    pub trust_order: bool,
     /// What was assumed or changed.
     pub notes: Vec<Note>,
 }
@@ -77,7 +90,7 @@ impl Predictions {
         let model = Some(name.to_owned());
         let found =
             RawPredictions { name: model, ids, classes, values, width, ..Default::default() };
-        finish(name, found, options)
+        finish(name, found, &Context::new(options, None))
     }
 
     /// How many rows there are.
@@ -101,7 +114,17 @@ impl Predictions {
 
 /// Reads a file, or standard input for `-`.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Vec<Predictions>, PredictionError> {
-    read_input(Input::open(path)?, options)
+    read_input(Input::open(path)?, &Context::new(options, None))
+}
+
+/// Reads a file of predictions for these votes, whose ids and classes say more about its columns than
+/// their names.
+pub fn read_for(
+    path: &Path,
+    votes: &VoteTable,
+    options: &ReadOptions,
+) -> Result<Vec<Predictions>, PredictionError> {
+    read_input(Input::open(path)?, &Context::new(options, Some(votes)))
 }
 
 /// Reads bytes in memory under a name for messages.
@@ -110,25 +133,40 @@ pub fn read_bytes(
     bytes: Vec<u8>,
     options: &ReadOptions,
 ) -> Result<Vec<Predictions>, PredictionError> {
-    read_input(Input::from_bytes(name, bytes)?, options)
+    read_input(Input::from_bytes(name, bytes)?, &Context::new(options, None))
 }
 
-fn read_input(input: Input, options: &ReadOptions) -> Result<Vec<Predictions>, PredictionError> {
+/// Reads bytes in memory as [`read_for`] reads a file.
+pub fn read_bytes_for(
+    name: &str,
+    bytes: Vec<u8>,
+    votes: &VoteTable,
+    options: &ReadOptions,
+) -> Result<Vec<Predictions>, PredictionError> {
+    read_input(Input::from_bytes(name, bytes)?, &Context::new(options, Some(votes)))
+}
+
+fn read_input(input: Input, options: &Context<'_>) -> Result<Vec<Predictions>, PredictionError> {
     let file = input.name.clone();
-    let source =
-        match without_false_header(&file, Source::open(input, &options.source())?, options)? {
-            // An array of objects is a table.
-            Source::Json(value) => match json::array_as_table(value) {
-                Ok(table) => Source::Table(table),
-                Err(value) => Source::Json(value),
-            },
-            source => source,
-        };
-    let Some(format) = FORMATS.iter().find(|format| (format.detect)(&source)) else {
+    refuse_foreign(&file, &input.head)?;
+    let table_of = |value| match json::array_as_table(rows_of_json(value)) {
+        Ok(table) => Source::Table(table),
+        Err(value) => Source::Json(value),
+    };
+    let source = match with_header(&file, Source::open(input, &options.source())?, options)? {
+        // An array of objects is a table.
+        Source::Json(value) => table_of(value),
+        Source::Table(table) => match document(&table) {
+            Some(document) => table_of(document),
+            None => Source::Table(table),
+        },
+        source => source,
+    };
+    let Some(format) = FORMATS.iter().find(|format| (format.detect)(&source, options)) else {
         let seen = source.describe();
         return Err(PredictionError::new(&file, PredictionProblem::Unknown { seen }));
     };
-    check_options(&file, options)?;
+    check_options(&file, options.options())?;
     if let Some(option) = options.given().into_iter().find(|o| !format.options.contains(o)) {
         let problem = PredictionProblem::Inapplicable { format: format.name, option };
         return Err(PredictionError::new(&file, problem));
@@ -146,6 +184,7 @@ fn check_options(file: &str, options: &ReadOptions) -> Result<(), PredictionErro
     let meaningless = [
         (options.id.is_some() && items, "rows by position", ReadOption::Id),
         (options.class_map.is_some() && classes, "columns by position", ReadOption::ClassMap),
+        (options.class_order.is_some() && classes, "columns by position", ReadOption::ClassOrder),
     ];
     match meaningless.into_iter().find(|(both, ..)| *both) {
         Some((_, format, option)) => {
@@ -155,39 +194,86 @@ fn check_options(file: &str, options: &ReadOptions) -> Result<(), PredictionErro
     }
 }
 
-/// A first row of an id and fractions is no header.
-fn without_false_header(
-    file: &str,
-    source: Source,
-    options: &ReadOptions,
-) -> Result<Source, ReadError> {
-    let is_fraction = |name: &String| name.contains('.') && name.parse::<f64>().is_ok();
-    match source {
-        Source::Table(table)
-            if options.header.is_none()
-                && matches!(table.kind, TableKind::Delimited(dialect) if dialect.header)
-                && table.columns.iter().any(is_fraction) =>
-        {
-            let options = SourceOptions { header: Some(false), ..options.source() };
-            match table.into_input() {
-                Some(input) => Source::open(input, &options),
-                None => Err(ReadError::new(file, Problem::Empty)),
-            }
-        }
-        source => Ok(source),
+/// A document on one line, which looks like JSON Lines of one row, where it is a table in another shape.
+fn document(table: &Table) -> Option<Value> {
+    let [row] = &table.sample[..] else { return None };
+    if table.kind != TableKind::JsonLines {
+        return None;
     }
+    let cells = table.columns.iter().cloned().zip(row.cells.iter().cloned());
+    let rows = rows_of_json(Value::Object(cells.collect()));
+    rows.is_array().then_some(rows)
+}
+
+/// A first row of an id and fractions is no header; one that names the classes of the votes is one, and
+/// so is the name of an id with different whole numbers behind it.
+fn with_header(file: &str, source: Source, options: &Context<'_>) -> Result<Source, ReadError> {
+    let Source::Table(table) = source else { return Ok(source) };
+    let TableKind::Delimited(dialect) = table.kind else { return Ok(Source::Table(table)) };
+    let is_fraction = |name: &String| name.contains('.') && name.parse::<f64>().is_ok();
+    let first: Vec<String> = match table.sample.first() {
+        Some(row) => row.cells.iter().filter_map(cell_text).collect(),
+        None => Vec::new(),
+    };
+    let header = match dialect.header {
+        true => {
+            !table.columns.iter().any(is_fraction)
+                || named_by(&table.columns, &table.sample, options)
+        }
+        false => {
+            let below = table.sample.get(1..).unwrap_or_default();
+            named_by(&first, below, options) || is_numbered_header(&first, below)
+        }
+    };
+    if options.header.is_some() || header == dialect.header {
+        return Ok(Source::Table(table));
+    }
+    let options = SourceOptions { header: Some(header), ..options.source() };
+    match table.into_input() {
+        Some(input) => Source::open(input, &options),
+        None => Err(ReadError::new(file, Problem::Empty)),
+    }
+}
+
+/// Whether a row, above these rows, names every class of the votes once, and something else.
+fn named_by(cells: &[String], below: &[Row], options: &Context<'_>) -> bool {
+    let Some(classes) = options.classes() else { return false };
+    let names: Vec<String> = cells.iter().map(|cell| crate::classes::plain(cell)).collect();
+    let once = |class: &String| {
+        let class = crate::classes::plain(class);
+        names.iter().filter(|name| **name == class).count() == 1
+    };
+    let others = cells.len() > classes.len() || has_fractions(below, 0);
+    others && classes.iter().all(once) && !cells.iter().any(|cell| cell.contains('.'))
+}
+
+/// Whether every row has a fraction behind so many cells.
+fn has_fractions(rows: &[Row], behind: usize) -> bool {
+    let fraction = |cell: &Value| cell.as_str().is_some_and(|text| text.contains('.'));
+    !rows.is_empty() && rows.iter().all(|row| row.cells.iter().skip(behind).any(fraction))
+}
+
+/// Whether a row is the name of an id and different whole numbers, above rows of fractions.
+fn is_numbered_header(cells: &[String], below: &[Row]) -> bool {
+    let [id, numbers @ ..] = cells else { return false };
+    let mut seen = std::collections::HashSet::new();
+    let different =
+        numbers.iter().all(|n| n.trim().parse::<i64>().is_ok() && seen.insert(n.trim()));
+    let is_id = dissensus_core::id_name_rank(id).is_some();
+    different && numbers.len() > 1 && is_id && has_fractions(below, 1)
 }
 
 /// Checks the numbers and tells what they are.
 fn finish(
     file: &str,
     mut found: RawPredictions,
-    options: &ReadOptions,
+    options: &Context<'_>,
 ) -> Result<Predictions, PredictionError> {
     if found.width == 0 || found.values.is_empty() {
         return Err(PredictionError::new(file, PredictionProblem::Empty));
     }
-    if found.width == 1 {
+    let of_one = found.width == 1;
+    if of_one && !options.one_column && !complement(&mut found, options) {
         let seen = match &found.classes {
             Some(names) => format!("only {:?} holds numbers", names.join(", ")),
             None => "a matrix with one column".to_owned(),
@@ -205,14 +291,21 @@ fn finish(
     }
     let said = match (options.kind, found.kind) {
         (Some(kind), _) => Said::ByUser(kind),
+        (None, Some(kind)) if found.sampled => Said::ByUser(kind),
         (None, Some(kind)) => Said::ByName(kind),
         (None, None) => Said::Nobody,
     };
-    let (kind, notes) = settle(&mut found.values, found.width, said)
-        .map_err(|refused| refuse(file, &found, refused))?;
+    let (kind, notes) = match found.width {
+        // What one column of a table is, its other columns say.
+        1 => (options.kind.or(found.kind).unwrap_or(Kind::Probabilities), Vec::new()),
+        width => settle(&mut found.values, width, said)
+            .map_err(|refused| refuse(file, &found, refused))?,
+    };
     found.notes.extend(notes);
     let file_classes = found.classes.clone();
-    rename(file, &mut found, options.class_map.as_ref())?;
+    if !of_one {
+        rename(file, &mut found, options.class_map.as_ref())?;
+    }
     let file_classes = file_classes.filter(|names| found.classes.as_ref() != Some(names));
     if options.by_position.items {
         found.ids = None;
@@ -232,8 +325,33 @@ fn finish(
         kind,
         kind_detected: options.kind.is_none(),
         by_position: options.by_position,
+        class_order: options.class_order.clone().filter(|_| !of_one),
+        trust_order: options.trust_order,
         notes,
     })
+}
+
+/// Makes one number per item, which is said to be that of one of two classes, a number for each class.
+fn complement(found: &mut RawPredictions, options: &Context<'_>) -> bool {
+    let Some([first, second]) = options.classes() else { return false };
+    let logits = options.kind.or(found.kind) == Some(Kind::Logits);
+    if !logits && !found.values.iter().all(|value| (0.0..=1.0).contains(value)) {
+        return false;
+    }
+    let name = found.classes.as_ref().and_then(|names| names.first());
+    let class = match &options.class_order {
+        Some(ClassOrder::List(list)) if list.len() == 1 => options.class_of(&list[0]),
+        Some(_) => None,
+        None => name.and_then(|name| options.class_of(name)),
+    };
+    let Some(class) = class else { return false };
+    let other = if class == first { second } else { first };
+    found.values =
+        found.values.iter().flat_map(|&p| [p, if logits { 0.0 } else { 1.0 - p }]).collect();
+    found.width = 2;
+    found.classes = Some(vec![class.clone(), other.clone()]);
+    found.notes.push(Note::Complement { class: format!("{class:?}") });
+    true
 }
 
 /// Refuses an empty id and one that stands in two rows.

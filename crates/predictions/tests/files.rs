@@ -9,7 +9,9 @@ use std::sync::Arc;
 use dissensus_core::VoteTable;
 use dissensus_io::npy;
 use dissensus_io::npz::NpzWriter;
-use dissensus_predictions::{ByPosition, Kind, Matched, ReadOptions, align, read_bytes};
+use dissensus_predictions::{
+    ByPosition, ClassOrder, Kind, Matched, ReadOptions, align, read_bytes,
+};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
@@ -150,6 +152,10 @@ fn by_position(items: bool, classes: bool) -> ReadOptions {
     ReadOptions { by_position: ByPosition { items, classes }, ..auto() }
 }
 
+fn ordered(order: &str) -> ReadOptions {
+    ReadOptions { class_order: Some(order.parse().unwrap()), ..auto() }
+}
+
 fn with_id(id: &str) -> ReadOptions {
     ReadOptions { id: Some(id.to_owned()), ..auto() }
 }
@@ -227,7 +233,13 @@ fn what_numbers_are_is_certain_or_refused() {
         ),
         (
             "decimal commas",
-            "id;cat;dog;fox\na;0,7;0,2;0,1\nb;0,1;0,3;0,6\n".into(),
+            "id;cat;dog;fox\na;0,7;0,2;0,1\nb;0,1;0,3;0,6\nc;0,25;0,5;0,25\n".into(),
+            auto(),
+            probabilities(&[]),
+        ),
+        (
+            "commas that may stand between thousands",
+            "id;cat;dog;fox\na;1,125;-2,512;1,100\nb;2,100;3,125;-1,600\n".into(),
             auto(),
             Refused(&["numbers with decimal commas"], ""),
         ),
@@ -346,12 +358,34 @@ fn classes_are_matched_by_name_or_refused() {
             "numbered columns",
             "id,LABEL_0,LABEL_1,LABEL_2\na,0.7,0.2,0.1\nb,0.1,0.3,0.6\nc,0.25,0.5,0.25\n",
             auto(),
-            probabilities(&["by position, having no names: LABEL_0 → cat, LABEL_1 → dog"]),
+            Refused(
+                &[
+                    "the order of the classes of model.x is not known: it has LABEL_0, LABEL_1, LABEL_2",
+                ],
+                "`class_order`",
+            ),
+        ),
+        (
+            "numbered columns, in the order that is said",
+            "id,LABEL_2,LABEL_0,LABEL_1\na,0.1,0.7,0.2\nb,0.6,0.1,0.3\nc,0.25,0.25,0.5\n",
+            ordered("cat,dog,fox"),
+            probabilities(&[
+                "in the order that was said: LABEL_0 → cat, LABEL_1 → dog, LABEL_2 → fox",
+            ]),
+        ),
+        (
+            "an order that is not one of the classes",
+            "id,LABEL_0,LABEL_1,LABEL_2\na,0.7,0.2,0.1\n",
+            ordered("cat,dog,emu"),
+            Refused(
+                &["is said to be cat,dog,emu, and the classes of the votes are cat, dog, fox"],
+                "once",
+            ),
         ),
         (
             "no header",
             "a,0.7,0.2,0.1\nb,0.1,0.3,0.6\nc,0.25,0.5,0.25\n",
-            auto(),
+            ordered("by name"),
             probabilities(&["ids are taken from \"#1\"", "column 1 → cat, column 2 → dog"]),
         ),
         (
@@ -362,7 +396,7 @@ fn classes_are_matched_by_name_or_refused() {
                 &[
                     "the classes of model.x are Katze, Hund, Fuchs, those of the votes cat, dog, fox",
                 ],
-                "`class_map`, as in Katze=cat,Hund=dog; or `by_position = classes`",
+                "`class_map = FILE=VOTES`, a pair for each class",
             ),
         ),
         (
@@ -488,8 +522,8 @@ fn ids_decide_and_are_never_passed_over() {
             with_numbers(&P, "labels", &[0, 2, 1]),
             auto(),
             Refused(
-                &["have no ids, and the 3 items of the votes have (the first is \"a\")"],
-                "`by_position = items`",
+                &["the order of the classes of model.x is not known", "no names of classes"],
+                "`class_order`",
             ),
         ),
         (
@@ -501,7 +535,7 @@ fn ids_decide_and_are_never_passed_over() {
         (
             "npy without ids",
             npy(&P, &[3, 3]),
-            auto(),
+            by_position(false, true),
             Refused(
                 &["the 3 predictions of model.x have no ids"],
                 "or say `by_position = items` if the rows are in the order of the votes",
@@ -510,19 +544,23 @@ fn ids_decide_and_are_never_passed_over() {
         (
             "npy without ids, as said",
             npy(&P, &[3, 3]),
-            by_position(true, false),
+            by_position(true, true),
             probabilities(&["items are matched by position, as said", UNNAMED]),
         ),
         (
             "logits from PyTorch as npy, as said",
             npy(&Z, &[3, 3]),
-            by_position(true, false),
-            logits(&["taken for logits", "items are matched by position, as said", UNNAMED]),
+            ReadOptions { class_order: Some(ClassOrder::ByName), ..by_position(true, false) },
+            logits(&[
+                "taken for logits",
+                "items are matched by position, as said",
+                "in the order that was said",
+            ]),
         ),
         (
             "npy of another length",
             npy(&P[..6], &[2, 3]),
-            by_position(true, false),
+            by_position(true, true),
             Refused(&["has 2 predictions without ids, the votes have 3 items"], "array `ids`"),
         ),
         (
@@ -683,13 +721,13 @@ fn json_in_many_layouts() {
         (
             "predict_proba(x).tolist()",
             "[[0.7, 0.2, 0.1], [0.1, 0.3, 0.6], [0.25, 0.5, 0.25]]",
-            by_position(true, false),
+            by_position(true, true),
             probabilities(&["items are matched by position", UNNAMED]),
         ),
         (
             "an object by id",
             r#"{"c": [0.25, 0.5, 0.25], "a": [0.7, 0.2, 0.1], "b": [0.1, 0.3, 0.6]}"#,
-            auto(),
+            by_position(false, true),
             probabilities(&[UNNAMED]),
         ),
         (
@@ -701,7 +739,7 @@ fn json_in_many_layouts() {
         (
             "numpy arrays as text in a CSV file",
             "id,probs\na,[0.7 0.2 0.1]\nb,[0.1 0.3 0.6]\nc,[0.25 0.5  0.25]\n",
-            auto(),
+            by_position(false, true),
             probabilities(&[UNNAMED]),
         ),
         (
@@ -739,7 +777,12 @@ fn votes_without_ids_are_matched_by_position_and_that_is_said() {
     assert_eq!(votes.items().iter().collect::<Vec<_>>(), ["0", "1", "2"]);
     let notes = &["no ids on either side"];
     let named = "cat,dog,fox\n0.7,0.2,0.1\n0.1,0.3,0.6\n0.25,0.5,0.25\n";
-    let found = read_bytes("m.csv", named.into(), &auto()).unwrap();
+    let wanted = Refused(
+        &["the classes of model.x are cat, dog, fox, those of the votes 0, 1, 2"],
+        "`class_map = ",
+    );
+    check("names for classes that are only numbered", &votes, named.into(), &auto(), wanted);
+    let found = read_bytes("m.csv", named.into(), &by_position(false, true)).unwrap();
     let aligned = align(&votes, &found[0]).unwrap();
     assert_eq!((aligned.matched, &aligned.values[..]), (Matched::ByPosition, &P[..]));
     assert!(aligned.notes[0].to_string().contains(notes[0]), "{:?}", aligned.notes);

@@ -7,7 +7,7 @@ use dissensus::cluster::ClusterError;
 use dissensus::data::Error as DataError;
 use dissensus::io::{FileError, Problem, ReadError, ReadOption};
 use dissensus::labels::LabelError;
-use dissensus::predictions::{AlignError, PredictionError};
+use dissensus::predictions::{AlignError, PredictionError, Way};
 use dissensus::remote::RemoteError;
 use dissensus::studies::StudyError;
 use dissensus::train::DeviceError;
@@ -23,6 +23,22 @@ use pyo3::prelude::*;
 /// done on this machine a `RuntimeError`, and everything else that was given a `ValueError`.
 pub(crate) fn raise(error: impl Into<dissensus::Error>) -> PyErr {
     raise_in_words(error, |words| words)
+}
+
+/// As [`raise`], with a line for each way in which predictions are certainly read right: the arguments
+/// that are missing.
+pub(crate) fn raise_with_ways(error: impl Into<dissensus::Error>, ways: &[Way]) -> PyErr {
+    let argument = |(option, value): &(ReadOption, String)| match (option, value.as_str()) {
+        (ReadOption::Logits | ReadOption::Probabilities, _) => format!("kind={:?}", option.name()),
+        (_, "true") => format!("{option}=True"),
+        (_, value) => format!("{option}={value:?}"),
+    };
+    raise_in_words(error, |words| {
+        ways.iter().fold(words, |words, way| {
+            let arguments: Vec<String> = way.options.iter().map(argument).collect();
+            format!("{words}\ntry: {}   # {}", arguments.join(", "), way.gives)
+        })
+    })
 }
 
 /// As [`raise`], with other words.

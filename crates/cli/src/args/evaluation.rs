@@ -5,11 +5,25 @@ use std::path::{Path, PathBuf};
 use dissensus::core::limits::MAX_REPLICATES;
 use dissensus::core::{Keep, TieRule, VoteTable};
 use dissensus::measure::Settings;
-use dissensus::predictions::{ByPosition, ClassMap, Kind, ReadOptions};
-use dissensus::{Evaluated, ScoreError, ScoreOptions, evaluate, evaluate_common, read_predictions};
+use dissensus::predictions::{ByPosition, ClassMap, ClassOrder, Join, Kind, ReadOptions};
+use dissensus::{
+    Evaluated, ScoreError, ScoreOptions, advice, evaluate, evaluate_common, read_joined,
+    read_predictions,
+};
 
 use super::{VoteArgs, read_votes, whole};
 use crate::ui;
+
+/// What the models of several files are evaluated on.
+#[derive(Clone, Copy)]
+pub(crate) enum Models {
+    /// Each on its own items.
+    Each,
+    /// All on the items that every one of them predicts.
+    Common,
+    /// The files are one model.
+    Joined(Join),
+}
 
 /// The votes, and how predictions are read and evaluated.
 #[derive(clap::Args)]
@@ -65,6 +79,13 @@ struct PredictionArgs {
     /// The votes' names of classes that the predictions call otherwise, as in entailment=e,neutral=n
     #[arg(long, value_name = "FILE=VOTES,…", help_heading = READING)]
     class_map: Option<ClassMap>,
+    /// The classes of columns that have no names of classes, in the order of the columns, as in c,n,e, or
+    /// `by name` where they are sorted by name; one class where the only column is its probability
+    #[arg(long, value_name = "CLASSES", help_heading = READING)]
+    class_order: Option<ClassOrder>,
+    /// Keep the order of the classes although another one fits the votes significantly better
+    #[arg(long, help_heading = READING)]
+    trust_order: bool,
     /// Match `items` (rows) or `classes` (columns) with the votes by position, not by id or name
     #[arg(long, value_name = "WHAT", num_args = 0..=1, default_missing_value = "items",
         value_delimiter = ',', value_parser = ["items", "classes"], help_heading = READING)]
@@ -103,6 +124,8 @@ impl PredictionArgs {
             id: self.id.clone(),
             key: self.key.clone(),
             class_map: self.class_map.clone(),
+            class_order: self.class_order.clone(),
+            trust_order: self.trust_order,
             by_position: ByPosition { items: by("items"), classes: by("classes") },
             ..ReadOptions::default()
         }
@@ -138,29 +161,50 @@ impl EvaluateArgs {
         Ok(self.reading.read(&self.votes, Keep::Counts)?.table)
     }
 
-    /// Reads predictions, evaluates them, and prints what was detected. With `common`, all models are
-    /// evaluated on the items that every one of them predicts.
+    /// Reads predictions, evaluates them, and prints what was detected.
     pub(crate) fn evaluate(
         &self,
         table: &VoteTable,
         files: &[PathBuf],
         options: &ScoreOptions,
-        common: bool,
+        how: Models,
     ) -> anyhow::Result<Vec<Evaluated>> {
-        let found = read_predictions(files, |file| self.predicted.options(file))?;
-        let models = match common {
-            true => evaluate_common(table, &found, options),
-            false => found.iter().map(|one| evaluate(table, one, options)).collect(),
-        };
-        let labels = self.labels.as_deref().unwrap_or(Path::new("labels")).display();
-        let models = models.map_err(|error| match error {
-            ScoreError::Labels(problem) => anyhow::anyhow!("{labels}: {problem}"),
-            error => error.into(),
+        let models = self.evaluated(table, files, options, how).map_err(|error| {
+            let advice = advice(table, files, |file| self.predicted.options(file), error.as_ref());
+            match advice {
+                Some(advice) if !matches!(how, Models::Joined(_)) => {
+                    ui::errors::advised(error, &advice, files.len() == 1)
+                }
+                _ => error,
+            }
         })?;
         for model in &models {
             ui::remark(&model.note(table.len()));
             model.notes.iter().for_each(|note| ui::note(&format!("{}: {note}", model.name)));
         }
         Ok(models)
+    }
+
+    fn evaluated(
+        &self,
+        table: &VoteTable,
+        files: &[PathBuf],
+        options: &ScoreOptions,
+        how: Models,
+    ) -> anyhow::Result<Vec<Evaluated>> {
+        let reading = |file: &Path| self.predicted.options(file);
+        let found = match how {
+            Models::Joined(join) => read_joined(table, files, join, reading)?,
+            _ => read_predictions(table, files, reading)?,
+        };
+        let models = match how {
+            Models::Common => evaluate_common(table, &found, options),
+            _ => found.iter().map(|one| evaluate(table, one, options)).collect(),
+        };
+        let labels = self.labels.as_deref().unwrap_or(Path::new("labels")).display();
+        models.map_err(|error| match error {
+            ScoreError::Labels(problem) => anyhow::anyhow!("{labels}: {problem}"),
+            error => error.into(),
+        })
     }
 }

@@ -10,7 +10,7 @@ mod store;
 mod votes;
 
 pub(crate) use device::{DeviceArgs, JobCount, WeightsArgs, open_device};
-pub(crate) use evaluation::EvaluateArgs;
+pub(crate) use evaluation::{EvaluateArgs, Models};
 pub(crate) use fetch::FetchArgs;
 pub(crate) use form::FormArgs;
 pub(crate) use inputs::{DataArgs, InputArgs};

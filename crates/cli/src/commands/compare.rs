@@ -11,7 +11,7 @@ use dissensus::{
 };
 use serde::Serialize;
 
-use crate::args::EvaluateArgs;
+use crate::args::{EvaluateArgs, Models};
 use crate::ui::table::{Form, print};
 use crate::ui::{self, paint, progress::Terminal, text};
 
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 
 /// Models on the same items: differences with bootstrap intervals.
 fn items(args: &Args, options: &ScoreOptions, table: &VoteTable) -> anyhow::Result<()> {
-    let models = args.evaluation.evaluate(table, &args.predictions, options, true)?;
+    let models = args.evaluation.evaluate(table, &args.predictions, options, Models::Common)?;
     let found = compare_items(&models, options, &Terminal::named("comparing"))?;
     for model in found.models.iter().filter(|model| model.left_out > 0) {
         ui::note(&format!(
@@ -128,7 +128,7 @@ fn one_model(
     table: &VoteTable,
 ) -> anyhow::Result<Evaluated> {
     let files = std::slice::from_ref(file);
-    let mut models = args.evaluation.evaluate(table, files, options, false)?;
+    let mut models = args.evaluation.evaluate(table, files, options, Models::Each)?;
     match (models.pop(), models.is_empty()) {
         (Some(model), true) => Ok(model),
         _ => anyhow::bail!("{} holds several models: give one per seed", file.display()),

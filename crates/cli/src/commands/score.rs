@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use dissensus::measure::ceiling::Ceiling;
 use dissensus::measure::{Note, Settings};
+use dissensus::predictions::Join;
 use dissensus::tables::{ceiling_table, ceiling_words, scores_table};
 use dissensus::{
     Evaluated, LoadContext, ModelReading, Scores, Silent, ceiling, same_items, trained_on,
@@ -11,7 +12,7 @@ use dissensus::{
 use serde::Serialize;
 
 use super::predict::warn_trained;
-use crate::args::{EvaluateArgs, FormArgs, StoreArgs, whole};
+use crate::args::{EvaluateArgs, FormArgs, Models, StoreArgs, whole};
 use crate::ui::table::{self, Form};
 use crate::ui::{self, paint, progress::Terminal, text};
 
@@ -29,6 +30,10 @@ pub(crate) struct Args {
     predictions: Vec<PathBuf>,
     #[command(flatten)]
     evaluation: EvaluateArgs,
+    /// What the files are: `models`, one each; `classes` of one model, with a number per item each; or
+    /// `seeds`, whose probabilities are averaged
+    #[arg(long, value_name = "WHAT", value_parser = ["models", "classes", "seeds"], default_value = "models")]
+    join: String,
     /// Also evaluate slices of the items: `entropy` slices them by how much people disagree
     #[arg(long, value_name = "WHAT", value_parser = ["entropy"])]
     by: Option<String>,
@@ -72,7 +77,12 @@ struct Report<'a> {
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let options = args.evaluation.options(&args.predictions)?;
     let votes = args.evaluation.read_votes()?;
-    let models = args.evaluation.evaluate(&votes, &args.predictions, &options, false)?;
+    let how = match args.join.as_str() {
+        "classes" => Models::Joined(Join::Classes),
+        "seeds" => Models::Joined(Join::Seeds),
+        _ => Models::Each,
+    };
+    let models = args.evaluation.evaluate(&votes, &args.predictions, &options, how)?;
     if let Some(run) = &args.run {
         let store = args.store.open()?;
         let trained = trained_on(&store.find(run)?, &store, &LoadContext::new(&Silent))?;

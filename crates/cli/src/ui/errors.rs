@@ -1,12 +1,16 @@
 //! How an error reaches the user: once, on standard error, with a hint where there is one.
 
+use std::path::Path;
 use std::process::ExitCode;
 
-use dissensus::causes;
+use dissensus::io::ReadOption;
+use dissensus::predictions::Way;
 use dissensus::report::plain::is_unsafe;
+use dissensus::{Advice, causes};
 
 use super::hints::hint_of;
 use super::paint;
+use crate::args::quoted;
 use crate::interrupt;
 
 /// Prints an error and gives the exit code.
@@ -22,8 +26,55 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     }
     super::err(&format!("{} {}\n", paint::bad("error:"), words(error)));
     hint(error).iter().for_each(|hint| super::hint(hint));
+    if let Some(Advised { remarks, ways, .. }) = error.downcast_ref() {
+        remarks.iter().for_each(|remark| super::remark(remark));
+        ways.iter().for_each(|way| super::err(&format!("try: {way}\n")));
+    }
     ExitCode::from(2)
 }
+
+/// An error with what its file has, and commands that read it right.
+#[derive(Debug)]
+struct Advised {
+    words: String,
+    remarks: Vec<String>,
+    ways: Vec<String>,
+}
+
+impl std::fmt::Display for Advised {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.words)
+    }
+}
+
+/// Adds advice on a file of predictions. Commands are given for a command about this file alone.
+pub(crate) fn advised(error: anyhow::Error, advice: &Advice, alone: bool) -> anyhow::Error {
+    let mut remarks = Vec::new();
+    if !advice.columns.is_empty() {
+        remarks.push(format!("columns of {}:", advice.file.display()));
+        let lines = advice.columns.iter().take(SHOWN_COLUMNS).map(|column| format!("  {column}"));
+        remarks.extend(lines);
+        let more = advice.columns.len().saturating_sub(SHOWN_COLUMNS);
+        remarks.extend((more > 0).then(|| format!("  and {more} more")));
+    }
+    let option = |(option, value): &(ReadOption, String)| {
+        let flag = option.name().replace('_', "-");
+        match value.as_str() {
+            "true" => format!("--{flag}"),
+            value => format!("--{flag} {}", quoted(Path::new(value))),
+        }
+    };
+    let command = |way: &Way| {
+        let options: Vec<String> = way.options.iter().map(option).collect();
+        format!("{} {}   # {}", super::same_command(), options.join(" "), way.gives)
+    };
+    let ways = if alone { advice.ways.iter().map(command).collect() } else { Vec::new() };
+    let words = words(&error);
+    error.context(Advised { words, remarks, ways })
+}
+
+/// Columns that are shown of a refused table.
+const SHOWN_COLUMNS: usize = 20;
 
 /// Prints what is wrong with the command line, or the help that was asked for, and exits. What was
 /// typed cannot steer the terminal.

@@ -5,9 +5,9 @@ use dissensus_io::{Archive, Example, ReadOption, Source, npy};
 
 use super::members::{Content, Member, of_list, pick};
 use super::{Format, RawPredictions, matrix};
+use crate::context::Context;
 use crate::error::{PredictionError, PredictionProblem};
 use crate::note::Note;
-use crate::options::ReadOptions;
 
 pub(super) const NPY: Format = Format {
     name: "npy",
@@ -15,7 +15,7 @@ pub(super) const NPY: Format = Format {
     names: "one matrix, items × classes; it has no ids and no class names",
     examples: &[Example::arrays("logits.npy", &[("array", "[[1.5, -0.5], [0.25, 2.0]]")])],
     options: &[],
-    detect: |source| matches!(source, Source::Npy(_)),
+    detect: |source, _| matches!(source, Source::Npy(_)),
     read: read_npy,
 };
 
@@ -33,14 +33,14 @@ pub(super) const NPZ: Format = Format {
         ],
     )],
     options: &[ReadOption::Id, ReadOption::Key],
-    detect: |source| matches!(source, Source::Archive(_)),
+    detect: |source, _| matches!(source, Source::Archive(_)),
     read: read_npz,
 };
 
 fn read_npy(
     file: &str,
     source: Source,
-    options: &ReadOptions,
+    options: &Context<'_>,
 ) -> Result<Vec<RawPredictions>, PredictionError> {
     let Source::Npy(bytes) = source else {
         return Ok(Vec::new());
@@ -52,6 +52,13 @@ fn read_npy(
         false if matches!(array.element, npy::Element::Float(_)) => Content::Numbers,
         false => Content::Texts,
     };
+    if matches!(array.shape[..], [_] | [_, 1])
+        && content == Content::Numbers
+        && options.one_number()
+    {
+        let values = array.numbers().map_err(fail)?;
+        return Ok(vec![RawPredictions { values, width: 1, ..RawPredictions::default() }]);
+    }
     if matches!(array.shape[..], [_] | [_, 1]) || content == Content::Texts {
         return Err(PredictionError::new(file, of_list("the array", content)));
     }
@@ -64,7 +71,7 @@ const END: &str = ".npy";
 fn read_npz(
     file: &str,
     source: Source,
-    options: &ReadOptions,
+    options: &Context<'_>,
 ) -> Result<Vec<RawPredictions>, PredictionError> {
     let Source::Archive(mut archive) = source else {
         return Ok(Vec::new());

@@ -9,9 +9,10 @@ use serde_json::{Map, Value};
 
 use super::vector::Vectors;
 use super::{Format, RawPredictions};
+use crate::context::Context;
 use crate::error::{PredictionError, PredictionProblem};
 use crate::note::Note;
-use crate::options::{Kind, ReadOptions};
+use crate::options::Kind;
 
 pub(super) const FORMAT: Format = Format {
     name: "chaosnli",
@@ -25,7 +26,7 @@ pub(super) const FORMAT: Format = Format {
 "#,
     )],
     options: &[],
-    detect: |source| match source {
+    detect: |source, _| match source {
         Source::Json(Value::Object(map)) => {
             is_model(map) || map.values().any(|v| v.as_object().is_some_and(is_model))
         }
@@ -41,7 +42,7 @@ fn is_model(map: &Map<String, Value>) -> bool {
 fn read(
     file: &str,
     source: Source,
-    _: &ReadOptions,
+    _: &Context<'_>,
 ) -> Result<Vec<RawPredictions>, PredictionError> {
     let Source::Json(Value::Object(map)) = source else {
         return Ok(Vec::new());
@@ -77,7 +78,7 @@ fn model(
         })?;
         ids.push(uid.clone());
     }
-    let Vectors { classes, values, width } = vectors;
+    let Vectors { classes, values, width, .. } = vectors;
     let mut notes = Vec::new();
     let classes = classes.or_else(|| {
         let classes = classes_by_label(map, &values, width)?;

@@ -6,10 +6,10 @@ use dissensus_io::{Example, ReadOption, Source, Table, TableKind, cell_text};
 use serde_json::{Map, Value};
 
 use super::members::{Content, Member, pick};
-use super::vector::{Vector, Vectors};
+use super::vector::{Vector, Vectors, number};
 use super::{Format, RawPredictions, kind_of};
+use crate::context::Context;
 use crate::error::{PredictionError, PredictionProblem};
-use crate::options::ReadOptions;
 
 pub(super) const FORMAT: Format = Format {
     name: "json",
@@ -23,7 +23,7 @@ pub(super) const FORMAT: Format = Format {
 "#,
     )],
     options: &[ReadOption::Id, ReadOption::Key],
-    detect: |source| match source {
+    detect: |source, _| match source {
         Source::Json(_) => true,
         Source::Table(table) => document(table).is_some(),
         _ => false,
@@ -53,7 +53,7 @@ fn is_matrix(value: &Value) -> bool {
 fn read(
     file: &str,
     source: Source,
-    options: &ReadOptions,
+    options: &Context<'_>,
 ) -> Result<Vec<RawPredictions>, PredictionError> {
     let seen = source.describe();
     let unknown = || Err(PredictionError::new(file, PredictionProblem::Unknown { seen }));
@@ -75,6 +75,11 @@ fn read(
             refuse(given)?;
             Ok(vec![of_rows(file, None, list.iter().map(|value| (None, value)))?])
         }
+        Value::Array(list) if options.one_number() && list.iter().all(|v| v.is_f64()) => {
+            refuse(given)?;
+            let values = list.iter().filter_map(number).collect();
+            Ok(vec![RawPredictions { values, width: 1, ..RawPredictions::default() }])
+        }
         Value::Array(list) if !list.is_empty() && list.iter().all(|v| !v.is_array()) => {
             let whole = list.iter().all(|value| value.is_i64() || value.is_string());
             let content = if whole { Content::WholeNumbers } else { Content::Numbers };
@@ -84,6 +89,17 @@ fn read(
         Value::Object(map) if map.values().next().is_some_and(|v| Vector::of(v).is_some()) => {
             refuse(given)?;
             Ok(vec![of_rows(file, None, map.iter().map(|(id, value)| (Some(id), value)))?])
+        }
+        Value::Object(map) if options.one_number() && map.values().all(|v| number(v).is_some()) => {
+            refuse(given)?;
+            let (ids, values) = (map.keys().cloned().collect(), map.values().filter_map(number));
+            let values = values.collect();
+            Ok(vec![RawPredictions {
+                ids: Some(ids),
+                values,
+                width: 1,
+                ..RawPredictions::default()
+            }])
         }
         Value::Object(map) => {
             let is_model = |value: &Value| {
@@ -116,7 +132,7 @@ fn of_rows<'a>(
         })?;
         ids.extend(id.cloned());
     }
-    let Vectors { classes, values, width } = vectors;
+    let Vectors { classes, values, width, .. } = vectors;
     let ids = (!ids.is_empty()).then_some(ids);
     Ok(RawPredictions { name, ids, classes, values, width, ..RawPredictions::default() })
 }
@@ -125,7 +141,7 @@ fn of_rows<'a>(
 fn of_arrays(
     file: &str,
     map: &Map<String, Value>,
-    options: &ReadOptions,
+    options: &Context<'_>,
 ) -> Result<Vec<RawPredictions>, PredictionError> {
     let mut members = Vec::new();
     for (name, value) in map {

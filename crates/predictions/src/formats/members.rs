@@ -9,9 +9,9 @@ use dissensus_io::npy::{Array, Element};
 use dissensus_io::{Problem, ReadOption};
 
 use super::{RawPredictions, is_metadata, kind_of, plain, values_rank};
+use crate::context::Context;
 use crate::error::{PredictionError, PredictionProblem};
 use crate::note::Note;
-use crate::options::ReadOptions;
 use crate::read::named;
 
 /// What the values of an array are.
@@ -83,8 +83,8 @@ impl Picked {
             values,
             width,
             kind: kind_of(name),
-            rows: Vec::new(),
             notes: self.notes.clone(),
+            ..RawPredictions::default()
         }
     }
 }
@@ -93,7 +93,7 @@ impl Picked {
 pub(super) fn pick(
     file: &str,
     members: &[Member],
-    options: &ReadOptions,
+    options: &Context<'_>,
 ) -> Result<Picked, PredictionError> {
     let mut picked = Picked::default();
     let names: Vec<String> = members.iter().map(|member| member.name.clone()).collect();
@@ -197,7 +197,9 @@ fn find_classes<'a>(
 ) -> Option<&'a Member> {
     // `classes` names the columns whatever its length; others where they fit.
     let sure = members.iter().find(|m| m.name == "classes" && m.shape.len() == 1);
-    let known = || members.iter().find(|m| is_classes(&m.name) && m.is_list(width));
+    // As many whole numbers as rows are labels.
+    let names = |m: &Member| m.is_list(width) && (m.content == Content::Texts || width != rows);
+    let known = || members.iter().find(|m| is_classes(&m.name) && names(m));
     if let Some(known) = sure.or_else(known) {
         return Some(known);
     }

@@ -3,6 +3,7 @@
 mod array;
 mod chaosnli;
 mod json;
+mod long;
 mod members;
 mod safetensors;
 mod table;
@@ -12,9 +13,10 @@ use dissensus_io::Example;
 use dissensus_io::npy::Array;
 use dissensus_io::{Problem, ReadOption, Source};
 
+use crate::context::Context;
 use crate::error::PredictionError;
 use crate::note::Note;
-use crate::options::{Kind, ReadOptions};
+use crate::options::Kind;
 
 /// Predictions as they were found, before checks.
 #[derive(Default)]
@@ -30,6 +32,8 @@ pub(crate) struct RawPredictions {
     /// The rows' numbers in the file; empty where they are counted from 1.
     pub(crate) rows: Vec<u64>,
     pub(crate) notes: Vec<Note>,
+    /// Whether the numbers are shares of answers, which may be one 1 and zeros.
+    pub(crate) sampled: bool,
 }
 
 impl RawPredictions {
@@ -44,6 +48,32 @@ impl RawPredictions {
         name.unwrap_or_else(|| format!("#{}", column + 1))
     }
 
+    /// The rows of each model, where this is the model of each row.
+    fn by_model(&self, models: &[String]) -> Vec<Self> {
+        let mut found: Vec<Self> = Vec::new();
+        for (row, model) in models.iter().enumerate() {
+            let at = match found.iter().position(|one| one.name.as_ref() == Some(model)) {
+                Some(at) => at,
+                None => {
+                    let (classes, notes) = (self.classes.clone(), self.notes.clone());
+                    let (name, kind, width) = (Some(model.clone()), self.kind, self.width);
+                    let empty = Self { name, classes, width, kind, notes, ..Self::default() };
+                    found.push(Self { ids: self.ids.as_ref().map(|_| Vec::new()), ..empty });
+                    found.len() - 1
+                }
+            };
+            let one = &mut found[at];
+            one.values.extend(&self.values[row * self.width..(row + 1) * self.width]);
+            one.rows.push(self.number(row));
+            if let (Some(ids), Some(id)) =
+                (&mut one.ids, self.ids.as_ref().and_then(|ids| ids.get(row)))
+            {
+                ids.push(id.clone());
+            }
+        }
+        found
+    }
+
     /// Adds a row and its item to an error.
     pub(crate) fn place(&self, error: PredictionError, row: usize) -> PredictionError {
         let item = self.ids.as_ref().and_then(|ids| ids.get(row).cloned());
@@ -53,7 +83,7 @@ impl RawPredictions {
 
 /// Names that predictions go by, in the order in which they are preferred; compared without case,
 /// `_` and `-`.
-const VALUES: [&str; 18] = [
+const VALUES: [&str; 33] = [
     "logits",
     "probabilities",
     "probs",
@@ -62,7 +92,22 @@ const VALUES: [&str; 18] = [
     "predictproba",
     "predictedprobabilities",
     "classprobabilities",
+    "classprobs",
+    "labelprobs",
+    "labelprobabilities",
+    "labellogits",
+    "classlogits",
     "softmax",
+    "softmaxscores",
+    "logprobs",
+    "ypredproba",
+    "ypredprob",
+    "predprobs",
+    "predprobas",
+    "predproba",
+    "predictedprobas",
+    "predictionprobs",
+    "distribution",
     "yproba",
     "yprob",
     "predictions",
@@ -73,6 +118,11 @@ const VALUES: [&str; 18] = [
     "output",
     "values",
 ];
+
+/// Whether a JSON value is the prediction for an item.
+pub(crate) fn is_vector(value: &serde_json::Value) -> bool {
+    vector::Vector::of(value).is_some()
+}
 
 fn plain(name: &str) -> String {
     let kept = name.chars().filter(|c| !matches!(c, '_' | '-' | ' '));
@@ -88,8 +138,13 @@ fn values_rank(name: &str) -> Option<usize> {
 /// What a name such as `logits` or `probs` says of the numbers under it.
 fn kind_of(name: &str) -> Option<Kind> {
     match plain(name).as_str() {
-        "logits" => Some(Kind::Logits),
+        "logits" | "labellogits" | "classlogits" | "logit" => Some(Kind::Logits),
         "probabilities"
+        | "probability"
+        | "prob"
+        | "labelprobs"
+        | "labelprobabilities"
+        | "classprobs"
         | "probs"
         | "proba"
         | "probas"
@@ -105,13 +160,19 @@ fn kind_of(name: &str) -> Option<Kind> {
 
 /// Names of labels, and of what else is kept beside predictions.
 fn is_metadata(name: &str) -> bool {
-    const NAMES: [&str; 26] = [
+    const NAMES: [&str; 37] = [
         "label",
         "labels",
         "target",
         "targets",
         "gold",
         "goldlabel",
+        "truelabel",
+        "trueclass",
+        "truth",
+        "true",
+        "reference",
+        "correct",
         "ytrue",
         "ypred",
         "prediction",
@@ -122,6 +183,11 @@ fn is_metadata(name: &str) -> bool {
         "argmax",
         "score",
         "confidence",
+        "conf",
+        "maxprob",
+        "length",
+        "textlength",
+        "nvotes",
         "entropy",
         "margin",
         "loss",
@@ -133,11 +199,55 @@ fn is_metadata(name: &str) -> bool {
         "model",
         "text",
     ];
-    NAMES.contains(&plain(name).as_str())
+    NAMES.contains(&plain(name).as_str()) || is_other_id(name)
+}
+
+/// Names of ids and numbers of something other than an item: a class, a person, a token.
+fn is_other_id(name: &str) -> bool {
+    const OF: [&str; 24] = [
+        "label",
+        "class",
+        "category",
+        "target",
+        "gold",
+        "pred",
+        "predicted",
+        "prediction",
+        "predictedlabel",
+        "annotator",
+        "worker",
+        "rater",
+        "coder",
+        "judge",
+        "user",
+        "author",
+        "model",
+        "run",
+        "seed",
+        "input",
+        "token",
+        "tokentype",
+        "batch",
+        "fold",
+    ];
+    let plain = plain(name);
+    let singular = plain.strip_suffix('s').unwrap_or(&plain);
+    let of = ["id", "idx", "index"].iter().find_map(|end| singular.strip_suffix(end));
+    of.is_some_and(|of| OF.contains(&of))
+}
+
+/// Names of a column that only numbers the rows, as data frames write their index.
+fn is_row_number(name: &str) -> bool {
+    let plain = plain(name);
+    plain.starts_with("unnamed:")
+        || matches!(
+            plain.as_str(),
+            "" | "index" | "level0" | "rownames" | "rownumber" | "row" | "x"
+        )
 }
 
 /// The numbers of a matrix, row after row, and how many there are in a row.
-fn matrix(array: &Array<'_>, options: &ReadOptions) -> Result<(Vec<f64>, usize), Problem> {
+fn matrix(array: &Array<'_>, options: &Context<'_>) -> Result<(Vec<f64>, usize), Problem> {
     let (rows, width) = array.matrix_shape()?;
     let limit = options.limits.cells;
     if rows.saturating_mul(width) as u64 > limit {
@@ -158,13 +268,20 @@ pub struct Format {
     pub examples: &'static [Example],
     /// The options that mean something for it.
     pub options: &'static [ReadOption],
-    pub(crate) detect: fn(&Source) -> bool,
-    pub(crate) read: fn(&str, Source, &ReadOptions) -> Result<Vec<RawPredictions>, PredictionError>,
+    pub(crate) detect: fn(&Source, &Context<'_>) -> bool,
+    pub(crate) read: fn(&str, Source, &Context<'_>) -> Result<Vec<RawPredictions>, PredictionError>,
 }
 
 /// All formats, the most specific first.
-pub const FORMATS: &[Format] =
-    &[chaosnli::FORMAT, array::NPY, array::NPZ, safetensors::FORMAT, json::FORMAT, table::FORMAT];
+pub const FORMATS: &[Format] = &[
+    chaosnli::FORMAT,
+    array::NPY,
+    array::NPZ,
+    safetensors::FORMAT,
+    json::FORMAT,
+    long::FORMAT,
+    table::FORMAT,
+];
 
 #[cfg(test)]
 mod tests {

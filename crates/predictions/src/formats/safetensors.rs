@@ -7,8 +7,8 @@ use dissensus_io::{Problem, ReadOption, Source};
 
 use super::members::{Content, Member, pick};
 use super::{Format, RawPredictions, matrix};
+use crate::context::Context;
 use crate::error::PredictionError;
-use crate::options::ReadOptions;
 
 pub(super) const FORMAT: Format = Format {
     name: "safetensors",
@@ -25,14 +25,14 @@ pub(super) const FORMAT: Format = Format {
         ],
     )],
     options: &[ReadOption::Id, ReadOption::Key],
-    detect: |source| matches!(source, Source::Tensors(_)),
+    detect: |source, _| matches!(source, Source::Tensors(_)),
     read,
 };
 
 fn read(
     file: &str,
     source: Source,
-    options: &ReadOptions,
+    options: &Context<'_>,
 ) -> Result<Vec<RawPredictions>, PredictionError> {
     let Source::Tensors(bytes) = source else {
         return Ok(Vec::new());

@@ -10,10 +10,14 @@ use dissensus_io::{Example, ReadOption, Row, Source, Table, TableKind, cell_text
 use serde_json::Value;
 
 use super::vector::{Vector, Vectors, number};
-use super::{Format, RawPredictions, is_metadata, kind_of, values_rank};
+use super::{
+    Format, RawPredictions, is_metadata, is_other_id, is_row_number, kind_of, values_rank,
+};
+use crate::classes::{Group, groups, plain as plain_class};
+use crate::context::Context;
 use crate::error::{PredictionError, PredictionProblem};
 use crate::note::Note;
-use crate::options::ReadOptions;
+use crate::options::Kind;
 use crate::read::named;
 
 pub(super) const FORMAT: Format = Format {
@@ -30,47 +34,76 @@ pub(super) const FORMAT: Format = Format {
         ),
     ],
     options: &[ReadOption::Id, ReadOption::Key, ReadOption::Delimiter, ReadOption::Header],
-    detect: |source| matches!(source, Source::Table(_)),
+    detect: |source, _| matches!(source, Source::Table(_)),
     read,
 };
 
 enum Values {
     /// One column of lists.
     Vectors(usize),
-    /// A column for each class.
-    Columns(Vec<usize>),
+    /// Pairs of a column of classes and one of their numbers.
+    Pairs(Vec<(usize, usize)>),
+    /// For each model its name and a column for each class.
+    Columns(Vec<(String, Vec<usize>)>),
 }
 
 struct Layout {
     id: Option<usize>,
+    /// A column of lists of classes, beside one of their numbers.
+    names: Option<usize>,
     values: Values,
     notes: Vec<Note>,
 }
 
 /// What the first rows of a table say of its columns.
-struct Columns<'a> {
-    names: &'a [String],
-    sample: &'a [Row],
+pub(super) struct Columns<'a> {
+    pub(super) names: &'a [String],
+    pub(super) sample: &'a [Row],
 }
 
 impl Columns<'_> {
-    fn all(&self, column: usize, test: impl Fn(&Value) -> bool) -> bool {
+    pub(super) fn all(&self, column: usize, test: impl Fn(&Value) -> bool) -> bool {
         !self.sample.is_empty() && self.sample.iter().all(|row| test(row.cell(column)))
     }
 
-    fn is_vectors(&self, column: usize) -> bool {
+    pub(super) fn is_vectors(&self, column: usize) -> bool {
         self.all(column, |cell| Vector::of(cell).is_some())
     }
 
     /// Mostly numbers: a cell that is none is then an error, and not a reason to leave the column
     /// out.
-    fn is_numbers(&self, column: usize) -> bool {
+    pub(super) fn is_numbers(&self, column: usize) -> bool {
         let numbers = self.sample.iter().filter(|row| number(row.cell(column)).is_some()).count();
         2 * numbers > self.sample.len()
     }
 
-    fn texts(&self, column: usize) -> Vec<String> {
+    pub(super) fn texts(&self, column: usize) -> Vec<String> {
         self.sample.iter().map(|row| cell_text(row.cell(column)).unwrap_or_default()).collect()
+    }
+
+    /// Columns of classes, each with one of numbers behind it, as in `cat, 0.7, dog, 0.3`: every row names
+    /// the same classes, in any order.
+    fn pairs(&self) -> Vec<(usize, usize)> {
+        let text = |c: &usize| self.all(*c, |cell| cell.is_string() && number(cell).is_none());
+        let is_pair = |c: &usize| text(c) && c + 1 < self.names.len() && self.is_numbers(c + 1);
+        let pairs: Vec<usize> = (0..self.names.len()).filter(is_pair).collect();
+        let classes = |row: &Row| {
+            let named = pairs.iter().filter_map(|&c| cell_text(row.cell(c)));
+            named.collect::<std::collections::BTreeSet<String>>()
+        };
+        let first = self.sample.first().map(classes).unwrap_or_default();
+        let same = self.sample.len() > 1 && self.sample.iter().all(|row| classes(row) == first);
+        match pairs.len() > 1 && first.len() == pairs.len() && same {
+            true => pairs.into_iter().map(|c| (c, c + 1)).collect(),
+            false => Vec::new(),
+        }
+    }
+
+    /// Whole numbers, each one more than the last.
+    fn is_sequence(&self, column: usize) -> bool {
+        let numbers: Vec<f64> =
+            self.sample.iter().filter_map(|row| number(row.cell(column))).collect();
+        numbers.windows(2).all(|pair| pair[1] - pair[0] == 1.0)
     }
 
     fn has_decimal_commas(&self) -> bool {
@@ -92,16 +125,21 @@ impl Columns<'_> {
         columns.len() > 1 && (sums_to(1.0) || sums_to(100.0))
     }
 
-    fn joined(&self, columns: &[usize]) -> String {
+    pub(super) fn joined(&self, columns: &[usize]) -> String {
         columns.iter().map(|&c| self.names[c].as_str()).collect::<Vec<_>>().join(", ")
     }
 }
 
-fn layout(file: &str, table: &Table, options: &ReadOptions) -> Result<Layout, PredictionError> {
+fn layout(file: &str, table: &Table, options: &Context<'_>) -> Result<Layout, PredictionError> {
     let fail = |problem| Err(PredictionError::new(file, problem));
     let names = &table.columns;
     let columns = Columns { names, sample: &table.sample };
+    // A key may also be what the columns of one of several models begin with.
+    let begins =
+        |key: &&String| !names.contains(key) && names.iter().any(|name| name.starts_with(*key));
+    let beginning = options.key.as_ref().filter(begins);
     let vectors: Vec<usize> = match &options.key {
+        Some(_) if beginning.is_some() => Vec::new(),
         Some(key) => vec![named(file, ReadOption::Key, key, names)?],
         None => (0..names.len()).filter(|&c| columns.is_vectors(c)).collect(),
     };
@@ -115,41 +153,176 @@ fn layout(file: &str, table: &Table, options: &ReadOptions) -> Result<Layout, Pr
             return fail(PredictionProblem::SeveralValues { found: columns.joined(several) });
         }
     };
+    let pairs = if vector.is_none() { columns.pairs() } else { Vec::new() };
+    let vectors = [vectors, pairs.iter().map(|(names, _)| *names).collect()].concat();
     let (id, mut notes) = id_column(file, &columns, &vectors, options)?;
-    let values: Vec<usize> = match vector {
+    let models = match vector {
+        _ if !pairs.is_empty() => Vec::new(),
         Some(_) => Vec::new(),
-        None => {
-            let numbers = |&c: &usize| Some(c) != id && columns.is_numbers(c);
-            let all: Vec<usize> = (0..names.len()).filter(numbers).collect();
-            let classes: Vec<usize> =
-                all.iter().copied().filter(|&c| !is_metadata(&names[c])).collect();
-            // Classes may be called `text` or `label`.
-            if columns.sum_to_one(&all) { all } else { classes }
-        }
+        None => class_columns(file, &columns, id, beginning, options)?,
     };
-    if vector.is_none() && values.len() < 2 {
-        return fail(without_values(table, &columns, id, &values));
+    let labels = vector.and_then(|scores| {
+        let names_of = |row: &Row, column: usize| named_vector(row.cell(column), row.cell(scores));
+        (0..names.len())
+            .find(|&c| c != scores && table.sample.iter().all(|row| names_of(row, c).is_some()))
+    });
+    let used = |c: &usize| {
+        pairs.iter().any(|(names, numbers)| c == names || c == numbers)
+            || Some(*c) == labels
+            || Some(*c) == id
+            || Some(*c) == vector
+            || models.iter().any(|(_, classes)| classes.contains(c))
+    };
+    if vector.is_none() && pairs.is_empty() && models.iter().all(|(_, classes)| classes.len() < 2) {
+        let values = models.first().map_or(&[][..], |(_, classes)| classes);
+        let only_one = values.len() == 1 && (options.class_order.is_some() || options.one_column);
+        let is_class = |c: &usize| options.class_of(&names[*c]).is_some();
+        if !(only_one || values.len() == 1 && values.iter().all(is_class)) {
+            return fail(without_values(table, &columns, id, values));
+        }
     }
-    let used = |c: &usize| Some(*c) == id || Some(*c) == vector || values.contains(c);
     let left: Vec<String> =
         (0..names.len()).filter(|c| !used(c)).map(|c| names[c].clone()).collect();
     notes.extend((!left.is_empty()).then_some(Note::LeftOut { names: left }));
-    let values = vector.map_or(Values::Columns(values), Values::Vectors);
-    Ok(Layout { id, values, notes })
+    let values = match vector {
+        _ if !pairs.is_empty() => Values::Pairs(pairs),
+        Some(column) => Values::Vectors(column),
+        None => Values::Columns(models),
+    };
+    Ok(Layout { id, names: labels, values, notes })
+}
+
+/// Lists of classes and of their numbers, as zero-shot pipelines write them, as one object.
+fn named_vector(names: &Value, numbers: &Value) -> Option<Value> {
+    let (names, numbers) = (names.as_array()?, numbers.as_array()?);
+    let pair = |(name, number): (&Value, &Value)| Some((name.as_str()?.to_owned(), number.clone()));
+    let map: Option<serde_json::Map<String, Value>> = names.iter().zip(numbers).map(pair).collect();
+    map.filter(|map| map.len() == names.len() && names.len() == numbers.len() && !map.is_empty())
+        .map(Value::Object)
+}
+
+/// The columns of the classes: one list of them for each model.
+fn class_columns(
+    file: &str,
+    columns: &Columns<'_>,
+    id: Option<usize>,
+    beginning: Option<&String>,
+    options: &Context<'_>,
+) -> Result<Vec<(String, Vec<usize>)>, PredictionError> {
+    let names = columns.names;
+    let asked = |c: &usize| beginning.is_none_or(|beginning| names[*c].starts_with(beginning));
+    let all: Vec<usize> = (0..names.len())
+        .filter(|&c| Some(c) != id && columns.is_numbers(c))
+        .filter(asked)
+        .collect();
+    let counted = |&c: &usize| is_row_number(&names[c]) && columns.is_sequence(c);
+    let plausible: Vec<usize> =
+        all.iter().copied().filter(|c| !is_metadata(&names[*c]) && !counted(c)).collect();
+    let one = |columns: Vec<usize>| Ok(vec![(String::new(), columns)]);
+    if let Some(map) = &options.class_map {
+        let votes = options.classes().unwrap_or_default();
+        let from = |c: &usize| map.pairs().iter().any(|(from, _)| *from == names[*c]);
+        let mapped: Vec<usize> =
+            all.iter().copied().filter(|c| from(c) || votes.contains(&names[*c])).collect();
+        if mapped.iter().any(from) && (mapped.len() == votes.len() || mapped.len() == 1) {
+            return one(mapped);
+        }
+    }
+    // Classes may be called `text` or `label`.
+    let fallback = if columns.sum_to_one(&all) { all.clone() } else { plausible.clone() };
+    let Some(classes) = options.classes() else { return one(fallback) };
+    let of = |places: &[usize]| {
+        let columns: Vec<(usize, &str)> = places.iter().map(|&c| (c, names[c].as_str())).collect();
+        groups(classes, &columns)
+    };
+    let (first, second) = (of(&plausible), of(&all));
+    let mut found = if first.is_empty() { second } else { first };
+    if found.len() > 1 {
+        // Shares of people beside those of a model.
+        let human = |group: &Group| {
+            let words = ["gold", "true", "target", "human", "vote", "count", "annotator"];
+            words.iter().any(|word| group.prefix.contains(word))
+        };
+        if !found.iter().all(human) {
+            found.retain(|group| !human(group));
+        }
+    }
+    if found.len() > 1 {
+        // Logits and probabilities of one model say the same.
+        let model = |group: &Group| {
+            let words = group.prefix.split(|c: char| !c.is_alphanumeric());
+            words.filter(|word| kind_of(word).is_none()).collect::<Vec<_>>().join(" ")
+        };
+        let models: Vec<String> = found.iter().map(model).collect();
+        let mut kept: Vec<(String, Vec<usize>)> = Vec::new();
+        for (group, model) in found.iter().zip(&models) {
+            let probabilities = columns.sum_to_one(&group.columns);
+            match kept.iter_mut().find(|(known, _)| known == model) {
+                Some(known) if probabilities => known.1.clone_from(&group.columns),
+                Some(_) => {}
+                None => kept.push((model.clone(), group.columns.clone())),
+            }
+        }
+        if kept.len() > 1 && kept.iter().any(|(model, _)| model.trim().is_empty()) {
+            let places: Vec<usize> = kept.into_iter().flat_map(|(_, columns)| columns).collect();
+            let found = columns.joined(&places);
+            return Err(PredictionError::new(file, PredictionProblem::SeveralValues { found }));
+        }
+        return Ok(kept);
+    }
+    if let Some(group) = found.pop() {
+        // Numbers beside logits may be those of a class without votes. Beside probabilities, which sum to
+        // 1 without them, they are not.
+        let of_class = |c: &usize| {
+            let fractions = columns.sample.iter().filter_map(|row| number(row.cell(*c)));
+            !group.columns.contains(c)
+                && plain_class(&names[*c]).starts_with(&group.prefix)
+                && (!group.prefix.is_empty() || fractions.into_iter().any(|n| n.fract() != 0.0))
+        };
+        let others = plausible.iter().copied().filter(of_class);
+        let all: Vec<usize> = match columns.sum_to_one(&group.columns) {
+            true => group.columns.clone(),
+            false => group.columns.iter().copied().chain(others).collect(),
+        };
+        return one(all);
+    }
+    if plausible.len() == classes.len() {
+        return one(plausible);
+    }
+    let shares =
+        |&c: &usize| columns.all(c, |cell| number(cell).is_some_and(|n| (0.0..=1.0).contains(&n)));
+    if classes.len() == 2 || options.one_column {
+        // The probability of one of two classes.
+        let said = |&c: &usize| options.class_of(&names[c]).is_some();
+        let some: Vec<usize> = plausible.iter().copied().filter(shares).collect();
+        let named: Vec<usize> = some.iter().copied().filter(said).collect();
+        match (&named[..], &some[..]) {
+            ([only], _) | (_, [only]) => return one(vec![*only]),
+            _ => {}
+        }
+    }
+    // The only columns side by side that are distributions.
+    let windows = all
+        .windows(classes.len())
+        .filter(|window| window.iter().all(shares) && columns.sum_to_one(window));
+    match windows.collect::<Vec<_>>()[..] {
+        [only] => one(only.to_vec()),
+        _ => one(fallback),
+    }
 }
 
 fn id_column(
     file: &str,
     columns: &Columns<'_>,
     vectors: &[usize],
-    options: &ReadOptions,
+    options: &Context<'_>,
 ) -> Result<(Option<usize>, Vec<Note>), PredictionError> {
     let names = columns.names;
     if let Some(name) = &options.id {
         return Ok((Some(named(file, ReadOption::Id, name, names)?), Vec::new()));
     }
     let is_list = |c: &usize| {
-        let known = id_name_rank(&names[*c]).is_some();
+        let known = id_name_rank(&names[*c]).is_some() && !is_other_id(&names[*c]);
         let text = !columns.is_numbers(*c) && !is_metadata(&names[*c]);
         !vectors.contains(c) && (known || text)
     };
@@ -160,11 +333,19 @@ fn id_column(
         candidates.push(IdCandidate { name: &names[column], values, texts: true });
     }
     let note = |name: &str| vec![Note::Ids { name: name.to_owned() }];
-    match choose_ids(&candidates, columns.sample.len()) {
+    let choice = choose_ids(&candidates, columns.sample.len());
+    // The votes' own ids say more than a name.
+    let proven: Vec<usize> = (0..lists.len()).filter(|&at| options.are_ids(&texts[at])).collect();
+    match (&choice, &proven[..]) {
+        (IdChoice::Known(at), proven) if proven.is_empty() || proven.contains(at) => {}
+        (_, [only]) => return Ok((Some(lists[*only]), note(&names[lists[*only]]))),
+        _ => {}
+    }
+    match choice {
         IdChoice::Known(at) => Ok((Some(lists[at]), Vec::new())),
         IdChoice::Assumed(at) => Ok((Some(lists[at]), note(&names[lists[at]]))),
-        // pandas writes its index as a first column without a name.
-        IdChoice::None if names.first().is_some_and(String::is_empty) => {
+        // pandas and R write the index as a first column without a name.
+        IdChoice::None if names.first().is_some_and(|name| is_row_number(name)) => {
             Ok((Some(0), note("the first column")))
         }
         IdChoice::None => Ok((None, Vec::new())),
@@ -241,7 +422,7 @@ fn without_values(
 fn read(
     file: &str,
     source: Source,
-    options: &ReadOptions,
+    options: &Context<'_>,
 ) -> Result<Vec<RawPredictions>, PredictionError> {
     let Source::Table(table) = source else {
         let seen = source.describe();
@@ -253,21 +434,32 @@ fn read(
         let problem = PredictionProblem::Inapplicable { format: table.kind.describe(), option };
         return Err(PredictionError::new(file, problem));
     }
-    let Layout { id, values: wanted, notes } = layout(file, &table, options)?;
+    let Layout { id, names, values: wanted, notes } = layout(file, &table, options)?;
     let columns = table.columns.clone();
-    let named = |&c: &usize| columns[c].clone();
-    let classes = match &wanted {
-        Values::Vectors(_) => None,
-        Values::Columns(values) => Some(values.iter().map(named).collect::<Vec<_>>())
-            // Columns without a header are only counted.
-            .filter(|names| names.iter().any(|name| !name.starts_with('#'))),
+    // A column of models where items are predicted several times: one after the other.
+    let model = columns.iter().position(|name| is_model(name)).filter(|&column| Some(column) != id);
+    let raw = |name: String, kind: Option<Kind>| RawPredictions {
+        name: Some(name).filter(|name| !name.is_empty()),
+        kind,
+        notes: notes.clone(),
+        ..RawPredictions::default()
     };
-    let kind = match &wanted {
-        Values::Vectors(column) => kind_of(&columns[*column]),
-        Values::Columns(_) => None,
+    let mut found: Vec<RawPredictions> = match &wanted {
+        Values::Vectors(column) => vec![raw(String::new(), kind_of(&columns[*column]))],
+        Values::Pairs(_) => vec![raw(String::new(), None)],
+        Values::Columns(models) => models
+            .iter()
+            .map(|(name, places)| {
+                let names: Vec<String> = places.iter().map(|&c| columns[c].clone()).collect();
+                let kind = common_kind(&names);
+                // Columns without a header are only counted.
+                let classes = Some(names).filter(|n| n.iter().any(|name| !name.starts_with('#')));
+                RawPredictions { width: places.len(), classes, ..raw(name.clone(), kind) }
+            })
+            .collect(),
     };
-    let mut found = RawPredictions { classes, kind, notes, ..RawPredictions::default() };
-    let (mut ids, mut vectors) = (Vec::new(), Vectors::default());
+    let (mut ids, mut rows, mut vectors) = (Vec::new(), Vec::new(), Vectors::default());
+    let mut models: Vec<String> = Vec::new();
     for row in table.rows(&options.limits) {
         let row = row?;
         let item = id.and_then(|column| cell_text(row.cell(column)));
@@ -277,20 +469,32 @@ fn read(
         };
         match &wanted {
             Values::Vectors(column) => {
-                vectors.add(row.cell(*column)).map_err(|problem| bad(*column, problem))?;
+                let pairs = names.and_then(|c| named_vector(row.cell(c), row.cell(*column)));
+                let cell = pairs.as_ref().unwrap_or(row.cell(*column));
+                vectors.add(cell).map_err(|problem| bad(*column, problem))?;
+            }
+            Values::Pairs(pairs) => {
+                let pair = |&(name, value): &(usize, usize)| {
+                    Some((cell_text(row.cell(name))?, row.cell(value).clone()))
+                };
+                let cell = Value::Object(pairs.iter().filter_map(pair).collect());
+                let (column, _) = pairs[0];
+                vectors.add(&cell).map_err(|problem| bad(column, problem))?;
             }
             Values::Columns(wanted) => {
-                for &column in wanted {
-                    let Some(value) = number(row.cell(column)) else {
-                        let text = shorten(&cell_text(row.cell(column)).unwrap_or_default());
-                        return Err(bad(column, PredictionProblem::NotANumber { text }));
-                    };
-                    found.values.push(value);
+                for ((_, places), found) in wanted.iter().zip(&mut found) {
+                    for &column in places {
+                        let Some(value) = number(row.cell(column)) else {
+                            let text = shorten(&cell_text(row.cell(column)).unwrap_or_default());
+                            return Err(bad(column, PredictionProblem::NotANumber { text }));
+                        };
+                        found.values.push(value);
+                    }
                 }
-                found.width = wanted.len();
             }
         }
-        found.rows.push(row.number);
+        rows.push(row.number);
+        models.extend(model.and_then(|column| cell_text(row.cell(column))));
         if let Some(column) = id {
             match item.clone().filter(|id| !id.is_empty()) {
                 None if !options.by_position.items => {
@@ -300,10 +504,39 @@ fn read(
             }
         }
     }
-    if let Values::Vectors(_) = wanted {
+    if let (Values::Vectors(_) | Values::Pairs(_), Some(found)) = (wanted, found.first_mut()) {
         (found.values, found.width) = (vectors.values, vectors.width);
         found.classes = vectors.classes;
     }
-    found.ids = id.is_some().then_some(ids);
-    Ok(vec![found])
+    for found in &mut found {
+        found.ids = id.is_some().then(|| ids.clone());
+        found.rows.clone_from(&rows);
+    }
+    match &mut found[..] {
+        [only] if models.len() == rows.len() && has_twice(&ids) => Ok(only.by_model(&models)),
+        _ => Ok(found),
+    }
+}
+
+/// What the words say that all of these names begin with.
+fn common_kind(names: &[String]) -> Option<Kind> {
+    let kind = |name: &String| {
+        let words: Vec<&str> = name.split(|c: char| !c.is_alphanumeric()).collect();
+        // A word beside the class: a class itself may be called `logit`.
+        (words.len() > 1).then(|| words.iter().find_map(|word| kind_of(word))).flatten()
+    };
+    let first = names.first().and_then(kind)?;
+    names.iter().all(|name| kind(name) == Some(first)).then_some(first)
+}
+
+/// Names of a column that says which model a row is from.
+pub(super) fn is_model(name: &str) -> bool {
+    const NAMES: [&str; 7] =
+        ["model", "modelname", "modelid", "classifier", "system", "llm", "checkpoint"];
+    NAMES.contains(&super::plain(name).as_str())
+}
+
+fn has_twice(ids: &[String]) -> bool {
+    let mut seen = std::collections::HashSet::new();
+    !ids.iter().all(|id| seen.insert(id))
 }

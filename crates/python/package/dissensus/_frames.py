@@ -37,10 +37,8 @@ def predicted(frame: Any) -> Any:
     if frame.columns.inferred_type == "integer":
         if counted and list(frame.columns) == list(range(frame.shape[1])):
             return frame.to_numpy()
-        raise ValueError(
-            "the columns of the data frame are numbers; name them by their classes, or give the frame's array, with "
-            "items and classes"
-        )
+        # The numbers are names of classes.
+        frame = frame.rename(columns=str)
     if unnamed and not counted and "id" not in frame and _holds_numbers(frame):
         frame = frame.rename_axis("id")
     return _pandas(frame)

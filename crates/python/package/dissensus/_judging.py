@@ -29,6 +29,11 @@ classes : sequence of str, optional
     The classes of the columns of an array. Without them, the columns are in the order of ``votes.classes``.
 class_map : dict or str, optional
     The votes' names of classes that the predictions call otherwise: ``{"entailment": "e", "neutral": "n"}``.
+class_order : list of str or str, optional
+    The classes of columns that have no names of classes, in the order of the columns; ``"by name"`` where they are
+    sorted by name; one class where the only column is its probability.
+trust_order : bool, optional
+    Keep the order of the classes although another one fits the votes significantly better.
 kind : {"probabilities", "logits"}, optional
     What the numbers are; detected, or refused, where it is left out.
 by_position : {"items", "classes"} or list of them, optional
@@ -67,6 +72,8 @@ def score(
     items: Ids | None = None,
     classes: Sequence[str] | None = None,
     class_map: Mapping[str, str] | str | None = None,
+    class_order: Sequence[str] | str | None = None,
+    trust_order: bool | None = None,
     kind: Kind | None = None,
     by_position: Positions | None = None,
     id: str | None = None,
@@ -134,6 +141,8 @@ def compare(
     items: Ids | None = None,
     classes: Sequence[str] | None = None,
     class_map: Mapping[str, str] | str | None = None,
+    class_order: Sequence[str] | str | None = None,
+    trust_order: bool | None = None,
     kind: Kind | None = None,
     by_position: Positions | None = None,
     id: str | None = None,
@@ -186,6 +195,8 @@ def compare_seeds(
     items: Ids | None = None,
     classes: Sequence[str] | None = None,
     class_map: Mapping[str, str] | str | None = None,
+    class_order: Sequence[str] | str | None = None,
+    trust_order: bool | None = None,
     kind: Kind | None = None,
     by_position: Positions | None = None,
     id: str | None = None,

@@ -9,13 +9,16 @@ use arrow_array::types::{Float16Type, Float32Type, Float64Type};
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::DataType;
 use dissensus::core::Counts;
-use dissensus::predictions::{ByPosition, ClassMap, Kind, Predictions, ReadOptions, read_bytes};
+use dissensus::predictions::{
+    ByPosition, ClassMap, ClassOrder, Kind, PredictionError, Predictions, ReadOptions, align,
+    read_bytes_for, ways_in,
+};
 use dissensus::{ScoreOptions, VoteTable, read_predictions};
 use pyo3::exceptions::{PyFileNotFoundError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-use crate::errors::{raise, value_error};
+use crate::errors::{raise, raise_with_ways, value_error};
 use crate::metrics::{class_numbers, option, settings, ties};
 use crate::numbers::{Rows, array, choice, dimensions, names};
 use crate::votes::{Votes, frame_of};
@@ -64,6 +67,8 @@ impl Judging {
             id: option(options, "id")?,
             key: option(options, "key")?,
             class_map: class_map(options)?,
+            class_order: class_order(options)?,
+            trust_order: option(options, "trust_order")?.unwrap_or(false),
             by_position: by_position(options)?,
             ..ReadOptions::default()
         };
@@ -88,9 +93,9 @@ impl Judging {
                 let path = path.display();
                 return Err(PyFileNotFoundError::new_err(format!("{path}: there is no such file")));
             }
-            let (reading, path) = (self.reading.clone(), [path]);
-            return crate::work::detached(given.py(), || {
-                read_predictions(&path, |_| reading.clone())
+            let path = [path];
+            return self.checked(given.py(), &self.reading, |reading| {
+                read_predictions(&self.votes, &path, |_| reading.clone())
             });
         }
         self.without_file_options()?;
@@ -98,7 +103,7 @@ impl Judging {
             self.without_ids("a dict")?;
             let ids = names("the keys of the dict", rows.keys().as_any())?;
             let rows = Rows::read(argument, rows.values().as_any(), "a row of numbers per item")?;
-            return self.rows(argument, &rows, Some(ids)).map(|model| vec![model]);
+            return self.rows(given.py(), argument, &rows, Some(ids));
         }
         let given = match given.hasattr("__arrow_c_stream__")? || given.hasattr("iloc")? {
             true => given.py().import("dissensus._frames")?.call_method1("predicted", (given,))?,
@@ -119,7 +124,7 @@ impl Judging {
             return Err(value_error(format!("{argument} has one dimension: {words}")));
         }
         let rows = Rows::of(argument, &array, "items × classes")?;
-        self.rows(argument, &rows, self.items.clone()).map(|model| vec![model])
+        self.rows(given.py(), argument, &rows, self.items.clone())
     }
 
     /// The only model of an argument.
@@ -131,13 +136,35 @@ impl Judging {
         }
     }
 
-    /// Rows with these ids; without ids, they are in the order of the votes.
+    /// The models that are read, each of which fits the votes; else the arguments by which they are
+    /// certainly read right are part of the error.
+    fn checked(
+        &self,
+        py: Python<'_>,
+        reading: &ReadOptions,
+        read: impl Fn(&ReadOptions) -> Result<Vec<Predictions>, PredictionError> + Send + Sync,
+    ) -> PyResult<Vec<Predictions>> {
+        let read_all = || -> Result<Vec<Predictions>, dissensus::Error> {
+            let models = read(reading)?;
+            for model in &models {
+                align(&self.votes, model).map_err(dissensus::ScoreError::from)?;
+            }
+            Ok(models)
+        };
+        let outcome =
+            py.detach(|| read_all().map_err(|error| (error, ways_in(&self.votes, reading, &read))));
+        outcome.map_err(|(error, ways)| raise_with_ways(error, &ways))
+    }
+
+    /// Rows with these ids; without ids, they are in the order of the votes, and without classes, columns
+    /// are in the order of their classes.
     fn rows(
         &self,
+        py: Python<'_>,
         argument: &str,
         rows: &Rows<'_>,
         ids: Option<Vec<String>>,
-    ) -> PyResult<Predictions> {
+    ) -> PyResult<Vec<Predictions>> {
         let (found, expected) = (rows.rows(), self.votes.len());
         match &ids {
             None if found != expected => {
@@ -156,15 +183,24 @@ impl Judging {
         }
         let mut reading = self.reading.clone();
         reading.by_position.items |= ids.is_none();
-        let (values, width, classes) = (rows.widened()?, rows.width(), self.classes.clone());
-        Predictions::from_rows(argument, values, width, ids, classes, &reading).map_err(raise)
+        reading.by_position.classes |= self.classes.is_none() && reading.class_order.is_none();
+        let (values, width) = (rows.widened()?, rows.width());
+        self.checked(py, &reading, |reading| {
+            let (values, ids, classes) = (values.clone(), ids.clone(), self.classes.clone());
+            Predictions::from_rows(argument, values, width, ids, classes, reading)
+                .map(|model| vec![model])
+        })
     }
 
     /// A data frame is read as the CSV file of the same content.
     fn frame(&self, argument: &str, frame: &Bound<'_, PyAny>) -> PyResult<Vec<Predictions>> {
         self.without_ids("a data frame")?;
         let text = as_csv(argument, frame_of(frame)?.batches())?;
-        let mut models = read_bytes(argument, text.into_bytes(), &self.reading).map_err(raise)?;
+        // The names of the columns are a header, whatever they are.
+        let reading = ReadOptions { header: Some(true), ..self.reading.clone() };
+        let mut models = self.checked(frame.py(), &reading, |reading| {
+            read_bytes_for(argument, text.clone().into_bytes(), &self.votes, reading)
+        })?;
         models.iter_mut().for_each(|model| model.name = argument.to_owned());
         Ok(models)
     }
@@ -210,6 +246,18 @@ fn class_map(options: &Bound<'_, PyDict>) -> PyResult<Option<ClassMap>> {
         Err(_) => given.extract::<String>()?.parse(),
     };
     map.map(Some).map_err(|words| value_error(format!("class_map: {words}")))
+}
+
+/// The classes of columns: a list, or `"by name"`.
+fn class_order(options: &Bound<'_, PyDict>) -> PyResult<Option<ClassOrder>> {
+    let Some(given) = options.get_item("class_order")?.filter(|given| !given.is_none()) else {
+        return Ok(None);
+    };
+    let order = match given.is_instance_of::<PyString>() {
+        true => given.extract::<String>()?.parse(),
+        false => ClassOrder::list(names("class_order", &given)?),
+    };
+    order.map(Some).map_err(|words| value_error(format!("class_order: {words}")))
 }
 
 /// What is matched by position: `"items"`, `"classes"`, or both in a list.
