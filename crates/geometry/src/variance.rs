@@ -3,10 +3,10 @@
 //! With outputs z = W h + b and a label y ~ p, the gradient of the loss in (W, b) is g_y ⊗ (h, 1), where
 //! g_y is its gradient at the outputs. Only g_y is random, so that
 //!
-//! tr Cov = tr Cov[g_y] · (‖h‖² + 1)
+//! tr Cov = tr Cov g_y · (‖h‖² + 1)
 //!
 //! For the softmax cross-entropy g_y = q − e_y with q = softmax z, and for the binary cross-entropy
-//! g_y = σ(z) − e_y. In both the label comes in as −e_y, with covariance Diag(p) − ppᵀ, so that tr Cov[g_y]
+//! g_y = σ(z) − e_y. In both the label comes in as −e_y, with covariance Diag(p) − ppᵀ, so that tr Cov g_y
 //! is 1 − ‖p‖², which knows nothing of z: what is left of it is how much people disagree, times how long the
 //! features are. The noise of other losses ([`Loss::noise_variance`]) depends on z, too. [`sampled`] draws
 //! labels and forms the gradients to check that.
