@@ -138,7 +138,7 @@ fn label_sets(sets: &LabelSets) -> Vec<(&'static str, String)> {
     let mut rows = Vec::new();
     if let (Some(per), Some(mean)) = (&sets.labels_per_vote, sets.mean_labels_per_vote) {
         let none = thousands(sets.votes_without_labels);
-        let line = format!("{}, mean {mean:.4}; {none} votes without labels", spread(per));
+        let line = format!("{}, mean {mean:.4}; {none} without labels", spread(per));
         rows.push(("labels", format!("per vote {line}")));
     }
     if let Some(per) = &sets.sets_per_item {

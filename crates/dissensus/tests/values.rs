@@ -254,9 +254,6 @@ fn what_a_constructor_accepts_can_be_used() {
                 Ballots::Probabilities(_) => 2,
             }] += 1;
             use_it(&table);
-            if start.elapsed().as_millis() > 200 {
-                eprintln!("slow {:?} {:?}", start.elapsed(), table);
-            }
         }
     }
     assert!(made.iter().all(|&kind| kind > CASES / 20), "{made:?} tables of {CASES} cases");

@@ -359,7 +359,7 @@ impl<'a> Collector<'a> {
             return self.reject(error);
         }
         let mut seen = HashSet::new();
-        if !labels.iter().all(|label| seen.insert(plain_label(label))) {
+        if !labels.iter().all(|label| seen.insert(*label)) {
             let found = shorten(&labels.join(", "));
             let expected = "each label once in a vote for several";
             let error = self.error(Problem::Shape { expected, found }).row(row).item(item);

@@ -295,6 +295,12 @@ impl Votes {
         self.table.classes().names().iter().map(String::as_str).collect()
     }
 
+    /// What the classes are to each other: ``"nominal"``, ``"ordinal"`` or ``"multilabel"``.
+    #[getter]
+    fn scale(&self) -> &'static str {
+        self.table.scale().name()
+    }
+
     /// The annotators' ids; empty where nobody is named.
     #[getter]
     fn annotators(&self) -> Vec<&str> {

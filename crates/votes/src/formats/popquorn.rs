@@ -20,7 +20,7 @@ pub(super) const FORMAT: Format = Format {
     name: "popquorn",
     title: "POPQUORN, one row per item: ratings and raters as lists",
     layout: r#"CSV with the columns instance_id, scores ("[3.0, 4.0]"), users ("['a', 'b']"), label (their mean)"#,
-    trap: "the ratings are the classes, and the mean is none of them: it is only compared",
+    trap: "the ratings are the classes, which are ordinal; the mean is none of them: it is only compared",
     examples: &[Example::text(
         "votes.csv",
         "instance_id,text,scores,users,label\n\

@@ -23,7 +23,7 @@ pub(in crate::formats) const FORMAT: Format = Format {
     name: "lewidi-2025",
     title: "Le-Wi-Di 2025: annotations as an object of annotator and label",
     layout: r#"JSON: {"17": {"text": {…}, "annotations": {"Ann1": "neutral", "Ann2": "entailment,neutral"}, "soft_label": {…}}, …}"#,
-    trap: "one annotator may choose several labels: an error unless `multilabel` says what they mean",
+    trap: "one annotator may choose several labels: an error unless `multilabel` or `scale` says what they mean; flat soft labels over three whole numbers or more are ordinal",
     examples: &[Example::text(
         "votes.json",
         r#"{"17": {"text": {"sentence1": "A.", "sentence2": "B."}, "annotators": "Ann1,Ann2", "annotations": {"Ann1": "neutral", "Ann2": "entailment"}},
