@@ -206,6 +206,11 @@ fn classes_agree_by_name_or_are_only_numbered() {
     assert_eq!(task.table().classes().names(), other().0.classes().names());
     assert!(!Task::judged_on(few(), many()).unwrap().1.classes_by_position);
 
+    // One may be ordinal, and the other only not known to be.
+    let ordinal = data().0.clone().with_scale(dissensus_core::Scale::Ordinal).unwrap();
+    let task = Task::judged_on(Voted { table: &ordinal, ..few() }, many()).unwrap().0;
+    assert_eq!(task.identity(), both().identity());
+
     let mut names: Vec<&str> = data().0.classes().names().iter().map(String::as_str).collect();
     names.swap(0, 1);
     let error = |table: &VoteTable| on(table).map(|_| ()).unwrap_err().to_string();
