@@ -50,7 +50,7 @@ def case(delivery, seed, ids, rows, label):
 
 
 for seed, classes, most in [(0, 3, 4), (7, 10, 20), (2**64 - 5, 2, 300)]:
-    ids = [f"item-{i}" for i in range(20)] + ["", "17", "straße"]
+    ids = [f"item-{i}" for i in range(20)] + [" ", "17", "straße"]
     rows = rng.integers(0, most, (len(ids), classes)) * (rng.random((len(ids), classes)) < 0.7)
     rows[:, 0] += rows.sum(1) == 0
     shuffled = rows[donors(ids, seed)]

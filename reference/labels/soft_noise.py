@@ -31,7 +31,7 @@ def case(scale, seed, ids, rows):
                   "epochs": epochs, "targets": np.array(targets)})
 
 
-ids = [f"item-{i}" for i in range(6)] + ["", "17", "straße"]
+ids = [f"item-{i}" for i in range(6)] + [" ", "17", "straße"]
 for scale, seed, classes, most in [(1, 0, 3, 4), (0.5, 7, 10, 20), (10, 2**64 - 5, 2, 300)]:
     rows = rng.integers(0, most, (len(ids), classes)) * (rng.random((len(ids), classes)) < 0.7)
     rows[:, 0] += rows.sum(1) == 0

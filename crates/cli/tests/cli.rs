@@ -123,6 +123,51 @@ fn errors_say_where_and_what_to_do() {
     snapshot!("error_no_dataset", "data", "fetch", "cifar10");
 }
 
+/// Ratings and sets of labels have figures of their own, and what is not defined for them says so.
+#[test]
+fn votes_know_their_scale() {
+    let told = |arguments: &[&str], input: &str| {
+        let output = with_input(arguments, input.as_bytes());
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        (output.status.success(), text(&output.stdout), text(&output.stderr))
+    };
+    let inspect = ["votes", "inspect", "-"];
+    let ratings = "item,annotator,label\na,w1,1\na,w2,2\na,w3,5\nb,w1,3\nb,w2,4\n";
+    let (read, stdout, stderr) = told(&inspect, ratings);
+    assert!(read && !stdout.contains("ratings"), "{stdout}");
+    assert!(stderr.contains("if they are ratings, --scale ordinal says so"), "{stderr}");
+    let ordinal = [&inspect[..], &["--scale", "ordinal"]].concat();
+    let (_, stdout, stderr) = told(&ordinal, ratings);
+    assert!(stdout.contains("mean 3.0000, median 3, sd 1.4142"), "{stdout}");
+    assert!(stdout.contains("Krippendorff's ordinal α") && stderr.is_empty(), "{stdout}{stderr}");
+    let (_, json, _) = told(&[&ordinal[..], &["--json"]].concat(), ratings);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&json["scale"], &json["ratings"]["median"]), (&"ordinal".into(), &3.0.into()));
+    let words = "item,annotator,label\na,w1,good\na,w2,bad\n";
+    let (read, _, stderr) = told(&ordinal, words);
+    assert!(!read && stderr.contains("only sorted by name") && stderr.contains("--classes"));
+
+    let emotions = "item,annotator,joy,fear\na,w1,1,1\na,w2,1,0\nb,w1,0,0\n";
+    let sets = ["--one-hot", "joy,fear", "--scale", "multilabel"];
+    let (read, stdout, _) = told(&[&inspect[..], &sets].concat(), emotions);
+    assert!(read && stdout.contains("per vote 0 to 2, median 1, mean 1.0000"), "{stdout}");
+    assert!(stdout.contains("; 1 without labels") && !stdout.contains("agreement"), "{stdout}");
+    let convert = ["votes", "convert", "-", "-", "--to", "csv"];
+    let (_, csv, _) = told(&[&convert[..], &sets].concat(), emotions);
+    assert!(csv.starts_with("item,annotator,label,multilabel_class,vote\na,w1,joy,0,0\na,w1,fear"));
+    // The same table again, without an option.
+    assert_eq!(told(&convert, &csv).1, csv);
+    for command in [
+        &["deliver", "--votes", "-", "--method", "sls"][..],
+        &["baseline", "votes", "--votes", "-"],
+        &["votes", "convert", "-", "-", "--to", "npz"],
+    ] {
+        let (done, stdout, stderr) = told(command, &csv);
+        let refused = stderr.contains("is not defined for multi-label votes, only for nominal");
+        assert!(!done && refused && stdout.is_empty(), "{command:?}: {stderr}");
+    }
+}
+
 /// What is doubtful is refused with the options that say what is meant, and a guess is said in one
 /// line; what is odd is a warning of `inspect` too.
 #[test]
@@ -656,6 +701,7 @@ fn options_of_reading_are_the_same_everywhere() {
         "--one-hot",
         "--ignore",
         "--classes",
+        "--scale",
         "--missing",
         "--values",
         "--multilabel",

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use dissensus::core::Cancel;
+use dissensus::core::{Cancel, Ids};
 use dissensus::data::blends::{Blends, Settings};
 use dissensus::engine::Cpu;
 use dissensus::inputs::{Features, Inputs, Kind, from_blends};
@@ -402,7 +402,7 @@ fn feature_vectors_of_a_run_are_predicted_to_the_bit() {
     }
     std::fs::write(lab.folder.path().join("features.csv"), &table).unwrap();
     let kind = Kind::Features(Features::new("x", 5, values).unwrap());
-    let inputs = Inputs::new("x", Some(names.iter().collect()), kind).unwrap();
+    let inputs = Inputs::new("x", Some(Ids::new(&names).unwrap()), kind).unwrap();
     let task = Task::new("blends", blends.table(), &inputs).unwrap().0;
     let sets = ["model.name=mlp", "model.hidden=8"];
     let id = lab.train(&task, &spec(&task, &sets), u64::MAX);

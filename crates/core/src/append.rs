@@ -15,10 +15,10 @@
 
 use thiserror::Error;
 
-use crate::table::NOBODY;
+use crate::votes::{NOBODY, sets_of_several};
 use crate::{
-    Ballots, ClassSet, Counts, DistributionError, Ids, IdsBuilder, Probabilities, Vote, VoteTable,
-    Votes,
+    Ballots, ClassError, ClassSet, Counts, DistributionError, Ids, IdsBuilder, Probabilities,
+    Scale, Vote, VoteTable, Votes,
 };
 
 /// Why two tables do not make one.
@@ -35,6 +35,19 @@ pub enum AppendError {
         /// Those of the second.
         second: String,
     },
+    /// Other scales.
+    #[error(
+        "the votes are {first} in the first table and {second} in the second; read both as one scale"
+    )]
+    Scale {
+        /// That of the first.
+        first: Scale,
+        /// That of the second.
+        second: Scale,
+    },
+    /// Names that are not on the scale of the votes.
+    #[error(transparent)]
+    Class(#[from] ClassError),
     /// Names for another number of classes.
     #[error("{names} names for {classes} classes; give each class one name")]
     Names {
@@ -72,19 +85,19 @@ pub enum AppendError {
 }
 
 impl VoteTable {
-    /// The same votes with other names for the classes, as many as there are.
+    /// The same votes, on the same scale, with other names for the classes, as many as there are.
     pub fn with_classes(mut self, classes: ClassSet) -> Result<Self, AppendError> {
         if classes.len() != self.classes.len() {
             let (names, classes) = (classes.len(), self.classes.len());
             return Err(AppendError::Names { names, classes });
         }
-        self.classes = classes;
+        self.classes = classes.with_scale(self.scale())?;
         Ok(self)
     }
 
     /// The same votes on items whose ids begin with this.
     pub fn with_prefix(mut self, prefix: &str) -> Self {
-        self.items = self.items.iter().map(|id| format!("{prefix}{id}")).collect();
+        self.items = self.items.with_prefix(prefix);
         self
     }
 
@@ -96,6 +109,9 @@ impl VoteTable {
         if self.classes.names() != other.classes.names() {
             return Err(AppendError::Classes { first: names(self), second: names(other) });
         }
+        if self.scale() != other.scale() {
+            return Err(AppendError::Scale { first: self.scale(), second: other.scale() });
+        }
         if let Some(id) = other.items.iter().find(|id| self.items.position(id).is_some()) {
             return Err(AppendError::Item { id: id.to_owned() });
         }
@@ -105,7 +121,8 @@ impl VoteTable {
             (Ballots::Counts(a), Ballots::Counts(b)) => {
                 let weighted = a.is_weighted() || b.is_weighted();
                 let mut counts = Counts::new();
-                tables.iter().for_each(|table| table.append_counts(weighted, &mut counts));
+                counts.extend(a, 0..a.len(), weighted);
+                counts.extend(b, 0..b.len(), weighted);
                 Ballots::Counts(counts)
             }
             (Ballots::Probabilities(_), Ballots::Probabilities(_)) => {
@@ -128,21 +145,9 @@ impl VoteTable {
                 return Err(AppendError::Ballots { first, second });
             }
         };
-        let items: Ids = self.items.iter().chain(other.items.iter()).collect();
+        let items = Ids::from_different(self.items.iter().chain(other.items.iter()));
         let (classes, annotators) = (self.classes.clone(), annotators.finish());
         Ok(Self { classes, items, annotators, ballots })
-    }
-
-    fn append_counts(&self, weighted: bool, into: &mut Counts) {
-        let Ballots::Counts(counts) = &self.ballots else { return };
-        for item in 0..self.len() {
-            if weighted {
-                let entries = counts.entries(item).zip(counts.amounts(item));
-                into.push_weighted(entries.map(|((class, n), (_, weight))| (class, n, weight)));
-            } else {
-                into.push(counts.entries(item));
-            }
-        }
     }
 
     fn append_votes(
@@ -160,7 +165,7 @@ impl VoteTable {
                     into.push(Vote { annotator: vote.annotator.and_then(who), ..vote })
                 })?,
                 Ballots::Counts(counts) => counts.entries(item).try_for_each(|(class, n)| {
-                    let vote = Vote { annotator: None, class, weight: 1.0, row: None };
+                    let vote = Vote { annotator: None, labels: &[class], weight: 1.0, row: None };
                     (0..n).try_for_each(|_| into.push(vote))
                 })?,
                 Ballots::Probabilities(_) => {}
@@ -195,34 +200,37 @@ impl Ballots {
 #[derive(Default)]
 struct Casting {
     ends: Vec<usize>,
-    classes: Vec<u16>,
+    labels: Vec<u16>,
+    sets: Vec<usize>,
     annotators: Vec<u32>,
     weights: Vec<f64>,
 }
 
 impl Casting {
-    fn push(&mut self, vote: Vote) -> Result<(), AppendError> {
-        if self.classes.len() >= u32::MAX as usize {
+    fn push(&mut self, vote: Vote<'_>) -> Result<(), AppendError> {
+        if self.annotators.len() >= u32::MAX as usize {
             return Err(AppendError::TooMany { what: "votes" });
         }
-        self.classes.push(vote.class);
+        self.labels.extend_from_slice(vote.labels);
+        self.sets.push(self.labels.len());
         self.annotators.push(vote.annotator.unwrap_or(NOBODY));
         self.weights.push(vote.weight);
         Ok(())
     }
 
     fn close_item(&mut self) {
-        self.ends.push(self.classes.len());
+        self.ends.push(self.annotators.len());
     }
 
     /// A column that says nothing is left out, as readers leave it out.
     fn finish(self) -> Votes {
-        let Self { ends, classes, annotators, weights } = self;
+        let Self { ends, labels, sets, annotators, weights } = self;
         let named = annotators.iter().any(|&who| who != NOBODY);
         let weighted = weights.iter().any(|&weight| weight != 1.0);
         Votes {
             starts: std::iter::once(0).chain(ends).collect(),
-            classes,
+            labels,
+            sets: sets_of_several(std::iter::once(0).chain(sets).collect()),
             annotators: if named { annotators } else { Vec::new() },
             weights: if weighted { weights } else { Vec::new() },
             rows: Vec::new(),
@@ -252,23 +260,25 @@ mod tests {
     fn counted(ids: &[&str], rows: &[[u32; 2]]) -> VoteTable {
         let mut counts = Counts::new();
         for row in rows {
-            counts.push((0..).zip(*row).filter(|entry| entry.1 > 0));
+            counts.push((0..).zip(*row)).unwrap();
         }
-        VoteTable::from_counts(classes(&["no", "yes"]), ids.iter().collect(), counts)
+        VoteTable::from_counts(classes(&["no", "yes"]), Ids::new(ids).unwrap(), counts).unwrap()
     }
 
     fn weighed(ids: &[&str], rows: &[[f64; 2]]) -> VoteTable {
         let mut counts = Counts::new();
         for row in rows {
-            counts.push_weighted((0..).zip(*row).map(|(class, weight)| (class, 1, weight)));
+            let entries = (0..).zip(*row).map(|(class, weight)| (class, 1, weight));
+            counts.push_weighted(entries).unwrap();
         }
-        VoteTable::from_counts(classes(&["no", "yes"]), ids.iter().collect(), counts)
+        VoteTable::from_counts(classes(&["no", "yes"]), Ids::new(ids).unwrap(), counts).unwrap()
     }
 
     fn shares(ids: &[&str], rows: &[[f64; 2]]) -> VoteTable {
         let mut all = Probabilities::new(2);
         rows.iter().for_each(|row| all.push(row).unwrap());
-        VoteTable::from_probabilities(classes(&["no", "yes"]), ids.iter().collect(), all)
+        let ids = Ids::new(ids).unwrap();
+        VoteTable::from_probabilities(classes(&["no", "yes"]), ids, all).unwrap()
     }
 
     fn rows(table: &VoteTable) -> Vec<Vec<f64>> {
@@ -285,7 +295,7 @@ mod tests {
         assert_eq!(both.annotators().iter().collect::<Vec<_>>(), ["ann", "ben", "cem"]);
         let Ballots::Votes(votes) = both.ballots() else { panic!("votes stay votes") };
         let of =
-            |item| votes.of(item).map(|v| (v.annotator, v.class, v.weight)).collect::<Vec<_>>();
+            |item| votes.of(item).map(|v| (v.annotator, v.labels[0], v.weight)).collect::<Vec<_>>();
         assert_eq!(of(0), [(Some(0), 0, 1.0), (Some(1), 1, 1.0)]);
         assert_eq!(of(1), [(Some(2), 1, 2.0)]);
         assert_eq!(of(2), [(Some(1), 0, 1.0)]);
@@ -348,6 +358,30 @@ mod tests {
         assert!(
             message.starts_with("the classes are no, yes in the first table and yes, no in the")
         );
+    }
+
+    #[test]
+    fn sets_of_labels_stay_together() {
+        let sets = |votes: &[(&str, &str, &[&str])]| {
+            let mut builder = TableBuilder::new(Keep::Votes);
+            let yes_or_no = classes(&["no", "yes"]);
+            builder.declare(yes_or_no.with_scale(Scale::MultiLabel).unwrap()).unwrap();
+            for (row, (item, who, labels)) in (1..).zip(votes) {
+                builder.vote_set(item, Some(who), labels, 1.0, row).unwrap();
+            }
+            builder.finish().unwrap()
+        };
+        let one = sets(&[("a", "ann", &["yes", "no"]), ("a", "ben", &[])]);
+        let two = sets(&[("b", "ben", &["yes"])]);
+        let all: [(&str, &str, &[&str]); 3] =
+            [("a", "ann", &["yes", "no"]), ("a", "ben", &[]), ("b", "ben", &["yes"])];
+        assert_eq!(one.followed_by(&two).unwrap().digest(), sets(&all).digest());
+        let renamed = one.clone().with_classes(classes(&["0", "1"])).unwrap();
+        assert_eq!(renamed.scale(), Scale::MultiLabel);
+        let nominal = cast(&[("b", None, "no", 1.0)]);
+        let words = "the votes are multi-label in the first table and nominal in the second; read \
+                     both as one scale";
+        assert_eq!(one.followed_by(&nominal).unwrap_err().to_string(), words);
     }
 
     #[test]

@@ -15,7 +15,9 @@ use hashbrown::HashMap;
 use thiserror::Error;
 
 use crate::ids::id_hash;
-use crate::{Ballots, ClassError, ClassOrder, ClassSet, Ids, IdsBuilder, VoteTable};
+use crate::{
+    Ballots, ClassError, ClassOrder, ClassSet, Ids, IdsBuilder, RepeatedId, Scale, VoteTable,
+};
 use merge::{item_places, merge_counts, merge_votes, ordered_items};
 
 pub use shard::{Shard, ShardVote};
@@ -57,6 +59,28 @@ pub enum BuildError {
         /// The weight.
         weight: f64,
     },
+    /// An item without a name.
+    #[error("an item with an empty id")]
+    EmptyId,
+    /// An item of two shards.
+    #[error(transparent)]
+    Items(#[from] RepeatedId),
+    /// A number that the builder did not give to anything.
+    #[error("there is no {what} with the number {number}")]
+    NoSuchNumber {
+        /// What the number is of.
+        what: &'static str,
+        /// The number.
+        number: u32,
+    },
+    /// A vote for no class or several, on a scale where a vote is for one.
+    #[error("a vote for {labels} classes, and {scale} votes are for one")]
+    Labels {
+        /// For how many.
+        labels: usize,
+        /// The scale.
+        scale: Scale,
+    },
 }
 
 /// The largest weight of a vote: the sum of any number of them is still a number.
@@ -65,6 +89,7 @@ pub const HEAVIEST: f64 = 1e100;
 /// Collects votes and makes a [`VoteTable`] of them.
 pub struct TableBuilder {
     keep: Keep,
+    scale: Scale,
     declared: Option<ClassSet>,
     /// The places of the declared classes by [`plain_label`].
     declared_plain: PlainPlaces,
@@ -73,6 +98,8 @@ pub struct TableBuilder {
     labels: IdsBuilder,
     annotators: IdsBuilder,
     shards: Vec<Shard>,
+    /// Whether votes came one by one, all to the first shard.
+    one_by_one: bool,
 }
 
 impl TableBuilder {
@@ -85,12 +112,14 @@ impl TableBuilder {
     pub fn with_shards(keep: Keep, shards: usize) -> Self {
         Self {
             keep,
+            scale: Scale::Nominal,
             declared: None,
             declared_plain: PlainPlaces::default(),
             declared_labels: 0,
             labels: IdsBuilder::new(),
             annotators: IdsBuilder::new(),
             shards: (0..shards.max(1)).map(|_| Shard::new(keep)).collect(),
+            one_by_one: false,
         }
     }
 
@@ -108,8 +137,26 @@ impl TableBuilder {
         }
     }
 
-    /// Fixes the classes and their order; any other label is an error, before and from now on.
+    /// The scale of the votes, nominal unless it is set. Multi-label votes are kept one by one. To be
+    /// called before the first vote.
+    pub fn set_scale(&mut self, scale: Scale) {
+        self.scale = scale;
+        if scale == Scale::MultiLabel {
+            self.require_votes();
+        }
+    }
+
+    /// The scale of the votes.
+    pub fn scale(&self) -> Scale {
+        self.scale
+    }
+
+    /// Fixes the classes and their order; any other label is an error, before and from now on. Classes
+    /// on a scale set it.
     pub fn declare(&mut self, classes: ClassSet) -> Result<(), BuildError> {
+        if classes.scale() != Scale::Nominal {
+            self.set_scale(classes.scale());
+        }
         let plain = PlainPlaces::of(&classes);
         let mut labels = (0..self.labels.len()).filter_map(|at| self.labels.get(at));
         if let Some(other) = labels.find(|label| plain.place(label).is_none()) {
@@ -189,7 +236,8 @@ impl TableBuilder {
     /// Adds a vote. `row` is its place in the source, from 1.
     ///
     /// Votes that come one by one all go to the first shard, which keeps items in the order in
-    /// which they come even where one row names several. Do not mix with filling shards.
+    /// which they come even where one row names several. An item that also came by filling shards is
+    /// an error in the end.
     pub fn vote(
         &mut self,
         item: &str,
@@ -201,7 +249,32 @@ impl TableBuilder {
         let class = self.class(label)?;
         let annotator = annotator.map(|name| self.annotator(name)).transpose()?;
         let hash = id_hash(item);
+        self.one_by_one = true;
         self.shards[0].push(ShardVote { item, hash, class, annotator, weight, row })
+    }
+
+    /// As [`vote`](Self::vote), for any number of classes: on the multi-label scale also for none.
+    pub fn vote_set(
+        &mut self,
+        item: &str,
+        annotator: Option<&str>,
+        labels: &[&str],
+        weight: f64,
+        row: u64,
+    ) -> Result<(), BuildError> {
+        if self.scale != Scale::MultiLabel {
+            return match labels {
+                [label] => self.vote(item, annotator, label, weight, row),
+                _ => Err(BuildError::Labels { labels: labels.len(), scale: self.scale }),
+            };
+        }
+        let labels: Vec<u16> =
+            labels.iter().map(|label| self.class(label)).collect::<Result<_, _>>()?;
+        let annotator = annotator.map(|name| self.annotator(name)).transpose()?;
+        self.one_by_one = true;
+        let shard = &mut self.shards[0];
+        let place = shard.item(item, id_hash(item), row)?;
+        shard.push_set(place, &labels, annotator, weight, row)
     }
 
     /// Adds `votes` votes of unknown annotators for a class. Zero votes name the item and class.
@@ -215,6 +288,7 @@ impl TableBuilder {
         let class = self.class(label)?;
         let hash = id_hash(item);
         let keep = self.keep;
+        self.one_by_one = true;
         let shard = &mut self.shards[0];
         let place = shard.item(item, hash, row)?;
         if keep == Keep::Counts {
@@ -227,6 +301,7 @@ impl TableBuilder {
     /// Names an item that may get no votes.
     pub fn item(&mut self, item: &str, row: u64) -> Result<(), BuildError> {
         let hash = id_hash(item);
+        self.one_by_one = true;
         self.shards[0].item(item, hash, row).map(|_| ())
     }
 
@@ -239,19 +314,25 @@ impl TableBuilder {
     /// The table. Labels become classes in the declared order, else in a canonical one; labels
     /// that differ only in how they are written (`1`, `1.0` and `1 `) are one class.
     pub fn finish(self) -> Result<VoteTable, BuildError> {
-        let Self { keep, declared, labels, annotators, mut shards, .. } = self;
+        let Self { keep, scale, declared, labels, annotators, mut shards, one_by_one, .. } = self;
         let labels = labels.finish();
         let (classes, class_of) = resolve_classes(declared, &labels)?;
+        let classes = classes.with_scale(scale)?;
         let places = item_places(&shards);
         let items = ordered_items(&shards, &places);
+        // Only an item that came in both ways is in two shards.
+        if one_by_one && shards[1..].iter().any(|shard| !shard.items.is_empty()) {
+            Ids::new(items.iter())?;
+        }
         // The ids' hash tables are the largest part of many tables, and done with.
         for shard in &mut shards {
             (shard.items, shard.first_rows) = (IdsBuilder::new(), Vec::new());
         }
         let ballots = if keep == Keep::Counts {
-            Ballots::Counts(merge_counts(&shards, &places, items.len(), &class_of))
+            Ballots::Counts(merge_counts(&shards, &places, items.len(), &class_of)?)
         } else {
-            Ballots::Votes(merge_votes(shards, &places, items.len(), &class_of))
+            let people = annotators.len();
+            Ballots::Votes(merge_votes(shards, &places, items.len(), &class_of, people)?)
         };
         Ok(VoteTable { classes, items, annotators: annotators.finish(), ballots })
     }
@@ -467,6 +548,46 @@ mod tests {
         let table = builder.finish().unwrap();
         let p = table.distributions()[0].clone().unwrap();
         assert_eq!(p.values(), [1.0 / 1.5, 0.5 / 1.5]);
+    }
+
+    #[test]
+    fn numbers_of_nothing_are_refused() {
+        let vote = ShardVote { item: "a", hash: 0, class: 0, annotator: None, weight: 1.0, row: 1 };
+        for (keep, wrong) in [
+            (Keep::Counts, ShardVote { class: 1, ..vote }),
+            (Keep::Counts, ShardVote { class: 300, ..vote }),
+            (Keep::Votes, ShardVote { class: 1, ..vote }),
+            (Keep::Votes, ShardVote { annotator: Some(0), ..vote }),
+        ] {
+            let mut builder = TableBuilder::new(keep);
+            assert_eq!(builder.class("x"), Ok(0));
+            builder.shards_mut()[0].push(wrong).unwrap();
+            let error = builder.finish().unwrap_err();
+            assert!(matches!(error, BuildError::NoSuchNumber { .. }), "{error}");
+        }
+        let mut builder = TableBuilder::new(Keep::Votes);
+        let error = builder.shards_mut()[0].push_on(0, vote).unwrap_err();
+        assert_eq!(error.to_string(), "there is no item with the number 0");
+        assert_eq!(builder.vote("", None, "x", 1.0, 1), Err(BuildError::EmptyId));
+        assert!(builder.finish().unwrap().is_empty(), "what is refused leaves nothing behind");
+        let mut builder = TableBuilder::with_shards(Keep::Votes, 2);
+        builder.vote("a", None, "x", 1.0, 1).unwrap();
+        builder.shards_mut()[1].push(vote).unwrap();
+        assert_eq!(builder.finish(), Err(BuildError::Items(RepeatedId { id: "a".into() })));
+    }
+
+    #[test]
+    fn only_multi_label_votes_are_for_several_classes() {
+        let mut builder = TableBuilder::new(Keep::Counts);
+        assert!(builder.vote_set("a", None, &["x"], 1.0, 1).is_ok());
+        let error = builder.vote_set("a", None, &["x", "y"], 1.0, 2).unwrap_err();
+        assert_eq!(error, BuildError::Labels { labels: 2, scale: Scale::Nominal });
+        let classes = ClassSet::numbered(3).unwrap().with_scale(Scale::MultiLabel).unwrap();
+        let mut builder = TableBuilder::new(Keep::Counts);
+        builder.declare(classes).unwrap();
+        assert_eq!((builder.scale(), builder.keep()), (Scale::MultiLabel, Keep::Votes));
+        builder.vote_set("a", None, &["2", "0"], 1.0, 1).unwrap();
+        assert_eq!(builder.finish().unwrap().scale(), Scale::MultiLabel);
     }
 
     #[test]

@@ -1,13 +1,15 @@
 //! A content hash of a vote table that does not depend on the order of rows.
 //!
 //! SHA-256 over the kind of ballots, the classes in order, and the items sorted by id, each with
-//! its entries sorted. Every text is preceded by its length, so that no two tables run together.
+//! its entries sorted. Every text is preceded by its length, so that no two tables run together. Sets
+//! of labels are another content than labels. That the classes are ordinal says how votes are read
+//! and changes none of them, so it is not part of it.
 
 use std::fmt;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::{Ballots, VoteTable};
+use crate::{Ballots, Scale, VoteTable};
 
 /// 256 bits that name a content; prints as 64 hex digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -61,6 +63,7 @@ impl ContentHash {
 pub(crate) fn of_table(table: &VoteTable) -> Digest {
     let mut hash = ContentHash::new("dissensus vote table 1");
     let kind = match table.ballots() {
+        Ballots::Votes(_) if table.scale() == Scale::MultiLabel => "multi-label votes",
         Ballots::Votes(_) => "votes",
         Ballots::Counts(_) => "counts",
         Ballots::Probabilities(_) => "probabilities",
@@ -70,14 +73,31 @@ pub(crate) fn of_table(table: &VoteTable) -> Digest {
     table.classes().names().iter().for_each(|name| hash.text(name));
     hash.number(table.len() as u64);
     let mut entries: Vec<(&str, u16, u64)> = Vec::new();
+    let name = |annotator: Option<u32>| {
+        annotator.map_or("", |annotator| table.annotators().name(annotator as usize))
+    };
     for item in table.items().sorted() {
         let item = item as usize;
         hash.text(table.items().name(item));
         entries.clear();
         match table.ballots() {
+            Ballots::Votes(votes) if table.scale() == Scale::MultiLabel => {
+                let mut sets: Vec<(&str, &[u16], u64)> = votes
+                    .of(item)
+                    .map(|vote| (name(vote.annotator), vote.labels, vote.weight.to_bits()))
+                    .collect();
+                sets.sort_unstable();
+                hash.number(sets.len() as u64);
+                for (who, labels, weight) in sets {
+                    hash.text(who);
+                    hash.number(labels.len() as u64);
+                    labels.iter().for_each(|&label| hash.number(label.into()));
+                    hash.number(weight);
+                }
+                continue;
+            }
             Ballots::Votes(votes) => entries.extend(votes.of(item).map(|vote| {
-                let who = vote.annotator.map_or("", |a| table.annotators().name(a as usize));
-                (who, vote.class, vote.weight.to_bits())
+                (name(vote.annotator), vote.class().unwrap_or(0), vote.weight.to_bits())
             })),
             Ballots::Counts(counts) => entries
                 .extend(counts.amounts(item).map(|(class, amount)| ("", class, amount.to_bits()))),

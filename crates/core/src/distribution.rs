@@ -30,6 +30,14 @@ pub enum DistributionError {
         /// Their sum.
         sum: f64,
     },
+    /// Another number of values than there are classes.
+    #[error("{found} probabilities for {classes} classes")]
+    Classes {
+        /// How many there are.
+        found: usize,
+        /// How many classes there are.
+        classes: usize,
+    },
 }
 
 /// Probabilities of the classes: none negative, and their sum 1 within [`SUM_TOLERANCE`].

@@ -8,6 +8,7 @@ use std::hash::BuildHasher;
 use std::sync::OnceLock;
 
 use hashbrown::{DefaultHashBuilder, HashTable, hash_table::Entry};
+use thiserror::Error;
 
 /// Ids up to this many bytes are stored inside the hash table.
 const INLINE: usize = 15;
@@ -126,21 +127,67 @@ impl IdsBuilder {
 
     /// The finished list. The hash table is dropped; [`Ids`] makes one when it is first asked.
     pub fn finish(self) -> Ids {
-        Ids { list: self.list, table: OnceLock::new() }
+        Ids { list: self.list, ..Ids::default() }
     }
 }
 
-/// A list of different ids, each known by its place in the list and found by its text.
+/// An id that stands twice in a list of ids.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("the id {id:?} stands twice in a list of ids")]
+pub struct RepeatedId {
+    /// The id.
+    pub id: String,
+}
+
+/// A list of different ids, each known by its place in the list and found by its text. Only
+/// [`select`](Self::select) makes a list in which an id stands twice, which no table takes.
 #[derive(Default)]
 pub struct Ids {
     list: Texts,
     table: OnceLock<HashTable<Slot>>,
+    /// The place of an id that stands before it, too.
+    repeated: Option<usize>,
 }
 
 impl Ids {
+    /// These ids in this order; one that stands twice is an error.
+    pub fn new<S: AsRef<str>>(ids: impl IntoIterator<Item = S>) -> Result<Self, RepeatedId> {
+        let mut builder = IdsBuilder::new();
+        for id in ids {
+            let id = id.as_ref();
+            if !builder.intern(id).is_some_and(|(_, new)| new) {
+                return Err(RepeatedId { id: id.to_owned() });
+            }
+        }
+        let table = OnceLock::from(builder.table);
+        Ok(Self { list: builder.list, table, repeated: None })
+    }
+
+    /// Ids that the caller knows to be different from each other.
+    pub(crate) fn from_different<S: AsRef<str>>(ids: impl IntoIterator<Item = S>) -> Self {
+        let mut list = Texts::default();
+        ids.into_iter().for_each(|id| list.push(id.as_ref()));
+        Self { list, ..Self::default() }
+    }
+
     /// The positions `0`, `1`, … as ids, for data that comes without any.
     pub fn positions(n: usize) -> Self {
-        (0..n).map(|i| i.to_string()).collect()
+        Self::from_different((0..n).map(|i| i.to_string()))
+    }
+
+    /// These ids with a text before each.
+    pub fn with_prefix(&self, prefix: &str) -> Self {
+        let ids = Self::from_different(self.iter().map(|id| format!("{prefix}{id}")));
+        Self { repeated: self.repeated, ..ids }
+    }
+
+    /// Passes where all ids are different, as they are but after [`select`](Self::select) of a
+    /// place twice.
+    pub fn check_different(&self) -> Result<(), RepeatedId> {
+        match self.repeated {
+            Some(place) => Err(RepeatedId { id: self.name(place).to_owned() }),
+            None => Ok(()),
+        }
     }
 
     /// How many ids there are.
@@ -188,11 +235,26 @@ impl Ids {
         if self.get(guess) == Some(id) { Some(guess) } else { self.position(id) }
     }
 
-    /// The ids in the given order of their places. Places that do not exist are left out.
+    /// The ids in the given order of their places. Places that do not exist are left out; an id
+    /// whose place comes twice stands there twice, as in a resample.
     pub fn select(&self, order: impl IntoIterator<Item = usize>) -> Self {
         let mut list = Texts::default();
-        order.into_iter().filter_map(|i| self.get(i)).for_each(|id| list.push(id));
-        Self { list, table: OnceLock::new() }
+        let mut seen = vec![false; self.len()];
+        let mut repeated = None;
+        for place in order {
+            let Some(id) = self.get(place) else { continue };
+            if std::mem::replace(&mut seen[place], true) {
+                repeated.get_or_insert(list.ends.len());
+            }
+            list.push(id);
+        }
+        // The list itself may be a resample.
+        let repeated = repeated.or_else(|| {
+            self.repeated?;
+            let mut known = std::collections::HashSet::new();
+            (0..list.ends.len()).find(|&place| !known.insert(list.get(place)))
+        });
+        Self { list, table: OnceLock::new(), repeated }
     }
 
     /// The places, sorted by id (bytewise).
@@ -203,18 +265,9 @@ impl Ids {
     }
 }
 
-/// Collects ids that the caller knows to be different from each other.
-impl<S: AsRef<str>> FromIterator<S> for Ids {
-    fn from_iter<I: IntoIterator<Item = S>>(ids: I) -> Self {
-        let mut list = Texts::default();
-        ids.into_iter().for_each(|id| list.push(id.as_ref()));
-        Self { list, table: OnceLock::new() }
-    }
-}
-
 impl Clone for Ids {
     fn clone(&self) -> Self {
-        Self { list: self.list.clone(), table: OnceLock::new() }
+        Self { list: self.list.clone(), table: OnceLock::new(), repeated: self.repeated }
     }
 }
 
@@ -247,6 +300,18 @@ mod tests {
         let ids = ids.finish();
         assert_eq!(ids.position("\0"), Some(4));
         assert_eq!(ids.position("\0\0"), None);
+    }
+
+    #[test]
+    fn an_id_stands_twice_only_in_a_resample() {
+        let ids = Ids::new(["a", "b", "c"]).unwrap();
+        assert_eq!(Ids::new(["a", "b", "a"]), Err(RepeatedId { id: "a".into() }));
+        assert_eq!(ids.select([2, 7, 0]).check_different(), Ok(()));
+        let twice = ids.select([1, 2, 1]);
+        assert_eq!(twice.check_different(), Err(RepeatedId { id: "b".into() }));
+        assert_eq!(twice.with_prefix("x/").check_different().unwrap_err().id, "x/b");
+        assert!(twice.select([0, 2]).check_different().is_err());
+        assert_eq!(twice.select([0, 1]).check_different(), Ok(()));
     }
 
     proptest! {

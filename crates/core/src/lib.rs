@@ -16,7 +16,7 @@
 //! # Ok::<(), dissensus_core::BuildError>(())
 //! ```
 //!
-//! * [`ClassSet`]: the classes of a task, in a stated order.
+//! * [`ClassSet`]: the classes of a task, in a stated order and on a [`Scale`].
 //! * [`Ids`]: item and annotator ids; everything is matched by id, never by position.
 //! * [`VoteTable`]: who voted for what on which item; or counts; or probabilities.
 //! * [`Counts`], [`Distribution`]: what the votes on an item amount to.
@@ -43,19 +43,21 @@ mod numbers;
 pub mod philox;
 mod progress;
 pub mod results;
+mod scale;
 mod table;
 mod ties;
+mod votes;
 
 pub use append::AppendError;
 pub use builder::{BuildError, HEAVIEST, Keep, Shard, ShardVote, TableBuilder, plain_label};
 pub use classes::{ClassError, ClassOrder, ClassSet};
-pub use counts::{Counts, Probabilities};
+pub use counts::{Counts, CountsError, Probabilities};
 pub use digest::{ContentHash, Digest};
 pub use direction::Direction;
 pub use distribution::{
     Distribution, DistributionError, SUM_TOLERANCE, entropy, normalized_entropy,
 };
-pub use ids::{Ids, IdsBuilder, id_hash};
+pub use ids::{Ids, IdsBuilder, RepeatedId, id_hash};
 pub use matching::{
     IdCandidate, IdChoice, Joined, MatchError, Matched, Missing, choose_ids, id_name_rank,
     is_id_name, match_ids,
@@ -63,5 +65,7 @@ pub use matching::{
 pub use nearest::{nearest, nearest_names};
 pub use numbers::thousands;
 pub use progress::{Cancel, Event, Progress, Silent, Unit};
-pub use table::{Ballots, Vote, VoteTable, Votes};
+pub use scale::{Scale, ScaleError};
+pub use table::{Ballots, TableError, VoteTable};
 pub use ties::{TieRule, UnknownTieRule};
+pub use votes::{Vote, Votes};

@@ -319,7 +319,7 @@ mod tests {
         ids: Option<&[&str]>,
         by_position: bool,
     ) -> Result<Joined, MatchError> {
-        let items: Ids = items.iter().collect();
+        let items = Ids::new(items).unwrap();
         match_ids(&items, 3, ids.map(|ids| ids.iter().copied()), by_position)
     }
 

@@ -2,121 +2,70 @@
 
 use std::borrow::Cow;
 
-use crate::{ClassSet, Counts, Digest, Distribution, Ids, Probabilities};
+use thiserror::Error;
 
-/// One vote on an item.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Vote {
-    /// Place of the annotator in [`VoteTable::annotators`], where it is known who voted.
-    pub annotator: Option<u32>,
-    /// The class voted for.
-    pub class: u16,
-    /// How much the vote counts; 1 unless the source says otherwise.
-    pub weight: f64,
-    /// The row of the source it came from, where rows were kept.
-    pub row: Option<u64>,
-}
+use crate::{
+    ClassError, ClassSet, Counts, Digest, Distribution, DistributionError, Ids, Probabilities,
+    RepeatedId, Scale, ScaleError, Votes,
+};
 
-/// Single votes, grouped by item, in the order of the source within an item.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Votes {
-    pub(crate) starts: Vec<usize>,
-    pub(crate) classes: Vec<u16>,
-    /// `u32::MAX` where unknown; empty where no vote names its annotator.
-    pub(crate) annotators: Vec<u32>,
-    /// Empty where every weight is 1.
-    pub(crate) weights: Vec<f64>,
-    /// Empty where rows were not kept.
-    pub(crate) rows: Vec<u64>,
-}
-
-/// Stands for "nobody knows who" in [`Votes`].
-pub(crate) const NOBODY: u32 = u32::MAX;
-
-impl Votes {
-    fn range(&self, item: usize) -> std::ops::Range<usize> {
-        match (self.starts.get(item), self.starts.get(item + 1)) {
-            (Some(&start), Some(&end)) => start..end,
-            _ => 0..0,
-        }
-    }
-
-    /// The votes on an item.
-    pub fn of(&self, item: usize) -> impl ExactSizeIterator<Item = Vote> + '_ {
-        self.range(item).map(move |at| Vote {
-            annotator: self.annotators.get(at).copied().filter(|&a| a != NOBODY),
-            class: self.classes[at],
-            weight: self.weights.get(at).copied().unwrap_or(1.0),
-            row: self.rows.get(at).copied(),
-        })
-    }
-
-    /// The votes on the items at these places.
-    fn select(&self, places: &[usize]) -> Self {
-        fn pick<T: Copy>(from: &[T], ranges: &[std::ops::Range<usize>]) -> Vec<T> {
-            ranges
-                .iter()
-                .flat_map(|range| from.get(range.clone()).unwrap_or(&[]))
-                .copied()
-                .collect()
-        }
-        let ranges: Vec<_> = places.iter().map(|&item| self.range(item)).collect();
-        let mut starts = vec![0];
-        starts.extend(ranges.iter().scan(0, |end, range| {
-            *end += range.len();
-            Some(*end)
-        }));
-        Self {
-            starts,
-            classes: pick(&self.classes, &ranges),
-            annotators: pick(&self.annotators, &ranges),
-            weights: pick(&self.weights, &ranges),
-            rows: pick(&self.rows, &ranges),
-        }
-    }
-
-    /// How many votes there are.
-    pub fn len(&self) -> usize {
-        self.classes.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.classes.is_empty()
-    }
-
-    /// Whether votes carry weights.
-    pub fn is_weighted(&self) -> bool {
-        !self.weights.is_empty()
-    }
-
-    /// Votes per item and class.
-    pub fn count(&self, classes: usize) -> Counts {
-        let mut counts = Counts::new();
-        let mut tally = vec![(0u32, 0f64); classes];
-        let mut seen: Vec<u16> = Vec::new();
-        for item in 0..self.starts.len().saturating_sub(1) {
-            for vote in self.of(item) {
-                let cell = &mut tally[vote.class as usize];
-                if cell.0 == 0 {
-                    seen.push(vote.class);
-                }
-                cell.0 += 1;
-                cell.1 += vote.weight;
-            }
-            seen.sort_unstable();
-            let entries = seen.drain(..).map(|class| {
-                let (count, weight) = std::mem::take(&mut tally[class as usize]);
-                (class, count, weight)
-            });
-            if self.is_weighted() {
-                counts.push_weighted(entries);
-            } else {
-                counts.push(entries.map(|(class, count, _)| (class, count)));
-            }
-        }
-        counts
-    }
+/// Why parts do not make a table.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum TableError {
+    /// Another number of rows than there are items.
+    #[error("{rows} rows for {items} items")]
+    Rows {
+        /// How many rows there are.
+        rows: usize,
+        /// How many items there are.
+        items: usize,
+    },
+    /// Votes for a class that is none.
+    #[error("item {item:?} has votes for class {class}, but there are {classes} classes")]
+    Class {
+        /// The item.
+        item: String,
+        /// The class, from 0.
+        class: u16,
+        /// How many classes there are.
+        classes: usize,
+    },
+    /// Probabilities of another number of classes.
+    #[error("rows of {found} probabilities for {classes} classes")]
+    Columns {
+        /// How many each row has.
+        found: usize,
+        /// How many classes there are.
+        classes: usize,
+    },
+    /// Probabilities that are none.
+    #[error(transparent)]
+    Probabilities(#[from] DistributionError),
+    /// An item that stands twice.
+    #[error(transparent)]
+    Items(#[from] RepeatedId),
+    /// An item without a name.
+    #[error("item {place} has an empty id")]
+    EmptyId {
+        /// Its place, from 0.
+        place: usize,
+    },
+    /// Classes that are not on the scale.
+    #[error(transparent)]
+    Classes(#[from] ClassError),
+    /// A kind of table that does not hold votes on its scale.
+    #[error(transparent)]
+    Scale(#[from] ScaleError),
+    /// A vote for no class or several, on a scale where a vote is for one.
+    #[error("a vote on item {item:?} is for {labels} classes, and {scale} votes are for one")]
+    Labels {
+        /// The item.
+        item: String,
+        /// For how many.
+        labels: usize,
+        /// The scale.
+        scale: Scale,
+    },
 }
 
 /// What is known of the votes.
@@ -143,24 +92,59 @@ pub struct VoteTable {
 }
 
 impl VoteTable {
-    /// A table of counts. Missing rows count as items without votes; classes beyond the set are
-    /// the caller's error and are left out of every result.
-    pub fn from_counts(classes: ClassSet, items: Ids, mut counts: Counts) -> Self {
-        while counts.len() < items.len() {
-            counts.push([]);
+    /// A table of counts, one row per item.
+    pub fn from_counts(classes: ClassSet, items: Ids, counts: Counts) -> Result<Self, TableError> {
+        classes.scale().require("a table of counts", Scale::ONE_LABEL)?;
+        check_items(&items, counts.len())?;
+        if let Some((item, class)) = counts.first_beyond(classes.len()) {
+            let (item, classes) = (items.name(item).to_owned(), classes.len());
+            return Err(TableError::Class { item, class, classes });
         }
-        Self { classes, items, annotators: Ids::default(), ballots: Ballots::Counts(counts) }
+        Ok(Self { classes, items, annotators: Ids::default(), ballots: Ballots::Counts(counts) })
     }
 
     /// A table of probabilities, one row per item.
-    pub fn from_probabilities(classes: ClassSet, items: Ids, rows: Probabilities) -> Self {
-        Self { classes, items, annotators: Ids::default(), ballots: Ballots::Probabilities(rows) }
+    pub fn from_probabilities(
+        classes: ClassSet,
+        items: Ids,
+        rows: Probabilities,
+    ) -> Result<Self, TableError> {
+        classes.scale().require("a table of probabilities", Scale::ONE_LABEL)?;
+        let (found, expected) = (rows.classes(), classes.len());
+        if found != expected {
+            return Err(TableError::Columns { found, classes: expected });
+        }
+        check_items(&items, rows.len())?;
+        let ballots = Ballots::Probabilities(rows);
+        Ok(Self { classes, items, annotators: Ids::default(), ballots })
+    }
+
+    /// The same votes on another scale. Multi-label votes are single ones, and become one-label votes
+    /// only where each is for one class.
+    pub fn with_scale(mut self, scale: Scale) -> Result<Self, TableError> {
+        match &self.ballots {
+            Ballots::Votes(votes) if scale != Scale::MultiLabel => {
+                if let Some((item, labels)) = votes.first_set() {
+                    let item = self.items.name(item).to_owned();
+                    return Err(TableError::Labels { item, labels, scale });
+                }
+            }
+            Ballots::Votes(_) => {}
+            Ballots::Counts(_) => scale.require("a table of counts", Scale::ONE_LABEL)?,
+            Ballots::Probabilities(_) => {
+                scale.require("a table of probabilities", Scale::ONE_LABEL)?;
+            }
+        }
+        self.classes = self.classes.with_scale(scale)?;
+        Ok(self)
     }
 
     /// The items at these places, in this order, with all that is known of their votes. A place
-    /// that does not exist is left out.
+    /// that does not exist, or that came before, is left out.
     pub fn select(&self, places: &[usize]) -> Self {
-        let places: Vec<usize> = places.iter().copied().filter(|&at| at < self.len()).collect();
+        let mut new = vec![true; self.len()];
+        let first = |&at: &usize| new.get_mut(at).is_some_and(std::mem::take);
+        let places: Vec<usize> = places.iter().copied().filter(first).collect();
         let ballots = match &self.ballots {
             Ballots::Votes(votes) => Ballots::Votes(votes.select(&places)),
             Ballots::Counts(counts) => Ballots::Counts(counts.select(&places)),
@@ -170,12 +154,14 @@ impl VoteTable {
         Self { classes, items: self.items.select(places), annotators, ballots }
     }
 
-    /// The same items with the counts of their votes, without who voted; a table of probabilities as it is.
+    /// The same items with the counts of their votes, without who voted; a table of probabilities or
+    /// multi-label votes, which have no counts, as it is.
     pub fn without_voters(&self) -> Self {
         match self.counts() {
             Some(counts) => {
                 let (classes, items) = (self.classes.clone(), self.items.clone());
-                Self::from_counts(classes, items, counts.into_owned())
+                let ballots = Ballots::Counts(counts.into_owned());
+                Self { classes, items, annotators: Ids::default(), ballots }
             }
             None => self.clone(),
         }
@@ -184,6 +170,16 @@ impl VoteTable {
     /// The classes.
     pub fn classes(&self) -> &ClassSet {
         &self.classes
+    }
+
+    /// Passes where an item's votes make a distribution over the classes: each vote is for one.
+    pub fn require_one_label(&self) -> Result<(), ScaleError> {
+        self.scale().require("a distribution over the classes", Scale::ONE_LABEL)
+    }
+
+    /// The scale of the classes.
+    pub fn scale(&self) -> Scale {
+        self.classes.scale()
     }
 
     /// The items' ids.
@@ -211,16 +207,19 @@ impl VoteTable {
         self.items.is_empty()
     }
 
-    /// Votes per item and class; `None` where only probabilities are known.
+    /// Votes per item and class; `None` where only probabilities are known, and for multi-label votes,
+    /// whose counts per class are no shares (see [`Votes::count`]).
     pub fn counts(&self) -> Option<Cow<'_, Counts>> {
         match &self.ballots {
+            Ballots::Votes(_) if self.scale() == Scale::MultiLabel => None,
             Ballots::Votes(votes) => Some(Cow::Owned(votes.count(self.classes.len()))),
             Ballots::Counts(counts) => Some(Cow::Borrowed(counts)),
             Ballots::Probabilities(_) => None,
         }
     }
 
-    /// The annotator distribution of every item, in order; `None` for an item without votes.
+    /// The annotator distribution of every item, in order; `None` for an item without votes or with
+    /// multi-label votes.
     pub fn distributions(&self) -> Vec<Option<Distribution>> {
         let classes = self.classes.len();
         match (self.counts(), &self.ballots) {
@@ -238,6 +237,18 @@ impl VoteTable {
     /// rows in the source does not matter; neither does the format they came in.
     pub fn digest(&self) -> Digest {
         crate::digest::of_table(self)
+    }
+}
+
+/// As many different ids as rows, none of them empty.
+fn check_items(items: &Ids, rows: usize) -> Result<(), TableError> {
+    if rows != items.len() {
+        return Err(TableError::Rows { rows, items: items.len() });
+    }
+    items.check_different()?;
+    match items.iter().position(str::is_empty) {
+        Some(place) => Err(TableError::EmptyId { place }),
+        None => Ok(()),
     }
 }
 
@@ -264,7 +275,7 @@ mod tests {
         let chosen = table.select(&[2, 0, 9]);
         assert_eq!(chosen.items().iter().collect::<Vec<_>>(), ["c", "a"]);
         let Ballots::Votes(votes) = chosen.ballots() else { panic!("votes stay votes") };
-        let of = |item: usize| votes.of(item).map(|v| (v.class, v.weight)).collect::<Vec<_>>();
+        let of = |item| votes.of(item).map(|v| (v.class().unwrap(), v.weight)).collect::<Vec<_>>();
         assert_eq!((of(0), of(1)), (vec![(0, 0.5)], vec![(0, 1.0), (1, 1.0)]));
         let (all, some) = (table.distributions(), chosen.distributions());
         assert_eq!((&some[0], &some[1]), (&all[2], &all[0]));
@@ -272,7 +283,55 @@ mod tests {
             table.classes().clone(),
             table.items().clone(),
             table.counts().unwrap().into_owned(),
-        );
+        )
+        .unwrap();
         assert_eq!(counts.select(&[2, 0]).distributions(), some);
+        assert_eq!(counts.select(&[2, 0, 2]).distributions(), some, "an item stands there once");
+    }
+
+    #[test]
+    fn parts_that_do_not_fit_are_refused() {
+        let classes = |scale| ClassSet::numbered(2).unwrap().with_scale(scale).unwrap();
+        let counted = |classes, ids: Ids, rows: &[&[(u16, u32)]]| {
+            let mut counts = Counts::new();
+            rows.iter().for_each(|row| counts.push(row.iter().copied()).unwrap());
+            VoteTable::from_counts(classes, ids, counts)
+        };
+        let two = || Ids::new(["a", "b"]).unwrap();
+        let nominal = || classes(Scale::Nominal);
+        let beyond = counted(nominal(), two(), &[&[(1, 1)], &[(0, 1), (2, 1)]]).unwrap_err();
+        assert_eq!(beyond, TableError::Class { item: "b".into(), class: 2, classes: 2 });
+        let surplus = counted(nominal(), two(), &[&[], &[], &[(0, 1)]]).unwrap_err();
+        assert_eq!(surplus, TableError::Rows { rows: 3, items: 2 });
+        let twice = counted(nominal(), two().select([0, 0]), &[&[], &[]]).unwrap_err();
+        assert_eq!(twice.to_string(), r#"the id "a" stands twice in a list of ids"#);
+        let nameless = counted(nominal(), Ids::new(["a", ""]).unwrap(), &[&[], &[]]);
+        assert_eq!(nameless, Err(TableError::EmptyId { place: 1 }));
+        let sets = counted(classes(Scale::MultiLabel), two(), &[&[], &[]]).unwrap_err();
+        let words = "a table of counts is not defined for multi-label votes, only for nominal and \
+                     ordinal ones";
+        assert_eq!(sets.to_string(), words);
+        let mut rows = Probabilities::new(3);
+        rows.push(&[0.5, 0.0, 0.5]).unwrap();
+        let wide = VoteTable::from_probabilities(nominal(), Ids::positions(1), rows).unwrap_err();
+        assert_eq!(wide, TableError::Columns { found: 3, classes: 2 });
+    }
+
+    #[test]
+    fn only_sets_of_labels_are_another_content() {
+        let mut builder = TableBuilder::new(Keep::Votes);
+        builder.vote("a", Some("ann"), "1", 1.0, 1).unwrap();
+        builder.vote("a", Some("ben"), "2", 1.0, 2).unwrap();
+        let nominal = builder.finish().unwrap();
+        let on = |scale| nominal.clone().with_scale(scale).unwrap();
+        let digests = Scale::ALL.map(|scale| on(scale).digest());
+        assert!(digests[0] == nominal.digest() && digests[1] == digests[0]);
+        assert_ne!(digests[2], digests[0]);
+        let ordinal = on(Scale::Ordinal);
+        assert_eq!(ordinal.distributions(), nominal.distributions());
+        assert_eq!(ordinal.without_voters().scale(), Scale::Ordinal);
+        let error = ordinal.without_voters().with_scale(Scale::MultiLabel).unwrap_err();
+        assert!(error.to_string().contains("counts is not defined for multi-label votes"));
+        assert_eq!(on(Scale::MultiLabel).with_scale(Scale::Nominal).unwrap(), nominal);
     }
 }

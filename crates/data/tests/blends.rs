@@ -21,7 +21,7 @@ fn small() -> Settings {
 /// (annotator, class) of every vote on an item.
 fn votes(blends: &Blends, item: usize) -> Vec<(u32, u16)> {
     let Ballots::Votes(votes) = blends.table().ballots() else { panic!("single votes") };
-    votes.of(item).map(|vote| (vote.annotator.unwrap(), vote.class)).collect()
+    votes.of(item).map(|vote| (vote.annotator.unwrap(), vote.class().unwrap())).collect()
 }
 
 fn argmax(values: &[f64]) -> usize {

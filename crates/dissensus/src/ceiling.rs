@@ -25,6 +25,7 @@ pub fn ceiling(
     repeats: usize,
     options: &ScoreOptions,
 ) -> Result<Ceiling, ScoreError> {
+    options.require(votes.scale())?;
     let counts = votes.counts().ok_or(ScoreError::OnlyShares)?;
     let classes = votes.classes().len();
     let mut rows = Vec::with_capacity(items.len() * classes);

@@ -11,6 +11,8 @@ use dissensus_io::FileError;
 use dissensus_predictions::{Baseline, Logits};
 use dissensus_report::csv::field;
 
+use crate::Error;
+
 /// The file formats of predictions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PredictionFile {
@@ -53,8 +55,8 @@ pub fn predictions_csv(predictions: &Logits<'_>) -> String {
 }
 
 /// The probabilities of a baseline: one row per item, one column per class.
-pub fn baseline_csv(baseline: &Baseline, table: &VoteTable, seed: u64) -> String {
-    probabilities_csv(table.classes().names(), baseline.predict(table, seed))
+pub fn baseline_csv(baseline: &Baseline, table: &VoteTable, seed: u64) -> Result<String, Error> {
+    Ok(probabilities_csv(table.classes().names(), baseline.predict(table, seed)?))
 }
 
 fn probabilities_csv<Id: AsRef<str>, Row: AsRef<[f64]>>(

@@ -90,6 +90,7 @@ pub fn deliver(
     delivery: &Delivery,
     options: &DeliverOptions,
 ) -> Result<Delivered, Error> {
+    delivery.require(votes.scale())?;
     let estimated = options.estimate(votes)?;
     let prepared = Arc::new(delivery.prepare(&Source::new(&estimated)?, options.seed)?);
     let (items, classes) = (estimated.items().clone(), estimated.classes().clone());

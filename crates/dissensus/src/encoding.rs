@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use dissensus_core::{Event, Ids, Unit, VoteTable};
+use dissensus_core::{Event, Ids, TableError, Unit, VoteTable};
 use dissensus_data::{HUB_PREFIX, HubModel, locate, locate_model};
 use dissensus_embed::{
     Cache, Cached, Encoder, Image, Kind as Takes, OnnxEncoder, OnnxSettings, Pairing, open_folder,
@@ -117,7 +117,7 @@ pub fn encode(
     context.note(&format!("{name}: {encoded} encoded, {known} from the cache"));
     let width = values.len() / ids.len();
     let features = Kind::Features(Features::new(&name, width, values)?);
-    let ids: Ids = ids.iter().map(String::as_str).collect();
+    let ids = Ids::new(&ids).map_err(TableError::from)?;
     Ok(Inputs::new(&name, Some(ids), features)?)
 }
 

@@ -84,9 +84,12 @@ pub enum Error {
     /// Generated votes that do not make a table.
     #[error(transparent)]
     Table(#[from] dissensus_core::BuildError),
-    /// True distributions of generated data that are none.
+    /// Something that is not defined for the scale of the votes.
     #[error(transparent)]
-    Distribution(#[from] dissensus_core::DistributionError),
+    Scale(#[from] dissensus_core::ScaleError),
+    /// Counts, shares or ids that do not make a table.
+    #[error(transparent)]
+    Parts(#[from] dissensus_core::TableError),
     /// An encoder that cannot be used.
     #[error(transparent)]
     Embed(#[from] dissensus_embed::EmbedError),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use dissensus_core::{TieRule, VoteTable};
+use dissensus_core::{Scale, ScaleError, TieRule, VoteTable};
 use dissensus_labels::example_key;
 use dissensus_measure::{
     Judged, METRICS, Matrix, MeasureError, Metric, ModelOutput, Score, Scorer, Settings, Truth,
@@ -87,6 +87,12 @@ impl ScoreOptions {
         metrics(&self.metrics)
     }
 
+    /// Passes where all of these metrics are defined for votes on this scale.
+    pub(crate) fn require(&self, scale: Scale) -> Result<(), ScoreError> {
+        let chosen = self.chosen()?;
+        Ok(chosen.iter().try_for_each(|metric| metric.require(scale))?)
+    }
+
     /// An interval for a statistic of items: BCa where it is the mean of one value per item. A
     /// property of a set is computed again for every replicate, of which there are fewer, and its
     /// interval is read off by percentiles: BCa would leave out every item once.
@@ -124,6 +130,9 @@ pub enum ScoreError {
         /// The known names nearest to it, nearest first.
         nearest: Vec<String>,
     },
+    /// A metric that is not defined for the scale of the votes.
+    #[error(transparent)]
+    Scale(#[from] ScaleError),
     /// The predictions do not fit the votes.
     #[error(transparent)]
     Align(#[from] AlignError),
@@ -405,6 +414,7 @@ pub fn evaluate(
     predictions: &Predictions,
     options: &ScoreOptions,
 ) -> Result<Evaluated, ScoreError> {
+    options.require(table.scale())?;
     let aligned = align(table, predictions)?;
     let matched_items = aligned.items.len();
     beside(table, predictions, aligned, matched_items, options)
@@ -416,6 +426,7 @@ pub fn evaluate_common(
     models: &[Predictions],
     options: &ScoreOptions,
 ) -> Result<Vec<Evaluated>, ScoreError> {
+    options.require(table.scale())?;
     let aligned: Result<Vec<Aligned<'_>>, AlignError> =
         models.iter().map(|predictions| align(table, predictions)).collect();
     let aligned = aligned?;

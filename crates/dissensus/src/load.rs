@@ -308,6 +308,7 @@ fn read_votes(
         classes: how.classes.clone(),
         delimiter: how.delimiter.map(dissensus_io::Delimiter),
         header: how.header,
+        scale: how.scale,
         missing: how.missing.clone(),
         separator: how.separator,
         multilabel: how.multilabel.as_deref().map_or(Ok(Default::default()), parsed)?,

@@ -1,6 +1,6 @@
 //! Votes, runs and generated images as pages for a terminal.
 
-use dissensus_core::normalized_entropy;
+use dissensus_core::{Scale, normalized_entropy};
 use dissensus_data::blends::{Blends, SIDE, class_names};
 use dissensus_report::plain::{
     Page, age, bar, curve, format_number, key_words, list, one_line, pad, setting, settings, size,
@@ -10,7 +10,8 @@ use dissensus_report::tables::{Columns, Style, TableForm};
 use dissensus_store::{State, Status, Which};
 use dissensus_train::{RunDetails, RunFile, RunResult, state_name};
 use dissensus_votes::Note;
-use dissensus_votes::summary::{Ambiguous, Summary};
+use dissensus_votes::agreement::{FLEISS, KRIPPENDORFF_NOMINAL, KRIPPENDORFF_ORDINAL};
+use dissensus_votes::summary::{Ambiguous, LabelSets, Ratings, Spread, Summary};
 use serde_json::Value;
 
 /// With so many items or fewer, their votes say more than a histogram of them.
@@ -78,15 +79,19 @@ fn figures(summary: &Summary) -> Vec<(&'static str, String)> {
     };
     let names: Vec<&str> = summary.classes.iter().map(|c| c.name.as_str()).collect();
     let order = summary.class_order.describe();
-    let classes = format!("{}: {} ({order})", names.len(), list(&names, 60));
+    let scale = match summary.scale {
+        Scale::Nominal => String::new(),
+        other => format!(", {other}"),
+    };
+    let classes = format!("{}: {} ({order}{scale})", names.len(), list(&names, 60));
     let mut rows = vec![
         ("items", items),
         ("annotators", summary.annotators.map_or("not named".to_owned(), count)),
         ("votes", votes),
         ("classes", classes),
         ("unanimous", share(summary.unanimous)),
-        ("ties", share(summary.ties)),
     ];
+    rows.extend(summary.ties.map(|ties| ("ties", share(ties))));
     if let Some(entropy) = &summary.entropy {
         let mut line =
             format!("mean {:.5} nats = {:.5} bits", entropy.mean_nats, entropy.mean_bits);
@@ -110,10 +115,50 @@ fn figures(summary: &Summary) -> Vec<(&'static str, String)> {
         (_, _, Some(per)) if per.min != per.max => "items have different numbers of votes",
         _ => "needs two votes on every item, and two classes used",
     };
-    let alpha = figure("Krippendorff's α", summary.krippendorff_alpha, why_alpha);
-    let kappa = figure("Fleiss' κ", summary.fleiss_kappa, why_kappa);
-    rows.push(("agreement", format!("{alpha}, {kappa}")));
+    if let Some(ratings) = &summary.ratings {
+        let Ratings { mean, median, sd, item_means, mean_item_sd, .. } = ratings;
+        let Spread { min, median: middle, max } = item_means;
+        rows.push(("ratings", format!("mean {mean:.4}, median {median}, sd {sd:.4}")));
+        let items = format!("means {min:.4} to {max:.4}, median {middle:.4}");
+        rows.push(("per item", format!("{items}; sd {mean_item_sd:.4} on average")));
+    }
+    if let Some(sets) = &summary.label_sets {
+        rows.extend(label_sets(sets));
+    }
+    let coefficients = [
+        (KRIPPENDORFF_ORDINAL, summary.ratings.as_ref().and_then(|r| r.krippendorff_alpha)),
+        (KRIPPENDORFF_NOMINAL, summary.krippendorff_alpha),
+        (FLEISS, summary.fleiss_kappa),
+    ];
+    let defined = coefficients.iter().filter(|(of, _)| of.scales.contains(&summary.scale));
+    let worded = defined.map(|(of, value)| {
+        figure(of.name, *value, if of.name == FLEISS.name { why_kappa } else { why_alpha })
+    });
+    let worded: Vec<String> = worded.collect();
+    if !worded.is_empty() {
+        rows.push(("agreement", worded.join(", ")));
+    }
     rows.push(("digest", summary.digest.get(..16).unwrap_or_default().to_owned()));
+    rows
+}
+
+/// The figures of sets of labels.
+fn label_sets(sets: &LabelSets) -> Vec<(&'static str, String)> {
+    let spread = |spread: &Spread<u64>| {
+        let Spread { min, median, max } = spread;
+        format!("{min} to {max}, median {median}")
+    };
+    let mut rows = Vec::new();
+    if let (Some(per), Some(mean)) = (&sets.labels_per_vote, sets.mean_labels_per_vote) {
+        let none = thousands(sets.votes_without_labels);
+        let line = format!("{}, mean {mean:.4}; {none} without labels", spread(per));
+        rows.push(("labels", format!("per vote {line}")));
+    }
+    if let Some(per) = &sets.sets_per_item {
+        let all = thousands(sets.different_sets);
+        let line = format!("different ones per item {}; {all} in all", spread(per));
+        rows.push(("label sets", line));
+    }
     rows
 }
 
@@ -121,7 +166,10 @@ fn figures(summary: &Summary) -> Vec<(&'static str, String)> {
 const CLASSES: usize = 20;
 
 fn classes(page: &mut Page<'_>, summary: &Summary) {
-    page.section("Shares of the classes");
+    page.section(match summary.label_sets {
+        None => "Shares of the classes",
+        Some(_) => "Shares of the votes that are for each class",
+    });
     let width = summary.classes.iter().take(CLASSES).map(|c| width(&c.name)).max();
     let width = width.unwrap_or(0).min(24);
     let most = summary.classes.iter().map(|c| c.share).fold(0.0, f64::max);

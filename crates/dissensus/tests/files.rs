@@ -19,6 +19,8 @@ Three lines of every layout of votes, inputs and predictions. The format is dete
 files are unpacked, and `-` is standard input. Tables may be CSV, TSV, JSON Lines, a JSON array of rows or Parquet.
 Arrays are shown by their names and values, or by their type and shape. The options of reading are keys of a spec and
 options of the command line; an option that has no meaning for a format is an error.
+`scale` holds for every format of votes: `nominal` (the default), `ordinal`, or `multilabel`, which keeps the labels of a
+vote together.
 
 A test writes this page from the lists of formats and reads every file on it.
 ";

@@ -195,7 +195,10 @@ impl Inputs {
             }
         };
         let ids = self.ids.as_ref().zip(other.ids.as_ref());
-        let ids = ids.map(|(a, b)| a.iter().chain(b.iter()).collect::<Ids>());
+        let both = |(a, b): (&Ids, &Ids)| {
+            check_ids(name, a.iter().chain(b.iter()), |row| place(row, None))
+        };
+        let ids = ids.map(both).transpose()?;
         let notes = [&self.notes[..], &other.notes].concat();
         let by_position = self.by_position || other.by_position;
         let content = self.content;
@@ -203,12 +206,12 @@ impl Inputs {
     }
 }
 
-/// Refuses an empty id and an id that stands in two places; `place` names a place in messages.
+/// These ids; an empty one and one that stands in two places is an error. `place` names a place in messages.
 pub(crate) fn check_ids<'a>(
     file: &str,
     ids: impl Iterator<Item = &'a str>,
     place: impl Fn(usize) -> String,
-) -> Result<(), InputError> {
+) -> Result<Ids, InputError> {
     let mut seen = IdsBuilder::new();
     for (row, id) in ids.enumerate() {
         if id.is_empty() {
@@ -223,7 +226,7 @@ pub(crate) fn check_ids<'a>(
             });
         }
     }
-    Ok(())
+    Ok(seen.finish())
 }
 
 #[cfg(test)]
@@ -232,7 +235,8 @@ mod tests {
 
     fn features(ids: Option<&[&str]>, values: &[f32]) -> Result<Inputs, InputError> {
         let kind = Kind::Features(Features::new("x", 2, values.to_vec())?);
-        Inputs::new("x", ids.map(|ids| ids.iter().collect()), kind)
+        let ids = ids.map(|ids| check_ids("x", ids.iter().copied(), |row| place(row, None)));
+        Inputs::new("x", ids.transpose()?, kind)
     }
 
     #[test]

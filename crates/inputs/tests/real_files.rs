@@ -117,7 +117,7 @@ fn cifar10n_images_have_the_ids_of_the_votes() {
     let Ballots::Votes(cast) = table.ballots() else { panic!("single votes") };
     let mut wrong = [0; 3];
     for (item, &label) in labels.iter().enumerate() {
-        for vote in cast.of(item).filter(|vote| vote.class != u16::from(label)) {
+        for vote in cast.of(item).filter(|vote| vote.labels != [u16::from(label)]) {
             wrong[vote.annotator.unwrap() as usize] += 1;
         }
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use dissensus_core::{BuildError, DistributionError};
+use dissensus_core::{BuildError, ClassError, CountsError, DistributionError, TableError};
 use thiserror::Error;
 
 use crate::options::ReadOption;
@@ -253,6 +253,12 @@ pub enum Problem {
     /// A vote that the table refuses.
     #[error(transparent)]
     Vote(#[from] BuildError),
+    /// Counts that no table holds.
+    #[error(transparent)]
+    Counts(#[from] CountsError),
+    /// Parts that do not make a table, or a table that is not on the scale.
+    #[error(transparent)]
+    Table(#[from] TableError),
     /// One annotator chose several labels.
     #[error("several labels in one vote: {text:?}")]
     MultiLabel {
@@ -320,7 +326,11 @@ impl Problem {
             Self::NotADistribution(_) => "not-a-distribution",
             Self::DuplicateItem { .. } => "duplicate-item",
             Self::Vote(BuildError::UnknownClass { .. }) => "unknown-class",
-            Self::Vote(_) => "vote",
+            Self::Vote(_) | Self::Counts(_) => "vote",
+            Self::Table(
+                TableError::Classes(_) | TableError::Scale(_) | TableError::Labels { .. },
+            ) => "scale",
+            Self::Table(_) => "table",
             Self::MultiLabel { .. } => "multi-label",
             Self::Unequal { .. } => "unequal-lists",
             Self::Array(_) => "array",
@@ -351,11 +361,15 @@ impl Problem {
                 "if these are vote counts, say so with `values = counts`; else normalize each row"
             }
             Self::Vote(BuildError::UnknownClass { .. }) => "add it to `classes`, or mend the label",
+            Self::Table(TableError::Classes(
+                ClassError::Unordered { .. } | ClassError::NotAscending { .. },
+            )) => "list the classes from the lowest to the highest in `classes`",
             Self::DuplicateItem { .. } => "give every item one row, or an id of its own",
             Self::MultiLabel { .. } => {
                 "choose with `multilabel`: `each` (every label a share of the vote), `votes` (every label \
-                 a vote of its own) or `only=CLASS` (one class against the rest); `separator` is the \
-                 character between labels; a class that is written so is listed in `classes`"
+                 a vote of its own) or `only=CLASS` (one class against the rest), or keep them together \
+                 with `scale = multilabel`; `separator` is the character between labels; a class that is \
+                 written so is listed in `classes`"
             }
             Self::UnusedOption { .. } => "leave it out, or name another format with `format`",
             Self::Doubt { remedy, .. } => remedy,
@@ -374,7 +388,8 @@ impl Problem {
     /// The options that the remedy names.
     pub fn options(&self) -> &'static [ReadOption] {
         use ReadOption::{
-            Annotator, Classes, Delimiter, Format, Item, Label, Multilabel, Separator, Values,
+            Annotator, Classes, Delimiter, Format, Item, Label, Multilabel, Scale, Separator,
+            Values,
         };
         match self {
             Self::Ragged { .. } => &[Delimiter],
@@ -383,7 +398,8 @@ impl Problem {
             Self::NoColumn { .. } | Self::NoSuchColumn { .. } => &[Item, Annotator, Label],
             Self::NotADistribution(_) | Self::NotACount { .. } => &[Values],
             Self::Vote(BuildError::UnknownClass { .. }) => &[Classes],
-            Self::MultiLabel { .. } => &[Multilabel, Separator, Classes],
+            Self::Table(TableError::Classes(_)) => &[Classes],
+            Self::MultiLabel { .. } => &[Multilabel, Scale, Separator, Classes],
             Self::UnusedOption { .. } => &[Format],
             Self::Doubt { options, .. } => options,
             Self::Choice { option: Item, .. } => &[Item],

@@ -43,6 +43,7 @@ options! {
     Ignore "ignore" "Columns that are left out.",
     Classes "classes" "The classes and their order.",
     Missing "missing" "Values that mean \"no vote\".",
+    Scale "scale" "What the classes are to each other: nominal, ordinal or multilabel.",
     Values "values" "What the numbers of a matrix are.",
     Multilabel "multilabel" "What a vote for several labels means.",
     Separator "separator" "The character between the labels of one vote.",

@@ -38,12 +38,12 @@ fn main() {
         for _ in 0..votes {
             row[if stream.unit() < sure { top } else { stream.below(K as u64) as usize }] += 1;
         }
-        counts.push((0..).zip(row).filter(|entry| entry.1 > 0));
+        counts.push((0..).zip(row)).unwrap();
         shares.push(&row.map(|c| f64::from(c) / votes as f64)).unwrap();
     }
     let classes = || ClassSet::numbered(K).unwrap();
-    let counted = VoteTable::from_counts(classes(), Ids::positions(n), counts);
-    let shared = VoteTable::from_probabilities(classes(), Ids::positions(n), shares);
+    let counted = VoteTable::from_counts(classes(), Ids::positions(n), counts).unwrap();
+    let shared = VoteTable::from_probabilities(classes(), Ids::positions(n), shares).unwrap();
     println!("{n} examples, {votes} votes each, {K} classes");
     let mut labels = vec![0; n];
     for (what, table) in [("counts", &counted), ("probabilities", &shared)] {

@@ -31,6 +31,7 @@ mod soft_noise;
 
 use std::sync::Arc;
 
+use dissensus_core::Scale;
 use serde::{Deserialize, Serialize};
 
 pub use deterministic::SHUFFLE_OFFSET;
@@ -82,6 +83,8 @@ pub struct DeliveryEntry {
     pub formula: &'static str,
     /// What it gives to the loss.
     pub delivers: Delivers,
+    /// The scales of votes for which it is defined.
+    pub scales: &'static [Scale],
     /// Whether it needs votes that can be counted; probabilities do not suffice.
     pub needs_counts: bool,
     /// Its settings, in the order in which they are written.
@@ -123,8 +126,15 @@ impl Delivery {
         self.entry
     }
 
+    /// Passes where the method is defined for votes on this scale.
+    pub fn require(&self, scale: Scale) -> Result<(), LabelError> {
+        let Self { entry, .. } = self;
+        Ok(scale.require(&format!("the delivery {}", entry.name), entry.scales)?)
+    }
+
     /// Makes everything that does not change from epoch to epoch.
     pub fn prepare(&self, source: &Source<'_>, seed: u64) -> Result<Prepared, LabelError> {
+        self.require(source.classes().scale())?;
         let kind = (self.method)(source, seed)?;
         Ok(Prepared::new(self.clone(), seed, source, kind))
     }
@@ -135,6 +145,7 @@ crate::params::written_as_text!(Delivery, check);
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::counted;
 
     #[test]
     fn the_list_is_complete() {
@@ -160,6 +171,31 @@ mod tests {
             }
             assert_eq!(text.parse::<Delivery>().unwrap(), delivery);
         }
+    }
+
+    #[test]
+    fn every_method_delivers_on_the_scales_that_it_declares() {
+        let votes = counted(&[vec![2, 1, 0], vec![0, 1, 4]]);
+        for scale in Scale::ALL {
+            for entry in DELIVERIES {
+                let delivery: Delivery = entry.name.parse().unwrap();
+                let prepared = || {
+                    delivery.require(scale)?;
+                    let table = votes.clone().with_scale(scale)?;
+                    delivery.prepare(&Source::new(&table)?, 1).map(|_| ())
+                };
+                let found = prepared();
+                let expected = match entry.scales.contains(&scale) {
+                    true => Ok(()),
+                    false => delivery.require(scale),
+                };
+                assert_eq!(found, expected, "{} {scale}", entry.name);
+            }
+        }
+        let error = "sls".parse::<Delivery>().unwrap().require(Scale::MultiLabel).unwrap_err();
+        let words = "the delivery sls is not defined for multi-label votes, only for nominal and \
+                     ordinal ones";
+        assert_eq!(error.to_string(), words);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use dissensus_core::{DistributionError, Ids};
+use dissensus_core::{CountsError, DistributionError, Ids, ScaleError, TableError};
 use thiserror::Error;
 
 /// The first few of many items, and how many there are.
@@ -96,32 +96,15 @@ pub enum LabelError {
         /// How many items there are.
         items: usize,
     },
-    /// A vote for a class that is not in the class set.
-    #[error("item {item:?} has votes for class {class}, but there are only {classes} classes")]
-    NoSuchClass {
-        /// The item.
-        item: String,
-        /// The class, from 0.
-        class: u16,
-        /// How many there are.
-        classes: usize,
-    },
-    /// Probabilities of another number of classes than the table has.
-    #[error("probabilities of {found} classes, but the table names {classes}")]
-    Columns {
-        /// Of how many there are probabilities.
-        found: usize,
-        /// How many there should be.
-        classes: usize,
-    },
-    /// Weights whose sum is beyond any number.
-    #[error("the vote weights of item {item:?} sum to {total}")]
-    Weights {
-        /// The item.
-        item: String,
-        /// Their sum.
-        total: f64,
-    },
+    /// A method that is not defined for the scale of the votes.
+    #[error(transparent)]
+    Scale(#[from] ScaleError),
+    /// Drawn or estimated votes that do not make a table.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// More votes drawn than can be counted.
+    #[error(transparent)]
+    Counts(#[from] CountsError),
     /// An estimate that is not a distribution.
     #[error("the target of item {item:?} is not a distribution: {source}")]
     NotADistribution {

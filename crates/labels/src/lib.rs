@@ -12,10 +12,10 @@
 //! use dissensus_core::{ClassSet, Counts, Ids, VoteTable};
 //! use dissensus_labels::{Delivery, Source};
 //! let mut counts = Counts::new();
-//! counts.push([(0, 3), (2, 1)]);
-//! counts.push([(1, 5)]);
+//! counts.push([(0, 3), (2, 1)])?;
+//! counts.push([(1, 5)])?;
 //! let classes = ClassSet::numbered(3)?;
-//! let table = VoteTable::from_counts(classes, Ids::from_iter(["a", "b"]), counts);
+//! let table = VoteTable::from_counts(classes, Ids::new(["a", "b"])?, counts)?;
 //!
 //! let sls: Delivery = "sls:every=5".parse()?;
 //! let prepared = sls.prepare(&Source::new(&table)?, 7)?;

@@ -32,7 +32,7 @@ pub struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// Checks a table. Items without votes are an error that names them.
+    /// Checks a table of votes for one class each. Items without votes are an error that names them.
     pub fn new(table: &'a VoteTable) -> Result<Self, LabelError> {
         let mut source = Self::unkeyed(table)?;
         let items = table.items();
@@ -43,6 +43,7 @@ impl<'a> Source<'a> {
 
     /// A checked table whose items have no keys yet, for those who draw nothing.
     pub(crate) fn unkeyed(table: &'a VoteTable) -> Result<Self, LabelError> {
+        table.require_one_label()?;
         let amounts = match (table.counts(), table.ballots()) {
             (None, Ballots::Probabilities(rows)) => Amounts::Shares(Cow::Borrowed(rows)),
             (counts, _) => Amounts::Counts(counts.unwrap_or_default()),
@@ -54,23 +55,6 @@ impl<'a> Source<'a> {
     }
 
     fn check(&self) -> Result<(), LabelError> {
-        let classes = self.classes.len();
-        if let Amounts::Shares(rows) = &self.amounts {
-            let found = rows.row(0).len();
-            if found != classes && !rows.is_empty() {
-                return Err(LabelError::Columns { found, classes });
-            }
-        }
-        for place in 0..self.len() {
-            let item = || self.items.name(place).to_owned();
-            if let Some((class, _)) = self.entries(place).find(|e| e.0 as usize >= classes) {
-                return Err(LabelError::NoSuchClass { item: item(), class, classes });
-            }
-            let total = self.total(place);
-            if !total.is_finite() {
-                return Err(LabelError::Weights { item: item(), total });
-            }
-        }
         let empty = (0..self.len()).filter(|&place| self.total(place) <= 0.0);
         match Named::of(&self.items, empty) {
             Some(items) => Err(LabelError::NoVotes { items }),
@@ -259,6 +243,7 @@ pub(crate) fn probabilities<'r>(
 mod tests {
     use super::*;
     use crate::testing::{counted, shares, weighted};
+    use dissensus_core::Scale;
 
     #[test]
     fn items_without_votes_are_named() {
@@ -271,29 +256,11 @@ mod tests {
     }
 
     #[test]
-    fn classes_beyond_the_set_are_refused() {
-        let mut counts = Counts::new();
-        counts.push([(0, 1), (2, 1)]);
-        let classes = ClassSet::numbered(2).unwrap();
-        let table = VoteTable::from_counts(classes, Ids::from_iter(["a"]), counts);
-        let error = LabelError::NoSuchClass { item: "a".into(), class: 2, classes: 2 };
-        assert_eq!(Source::new(&table).unwrap_err(), error);
-    }
-
-    #[test]
-    fn probabilities_and_weights_have_to_fit() {
-        let mut rows = Probabilities::new(3);
-        rows.push(&[0.5, 0.0, 0.5]).unwrap();
-        let classes = ClassSet::numbered(2).unwrap();
-        let table = VoteTable::from_probabilities(classes, Ids::from_iter(["a"]), rows);
-        let error = LabelError::Columns { found: 3, classes: 2 };
-        assert_eq!(Source::new(&table).unwrap_err(), error);
-        let mut counts = Counts::new();
-        counts.push_weighted([(0, 1, f64::MAX), (1, 1, f64::MAX)]);
-        let classes = ClassSet::numbered(2).unwrap();
-        let table = VoteTable::from_counts(classes, Ids::from_iter(["a"]), counts);
-        let error = Source::new(&table).unwrap_err().to_string();
-        assert_eq!(error, r#"the vote weights of item "a" sum to inf"#);
+    fn votes_for_several_classes_are_refused() {
+        let table = weighted(&[&[("x", 1.0), ("y", 1.0)]]).with_scale(Scale::MultiLabel).unwrap();
+        let words = "a distribution over the classes is not defined for multi-label votes, only for \
+                     nominal and ordinal ones";
+        assert_eq!(Source::new(&table).unwrap_err().to_string(), words);
     }
 
     #[test]

@@ -42,12 +42,12 @@ pub const VOTES: Setting = Setting {
 pub fn with_replacement(source: &Source<'_>, k: u32, seed: u64) -> Result<VoteTable, LabelError> {
     check("sparse draws", k)?;
     if source.is_counted() {
-        return Ok(draw(source, Cumulative::of_counts(source), k, seed));
+        return draw(source, Cumulative::of_counts(source), k, seed);
     }
-    Ok(draw(source, Cumulative::of_shares(source), k, seed))
+    draw(source, Cumulative::of_shares(source), k, seed)
 }
 
-fn draw(source: &Source<'_>, pool: impl Pick, k: u32, seed: u64) -> VoteTable {
+fn draw(source: &Source<'_>, pool: impl Pick, k: u32, seed: u64) -> Result<VoteTable, LabelError> {
     table(source, streams::SPARSE, k, seed, |place, stream, tally| {
         for _ in 0..k {
             let word = stream.word();
@@ -68,7 +68,7 @@ pub fn without_replacement(
     if let Some(items) = Named::of(source.items(), few) {
         return Err(LabelError::TooFewVotes { k, items });
     }
-    Ok(table(source, streams::SUBSET, k, seed, |place, stream, tally| {
+    table(source, streams::SUBSET, k, seed, |place, stream, tally| {
         let mut left: Vec<(u16, u32)> = source.entries(place).collect();
         let mut votes = source.votes(place);
         for _ in 0..k {
@@ -83,7 +83,7 @@ pub fn without_replacement(
                 at -= u64::from(*left);
             }
         }
-    }))
+    })
 }
 
 fn check(of: &'static str, k: u32) -> Result<(), LabelError> {
@@ -103,7 +103,7 @@ fn table(
     k: u32,
     seed: u64,
     fill: impl Fn(usize, &mut Stream, &mut [u32]) + Sync,
-) -> VoteTable {
+) -> Result<VoteTable, LabelError> {
     let each = |task: usize| {
         let places = task * ITEMS_A_TASK..((task + 1) * ITEMS_A_TASK).min(source.len());
         let mut tally = vec![0; source.classes().len()];
@@ -123,11 +123,11 @@ fn table(
     for (entries, ends) in drawn {
         let mut start = 0;
         for end in ends {
-            counts.push(entries[start..end].iter().copied());
+            counts.push(entries[start..end].iter().copied())?;
             start = end;
         }
     }
-    VoteTable::from_counts(source.classes().clone(), source.items().clone(), counts)
+    Ok(VoteTable::from_counts(source.classes().clone(), source.items().clone(), counts)?)
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ mod frequencies;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use dissensus_core::VoteTable;
+use dissensus_core::{Scale, VoteTable};
 use serde::{Deserialize, Serialize};
 
 use crate::params::Given;
@@ -34,6 +34,8 @@ pub struct TargetEntry {
     pub needs: &'static str,
     /// Where it comes from.
     pub reference: &'static str,
+    /// The scales of votes for which it is defined.
+    pub scales: &'static [Scale],
     /// Whether votes stay votes, so that deliveries that count them work.
     pub keeps_counts: bool,
     /// Its settings, in the order in which they are written.
@@ -77,6 +79,8 @@ impl Target {
 
     /// A table of the same items and classes whose distributions are the targets.
     pub fn estimate<'a>(&self, table: &'a VoteTable) -> Result<Cow<'a, VoteTable>, LabelError> {
+        let Self { entry, .. } = self;
+        table.scale().require(&format!("the target {}", entry.name), entry.scales)?;
         (self.estimator)(table)
     }
 }
@@ -86,7 +90,7 @@ fn with_rows(table: &VoteTable, rows: &[f64]) -> Result<VoteTable, LabelError> {
     let (classes, items) = (table.classes(), table.items());
     let rows = rows.chunks_exact(classes.len().max(1)).enumerate();
     let rows = probabilities(classes.len(), items, rows)?;
-    Ok(VoteTable::from_probabilities(classes.clone(), items.clone(), rows))
+    Ok(VoteTable::from_probabilities(classes.clone(), items.clone(), rows)?)
 }
 
 crate::params::written_as_text!(Target, check_target);
@@ -94,6 +98,7 @@ crate::params::written_as_text!(Target, check_target);
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::weighted;
 
     #[test]
     fn the_list_is_complete() {
@@ -110,6 +115,21 @@ mod tests {
             let printed: Params = target.to_string().parse().unwrap();
             assert_eq!(printed.settings.len(), entry.settings.len(), "{target}");
             assert_eq!(target.to_string().parse::<Target>().unwrap(), target);
+        }
+        let votes = weighted(&[&[("1", 1.0), ("2", 1.0)]]);
+        for (entry, scale) in
+            TARGETS.iter().flat_map(|entry| Scale::ALL.map(|scale| (entry, scale)))
+        {
+            let table = votes.clone().with_scale(scale).unwrap();
+            let estimate = entry.name.parse::<Target>().unwrap().estimate(&table).map(|_| ());
+            let refused =
+                matches!(&estimate, Err(LabelError::Scale(error)) if error.found == scale);
+            assert_eq!(
+                refused,
+                !entry.scales.contains(&scale),
+                "{} {scale}: {estimate:?}",
+                entry.name
+            );
         }
         let error = "dirichle".parse::<Target>().unwrap_err().to_string();
         assert!(error.starts_with(r#"unknown target "dirichle"; did you mean "dirichlet"?"#));

@@ -3,18 +3,17 @@
 use dissensus_core::{ClassSet, Counts, Ids, Keep, Probabilities, TableBuilder, VoteTable};
 
 fn ids(n: usize) -> Ids {
-    (0..n).map(|i| format!("i{i}")).collect()
+    Ids::new((0..n).map(|i| format!("i{i}"))).unwrap()
 }
 
 /// Items `i0`, `i1`, … with these votes per class.
 pub(crate) fn counted(rows: &[Vec<u32>]) -> VoteTable {
     let mut counts = Counts::new();
     for row in rows {
-        let entries = row.iter().enumerate().filter(|e| *e.1 > 0);
-        counts.push(entries.map(|(class, &votes)| (class as u16, votes)));
+        counts.push((0..).zip(row.iter().copied())).unwrap();
     }
     let classes = ClassSet::numbered(rows.first().map_or(0, Vec::len)).unwrap();
-    VoteTable::from_counts(classes, ids(rows.len()), counts)
+    VoteTable::from_counts(classes, ids(rows.len()), counts).unwrap()
 }
 
 /// Items `i0`, `i1`, … with these probabilities.
@@ -27,6 +26,7 @@ pub(crate) fn shares(rows: &[Vec<f64>]) -> VoteTable {
         ids(rows.len()),
         probabilities,
     )
+    .unwrap()
 }
 
 /// Items `i0`, `i1`, … with these weighted votes.

@@ -75,9 +75,10 @@ fn exactly_by_enumeration() {
 
 fn prepared(text: &str, cases: &[([u32; K], [f64; K])]) -> Prepared {
     let mut counts = Counts::new();
-    cases.iter().for_each(|(c, _)| counts.push((0..).zip(*c).filter(|entry| entry.1 > 0)));
+    cases.iter().for_each(|(c, _)| counts.push((0..).zip(*c)).unwrap());
     let table =
-        VoteTable::from_counts(ClassSet::numbered(K).unwrap(), Ids::positions(cases.len()), counts);
+        VoteTable::from_counts(ClassSet::numbered(K).unwrap(), Ids::positions(cases.len()), counts)
+            .unwrap();
     let delivery: Delivery = text.parse().unwrap();
     delivery.prepare(&Source::new(&table).unwrap(), 2024).unwrap()
 }

@@ -23,10 +23,9 @@ fn cifar10h() -> Option<VoteTable> {
         bytes[128..].chunks_exact(8).map(|n| u64::from_le_bytes(n.try_into().unwrap())).collect();
     let mut counts = Counts::new();
     for row in votes.chunks_exact(10) {
-        let entries = (0..10).zip(row).filter(|entry| *entry.1 > 0);
-        counts.push(entries.map(|(class, &n)| (class, n as u32)));
+        counts.push((0..10).zip(row).map(|(class, &n)| (class, n as u32))).unwrap();
     }
-    Some(VoteTable::from_counts(ClassSet::numbered(10).unwrap(), Ids::positions(10_000), counts))
+    VoteTable::from_counts(ClassSet::numbered(10).unwrap(), Ids::positions(10_000), counts).ok()
 }
 
 /// The lines of numpy in the documentation of `subset`, numpy 2.4.6, with the ids `"0"` … `"9999"`

@@ -1,10 +1,13 @@
 //! What can be wrong with what was given: named, with row and column (both from 0).
 
-use dissensus_core::DistributionError;
+use dissensus_core::{DistributionError, ScaleError};
 
 /// Input that cannot be measured.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MeasureError {
+    /// What is not defined for the scale of the votes.
+    #[error(transparent)]
+    Scale(#[from] ScaleError),
     /// The values do not fill whole rows.
     #[error("{len} values cannot be rows of {columns}; expected a multiple of {columns} (above 0)")]
     Shape {

@@ -23,6 +23,7 @@ mod total_variation;
 
 use std::borrow::Cow;
 
+use dissensus_core::{Scale, ScaleError};
 use serde::Serialize;
 
 use crate::about::entry;
@@ -65,6 +66,8 @@ pub type PerItem = for<'s> fn(&'s Scorer<'_>) -> Option<Cow<'s, [f64]>>;
 pub struct Metric {
     /// In words.
     pub about: About,
+    /// The scales of votes for which it is defined.
+    pub scales: &'static [Scale],
     /// Over all items.
     pub compute: fn(&Scorer<'_>) -> Value,
     /// On each item, where the metric is the mean of that; `None` where it is not.
@@ -72,6 +75,11 @@ pub struct Metric {
 }
 
 impl Metric {
+    /// Passes where the metric is defined for votes on this scale.
+    pub fn require(&self, scale: Scale) -> Result<(), ScaleError> {
+        scale.require(self.about.name, self.scales)
+    }
+
     /// All there is to say, as lines to print.
     pub fn explain(&self) -> String {
         let per_item = match self.per_item {

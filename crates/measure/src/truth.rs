@@ -108,6 +108,10 @@ impl Truth {
     /// What people said about these items of a vote table, in this order. An item without votes is
     /// an error that names its place in `items`.
     pub fn from_table(table: &VoteTable, items: &[usize]) -> Result<Self, MeasureError> {
+        table.require_one_label()?;
+        if let Some(&index) = items.iter().find(|&&item| item >= table.len()) {
+            return Err(MeasureError::Index { index, items: table.len() });
+        }
         let classes = table.classes().len();
         if classes == 0 {
             return Err(MeasureError::Shape { len: 0, columns: 0 });

@@ -12,8 +12,8 @@
 //! | `majority` | 1 for the most-voted class (ties: the first) | infinite where anyone disagrees |
 //! | `random` | a draw from the flat Dirichlet, seeded | that of guessing |
 
-use dissensus_core::VoteTable;
 use dissensus_core::philox::Stream;
+use dissensus_core::{ScaleError, VoteTable};
 
 /// A prediction that needs no model.
 pub struct Baseline {
@@ -87,7 +87,12 @@ impl Baseline {
     }
 
     /// A prediction for every item of the table that has votes, with its id.
-    pub fn predict<'a>(&self, table: &'a VoteTable, seed: u64) -> Vec<(&'a str, Vec<f64>)> {
+    pub fn predict<'a>(
+        &self,
+        table: &'a VoteTable,
+        seed: u64,
+    ) -> Result<Vec<(&'a str, Vec<f64>)>, ScaleError> {
+        table.require_one_label()?;
         let distributions = table.distributions();
         let voted: Vec<(usize, &[f64])> = distributions
             .iter()
@@ -103,7 +108,7 @@ impl Baseline {
             let context = Context { prior: &prior, stream };
             (table.items().name(item), (self.predict)(p, &context))
         };
-        voted.iter().map(predict).collect()
+        Ok(voted.iter().map(predict).collect())
     }
 }
 
@@ -117,18 +122,18 @@ mod tests {
         let options = dissensus_votes::ReadOptions::default();
         let table = dissensus_votes::read_bytes("v", text.into(), &options).unwrap().table;
         for baseline in BASELINES {
-            let rows = baseline.predict(&table, 7);
+            let rows = baseline.predict(&table, 7).unwrap();
             let ids: Vec<&str> = rows.iter().map(|(id, _)| *id).collect();
             assert_eq!(ids, ["a", "b"], "{}", baseline.name);
             for (_, row) in &rows {
                 assert!((row.iter().sum::<f64>() - 1.0).abs() < 1e-12, "{} {row:?}", baseline.name);
             }
         }
-        let of = |name: &str| Baseline::by_name(name).unwrap().predict(&table, 7);
+        let of = |name: &str| Baseline::by_name(name).unwrap().predict(&table, 7).unwrap();
         assert_eq!(of("votes")[0].1, [0.75, 0.25, 0.0]);
         assert_eq!(of("prior")[1].1, [0.375, 0.375, 0.25]);
         assert_eq!(of("majority")[1].1, [0.0, 1.0, 0.0]);
-        assert_eq!(of("random"), Baseline::by_name("random").unwrap().predict(&table, 7));
-        assert_ne!(of("random"), Baseline::by_name("random").unwrap().predict(&table, 8));
+        assert_eq!(of("random"), Baseline::by_name("random").unwrap().predict(&table, 7).unwrap());
+        assert_ne!(of("random"), Baseline::by_name("random").unwrap().predict(&table, 8).unwrap());
     }
 }

@@ -235,11 +235,7 @@ fn inputs_of(
                     "items has {found} entries for the {rows} rows of {argument}"
                 )));
             }
-            let mut seen = std::collections::HashSet::new();
-            if let Some(id) = items.iter().find(|id| !seen.insert(id.as_str())) {
-                return Err(twice_in_items(id));
-            }
-            Some(items.into_iter().collect::<Ids>())
+            Some(Ids::new(items).map_err(|error| twice_in_items(&error.id))?)
         }
         Some((table, None)) if table.len() != kind.len() => {
             let (found, expected) = (kind.len(), table.len());

@@ -37,6 +37,27 @@ def test_reading_states_what_was_guessed(votes, tmp_path):
     assert Votes.read(packed) == votes and Votes.read(str(packed)) == votes
 
 
+def test_votes_know_their_scale(tmp_path):
+    path = tmp_path / "votes.csv"
+    path.write_text("item,annotator,label\na,ann,1\na,ben,5\nb,ann,4\nb,ben,5\n")
+    names, ratings = Votes.read(path), Votes.read(path, scale="ordinal")
+    assert (names.scale, ratings.scale) == ("nominal", "ordinal") and names != ratings
+    assert names.digest == ratings.digest and "ratings" not in names.summary()
+    assert ratings.summary()["ratings"]["mean"] == 3.75 and ratings.summary()["ratings"]["median"] == 4.5
+    with pytest.raises(ValueError, match="scale is"):
+        Votes.read(path, scale="interval")
+    path.write_text("item,annotator,x,y\na,ann,1,1\na,ben,0,0\nb,ann,0,1\n")
+    sets = Votes.read(path, one_hot=["x", "y"], scale="multilabel")
+    assert (sets.scale, sets.summary()["votes"], sets.summary()["annotators"]) == ("multilabel", 3, 2)
+    for stored in [ratings, sets]:
+        again = pickle.loads(pickle.dumps(stored))
+        assert again == stored and again.scale == stored.scale
+        assert Votes.from_frame(stored) == stored
+    for refused in [sets.counts, sets.entropy, sets.targets, sets.majority]:
+        with pytest.raises(ValueError, match="not defined for multi-label votes"):
+            refused()
+
+
 def test_arrays_of_counts_targets_and_entropy(votes):
     counts = votes.counts()
     assert counts.dtype == np.int64 and counts.tolist() == [[1, 1], [2, 1]]

@@ -113,10 +113,10 @@ fn task(_: &dissensus_train::spec::Data) -> Result<Task, LoadError> {
         let (first, second) = (stream.below(10) as usize, stream.below(10) as usize);
         let lean = stream.unit();
         (0..50).for_each(|_| row[if stream.unit() < lean { first } else { second }] += 1);
-        counts.push((0u16..).zip(row).filter(|entry| entry.1 > 0));
+        counts.push((0u16..).zip(row))?;
     }
     let ids = || Ids::positions(ITEMS);
-    let table = VoteTable::from_counts(ClassSet::numbered(CLASSES)?, ids(), counts);
+    let table = VoteTable::from_counts(ClassSet::numbered(CLASSES)?, ids(), counts)?;
     let pixels = (0..ITEMS * SIDE * SIDE * 3).map(|at| (at * 31 % 251) as u8).collect();
     let images = Images::new("made-up", SIDE, SIDE, 3, pixels)?;
     let inputs = Inputs::new("made-up", Some(ids()), Kind::Images(images))?;

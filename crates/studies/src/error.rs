@@ -26,6 +26,9 @@ pub enum StudyError {
         /// All of them, joined.
         known: String,
     },
+    /// Votes on a scale that cannot be trained on.
+    #[error(transparent)]
+    Scale(#[from] dissensus_core::ScaleError),
     /// A file that cannot be read.
     #[error("reading {}: {source}", .path.display())]
     File {

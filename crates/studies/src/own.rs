@@ -3,7 +3,7 @@
 //! The settings are a starting point for any dataset. They are written into the file with comments, to
 //! be changed there.
 
-use dissensus_core::VoteTable;
+use dissensus_core::{Scale, VoteTable};
 use dissensus_engine::network::Shape;
 use dissensus_engine::{InputKind, MODELS};
 use dissensus_labels::{DELIVERIES, DeliveryEntry};
@@ -44,6 +44,7 @@ const QUICK: usize = 400;
 impl NewStudy<'_> {
     /// The study, as a file with comments. It is checked to be valid.
     pub fn text(&self) -> Result<String, StudyError> {
+        self.table.scale().require("training", Scale::ONE_LABEL)?;
         let text = self.written();
         Study::parse(&text, "the study that was written")?;
         Ok(text)
@@ -226,9 +227,9 @@ mod tests {
         let mut counts = Counts::new();
         for item in 0..items {
             let split = if item % 4 == 0 { 1 } else { 0 };
-            counts.push([(0, votes - split), (1, split)]);
+            counts.push([(0, votes - split), (1, split)]).unwrap();
         }
-        VoteTable::from_counts(classes(), Ids::positions(items), counts)
+        VoteTable::from_counts(classes(), Ids::positions(items), counts).unwrap()
     }
 
     fn written(table: &VoteTable, shape: Shape) -> String {
@@ -307,7 +308,7 @@ mod tests {
     fn shares_have_no_multipass() {
         let mut rows = Probabilities::new(2);
         (0..10).for_each(|_| rows.push(&[0.5, 0.5]).unwrap());
-        let table = VoteTable::from_probabilities(classes(), Ids::positions(10), rows);
+        let table = VoteTable::from_probabilities(classes(), Ids::positions(10), rows).unwrap();
         let text = written(&table, VECTORS);
         assert!(!text.contains("multipass") && text.contains("arms = [\"sls\"]"), "{text}");
         assert!(text.contains("shares instead of votes"), "{text}");

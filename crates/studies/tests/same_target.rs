@@ -37,9 +37,9 @@ fn a_spec_without_settings_has_the_runs_of_the_study() {
     let ids = Ids::positions(4);
     let inputs = Inputs::new("cifar10h", Some(ids.clone()), images).unwrap();
     let mut counts = Counts::new();
-    (0..4).for_each(|_| counts.push([(0, 3), (1, 2)]));
+    (0..4).for_each(|_| counts.push([(0, 3), (1, 2)]).unwrap());
     let classes = ClassSet::new(["a", "b"].map(str::to_owned).to_vec(), ClassOrder::Declared);
-    let table = VoteTable::from_counts(classes.unwrap(), ids, counts);
+    let table = VoteTable::from_counts(classes.unwrap(), ids, counts).unwrap();
     let task = |inputs: Inputs| Task::new("cifar10h", &table, &inputs).unwrap().0;
     // Without knowing what they show, images in colour are not mirrored.
     let unknown = spec.clone().resolve(&task(inputs.clone()));

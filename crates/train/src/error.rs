@@ -215,6 +215,9 @@ pub enum TrainError {
     /// Items that cannot be split.
     #[error(transparent)]
     Split(#[from] crate::SplitError),
+    /// Votes on a scale that cannot be trained on.
+    #[error(transparent)]
+    Scale(#[from] dissensus_core::ScaleError),
     /// Inputs that cannot be used.
     #[error(transparent)]
     Inputs(#[from] dissensus_inputs::InputError),

@@ -188,9 +188,10 @@ mod tests {
     #[test]
     fn a_model_reads_back_and_predicts_the_same_bits() {
         let mut counts = Counts::new();
-        (0..20).for_each(|item| counts.push([(item % 2, 4), (1 - item % 2, 1)]));
+        (0..20).for_each(|item| counts.push([(item % 2, 4), (1 - item % 2, 1)]).unwrap());
         let votes =
-            VoteTable::from_counts(ClassSet::numbered(2).unwrap(), Ids::positions(20), counts);
+            VoteTable::from_counts(ClassSet::numbered(2).unwrap(), Ids::positions(20), counts)
+                .unwrap();
         let values = (0..20).flat_map(|item| [(item % 2) as f32, 0.5]).collect();
         let kind = Kind::Features(Features::new("features", 2, values).unwrap());
         let inputs = Inputs::new("features", Some(votes.items().clone()), kind).unwrap();

@@ -30,8 +30,8 @@
 //! // Twenty items with five votes each: four for one class, one for the other.
 //! let classes = ClassSet::new(vec!["cat".into(), "dog".into()], ClassOrder::Declared)?;
 //! let mut counts = Counts::new();
-//! (0..20).for_each(|item| counts.push([(item % 2, 4), (1 - item % 2, 1)]));
-//! let votes = VoteTable::from_counts(classes, Ids::positions(20), counts);
+//! (0..20).try_for_each(|item| counts.push([(item % 2, 4), (1 - item % 2, 1)]))?;
+//! let votes = VoteTable::from_counts(classes, Ids::positions(20), counts)?;
 //! // Two features per item.
 //! let values = (0..20).flat_map(|item| [(item % 2) as f32, 0.5]).collect();
 //! let features = Kind::Features(Features::new("features", 2, values)?);

@@ -10,7 +10,7 @@ mod judged;
 use std::ops::Range;
 use std::sync::Arc;
 
-use dissensus_core::VoteTable;
+use dissensus_core::{Scale, VoteTable};
 use dissensus_engine::Dataset;
 use dissensus_engine::network::Shape;
 use dissensus_inputs::{Inputs, Joined, Kind, join};
@@ -164,6 +164,7 @@ pub fn describe_shape(shape: Shape) -> String {
 
 /// The items that have both votes and an input, sorted by id.
 fn matched(table: &VoteTable, inputs: &Inputs) -> Result<(VoteTable, Inputs, Joined), TrainError> {
+    table.scale().require("training", Scale::ONE_LABEL)?;
     let joined = join(table, inputs)?;
     let voted = table.distributions();
     let mut kept: Vec<(usize, usize)> =

@@ -26,7 +26,7 @@ fn other() -> &'static (VoteTable, Inputs) {
         let table = blends.table();
         let counts = table.counts().unwrap().into_owned();
         let counted =
-            VoteTable::from_counts(table.classes().clone(), table.items().clone(), counts);
+            VoteTable::from_counts(table.classes().clone(), table.items().clone(), counts).unwrap();
         (counted, from_blends(&blends).unwrap())
     })
 }
@@ -206,6 +206,11 @@ fn classes_agree_by_name_or_are_only_numbered() {
     assert_eq!(task.table().classes().names(), other().0.classes().names());
     assert!(!Task::judged_on(few(), many()).unwrap().1.classes_by_position);
 
+    // One may be ordinal, and the other only not known to be.
+    let ordinal = data().0.clone().with_scale(dissensus_core::Scale::Ordinal).unwrap();
+    let task = Task::judged_on(Voted { table: &ordinal, ..few() }, many()).unwrap().0;
+    assert_eq!(task.identity(), both().identity());
+
     let mut names: Vec<&str> = data().0.classes().names().iter().map(String::as_str).collect();
     names.swap(0, 1);
     let error = |table: &VoteTable| on(table).map(|_| ()).unwrap_err().to_string();
@@ -217,14 +222,10 @@ fn classes_agree_by_name_or_are_only_numbered() {
         names.join(", ")
     );
     assert_eq!(swapped, wanted);
-    let fewer = VoteTable::from_counts(
-        ClassSet::numbered(3).unwrap(),
-        other().0.items().clone(),
-        std::iter::repeat_n([(0, 2)], 60).fold(Default::default(), |mut counts, row| {
-            dissensus_core::Counts::push(&mut counts, row);
-            counts
-        }),
-    );
+    let mut counts = dissensus_core::Counts::new();
+    (0..60).for_each(|_| counts.push([(0, 2)]).unwrap());
+    let three = ClassSet::numbered(3).unwrap();
+    let fewer = VoteTable::from_counts(three, other().0.items().clone(), counts).unwrap();
     assert!(error(&fewer).contains("and 0, 1, 2; expected the same"));
 }
 
@@ -248,7 +249,7 @@ fn what_does_not_go_together_is_named() {
     let mut rows = dissensus_core::Probabilities::new(10);
     (0..60).for_each(|_| rows.push(&[0.1; 10]).unwrap());
     let classes = other().0.classes().clone();
-    let shares = VoteTable::from_probabilities(classes, other().0.items().clone(), rows);
+    let shares = VoteTable::from_probabilities(classes, other().0.items().clone(), rows).unwrap();
     let mixed = error(few(), Voted { table: &shares, ..many() });
     assert!(mixed.starts_with("the votes of few and many do not make one table: "), "{mixed}");
     assert!(mixed.contains("single votes, the second probabilities"), "{mixed}");

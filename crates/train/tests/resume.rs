@@ -157,7 +157,7 @@ fn rows_shuffled(table: &VoteTable) -> VoteTable {
     for (number, &at) in (1..).zip(&shuffled(rows.len(), 8)) {
         let (item, vote) = rows[at];
         let who = vote.annotator.map(|place| table.annotators().name(place as usize));
-        let class = &table.classes().names()[vote.class as usize];
+        let class = table.classes().name(vote.class().unwrap());
         builder.vote(table.items().name(item), who, class, vote.weight, number).unwrap();
     }
     builder.finish().unwrap()

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use dissensus_core::Scale;
 use dissensus_engine::{Augment, Model, Optimizer, Schedule};
 use dissensus_inputs::Layout;
 use dissensus_train::spec::{Checkpoint, DataSource, Precision, Votes};
@@ -412,6 +413,7 @@ fn reading_options_can_be_set() {
         delimiter = "tab"
         header = false
         missing = ["", "NA"]
+        scale = "ordinal"
         multilabel = "only=cat"
         separator = "|"
         annotators = "rater_*"
@@ -429,6 +431,7 @@ fn reading_options_can_be_set() {
     assert_eq!((reading.delimiter, reading.header), (Some(b'\t'), Some(false)));
     assert_eq!(reading.missing.as_deref(), Some(&["".to_owned(), "NA".to_owned()][..]));
     assert_eq!((reading.multilabel.as_deref(), reading.values), (Some("only=cat"), Some("counts")));
+    assert_eq!(reading.scale, Some(Scale::Ordinal));
     assert_eq!((reading.separator, reading.one_hot.is_none()), (Some('|'), true));
     assert_eq!(reading.annotators.as_deref(), Some(&["rater_*".to_owned()][..]));
     assert_eq!(reading.ignore.as_ref().map(Vec::len), Some(2));
@@ -439,9 +442,11 @@ fn reading_options_can_be_set() {
     assert_eq!(with("data.inputs_resize=64").unwrap().data.inputs_reading.resize, Some([64, 64]));
     // None of them is part of what a run is.
     assert_eq!(with("data.delimiter=;").unwrap().runs(), spec.runs());
+    assert_eq!(with("data.scale=nominal").unwrap().runs(), spec.runs());
     for (given, expected) in [
         ("data.delimiter=,,", "expected one character"),
         ("data.multilabel=only=", "expected \"error\", \"each\", \"votes\" or \"only=CLASS\""),
+        ("data.scale=interval", "expected \"nominal\", \"ordinal\" or \"multilabel\""),
         ("data.values=votes", "There are counts, probabilities, labels"),
         ("data.inputs_layout=hwc", "did you mean `nhwc`?"),
         ("data.inputs_resize=[32]", "expected a whole number of pixels, or [height, width]"),

@@ -346,9 +346,9 @@ fn a_metric_that_is_never_defined_is_refused_before_training() {
     // Where everyone agrees, entropies do not vary.
     let (table, inputs) = data();
     let mut counts = Counts::new();
-    (0..table.len()).for_each(|item| counts.push([(item as u16 % 2, 5)]));
+    (0..table.len()).for_each(|item| counts.push([(item as u16 % 2, 5)]).unwrap());
     let classes = ClassSet::new(vec!["x".into(), "y".into()], ClassOrder::Declared).unwrap();
-    let agreed = VoteTable::from_counts(classes, table.items().clone(), counts);
+    let agreed = VoteTable::from_counts(classes, table.items().clone(), counts).unwrap();
     let agreed = Task::new("agreed", &agreed, inputs).unwrap().0;
     let flat = spec(&agreed, &["selection.metric=entropy_pearson"]);
     let error = lab.try_train(&agreed, &flat, PLAIN).unwrap_err();
@@ -365,9 +365,10 @@ fn items_without_votes_or_inputs_are_left_out() {
     let mut counts = Counts::new();
     for item in 0..table.len() {
         // Every fifth item has no votes.
-        counts.push((item % 5 != 0).then_some((item as u16 % 10, 3)));
+        counts.push((item % 5 != 0).then_some((item as u16 % 10, 3))).unwrap();
     }
-    let table = VoteTable::from_counts(table.classes().clone(), table.items().clone(), counts);
+    let table =
+        VoteTable::from_counts(table.classes().clone(), table.items().clone(), counts).unwrap();
     // The last ten have no input.
     let inputs = inputs.select(&(0..190).collect::<Vec<_>>());
     let (task, joined) = Task::new("some", &table, &inputs).unwrap();

@@ -1,7 +1,9 @@
 //! What a reader hands its votes to: the table builder, with a place for guesses and findings,
 //! and one rule for bad rows.
 
-use dissensus_core::{Keep, TableBuilder, VoteTable, plain_label};
+use std::collections::HashSet;
+
+use dissensus_core::{Keep, Scale, TableBuilder, VoteTable, plain_label};
 use serde::Serialize;
 
 use crate::options::{MultiLabel, ReadOptions};
@@ -162,6 +164,8 @@ pub struct Collector<'a> {
     pub builder: TableBuilder,
     /// The table, for formats that make it without votes one by one.
     pub table: Option<VoteTable>,
+    /// The scale of the classes, where the format or the file states it.
+    pub scale: Option<Scale>,
     /// What was guessed.
     pub notes: Vec<Note>,
     /// What the linter will report.
@@ -181,7 +185,20 @@ impl<'a> Collector<'a> {
         if options.multilabel == MultiLabel::Each {
             builder.require_votes();
         }
+        if options.keeps_sets() {
+            builder.set_scale(Scale::MultiLabel);
+        }
         let fail = |problem: Problem| ReadError::new(file, problem);
+        if options.keeps_sets() && options.multilabel != MultiLabel::Error {
+            return Err(fail(Problem::Doubt {
+                doubt:
+                    "`scale = multilabel` keeps the labels of a vote together, and `multilabel` \
+                        splits them"
+                        .to_owned(),
+                options: &[ReadOption::Scale, ReadOption::Multilabel],
+                remedy: "give only `scale` or only `multilabel`",
+            }));
+        }
         if let Some(classes) = options.class_set().map_err(|e| fail(Problem::Vote(e.into())))? {
             builder.declare(classes).map_err(|e| fail(e.into()))?;
         }
@@ -190,6 +207,7 @@ impl<'a> Collector<'a> {
             options,
             builder,
             table: None,
+            scale: None,
             notes: Vec::new(),
             findings: Vec::new(),
             texts: Vec::new(),
@@ -277,7 +295,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Adds a vote for one or several labels, as the option `multilabel` says.
+    /// Adds a vote for one or several labels, as the options `multilabel` and `scale` say.
     pub fn vote_several(
         &mut self,
         item: &str,
@@ -303,6 +321,9 @@ impl<'a> Collector<'a> {
                 let label = if yes { class.clone() } else { format!("not {class}") };
                 self.vote(item, annotator, &label, weight, row)
             }
+            _ if self.builder.scale() == Scale::MultiLabel => {
+                self.vote_set(item, annotator, labels, weight, row)
+            }
             (_, []) => {
                 let error = self.error(Problem::EmptyCell { role: "label" }).row(row).item(item);
                 self.reject(error)
@@ -314,11 +335,41 @@ impl<'a> Collector<'a> {
                 self.reject(error)
             }
             (MultiLabel::Votes, _) => {
-                labels.iter().try_for_each(|label| self.vote(item, None, label, weight, row))
+                labels.iter().try_for_each(|label| self.vote(item, annotator, label, weight, row))
             }
             (MultiLabel::Each, _) => {
                 let share = weight / labels.len() as f64;
                 labels.iter().try_for_each(|label| self.vote(item, annotator, label, share, row))
+            }
+        }
+    }
+
+    /// Adds a vote for a set of labels, which may be empty. A label that stands in it twice goes by the
+    /// rule for bad rows.
+    pub fn vote_set(
+        &mut self,
+        item: &str,
+        annotator: Option<&str>,
+        labels: &[&str],
+        weight: f64,
+        row: u64,
+    ) -> Result<(), ReadError> {
+        let label = if labels.iter().any(|label| label.is_empty()) { "" } else { "set" };
+        if let Some(error) = self.empty(item, label, row) {
+            return self.reject(error);
+        }
+        let mut seen = HashSet::new();
+        if !labels.iter().all(|label| seen.insert(*label)) {
+            let found = shorten(&labels.join(", "));
+            let expected = "each label once in a vote for several";
+            let error = self.error(Problem::Shape { expected, found }).row(row).item(item);
+            return self.reject(error);
+        }
+        match self.builder.vote_set(item, annotator, labels, weight, row) {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                let error = self.error(error).row(row).item(item);
+                self.reject(error)
             }
         }
     }

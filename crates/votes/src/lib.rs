@@ -18,6 +18,7 @@
 //! archive); [`formats`] tells how votes lie in it and reads them into an [`collector`]. A new format is one file in `formats/` and
 //! one line in its list.
 
+pub mod agreement;
 pub mod collector;
 pub mod formats;
 pub mod lint;

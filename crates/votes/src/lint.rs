@@ -3,7 +3,7 @@
 //! Readers report what only they can see (a rounded soft label, a cancelled annotation); this
 //! module adds what shows in the table. Every check is one function in `CHECKS`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use dissensus_core::{Ballots, Counts, Keep, VoteTable};
@@ -68,8 +68,9 @@ pub fn report(file: &str, reading: Result<VoteFile, ReadError>) -> Report {
                 classes: reading.table.classes().len(),
                 votes: counts.as_ref().map(|c| c.total()),
             };
-            let mut findings = reading.findings;
-            findings.extend(lint_table(&reading.table));
+            let mut findings = reading.findings.clone();
+            let view = View::of(&reading, counts.as_deref());
+            findings.extend(DOUBTS.iter().chain(NOTES).filter_map(|check| check(&view)));
             (Some(reading.format.name), Some(size), reading.notes, findings)
         }
     };
@@ -80,7 +81,7 @@ pub fn report(file: &str, reading: Result<VoteFile, ReadError>) -> Report {
 /// What shows in a table of votes, whatever it came from.
 pub fn lint_table(table: &VoteTable) -> Vec<Finding> {
     let counts = table.counts();
-    let view = View { table, counts: counts.as_deref() };
+    let view = View { table, counts: counts.as_deref(), split: false };
     DOUBTS.iter().chain(NOTES).filter_map(|check| check(&view)).collect()
 }
 
@@ -88,7 +89,7 @@ pub fn lint_table(table: &VoteTable) -> Vec<Finding> {
 /// pass over in silence.
 pub fn warnings(reading: &VoteFile) -> Vec<Finding> {
     let counts = reading.table.counts();
-    let view = View { table: &reading.table, counts: counts.as_deref() };
+    let view = View::of(reading, counts.as_deref());
     let found = DOUBTS.iter().filter_map(|check| check(&view));
     let found = reading.findings.iter().cloned().chain(found);
     let mut found: Vec<Finding> = found.filter(|f| f.severity >= Severity::Warning).collect();
@@ -99,9 +100,15 @@ pub fn warnings(reading: &VoteFile) -> Vec<Finding> {
 struct View<'a> {
     table: &'a VoteTable,
     counts: Option<&'a Counts>,
+    /// Whether votes for several labels were made several votes.
+    split: bool,
 }
 
-impl View<'_> {
+impl<'a> View<'a> {
+    fn of(reading: &'a VoteFile, counts: Option<&'a Counts>) -> Self {
+        Self { table: &reading.table, counts, split: reading.split }
+    }
+
     /// The votes of each class; shares where only these are known.
     fn class_totals(&self) -> Vec<f64> {
         let mut totals = vec![0.0; self.table.classes().len()];
@@ -113,7 +120,11 @@ impl View<'_> {
                 (None, Ballots::Probabilities(rows)) => {
                     rows.row(item).iter().zip(&mut totals).for_each(|(p, total)| *total += p);
                 }
-                (None, _) => {}
+                (None, Ballots::Votes(votes)) => votes
+                    .of(item)
+                    .flat_map(|vote| vote.labels)
+                    .for_each(|&class| totals[class as usize] += 1.0),
+                (None, Ballots::Counts(_)) => {}
             }
         }
         totals
@@ -200,8 +211,11 @@ fn duplicates(view: &View<'_>) -> Option<Finding> {
     let Ballots::Votes(votes) = view.table.ballots() else {
         return None;
     };
+    if view.split {
+        return None;
+    }
     let (mut count, mut first) = (0, None);
-    let mut seen: HashMap<u32, u16> = HashMap::new();
+    let mut seen = HashSet::new();
     for item in 0..view.table.len() {
         seen.clear();
         for vote in votes.of(item) {
@@ -209,7 +223,7 @@ fn duplicates(view: &View<'_>) -> Option<Finding> {
                 continue;
             };
             // A vote split over several labels is still one vote.
-            if vote.weight == 1.0 && seen.insert(annotator, vote.class).is_some() {
+            if vote.weight == 1.0 && !seen.insert(annotator) {
                 count += 1;
                 first.get_or_insert((item, annotator, vote.row));
             }
@@ -452,8 +466,10 @@ fn one_class_annotators(view: &View<'_>) -> Option<Finding> {
     let mut tally = vec![(0u32, 0u16, false); view.table.annotators().len()];
     for vote in (0..view.table.len()).flat_map(|item| votes.of(item)) {
         if let Some(entry) = vote.annotator.and_then(|a| tally.get_mut(a as usize)) {
-            entry.2 |= entry.0 > 0 && entry.1 != vote.class;
-            entry.1 = vote.class;
+            // A set of another size than one is another answer than any class.
+            let class = vote.class().unwrap_or(u16::MAX);
+            entry.2 |= entry.0 > 0 && entry.1 != class;
+            entry.1 = class;
             entry.0 += 1;
         }
     }

@@ -1,6 +1,6 @@
 //! What the user says about a vote file; everything else is guessed and stated.
 
-use dissensus_core::{ClassError, ClassOrder, ClassSet, Keep};
+use dissensus_core::{ClassError, ClassOrder, ClassSet, Keep, Scale};
 use dissensus_io::{Delimiter, Limits, ReadOption, SourceOptions};
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// let options: ReadOptions = serde_json::from_str(r##"{
 ///     "format": "wide", "item": "#1", "label": "verdict", "delimiter": "tab", "header": true,
-///     "classes": ["no", "yes"], "missing": ["-1"], "multilabel": "only=yes", "values": "counts"
+///     "classes": ["no", "yes"], "scale": "ordinal", "missing": ["-1"], "multilabel": "only=yes", "values": "counts"
 /// }"##)?;
 /// assert_eq!(options.multilabel, MultiLabel::Only("yes".to_owned()));
 /// assert_eq!(options.values, Some(Values::Counts));
@@ -56,6 +56,8 @@ pub struct ReadOptions {
     pub delimiter: Option<Delimiter>,
     /// The classes and their order; any other label is an error.
     pub classes: Option<Vec<String>>,
+    /// What the classes are to each other; nominal unless the file says otherwise.
+    pub scale: Option<Scale>,
     /// Values that mean "no vote".
     pub missing: Option<Vec<String>>,
     /// What a vote for several labels means.
@@ -92,6 +94,7 @@ impl Default for ReadOptions {
             header: None,
             delimiter: None,
             classes: None,
+            scale: None,
             missing: None,
             multilabel: MultiLabel::default(),
             separator: None,
@@ -124,12 +127,28 @@ impl ReadOptions {
             (ReadOption::Header, self.header.is_some()),
             (ReadOption::Delimiter, self.delimiter.is_some()),
             (ReadOption::Classes, self.classes.is_some()),
+            (ReadOption::Scale, self.scale.is_some()),
             (ReadOption::Missing, self.missing.is_some()),
             (ReadOption::Multilabel, self.multilabel != MultiLabel::Error),
             (ReadOption::Separator, self.separator.is_some()),
             (ReadOption::Values, self.values.is_some()),
         ];
         given.into_iter().filter_map(|(option, given)| given.then_some(option))
+    }
+
+    /// Whether a vote may be for several labels, whatever is made of them.
+    pub fn takes_several(&self) -> bool {
+        self.multilabel != MultiLabel::Error || self.keeps_sets()
+    }
+
+    /// Whether the labels of a vote are kept together.
+    pub fn keeps_sets(&self) -> bool {
+        self.scale == Some(Scale::MultiLabel)
+    }
+
+    /// Whether a vote for none of the classes is one, too.
+    pub(crate) fn takes_none(&self) -> bool {
+        matches!(self.multilabel, MultiLabel::Only(_)) || self.keeps_sets()
     }
 
     /// The declared classes as a class set.
@@ -148,7 +167,7 @@ pub enum MultiLabel {
     Error,
     /// Every label gets an equal share of the vote.
     Each,
-    /// The labels are votes of several annotators without names, one each.
+    /// Every label is a vote of its own, by the same annotator.
     Votes,
     /// One class against the rest: `CLASS` or `not CLASS`.
     Only(String),

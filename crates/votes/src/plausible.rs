@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use dissensus_core::{Ballots, VoteTable};
 use dissensus_io::{Problem, ReadOption, shorten};
 
-use crate::options::{MultiLabel, ReadOptions};
+use crate::options::ReadOptions;
 
 /// What was guessed of a table, to be checked when it has been read.
 #[derive(Clone, Debug, Default)]
@@ -108,7 +108,7 @@ pub(crate) fn check(
     guesses: &Guesses,
     options: &ReadOptions,
 ) -> Option<Problem> {
-    if options.classes.is_none() && options.multilabel == MultiLabel::Error {
+    if options.classes.is_none() && !options.takes_several() {
         let names = table.classes().names().iter().map(String::as_str);
         if let Some((label, _)) = separator_of(names) {
             return Some(Problem::MultiLabel { text: shorten(label) });
@@ -185,7 +185,7 @@ fn first_row(table: &VoteTable, guesses: &Guesses) -> Option<Problem> {
     let once = || {
         let class = table.classes().names().iter().position(|name| name == label.trim());
         let all = (0..table.len()).flat_map(|item| votes.of(item));
-        all.filter(|vote| Some(usize::from(vote.class)) == class).count() == 1
+        all.filter(|vote| vote.class().map(usize::from) == class).count() == 1
     };
     if only_word && table.classes().len() > 2 && once() {
         return Some(Problem::Doubt {

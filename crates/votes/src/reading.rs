@@ -8,7 +8,7 @@ use dissensus_core::{Progress, TableBuilder, VoteTable};
 
 use crate::collector::{Collector, Finding, Note};
 use crate::formats::{self, Format};
-use crate::options::ReadOptions;
+use crate::options::{MultiLabel, ReadOptions};
 use crate::plausible;
 use dissensus_io::input::Input;
 use dissensus_io::{Frame, Problem, ReadError, ReadOption};
@@ -28,6 +28,8 @@ pub struct VoteFile {
     pub findings: Vec<Finding>,
     /// (item, text) where the source carries texts.
     pub texts: Vec<(String, String)>,
+    /// Whether votes for several labels were made several votes.
+    pub(crate) split: bool,
 }
 
 impl VoteFile {
@@ -134,12 +136,28 @@ fn read_source(
         let error = collector.error(problem);
         collector.reject(error)?;
     }
-    let Collector { table, notes, findings, texts, .. } = collector;
-    let table = table.ok_or_else(|| ReadError::new(&file, Problem::NoVotes))?;
+    let table = collector.table.take().ok_or_else(|| ReadError::new(&file, Problem::NoVotes))?;
+    let table = on_scale(table, &mut collector)?;
+    let Collector { notes, findings, texts, .. } = collector;
     if table.is_empty() && !options.collect {
         return Err(ReadError::new(&file, Problem::NoVotes));
     }
-    Ok(VoteFile { file, format, table, notes, findings, texts })
+    let split = options.multilabel == MultiLabel::Votes;
+    Ok(VoteFile { file, format, table, notes, findings, texts, split })
+}
+
+/// The table on the scale that the user states, else on the one that the format or the file states,
+/// if its classes lie on that.
+fn on_scale(table: VoteTable, collector: &mut Collector<'_>) -> Result<VoteTable, ReadError> {
+    let scale = match (collector.options.scale, collector.scale) {
+        (Some(scale), _) => scale,
+        (None, Some(scale)) if table.classes().clone().with_scale(scale).is_ok() => {
+            collector.note("scale", scale.to_string());
+            scale
+        }
+        _ => return Ok(table),
+    };
+    table.with_scale(scale).map_err(|problem| collector.error(problem))
 }
 
 /// An option that the format does not use is an error: it is not silently without effect.
@@ -152,6 +170,7 @@ fn check_options(
         matches!(source, Source::Table(table) if matches!(table.kind, TableKind::Delimited(_)));
     let used = |option: &ReadOption| match option {
         ReadOption::Delimiter | ReadOption::Header => is_text,
+        ReadOption::Scale => true,
         other => format.options.contains(other),
     };
     match options.given().find(|option| !used(option)) {

@@ -1,12 +1,17 @@
 //! What is in a vote table, in figures.
 //!
-//! Entropy is that of an item's annotator distribution, `H = −Σ p ln p`. Agreement is chance-
-//! corrected: Krippendorff's α for nominal data, `1 − D_o / D_e` over all pairs of votes on one
-//! item (Krippendorff, *Content Analysis*, 2004, ch. 11); Fleiss' κ, `(P̄ − P_e) / (1 − P_e)`,
-//! where every item has the same number of votes (Fleiss, 1971).
+//! Entropy is that of an item's annotator distribution, `H = −Σ p ln p`. Ordinal votes have a mean, a
+//! median and a spread besides, over the positions of their classes, and multi-label votes figures of
+//! their sets of labels instead of entropy. Agreement is in [`agreement`](crate::agreement).
 
-use dissensus_core::{Ballots, ClassOrder, Counts, VoteTable, entropy, normalized_entropy};
+use std::collections::HashSet;
+
+use dissensus_core::{
+    Ballots, ClassOrder, Counts, Scale, VoteTable, Votes, entropy, normalized_entropy,
+};
 use serde::Serialize;
+
+use crate::agreement::{FLEISS, KRIPPENDORFF_NOMINAL, KRIPPENDORFF_ORDINAL};
 
 /// Bins of the entropy histogram.
 pub const BINS: usize = 10;
@@ -24,21 +29,30 @@ pub struct Summary {
     pub ballots: &'static str,
     /// Whether votes carry weights.
     pub weighted: bool,
-    /// The classes in order, with their shares of all votes.
+    /// The classes in order, with their shares of all votes. A multi-label vote counts for each of its
+    /// labels, so that shares may sum to more than 1.
     pub classes: Vec<ClassShare>,
     /// Where the order comes from.
     pub class_order: ClassOrder,
+    /// What the classes are to each other.
+    pub scale: Scale,
     /// How many votes there are; `None` where only probabilities are known.
     pub votes: Option<u64>,
     /// Votes on an item.
     pub votes_per_item: Option<Spread<u64>>,
-    /// Items whose votes all went to one class.
+    /// Items whose votes all went to one class, or are all the same set of labels.
     pub unanimous: usize,
-    /// Items whose most-voted class is not alone.
-    pub ties: usize,
+    /// Items whose most-voted class is not alone; `None` for multi-label votes.
+    pub ties: Option<usize>,
     /// Entropy over the items that have votes; `None` where there are none.
     pub entropy: Option<EntropySummary>,
-    /// Krippendorff's α, where defined.
+    /// Figures of ordinal votes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ratings: Option<Ratings>,
+    /// Figures of multi-label votes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label_sets: Option<LabelSets>,
+    /// Krippendorff's α for nominal data, where defined.
     pub krippendorff_alpha: Option<f64>,
     /// Fleiss' κ, where defined.
     pub fleiss_kappa: Option<f64>,
@@ -55,6 +69,40 @@ pub struct ClassShare {
     pub name: String,
     /// Its share, from 0 to 1.
     pub share: f64,
+}
+
+/// Ordinal votes in figures, each vote at the position of its class.
+#[derive(Clone, Debug, Serialize)]
+pub struct Ratings {
+    /// Where each class lies.
+    pub positions: Vec<f64>,
+    /// Mean over all votes (over items, where only probabilities are known).
+    pub mean: f64,
+    /// The middle vote.
+    pub median: f64,
+    /// Standard deviation (n) over all votes.
+    pub sd: f64,
+    /// Smallest, median and largest mean of an item.
+    pub item_means: Spread<f64>,
+    /// Mean over items of the standard deviation (n) of an item's votes.
+    pub mean_item_sd: f64,
+    /// Krippendorff's α for ordinal data, where defined.
+    pub krippendorff_alpha: Option<f64>,
+}
+
+/// The label sets of multi-label votes in figures.
+#[derive(Clone, Debug, Serialize)]
+pub struct LabelSets {
+    /// Labels of a vote.
+    pub labels_per_vote: Option<Spread<u64>>,
+    /// Their mean.
+    pub mean_labels_per_vote: Option<f64>,
+    /// Votes for no class.
+    pub votes_without_labels: usize,
+    /// Different sets among the votes on an item that has votes.
+    pub sets_per_item: Option<Spread<u64>>,
+    /// Different sets among all votes.
+    pub different_sets: usize,
 }
 
 /// Smallest, middle and largest.
@@ -104,9 +152,10 @@ pub struct Ambiguous {
 pub fn summarize(table: &VoteTable, texts: &[(String, String)], top: usize) -> Summary {
     let k = table.classes().len();
     let counts = table.counts();
-    let rows = Rows { table, counts: counts.as_deref() };
+    let counts = counts.as_deref();
+    let rows = Rows { table, counts };
     let mut nats = Vec::with_capacity(table.len());
-    let mut shares = vec![0.0; k];
+    let mut totals = vec![0.0; k];
     let (mut unanimous, mut ties, mut without) = (0, 0, 0);
     for item in 0..table.len() {
         let row = rows.amounts(item);
@@ -116,19 +165,21 @@ pub fn summarize(table: &VoteTable, texts: &[(String, String)], top: usize) -> S
             continue;
         }
         nats.push((item, entropy(&row)));
-        row.iter().zip(&mut shares).for_each(|(amount, share)| *share += amount);
+        row.iter().zip(&mut totals).for_each(|(amount, share)| *share += amount);
         let most = row.iter().copied().fold(0.0, f64::max);
         unanimous += usize::from(row.iter().filter(|a| **a > 0.0).count() == 1);
         ties += usize::from(row.iter().filter(|a| **a == most).count() > 1);
     }
-    let all: f64 = shares.iter().sum();
-    let classes = table.classes().names().iter().zip(&shares).map(|(name, share)| ClassShare {
-        name: name.clone(),
-        share: if all > 0.0 { share / all } else { 0.0 },
+    let agreement = |coefficient: crate::agreement::Coefficient| {
+        coefficient.of(table.scale(), counts?, k).ok().flatten()
+    };
+    let ratings = table.classes().positions().and_then(|positions| {
+        let ratings = ratings(positions, &totals, &rows)?;
+        Some(Ratings { krippendorff_alpha: agreement(KRIPPENDORFF_ORDINAL), ..ratings })
     });
-    let weighted = counts.as_ref().is_some_and(|c| c.is_weighted());
-    let plain = counts.as_deref().filter(|_| !weighted);
-    Summary {
+    let all: f64 = totals.iter().sum();
+    let votes_on = |item| counts.map_or(0, |counts| counts.votes(item));
+    let mut summary = Summary {
         items: table.len(),
         items_without_votes: without,
         annotators: Some(table.annotators().len()).filter(|&n| n > 0),
@@ -137,20 +188,122 @@ pub fn summarize(table: &VoteTable, texts: &[(String, String)], top: usize) -> S
             Ballots::Counts(_) => "counts",
             Ballots::Probabilities(_) => "probabilities",
         },
-        weighted,
-        classes: classes.collect(),
+        weighted: counts.is_some_and(Counts::is_weighted),
+        classes: shares(table, &totals, all),
         class_order: table.classes().order(),
-        votes: counts.as_ref().map(|c| c.total()),
+        scale: table.scale(),
+        votes: counts.map(Counts::total),
         votes_per_item: counts
-            .as_ref()
-            .and_then(|c| spread((0..c.len()).map(|i| c.votes(i)).collect(), |&v| v as f64)),
+            .and_then(|_| spread((0..table.len()).map(votes_on).collect(), |&v| v as f64)),
         unanimous,
-        ties,
+        ties: Some(ties),
         entropy: entropy_summary(&nats, k),
-        krippendorff_alpha: plain.and_then(|c| krippendorff_alpha(c, k)),
-        fleiss_kappa: plain.and_then(|c| fleiss_kappa(c, k)),
+        ratings,
+        label_sets: None,
+        krippendorff_alpha: agreement(KRIPPENDORFF_NOMINAL),
+        fleiss_kappa: agreement(FLEISS),
         most_ambiguous: most_ambiguous(&rows, nats, texts, top),
         digest: table.digest().to_string(),
+    };
+    if let (Scale::MultiLabel, Ballots::Votes(votes)) = (table.scale(), table.ballots()) {
+        summarize_sets(table, votes, &mut summary);
+    }
+    summary
+}
+
+/// The classes with their parts of what all amounts sum to.
+fn shares(table: &VoteTable, amounts: &[f64], all: f64) -> Vec<ClassShare> {
+    let share = |amount: f64| if all > 0.0 { amount / all } else { 0.0 };
+    let named = table.classes().names().iter().zip(amounts);
+    named.map(|(name, &amount)| ClassShare { name: name.clone(), share: share(amount) }).collect()
+}
+
+/// Figures of ordinal votes but for their agreement; `None` where there are no votes.
+fn ratings(positions: Vec<f64>, totals: &[f64], rows: &Rows<'_>) -> Option<Ratings> {
+    let (mean, sd) = mean_and_sd(&positions, totals)?;
+    let all: Vec<(f64, f64)> = positions.iter().copied().zip(totals.iter().copied()).collect();
+    let items = (0..rows.table.len()).filter_map(|i| mean_and_sd(&positions, &rows.amounts(i)));
+    let (means, sds): (Vec<f64>, Vec<f64>) = items.unzip();
+    Some(Ratings {
+        mean,
+        median: median_of(&all)?,
+        sd,
+        mean_item_sd: sds.iter().sum::<f64>() / sds.len() as f64,
+        item_means: spread(means, |&mean| mean)?,
+        krippendorff_alpha: None,
+        positions,
+    })
+}
+
+fn mean_and_sd(positions: &[f64], amounts: &[f64]) -> Option<(f64, f64)> {
+    let total: f64 = amounts.iter().sum();
+    let over = |value: &dyn Fn(f64) -> f64| {
+        amounts.iter().zip(positions).map(|(n, &x)| n * value(x)).sum::<f64>() / total
+    };
+    let mean = over(&|x| x);
+    (total > 0.0).then(|| (mean, over(&|x| (x - mean).powi(2)).sqrt()))
+}
+
+/// The position below and above which half of the amounts lie: the mean of two where they divide the
+/// amounts into equal halves. Positions ascend.
+fn median_of(amounts: &[(f64, f64)]) -> Option<f64> {
+    let total: f64 = amounts.iter().map(|(_, amount)| amount).sum();
+    let mut voted = amounts.iter().filter(|(_, amount)| *amount > 0.0);
+    let mut below = 0.0;
+    let (position, _) = voted.find(|(_, amount)| {
+        below += amount;
+        2.0 * below >= total
+    })?;
+    Some(match voted.next() {
+        Some((next, _)) if 2.0 * below == total => (position + next) / 2.0,
+        _ => *position,
+    })
+}
+
+/// Puts the figures of multi-label votes into a summary.
+fn summarize_sets(table: &VoteTable, votes: &Votes, summary: &mut Summary) {
+    let (mut sizes, mut per_item, mut sets_per_item) = (Vec::new(), Vec::new(), Vec::new());
+    let mut amounts = vec![0.0; table.classes().len()];
+    let mut different = HashSet::new();
+    for item in 0..table.len() {
+        let sets: HashSet<&[u16]> = votes.of(item).map(|vote| vote.labels).collect();
+        for vote in votes.of(item) {
+            sizes.push(vote.labels.len() as u64);
+            vote.labels.iter().for_each(|&class| amounts[class as usize] += 1.0);
+        }
+        per_item.push(votes.of(item).len() as u64);
+        sets_per_item.extend(Some(sets.len() as u64).filter(|&sets| sets > 0));
+        different.extend(sets);
+    }
+    let number = |&n: &u64| n as f64;
+    let cast = sizes.len();
+    summary.weighted = votes.is_weighted();
+    summary.items_without_votes = table.len() - sets_per_item.len();
+    summary.classes = shares(table, &amounts, cast as f64);
+    summary.votes = Some(cast as u64);
+    summary.votes_per_item = spread(per_item, number);
+    summary.unanimous = sets_per_item.iter().filter(|&&sets| sets == 1).count();
+    summary.ties = None;
+    summary.label_sets = Some(LabelSets {
+        mean_labels_per_vote: (cast > 0).then(|| sizes.iter().sum::<u64>() as f64 / cast as f64),
+        votes_without_labels: sizes.iter().filter(|&&size| size == 0).count(),
+        labels_per_vote: spread(sizes, number),
+        sets_per_item: spread(sets_per_item, number),
+        different_sets: different.len(),
+    });
+}
+
+impl Summary {
+    /// Whether nominal classes may be ratings: three to eleven successive whole numbers that do not
+    /// begin with 0, as the numbers of classes do.
+    pub fn may_be_ratings(&self) -> bool {
+        let numbers: Option<Vec<f64>> =
+            self.classes.iter().map(|class| class.name.parse().ok()).collect();
+        let numbers = numbers.unwrap_or_default();
+        self.scale == Scale::Nominal
+            && (3..=11).contains(&numbers.len())
+            && numbers.first().is_some_and(|first| first.fract() == 0.0 && *first != 0.0)
+            && numbers.windows(2).all(|pair| pair[1] - pair[0] == 1.0)
     }
 }
 
@@ -201,52 +354,6 @@ fn entropy_summary(nats: &[(usize, f64)], classes: usize) -> Option<EntropySumma
     })
 }
 
-/// Krippendorff's α for nominal data. `None` where no item has two votes, or all votes are alike.
-pub fn krippendorff_alpha(counts: &Counts, classes: usize) -> Option<f64> {
-    let mut totals = vec![0.0; classes];
-    let mut observed = 0.0;
-    for item in 0..counts.len() {
-        let m = counts.votes(item) as f64;
-        if m < 2.0 {
-            continue;
-        }
-        let mut same = 0.0;
-        for (class, n) in counts.entries(item) {
-            let n = f64::from(n);
-            totals[class as usize] += n;
-            same += n * n;
-        }
-        observed += (m * m - same) / (m - 1.0);
-    }
-    let n: f64 = totals.iter().sum();
-    let expected = (n * n - totals.iter().map(|t| t * t).sum::<f64>()) / (n - 1.0);
-    (n >= 2.0 && expected > 0.0).then(|| 1.0 - observed / expected)
-}
-
-/// Fleiss' κ. `None` where items have different numbers of votes (or fewer than two), or all
-/// votes are alike.
-pub fn fleiss_kappa(counts: &Counts, classes: usize) -> Option<f64> {
-    let m = counts.votes(0);
-    if m < 2 || (1..counts.len()).any(|item| counts.votes(item) != m) {
-        return None;
-    }
-    let (m, items) = (m as f64, counts.len() as f64);
-    let mut totals = vec![0.0; classes];
-    let mut agreement = 0.0;
-    for item in 0..counts.len() {
-        let mut same = 0.0;
-        for (class, n) in counts.entries(item) {
-            let n = f64::from(n);
-            totals[class as usize] += n;
-            same += n * n;
-        }
-        agreement += (same - m) / (m * (m - 1.0));
-    }
-    let observed = agreement / items;
-    let chance: f64 = totals.iter().map(|t| (t / (items * m)).powi(2)).sum();
-    (chance < 1.0).then(|| (observed - chance) / (1.0 - chance))
-}
-
 fn most_ambiguous(
     rows: &Rows<'_>,
     mut nats: Vec<(usize, f64)>,
@@ -280,36 +387,93 @@ fn most_ambiguous(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dissensus_core::{ClassSet, Ids};
+    use dissensus_core::{ClassSet, Ids, Keep, TableBuilder};
 
     fn table(rows: &[[u32; 3]]) -> VoteTable {
         let mut counts = Counts::new();
         for row in rows {
-            counts.push((0..3).filter(|&c| row[c] > 0).map(|c| (c as u16, row[c])));
+            counts.push((0..).zip(*row)).unwrap();
         }
         VoteTable::from_counts(ClassSet::numbered(3).unwrap(), Ids::positions(rows.len()), counts)
+            .unwrap()
     }
 
-    /// krippendorff 0.9.0 and statsmodels 0.15.0, Python:
-    ///
-    /// ```python
-    /// rows = [[4, 0, 0], [2, 2, 0], [0, 1, 3], [1, 1, 2], [0, 4, 0]]
-    /// krippendorff.alpha(value_counts=np.array(rows), level_of_measurement="nominal")
-    /// statsmodels.stats.inter_rater.fleiss_kappa(np.array(rows))
-    /// ```
     #[test]
-    fn agreement_is_that_of_other_tools() {
+    fn figures_of_counts() {
         let table = table(&[[4, 0, 0], [2, 2, 0], [0, 1, 3], [1, 1, 2], [0, 4, 0]]);
         let summary = summarize(&table, &[], 2);
-        assert!((summary.krippendorff_alpha.unwrap() - ALPHA).abs() < 1e-12);
-        assert!((summary.fleiss_kappa.unwrap() - KAPPA).abs() < 1e-12);
-        assert_eq!((summary.unanimous, summary.ties), (2, 1));
+        assert!(summary.krippendorff_alpha.is_some() && summary.fleiss_kappa.is_some());
+        assert_eq!((summary.unanimous, summary.ties), (2, Some(1)));
         assert_eq!(summary.most_ambiguous[0].item, "3");
         assert_eq!(summary.votes_per_item, Some(Spread { min: 4, median: 4.0, max: 4 }));
+        assert!(summary.ratings.is_none() && summary.label_sets.is_none());
     }
 
-    const ALPHA: f64 = 0.419_847_328_244_274_95;
-    const KAPPA: f64 = 0.389_312_977_099_236_57;
+    /// numpy 2.4.6, Python:
+    ///
+    /// ```python
+    /// rows = [[1, 1, 2, 5], [2, 5], [1], [], [5, 5, 5]]
+    /// votes = np.concatenate(rows)
+    /// votes.mean(), np.median(votes), votes.std()
+    /// np.mean([np.std(row) for row in rows if row]), sorted(np.mean(row) for row in rows if row)
+    /// ```
+    #[test]
+    fn ratings_lie_at_their_numbers() {
+        let mut counts = Counts::new();
+        let rows = [[2, 1, 1], [0, 1, 1], [1, 0, 0], [0, 0, 0], [0, 0, 3]];
+        rows.iter().for_each(|row| counts.push((0..).zip(*row)).unwrap());
+        let names = ["1", "2", "5"].map(str::to_owned).to_vec();
+        let classes = ClassSet::sorted(names).unwrap().with_scale(Scale::Ordinal).unwrap();
+        let table = VoteTable::from_counts(classes, Ids::positions(5), counts).unwrap();
+        let ratings = summarize(&table, &[], 0).ratings.unwrap();
+        let close =
+            |found: f64, expected: f64| assert!((found - expected).abs() < 1e-12, "{found}");
+        close(ratings.mean, RATINGS[0]);
+        close(ratings.median, RATINGS[1]);
+        close(ratings.sd, RATINGS[2]);
+        close(ratings.mean_item_sd, RATINGS[3]);
+        assert_eq!(ratings.item_means, Spread { min: 1.0, median: 2.875, max: 5.0 });
+        assert!(ratings.krippendorff_alpha.is_some());
+        let weighted = [(1.0, 1.0), (2.0, 0.0), (4.0, 1.0)];
+        close(median_of(&weighted).unwrap(), 2.5);
+        assert_eq!(
+            (median_of(&[(3.0, 0.0)]), median_of(&[(1.0, 0.2), (2.0, 0.3)])),
+            (None, Some(2.0))
+        );
+    }
+
+    const RATINGS: [f64; 4] = [3.2, 3.5, 1.833_030_277_982_336_2, 0.784_839_907_768_875];
+
+    #[test]
+    fn sets_of_labels_have_figures_of_their_own() {
+        let mut builder = TableBuilder::new(Keep::Votes);
+        builder.set_scale(Scale::MultiLabel);
+        let votes: [(&str, &str, &[&str]); 5] = [
+            ("a", "ann", &["x", "y"]),
+            ("a", "ben", &["y", "x"]),
+            ("b", "ann", &[]),
+            ("b", "ben", &["x"]),
+            ("b", "cem", &["x", "y", "z"]),
+        ];
+        for (row, (item, who, labels)) in (1..).zip(votes) {
+            builder.vote_set(item, Some(who), labels, 1.0, row).unwrap();
+        }
+        builder.item("c", 6).unwrap();
+        let summary = summarize(&builder.finish().unwrap(), &[], 5);
+        let sets = summary.label_sets.unwrap();
+        assert_eq!(sets.labels_per_vote, Some(Spread { min: 0, median: 2.0, max: 3 }));
+        assert_eq!((sets.mean_labels_per_vote, sets.votes_without_labels), (Some(1.6), 1));
+        assert_eq!(sets.sets_per_item, Some(Spread { min: 1, median: 2.0, max: 3 }));
+        assert_eq!(sets.different_sets, 4);
+        let shares: Vec<f64> = summary.classes.iter().map(|class| class.share).collect();
+        assert_eq!(shares, [0.8, 0.6, 0.2]);
+        assert_eq!(
+            (summary.votes, summary.annotators, summary.items_without_votes),
+            (Some(5), Some(3), 1)
+        );
+        assert_eq!((summary.unanimous, summary.ties), (1, None));
+        assert!(summary.entropy.is_none() && summary.krippendorff_alpha.is_none());
+    }
 
     #[test]
     fn undefined_is_none() {
@@ -321,6 +485,6 @@ mod tests {
         assert!(uneven.krippendorff_alpha.is_some() && uneven.fleiss_kappa.is_none());
         let nobody = summarize(&table(&[[0, 0, 0]]), &[], 1);
         assert!(nobody.entropy.is_none());
-        assert_eq!((nobody.items_without_votes, nobody.ties), (1, 0));
+        assert_eq!((nobody.items_without_votes, nobody.ties), (1, Some(0)));
     }
 }

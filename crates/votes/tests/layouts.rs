@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use dissensus_core::{Ballots, Scale, Vote, VoteTable};
 use dissensus_io::npy;
 use dissensus_votes::{ReadOptions, read_bytes};
 use parquet::data_type::{ByteArray, ByteArrayType};
@@ -55,10 +56,17 @@ fn check(layout: &Layout) -> Option<String> {
     match (&layout.outcome, read_bytes("x", layout.file.clone(), &options)) {
         (Outcome::Read { format, classes, votes }, Ok(reading)) => {
             let table = &reading.table;
-            let counts = table.counts().expect("votes");
             let row = |item: usize| {
-                let votes = counts.row(item, table.classes().len());
-                let votes: Vec<String> = votes.iter().map(ToString::to_string).collect();
+                let votes: Vec<String> = match (table.counts(), table.ballots()) {
+                    (Some(counts), _) => {
+                        let votes = counts.row(item, table.classes().len());
+                        votes.iter().map(ToString::to_string).collect()
+                    }
+                    (None, Ballots::Votes(votes)) => {
+                        votes.of(item).map(|vote| set(table, &vote)).collect()
+                    }
+                    (None, _) => panic!("{}: no votes", layout.name),
+                };
                 format!("{} {}", table.items().name(item), votes.join(" "))
             };
             let rows: Vec<String> = (0..table.len()).map(row).collect();
@@ -78,6 +86,13 @@ fn check(layout: &Layout) -> Option<String> {
             Some(format!("read, with the notes {notes:?}"))
         }
     }
+}
+
+/// A vote for several labels: `ann=x+y`.
+fn set(table: &VoteTable, vote: &Vote<'_>) -> String {
+    let who = vote.annotator.map_or("?", |who| table.annotators().name(who as usize));
+    let labels: Vec<&str> = vote.labels.iter().map(|&class| table.classes().name(class)).collect();
+    format!("{who}={}", labels.join("+"))
 }
 
 fn check_all(layouts: &[Layout]) {
@@ -444,6 +459,148 @@ fn parquet(items: &[&str], labels: &[&[&str]]) -> Vec<u8> {
     column.close().unwrap();
     group.close().unwrap();
     writer.into_inner().unwrap()
+}
+
+/// One annotator's labels stay one vote, with its annotator.
+#[test]
+fn sets_of_labels() {
+    const SETS: &str = "{\"scale\": \"multilabel\"}";
+    let lists = "{\"item\": \"a\", \"annotator\": 1, \"label\": [\"x\", \"y\"]}\n{\"item\": \"a\", \"annotator\": 2, \"label\": [\"x\"]}\n{\"item\": \"b\", \"annotator\": 1, \"label\": []}\n";
+    let one_hot = "item,annotator,x,y\na,w1,1,1\na,w2,1,0\nb,w1,0,1\nb,w2,0,0\n";
+    let canonical = "item,annotator,label,multilabel_class,vote\na,w1,x,0,0\na,w2,x,0,1\na,w1,y,1,0\nb,w1,,,2\nc,,,,\n,,z,2,\n";
+    let lewidi = r#"{"9": {"annotators": "A,B", "annotations": {"A": "y", "B": "x,y"}, "soft_label": {"x": {"0": 0.5, "1": 0.5}, "y": {"0": 0, "1": 1}}}}"#;
+    let wide = "id,rater_1,rater_2\na,x;y,x\nb,y,y\n";
+    let prodigy = "{\"text\": \"T\", \"options\": [{\"id\": \"x\"}, {\"id\": \"y\"}], \"accept\": [\"x\", \"y\"], \"answer\": \"accept\", \"_input_hash\": 1, \"_annotator_id\": \"ann\"}\n{\"text\": \"T\", \"options\": [{\"id\": \"x\"}, {\"id\": \"y\"}], \"accept\": [], \"answer\": \"accept\", \"_input_hash\": 1, \"_annotator_id\": \"ben\"}\n";
+    check_all(&[
+        read("lists in JSON Lines", lists, SETS, "long", "x y", "a 1=x+y 2=x, b "),
+        read(
+            "lists in Parquet",
+            parquet(&["a", "a", "b"], &[&["x", "y"], &["x"], &["y"]]),
+            SETS,
+            "long",
+            "x y",
+            "a ?=x+y ?=x, b ?=y",
+        ),
+        read(
+            "labels with a separator",
+            "item,annotator,label\na,w1,x;y\na,w2,x\nb,w1,y\n",
+            SETS,
+            "long",
+            "x y",
+            "a w1=x+y w2=x, b w1=y",
+        ),
+        read(
+            "one-hot columns, where none may be marked",
+            one_hot,
+            "{\"one_hot\": [\"x\", \"y\"], \"scale\": \"multilabel\"}",
+            "long",
+            "x y",
+            "a w1=x+y w2=x, b w1=y w2=",
+        ),
+        read("wide", wide, SETS, "wide", "x y", "a rater_1=x+y rater_2=x, b rater_1=y rater_2=y"),
+        read("Le-Wi-Di", lewidi, SETS, "lewidi-2025", "x y", "9 A=y B=x+y"),
+        read("Prodigy", prodigy, SETS, "prodigy", "x y", "1 ann=x+y ben="),
+        read(
+            "canonical, in any order",
+            canonical,
+            NONE,
+            "long",
+            "x y z",
+            "a w1=x+y w2=x, b w1=, c ",
+        ),
+        read(
+            "canonical, split again",
+            canonical.replace("b,w1,,,2\n", ""),
+            "{\"multilabel\": \"votes\"}",
+            "long",
+            "x y z",
+            "a 2 1 0, c 0 0 0",
+        ),
+        refused(
+            "canonical, as one label",
+            canonical,
+            "{\"scale\": \"nominal\"}",
+            "a vote on item \"a\" is for 2 classes, and nominal votes are for one",
+            "",
+        ),
+        refused(
+            "canonical without votes",
+            canonical.replace("vote", "ballot"),
+            NONE,
+            "expected a column named `vote`",
+            "",
+        ),
+        refused(
+            "canonical, a vote of two annotators",
+            canonical.replace("a,w1,y", "a,w2,y"),
+            NONE,
+            "expected one item, annotator and weight in all rows of a vote",
+            "",
+        ),
+        refused(
+            "a label twice",
+            "{\"item\": \"a\", \"annotator\": 1, \"label\": [\"x\", \"x\"]}\n",
+            SETS,
+            "expected each label once in a vote for several",
+            "",
+        ),
+        refused(
+            "split and kept together",
+            lists,
+            "{\"scale\": \"multilabel\", \"multilabel\": \"each\"}",
+            "`multilabel` splits them",
+            "only `scale` or only `multilabel`",
+        ),
+        refused(
+            "counts",
+            "id,x,y\na,3,1\nb,0,4\n",
+            SETS,
+            "a table of counts is not defined for multi-label votes",
+            "",
+        ),
+    ]);
+}
+
+#[test]
+fn ordinal_classes() {
+    const ORDINAL: &str = "{\"scale\": \"ordinal\"}";
+    let numbers = "item,annotator,label\na,w1,10\na,w2,9\nb,w1,-1\n";
+    let words = "item,annotator,label\na,w1,good\na,w2,bad\nb,w1,bad\n";
+    check_all(&[
+        read("numbers", numbers, ORDINAL, "long", "-1 9 10", "a 0 1 1, b 1 0 0"),
+        refused("words", words, ORDINAL, "bad, good are only sorted by name", "`classes`"),
+        read(
+            "words in order",
+            words,
+            "{\"scale\": \"ordinal\", \"classes\": [\"good\", \"fair\", \"bad\"]}",
+            "long",
+            "good fair bad",
+            "a 1 0 1, b 0 0 1",
+        ),
+        refused(
+            "numbers in another order",
+            numbers,
+            "{\"scale\": \"ordinal\", \"classes\": [\"-1\", \"10\", \"9\"]}",
+            "\"9\" comes after \"10\"",
+            "`classes`",
+        ),
+        read(
+            "counts of words in the order of the columns",
+            "id,poor,fair,good\na,3,1,0\nb,0,4,9\n",
+            ORDINAL,
+            "matrix",
+            "poor fair good",
+            "a 3 1 0, b 0 4 9",
+        ),
+    ]);
+    let scale = |text: &str, options: &str| {
+        let options: ReadOptions = serde_json::from_str(options).unwrap();
+        read_bytes("x", text.into(), &options).unwrap().table.scale()
+    };
+    let written = "item,annotator,label,ordinal_class\na,w,low,0\nb,w,high,1\n";
+    assert_eq!(scale(written, NONE), Scale::Ordinal);
+    assert_eq!(scale(written, "{\"scale\": \"nominal\"}"), Scale::Nominal);
+    assert_eq!(scale(numbers, NONE), Scale::Nominal);
 }
 
 #[test]

@@ -10,8 +10,9 @@
 
 use std::path::PathBuf;
 
-use dissensus_core::{VoteTable, entropy, normalized_entropy};
+use dissensus_core::{Scale, VoteTable, entropy, normalized_entropy};
 use dissensus_io::{Archive, npy, pickle};
+use dissensus_votes::summary::summarize;
 use dissensus_votes::{MultiLabel, ReadOptions, VoteFile, read};
 
 /// A file of the mirror, or `None` (stated) where it is not there.
@@ -188,7 +189,9 @@ fn cifar10n() {
     {
         let place = reading.table.annotators().position(annotator).unwrap() as u32;
         let wrong = |&item: &usize| {
-            votes.of(item).any(|v| v.annotator == Some(place) && f64::from(v.class) != clean[item])
+            votes
+                .of(item)
+                .any(|v| v.annotator == Some(place) && f64::from(v.class().unwrap()) != clean[item])
         };
         close((0..50_000).filter(wrong).count() as f64 / 50_000.0, noise, 5e-5);
     }
@@ -222,6 +225,45 @@ fn popquorn_politeness() {
     assert_eq!(reading.texts.len(), 3718);
     // `label` is the mean of `scores` in every row.
     assert!(reading.findings.is_empty(), "{:?}", reading.findings);
+}
+
+/// numpy 2.4.6 and krippendorff 0.9.0, Python, where `rows` has the list of ratings of each item:
+///
+/// ```python
+/// votes = np.concatenate([np.array(row, float) for row in rows])
+/// votes.mean(), np.median(votes), votes.std(), np.mean([np.std(row) for row in rows])
+/// counts = np.array([[row.count(grade) for grade in grades] for row in rows])
+/// krippendorff.alpha(value_counts=counts, value_domain=grades, level_of_measurement="ordinal")
+/// ```
+#[test]
+fn ratings_have_figures_of_other_tools() {
+    let wanted = [
+        (
+            "popquorn/politeness.csv",
+            [3.3071639645395736, 3.0, 1.2574082807142066, 0.8190949245379702, 0.42702423908753273],
+        ),
+        (
+            "lewidi/CSC/CSC_dev.json",
+            [2.6735718769617076, 2.0, 1.6561357271611878, 1.052856615846225, 0.32780724602130307],
+        ),
+    ];
+    for (name, [mean, median, sd, item_sd, alpha]) in wanted {
+        let Some(reading) = read_file(name, &ReadOptions::default()) else {
+            return;
+        };
+        assert_eq!(reading.table.scale(), Scale::Ordinal, "{name}");
+        let ratings = summarize(&reading.table, &[], 0).ratings.unwrap();
+        close(ratings.mean, mean, 1e-12);
+        close(ratings.median, median, 1e-12);
+        close(ratings.sd, sd, 1e-12);
+        close(ratings.mean_item_sd, item_sd, 1e-12);
+        close(ratings.krippendorff_alpha.unwrap(), alpha, 1e-12);
+        // Ratings that are read as names are the same votes, under the same digest.
+        let nominal = ReadOptions { scale: Some(Scale::Nominal), ..ReadOptions::default() };
+        let nominal = read_file(name, &nominal).unwrap();
+        assert_eq!(nominal.table.scale(), Scale::Nominal);
+        assert_eq!(nominal.table.digest(), reading.table.digest());
+    }
 }
 
 #[test]
@@ -331,6 +373,18 @@ fn lewidi_varierr() {
         close(rows(&reading.table).iter().flatten().sum(), answers as f64, 1e-9);
         assert_eq!(finding(&reading, "rounded-soft-label"), rounded);
         assert_eq!(reading.findings.len(), 1, "{:?}", reading.findings);
+        // Split or kept together, answers keep their annotators.
+        let votes = ReadOptions { multilabel: MultiLabel::Votes, ..ReadOptions::default() };
+        let found = facts(&read_file(&name, &votes).unwrap().table);
+        assert_eq!((found.annotators, found.votes), (4, answers + several));
+        let sets = ReadOptions { scale: Some(Scale::MultiLabel), ..ReadOptions::default() };
+        let sets = read_file(&name, &sets).unwrap();
+        assert_eq!(sets.findings.len(), 1, "{:?}", sets.findings);
+        let summary = summarize(&sets.table, &[], 0);
+        let sets = summary.label_sets.unwrap();
+        assert_eq!((summary.annotators, summary.votes), (Some(4), Some(answers)));
+        let mean = (answers + several) as f64 / answers as f64;
+        close(sets.mean_labels_per_vote.unwrap(), mean, 1e-12);
         let only = MultiLabel::Only("neutral".into());
         let only = ReadOptions { multilabel: only, ..ReadOptions::default() };
         let reading = read_file(&name, &only).unwrap();

@@ -5,7 +5,7 @@
 use std::io::Cursor;
 
 use dissensus_core::{
-    ClassOrder, ClassSet, Counts, Ids, Keep, Probabilities, TableBuilder, VoteTable,
+    ClassOrder, ClassSet, Counts, Ids, Keep, Probabilities, Scale, TableBuilder, VoteTable,
 };
 use dissensus_votes::write::{TARGETS, WriteError, write};
 use dissensus_votes::{ReadOptions, read_bytes};
@@ -76,6 +76,31 @@ prop_compose! {
     }
 }
 
+prop_compose! {
+    fn sets()(
+        items in names(1..8),
+        annotators in names(1..6),
+        classes in names(1..6),
+        weighted in any::<bool>(),
+        draws in prop::collection::vec((any::<u16>(), any::<u16>(), any::<u16>(), 0.0..9f64), 0..40),
+    ) -> VoteTable {
+        let mut builder = TableBuilder::new(Keep::Votes);
+        let set = ClassSet::new(classes.clone(), ClassOrder::Declared).unwrap();
+        builder.declare(set.with_scale(Scale::MultiLabel).unwrap()).unwrap();
+        for (row, item) in items.iter().enumerate() {
+            builder.item(item, row as u64).unwrap();
+        }
+        for (item, who, bits, weight) in draws {
+            let item = &items[item as usize % items.len()];
+            let who = annotators.get(who as usize % (annotators.len() + 1)).map(String::as_str);
+            let chosen = classes.iter().enumerate().filter(|(at, _)| bits >> at & 1 == 1);
+            let labels: Vec<&str> = chosen.map(|(_, name)| name.as_str()).collect();
+            builder.vote_set(item, who, &labels, if weighted { weight } else { 1.0 }, 999).unwrap();
+        }
+        builder.finish().unwrap()
+    }
+}
+
 proptest! {
     #[test]
     fn long_tables_carry_everything(table in votes()) {
@@ -85,6 +110,33 @@ proptest! {
             prop_assert_eq!(table.items(), again.items(), "{}", target);
             prop_assert_eq!(table.digest(), again.digest(), "{}", target);
         }
+    }
+
+    #[test]
+    fn ordinal_tables_stay_ordinal(table in votes()) {
+        // Declared names that are all numbers may stand in another order than their values.
+        let Ok(table) = table.with_scale(Scale::Ordinal) else { return Ok(()) };
+        for target in ["csv", "parquet", "npz"] {
+            let again = back(&table, target);
+            prop_assert_eq!(again.scale(), Scale::Ordinal, "{}", target);
+            prop_assert_eq!(table.classes().names(), again.classes().names(), "{}", target);
+            prop_assert_eq!(table.counts(), again.counts(), "{}", target);
+        }
+    }
+
+    #[test]
+    fn sets_of_labels_stay_together(table in sets()) {
+        for target in ["csv", "parquet"] {
+            let again = back(&table, target);
+            prop_assert_eq!(again.scale(), Scale::MultiLabel, "{}", target);
+            prop_assert_eq!(table.classes().names(), again.classes().names(), "{}", target);
+            prop_assert_eq!(table.items(), again.items(), "{}", target);
+            prop_assert_eq!(table.digest(), again.digest(), "{}", target);
+        }
+        let npz = TARGETS.iter().find(|t| t.name == "npz").unwrap();
+        let refused = write(&table, npz, Cursor::new(Vec::new())).unwrap_err().to_string();
+        let words = "an .npz file of votes is not defined for multi-label votes, only for nominal and ordinal ones";
+        prop_assert_eq!(refused, words);
     }
 
     #[test]
@@ -105,7 +157,7 @@ proptest! {
             probabilities.push(&row.iter().map(|v| v / sum).collect::<Vec<_>>()).unwrap();
         }
         let classes = ClassSet::numbered(3).unwrap();
-        let table = VoteTable::from_probabilities(classes, Ids::positions(rows.len()), probabilities);
+        let table = VoteTable::from_probabilities(classes, Ids::positions(rows.len()), probabilities).unwrap();
         prop_assert_eq!(table.digest(), back(&table, "npz").digest());
     }
 }
@@ -113,9 +165,10 @@ proptest! {
 #[test]
 fn counts_become_anonymous_votes() {
     let mut counts = Counts::new();
-    counts.push([(0, 3), (1, 1)]);
-    counts.push([]);
-    let table = VoteTable::from_counts(ClassSet::numbered(2).unwrap(), Ids::positions(2), counts);
+    counts.push([(0, 3), (1, 1)]).unwrap();
+    counts.push([]).unwrap();
+    let table =
+        VoteTable::from_counts(ClassSet::numbered(2).unwrap(), Ids::positions(2), counts).unwrap();
     for target in ["csv", "parquet"] {
         let again = back(&table, target);
         assert_eq!(table.counts(), again.counts());
@@ -128,7 +181,7 @@ fn probabilities_are_no_votes() {
     let mut probabilities = Probabilities::new(2);
     probabilities.push(&[0.5, 0.5]).unwrap();
     let classes = ClassSet::numbered(2).unwrap();
-    let table = VoteTable::from_probabilities(classes, Ids::positions(1), probabilities);
+    let table = VoteTable::from_probabilities(classes, Ids::positions(1), probabilities).unwrap();
     let target = TARGETS.iter().find(|t| t.name == "csv").unwrap();
     let error = write(&table, target, Cursor::new(Vec::new())).unwrap_err();
     assert_eq!(error.to_string(), "only probabilities are known, and a CSV table holds votes");

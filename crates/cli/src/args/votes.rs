@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::builder::PossibleValuesParser;
-use dissensus::core::Keep;
+use dissensus::core::{Keep, Scale};
 use dissensus::io::Delimiter;
 use dissensus::votes::formats::FORMATS;
 use dissensus::votes::{MultiLabel, ReadError, ReadOptions, Values, VoteFile, read_with_progress};
@@ -57,6 +57,10 @@ pub(crate) struct VoteArgs {
     /// The classes in order, separated by commas; any other label is an error
     #[arg(long, value_name = "A,B,…", value_delimiter = ',', help_heading = READING)]
     classes: Option<Vec<String>>,
+    /// The scale of the classes: nominal (names), ordinal (grades, lowest first) or multilabel (a vote
+    /// is for any number of classes) [default: nominal, unless the file states another]
+    #[arg(long, value_name = "SCALE", value_parser = checked::<Scale>, help_heading = READING)]
+    scale: Option<String>,
     /// Values that mean "no vote", separated by commas
     #[arg(long, value_name = "V,…", value_delimiter = ',', allow_hyphen_values = true, help_heading = READING)]
     missing: Option<Vec<String>>,
@@ -93,6 +97,11 @@ fn names() -> PossibleValuesParser {
 }
 
 impl VoteArgs {
+    /// Whether a scale is given.
+    pub(crate) fn has_scale(&self) -> bool {
+        self.scale.is_some()
+    }
+
     /// The options that are given, by the names that a spec's `[data]` and the library have for them.
     pub(crate) fn keys(&self) -> Vec<(&'static str, Value)> {
         let mut keys = vec![
@@ -107,6 +116,7 @@ impl VoteArgs {
             ("one_hot", json!(self.one_hot)),
             ("ignore", json!(self.ignore)),
             ("classes", json!(self.classes)),
+            ("scale", json!(self.scale)),
             ("missing", json!(self.missing)),
             ("values", json!(self.values)),
             ("multilabel", json!(self.multilabel)),

@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         anyhow::bail!("there is no baseline {:?}", args.name);
     };
     let table = args.reading.read(&args.votes, Keep::Counts)?.table;
-    let csv = dissensus::baseline_csv(baseline, &table, args.seed);
+    let csv = dissensus::baseline_csv(baseline, &table, args.seed)?;
     match &args.out {
         None => ui::data(csv.as_bytes())?,
         Some(path) => {

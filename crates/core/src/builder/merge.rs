@@ -1,7 +1,8 @@
 //! From filled shards to one table: items in the order of the rows that first name them.
 
+use super::BuildError;
 use super::shard::Shard;
-use crate::table::NOBODY;
+use crate::votes::{NOBODY, sets_of_several};
 use crate::{Counts, Ids, Votes};
 
 /// For each shard, the place of each of its items in the table: items in the order of the rows
@@ -20,6 +21,12 @@ pub(super) fn item_places(shards: &[Shard]) -> Vec<Vec<u32>> {
     places
 }
 
+/// The class of a label's number.
+fn class(class_of: &[u16], label: u16) -> Result<u16, BuildError> {
+    let unknown = BuildError::NoSuchNumber { what: "label", number: label.into() };
+    class_of.get(usize::from(label)).copied().ok_or(unknown)
+}
+
 /// The (shard, item in it) of every place of the table.
 fn homes(places: &[Vec<u32>], items: usize) -> Vec<(u16, u32)> {
     let mut homes = vec![(0, 0); items];
@@ -34,7 +41,7 @@ fn homes(places: &[Vec<u32>], items: usize) -> Vec<(u16, u32)> {
 pub(super) fn ordered_items(shards: &[Shard], places: &[Vec<u32>]) -> Ids {
     let items = places.iter().map(Vec::len).sum();
     let name = |(shard, item): (u16, u32)| shards[shard as usize].items.get(item as usize);
-    homes(places, items).into_iter().filter_map(name).collect()
+    Ids::from_different(homes(places, items).into_iter().filter_map(name))
 }
 
 pub(super) fn merge_counts(
@@ -42,11 +49,11 @@ pub(super) fn merge_counts(
     places: &[Vec<u32>],
     items: usize,
     class_of: &[u16],
-) -> Counts {
+) -> Result<Counts, BuildError> {
     let mut more: Vec<(u32, u16, u32)> = Vec::new();
     for (shard, places) in shards.iter().zip(places) {
         for (&key, &votes) in &shard.tally.more {
-            more.push((places[(key >> 16) as usize], class_of[key as u16 as usize], votes));
+            more.push((places[(key >> 16) as usize], class(class_of, key as u16)?, votes));
         }
     }
     more.sort_unstable();
@@ -61,7 +68,7 @@ pub(super) fn merge_counts(
         entries.clear();
         for (label, &votes) in tally.rows[start..end].iter().enumerate() {
             if votes > 0 {
-                entries.push((class_of[label], u32::from(votes)));
+                entries.push((class(class_of, label as u16)?, u32::from(votes)));
             }
         }
         while let Some((_, class, votes)) = more.next_if(|m| m.0 as usize == place) {
@@ -74,9 +81,9 @@ pub(super) fn merge_counts(
             kept.1 = if same { kept.1.saturating_add(next.1) } else { kept.1 };
             same
         });
-        counts.push(entries.drain(..).filter(|e| e.1 > 0));
+        counts.push_sorted(entries.drain(..).filter(|e| e.1 > 0));
     }
-    counts
+    Ok(counts)
 }
 
 pub(super) fn merge_votes(
@@ -84,7 +91,8 @@ pub(super) fn merge_votes(
     places: &[Vec<u32>],
     items: usize,
     class_of: &[u16],
-) -> Votes {
+    people: usize,
+) -> Result<Votes, BuildError> {
     let mut starts = vec![0usize; items + 1];
     for (shard, places) in shards.iter().zip(places) {
         shard.vote_items.iter().for_each(|&i| starts[places[i as usize] as usize + 1] += 1);
@@ -97,21 +105,32 @@ pub(super) fn merge_votes(
     let named = shards.iter().any(|s| !s.vote_annotators.is_empty());
     let weighted = shards.iter().any(|s| !s.vote_weights.is_empty());
     let rows = shards.iter().any(|s| !s.vote_rows.is_empty());
+    let several = shards.iter().any(|s| !s.vote_ends.is_empty());
     let mut votes = Votes {
-        classes: vec![0; total],
+        labels: vec![0; column(!several)],
         annotators: vec![NOBODY; column(named)],
         weights: vec![1.0; column(weighted)],
         rows: vec![0; column(rows)],
-        starts: Vec::new(),
+        ..Votes::default()
     };
+    // Where votes are for several labels: the (shard, vote in it) of every vote of the table, and the
+    // labels of the shards.
+    let mut sources = vec![(0, 0); column(several)];
+    let mut labels = Vec::new();
     let mut next = starts.clone();
-    for (shard, places) in shards.into_iter().zip(places) {
+    for (home, (shard, places)) in shards.into_iter().zip(places).enumerate() {
         for (i, &item) in shard.vote_items.iter().enumerate() {
             let cursor = &mut next[places[item as usize] as usize];
             let at = *cursor;
             *cursor += 1;
-            votes.classes[at] = class_of[shard.vote_classes[i] as usize];
+            match several {
+                true => sources[at] = (home, i),
+                false => votes.labels[at] = class(class_of, shard.vote_labels[i])?,
+            }
             if let Some(&annotator) = shard.vote_annotators.get(i) {
+                if annotator as usize >= people && annotator != NOBODY {
+                    return Err(BuildError::NoSuchNumber { what: "annotator", number: annotator });
+                }
                 votes.annotators[at] = annotator;
             }
             if let Some(&weight) = shard.vote_weights.get(i) {
@@ -121,7 +140,39 @@ pub(super) fn merge_votes(
                 votes.rows[at] = row;
             }
         }
+        if several {
+            labels.push((shard.vote_labels, shard.vote_ends));
+        }
+    }
+    if several {
+        (votes.labels, votes.sets) = merge_sets(&labels, &sources, class_of)?;
     }
     votes.starts = starts;
-    votes
+    Ok(votes)
+}
+
+/// The labels of all votes in the order of the table, and where each vote's labels end. Labels of one
+/// class are one.
+fn merge_sets(
+    shards: &[(Vec<u16>, Vec<usize>)],
+    sources: &[(usize, usize)],
+    class_of: &[u16],
+) -> Result<(Vec<u16>, Vec<usize>), BuildError> {
+    let (mut labels, mut sets) = (Vec::new(), vec![0]);
+    let mut set = Vec::new();
+    for &(shard, vote) in sources {
+        let (all, ends) = &shards[shard];
+        let own = match ends.get(vote) {
+            Some(&end) => vote.checked_sub(1).map_or(0, |before| ends[before])..end,
+            None => vote..vote + 1,
+        };
+        for &label in &all[own] {
+            set.push(class(class_of, label)?);
+        }
+        set.sort_unstable();
+        set.dedup();
+        labels.append(&mut set);
+        sets.push(labels.len());
+    }
+    Ok((labels, sets_of_several(sets)))
 }

@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 
 use super::{BuildError, HEAVIEST, Keep};
 use crate::IdsBuilder;
-use crate::table::NOBODY;
+use crate::votes::NOBODY;
 
 /// Classes beyond this many are tallied in a map instead of rows of counters.
 const WIDEST_ROW: usize = 256;
@@ -83,7 +83,10 @@ pub struct Shard {
     pub(super) first_rows: Vec<u64>,
     pub(super) tally: Tally,
     pub(super) vote_items: Vec<u32>,
-    pub(super) vote_classes: Vec<u16>,
+    /// The labels of all votes, one after the other.
+    pub(super) vote_labels: Vec<u16>,
+    /// Where the labels of each vote end; empty where every vote has one.
+    pub(super) vote_ends: Vec<usize>,
     pub(super) vote_annotators: Vec<u32>,
     pub(super) vote_weights: Vec<f64>,
     pub(super) vote_rows: Vec<u64>,
@@ -97,7 +100,8 @@ impl Shard {
             first_rows: Vec::new(),
             tally: Tally::default(),
             vote_items: Vec::new(),
-            vote_classes: Vec::new(),
+            vote_labels: Vec::new(),
+            vote_ends: Vec::new(),
             vote_annotators: Vec::new(),
             vote_weights: Vec::new(),
             vote_rows: Vec::new(),
@@ -106,6 +110,9 @@ impl Shard {
 
     /// Names an item, which may get no votes; its number within the shard.
     pub fn item(&mut self, id: &str, hash: u64, row: u64) -> Result<u32, BuildError> {
+        if id.is_empty() {
+            return Err(BuildError::EmptyId);
+        }
         let (item, new) =
             self.items.intern_hashed(id, hash).ok_or(BuildError::TooMany { what: "items" })?;
         if new {
@@ -151,27 +158,66 @@ impl Shard {
     /// Adds a vote on an item that [`item`](Self::item) has numbered; the vote's own id is not read.
     #[inline]
     pub fn push_on(&mut self, item: u32, vote: ShardVote<'_>) -> Result<(), BuildError> {
-        if !(0.0..=HEAVIEST).contains(&vote.weight) {
-            return Err(BuildError::Weight { weight: vote.weight });
-        }
+        self.check(item, vote.weight)?;
         if self.keep == Keep::Counts {
             return self.tally.add(item, vote.class, 1);
         }
+        self.vote_labels.push(vote.class);
+        if !self.vote_ends.is_empty() {
+            self.vote_ends.push(self.vote_labels.len());
+        }
+        self.close_vote(item, vote.annotator, vote.weight, vote.row);
+        Ok(())
+    }
+
+    /// Adds a vote for any number of classes on a numbered item.
+    pub(super) fn push_set(
+        &mut self,
+        item: u32,
+        labels: &[u16],
+        annotator: Option<u32>,
+        weight: f64,
+        row: u64,
+    ) -> Result<(), BuildError> {
+        self.check(item, weight)?;
+        // The column of ends appears with the first vote that needs it.
+        if self.vote_ends.is_empty() && labels.len() != 1 {
+            self.vote_ends = (1..=self.vote_items.len()).collect();
+        }
+        self.vote_labels.extend_from_slice(labels);
+        if !self.vote_ends.is_empty() || labels.len() != 1 {
+            self.vote_ends.push(self.vote_labels.len());
+        }
+        self.close_vote(item, annotator, weight, row);
+        Ok(())
+    }
+
+    #[inline]
+    fn check(&self, item: u32, weight: f64) -> Result<(), BuildError> {
+        if !(0.0..=HEAVIEST).contains(&weight) {
+            return Err(BuildError::Weight { weight });
+        }
+        match (item as usize) < self.first_rows.len() {
+            true => Ok(()),
+            false => Err(BuildError::NoSuchNumber { what: "item", number: item }),
+        }
+    }
+
+    #[inline]
+    fn close_vote(&mut self, item: u32, annotator: Option<u32>, weight: f64, row: u64) {
         // The columns for annotators and weights appear with the first vote that needs them.
         let before = self.vote_items.len();
         self.vote_items.push(item);
-        self.vote_classes.push(vote.class);
-        if vote.annotator.is_some() || !self.vote_annotators.is_empty() {
+        if annotator.is_some() || !self.vote_annotators.is_empty() {
             self.vote_annotators.resize(before, NOBODY);
-            self.vote_annotators.push(vote.annotator.unwrap_or(NOBODY));
+            self.vote_annotators.push(annotator.unwrap_or(NOBODY));
         }
-        if vote.weight != 1.0 || !self.vote_weights.is_empty() {
+        if weight != 1.0 || !self.vote_weights.is_empty() {
             self.vote_weights.resize(before, 1.0);
-            self.vote_weights.push(vote.weight);
+            self.vote_weights.push(weight);
         }
         if self.keep == Keep::VotesAndRows {
-            self.vote_rows.push(vote.row);
+            self.vote_rows.push(row);
         }
-        Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! Items, truth and votes put together.
 
-use dissensus_core::{BuildError, DistributionError, Keep, Probabilities, TableBuilder, VoteTable};
+use dissensus_core::{BuildError, Keep, Probabilities, TableBuilder, TableError, VoteTable};
 
 use super::draws::{Use, stream};
 use super::glyphs::{CLASSES, class_names};
@@ -161,10 +161,10 @@ impl Blends {
     }
 
     /// The true distributions as a table with the same items and classes, to judge against.
-    pub fn truth_table(&self) -> Result<VoteTable, DistributionError> {
+    pub fn truth_table(&self) -> Result<VoteTable, TableError> {
         let mut rows = Probabilities::new(CLASSES);
         self.truth.chunks_exact(CLASSES).try_for_each(|row| rows.push(row))?;
         let (classes, items) = (self.table.classes().clone(), self.table.items().clone());
-        Ok(VoteTable::from_probabilities(classes, items, rows))
+        VoteTable::from_probabilities(classes, items, rows)
     }
 }

@@ -118,8 +118,9 @@ fn add(
         Ballots::Votes(votes) if builder.keep() != Keep::Counts => {
             votes.of(item).try_for_each(|vote| {
                 let who = vote.annotator.map(|at| table.annotators().name(at as usize));
-                let label = table.classes().name(vote.class);
-                builder.vote(id, who, label, vote.weight, row).map_err(Unfit::Build)
+                let labels: Vec<&str> =
+                    vote.labels.iter().map(|&class| table.classes().name(class)).collect();
+                builder.vote_set(id, who, &labels, vote.weight, row).map_err(Unfit::Build)
             })
         }
         Ballots::Counts(counts) if !counts.is_weighted() => {

@@ -8,7 +8,6 @@
 //!
 //! Channels stand on the one axis that can hold them; where both can, `layout` must say.
 
-use dissensus_core::Ids;
 use dissensus_io::Example;
 use dissensus_io::Problem;
 use dissensus_io::ReadOption;
@@ -19,7 +18,7 @@ use super::{Format, Opened, Origin, misplaced};
 use crate::error::{InputError, place};
 use crate::features::Features;
 use crate::images::{Images, Strides, gather};
-use crate::inputs::{Inputs, Kind};
+use crate::inputs::{Inputs, Kind, check_ids};
 use crate::options::{Layout, ReadOptions};
 
 pub(super) const FORMAT: Format = Format {
@@ -116,7 +115,9 @@ impl<'a> Numbers<'a> {
             }
             _ => return Err(InputError::Shape { file: file.to_owned(), shape }),
         };
-        Inputs::new(file, ids.map(|ids| ids.iter().collect::<Ids>()), kind)
+        let ids =
+            ids.map(|ids| check_ids(file, ids.iter().map(String::as_str), |row| place(row, None)));
+        Inputs::new(file, ids.transpose()?, kind)
     }
 
     fn features(

@@ -5,7 +5,7 @@
 //! that names it, and so is a column that is called a label: a table must not tell a model the
 //! answer because nobody looked.
 
-use dissensus_core::{IdCandidate, IdChoice, Ids, choose_ids, is_id_name};
+use dissensus_core::{IdCandidate, IdChoice, choose_ids, is_id_name};
 use dissensus_io::Example;
 use dissensus_io::ReadOption;
 use dissensus_io::shorten;
@@ -181,8 +181,8 @@ fn read(origin: &Origin, opened: Opened, options: &ReadOptions) -> Result<Inputs
     if values.is_empty() {
         return Err(InputError::Empty { file: file.to_owned(), shape: vec![0, width] });
     }
-    check_ids(file, ids.iter().map(String::as_str), |at| format!("row {}", rows[at]))?;
-    let ids = id.is_some().then(|| ids.iter().collect::<Ids>());
+    let ids = check_ids(file, ids.iter().map(String::as_str), |at| format!("row {}", rows[at]))?;
+    let ids = id.is_some().then_some(ids);
     let kind = Kind::Features(Features::new(file, width, values)?);
     Ok(Inputs::new(file, ids, kind)?.noting(notes))
 }

@@ -12,14 +12,13 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 
-use dissensus_core::Ids;
 use image::imageops::FilterType;
 use image::{ColorType, DynamicImage, ImageDecoder, ImageReader, Limits};
 use rayon::prelude::*;
 
 use crate::error::InputError;
 use crate::images::Images;
-use crate::inputs::{Inputs, Kind};
+use crate::inputs::{Inputs, Kind, check_ids};
 use crate::options::ReadOptions;
 
 /// A file and the item that it shows.
@@ -111,7 +110,8 @@ pub(super) fn read_all(
             pixels.extend_from_slice(&image?);
         }
     }
-    let ids: Ids = list.iter().map(|image| &image.id).collect();
+    let ids = list.iter().map(|image| image.id.as_str());
+    let ids = check_ids(file, ids, |row| format!("file {}", row + 1))?;
     let images = Images::new(file, height, width, channels, pixels)?;
     Ok(Inputs::new(file, Some(ids), Kind::Images(images))?.noting(notes))
 }

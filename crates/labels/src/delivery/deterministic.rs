@@ -1,6 +1,8 @@
 //! Multipass under another shuffle seed: the same votes, each once per cycle, in another order. A
 //! control on the order of traversal, not a method to deploy.
 
+use dissensus_core::Scale;
+
 use super::{Delivers, DeliveryEntry, method, multipass};
 
 /// What is added to the seed of the shuffle.
@@ -12,6 +14,7 @@ pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
     description: "multipass in another order, a control",
     formula: "vote (t mod m_i) of the votes of example i, shuffled with the seed + 1000",
     delivers: Delivers::Labels,
+    scales: Scale::ONE_LABEL,
     needs_counts: true,
     settings: &[],
     make: |_| {

@@ -5,6 +5,8 @@
 
 use rayon::prelude::*;
 
+use dissensus_core::Scale;
+
 use super::majority::{TIES, majorities};
 use super::{Delivers, DeliveryEntry, Kind, method};
 use crate::Setting;
@@ -15,6 +17,7 @@ pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
     description: "the majority label, smoothed",
     formula: "(1 - epsilon) onehot + epsilon / K of the majority label, in every epoch",
     delivers: Delivers::Distributions,
+    scales: Scale::ONE_LABEL,
     needs_counts: false,
     settings: &[
         Setting {

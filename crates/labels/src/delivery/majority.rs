@@ -4,8 +4,8 @@
 //! Random: `Stream(seed, ties)` of the example's key, a number below how many are tied; the same
 //! rule that accuracy against the majority uses.
 
-use dissensus_core::TieRule;
 use dissensus_core::philox::Stream;
+use dissensus_core::{Scale, TieRule};
 use rayon::prelude::*;
 
 use super::{Delivers, DeliveryEntry, Kind, method};
@@ -17,6 +17,7 @@ pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
     description: "the most-voted label",
     formula: "the class with the most votes on example i, in every epoch",
     delivers: Delivers::Labels,
+    scales: Scale::ONE_LABEL,
     needs_counts: false,
     settings: &[TIES],
     make: |given| {

@@ -14,7 +14,7 @@
 
 use std::f64::consts::LN_2;
 
-use dissensus_core::philox::Stream;
+use dissensus_core::{Scale, philox::Stream};
 use libm::{exp, log, pow};
 
 use super::majority::{TIES, majorities};
@@ -27,6 +27,7 @@ pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
     description: "the majority label, inputs and labels mixed in pairs",
     formula: "lambda onehot(i) + (1 - lambda) onehot(partner of i), lambda ~ Beta(alpha, alpha) a batch",
     delivers: Delivers::Labels,
+    scales: Scale::ONE_LABEL,
     needs_counts: false,
     settings: &[
         Setting {

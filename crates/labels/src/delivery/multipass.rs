@@ -4,7 +4,7 @@
 //! The shuffle is Fisher–Yates from the end, by the example's own words of the stream `pass`.
 //! Memory: 1 byte a vote (2 above 256 classes) and 8 an item.
 
-use dissensus_core::philox::Stream;
+use dissensus_core::{Scale, philox::Stream};
 use rayon::prelude::*;
 
 use super::draws::Draws;
@@ -20,6 +20,7 @@ pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
     description: "every vote once per cycle, in an order shuffled once",
     formula: "vote (t mod m_i) of the shuffled votes of example i",
     delivers: Delivers::Labels,
+    scales: Scale::ONE_LABEL,
     needs_counts: true,
     settings: &[],
     make: |_| Ok(method(|source, seed| shuffled("multipass", source, seed))),

@@ -8,6 +8,8 @@
 //!
 //! The numbers z_k are those of [`soft_noise`](super::soft_noise).
 
+use dissensus_core::Scale;
+
 use super::shuffled_sls::donors;
 use super::soft_noise::{Noise, SCALE, Shape, scale};
 use super::{Delivers, DeliveryEntry, method};
@@ -19,6 +21,7 @@ pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
     formula: "p_i + xi, drawn anew in every epoch: xi has the mean 0 and the covariance \
            scale^2 (Diag(q) - q q^T), where q is the distribution of the example that stands in for i",
     delivers: Delivers::EpochDistributions,
+    scales: Scale::ONE_LABEL,
     needs_counts: false,
     settings: &[SCALE],
     make: |given| {

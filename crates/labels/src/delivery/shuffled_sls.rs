@@ -12,7 +12,7 @@
 //! donor[np.argsort(keys)] = np.argsort(words)  # example i gets the distribution of donor[i]
 //! ```
 
-use dissensus_core::philox;
+use dissensus_core::{Scale, philox};
 use rayon::prelude::*;
 
 use super::{Delivers, DeliveryEntry, method, sls};
@@ -25,6 +25,7 @@ pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
     formula: "one label drawn from the distribution of the example that stands in for i, held for \
            `every` epochs",
     delivers: Delivers::Labels,
+    scales: Scale::ONE_LABEL,
     needs_counts: false,
     settings: &[sls::EVERY],
     make: |given| {

@@ -15,6 +15,8 @@
 
 use std::sync::Arc;
 
+use dissensus_core::Scale;
+
 use super::draws::Sampled;
 use super::{Delivers, DeliveryEntry, Kind, method};
 use crate::pool::{Cumulative, List, Rows};
@@ -26,6 +28,7 @@ pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
     description: "stochastic label sampling: a label drawn anew from the annotator distribution",
     formula: "one label drawn from p_i at the start of epoch t, held for `every` epochs",
     delivers: Delivers::Labels,
+    scales: Scale::ONE_LABEL,
     needs_counts: false,
     settings: &[EVERY],
     make: |given| {

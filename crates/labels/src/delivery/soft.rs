@@ -3,6 +3,8 @@
 //! Peterson, Battleday, Griffiths and Russakovsky, *Human uncertainty makes classification more
 //! robust* (ICCV 2019).
 
+use dissensus_core::Scale;
+
 use super::{Delivers, DeliveryEntry, Kind, method};
 
 pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
@@ -11,6 +13,7 @@ pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
     description: "the annotator distribution as a soft label",
     formula: "p_i itself, in every epoch",
     delivers: Delivers::Distributions,
+    scales: Scale::ONE_LABEL,
     needs_counts: false,
     settings: &[],
     make: |_| {

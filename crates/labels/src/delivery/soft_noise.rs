@@ -18,7 +18,7 @@
 
 use std::sync::Arc;
 
-use dissensus_core::philox::Stream;
+use dissensus_core::{Scale, philox::Stream};
 use rayon::prelude::*;
 
 use super::prepared::EpochRows;
@@ -33,6 +33,7 @@ pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
     formula: "p_i + xi, drawn anew in every epoch: xi has the mean 0 and the covariance \
            scale^2 (Diag(p_i) - p_i p_i^T)",
     delivers: Delivers::EpochDistributions,
+    scales: Scale::ONE_LABEL,
     needs_counts: false,
     settings: &[SCALE],
     make: |given| {

@@ -22,7 +22,7 @@ mod steps;
 
 use std::borrow::Cow;
 
-use dissensus_core::VoteTable;
+use dissensus_core::{Scale, VoteTable};
 
 use self::ballots::Cast;
 use self::steps::Parameters;
@@ -37,6 +37,7 @@ pub(super) const ENTRY: TargetEntry = TargetEntry {
     needs: "single votes with annotators",
     reference: "Dawid and Skene, Maximum likelihood estimation of observer error-rates using the \
                 EM algorithm (1979)",
+    scales: Scale::ONE_LABEL,
     keeps_counts: false,
     settings: &[
         Setting {

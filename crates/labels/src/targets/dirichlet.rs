@@ -4,6 +4,8 @@
 
 use std::borrow::Cow;
 
+use dissensus_core::Scale;
+
 use super::{TargetEntry, estimator, with_rows};
 use crate::{LabelError, Setting, Source};
 
@@ -13,6 +15,7 @@ pub(super) const ENTRY: TargetEntry = TargetEntry {
     formula: "p_ik = (c_ik + alpha) / (m_i + alpha K)",
     needs: "votes or counts",
     reference: "Good, The estimation of probabilities (1965)",
+    scales: Scale::ONE_LABEL,
     keeps_counts: false,
     settings: &[Setting {
         name: "alpha",

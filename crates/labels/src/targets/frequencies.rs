@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use dissensus_core::Scale;
+
 use super::{TargetEntry, estimator};
 use crate::Source;
 
@@ -11,6 +13,7 @@ pub(super) const ENTRY: TargetEntry = TargetEntry {
     formula: "p_ik = c_ik / m_i",
     needs: "votes, counts or probabilities",
     reference: "the maximum-likelihood estimate",
+    scales: Scale::ONE_LABEL,
     keeps_counts: true,
     settings: &[],
     make: |_| {

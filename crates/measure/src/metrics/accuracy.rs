@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use dissensus_core::Scale;
+
 use super::{Metric, mean};
 use crate::{About, Direction, Note, Scorer};
 
@@ -18,6 +20,7 @@ pub(super) const METRIC: Metric = Metric {
                    All items count",
         reference: "Peterson et al., Human uncertainty makes classification more robust, ICCV 2019",
     },
+    scales: Scale::ONE_LABEL,
     compute: |scorer| mean(per_item(scorer), Note::NoItems),
     per_item: Some(per_item),
 };

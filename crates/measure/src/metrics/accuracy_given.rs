@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use rayon::prelude::*;
 
+use dissensus_core::Scale;
+
 use super::{Metric, mean};
 use crate::{About, Direction, Note, Scorer};
 
@@ -18,6 +20,7 @@ pub(super) const METRIC: Metric = Metric {
         settings: "the labels. Ties of q go to the lowest index. Undefined without labels",
         reference: "Peterson et al., Human uncertainty makes classification more robust, ICCV 2019",
     },
+    scales: Scale::ONE_LABEL,
     compute: |scorer| mean(per_item(scorer), Note::NoGivenLabels),
     per_item: Some(per_item),
 };

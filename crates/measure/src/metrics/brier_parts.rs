@@ -1,5 +1,7 @@
 //! The Brier score in parts; the formulas and what makes them add up: [`crate::classwise`].
 
+use dissensus_core::Scale;
+
 use super::Metric;
 use crate::classwise::BrierParts;
 use crate::{About, Direction, Note, Scorer, Value};
@@ -62,7 +64,7 @@ pub(super) const WITHIN: Metric = metric(
 );
 
 const fn metric(about: About, compute: fn(&Scorer<'_>) -> Value) -> Metric {
-    Metric { about, compute, per_item: None }
+    Metric { about, scales: Scale::ONE_LABEL, compute, per_item: None }
 }
 
 fn part(scorer: &Scorer<'_>, of: fn(&BrierParts) -> f64) -> Value {

@@ -1,5 +1,7 @@
 //! Classwise calibration error: every class's probability counts, not only the predicted one's.
 
+use dissensus_core::Scale;
+
 use super::Metric;
 use crate::{About, Against, Direction, Note, Scorer, Value};
 
@@ -16,6 +18,7 @@ pub(super) const MAJORITY: Metric = Metric {
                    (b+1)/B), the last also 1",
         reference: "Kull et al., Beyond temperature scaling, NeurIPS 2019",
     },
+    scales: Scale::ONE_LABEL,
     compute: |scorer| compute(scorer, Against::Majority),
     per_item: None,
 };
@@ -28,6 +31,7 @@ pub(super) const HUMAN: Metric = Metric {
         formula: "mean over classes k of Σ_b n_b/N |mean q_k − mean p_k| over bins b by q_k",
         ..MAJORITY.about
     },
+    scales: Scale::ONE_LABEL,
     compute: |scorer| compute(scorer, Against::Human),
     ..MAJORITY
 };

@@ -1,5 +1,7 @@
 //! Expected calibration error over bins of equal mass.
 
+use dissensus_core::Scale;
+
 use super::Metric;
 use crate::reliability::{Binning, calibration_error};
 use crate::{About, Against, Direction, Note, Scorer, Value};
@@ -19,6 +21,7 @@ pub(super) const MAJORITY: Metric = Metric {
                     learning, CVPR Workshops 2019; on calibration to votes: Baan et al., Stop \
                     measuring calibration when humans disagree, EMNLP 2022",
     },
+    scales: Scale::ONE_LABEL,
     compute: |scorer| compute(scorer, Against::Majority),
     per_item: None,
 };
@@ -32,6 +35,7 @@ pub(super) const HUMAN: Metric = Metric {
                   y for the predicted class: its share of the votes",
         ..MAJORITY.about
     },
+    scales: Scale::ONE_LABEL,
     compute: |scorer| compute(scorer, Against::Human),
     ..MAJORITY
 };

@@ -1,5 +1,7 @@
 //! Expected calibration error over bins of equal width.
 
+use dissensus_core::Scale;
+
 use super::Metric;
 use crate::reliability::{Binning, calibration_error};
 use crate::{About, Against, Direction, Note, Scorer, Value};
@@ -18,6 +20,7 @@ pub(super) const MAJORITY: Metric = Metric {
                     ICML 2017; on calibration to votes: Baan et al., Stop measuring calibration \
                     when humans disagree, EMNLP 2022",
     },
+    scales: Scale::ONE_LABEL,
     compute: |scorer| compute(scorer, Against::Majority),
     per_item: None,
 };
@@ -31,6 +34,7 @@ pub(super) const HUMAN: Metric = Metric {
                   q, y for the predicted class: its share of the votes",
         ..MAJORITY.about
     },
+    scales: Scale::ONE_LABEL,
     compute: |scorer| compute(scorer, Against::Human),
     ..MAJORITY
 };

@@ -1,5 +1,7 @@
 //! Entropy correlation: whether the model is uncertain where people disagree.
 
+use dissensus_core::Scale;
+
 use super::Metric;
 use crate::rank::{pearson, spearman};
 use crate::{About, Direction, Note, Scorer, Value};
@@ -19,6 +21,7 @@ pub(super) const SPEARMAN: Metric = Metric {
                    does not vary",
         reference: REFERENCE,
     },
+    scales: Scale::ONE_LABEL,
     compute: |scorer| compute(scorer, spearman),
     per_item: None,
 };
@@ -34,6 +37,7 @@ pub(super) const PEARSON: Metric = Metric {
         settings: "none. Undefined where either entropy does not vary",
         reference: REFERENCE,
     },
+    scales: Scale::ONE_LABEL,
     compute: |scorer| compute(scorer, pearson),
     per_item: None,
 };

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use rayon::prelude::*;
 
+use dissensus_core::Scale;
+
 use super::{Metric, mean};
 use crate::{About, Direction, Note, Scorer};
 
@@ -19,6 +21,7 @@ pub(super) const METRIC: Metric = Metric {
         reference: "Baan, Aziz, Plank and Fernández, Stop measuring calibration when humans \
                     disagree, EMNLP 2022 (there EntCE, of which this is the mean size)",
     },
+    scales: Scale::ONE_LABEL,
     compute: |scorer| mean(per_item(scorer), Note::NoItems),
     per_item: Some(per_item),
 };

@@ -3,6 +3,8 @@
 
 use std::borrow::Cow;
 
+use dissensus_core::Scale;
+
 use super::{Metric, mean};
 use crate::{About, Direction, Note, Scorer};
 
@@ -19,6 +21,7 @@ pub(super) const METRIC: Metric = Metric {
                    probability that is 0 as a double makes the metric infinite, with a note",
         reference: "Good, Rational decisions, J. R. Stat. Soc. B 14 (1952)",
     },
+    scales: Scale::ONE_LABEL,
     compute: |scorer| mean(per_item(scorer), Note::NoItems),
     per_item: Some(per_item),
 };

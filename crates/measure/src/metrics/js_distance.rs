@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use dissensus_core::Scale;
+
 use super::{Metric, mean};
 use crate::{About, Direction, Note, Scorer};
 
@@ -20,6 +22,7 @@ pub(super) const METRIC: Metric = Metric {
                     Theory 37 (1991); Endres and Schindelin, A new metric for probability \
                     distributions (2003)",
     },
+    scales: Scale::ONE_LABEL,
     compute: |scorer| mean(per_item(scorer), Note::NoItems),
     per_item: Some(per_item),
 };

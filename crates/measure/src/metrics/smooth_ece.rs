@@ -1,5 +1,7 @@
 //! Smooth calibration error; see [`smooth`](crate::smooth).
 
+use dissensus_core::Scale;
+
 use super::Metric;
 use crate::{About, Against, Direction, Note, Scorer, Value};
 
@@ -18,6 +20,7 @@ pub(super) const MAJORITY: Metric = Metric {
         reference: "Błasiok and Nakkiran, Smooth ECE: principled reliability diagrams via kernel \
                     smoothing, ICLR 2024",
     },
+    scales: Scale::ONE_LABEL,
     compute: |scorer| compute(scorer, Against::Majority),
     per_item: None,
 };
@@ -32,6 +35,7 @@ pub(super) const HUMAN: Metric = Metric {
                   share of the votes",
         ..MAJORITY.about
     },
+    scales: Scale::ONE_LABEL,
     compute: |scorer| compute(scorer, Against::Human),
     ..MAJORITY
 };

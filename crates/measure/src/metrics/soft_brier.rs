@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use dissensus_core::Scale;
+
 use super::{Metric, mean};
 use crate::{About, Direction, Note, Scorer};
 
@@ -17,6 +19,7 @@ pub(super) const METRIC: Metric = Metric {
         reference: "Brier, Verification of forecasts expressed in terms of probability, Mon. \
                     Weather Rev. 78 (1950), with the share of votes in place of the 0/1 outcome",
     },
+    scales: Scale::ONE_LABEL,
     compute: |scorer| mean(per_item(scorer), Note::NoItems),
     per_item: Some(per_item),
 };

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use dissensus_core::Scale;
+
 use super::{Metric, mean};
 use crate::{About, Direction, Note, Scorer, Value};
 
@@ -20,6 +22,7 @@ pub(super) const METRIC: Metric = Metric {
                     distributions: Peterson et al., Human uncertainty makes classification more \
                     robust, ICCV 2019",
     },
+    scales: Scale::ONE_LABEL,
     compute: value,
     per_item: Some(per_item),
 };

@@ -1,5 +1,7 @@
 //! The best temperature, and what is lost at it; see [`temper`](crate::temper).
 
+use dissensus_core::Scale;
+
 use super::Metric;
 use crate::temper::Tempered;
 use crate::{About, Direction, Note, Scorer, Value};
@@ -20,6 +22,7 @@ pub(super) const TEMPERATURE: Metric = Metric {
         settings: SETTINGS,
         reference: REFERENCE,
     },
+    scales: Scale::ONE_LABEL,
     compute: |scorer| compute(scorer, |tempered| tempered.temperature),
     per_item: None,
 };
@@ -35,6 +38,7 @@ pub(super) const NLL: Metric = Metric {
         direction: Direction::Lower,
         ..TEMPERATURE.about
     },
+    scales: Scale::ONE_LABEL,
     compute: |scorer| compute(scorer, |tempered| tempered.nll),
     ..TEMPERATURE
 };

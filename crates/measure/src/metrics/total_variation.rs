@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use dissensus_core::Scale;
+
 use super::{Metric, mean};
 use crate::{About, Direction, Note, Scorer};
 
@@ -17,6 +19,7 @@ pub(super) const METRIC: Metric = Metric {
         reference: "Baan, Aziz, Plank and Fernández, Stop measuring calibration when humans \
                     disagree, EMNLP 2022 (there DistCE)",
     },
+    scales: Scale::ONE_LABEL,
     compute: |scorer| mean(per_item(scorer), Note::NoItems),
     per_item: Some(per_item),
 };

@@ -98,6 +98,7 @@ def votes_html(votes: Votes) -> str:
         ("votes", summary["votes"]),
         ("votes per item", per_item),
         ("classes", shares + (f" and {more} more" if more > 0 else "")),
+        ("Krippendorff's ordinal alpha", summary.get("ratings", {}).get("krippendorff_alpha")),
         ("Krippendorff's alpha", summary["krippendorff_alpha"]),
         ("read as", "; ".join(votes.notes) or None),
     ]

@@ -116,6 +116,13 @@ Metrics are against the distribution of the votes; `dissensus metrics explain` d
 
 
 def _facts(votes: Votes) -> list[str]:
+    if votes.scale == "multilabel":
+        summary = votes.summary(top=0)
+        per_item, sets = summary["votes_per_item"], summary["label_sets"]
+        return [
+            f"- {len(votes)} items, {summary['votes']} votes ({per_item['min']} to {per_item['max']} per item)",
+            f"- mean number of labels per vote {sets['mean_labels_per_vote']:.3f}",
+        ]
     entropy = votes.entropy()
     voted = entropy[entropy == entropy]
     unanimous = float((voted <= 1e-12).mean()) if len(voted) else float("nan")
@@ -218,6 +225,9 @@ _COLUMNS = {
     "annotator": ("sc:Text", "Who gave the label."),
     "label": ("sc:Text", "The label that the annotator gave."),
     "class": ("sc:Integer", "The position of the label in the order of the classes, from 0."),
+    "ordinal_class": ("sc:Integer", "The position of the label in the order of the grades, from 0."),
+    "multilabel_class": ("sc:Integer", "The position of the label in the order of the classes, from 0."),
+    "vote": ("sc:Integer", "The vote that the label is part of, from 0; a vote may be for several labels."),
     "weight": ("sc:Float", "The weight of the vote."),
     "count": ("sc:Integer", "How many such votes there are."),
     "text": ("sc:Text", "The text of the item."),
@@ -237,12 +247,13 @@ def _field(column: str) -> dict[str, Any]:
 
 
 def _annotation(votes: Votes) -> dict[str, Any]:
-    counts = votes.counts().sum(axis=1)
-    per_item = f"{counts.min():.0f}" if counts.min() == counts.max() else f"{counts.min():.0f} to {counts.max():.0f}"
+    least, most = (votes.summary(top=0)["votes_per_item"][end] for end in ("min", "max"))
+    per_item = f"{least}" if least == most else f"{least} to {most}"
+    number = "any number" if votes.scale == "multilabel" else "one"
     annotators = len(votes.annotators)
     analysis = " ".join(fact.removeprefix("- ") + "." for fact in _facts(votes))
     return {
-        "rai:dataAnnotationProtocol": f"Each item was labelled by several annotators with one of {len(votes.classes)} "
+        "rai:dataAnnotationProtocol": f"Each item was labelled by several annotators with {number} of {len(votes.classes)} "
         f"classes: {', '.join(votes.classes)}. Every vote is kept; none is aggregated.",
         "rai:annotationsPerItem": per_item,
         "rai:annotatorDemographics": f"{annotators} annotators, by id" if annotators else "Annotators are not identified.",

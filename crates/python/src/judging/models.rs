@@ -319,9 +319,14 @@ fn labels(votes: &VoteTable, options: &Bound<'_, PyDict>) -> PyResult<Option<Vot
         return Err(value_error(format!("labels has {found} entries for {expected} items")));
     }
     let mut counts = Counts::new();
-    numbers.into_iter().for_each(|class| counts.push([(class, 1)]));
+    let mut labels = numbers.into_iter();
+    labels
+        .try_for_each(|class| counts.push([(class, 1)]))
+        .map_err(|error| value_error(error.to_string()))?;
     let (classes, items) = (votes.classes().clone(), votes.items().clone());
-    Ok(Some(VoteTable::from_counts(classes, items, counts)))
+    VoteTable::from_counts(classes, items, counts)
+        .map(Some)
+        .map_err(|error| value_error(error.to_string()))
 }
 
 /// The text of a CSV file with these rows. Numbers have all their digits.

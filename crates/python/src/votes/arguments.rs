@@ -28,14 +28,7 @@ fn ids(
 
 pub(super) fn item_ids(given: Option<&Bound<'_, PyAny>>, count: usize) -> PyResult<Ids> {
     let Some(names) = ids("items", given, count)? else { return Ok(Ids::positions(count)) };
-    let mut seen = std::collections::HashSet::new();
-    if let Some(id) = names.iter().find(|id| !seen.insert(id.as_str())) {
-        return Err(twice_in_items(id));
-    }
-    if names.iter().any(String::is_empty) {
-        return Err(value_error("items holds an empty id"));
-    }
-    Ok(names.into_iter().collect())
+    Ids::new(names).map_err(|error| twice_in_items(&error.id))
 }
 
 /// The exception for an id that is given twice.

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use arrow_array::types::Int32Type;
-use arrow_array::{ArrayRef, DictionaryArray, Float64Array, Int32Array, RecordBatch, StringArray};
-use dissensus::core::VoteTable;
-use dissensus::votes::write::{WriteError, is_weighted, long_rows};
+use arrow_array::{
+    ArrayRef, DictionaryArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray,
+};
+use dissensus::core::{Scale, VoteTable};
+use dissensus::votes::write::{WriteError, class_column, is_weighted, long_rows};
 use pyo3::prelude::*;
 
 use crate::errors::value_error;
@@ -16,6 +18,7 @@ pub(super) struct LongColumns {
     items: Vec<Option<i32>>,
     annotators: Vec<Option<i32>>,
     classes: Vec<Option<i32>>,
+    votes: Vec<Option<i64>>,
     weights: Vec<f64>,
 }
 
@@ -27,6 +30,7 @@ impl LongColumns {
             columns.items.push(row.item.and_then(key));
             columns.annotators.push(row.annotator.and_then(key));
             columns.classes.push(row.class.map(i32::from));
+            columns.votes.push(row.vote.and_then(|vote| i64::try_from(vote).ok()));
             columns.weights.push(row.weight);
             Ok::<(), WriteError>(())
         })?;
@@ -34,7 +38,7 @@ impl LongColumns {
     }
 
     pub(super) fn batch(self, table: &VoteTable) -> PyResult<RecordBatch> {
-        let Self { items, annotators, classes, weights } = self;
+        let Self { items, annotators, classes, votes, weights } = self;
         if table.len() > i32::MAX as usize || table.annotators().len() > i32::MAX as usize {
             return Err(value_error(format!("more than {} items or annotators", i32::MAX)));
         }
@@ -51,8 +55,11 @@ impl LongColumns {
                 texts(annotators, StringArray::from_iter_values(table.annotators().iter()))?,
             ),
             ("label", texts(classes.clone(), StringArray::from_iter_values(names))?),
-            ("class", Arc::new(Int32Array::from(classes)) as ArrayRef),
+            (class_column(table.scale()), Arc::new(Int32Array::from(classes)) as ArrayRef),
         ];
+        if table.scale() == Scale::MultiLabel {
+            columns.push(("vote", Arc::new(Int64Array::from(votes))));
+        }
         if is_weighted(table) {
             columns.push(("weight", Arc::new(Float64Array::from(weights))));
         }

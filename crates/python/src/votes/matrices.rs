@@ -8,7 +8,7 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 
 use super::arguments::{class_set, item_ids, matrix};
-use crate::errors::value_error;
+use crate::errors::{raise, value_error};
 
 type Names<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 
@@ -53,10 +53,10 @@ pub(super) fn counts_table(
                 u32::MAX
             )));
         }
-        let entries = (0u16..).zip(row).filter(|(_, votes)| **votes > 0.0);
-        counts.push(entries.map(|(class, &votes)| (class, votes as u32)));
+        let entries = (0u16..).zip(row).map(|(class, &votes)| (class, votes as u32));
+        counts.push(entries).map_err(|error| value_error(error.to_string()))?;
     }
-    Ok(VoteTable::from_counts(classes, items, counts))
+    VoteTable::from_counts(classes, items, counts).map_err(|error| value_error(error.to_string()))
 }
 
 /// The votes of a matrix of shares.
@@ -72,12 +72,14 @@ pub(super) fn shares_table(
     for (item, row) in rows.as_slice()?.chunks(k.max(1)).enumerate() {
         shares.push(row).map_err(|error| value_error(format!("probabilities[{item}]: {error}")))?;
     }
-    Ok(VoteTable::from_probabilities(classes, items, shares))
+    VoteTable::from_probabilities(classes, items, shares)
+        .map_err(|error| value_error(error.to_string()))
 }
 
 /// How many votes each class got: whole numbers, or sums of weights.
 pub(super) fn counts_array<'py>(py: Python<'py>, table: &VoteTable) -> PyResult<Bound<'py, PyAny>> {
     check_size(table.len(), table.classes().len())?;
+    table.require_one_label().map_err(raise)?;
     let Some(counts) = table.counts() else {
         return Err(value_error("only probabilities are known, no counts; targets() gives them"));
     };

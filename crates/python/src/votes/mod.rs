@@ -120,6 +120,9 @@ impl Votes {
     ///     Columns by name or by patterns such as ``"rater_*"``.
     /// classes : list of str, optional
     ///     The classes in order. Any other label is an error.
+    /// scale : {"nominal", "ordinal", "multilabel"}, optional
+    ///     What the classes are to each other: names, grades from the lowest to the highest, or names of which a vote
+    ///     has any number. Nominal unless the file states another.
     /// missing : list of str, optional
     ///     Values that mean "no vote".
     /// multilabel, separator, values, delimiter : str, optional
@@ -292,6 +295,12 @@ impl Votes {
         self.table.classes().names().iter().map(String::as_str).collect()
     }
 
+    /// What the classes are to each other: ``"nominal"``, ``"ordinal"`` or ``"multilabel"``.
+    #[getter]
+    fn scale(&self) -> &'static str {
+        self.table.scale().name()
+    }
+
     /// The annotators' ids; empty where nobody is named.
     #[getter]
     fn annotators(&self) -> Vec<&str> {
@@ -364,8 +373,13 @@ impl Votes {
     /// numpy.ndarray
     ///     One value per item; NaN for an item without votes.
     #[pyo3(signature = (normalized=false))]
-    fn entropy<'py>(&self, py: Python<'py>, normalized: bool) -> Bound<'py, PyArray1<f64>> {
-        PyArray1::from_vec(py, py.detach(|| entropies(&self.table, normalized)))
+    fn entropy<'py>(
+        &self,
+        py: Python<'py>,
+        normalized: bool,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        self.table.require_one_label().map_err(raise)?;
+        Ok(PyArray1::from_vec(py, py.detach(|| entropies(&self.table, normalized))))
     }
 
     /// The most-voted class of each item, as a number of ``classes``.
@@ -509,6 +523,7 @@ impl Votes {
             let ids = |table: &VoteTable| table.items().iter().eq(b.items().iter());
             Arc::ptr_eq(&self.table, &other.get().table)
                 || (a.classes().names() == b.classes().names()
+                    && a.scale() == b.scale()
                     && ids(a)
                     && a.digest() == b.digest())
         });
@@ -541,7 +556,8 @@ impl Votes {
     }
 
     /// The Arrow stream of the canonical long table: a row per vote with the columns item, annotator, label and
-    /// class; weight where votes carry weights.
+    /// class; weight where votes carry weights. The column class is called ordinal_class or multilabel_class on that
+    /// scale; a multi-label vote has a row per label, and its number in the column vote.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,

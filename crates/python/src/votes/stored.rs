@@ -1,15 +1,14 @@
 //! Votes as bytes, for pickles. The layout may change with any version.
 
 use dissensus::core::{
-    Ballots, ClassOrder, ClassSet, Counts, Ids, Keep, Probabilities, ShardVote, TableBuilder,
-    VoteTable, id_hash,
+    Ballots, ClassOrder, ClassSet, Counts, Ids, Keep, Probabilities, Scale, TableBuilder, VoteTable,
 };
 use dissensus::votes::Note;
 use pyo3::prelude::*;
 
 use crate::errors::value_error;
 
-const MAGIC: &[u8] = b"dissensus votes 1\n";
+const MAGIC: &[u8] = b"dissensus votes 2\n";
 const ORDERS: [ClassOrder; 4] =
     [ClassOrder::Declared, ClassOrder::Format, ClassOrder::Numeric, ClassOrder::Alphabetical];
 
@@ -20,6 +19,7 @@ pub(crate) fn to_bytes(table: &VoteTable, name: &str, notes: &[Note]) -> Vec<u8>
     out.texts(notes.iter().flat_map(|note| [note.what.as_str(), note.value.as_str()]));
     let order = ORDERS.iter().position(|order| *order == table.classes().order());
     out.number(order.unwrap_or(0) as u64);
+    out.text(table.scale().name());
     out.texts(table.classes().names().iter().map(String::as_str));
     out.texts(table.items().iter());
     out.texts(table.annotators().iter());
@@ -30,7 +30,8 @@ pub(crate) fn to_bytes(table: &VoteTable, name: &str, notes: &[Note]) -> Vec<u8>
             for item in 0..table.len() {
                 out.number(votes.of(item).len() as u64);
                 for vote in votes.of(item) {
-                    out.0.extend(vote.class.to_le_bytes());
+                    out.number(vote.labels.len() as u64);
+                    vote.labels.iter().for_each(|class| out.0.extend(class.to_le_bytes()));
                     out.0.extend(vote.annotator.unwrap_or(u32::MAX).to_le_bytes());
                     if votes.is_weighted() {
                         out.0.extend(vote.weight.to_le_bytes());
@@ -77,7 +78,8 @@ fn read(bytes: &[u8]) -> Option<(VoteTable, String, Vec<Note>)> {
         notes.chunks_exact(2).map(|pair| Note { what: pair[0].clone(), value: pair[1].clone() });
     let notes: Vec<Note> = notes.collect();
     let order = *ORDERS.get(usize::try_from(from.number()?).ok()?)?;
-    let classes = ClassSet::new(from.texts()?, order).ok()?;
+    let scale: Scale = from.text()?.parse().ok()?;
+    let classes = ClassSet::new(from.texts()?, order).ok()?.with_scale(scale).ok()?;
     let (items, annotators) = (from.texts()?, from.texts()?);
     let table = match from.number()? {
         0 => read_votes(&mut from, classes, &items, &annotators)?,
@@ -89,7 +91,7 @@ fn read(bytes: &[u8]) -> Option<(VoteTable, String, Vec<Note>)> {
                     (0..classes.len()).map(|_| from.float()).collect::<Option<_>>()?;
                 rows.push(&row).ok()?;
             }
-            VoteTable::from_probabilities(classes, items.into_iter().collect(), rows)
+            VoteTable::from_probabilities(classes, Ids::new(items).ok()?, rows).ok()?
         }
     };
     Some((table, name, notes))
@@ -103,20 +105,25 @@ fn read_votes(
 ) -> Option<VoteTable> {
     let weighted = from.number()? == 1;
     let mut builder = TableBuilder::new(Keep::Votes);
-    builder.declare(classes).ok()?;
+    builder.declare(classes.clone()).ok()?;
     for name in annotators {
         builder.annotator(name).ok()?;
     }
     for (item, row) in items.iter().zip(1..) {
-        let shard = builder.shards_mut().first_mut()?;
-        let place = shard.item(item, id_hash(item), row).ok()?;
+        builder.item(item, row).ok()?;
         for _ in 0..from.number()? {
-            let class = u16::from_le_bytes(from.take()?);
-            let annotator = Some(u32::from_le_bytes(from.take()?)).filter(|who| *who != u32::MAX);
+            let mut labels = Vec::new();
+            for _ in 0..from.number()? {
+                let class = u16::from_le_bytes(from.take()?);
+                labels.push(classes.names().get(usize::from(class))?.as_str());
+            }
+            let who = Some(u32::from_le_bytes(from.take()?)).filter(|who| *who != u32::MAX);
+            let who = match who {
+                Some(who) => Some(annotators.get(who as usize)?.as_str()),
+                None => None,
+            };
             let weight = if weighted { from.float()? } else { 1.0 };
-            shard
-                .push_on(place, ShardVote { item: "", hash: 0, class, annotator, weight, row })
-                .ok()?;
+            builder.vote_set(item, who, &labels, weight, row).ok()?;
         }
     }
     builder.finish().ok()
@@ -136,8 +143,9 @@ fn read_counts(from: &mut Reader<'_>, classes: ClassSet, items: Vec<String>) -> 
             true => counts.push_weighted(entries),
             false => counts.push(entries.into_iter().map(|(class, votes, _)| (class, votes))),
         }
+        .ok()?;
     }
-    Some(VoteTable::from_counts(classes, items.into_iter().collect::<Ids>(), counts))
+    VoteTable::from_counts(classes, Ids::new(items).ok()?, counts).ok()
 }
 
 struct Writer(Vec<u8>);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use dissensus_core::Scale;
 use dissensus_core::limits::MAX_VOTES_PER_ITEM;
 use dissensus_inputs::Layout;
 use serde::{Deserialize, Serialize};
@@ -152,6 +153,9 @@ pub struct Reading {
     pub ignore: Option<Vec<String>>,
     /// The classes, in order.
     pub classes: Option<Vec<String>>,
+    /// What the classes are to each other, where it is stated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scale: Option<Scale>,
     /// The delimiter of a text table.
     pub delimiter: Option<u8>,
     /// Whether the first row of a table is its header.
@@ -375,6 +379,9 @@ impl Reading {
             let plain = ["error", "each", "votes"];
             let known = |text: &String| plain.contains(&text.as_str()) || class(text);
             text(value).ok().filter(known).ok_or(Refusal::Unexpected)
+        })?;
+        reading.scale = reader.optional("data", "scale", |value| {
+            text(value)?.parse().map_err(|_| Refusal::Unexpected)
         })?;
         let values = choices("data.values").unwrap_or_default();
         reading.values = reader.optional("data", "values", |value| one_of(value, values))?;

@@ -79,12 +79,18 @@ impl Task {
                     listed(&table)
                 ))
             })?;
-        let named = |table: VoteTable| table.with_classes(classes.clone());
-        let joined =
-            named(own_table).and_then(|own| Ok((own.len(), own.followed_by(&named(table)?)?)));
-        let (items, table) = joined.map_err(|error| {
+        let unjoined = |error: &dyn std::fmt::Display| {
             TrainError::Data(format!("the votes of {names} do not make one table: {error}"))
-        })?;
+        };
+        // One of them may be known to be ordinal, the other one not.
+        let scale = own_table.scale();
+        let named = |table: VoteTable| {
+            let table = table.with_classes(classes.clone()).map_err(|error| unjoined(&error))?;
+            table.with_scale(scale).map_err(|error| unjoined(&error))
+        };
+        let (own, table) = (named(own_table)?, named(table)?);
+        let items = own.len();
+        let table = own.followed_by(&table).map_err(|error| unjoined(&error))?;
         let inputs = own_inputs.followed_by(&inputs)?;
         let both = BothJoined { own: own_joined, judged: judged_joined, classes_by_position };
         Ok((Self::of(table, inputs, data, items)?, both))

@@ -6,19 +6,21 @@
 //! Text tables (CSV, TSV) go through the parallel reader in `long_text`, tables in memory through
 //! `long_frame`; JSON Lines, Parquet and votes for several labels row by row (`long_rows`). The canonical table that `votes convert`
 //! writes is a long table with one column more, `class`: the place of the label in the order of the
-//! classes, so that nothing is lost.
+//! classes, so that nothing is lost. It is called `ordinal_class` or `multilabel_class` where the
+//! classes are on that scale; multi-label tables are read in `long_sets`.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use dissensus_core::plain_label;
+use dissensus_core::{Scale, plain_label};
 use serde_json::Value;
 
 use super::columns::{self, Role};
 use super::long_rows::{self, Labels};
-use super::{Format, long_frame, long_text, wide};
+use super::{Format, long_frame, long_sets, long_text, wide};
 use crate::collector::{Collector, Finding, Severity};
-use crate::options::{MultiLabel, ReadOptions};
+use crate::options::ReadOptions;
 use crate::plausible::{Guesses, separator_of};
+use crate::write::class_column;
 use dissensus_io::Example;
 use dissensus_io::ReadOption as O;
 use dissensus_io::{Problem, ReadError, ReadOption};
@@ -186,7 +188,7 @@ fn layout(table: &Table, options: &ReadOptions) -> Result<Found, Problem> {
         }
         by_position(table, &ignored, [&mut item, &mut annotator, &mut label]);
     }
-    let class = table.column("class").filter(|_| table.column("label").is_some());
+    let class = canonical(table).map(|(_, class)| class);
     if options.label.is_none() && one_hot.is_empty() && class.is_none() {
         one_label_column(table, &ignored)?;
     }
@@ -202,6 +204,12 @@ fn layout(table: &Table, options: &ReadOptions) -> Result<Found, Problem> {
     let label = label.ok_or_else(|| columns::no_role(table, Role::Label))?;
     let weight = find(Role::Weight)?;
     Ok(Found { layout: Layout { item, annotator, label, weight, class, text: None }, one_hot })
+}
+
+/// The scale of a canonical table and its column for the places of the labels, whose name states it.
+fn canonical(table: &Table) -> Option<(Scale, usize)> {
+    table.column("label")?;
+    Scale::ALL.into_iter().find_map(|scale| Some((scale, table.column(class_column(scale))?)))
 }
 
 /// Without names: item, annotator, label, or item, label, the order that such files have; unless the
@@ -334,14 +342,20 @@ fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> 
         return long_rows::read(table, layout, Labels::OneHot(one_hot), None, collector);
     }
     let options = collector.options;
-    let separator = options.separator.or_else(|| match options.multilabel {
-        MultiLabel::Error => None,
-        _ => separator_of(columns::values(&table, label).iter().map(String::as_str)).map(|s| s.1),
+    collector.scale = canonical(&table).map(|(scale, _)| scale).filter(|s| *s != Scale::Nominal);
+    if collector.scale == Some(Scale::MultiLabel) {
+        return long_sets::read(table, layout, collector);
+    }
+    let separator = options.separator.or_else(|| match options.takes_several() {
+        false => None,
+        true => {
+            separator_of(columns::values(&table, label).iter().map(String::as_str)).map(|s| s.1)
+        }
     });
     if let (None, Some(separator)) = (options.separator, separator) {
         collector.note("separator", format!("{separator:?} between the labels of a vote"));
     }
-    let single = options.multilabel == MultiLabel::Error && separator.is_none();
+    let single = !options.takes_several() && separator.is_none();
     if let Some(frame) = table.frame().filter(|_| single)
         && let Some(coded) = long_frame::CodedColumns::of(&**frame, &layout)
     {

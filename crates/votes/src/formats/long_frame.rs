@@ -271,6 +271,6 @@ mod tests {
         let table = read_frame("x", frame(csv, true), &ReadOptions::default()).unwrap().table;
         assert_eq!(table.classes().names(), ["yes", "no", "?"]);
         assert_eq!(table.counts().unwrap().row(0, 3), [1.0, 1.0, 0.0]);
-        assert_eq!(table.annotators(), &Ids::from_iter(["w", "v"]));
+        assert_eq!(table.annotators(), &Ids::new(["w", "v"]).unwrap());
     }
 }

@@ -94,8 +94,7 @@ pub(super) fn read(
         collector.builder.declare_format(names).map_err(|e| collector.error(e))?;
     }
     // One class against the rest hides labels that were not taken apart.
-    let unsplit = options.multilabel != MultiLabel::Error
-        && matches!(labels, Labels::Cell { separator: None });
+    let unsplit = options.takes_several() && matches!(labels, Labels::Cell { separator: None });
     let mut seen = HashSet::new();
     for row in table.rows(&options.limits) {
         let Some(row) = collector.good(row)? else {
@@ -148,10 +147,10 @@ pub(super) fn read(
                 }
             }
         }
-        // Whoever marks none of the classes says "not CLASS" of each.
+        // Whoever marks none of the classes says so of each.
         let none_of_them = found.is_empty()
             && matches!(labels, Labels::OneHot(_) | Labels::Own(_))
-            && matches!(options.multilabel, MultiLabel::Only(_));
+            && options.takes_none();
         if several.is_empty() && !none_of_them {
             name_item(collector)?;
             missing.add(&item, row.number, found.first().map_or("", String::as_str));

@@ -215,7 +215,8 @@ impl Matrix {
         collector: &mut Collector<'_>,
     ) -> Result<VoteTable, ReadError> {
         let mut counts = Counts::new();
-        for (row, cells) in self.cells.chunks(self.width.max(1)).enumerate() {
+        for row in 0..self.rows {
+            let cells = &self.cells[row * self.width..(row + 1) * self.width];
             let mut entries = Vec::new();
             for (class, &n) in cells.iter().enumerate() {
                 if n.fract() != 0.0 || !(0.0..=f64::from(u32::MAX)).contains(&n) {
@@ -228,13 +229,14 @@ impl Matrix {
                     entries.push((class as u16, n as u32, weight.unwrap_or(n)));
                 }
             }
-            if self.weights.is_some() {
-                counts.push_weighted(entries);
-            } else {
-                counts.push(entries.into_iter().map(|(class, n, _)| (class, n)));
-            }
+            let pushed = match self.weights.is_some() {
+                true => counts.push_weighted(entries),
+                false => counts.push(entries.into_iter().map(|(class, n, _)| (class, n))),
+            };
+            let item = items.name(row);
+            pushed.map_err(|e| collector.error(e).item(item))?;
         }
-        Ok(VoteTable::from_counts(classes, items, counts))
+        VoteTable::from_counts(classes, items, counts).map_err(|e| collector.error(e))
     }
 
     fn probabilities(
@@ -255,7 +257,7 @@ impl Matrix {
             }
         }
         let items = if kept.len() == items.len() { items } else { items.select(kept) };
-        Ok(VoteTable::from_probabilities(classes, items, rows))
+        VoteTable::from_probabilities(classes, items, rows).map_err(|e| collector.error(e))
     }
 
     fn enter_labels(&self, items: &Ids, collector: &mut Collector<'_>) -> Result<(), ReadError> {
@@ -363,6 +365,13 @@ fn read_npz(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadErr
         "probabilities.npy" | "probs.npy" => Some(Values::Probabilities),
         _ => None,
     };
+    if let Some(scale) = texts(&mut archive, &["scale.npy"], collector)?.as_deref() {
+        let expected = "one scale: nominal or ordinal";
+        let shape = || Problem::Shape { expected, found: shorten(&scale.join(", ")) };
+        let [one] = scale else { return Err(collector.error(shape()).column("scale.npy")) };
+        let named = one.parse().map_err(|_| collector.error(shape()).column("scale.npy"))?;
+        collector.scale = Some(named);
+    }
     let items = texts(&mut archive, &["items.npy", "ids.npy"], collector)?;
     let classes = texts(&mut archive, &["classes.npy"], collector)?;
     let weighted = archive.names().any(|n| n == "weights.npy");

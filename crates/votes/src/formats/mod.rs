@@ -14,6 +14,7 @@ mod lewidi;
 mod long;
 mod long_frame;
 mod long_rows;
+mod long_sets;
 mod long_text;
 mod matrix;
 mod mturk;

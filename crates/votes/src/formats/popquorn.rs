@@ -1,9 +1,10 @@
 //! POPQUORN (Pei and Jurgens, LAW 2023), one row per item: ratings and raters as Python lists.
 //!
 //! `scores` holds the ratings, `users` who gave them, in the same order; `label` repeats the mean
-//! of the scores and is compared with it. The ratings (1 to 5) are the classes: 3.0 is class `3`.
+//! of the scores and is compared with it. The ratings (1 to 5) are the classes, which are ordinal: 3.0 is class `3`.
 //! The same data with one row per vote is a long table.
 
+use dissensus_core::Scale;
 use serde_json::Value;
 
 use super::Format;
@@ -19,7 +20,7 @@ pub(super) const FORMAT: Format = Format {
     name: "popquorn",
     title: "POPQUORN, one row per item: ratings and raters as lists",
     layout: r#"CSV with the columns instance_id, scores ("[3.0, 4.0]"), users ("['a', 'b']"), label (their mean)"#,
-    trap: "the ratings are the classes, and the mean is none of them: it is only compared",
+    trap: "the ratings are the classes, which are ordinal; the mean is none of them: it is only compared",
     examples: &[Example::text(
         "votes.csv",
         "instance_id,text,scores,users,label\n\
@@ -78,6 +79,7 @@ fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> 
     if collector.options.item.is_none() {
         collector.note("item column", table.columns[layout.item].clone());
     }
+    collector.scale = Some(Scale::Ordinal);
     let (mut missing, mut nameless) = (Places::default(), Places::default());
     for row in table.rows(&collector.options.limits) {
         let Some(row) = collector.good(row)? else {
@@ -206,6 +208,8 @@ mod tests {
         assert_eq!(reading.texts[1], ("b".to_owned(), "Bye.".to_owned()));
         assert!(reading.findings.is_empty(), "{:?}", reading.findings);
         assert_eq!(reading.notes[1].value, "instance_id");
+        assert_eq!(reading.notes[2].value, "ordinal");
+        assert_eq!(reading.table.classes().positions(), Some(vec![2.5, 3.0, 4.0, 5.0]));
     }
 
     #[test]
@@ -216,7 +220,7 @@ mod tests {
         let codes: Vec<_> = reading.findings.iter().map(|f| (f.code.as_str(), f.count)).collect();
         assert_eq!(codes, [("missing-value", 2), ("no-annotator", 1)]);
         assert_eq!(reading.table.counts().unwrap().total(), 3);
-        assert_eq!(reading.notes.last().unwrap().value, "missing scores: 2");
+        assert_eq!(reading.notes[2].value, "missing scores: 2");
     }
 
     #[test]

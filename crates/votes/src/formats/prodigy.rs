@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::Format;
 use super::columns::{self, Role};
 use crate::collector::{Collector, Places, Severity};
-use crate::options::{MultiLabel, ReadOptions};
+use crate::options::ReadOptions;
 use dissensus_io::Example;
 use dissensus_io::ReadOption as O;
 use dissensus_io::{Problem, ReadError, ReadOption, shorten};
@@ -215,9 +215,8 @@ fn read_row(
         }
     };
     let several = collector.kept(&labels);
-    // Whoever accepts none of several choices says "not CLASS" of each.
-    let none_of_them =
-        labels.is_empty() && matches!(collector.options.multilabel, MultiLabel::Only(_));
+    // Whoever accepts none of several choices says so of each.
+    let none_of_them = labels.is_empty() && collector.options.takes_none();
     if several.len() < labels.len() || (labels.is_empty() && !none_of_them) {
         seen.missing.add(&id, number);
         if several.is_empty() {

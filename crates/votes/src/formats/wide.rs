@@ -11,7 +11,7 @@ use super::columns::{self, Role};
 use super::long::{Missing, MissingVotes};
 use super::{Format, long_rows};
 use crate::collector::Collector;
-use crate::options::{MultiLabel, ReadOptions, Values};
+use crate::options::{ReadOptions, Values};
 use crate::plausible::{Guesses, separator_of};
 use dissensus_io::Example;
 use dissensus_io::ReadOption as O;
@@ -231,7 +231,7 @@ fn missing(table: &Table, layout: &Layout, options: &ReadOptions) -> Missing {
 /// several.
 fn separator(table: &Table, layout: &Layout, collector: &mut Collector<'_>) -> Option<char> {
     let options = collector.options;
-    if options.separator.is_some() || options.multilabel == MultiLabel::Error {
+    if options.separator.is_some() || !options.takes_several() {
         return options.separator;
     }
     let values: HashSet<String> =
@@ -257,7 +257,7 @@ fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> 
     let missing_values = missing(&table, &layout, collector.options);
     note(&table, &layout, &missing_values, collector);
     let separator = separator(&table, &layout, collector);
-    let unsplit = collector.options.multilabel != MultiLabel::Error && separator.is_none();
+    let unsplit = collector.options.takes_several() && separator.is_none();
     let mut labels_seen = HashSet::new();
     let columns = table.columns.clone();
     let mut missing = MissingVotes::default();

@@ -1,8 +1,8 @@
 //! The canonical long table as CSV.
 
-use dissensus_core::VoteTable;
+use dissensus_core::{Scale, VoteTable};
 
-use super::{Target, WriteError, WriteSeek, is_weighted, long_rows};
+use super::{Target, WriteError, WriteSeek, class_column, is_weighted, long_rows};
 
 pub(super) const TARGET: Target =
     Target { name: "csv", ending: ".csv", title: "canonical long table", write };
@@ -20,7 +20,9 @@ fn write(table: &VoteTable, out: &mut dyn WriteSeek) -> Result<(), WriteError> {
         other => WriteError::Encode(format!("{other:?}")),
     };
     let mut csv = csv::Writer::from_writer(out);
-    let mut header = vec!["item", "annotator", "label", "class"];
+    let sets = table.scale() == Scale::MultiLabel;
+    let mut header = vec!["item", "annotator", "label", class_column(table.scale())];
+    header.extend(sets.then_some("vote"));
     header.extend(weighted.then_some("weight"));
     csv.write_record(&header).map_err(encode)?;
     let places: Vec<String> = (0..table.classes().len()).map(|c| c.to_string()).collect();
@@ -30,9 +32,11 @@ fn write(table: &VoteTable, out: &mut dyn WriteSeek) -> Result<(), WriteError> {
         let item = row.item.map_or("", |item| table.items().name(item));
         let annotator = row.annotator.map_or("", |who| table.annotators().name(who));
         let cells = [item, annotator, label, place];
-        if weighted {
-            let weight = row.weight.to_string();
-            csv.write_record(cells.into_iter().chain([weight.as_str()])).map_err(encode)
+        if weighted || sets {
+            let vote = sets.then(|| row.vote.map_or(String::new(), |vote| vote.to_string()));
+            let weight = weighted.then(|| row.weight.to_string());
+            let more = vote.as_deref().into_iter().chain(weight.as_deref());
+            csv.write_record(cells.into_iter().chain(more)).map_err(encode)
         } else {
             csv.write_record(cells).map_err(encode)
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dissensus_core::VoteTable;
+use dissensus_core::{Scale, VoteTable};
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
@@ -11,7 +11,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 
-use super::{Target, WriteError, WriteSeek, is_weighted, long_rows};
+use super::{Target, WriteError, WriteSeek, class_column, is_weighted, long_rows};
 
 pub(super) const TARGET: Target =
     Target { name: "parquet", ending: ".parquet", title: "canonical long table", write };
@@ -29,6 +29,8 @@ struct Group {
     labels: Vec<ByteArray>,
     classes: Vec<i32>,
     has_label: Vec<i16>,
+    votes: Vec<i64>,
+    has_vote: Vec<i16>,
     weights: Vec<f64>,
     has_weight: Vec<i16>,
 }
@@ -48,9 +50,12 @@ impl From<ParquetError> for WriteError {
 fn write(table: &VoteTable, out: &mut dyn WriteSeek) -> Result<(), WriteError> {
     let weighted = is_weighted(table);
     let weight = if weighted { "OPTIONAL DOUBLE weight;" } else { "" };
+    let sets = table.scale() == Scale::MultiLabel;
+    let (class, vote) =
+        (class_column(table.scale()), if sets { "OPTIONAL INT64 vote;" } else { "" });
     let schema = format!(
         "message votes {{ OPTIONAL BYTE_ARRAY item (UTF8); OPTIONAL BYTE_ARRAY annotator (UTF8); \
-         OPTIONAL BYTE_ARRAY label (UTF8); OPTIONAL INT32 class; {weight} }}"
+         OPTIONAL BYTE_ARRAY label (UTF8); OPTIONAL INT32 {class}; {vote} {weight} }}"
     );
     let schema = Arc::new(parse_message_type(&schema)?);
     let zstd = Compression::ZSTD(ZstdLevel::try_new(1)?);
@@ -79,6 +84,8 @@ fn write(table: &VoteTable, out: &mut dyn WriteSeek) -> Result<(), WriteError> {
             group.classes.push(i32::from(class));
         }
         group.has_label.push(i16::from(row.class.is_some()));
+        group.votes.extend(row.vote.map(|vote| vote as i64));
+        group.has_vote.push(i16::from(row.vote.is_some()));
         group.weights.push(row.weight);
         group.has_weight.push(1);
         if group.has_item.len() == GROUP {
@@ -114,7 +121,10 @@ fn flush(
             (3, ColumnWriter::Int32ColumnWriter(w)) => {
                 w.write_batch(&group.classes, Some(&group.has_label), None)?
             }
-            (4, ColumnWriter::DoubleColumnWriter(w)) => {
+            (4, ColumnWriter::Int64ColumnWriter(w)) => {
+                w.write_batch(&group.votes, Some(&group.has_vote), None)?
+            }
+            (4 | 5, ColumnWriter::DoubleColumnWriter(w)) => {
                 w.write_batch(&group.weights, Some(&group.has_weight), None)?
             }
             _ => return Err(WriteError::Encode("an unexpected Parquet column".into())),

@@ -3,7 +3,9 @@
 //!
 //! A canonical long table has the columns `item`, `annotator`, `label` and `class`, the place of
 //! the label in the order of the classes; `weight` where votes carry weights. An item without
-//! votes has a row without a label; a class that nobody chose a row without an item.
+//! votes has a row without a label; a class that nobody chose a row without an item. The name of
+//! `class` states a scale other than the nominal one ([`class_column`]). A multi-label vote has a row
+//! per label, and its number in a column `vote`; one for no class has a row without a label.
 
 mod long_csv;
 mod long_parquet;
@@ -13,7 +15,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use dissensus_core::limits::{MAX_DENSE_CELLS, MAX_VOTES_WRITTEN};
-use dissensus_core::{Ballots, VoteTable};
+use dissensus_core::{Ballots, Scale, ScaleError, VoteTable};
 use dissensus_io::{self as io, Durability, Existing, FileError};
 use thiserror::Error;
 
@@ -54,6 +56,9 @@ pub enum WriteError {
         /// The form.
         target: &'static str,
     },
+    /// A scale whose votes the form cannot hold.
+    #[error(transparent)]
+    Scale(#[from] ScaleError),
     /// An id that the form cannot hold.
     #[error("the id {id:?} has a NUL character in it, which {target} cannot hold")]
     Id {
@@ -125,6 +130,15 @@ pub fn write(
     (target.write)(table, &mut out)
 }
 
+/// What the column of the places of labels is called in a canonical long table of this scale.
+pub fn class_column(scale: Scale) -> &'static str {
+    match scale {
+        Scale::Nominal => "class",
+        Scale::Ordinal => "ordinal_class",
+        Scale::MultiLabel => "multilabel_class",
+    }
+}
+
 /// A row of the canonical long table; `None` is an empty cell.
 #[derive(Clone, Copy, Debug)]
 pub struct LongRow {
@@ -132,10 +146,16 @@ pub struct LongRow {
     pub item: Option<usize>,
     /// The place of the annotator, where it is known who voted.
     pub annotator: Option<usize>,
-    /// The class; `None` for an item without votes.
+    /// The class; `None` for an item without votes, and for a vote for no class.
     pub class: Option<u16>,
+    /// The number of the vote that this is a label of, from 0, in a multi-label table.
+    pub vote: Option<u64>,
     /// How much the vote counts.
     pub weight: f64,
+}
+
+impl LongRow {
+    const EMPTY: Self = Self { item: None, annotator: None, class: None, vote: None, weight: 1.0 };
 }
 
 /// Calls `row` for every row of the canonical long table, which `target` is to hold.
@@ -151,34 +171,43 @@ pub fn long_rows<E: From<WriteError>>(
         }
     }
     let mut used = vec![false; table.classes().len()];
+    let sets = table.scale() == Scale::MultiLabel;
+    let mut cast = 0;
     for item in 0..table.len() {
         let mut any = false;
-        let mut vote = |annotator: Option<usize>, class: u16, weight: f64| {
+        let mut vote = |annotator, class: Option<u16>, vote, weight| {
             any = true;
-            used[class as usize] = true;
-            row(LongRow { item: Some(item), annotator, class: Some(class), weight })
+            class.into_iter().for_each(|class| used[usize::from(class)] = true);
+            row(LongRow { item: Some(item), annotator, class, vote, weight })
         };
         match table.ballots() {
             Ballots::Probabilities(_) => return Err(WriteError::NoVotes { target }.into()),
             Ballots::Votes(votes) => {
                 for v in votes.of(item) {
-                    vote(v.annotator.map(|a| a as usize), v.class, v.weight)?;
+                    let who = v.annotator.map(|a| a as usize);
+                    let number = sets.then_some(cast);
+                    cast += 1;
+                    if v.labels.is_empty() {
+                        vote(who, None, number, v.weight)?;
+                    }
+                    let mut labels = v.labels.iter();
+                    labels.try_for_each(|&class| vote(who, Some(class), number, v.weight))?;
                 }
             }
             Ballots::Counts(counts) => {
                 for ((class, n), (_, amount)) in counts.entries(item).zip(counts.amounts(item)) {
                     for _ in 0..n {
-                        vote(None, class, amount / f64::from(n))?;
+                        vote(None, Some(class), None, amount / f64::from(n))?;
                     }
                 }
             }
         }
         if !any {
-            row(LongRow { item: Some(item), annotator: None, class: None, weight: 1.0 })?;
+            row(LongRow { item: Some(item), ..LongRow::EMPTY })?;
         }
     }
     for class in (0..used.len()).filter(|&c| !used[c]) {
-        row(LongRow { item: None, annotator: None, class: Some(class as u16), weight: 1.0 })?;
+        row(LongRow { class: Some(class as u16), ..LongRow::EMPTY })?;
     }
     Ok(())
 }

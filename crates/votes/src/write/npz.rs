@@ -3,7 +3,7 @@
 use std::io::{Seek, Write};
 
 use dissensus_core::limits::MAX_DENSE_CELLS;
-use dissensus_core::{Ballots, Counts, Ids, VoteTable};
+use dissensus_core::{Ballots, Counts, Scale, VoteTable};
 use dissensus_io::npy::{self, ArrayWriter};
 use dissensus_io::npz::NpzWriter;
 
@@ -22,6 +22,7 @@ fn write(table: &VoteTable, out: &mut dyn WriteSeek) -> Result<(), WriteError> {
         let [items, classes] = shape;
         return Err(WriteError::TooManyCells { items, classes, target: TARGET.name });
     }
+    table.scale().require("an .npz file of votes", Scale::ONE_LABEL)?;
     let mut npz = NpzWriter::new(out);
     match (table.counts(), table.ballots()) {
         (Some(counts), _) => {
@@ -39,8 +40,12 @@ fn write(table: &VoteTable, out: &mut dyn WriteSeek) -> Result<(), WriteError> {
         }
         (None, _) => {}
     }
-    write_texts(&mut npz, "items", table.items())?;
-    write_texts(&mut npz, "classes", &table.classes().names().iter().collect())?;
+    write_texts(&mut npz, "items", table.items().iter())?;
+    let names = table.classes().names().iter().map(String::as_str);
+    write_texts(&mut npz, "classes", names)?;
+    if table.scale() != Scale::Nominal {
+        write_texts(&mut npz, "scale", std::iter::once(table.scale().name()))?;
+    }
     Ok(npz.finish()?)
 }
 
@@ -63,13 +68,13 @@ fn write_counts(
     Ok(array.finish()?)
 }
 
-fn write_texts(
+fn write_texts<'t>(
     npz: &mut NpzWriter<impl Write + Seek>,
     name: &str,
-    texts: &Ids,
+    texts: impl ExactSizeIterator<Item = &'t str> + Clone,
 ) -> Result<(), WriteError> {
-    if let Some(id) = texts.iter().find(|text| text.ends_with('\0')) {
+    if let Some(id) = texts.clone().find(|text| text.ends_with('\0')) {
         return Err(WriteError::Id { id: id.to_owned(), target: "the end of a numpy text" });
     }
-    Ok(npy::write_texts(npz.array(name)?, texts.iter())?)
+    Ok(npy::write_texts(npz.array(name)?, texts)?)
 }

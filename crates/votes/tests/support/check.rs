@@ -9,11 +9,11 @@
 
 use std::io::{Cursor, Write};
 
-use dissensus_core::{Ballots, Counts, Keep, VoteTable};
+use dissensus_core::{Ballots, Counts, Keep, Scale, VoteTable};
 use dissensus_io::Input;
 use dissensus_io::{Source, npy, pickle, python};
 use dissensus_votes::formats::FORMATS;
-use dissensus_votes::write::{TARGETS, WriteError, write};
+use dissensus_votes::write::{TARGETS, WriteError, class_column, write};
 use dissensus_votes::{
     Limits, MultiLabel, ReadError, ReadOptions, Severity, Values, VoteFile, lint, read_bytes,
     summary,
@@ -91,6 +91,9 @@ pub fn options(format: Option<&str>, choice: usize) -> ReadOptions {
         23 => (options.separator, options.multilabel) = (Some(';'), MultiLabel::Votes),
         24 => options.ignore = names(&["#1"]),
         25 => options.text = Some("#1".to_owned()),
+        26 => options.scale = Some(Scale::MultiLabel),
+        27 => options.scale = Some(Scale::Ordinal),
+        28 => (options.one_hot, options.scale) = (names(&["*"]), Some(Scale::MultiLabel)),
         _ => {}
     }
     options
@@ -154,7 +157,7 @@ fn nothing_is_silent(
 /// In a long table a row is a vote or a missing one; canonical tables have rows for classes.
 fn every_row_counts(reading: &VoteFile, options: &ReadOptions, bytes: &[u8]) {
     // A vote for several labels is several votes, or none where no column is marked.
-    if reading.format.name != "long" || options.multilabel != MultiLabel::Error {
+    if reading.format.name != "long" || options.takes_several() {
         return;
     }
     let input = Input::from_bytes("x", bytes.to_vec());
@@ -162,7 +165,7 @@ fn every_row_counts(reading: &VoteFile, options: &ReadOptions, bytes: &[u8]) {
     else {
         return;
     };
-    if table.column("class").is_some() {
+    if Scale::ALL.into_iter().any(|scale| table.column(class_column(scale)).is_some()) {
         return;
     }
     let rows = table.rows(&options.limits).count() as u64;
@@ -201,6 +204,9 @@ fn check_table(reading: &VoteFile) {
         match write(table, target, &mut out) {
             Ok(()) => reads_back(table, target.name, out.into_inner()),
             Err(WriteError::Id { .. }) => {}
+            Err(WriteError::Scale(error)) => {
+                assert_eq!((error.found, target.name), (Scale::MultiLabel, "npz"));
+            }
             Err(WriteError::NoVotes { .. }) => {
                 assert!(matches!(table.ballots(), Ballots::Probabilities(_)));
             }
@@ -214,6 +220,7 @@ fn reads_back(table: &VoteTable, target: &str, bytes: Vec<u8>) {
     let again = again.unwrap_or_else(|e| panic!("{target}: {e}")).table;
     assert_eq!(table.classes().names(), again.classes().names(), "{target}");
     assert_eq!(table.items(), again.items(), "{target}");
+    assert_eq!(table.scale(), again.scale(), "{target}");
     match table.ballots() {
         Ballots::Probabilities(rows) => {
             assert!(matches!(again.ballots(), Ballots::Probabilities(other) if other == rows));

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
-use dissensus::core::Keep;
+use dissensus::core::{Ballots, Keep};
 use dissensus::votes::write::{TARGETS, Target, WriteError, target_of, write, write_file};
 
 use crate::args::VoteFileArgs;
@@ -57,9 +57,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         return Ok(ui::data(&bytes.into_inner())?);
     }
     write_file(&table, &args.out, target, args.force)?;
-    let votes = table.counts().map_or("probabilities".to_owned(), |counts| {
-        format!("{} votes", text::thousands(counts.total() as usize))
-    });
+    let votes = match (table.counts(), table.ballots()) {
+        (Some(counts), _) => Some(counts.total()),
+        (None, Ballots::Votes(votes)) => Some(votes.len() as u64),
+        (None, _) => None,
+    };
+    let counted = |votes| format!("{} votes", text::thousands(votes as usize));
+    let votes = votes.map_or("probabilities".to_owned(), counted);
     let (items, classes) = (text::thousands(table.len()), table.classes().len());
     ui::wrote(&args.out, &format!("{items} items, {classes} classes, {votes}"));
     Ok(())

@@ -64,5 +64,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     }
     let mut page = votes_page(file, notes, &summary, &style());
     warnings.iter().try_for_each(|warning| print_finding(&mut page, warning))?;
-    Ok(ui::out(&page)?)
+    ui::out(&page)?;
+    if summary.may_be_ratings() && !reading.has_scale() {
+        ui::remark("the classes are read as names; if they are ratings, --scale ordinal says so");
+    }
+    Ok(())
 }

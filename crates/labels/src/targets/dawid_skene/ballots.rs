@@ -59,7 +59,7 @@ impl Cast {
         for (item, &start) in (0..table.len()).zip(&items) {
             for (at, vote) in (start as u32..).zip(votes.of(item)) {
                 let cursor = &mut next[vote.annotator.unwrap_or(0) as usize];
-                by_annotator[*cursor] = (vote.class, item as u32, at);
+                by_annotator[*cursor] = (vote.class().unwrap_or(0), item as u32, at);
                 *cursor += 1;
                 if votes.is_weighted() {
                     weights.push(vote.weight);

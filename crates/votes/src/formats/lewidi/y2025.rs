@@ -2,11 +2,12 @@
 //!
 //! A label may be several ones in one text (VariErr NLI's "entailment,neutral"): they go by
 //! the option `multilabel`. VariErr's soft labels are nested, one "chosen or not" a class; Paraphrase's are
-//! flat, over the whole numbers −5 … 5. The classes are those that the soft labels name, so that
+//! flat, over the whole numbers −5 … 5, and those of CSC over 1 … 6: ratings, which are ordinal. The classes are those that the soft labels name, so that
 //! all splits of a task have the same ones.
 
 use std::collections::BTreeMap;
 
+use dissensus_core::Scale;
 use serde_json::{Map, Value};
 
 use super::checks::{self, Checks};
@@ -22,7 +23,7 @@ pub(in crate::formats) const FORMAT: Format = Format {
     name: "lewidi-2025",
     title: "Le-Wi-Di 2025: annotations as an object of annotator and label",
     layout: r#"JSON: {"17": {"text": {…}, "annotations": {"Ann1": "neutral", "Ann2": "entailment,neutral"}, "soft_label": {…}}, …}"#,
-    trap: "one annotator may choose several labels: an error unless `multilabel` says what they mean",
+    trap: "one annotator may choose several labels: an error unless `multilabel` or `scale` says what they mean; flat soft labels over three whole numbers or more are ordinal",
     examples: &[Example::text(
         "votes.json",
         r#"{"17": {"text": {"sentence1": "A.", "sentence2": "B."}, "annotators": "Ann1,Ann2", "annotations": {"Ann1": "neutral", "Ann2": "entailment"}},
@@ -39,6 +40,9 @@ fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> 
     let classes = checks::soft_classes(&items);
     // With one class against the rest there are two classes, and neither list is theirs.
     let against = matches!(collector.options.multilabel, MultiLabel::Only(_));
+    if !against && are_ratings(&items, &classes) {
+        collector.scale = Some(Scale::Ordinal);
+    }
     if !classes.is_empty() && !against {
         collector.builder.declare_format(classes).map_err(|e| collector.error(e))?;
     }
@@ -87,6 +91,13 @@ fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> 
     }
     missing.left_out(collector, "missing-value", "empty annotations", "fill them in");
     Ok(())
+}
+
+/// Whether the soft labels are flat, over three whole numbers or more: a Likert scale (CSC, Paraphrase).
+fn are_ratings(items: &Map<String, Value>, classes: &[String]) -> bool {
+    let flat = |item: &Value| item["soft_label"].as_object().is_some_and(|soft| !nested(soft));
+    let whole = |name: &String| name.parse::<f64>().is_ok_and(|value| value.fract() == 0.0);
+    classes.len() > 2 && classes.iter().all(whole) && items.values().all(flat)
 }
 
 /// The labels of one annotator; none where it is missing.
