@@ -162,7 +162,9 @@ fn score_and_compare() {
         "votes.csv",
         "--predictions",
         "model.csv",
-        "other.jsonl"
+        "other.jsonl",
+        "--class-order",
+        "by name"
     );
     snapshot!(
         "score_by_entropy",
@@ -200,6 +202,8 @@ fn score_and_compare() {
         "--predictions",
         "model.csv",
         "other.jsonl",
+        "--class-order",
+        "by name",
         "--metrics",
         "kl,ece_mass",
         "--replicates",
@@ -261,7 +265,9 @@ fn score_and_compare() {
         "votes.csv",
         "--predictions",
         "model.csv",
-        "other.jsonl"
+        "other.jsonl",
+        "--class-order",
+        "by name"
     );
     snapshot!(
         "compare_seeds",
@@ -274,6 +280,8 @@ fn score_and_compare() {
         "--b",
         "other.jsonl",
         "certain.csv",
+        "--class-order",
+        "by name",
         "--probabilities",
         "certain.csv",
         "--metrics",
