@@ -238,7 +238,9 @@ fn score_and_compare() {
         "votes.csv",
         "--predictions",
         "model.csv",
-        "other.jsonl"
+        "other.jsonl",
+        "--class-order",
+        "by name"
     );
     snapshot!(
         "score_by_entropy",
@@ -276,6 +278,8 @@ fn score_and_compare() {
         "--predictions",
         "model.csv",
         "other.jsonl",
+        "--class-order",
+        "by name",
         "--metrics",
         "kl,ece_mass",
         "--replicates",
@@ -337,7 +341,9 @@ fn score_and_compare() {
         "votes.csv",
         "--predictions",
         "model.csv",
-        "other.jsonl"
+        "other.jsonl",
+        "--class-order",
+        "by name"
     );
     snapshot!(
         "compare_seeds",
@@ -350,6 +356,8 @@ fn score_and_compare() {
         "--b",
         "other.jsonl",
         "certain.csv",
+        "--class-order",
+        "by name",
         "--probabilities",
         "certain.csv",
         "--metrics",

@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use crate::classes::{Unmatched, match_classes, said_order, suggest_map};
 use crate::note::{ClassesMatched, Note};
-use crate::options::ClassMap;
+use crate::options::{ClassMap, ClassOrder};
 use crate::order::{Better, Fit};
 use crate::read::Predictions;
 
@@ -90,7 +90,8 @@ pub enum AlignError {
     },
     /// The order that the user says is not one of the votes' classes.
     #[error(
-        "the order of the classes of {file} is said to be {said}, and the classes of the votes are {}",
+        "the order of the classes of {file} is said to be {said}, and {} {}",
+        if *named { "its columns are named" } else { "the classes of the votes are" },
         classes.join(", ")
     )]
     Order {
@@ -98,7 +99,9 @@ pub enum AlignError {
         file: String,
         /// What the user says.
         said: String,
-        /// The classes of the votes.
+        /// Whether the columns have names of classes, which say another order.
+        named: bool,
+        /// These names, or the classes of the votes.
         classes: Vec<String>,
     },
     /// Another order of the classes fits the votes significantly better.
@@ -119,6 +122,8 @@ pub enum AlignError {
         order: Vec<String>,
         /// The classes in the better order.
         other: Vec<String>,
+        /// Whether the names of the columns said the order.
+        named: bool,
         /// The soft NLL in the order that was taken.
         taken: f64,
         /// The soft NLL in the better order.
@@ -204,15 +209,26 @@ impl AlignError {
             }
             Self::Unnamed { .. } => {
                 "say the class of each column with `class_order`, as a list in the order of the columns, or \
-                 as `class_order = by name` where they are sorted by name"
+                 as `class_order = by-name` where they are sorted by name"
+                    .to_owned()
+            }
+            Self::Order { named: true, .. } => {
+                "leave the order out; if the names are wrong, say which is which with `class_map = FILE=VOTES`"
                     .to_owned()
             }
             Self::Order { .. } => "name each class of the votes once".to_owned(),
-            Self::OtherOrder { other, .. } => format!(
-                "if the columns are in the other order, say `class_order = {}`; if the first is right and the \
-                 model is bad, say `trust_order = true`",
-                other.join(",")
-            ),
+            Self::OtherOrder { columns, other, named, .. } => {
+                let pair = |(column, class): (&String, &String)| format!("{column}={class}");
+                let pairs = columns.iter().zip(other).map(pair).collect::<Vec<_>>().join(",");
+                let order = match named {
+                    true => format!("`class_map = {pairs}`"),
+                    false => format!("`class_order = {}`", other.join(",")),
+                };
+                format!(
+                    "if the columns are in the other order, say {order}; if the first is right and the model \
+                     is bad, say `trust_order = true`"
+                )
+            }
             Self::Rows { .. } => {
                 "give the predictions ids: a column `id`, or an array `ids` in an .npz".to_owned()
             }
@@ -248,8 +264,11 @@ impl AlignError {
         match self {
             Self::Width { .. } => &[ReadOption::Classes],
             Self::Classes { .. } => &[ReadOption::ClassMap, ReadOption::ClassOrder],
-            Self::Unnamed { .. } | Self::Order { .. } => &[ReadOption::ClassOrder],
-            Self::OtherOrder { .. } => &[ReadOption::ClassOrder, ReadOption::TrustOrder],
+            Self::Unnamed { .. } => &[ReadOption::ClassOrder],
+            Self::Order { .. } => &[ReadOption::ClassMap],
+            Self::OtherOrder { .. } => {
+                &[ReadOption::ClassMap, ReadOption::ClassOrder, ReadOption::TrustOrder]
+            }
             Self::Rows { .. } => &[],
             Self::NoIds { .. } => &[ReadOption::ByPosition],
             Self::NoneShared { .. } | Self::RowNumbers { .. } => {
@@ -358,6 +377,10 @@ fn check_order(
         columns: part(|names| &names.0),
         order: part(|names| &names.1),
         other: part(|names| &names.2),
+        named: predictions.classes.as_ref().is_some_and(|names| {
+            !predictions.by_position.classes
+                && match_classes(table.classes().names(), Some(names), false).is_ok()
+        }),
         taken: losses.0,
         better: losses.1,
     })
@@ -420,8 +443,19 @@ fn class_order(
     let classes = votes.to_vec();
     if let Some(said) = &predictions.class_order {
         let order = said_order(votes, names, said).map(|order| (order, ClassesMatched::InOrder));
+        let by_list = matches!(said, ClassOrder::List(_));
         let said = String::from(said.clone());
-        return order.ok_or(AlignError::Order { file, said, classes });
+        // Names of classes say more than an order, which is for columns that have none.
+        return match (names.map(|names| (names, match_classes(votes, Some(names), false))), order) {
+            (Some((_, Ok(matched))), Some((order, _))) if !by_list || matched.0 == order => {
+                Ok(matched)
+            }
+            (Some((names, Ok(_))), _) => {
+                Err(AlignError::Order { file, said, named: true, classes: names.to_vec() })
+            }
+            (_, Some(order)) => Ok(order),
+            (_, None) => Err(AlignError::Order { file, said, named: false, classes }),
+        };
     }
     match_classes(votes, names, predictions.by_position.classes).map_err(|unmatched| match names {
         Some(names) if unmatched == Unmatched::Names => {

@@ -303,21 +303,15 @@ mod tests {
         for _ in 0..n {
             let favourite = (next() * k as f64) as usize % k;
             let votes = |class: usize| if class == favourite { 6 } else { 1 };
-            counts.push((0..k).map(|class| (class as u16, votes(class))));
+            counts.push((0..k).map(|class| (class as u16, votes(class)))).unwrap();
             let row: Vec<f64> = (0..k).map(|c| f64::from(votes(c)) * (0.5 + next())).collect();
             let sum: f64 = row.iter().sum();
             values.extend(row.iter().map(|value| value / sum));
         }
         let names = (0..k).map(|class| format!("c{class}")).collect();
         let classes = ClassSet::new(names, ClassOrder::Declared).unwrap();
-        (
-            VoteTable::from_counts(
-                classes,
-                (0..n).map(|i| format!("i{i}")).collect::<Ids>(),
-                counts,
-            ),
-            values,
-        )
+        let ids = Ids::new((0..n).map(|i| format!("i{i}"))).unwrap();
+        (VoteTable::from_counts(classes, ids, counts).unwrap(), values)
     }
 
     #[test]

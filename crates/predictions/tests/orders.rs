@@ -72,6 +72,23 @@ fn columns_in_any_order_give_the_same_numbers_or_none() {
             // The names stay where they are, so that all but one order is wrong.
             let found = outcome(&votes, &csv(CLASSES, columns, &rows), &ReadOptions::default());
             assert_eq!(found.is_some(), columns == [0, 1, 2], "{columns:?}");
+            // An order that is said does not change what names say.
+            let named = csv(columns.map(|class| CLASSES[class]), columns, &rows);
+            for said in ["by name", "cat,dog,fox"] {
+                let said = ReadOptions { class_order: said.parse().ok(), ..Default::default() };
+                if let Some(found) = outcome(&votes, &named, &said) {
+                    assert!(close(&found, &rows), "{columns:?}");
+                }
+            }
+            // The advice that is given for wrong names is right.
+            let text = csv(CLASSES, columns, &rows);
+            let models = read_bytes_for("m.csv", text.clone().into(), &votes, &Default::default());
+            if let Err(error) = align(&votes, &models.unwrap()[0]) {
+                let remedy = error.remedy();
+                let map = remedy.split("class_map = ").nth(1).unwrap().split('`').next().unwrap();
+                let said = ReadOptions { class_map: map.parse().ok(), ..Default::default() };
+                assert!(close(&outcome(&votes, &text, &said).unwrap(), &rows), "{remedy}");
+            }
             // Numbers and other words name no class.
             for names in
                 [["LABEL_0", "LABEL_1", "LABEL_2"], ["p1", "p2", "p3"], ["jup", "kel", "zor"]]
