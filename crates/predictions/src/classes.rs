@@ -137,6 +137,9 @@ const AFFIXES: [&str; 24] = [
     "share",
 ];
 
+/// The affixes of a column's name beside a class's, where the name says the class.
+type Test = fn(&str, &str) -> Option<(String, String)>;
+
 /// The groups of columns that have one column for every class of the votes, written in the surest way
 /// in which there are any.
 pub(crate) fn groups(classes: &[String], columns: &[(usize, &str)]) -> Vec<Group> {
@@ -144,11 +147,11 @@ pub(crate) fn groups(classes: &[String], columns: &[(usize, &str)]) -> Vec<Group
     let wanted = spelled(classes);
     let numbers = |from: usize| (from..from + classes.len()).map(|n| n.to_string()).collect();
     let (from_zero, from_one): (Vec<String>, Vec<String>) = (numbers(0), numbers(1));
-    let tries: [(Written, &dyn Fn(&str, &str) -> Option<(String, String)>, &[String]); 4] = [
-        (Names, &affixes, &wanted),
-        (Initials, &initial, &wanted),
-        (Numbers, &affixes, &from_zero),
-        (Numbers, &affixes, &from_one),
+    let tries: [(Written, Test, &[String]); 4] = [
+        (Names, affixes, &wanted),
+        (Initials, initial, &wanted),
+        (Numbers, affixes, &from_zero),
+        (Numbers, affixes, &from_one),
     ];
     for (written, test, wanted) in tries {
         // By affixes, the columns of each class.
@@ -201,8 +204,9 @@ pub(crate) fn class_in<'a>(classes: &'a [String], name: &str) -> Option<&'a Stri
 fn affixes(name: &str, class: &str) -> Option<(String, String)> {
     let boundary = |left: Option<char>, right: Option<char>| match (left, right) {
         (Some(left), Some(right)) => {
-            !(left.is_alphabetic() && right.is_alphabetic())
-                && !(left.is_ascii_digit() && right.is_ascii_digit())
+            let letters = left.is_alphabetic() && right.is_alphabetic();
+            let digits = left.is_ascii_digit() && right.is_ascii_digit();
+            !(letters || digits)
         }
         _ => true,
     };

@@ -119,7 +119,8 @@ def test_data_frames_of_pandas(votes, probs):
     numbered = Votes.from_counts(counts, items=range(100, 100 + len(counts)), classes=votes.classes)
     frame = named.set_axis(range(100, 100 + len(counts)))
     assert score(numbered, frame[::-1])["kl"] == pytest.approx(expected, abs=1e-12)
-    with pytest.raises(ValueError, match="columns of the data frame are numbers"):
+    # Numbers are names of classes, which the votes do not have.
+    with pytest.raises(ValueError, match="the order of the classes of probs is not known"):
         score(numbered, pd.DataFrame(probs, columns=[2, 1, 0]))
 
 

@@ -95,7 +95,7 @@ impl Vector {
 /// A text with commas for the colons outside of quotes.
 fn colons_as_commas(text: &str) -> String {
     let mut quote = None;
-    let mut turned = |c: char| {
+    let turned = |c: char| {
         match quote {
             Some(open) if c == open => quote = None,
             None if matches!(c, '\'' | '"') => quote = Some(c),
@@ -104,7 +104,7 @@ fn colons_as_commas(text: &str) -> String {
         }
         c
     };
-    text.chars().map(|c| turned(c)).collect()
+    text.chars().map(turned).collect()
 }
 
 /// `{"label": "cat", "score": 0.7}`
