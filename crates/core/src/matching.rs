@@ -101,7 +101,7 @@ pub enum MatchError {
 /// ```
 /// use dissensus_core::{Ids, match_ids};
 ///
-/// let items: Ids = ["a", "b", "c"].iter().collect();
+/// let items = Ids::new(["a", "b", "c"]).unwrap();
 /// let found = match_ids(&items, 2, Some(["c", "z"].into_iter()), false)?;
 /// assert_eq!(found.items, [(2, 0)]);
 /// assert_eq!((found.without_row.count, found.without_item.first), (2, vec!["z".to_owned()]));
