@@ -98,21 +98,23 @@ impl From<Defaults> for u8 {
 
 impl Defaults {
     /// What the first version set where a study does not.
-    const FIRST: [(&'static str, fn() -> Value); 2] = [
-        ("training.augment", || Value::Boolean(false)),
-        ("training.optimizer", || Value::String("sgd".to_owned())),
-    ];
+    fn first() -> [(&'static str, Value); 2] {
+        [
+            ("training.augment", Value::Boolean(false)),
+            ("training.optimizer", Value::String("sgd".to_owned())),
+        ]
+    }
 
     /// Whether settings of these runs depend on them.
     fn matter(base: &Draft) -> bool {
-        Self::FIRST.iter().any(|(path, _)| base.get(path).is_none())
+        Self::first().iter().any(|(path, _)| base.get(path).is_none())
     }
 
     fn fill_in(self, base: &mut Draft) -> Result<(), ConfigError> {
-        for (path, value) in Self::FIRST {
+        for (path, value) in Self::first() {
             if self == Self::One && base.get(path).is_none() {
                 let (path, place) = (path.to_owned(), Place::Call);
-                base.set(&Setting { path, value: value(), place })?;
+                base.set(&Setting { path, value, place })?;
             }
         }
         Ok(())
