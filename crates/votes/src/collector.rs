@@ -170,6 +170,8 @@ pub struct Collector<'a> {
     pub texts: Vec<(String, String)>,
     /// What was guessed, to be checked when all votes are read.
     pub(crate) guesses: Option<Guesses>,
+    /// Whether `None` was taken for a missing vote, though nobody said so.
+    pub(crate) none_is_missing: bool,
     /// Votes that counts stood for so far.
     counted: u64,
 }
@@ -194,6 +196,7 @@ impl<'a> Collector<'a> {
             findings: Vec::new(),
             texts: Vec::new(),
             guesses: None,
+            none_is_missing: false,
             counted: 0,
         })
     }
@@ -314,7 +317,7 @@ impl<'a> Collector<'a> {
                 self.reject(error)
             }
             (MultiLabel::Votes, _) => {
-                labels.iter().try_for_each(|label| self.vote(item, None, label, weight, row))
+                labels.iter().try_for_each(|label| self.vote(item, annotator, label, weight, row))
             }
             (MultiLabel::Each, _) => {
                 let share = weight / labels.len() as f64;

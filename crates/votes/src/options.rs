@@ -35,6 +35,8 @@ pub struct ReadOptions {
     pub label: Option<String>,
     /// Column of a vote weight.
     pub weight: Option<String>,
+    /// Column of the number of votes that a row stands for.
+    pub count: Option<String>,
     /// Column of the items' texts.
     pub text: Option<String>,
     /// Columns of the annotators in a table with one row per item: names, or patterns such as
@@ -83,6 +85,7 @@ impl Default for ReadOptions {
             annotator: None,
             label: None,
             weight: None,
+            count: None,
             text: None,
             annotators: None,
             counts: None,
@@ -116,6 +119,7 @@ impl ReadOptions {
             (ReadOption::Annotator, self.annotator.is_some()),
             (ReadOption::Label, self.label.is_some()),
             (ReadOption::Weight, self.weight.is_some()),
+            (ReadOption::Count, self.count.is_some()),
             (ReadOption::Text, self.text.is_some()),
             (ReadOption::Annotators, self.annotators.is_some()),
             (ReadOption::Counts, self.counts.is_some()),
@@ -148,7 +152,7 @@ pub enum MultiLabel {
     Error,
     /// Every label gets an equal share of the vote.
     Each,
-    /// The labels are votes of several annotators without names, one each.
+    /// Every label is a vote of its own, of the annotator where one is named.
     Votes,
     /// One class against the rest: `CLASS` or `not CLASS`.
     Only(String),

@@ -89,8 +89,6 @@ fn every_hand_made_file_is_refused_by_name() {
         ("auto/long_line.csv.gz", "too-large"),
         ("auto/long_line.jsonl.gz", "too-large"),
         ("auto/too_large_a_number.jsonl", "json"),
-        ("auto/utf16_be.csv", "utf-16"),
-        ("auto/utf16_le.csv", "utf-16"),
         ("auto/utf16_without_mark.csv", "unknown-format"),
         ("auto/wrong_sum.csv.gz", "io"),
         ("chaosnli/four_billion_votes.jsonl", "too-many"),
@@ -172,7 +170,10 @@ fn the_time_taken_grows_with_the_file() {
     let commas = ",".repeat(120_000);
     assert!(!lint(format!("1{commas}\n2{commas}\n").into()).is_empty());
     let keys: String = (0..20_000).map(|i| format!("\"{i:x}\": 1, ")).collect();
-    assert_eq!(lint(format!("{{{keys}\"item\": 1}}\n{{{keys}\"item\": 2}}\n").into()), [""; 0]);
+    assert_eq!(
+        lint(format!("{{{keys}\"item\": 1}}\n{{{keys}\"item\": 2}}\n").into()),
+        ["many-classes"]
+    );
     let asked: String = (0..60_000).map(|i| format!("\"q{i:x}\": \"a\", ")).collect();
     let min = format!("[{{\"id\": 1, {asked} \"annotator\": 1, \"annotation_id\": 1}}]");
     assert_eq!(lint(min.into()), ["shape"]);
