@@ -112,22 +112,28 @@ fn sample(body: &[u8], delimiter: u8) -> Vec<Vec<String>> {
         .collect()
 }
 
-/// The delimiter that gives the most cells, the same number in (nearly) every row; `None` where none does.
+/// The delimiter that gives the most cells, the same number in (nearly) every row; `None` where none does. The
+/// header may name more columns than the rows have cells.
 fn guess_delimiter(body: &[u8]) -> Option<u8> {
-    let score = |delimiter: u8| {
-        let rows = sample(body, delimiter);
+    let score = |delimiter: u8, header: bool| {
+        let all = sample(body, delimiter);
+        let rows = all.get(usize::from(!header)..).unwrap_or_default();
         let cells = rows.first().map_or(0, Vec::len);
         let alike = rows.iter().filter(|r| r.len() == cells).count();
-        if cells > 1 && alike * 10 >= rows.len() * 9 { cells } else { 0 }
+        if cells > 1 && (header || rows.len() > 1) && alike * 10 >= rows.len() * 9 { cells } else { 0 }
     };
-    let mut best = (0, None);
-    for delimiter in DELIMITERS.into_iter().filter(|&d| memchr::memchr(d, body).is_some()) {
-        let score = score(delimiter);
-        if score > best.0 {
-            best = (score, Some(delimiter));
+    let best = |header: bool| {
+        let there = DELIMITERS.into_iter().filter(|&d| memchr::memchr(d, body).is_some());
+        let mut best = (0, None);
+        for delimiter in there {
+            let score = score(delimiter, header);
+            if score > best.0 {
+                best = (score, Some(delimiter));
+            }
         }
-    }
-    best.1
+        best.1
+    };
+    best(true).or_else(|| best(false))
 }
 
 /// Whether cells stand between runs of spaces, as in matrices that programs print: no delimiter is

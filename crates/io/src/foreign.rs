@@ -131,6 +131,21 @@ fn marked(body: &str) -> Option<(&'static str, &'static str)> {
 
 fn loose(body: &str) -> Option<(&'static str, &'static str)> {
     let lines: Vec<&str> = body.lines().filter(|line| !line.trim().is_empty()).take(200).collect();
+    let brat = |line: &&str| {
+        let id = line.split('\t').next().unwrap_or_default();
+        let number = id.strip_prefix(['T', 'A', 'R', 'E', '#']).unwrap_or_default();
+        line.contains('\t') && !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())
+    };
+    if lines.len() > 1 && lines.iter().all(brat) {
+        return Some(("these are annotations of brat (standoff), which marks spans of text", "give votes for classes"));
+    }
+    let tag = |line: &&str| {
+        let last = line.split_whitespace().last().unwrap_or_default();
+        line.contains([' ', '\t']) && (last == "O" || last.starts_with("B-") || last.starts_with("I-"))
+    };
+    if lines.len() > 3 && lines.iter().filter(|line| tag(*line)).count() * 10 >= lines.len() * 9 {
+        return Some(("these are tags of tokens (CoNLL, BIO), which mark spans of text", "give votes for classes"));
+    }
     if is_code(&lines) {
         return Some((
             "this is the text of a program (source code) and not a table",

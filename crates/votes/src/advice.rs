@@ -22,6 +22,8 @@ pub(crate) type Open<'a> = &'a dyn Fn() -> Result<Source, ReadError>;
 
 /// Rows that a profile is made of at the most.
 const ROWS: usize = 100_000;
+/// Columns up to which readings are looked for.
+const COLUMNS: usize = 1000;
 /// Readings that are shown at the most.
 const WAYS: usize = 8;
 
@@ -82,7 +84,7 @@ pub(crate) fn advise(mut error: ReadError, options: &ReadOptions, open: Open<'_>
             Profile::of(&names, if rows.is_empty() { sample.iter() } else { rows.iter() });
         let roles = Roles::of(&profile, options);
         advice.profile = profile.lines(roles.item, roles.annotator);
-        if proposed.is_empty() {
+        if proposed.is_empty() && names.len() <= COLUMNS {
             proposed = ways(&profile, &roles, kind);
         }
         if let Problem::UnknownFormat { seen } = &mut error.problem {

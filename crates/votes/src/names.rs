@@ -215,11 +215,8 @@ pub(crate) fn item(name: &str) -> Option<usize> {
 pub(crate) fn annotator(name: &str) -> bool {
     let words = words(name);
     let plain = words.concat();
-    if matches!(
-        plain.as_str(),
-        "prolificid" | "prolificpid" | "workerid" | "userid" | "turkid" | "who"
-    ) {
-        return plain != "who";
+    if matches!(plain.as_str(), "prolificid" | "prolificpid") {
+        return true;
     }
     let mut rest: &[String] = &words;
     while let [first, more @ ..] = rest

@@ -52,6 +52,9 @@ pub struct ReadOptions {
     /// larger than the votes. Formats that always carry texts give them in any case.
     #[serde(skip)]
     pub texts: bool,
+    /// Whether one label per item is what is meant: a file of reference labels.
+    #[serde(skip)]
+    pub reference: bool,
     /// Whether a text table's first row is its header.
     pub header: Option<bool>,
     /// The delimiter of a text table.
@@ -92,6 +95,7 @@ impl Default for ReadOptions {
             one_hot: None,
             ignore: None,
             texts: false,
+            reference: false,
             header: None,
             delimiter: None,
             classes: None,

@@ -15,6 +15,8 @@ pub(crate) struct Guesses {
     pub(crate) item: Option<String>,
     /// Where labels are, where it was guessed.
     pub(crate) labels: Option<String>,
+    /// Whether the columns have the names that are our own, and no others are there.
+    pub(crate) own: bool,
     /// Whether roles were given by the order of the columns alone.
     pub(crate) nameless: bool,
     /// The item, annotator and label of the first row of a table without names.
@@ -198,6 +200,9 @@ fn labels(table: &VoteTable, place: &str, options: &ReadOptions) -> Option<Probl
 
 /// Many votes for the same class or on the same item, or labels that belong to the item.
 fn one_value(table: &VoteTable, guesses: &Guesses) -> Option<Problem> {
+    if guesses.own {
+        return None;
+    }
     let (label, item) = (guesses.labels.as_ref(), guesses.item.as_ref());
     let is_votes = matches!(table.ballots(), Ballots::Votes(_));
     let (doubt, options): (String, &'static [ReadOption]) = match (label, item) {

@@ -6,6 +6,8 @@
 //! within a unit. Several answers in a cell stand in lines of their own, or in a list. Judgments that the platform did
 //! not trust are `_tainted`; they count like others, which is stated. The aggregated report holds no single judgments.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use super::Format;
@@ -54,9 +56,9 @@ fn own(table: &Table, name: &str) -> Option<usize> {
 
 /// The columns that have a twin for test questions.
 fn twins(table: &Table) -> Vec<usize> {
-    (0..table.columns.len())
-        .filter(|&c| table.column(&format!("{}_gold", table.columns[c])).is_some())
-        .collect()
+    let gold: HashSet<&str> =
+        table.columns.iter().filter_map(|name| name.strip_suffix("_gold")).collect();
+    (0..table.columns.len()).filter(|&c| gold.contains(table.columns[c].as_str())).collect()
 }
 
 /// Whether it is a report of judgments: the platform's names, or its twins beside a unit and a worker.

@@ -33,7 +33,7 @@ pub(super) const FORMAT: Format = Format {
     trap: "column names differ: they are guessed from known names, printed, and can be named",
     examples: &[
         Example::text("votes.csv", "item,annotator,label\na,ann,cat\na,bob,dog\nb,ann,cat\n"),
-        Example::text("crowd.tsv", "7\t1\t0\n7\t2\t1\n8\t1\t1\n"),
+        Example::text("crowd.tsv", "7\tw1\t0\n7\tw2\t1\n8\tw1\t1\n"),
         Example::text(
             "votes.jsonl",
             r#"{"item": "a", "annotator": "ann", "label": ["cat"]}
@@ -248,7 +248,7 @@ fn speaks_against(
             && profile.varies_within(label, item)
             && profile.is_numeric(label)
     };
-    if profile.rows < ENOUGH {
+    if profile.rows < ENOUGH || own_names(table) {
         return Ok(());
     }
     let doubt = if annotator.is_some_and(|who| profile.is_unique(who)) {
@@ -422,11 +422,15 @@ fn has_lists(table: &Table, label: usize) -> bool {
     table.sample.iter().any(|row| row.cell(label).is_array())
 }
 
+/// Whether the columns have the names that are our own, which say what is meant.
+fn own_names(table: &Table) -> bool {
+    const OWN: [&str; 6] = ["item", "annotator", "label", "weight", "class", "text"];
+    table.columns.iter().all(|name| OWN.contains(&name.as_str()))
+}
+
 /// Our own names, or doccano's exports, which have one row per item, a text and its labels; nobody is named.
 fn one_label_per_item(table: &Table, found: &Found) -> bool {
-    let all = |known: &[&str]| table.columns.iter().all(|name| known.contains(&name.as_str()));
-    if all(&["item", "annotator", "label", "weight", "text"]) {
-        // The names that are our own say what is meant.
+    if own_names(table) {
         return true;
     }
     let known = |name: &String| {
@@ -487,6 +491,7 @@ fn detect(source: &Source, options: &ReadOptions) -> bool {
             annotator.is_some()
                 || count.is_some()
                 || class.is_some()
+                || options.reference
                 || (!wide
                     && (has_lists(table, label)
                         || one_label_per_item(table, &found)
@@ -594,6 +599,7 @@ fn note(table: &Table, layout: &Layout, one_hot: &[usize], collector: &mut Colle
     collector.guesses = Some(Guesses {
         item: said.item.is_none().then(|| name(layout.item)),
         labels: (said.label.is_none() && one_hot.is_empty()).then(|| name(layout.label)),
+        own: own_names(table),
         nameless,
         first_row: first_row.into_iter().flatten().filter_map(cell).collect(),
     });

@@ -417,12 +417,14 @@ pub(crate) fn totals(profile: &Profile) -> Vec<(usize, Vec<usize>)> {
         };
         profile.is_counts(*c) && names::words(profile.name(*c)).iter().any(of_votes)
     };
+    // Classes that stand beside their total.
+    const MOST: usize = 100;
     let columns = profile.all().len();
     let counts = |c: &usize| profile.is_counts(*c);
     let mut found = Vec::new();
     for total in profile.all().filter(is_total) {
-        let behind: Vec<usize> = (total + 1..columns).take_while(counts).collect();
-        let before: Vec<usize> = (0..total).rev().take_while(counts).collect();
+        let behind: Vec<usize> = (total + 1..columns).take_while(counts).take(MOST).collect();
+        let before: Vec<usize> = (0..total).rev().take_while(counts).take(MOST).collect();
         let run = [behind, before].into_iter().find_map(|run| {
             let length = (2..=run.len()).find(|&n| profile.is_sum(total, &run[..n]))?;
             let mut run = run[..length].to_vec();

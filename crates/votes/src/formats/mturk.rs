@@ -78,9 +78,11 @@ fn columns_of_items(table: &Table) -> Option<Vec<usize>> {
     let parts: Vec<usize> =
         profile.all().filter(part).filter(|&c| profile.distinct(c) <= 12).collect();
     let all: BTreeSet<String> = parts.iter().flat_map(|&c| values(c)).collect();
-    let shared = |c: &usize| {
-        values(*c).iter().all(|v| parts.iter().filter(|&&o| values(o).contains(v)).count() > 2)
-    };
+    let mut columns_with: BTreeMap<String, usize> = BTreeMap::new();
+    for value in parts.iter().flat_map(|&c| values(c)) {
+        *columns_with.entry(value).or_default() += 1;
+    }
+    let shared = |c: &usize| values(*c).iter().all(|value| columns_with[value] > 2);
     let items: Vec<usize> = parts.iter().copied().filter(shared).collect();
     (items.len() >= 8 && all.len() <= 12 && !items.iter().any(|&c| profile.is_text(c)))
         .then_some(items)

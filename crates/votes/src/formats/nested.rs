@@ -199,6 +199,10 @@ fn walk<'v>(
     match value {
         Value::Object(map) => {
             for (key, inner) in map {
+                if key == POTATO {
+                    potato(map, inner, row, found);
+                    continue;
+                }
                 if let Some(list) = inner.as_array().filter(|list| is_list_of_votes(key, list)) {
                     let votes = list.iter().map(|label| Vote { annotator: None, label }).collect();
                     let question = if path.is_empty() { key.clone() } else { path.to_owned() };
@@ -228,6 +232,30 @@ fn walk<'v>(
             }
         }
         _ => {}
+    }
+}
+
+/// The key under which Potato keeps a user's answers: by instance, pairs of a schema's label and what was marked.
+const POTATO: &str = "instance_id_to_label_to_value";
+
+/// The answers in the state of one of Potato's users.
+fn potato<'v>(state: &'v Map<String, Value>, answers: &'v Value, row: u64, found: &mut Questions<'v>) {
+    let user = state.get("user_id").and_then(cell_text);
+    for (item, pairs) in answers.as_object().into_iter().flatten() {
+        let mut by_schema: BTreeMap<String, Vec<Vote<'v>>> = BTreeMap::new();
+        for pair in pairs.as_array().into_iter().flatten() {
+            let Some([label, marked, ..]) = pair.as_array().map(Vec::as_slice) else { continue };
+            let (Some(schema), Some(name)) = (label.get("schema").and_then(cell_text), label.get("name")) else {
+                continue;
+            };
+            let off = matches!(marked, Value::Null | Value::Bool(false)) || marked.as_str().is_some_and(|m| m == "false");
+            if !off {
+                by_schema.entry(schema).or_default().push(Vote { annotator: user.clone(), label: name });
+            }
+        }
+        for (schema, votes) in by_schema {
+            found.entry(schema).or_default().push(Votes { item: item.clone(), row, votes });
+        }
     }
 }
 
@@ -430,6 +458,14 @@ mod tests {
             {"workerId": "b", "annotationData": {"content": "{\"crowd-classifier\": {\"label\": \"dog\"}}"}}]}]"#;
         let table = read(packed, None).table;
         assert_eq!(table.classes().names(), ["cat", "dog"]);
+    }
+
+    #[test]
+    fn the_state_of_a_user_of_potato() {
+        let text = r#"{"user_id": "u", "instance_id_to_label_to_value": {"a": [[{"schema": "mood", "name": "good"}, "true"]], "b": [[{"schema": "mood", "name": "bad"}, "true"], [{"schema": "mood", "name": "good"}, "false"]]}}"#;
+        let table = read(text, None).table;
+        assert!(table.items().iter().eq(["a", "b"]) && table.annotators().iter().eq(["u"]));
+        assert_eq!(table.counts().unwrap().row(1, 2), [1.0, 0.0]);
     }
 
     #[test]
