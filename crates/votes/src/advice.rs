@@ -258,7 +258,10 @@ fn ways(profile: &Profile, roles: &Roles, kind: TableKind) -> Vec<Said> {
             // The question that is called so, and those with the same answers. Where nothing else is asked,
             // everybody may agree.
             let mut asked = profile.answers(item, who);
-            let alone = asked.iter().all(|&c| c == label) && !profile.same_partition(label, item);
+            let alone = asked.iter().all(|&c| c == label)
+                && !profile.same_partition(label, item)
+                && !profile.constant_within(label, item)
+                && !profile.constant_within(label, who);
             if alone && !names::derived(profile.name(label)) && !profile.is_text(label) {
                 asked = vec![label];
             }
@@ -405,6 +408,7 @@ fn series(profile: &Profile) -> Option<Vec<usize>> {
         };
         run.len() >= 3
             && !QUESTIONS.contains(&stem.as_str())
+            && !names::annotator_stem(stem)
             && run.iter().all(words)
             && run.iter().all(shared)
             && run.iter().all(|&c| !profile.is_text(c) && !names::about(profile.name(c)))

@@ -302,6 +302,20 @@ fn numbers_of_votes(
     label: Option<usize>,
 ) -> Result<Option<usize>, Problem> {
     let (Some(item), Some(label)) = (item, label) else { return Ok(None) };
+    // Every item with every label once: what they got stands in another column.
+    let (items, labels) = (profile.distinct(item), profile.distinct(label));
+    let grid = items > 2 && labels > 1 && items * labels == profile.rows;
+    let other = |&c: &usize| c != item && c != label && profile.is_numeric(c) && !names::count(profile.name(c));
+    if grid && profile.new_pairs(item, label) == 1.0 && profile.all().any(|c| other(&c)) {
+        return Err(Problem::Doubt {
+            doubt: format!(
+                "every item has every label once: {:?} names classes, and another column holds their numbers",
+                table.columns[label]
+            ),
+            options: &[ReadOption::Count],
+            remedy: "name the column of numbers of votes with `count`",
+        });
+    }
     let is_count = |&c: &usize| {
         c != item && c != label && names::count(&table.columns[c]) && profile.is_counts(c)
     };

@@ -438,13 +438,10 @@ pub(crate) fn totals(profile: &Profile) -> Vec<(usize, Vec<usize>)> {
     found
 }
 
-/// Whether a name says that a column holds numbers of votes: `n_yes`, `votes_no`, `yes_count`.
+/// Whether a name says that a column holds numbers of votes: `votes_no`, `yes_votes`.
 fn says_counts(name: &str) -> bool {
     let words = names::words(name);
-    let count = |word: &String| {
-        matches!(word.as_str(), "n" | "num" | "count" | "counts" | "votes" | "nvotes")
-    };
-    words.len() > 1 && (words.first().is_some_and(count) || words.last().is_some_and(count))
+    words.len() > 1 && words.iter().any(|word| matches!(word.as_str(), "votes" | "nvotes"))
 }
 
 /// Whether a name says that a column holds the output of a model.

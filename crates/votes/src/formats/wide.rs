@@ -55,7 +55,18 @@ fn annotators(table: &Table) -> Vec<usize> {
             && !columns::holds_people(table, *c)
     };
     let found: Vec<usize> = (0..table.columns.len()).filter(named).collect();
-    if found.len() >= 2 { found } else { Vec::new() }
+    if found.len() >= 2 && !are_ids(table, &found) { found } else { Vec::new() }
+}
+
+/// Whether columns hold the ids of people: in every row, all of them differ.
+fn are_ids(table: &Table, found: &[usize]) -> bool {
+    const ROWS: usize = 8;
+    let differ = |row: &dissensus_io::Row| {
+        let mut seen = HashSet::new();
+        let texts = found.iter().filter_map(|&c| cell_text(row.cell(c)));
+        texts.filter(|text| !text.trim().is_empty()).all(|text| seen.insert(text))
+    };
+    table.sample.len() >= ROWS && table.sample.iter().all(differ)
 }
 
 /// The columns that begin with a word for labels (`label_anna`, `rating_2`) and hold the same words: labels
