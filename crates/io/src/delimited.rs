@@ -120,7 +120,11 @@ fn guess_delimiter(body: &[u8]) -> Option<u8> {
         let rows = all.get(usize::from(!header)..).unwrap_or_default();
         let cells = rows.first().map_or(0, Vec::len);
         let alike = rows.iter().filter(|r| r.len() == cells).count();
-        if cells > 1 && (header || rows.len() > 1) && alike * 10 >= rows.len() * 9 { cells } else { 0 }
+        if cells > 1 && (header || rows.len() > 1) && alike * 10 >= rows.len() * 9 {
+            cells
+        } else {
+            0
+        }
     };
     let best = |header: bool| {
         let there = DELIMITERS.into_iter().filter(|&d| memchr::memchr(d, body).is_some());

@@ -137,14 +137,21 @@ fn loose(body: &str) -> Option<(&'static str, &'static str)> {
         line.contains('\t') && !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())
     };
     if lines.len() > 1 && lines.iter().all(brat) {
-        return Some(("these are annotations of brat (standoff), which marks spans of text and holds no votes", "give votes for classes"));
+        return Some((
+            "these are annotations of brat (standoff), which marks spans of text and holds no votes",
+            "give votes for classes",
+        ));
     }
     let tag = |line: &&str| {
         let last = line.split_whitespace().last().unwrap_or_default();
-        line.contains([' ', '\t']) && (last == "O" || last.starts_with("B-") || last.starts_with("I-"))
+        line.contains([' ', '\t'])
+            && (last == "O" || last.starts_with("B-") || last.starts_with("I-"))
     };
     if lines.len() > 3 && lines.iter().filter(|line| tag(line)).count() * 10 >= lines.len() * 9 {
-        return Some(("these are tags of tokens (CoNLL, BIO), which mark spans of text and hold no votes", "give votes for classes"));
+        return Some((
+            "these are tags of tokens (CoNLL, BIO), which mark spans of text and hold no votes",
+            "give votes for classes",
+        ));
     }
     if is_code(&lines) {
         return Some((

@@ -239,18 +239,29 @@ fn walk<'v>(
 const POTATO: &str = "instance_id_to_label_to_value";
 
 /// The answers in the state of one of Potato's users.
-fn potato<'v>(state: &'v Map<String, Value>, answers: &'v Value, row: u64, found: &mut Questions<'v>) {
+fn potato<'v>(
+    state: &'v Map<String, Value>,
+    answers: &'v Value,
+    row: u64,
+    found: &mut Questions<'v>,
+) {
     let user = state.get("user_id").and_then(cell_text);
     for (item, pairs) in answers.as_object().into_iter().flatten() {
         let mut by_schema: BTreeMap<String, Vec<Vote<'v>>> = BTreeMap::new();
         for pair in pairs.as_array().into_iter().flatten() {
             let Some([label, marked, ..]) = pair.as_array().map(Vec::as_slice) else { continue };
-            let (Some(schema), Some(name)) = (label.get("schema").and_then(cell_text), label.get("name")) else {
+            let (Some(schema), Some(name)) =
+                (label.get("schema").and_then(cell_text), label.get("name"))
+            else {
                 continue;
             };
-            let off = matches!(marked, Value::Null | Value::Bool(false)) || marked.as_str().is_some_and(|m| m == "false");
+            let off = matches!(marked, Value::Null | Value::Bool(false))
+                || marked.as_str().is_some_and(|m| m == "false");
             if !off {
-                by_schema.entry(schema).or_default().push(Vote { annotator: user.clone(), label: name });
+                by_schema
+                    .entry(schema)
+                    .or_default()
+                    .push(Vote { annotator: user.clone(), label: name });
             }
         }
         for (schema, votes) in by_schema {
