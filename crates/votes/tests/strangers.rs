@@ -136,6 +136,15 @@ fn counts_in_rows_are_counts() {
 }
 
 #[test]
+fn several_labels_of_an_item_are_no_votes() {
+    let rows: String = (0..15).map(|i| format!("d{i},a{}\nd{i},b{}\n", i % 3, i % 2)).collect();
+    let error = read(&format!("doc_id,category\n{rows}")).err().unwrap();
+    assert!(error.contains("several labels of one item"), "{error}");
+    let again = rows.clone() + &rows;
+    assert_eq!(read(&format!("doc_id,category\n{again}")).unwrap().table.len(), 15);
+}
+
+#[test]
 fn class_names_that_are_numbers_are_a_header() {
     for (header, classes) in
         [("item,1,0", ["1", "0"]), ("instance_id,3,1", ["3", "1"]), ("id,0,1", ["0", "1"])]

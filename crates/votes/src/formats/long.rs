@@ -219,7 +219,7 @@ fn layout(table: &Table, options: &ReadOptions) -> Result<Found, Problem> {
     let item = item.ok_or_else(|| columns::no_column(table, Role::Item))?;
     let label = one_hot.first().copied().or(label);
     let label = label.ok_or_else(|| columns::no_column(table, Role::Label))?;
-    if options.label.is_none() && one_hot.is_empty() && class.is_none() {
+    if options.label.is_none() && one_hot.is_empty() && class.is_none() && count.is_none() {
         speaks_against(&profile, table, item, annotator, label)?;
     }
     let weight = find(Role::Weight)?;
@@ -255,6 +255,14 @@ fn speaks_against(
         let who = annotator.map_or("", |who| &table.columns[who]);
         format!(
             "every row has another annotator ({who:?}): this is a table of annotators (one row per annotator), no votes"
+        )
+    } else if annotator.is_none()
+        && !profile.is_unique(item)
+        && profile.new_pairs(item, label) == 1.0
+    {
+        format!(
+            "no annotator is named, and no item has a label of {name:?} twice: these may be several labels of one item \
+             and no votes"
         )
     } else if profile.distinct(label) > 2 && profile.same_partition(label, item) {
         format!("{name:?} has a value of its own for every item: it names the item and is no vote")
@@ -305,7 +313,9 @@ fn numbers_of_votes(
     // Every item with every label once: what they got stands in another column.
     let (items, labels) = (profile.distinct(item), profile.distinct(label));
     let grid = items > 2 && labels > 1 && items * labels == profile.rows;
-    let other = |&c: &usize| c != item && c != label && profile.is_numeric(c) && !names::count(profile.name(c));
+    let other = |&c: &usize| {
+        c != item && c != label && profile.is_numeric(c) && !names::count(profile.name(c))
+    };
     if grid && profile.new_pairs(item, label) == 1.0 && profile.all().any(|c| other(&c)) {
         return Err(Problem::Doubt {
             doubt: format!(
