@@ -545,7 +545,9 @@ mod tests {
     #[test]
     fn items_that_not_all_models_predict_are_counted() {
         let votes = "id,cat,dog\na,3,1\nb,0,4\nc,2,2\nd,1,1\n";
-        let table = dissensus_votes::read_bytes("v.csv", votes.into(), &Default::default());
+        let values = Some(dissensus_votes::Values::Counts);
+        let counts = dissensus_votes::ReadOptions { values, ..Default::default() };
+        let table = dissensus_votes::read_bytes("v.csv", votes.into(), &counts);
         let table = table.unwrap().table;
         let read = |name: &str, ids: &[&str]| {
             let rows: String = ids.iter().map(|id| format!("{id},0.7,0.3\n")).collect();

@@ -264,6 +264,7 @@ fn given_split(
                 label: Some(column.clone()),
                 annotator: None,
                 weight: None,
+                count: None,
                 text: None,
                 classes: None,
                 ..(**reading).clone()
@@ -299,6 +300,7 @@ fn read_votes(
         annotator: how.annotator.clone(),
         label: how.label.clone(),
         weight: how.weight.clone(),
+        count: how.count.clone(),
         text: how.text.clone(),
         texts: true,
         annotators: how.annotators.clone(),

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde_json::Value;
 
 use crate::error::{Problem, ReadError, shorten};
+use crate::foreign;
 use crate::input::{HEAD, Input};
 use crate::json::without_bom;
 use crate::source::SourceOptions;
@@ -54,7 +55,15 @@ pub fn open(input: Input, options: &SourceOptions) -> Result<Table, ReadError> {
     let delimiter = match options.delimiter {
         _ if spaced => b' ',
         Some(delimiter) => delimiter.0,
-        None => guess_delimiter(complete),
+        None => match guess_delimiter(complete) {
+            Some(delimiter) => delimiter,
+            None => match foreign::without_cells(complete) {
+                Some(problem) if options.header.is_none() => {
+                    return Err(ReadError::new(name, problem));
+                }
+                _ => DELIMITERS[0],
+            },
+        },
     };
     let first = sample(complete, delimiter);
     let Some(head) = first.first() else {
@@ -103,22 +112,32 @@ fn sample(body: &[u8], delimiter: u8) -> Vec<Vec<String>> {
         .collect()
 }
 
-/// The delimiter that gives the most cells, the same number in (nearly) every row.
-fn guess_delimiter(body: &[u8]) -> u8 {
-    let score = |delimiter: u8| {
-        let rows = sample(body, delimiter);
+/// The delimiter that gives the most cells, the same number in (nearly) every row; `None` where none does. The
+/// header may name more columns than the rows have cells.
+fn guess_delimiter(body: &[u8]) -> Option<u8> {
+    let score = |delimiter: u8, header: bool| {
+        let all = sample(body, delimiter);
+        let rows = all.get(usize::from(!header)..).unwrap_or_default();
         let cells = rows.first().map_or(0, Vec::len);
         let alike = rows.iter().filter(|r| r.len() == cells).count();
-        if cells > 1 && alike * 10 >= rows.len() * 9 { cells } else { 0 }
-    };
-    let mut best = (0, DELIMITERS[0]);
-    for delimiter in DELIMITERS.into_iter().filter(|&d| memchr::memchr(d, body).is_some()) {
-        let score = score(delimiter);
-        if score > best.0 {
-            best = (score, delimiter);
+        if cells > 1 && (header || rows.len() > 1) && alike * 10 >= rows.len() * 9 {
+            cells
+        } else {
+            0
         }
-    }
-    best.1
+    };
+    let best = |header: bool| {
+        let there = DELIMITERS.into_iter().filter(|&d| memchr::memchr(d, body).is_some());
+        let mut best = (0, None);
+        for delimiter in there {
+            let score = score(delimiter, header);
+            if score > best.0 {
+                best = (score, Some(delimiter));
+            }
+        }
+        best.1
+    };
+    best(true).or_else(|| best(false))
 }
 
 /// Whether cells stand between runs of spaces, as in matrices that programs print: no delimiter is
@@ -223,7 +242,19 @@ fn looks_like_header(cells: &[String]) -> bool {
         && numbered.len() > 1
         && numbered.windows(2).all(|pair| pair[1] == pair[0] + 1)
         && !cells[0].contains(|c: char| c.is_ascii_digit());
-    named && (numbers == 0 || in_order)
+    // Classes that are numbers stand behind a name for ids, in any order.
+    let classes: HashSet<i64> = numbered.iter().copied().collect();
+    let of_classes = classes.len() > 1 && classes.len() == cells.len() - 1 && names_ids(&cells[0]);
+    named && (numbers == 0 || in_order || of_classes)
+}
+
+/// Whether a cell is a usual name for a column of ids.
+fn names_ids(cell: &str) -> bool {
+    let name: String = cell.chars().filter(char::is_ascii_alphabetic).collect();
+    let name = name.to_ascii_lowercase();
+    const NAMES: [&str; 10] =
+        ["item", "index", "idx", "instance", "task", "image", "doc", "example", "sample", "key"];
+    NAMES.contains(&name.as_str()) || (name.ends_with("id") && name.len() <= 12)
 }
 
 /// Lets through at most `limit` bytes a record: the consumer resets the counter after each.
@@ -249,7 +280,8 @@ impl<R: Read> Read for Limited<R> {
 
 /// The rows of a table. A row with another number of cells than `width` is an error, and so are
 /// text that is not UTF-8, a quote that is never closed, and a record of more than `limit` bytes.
-pub fn rows(input: Input, dialect: Dialect, width: usize, limit: u64) -> Rows {
+pub fn rows(input: Input, dialect: Dialect, columns: &[String], limit: u64) -> Rows {
+    let width = columns.len();
     let name = input.name.clone();
     let skip_bom = without_bom(&input.head).len() < input.head.len();
     let mut stream = input.into_stream();
@@ -260,12 +292,22 @@ pub fn rows(input: Input, dialect: Dialect, width: usize, limit: u64) -> Rows {
         }
     }
     let records = Records::new(name, stream, dialect.delimiter, width, limit);
-    Box::new(records.skip_header(dialect.header).map(|record| {
+    let records = records.skip_header(dialect.header).allow_short(may_lack(columns));
+    Box::new(records.map(|record| {
         record.map(|(number, cells)| Row {
             number,
             cells: cells.into_iter().map(Value::String).collect(),
         })
     }))
+}
+
+/// How many cells rows may lack at their end: the batches of Mechanical Turk name two columns, `Approve` and
+/// `Reject`, that have no cells.
+fn may_lack(columns: &[String]) -> usize {
+    match columns {
+        [.., approve, reject] if approve == "Approve" && reject == "Reject" => 2,
+        _ => 0,
+    }
 }
 
 /// Records of a delimited text, checked.
@@ -280,6 +322,7 @@ pub struct Records {
     limit: u64,
     skip: bool,
     done: bool,
+    short: usize,
 }
 
 impl Records {
@@ -302,13 +345,19 @@ impl Records {
         };
         let record = csv::ByteRecord::new();
         let reader = reader(limited, delimiter);
-        let (number, skip, done) = (0, false, false);
-        Self { name, reader, since_record, quotes, record, width, number, limit, skip, done }
+        let (number, skip, done, short) = (0, false, false, 0);
+        Self { name, reader, since_record, quotes, record, width, number, limit, skip, done, short }
     }
 
     /// Passes over the first record if it is a header.
     pub fn skip_header(mut self, header: bool) -> Self {
         self.skip = header;
+        self
+    }
+
+    /// Lets rows lack so many cells at their end.
+    pub fn allow_short(mut self, cells: usize) -> Self {
+        self.short = cells;
         self
     }
 
@@ -349,6 +398,10 @@ impl Records {
         }
         self.number += 1;
         let number = self.number;
+        // What a row may lack at its end is empty.
+        while self.record.len() < self.width && self.record.len() + self.short >= self.width {
+            self.record.push_field(b"");
+        }
         if self.record.len() != self.width {
             let cells: Vec<_> = self.record.iter().map(String::from_utf8_lossy).collect();
             let text = shorten(&cells.join(","));
@@ -475,7 +528,10 @@ mod tests {
         let text = format!("a,b\n1,2\n1,{}\n", "y".repeat(300_000));
         let input = Input::from_bytes("x", text.into()).unwrap();
         let dialect = Dialect { delimiter: b',', header: true };
-        let last = rows(input, dialect, 2, 100_000).last().unwrap().unwrap_err();
+        let last = rows(input, dialect, &["a".to_owned(), "b".to_owned()], 100_000)
+            .last()
+            .unwrap()
+            .unwrap_err();
         assert_eq!(last.to_string(), "x, row 3: the row is larger than 100000 bytes");
     }
 }

@@ -20,13 +20,33 @@ pub struct ReadError {
     pub item: Option<String>,
     /// What is wrong.
     pub problem: Problem,
+    /// What the file holds and how it can be read, where that was found out.
+    pub advice: Option<Box<Advice>>,
+}
+
+/// What a refused file holds, and the readings of it that are certain but for a word.
+#[derive(Clone, Debug, Default)]
+pub struct Advice {
+    /// One line per column of a table.
+    pub profile: Vec<String>,
+    /// Readings that were tried and gave votes.
+    pub ways: Vec<Way>,
+}
+
+/// A reading that gives votes.
+#[derive(Clone, Debug)]
+pub struct Way {
+    /// All options of reading that it needs, by name, those that were given before among them.
+    pub options: serde_json::Map<String, serde_json::Value>,
+    /// What it gives: `95 items × 22 annotators`.
+    pub gives: String,
 }
 
 impl ReadError {
     /// A problem with a whole file.
     pub fn new(file: impl Into<String>, problem: impl Into<Problem>) -> Self {
         let problem = problem.into();
-        Self { file: file.into(), row: None, column: None, item: None, problem }
+        Self { file: file.into(), row: None, column: None, item: None, problem, advice: None }
     }
 
     /// Adds the row.
@@ -154,12 +174,12 @@ pub enum Problem {
         found: String,
     },
     /// Several things could be meant, or none of those named.
-    #[error("expected {expected}, found {found}")]
+    #[error("expected {expected}, found {}", found.join(", "))]
     Choice {
         /// What is to be chosen.
         expected: &'static str,
         /// What there is to choose from.
-        found: String,
+        found: Vec<String>,
         /// The option that chooses.
         option: ReadOption,
     },
@@ -168,6 +188,14 @@ pub enum Problem {
     UnknownFormat {
         /// What was seen.
         seen: String,
+    },
+    /// A file that is known not to be readable, named for what it is.
+    #[error("{what}")]
+    NotRead {
+        /// What it is, in one sentence.
+        what: String,
+        /// What to do.
+        remedy: Option<&'static str>,
     },
     /// A name that is not a format's.
     #[error("there is no format {name:?}")]
@@ -313,6 +341,7 @@ impl Problem {
             Self::Json(_) => "json",
             Self::Shape { .. } | Self::Choice { .. } => "shape",
             Self::UnknownFormat { .. } => "unknown-format",
+            Self::NotRead { .. } => "not-read",
             Self::NoSuchFormat { .. } => "no-such-format",
             Self::NotThisFormat { .. } => "not-this-format",
             Self::UnusedOption { .. } => "unused-option",
@@ -373,7 +402,9 @@ impl Problem {
             }
             Self::UnusedOption { .. } => "leave it out, or name another format with `format`",
             Self::Doubt { remedy, .. } => remedy,
+            Self::NotRead { remedy, .. } => return *remedy,
             Self::Choice { option: ReadOption::Item, .. } => "say which with `item`",
+            Self::Choice { option: ReadOption::Annotator, .. } => "say which with `annotator`",
             Self::Choice { .. } => "name it with `label`",
             Self::UnsafePickle { .. } | Self::Pickle(_) => {
                 "save the arrays from Python with numpy.savez and read the .npz instead"
@@ -403,6 +434,7 @@ impl Problem {
             Self::UnusedOption { .. } => &[Format],
             Self::Doubt { options, .. } => options,
             Self::Choice { option: Item, .. } => &[Item],
+            Self::Choice { option: Annotator, .. } => &[Annotator],
             Self::Choice { .. } => &[Label],
             _ => &[],
         }

@@ -22,6 +22,7 @@ pub mod delimited;
 mod error;
 mod example;
 mod files;
+mod foreign;
 mod frame;
 pub mod http;
 pub mod input;
@@ -38,7 +39,7 @@ mod table;
 pub mod tensors;
 
 pub use archive::Archive;
-pub use error::{Problem, ReadError, shorten, write_place};
+pub use error::{Advice, Problem, ReadError, Way, shorten, write_place};
 pub use example::{Content, Example};
 pub use files::{
     Durability, Existing, FileError, Out, TEMPORARY, remove_orphans, sync_folder, write_file,

@@ -36,6 +36,7 @@ options! {
     Annotator "annotator" "The column of the annotator.",
     Label "label" "The column or question of the label.",
     Weight "weight" "The column of a vote's weight.",
+    Count "count" "The column of the number of votes that a row stands for.",
     Text "text" "The column of the items' texts.",
     Annotators "annotators" "The columns of the annotators in a table with one row per item.",
     Counts "counts" "The columns that hold numbers of votes, one per class.",

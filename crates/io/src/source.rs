@@ -9,7 +9,7 @@ use crate::input::Input;
 use crate::options::Delimiter;
 use crate::table::Table;
 use crate::tensors::is_safetensors;
-use crate::{delimited, json, parquet};
+use crate::{delimited, foreign, json, parquet};
 
 /// How a source is opened. The default detects everything.
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,6 +42,23 @@ impl Default for Limits {
     }
 }
 
+/// The same text in UTF-8, as programs for Windows save it in UTF-16 with a byte-order mark.
+fn utf_8(
+    input: Input,
+    unit: fn([u8; 2]) -> u16,
+    options: &SourceOptions,
+) -> Result<Input, ReadError> {
+    const MOST: u64 = 1 << 30;
+    let name = input.name.clone();
+    let bytes = input.into_bytes(options.limits.document.min(MOST))?;
+    let units = bytes.chunks_exact(2).skip(1).map(|pair| unit([pair[0], pair[1]]));
+    let text: Result<String, _> = char::decode_utf16(units).collect();
+    match text {
+        Ok(text) if bytes.len() % 2 == 0 => Input::from_bytes(&name, text.into_bytes()),
+        _ => Err(ReadError::new(name, Problem::Utf16 { encoding: "UTF-16 with an error in it" })),
+    }
+}
+
 /// An opened source, as far as its container.
 pub enum Source {
     /// Rows under named columns: CSV, TSV, JSON Lines, Parquet.
@@ -64,7 +81,11 @@ impl Source {
         match input.head.as_slice() {
             [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => Ok(Self::Npy(input.into_bytes(limit)?)),
             [b'P', b'K', 3 | 5, 4 | 6, ..] => {
-                Ok(Self::Archive(Archive::open(&name, input.into_bytes(limit)?, limit)?))
+                let archive = Archive::open(&name, input.into_bytes(limit)?, limit)?;
+                match foreign::document(archive.names()) {
+                    Some(problem) => Err(ReadError::new(name, problem)),
+                    None => Ok(Self::Archive(archive)),
+                }
             }
             [b'P', b'A', b'R', b'1', ..] => {
                 let bytes = input.into_bytes(limit)?;
@@ -76,13 +97,16 @@ impl Source {
     }
 
     fn open_text(input: Input, options: &SourceOptions) -> Result<Self, ReadError> {
-        let encoding = match input.head.as_slice() {
-            [0xff, 0xfe, ..] => Some("UTF-16 (little-endian)"),
-            [0xfe, 0xff, ..] => Some("UTF-16 (big-endian)"),
-            _ => None,
+        let input = match input.head.as_slice() {
+            [0xff, 0xfe, ..] => utf_8(input, u16::from_le_bytes, options)?,
+            [0xfe, 0xff, ..] => utf_8(input, u16::from_be_bytes, options)?,
+            _ => input,
         };
-        if let Some(encoding) = encoding {
-            return Err(ReadError::new(input.name, Problem::Utf16 { encoding }));
+        if options.delimiter.is_none()
+            && options.header.is_none()
+            && let Some(problem) = foreign::foreign(&input.head)
+        {
+            return Err(ReadError::new(input.name, problem));
         }
         let body = json::without_bom(&input.head);
         let first = body.iter().find(|b| !b.is_ascii_whitespace());

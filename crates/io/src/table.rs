@@ -101,7 +101,7 @@ impl Table {
         let limit = limits.line;
         match (self.kind, self.body) {
             (TableKind::Delimited(dialect), Body::Text(input)) => {
-                delimited::rows(input, dialect, self.columns.len(), limit)
+                delimited::rows(input, dialect, &self.columns, limit)
             }
             (TableKind::JsonLines, Body::Text(input)) => json::rows(input, self.columns, limit),
             (_, Body::Parquet(bytes)) => parquet::rows(bytes, &self.columns),

@@ -58,7 +58,7 @@ impl std::error::Error for PredictionError {}
 /// Containers speak of votes where they know nothing better; those messages are said anew.
 impl From<ReadError> for PredictionError {
     fn from(error: ReadError) -> Self {
-        let ReadError { file, row, column, item, problem } = error;
+        let ReadError { file, row, column, item, problem, .. } = error;
         let problem = match problem {
             Problem::UnknownFormat { seen } => PredictionProblem::Unknown { seen },
             Problem::NoVotes => PredictionProblem::Empty,

@@ -48,7 +48,10 @@ pub(crate) fn raise_in_words(
 ) -> PyErr {
     let error: dissensus::Error = error.into();
     let remedy = causes(&error).into_iter().find_map(remedy);
-    let words = words(&error) + &remedy.map_or(String::new(), |remedy| format!("; {remedy}"));
+    let mut words = words(&error) + &remedy.map_or(String::new(), |remedy| format!("; {remedy}"));
+    if let Some(advice) = causes(&error).into_iter().find_map(advice) {
+        words += &advice;
+    }
     exception(&error, other(words))
 }
 
@@ -89,6 +92,27 @@ fn remedy(cause: &(dyn StdError + 'static)) -> Option<String> {
         Some(LabelError::NotHard { .. }) => Some("`targets(epoch)` gives them".to_owned()),
         _ => None,
     }
+}
+
+/// The columns of a refused file, and the calls that read it, one per line.
+fn advice(cause: &(dyn StdError + 'static)) -> Option<String> {
+    let error: &ReadError = cause.downcast_ref()?;
+    let advice = error.advice.as_deref()?;
+    let mut lines = String::new();
+    for line in &advice.profile {
+        lines += &format!("\n  {line}");
+    }
+    for way in &advice.ways {
+        let mut call = vec![serde_json::json!(error.file).to_string()];
+        call.extend(way.options.iter().map(|(name, value)| match value {
+            serde_json::Value::Bool(flag) => {
+                format!("{name}={}", if *flag { "True" } else { "False" })
+            }
+            value => format!("{name}={value}"),
+        }));
+        lines += &format!("\ntry: dissensus.Votes.read({})   {}", call.join(", "), way.gives);
+    }
+    Some(lines)
 }
 
 /// A text of the library with its options as arguments: `` `values = counts` `` is `` `values="counts"` ``.

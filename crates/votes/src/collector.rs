@@ -174,6 +174,8 @@ pub struct Collector<'a> {
     pub texts: Vec<(String, String)>,
     /// What was guessed, to be checked when all votes are read.
     pub(crate) guesses: Option<Guesses>,
+    /// Whether `None` was taken for a missing vote, though nobody said so.
+    pub(crate) none_is_missing: bool,
     /// Votes that counts stood for so far.
     counted: u64,
 }
@@ -212,6 +214,7 @@ impl<'a> Collector<'a> {
             findings: Vec::new(),
             texts: Vec::new(),
             guesses: None,
+            none_is_missing: false,
             counted: 0,
         })
     }

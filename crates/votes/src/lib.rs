@@ -18,12 +18,15 @@
 //! archive); [`formats`] tells how votes lie in it and reads them into an [`collector`]. A new format is one file in `formats/` and
 //! one line in its list.
 
+mod advice;
 pub mod agreement;
 pub mod collector;
 pub mod formats;
 pub mod lint;
+mod names;
 pub mod options;
 mod plausible;
+mod profile;
 mod reading;
 pub mod summary;
 pub mod write;

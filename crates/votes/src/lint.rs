@@ -10,6 +10,7 @@ use dissensus_core::{Ballots, Counts, Keep, VoteTable};
 use serde::Serialize;
 
 use crate::collector::{Finding, Note, Severity};
+use crate::names;
 use crate::options::ReadOptions;
 use crate::plausible;
 use crate::reading::{VoteFile, read};
@@ -145,6 +146,9 @@ const DOUBTS: &[Check] = &[
     duplicates,
     continuous_classes,
     many_classes,
+    constant_labels,
+    sum_class,
+    derived_annotators,
     sentence_classes,
     one_vote_each,
     sentinels,
@@ -232,7 +236,9 @@ fn duplicates(view: &View<'_>) -> Option<Finding> {
     let (item, annotator, row) = first?;
     let who = view.table.annotators().name(annotator as usize);
     let message = format!("an annotator voted twice on an item (first: {who:?})");
-    let finding = Finding::new(Severity::Warning, "duplicate-vote", message).times(count);
+    // A slip repeats a few votes; a wrong column, thousands.
+    let severity = if count >= 1000 { Severity::Error } else { Severity::Warning };
+    let finding = Finding::new(severity, "duplicate-vote", message).times(count);
     let remedy = "all of them count: drop the repeats if they are not meant";
     Some(finding.at(Some(view.table.items().name(item)), row).remedy(remedy))
 }
@@ -261,7 +267,69 @@ fn many_classes(view: &View<'_>) -> Option<Finding> {
     odd.then_some(())?;
     let message = format!("as many classes ({classes}) as items ({items})");
     let remedy = "name the column of labels with `label`";
-    about_classes(("many-classes", message, classes), remedy, &[ReadOption::Label])
+    let finding = about_classes(("many-classes", message, classes), remedy, &[ReadOption::Label])?;
+    Some(Finding { severity: Severity::Error, ..finding })
+}
+
+/// A label that belongs to the item: an attribute, or a reference label.
+fn constant_labels(view: &View<'_>) -> Option<Finding> {
+    const VOTES: u64 = 20;
+    let votes = view.counts?.total();
+    (votes >= VOTES && plausible::constant_within_items(view.table)).then_some(())?;
+    let message = "the label is the same in all votes of every item: it may belong to the item";
+    let finding = Finding::new(Severity::Error, "constant-label", message).times(votes);
+    Some(Finding {
+        options: &[ReadOption::Label],
+        ..finding.remedy("name the column of labels with `label`")
+    })
+}
+
+/// A class whose votes are, in every item, those of all others: the column of totals.
+fn sum_class(view: &View<'_>) -> Option<Finding> {
+    const ITEMS: usize = 3;
+    let (counts, classes) = (view.counts?, view.table.classes());
+    if view.table.len() < ITEMS || classes.len() < 3 {
+        return None;
+    }
+    let is_sum = |class: usize| {
+        (0..view.table.len()).all(|item| {
+            let (mut own, mut all) = (0.0, 0.0);
+            for (c, n) in counts.amounts(item) {
+                all += n;
+                own += if usize::from(c) == class { n } else { 0.0 };
+            }
+            own > 0.0 && own * 2.0 == all
+        })
+    };
+    let class = (0..classes.len()).find(|&class| is_sum(class))?;
+    let message =
+        format!("the class {:?} is, in every item, the sum of the others", classes.names()[class]);
+    let finding = Finding::new(Severity::Error, "sum-class", message);
+    Some(Finding {
+        options: &[ReadOption::Ignore],
+        ..finding.remedy("leave its column out with `ignore`")
+    })
+}
+
+/// An annotator that is a majority, a reference or a mean.
+fn derived_annotators(view: &View<'_>) -> Option<Finding> {
+    let derived: Vec<String> = view
+        .table
+        .annotators()
+        .iter()
+        .filter(|name| names::derived(name))
+        .map(|name| format!("{name:?}"))
+        .collect();
+    if derived.is_empty() {
+        return None;
+    }
+    let message = format!("made from votes and no annotator, by name: {}", derived.join(", "));
+    let finding =
+        Finding::new(Severity::Error, "derived-annotator", message).times(derived.len() as u64);
+    Some(Finding {
+        options: &[ReadOption::Ignore],
+        ..finding.remedy("leave the column out with `ignore`")
+    })
 }
 
 fn sentence_classes(view: &View<'_>) -> Option<Finding> {
@@ -534,6 +602,41 @@ mod tests {
     }
 
     #[test]
+    fn what_is_no_vote_is_an_error() {
+        let said = |item: &str, label: &str| ReadOptions {
+            item: Some(item.into()),
+            label: Some(label.into()),
+            ..ReadOptions::default()
+        };
+        let errors = |text: &str, options: &ReadOptions| {
+            let options =
+                ReadOptions { collect: true, keep: Keep::VotesAndRows, ..options.clone() };
+            let report = report("x", read_bytes("x", text.into(), &options));
+            let errors = report.findings.into_iter().filter(|f| f.severity == Severity::Error);
+            errors.map(|f| f.code).collect::<Vec<_>>()
+        };
+        let rows = |label: &dyn Fn(usize, usize) -> String| {
+            let row = |i: usize| format!("i{},w{},{}\n", i / 5, i % 5, label(i / 5, i % 5));
+            format!("doc,annotator,label\n{}", (0..30).map(row).collect::<String>())
+        };
+        let of_item = rows(&|item, _| ["x", "y"][item % 2].to_owned());
+        assert_eq!(errors(&of_item, &said("doc", "label")), ["constant-label"]);
+        let of_row = rows(&|item, who| format!("c{item}{who}"));
+        assert_eq!(errors(&of_row, &said("doc", "label")), ["many-classes"]);
+        let counts = "id,no,yes,all\na,1,2,3\nb,0,4,4\nc,2,2,4\n";
+        let all = Some(vec!["no".to_owned(), "yes".to_owned(), "all".to_owned()]);
+        let options = ReadOptions { counts: all, ..ReadOptions::default() };
+        assert_eq!(errors(counts, &options), ["sum-class"]);
+        let wide = "id,rater_1,rater_2,majority\na,x,y,x\nb,y,y,y\n";
+        let people = Some(vec!["rater_*".to_owned(), "majority".to_owned()]);
+        let options = ReadOptions { annotators: people, ..ReadOptions::default() };
+        assert_eq!(errors(wide, &options), ["derived-annotator"]);
+        let repeated: String = (0..1200).map(|i| format!("a,w{},{}\n", i % 3, i % 2)).collect();
+        let repeated = format!("doc,annotator,label\nb,w1,0\n{repeated}");
+        assert_eq!(errors(&repeated, &said("doc", "label")), ["duplicate-vote"]);
+    }
+
+    #[test]
     fn every_trap_is_found() {
         let mut text = String::from("item,annotator,label\n");
         (0..12).for_each(|i| text += &format!("i{i},bot,Yes\n"));
@@ -561,7 +664,7 @@ mod tests {
         let mut text = String::from("item,annotator,label\n");
         let votes = labels.iter().flat_map(|(label, n)| std::iter::repeat_n(label, *n));
         for (i, label) in votes.enumerate() {
-            text += &format!("i{},w{},{label}\n", i / 3, i % 3);
+            text += &format!("i{},w{},{label}\n", i % 4, i / 4);
         }
         let reading = read_bytes("x", text.into(), options).unwrap();
         warnings(&reading).into_iter().map(|f| (f.code, f.count, f.message)).collect()

@@ -35,6 +35,8 @@ pub struct ReadOptions {
     pub label: Option<String>,
     /// Column of a vote weight.
     pub weight: Option<String>,
+    /// Column of the number of votes that a row stands for.
+    pub count: Option<String>,
     /// Column of the items' texts.
     pub text: Option<String>,
     /// Columns of the annotators in a table with one row per item: names, or patterns such as
@@ -50,6 +52,9 @@ pub struct ReadOptions {
     /// larger than the votes. Formats that always carry texts give them in any case.
     #[serde(skip)]
     pub texts: bool,
+    /// Whether one label per item is what is meant: a file of reference labels.
+    #[serde(skip)]
+    pub reference: bool,
     /// Whether a text table's first row is its header.
     pub header: Option<bool>,
     /// The delimiter of a text table.
@@ -85,12 +90,14 @@ impl Default for ReadOptions {
             annotator: None,
             label: None,
             weight: None,
+            count: None,
             text: None,
             annotators: None,
             counts: None,
             one_hot: None,
             ignore: None,
             texts: false,
+            reference: false,
             header: None,
             delimiter: None,
             classes: None,
@@ -119,6 +126,7 @@ impl ReadOptions {
             (ReadOption::Annotator, self.annotator.is_some()),
             (ReadOption::Label, self.label.is_some()),
             (ReadOption::Weight, self.weight.is_some()),
+            (ReadOption::Count, self.count.is_some()),
             (ReadOption::Text, self.text.is_some()),
             (ReadOption::Annotators, self.annotators.is_some()),
             (ReadOption::Counts, self.counts.is_some()),
@@ -167,7 +175,7 @@ pub enum MultiLabel {
     Error,
     /// Every label gets an equal share of the vote.
     Each,
-    /// Every label is a vote of its own, by the same annotator.
+    /// Every label is a vote of its own, of the annotator where one is named.
     Votes,
     /// One class against the rest: `CLASS` or `not CLASS`.
     Only(String),

@@ -15,6 +15,8 @@ pub(crate) struct Guesses {
     pub(crate) item: Option<String>,
     /// Where labels are, where it was guessed.
     pub(crate) labels: Option<String>,
+    /// Whether the columns have the names that are our own, and no others are there.
+    pub(crate) own: bool,
     /// Whether roles were given by the order of the columns alone.
     pub(crate) nameless: bool,
     /// The item, annotator and label of the first row of a table without names.
@@ -64,12 +66,51 @@ fn one_vote_each(table: &VoteTable) -> bool {
     table.annotators().len() > 1 && votes(table) == table.len() as u64
 }
 
+/// Whether a label is the same in all votes of every item that has several, and items differ: it belongs to the
+/// item and is no vote.
+pub(crate) fn constant_within_items(table: &VoteTable) -> bool {
+    const ITEMS: usize = 4;
+    let Some(counts) = table.counts() else { return false };
+    let (mut several, mut first, mut differ) = (0, None, false);
+    for item in 0..table.len() {
+        let mut entries = counts.entries(item);
+        let Some((class, _)) = entries.next() else { continue };
+        if entries.next().is_some() {
+            return false;
+        }
+        several += usize::from(counts.votes(item) > 1);
+        differ |= *first.get_or_insert(class) != class;
+    }
+    several >= ITEMS && differ
+}
+
+/// Whether nothing speaks against a reading that the user has not asked for; `agreed` says that all may agree on
+/// every item, `several` that one vote may be several.
+pub(crate) fn certain(table: &VoteTable, agreed: bool, several: bool) -> bool {
+    let classes = table.classes().len();
+    let is_votes = matches!(table.ballots(), Ballots::Votes(_));
+    table.len() > 1
+        && classes > 1
+        && votes(table) > 0
+        && !continuous(table)
+        && !sentences(table)
+        && !as_many_classes_as_items(table)
+        && !one_vote_each(table)
+        && (agreed || !(is_votes && constant_within_items(table)))
+        && (several || !repeated(table))
+}
+
 /// Whether annotators mostly vote on the same item again, as in a matrix of small numbers that was taken
 /// for items, annotators and labels.
 fn repeated(table: &VoteTable) -> bool {
     let Ballots::Votes(votes) = table.ballots() else { return false };
     let again = |item: usize| {
-        let mut people: Vec<u32> = votes.of(item).filter_map(|vote| vote.annotator).collect();
+        // One vote that was split into labels is none that is repeated.
+        let mut people: Vec<u32> = votes
+            .of(item)
+            .filter(|vote| vote.weight >= 1.0)
+            .filter_map(|vote| vote.annotator)
+            .collect();
         let all = people.len();
         people.sort_unstable();
         people.dedup();
@@ -83,6 +124,10 @@ fn repeated(table: &VoteTable) -> bool {
 pub(crate) fn separator_of<'l>(
     labels: impl Iterator<Item = &'l str> + Clone,
 ) -> Option<(&'l str, char)> {
+    let decimal = |label: &'l str| label.replacen(',', ".", 1).parse::<f64>().is_ok();
+    if labels.clone().all(decimal) {
+        return None;
+    }
     [';', '|', ',', '#'].into_iter().find_map(|separator| {
         let parts = |label: &'l str| label.split(separator).map(str::trim);
         // Of each part, how many labels have it.
@@ -102,6 +147,18 @@ pub(crate) fn separator_of<'l>(
     })
 }
 
+/// `None` among words may be a class, as in "favor, against, none", or Python's word for a missing value.
+pub(crate) fn none(is_missing: bool, table: Option<&VoteTable>) -> Option<Problem> {
+    let words =
+        |table: &VoteTable| table.classes().names().iter().any(|name| name.parse::<f64>().is_err());
+    (is_missing && table.is_some_and(words)).then(|| Problem::Doubt {
+        doubt: "\"None\" may be a class, or mean that there is no vote".to_owned(),
+        options: &[ReadOption::Missing],
+        remedy: "say which with `missing`: `missing = None` if it is no vote, else the values that are none \
+                 (`missing = n/a`)",
+    })
+}
+
 /// What speaks against the guesses.
 pub(crate) fn check(
     table: &VoteTable,
@@ -115,6 +172,7 @@ pub(crate) fn check(
         }
     }
     first_row(table, guesses)
+        .or_else(|| one_value(table, guesses))
         .or_else(|| labels(table, guesses.labels.as_deref()?, options))
         .or_else(|| items(table, guesses))
 }
@@ -140,19 +198,53 @@ fn labels(table: &VoteTable, place: &str, options: &ReadOptions) -> Option<Probl
     })
 }
 
+/// Many votes for the same class or on the same item, or labels that belong to the item.
+fn one_value(table: &VoteTable, guesses: &Guesses) -> Option<Problem> {
+    if guesses.own {
+        return None;
+    }
+    let (label, item) = (guesses.labels.as_ref(), guesses.item.as_ref());
+    let is_votes = matches!(table.ballots(), Ballots::Votes(_));
+    let (doubt, options): (String, &'static [ReadOption]) = match (label, item) {
+        (Some(label), Some(_)) if table.classes().len() == 1 && votes(table) >= 2 * ENOUGH => (
+            format!("all {} labels are the same (taken from {label:?})", votes(table)),
+            &[ReadOption::Label],
+        ),
+        (Some(label), Some(_))
+            if is_votes && constant_within_items(table) && votes(table) >= 2 * ENOUGH =>
+        {
+            (
+                format!(
+                    "the label is the same in all votes of every item (taken from {label:?}): it may belong to the item"
+                ),
+                &[ReadOption::Label],
+            )
+        }
+        (_, Some(item)) if table.len() == 1 && votes(table) >= 2 * ENOUGH => (
+            format!("all {} votes are on one item (taken from {item:?})", votes(table)),
+            &[ReadOption::Item],
+        ),
+        _ => return None,
+    };
+    let remedy = match options {
+        [ReadOption::Item] => {
+            "name the column of items with `item`; if it is this one, name it too"
+        }
+        _ => "name the column of labels with `label`; if it is this one, name it too",
+    };
+    Some(Problem::Doubt { doubt, options, remedy })
+}
+
 fn items(table: &VoteTable, guesses: &Guesses) -> Option<Problem> {
     let (items, people) = (table.len(), table.annotators().len());
     let column = guesses.item.as_ref()?;
-    let untold =
-        guesses.nameless || matches!(column.to_lowercase().as_str(), "id" | "rowid" | "row_id");
-    if guesses.nameless && repeated(table) {
+    if repeated(table) && votes(table) >= ENOUGH {
         return Some(Problem::Doubt {
-            doubt: "the columns have no names, and most votes would be repeated by the same annotator on \
-                    the same item"
-                .to_owned(),
-            options: &[ReadOption::Values, ReadOption::Item, ReadOption::Annotator],
-            remedy: "for a matrix say `values = labels` (items × annotators) or `values = counts` (items × \
-                     classes); if it is as it was read, name the columns with `item` and `annotator`",
+            doubt: format!(
+                "most votes would be repeated by the same annotator on the same item (taken from {column:?})"
+            ),
+            options: &[ReadOption::Item, ReadOption::Annotator],
+            remedy: "name the columns with `item` and `annotator`; if it is as it was read, name them too",
         });
     }
     let doubt = if guesses.nameless && people > items && people as u64 >= ENOUGH {
@@ -160,7 +252,7 @@ fn items(table: &VoteTable, guesses: &Guesses) -> Option<Problem> {
             "the columns have no names, and {column:?} was taken for the item: {people} annotators \
              on {items} items are more likely {people} items by {items} annotators"
         )
-    } else if one_vote_each(table) && (guesses.nameless || (untold && votes(table) >= ENOUGH)) {
+    } else if one_vote_each(table) && (guesses.nameless || votes(table) >= ENOUGH) {
         format!(
             "each of the {items} items has one vote, although there are {people} annotators: {column:?} \
              may number the rows"

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use dissensus_core::{Progress, TableBuilder, VoteTable};
 
+use crate::advice::advise;
 use crate::collector::{Collector, Finding, Note};
 use crate::formats::{self, Format};
 use crate::options::{MultiLabel, ReadOptions};
@@ -43,7 +44,12 @@ impl VoteFile {
 
 /// Reads a file, or standard input for `-`.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<VoteFile, ReadError> {
-    read_input(Input::open(path)?, options)
+    let file = path.display().to_string();
+    let open = || Source::open(Input::open(path)?, &options.source());
+    read_source(file, open()?, options).map_err(|error| match path.to_str() {
+        Some("-") => error,
+        _ => advise(error, options, &open),
+    })
 }
 
 /// Reads a file, or standard input for `-`, and reports how far it is.
@@ -52,7 +58,14 @@ pub fn read_with_progress(
     options: &ReadOptions,
     progress: &dyn Progress,
 ) -> Result<VoteFile, ReadError> {
-    Input::read_with_progress(path, progress, |input| read_input(input, options))
+    let open = |input: Input| Source::open(input, &options.source());
+    let result = Input::read_with_progress(path, progress, |input| {
+        read_source(input.name.clone(), open(input)?, options)
+    });
+    result.map_err(|error| match path.to_str() {
+        Some("-") => error,
+        _ => advise(error, options, &|| open(Input::open(path)?)),
+    })
 }
 
 /// Reads bytes in memory under a name for messages.
@@ -61,7 +74,14 @@ pub fn read_bytes(
     bytes: Vec<u8>,
     options: &ReadOptions,
 ) -> Result<VoteFile, ReadError> {
-    read_input(Input::from_bytes(name, bytes)?, options)
+    let open = |bytes: Vec<u8>| Source::open(Input::from_bytes(name, bytes)?, &options.source());
+    // What is larger is read once, and refused without advice.
+    const KEPT: usize = 64 << 20;
+    let copy = (bytes.len() <= KEPT && !options.collect).then(|| bytes.clone());
+    read_source(name.to_owned(), open(bytes)?, options).map_err(|error| match copy {
+        Some(bytes) => advise(error, options, &|| open(bytes.clone())),
+        None => error,
+    })
 }
 
 /// Reads a table in memory, under a name for messages. It is read as the same table in a file would be.
@@ -74,7 +94,9 @@ pub fn read_frame(
     if let Some(twice) = frame.columns().iter().find(|column| !seen.insert(column.as_str())) {
         return Err(ReadError::new(name, Problem::DuplicateColumn { name: twice.clone() }));
     }
-    read_source(name.to_owned(), Source::Table(Table::from_frame(frame)), options)
+    let open = || Source::Table(Table::from_frame(frame.clone()));
+    read_source(name.to_owned(), open(), options)
+        .map_err(|error| advise(error, options, &|| Ok(open())))
 }
 
 /// Reads an opened file.
@@ -84,7 +106,7 @@ pub fn read_input(input: Input, options: &ReadOptions) -> Result<VoteFile, ReadE
     read_source(file, source, options)
 }
 
-fn read_source(
+pub(crate) fn read_source(
     file: String,
     mut source: Source,
     options: &ReadOptions,
@@ -97,6 +119,11 @@ fn read_source(
             })?),
             None => None,
         };
+    if let (None, Source::Json(value)) = (&options.format, &mut source)
+        && let Some(rows) = formats::rows_of_columns(value)
+    {
+        *value = rows;
+    }
     // An array of objects that no document format knows is a table.
     let known = match forced_format {
         Some(format) => (format.detect)(&source, options),
@@ -115,7 +142,7 @@ fn read_source(
     let format = match forced_format {
         Some(format) => format,
         None => formats::detect(&source, options).ok_or_else(|| {
-            ReadError::new(&file, Problem::UnknownFormat { seen: formats::describe(&source) })
+            ReadError::new(&file, Problem::UnknownFormat { seen: source.describe() })
         })?,
     };
     check_options(format, &source, options).map_err(|problem| ReadError::new(&file, problem))?;
@@ -133,6 +160,10 @@ fn read_source(
     if let (Some(table), Some(guesses)) = (&collector.table, &collector.guesses)
         && let Some(problem) = plausible::check(table, guesses, options)
     {
+        let error = collector.error(problem);
+        collector.reject(error)?;
+    }
+    if let Some(problem) = plausible::none(collector.none_is_missing, collector.table.as_ref()) {
         let error = collector.error(problem);
         collector.reject(error)?;
     }

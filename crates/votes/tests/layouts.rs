@@ -184,13 +184,12 @@ fn long_tables() {
             "no yes",
             TWO,
         ),
-        read(
+        refused(
             "a column named after the task",
             "instance_id,user_id,text,toxicity\na,1,Hi there,0\na,2,Hi there,1\nb,1,Ho,1\n",
             NONE,
-            "long",
-            "0 1",
-            TWO,
+            "no known vote format fits",
+            "`item`, `annotator` and `label`",
         ),
         read(
             "0, 0.0 and \"0 \"",
@@ -248,15 +247,20 @@ fn long_tables() {
             "yes no",
             TWO,
         ),
-        read(
+        refused(
             "triples without names",
             "7\t1\t0\n7\t2\t1\n8\t1\t1\n",
             NONE,
-            "long",
-            "0 1",
-            "7 1 1, 8 0 1",
+            "three columns without a header",
+            "`item` and `annotator`",
         ),
-        read("triples with spaces", "7 1 0\n7 2 1\n8  1 1\n", NONE, "long", "0 1", "7 1 1, 8 0 1"),
+        refused(
+            "triples with spaces",
+            "7 1 0\n7 2 1\n8  1 1\n",
+            NONE,
+            "three columns without a header",
+            "`item` and `annotator`",
+        ),
         read(
             "worker item label, with spaces",
             "w1 7 0\nw2 7 1\nw1 8 1\n",
@@ -281,7 +285,13 @@ fn long_tables() {
             "0 1",
             "7 1 1, 8 0 1",
         ),
-        read("pairs without names", "7\t0\n7\t1\n8\t1\n", NONE, "long", "0 1", "7 1 1, 8 0 1"),
+        refused(
+            "pairs without names",
+            "7\t0\n7\t1\n8\t1\n",
+            NONE,
+            "two columns without a header",
+            "`item` and `label`",
+        ),
         refused(
             "four columns without names",
             "1 2 0 1\n2 2 1 0\n1 1 1 1\n",
@@ -292,7 +302,7 @@ fn long_tables() {
         read(
             "the same, the fourth left out",
             "1 2 0 1\n2 2 1 0\n1 1 1 1\n",
-            "{\"ignore\": [\"#4\"]}",
+            "{\"ignore\": [\"#4\"], \"item\": \"#1\", \"annotator\": \"#2\"}",
             "long",
             "0 1",
             "1 1 1, 2 0 1",
@@ -301,14 +311,14 @@ fn long_tables() {
             "a matrix of three columns",
             "1 2 0\n1 2 1\n1 2 2\n2 2 1\n1 2 0\n2 2 2\n1 1 2\n1 2 1\n",
             NONE,
-            "repeated by the same annotator",
+            "three columns without a header",
             "`values = labels`",
         ),
         refused(
             "triples whose order is doubtful",
             ambiguous.clone(),
             NONE,
-            "12 annotators on 2 items are more likely 12 items by 2 annotators",
+            "three columns without a header",
             "`item`",
         ),
         read(
@@ -338,7 +348,7 @@ fn long_tables() {
             "names that say nothing",
             nameless,
             NONE,
-            "perhaps \"q\" is the item (3 values), \"who\" the annotator (2 values) and \"ans\" the label (2 values)",
+            "no known vote format fits",
             "`item`, `annotator` and `label`",
         ),
         read(
@@ -353,7 +363,7 @@ fn long_tables() {
             "two columns of labels",
             "item,annotator,label,answer\na,w1,no,yes\na,w2,yes,no\nb,w1,yes,yes\n",
             NONE,
-            "expected one column of labels, found label and answer",
+            "expected one column of labels, found label, answer",
             "`label`",
         ),
         read(
@@ -375,7 +385,7 @@ fn long_tables() {
             "continuous scores",
             format!("item,annotator,score\n{scores}"),
             NONE,
-            "40 numbers with fractions are hardly classes (taken from \"score\")",
+            "this is a table of annotators (one row per annotator)",
             "`label`",
         ),
         refused(
@@ -389,22 +399,22 @@ fn long_tables() {
             "as many classes as items",
             format!("item,annotator,category\n{many}"),
             NONE,
-            "30 classes for 30 items are hardly classes",
+            "has a value of its own for every item",
             "`label`",
         ),
         refused(
             "a header that was denied",
             "item,annotator,label\na,w1,0\na,w2,1\nb,w1,1\n",
             "{\"header\": false}",
-            "the first row reads like a header",
-            "`header = true`",
+            "three columns without a header",
+            "`item`",
         ),
         refused(
             "a first row of sizes",
             format!("10\t2\t3\n{sizes}"),
             NONE,
-            "the first row reads like sizes",
-            "remove it",
+            "three columns without a header",
+            "`item`",
         ),
         refused(
             "a longer first row of sizes",
@@ -717,8 +727,8 @@ fn votes_for_several_labels() {
             "one-hot columns with several",
             several,
             NONE,
-            "the columns x, y of 0 and 1",
-            "`one_hot`",
+            "no known vote format fits",
+            "`item`, `annotator` and `label`",
         ),
         read(
             "a share each, one-hot",
@@ -747,8 +757,8 @@ fn votes_for_several_labels() {
             "emotions per rater",
             flags,
             NONE,
-            "the columns unclear, joy, fear of 0 and 1",
-            "`one_hot`",
+            "no known vote format fits",
+            "`item`, `annotator` and `label`",
         ),
         read(
             "emotions per rater, said",
@@ -830,21 +840,19 @@ fn wide_tables() {
             "no yes",
             TWO,
         ),
-        read(
+        refused(
             "columns named after people",
             "id,anna,ben,cleo\na,no,yes,\nb,,yes,\nc,no,yes,yes\nd,no,no,no\n",
             NONE,
-            "wide",
-            "no yes",
-            "a 1 1, b 0 1, c 1 2, d 3 0",
+            "no known vote format fits",
+            "`item`, `annotator` and `label`",
         ),
-        read(
+        refused(
             "a text column is no annotator",
             "id,comment,anna,ben\na,This is a comment that somebody wrote.,no,yes\nb,And here is one more of them all.,yes,yes\nc,The third of these comments is here.,no,no\n",
             NONE,
-            "wide",
-            "no yes",
-            "a 1 1, b 0 2, c 2 0",
+            "no known vote format fits",
+            "`item`, `annotator` and `label`",
         ),
         read(
             "a label beside raters",
@@ -878,20 +886,19 @@ fn wide_tables() {
             "no yes",
             "a 1 1, b 0 2, c 2 0, d 1 1",
         ),
-        read(
+        refused(
             "columns left out",
             other,
             "{\"ignore\": [\"source\"]}",
-            "wide",
-            "no yes",
-            "a 1 1, b 0 2, c 2 0, d 1 1",
+            "no known vote format fits",
+            "`item`, `annotator` and `label`",
         ),
         refused(
             "a column with other values",
             other,
             NONE,
-            "the columns anna, ben share labels, source not",
-            "`annotators`",
+            "no known vote format fits",
+            "`item`, `annotator` and `label`",
         ),
         refused(
             "ratings by people",
@@ -927,8 +934,8 @@ fn wide_tables() {
             "a gold label beside people",
             gold,
             NONE,
-            "the columns anna, ben, label hold the same labels",
-            "`annotators`",
+            "no known vote format fits",
+            "`item`, `annotator` and `label`",
         ),
         read(
             "the same, said",
@@ -1025,13 +1032,12 @@ fn matrices() {
             "no yes",
             "a 3 1, b 0 4",
         ),
-        read(
+        refused(
             "different numbers of votes",
             "id,no,yes\na,3,1\nb,0,2\nc,1,1\n",
             NONE,
-            "matrix",
-            "no yes",
-            "a 3 1, b 0 2, c 1 1",
+            "votes per class (items × classes), or the labels of annotators",
+            "`values = labels`",
         ),
         read(
             "counts by a pattern",
@@ -1454,7 +1460,7 @@ fn small_files_are_doubted_too() {
             "four scores",
             "id,score\n1,0.153\n2,0.78123\n3,0.412\n4,0.991\n",
             NONE,
-            "4 numbers with fractions are hardly classes",
+            "numbers with fractions (scores, means or other aggregates)",
             "`label`",
         ),
         read(
@@ -1469,14 +1475,14 @@ fn small_files_are_doubted_too() {
             "a small matrix",
             "3 2 4\n1 2 0\n0 2 1\n4 0 0\n",
             NONE,
-            "each of the 4 items has one vote, although there are 2 annotators",
+            "three columns without a header",
             "`item`",
         ),
         refused(
             "a column per annotator, without their names",
             "id,question,q1,q2,q3\n1,is it?,yes,no,yes\n2,what?,yes,yes,yes\n3,who?,no,no,no\n",
             NONE,
-            "perhaps \"q1\", \"q2\", \"q3\" are annotators and hold their labels (the same 2 values)",
+            "no annotator column and no column of votes",
             "",
         ),
     ]);

@@ -151,7 +151,8 @@ impl EvaluateArgs {
             seed: self.seed,
         };
         options.chosen()?;
-        let labels = |file: &PathBuf| read_votes(file, &dissensus::votes::ReadOptions::default());
+        let one_each = dissensus::votes::ReadOptions { reference: true, ..Default::default() };
+        let labels = |file: &PathBuf| read_votes(file, &one_each);
         options.labels = self.labels.as_ref().map(labels).transpose()?.map(|read| read.table);
         Ok(options)
     }

@@ -34,11 +34,14 @@ pub(crate) struct VoteArgs {
     #[arg(long, value_name = "COLUMN", help_heading = READING)]
     annotator: Option<String>,
     /// Column (or question) of the label
-    #[arg(long, value_name = "COLUMN", help_heading = READING)]
+    #[arg(long, visible_alias = "question", value_name = "COLUMN", help_heading = READING)]
     label: Option<String>,
     /// Column of a vote weight
     #[arg(long, value_name = "COLUMN", help_heading = READING)]
     weight: Option<String>,
+    /// Column of the number of votes that a row stands for
+    #[arg(long, value_name = "COLUMN", help_heading = READING)]
+    count: Option<String>,
     /// Column of the items' texts
     #[arg(long, value_name = "COLUMN", help_heading = READING)]
     text: Option<String>,
@@ -110,6 +113,7 @@ impl VoteArgs {
             ("annotator", json!(self.annotator)),
             ("label", json!(self.label)),
             ("weight", json!(self.weight)),
+            ("count", json!(self.count)),
             ("text", json!(self.text)),
             ("annotators", json!(self.annotators)),
             ("counts", json!(self.counts)),

@@ -3,13 +3,14 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use dissensus::io::ReadOption;
+use dissensus::io::{Advice as FileAdvice, ReadError, ReadOption, Way as FileWay};
 use dissensus::predictions::Way;
 use dissensus::report::plain::is_unsafe;
 use dissensus::{Advice, causes};
+use serde_json::Value;
 
 use super::hints::hint_of;
-use super::paint;
+use super::{paint, text};
 use crate::args::quoted;
 use crate::interrupt;
 
@@ -25,6 +26,7 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         return ExitCode::from(130);
     }
     super::err(&format!("{} {}\n", paint::bad("error:"), words(error)));
+    advice_of(error).into_iter().for_each(print_advice);
     hint(error).iter().for_each(|hint| super::hint(hint));
     if let Some(Advised { remarks, ways, .. }) = error.downcast_ref() {
         remarks.iter().for_each(|remark| super::remark(remark));
@@ -97,6 +99,49 @@ pub(crate) fn words(error: &anyhow::Error) -> String {
         }
     }
     words
+}
+
+/// The file that could not be read, and what was found out about it.
+fn advice_of(error: &anyhow::Error) -> Option<(&str, &FileAdvice)> {
+    causes(error.as_ref()).into_iter().find_map(|cause| {
+        let error: &ReadError = cause.downcast_ref()?;
+        Some((error.file.as_str(), error.advice.as_deref()?))
+    })
+}
+
+/// Prints the columns of a file, and the commands that read it.
+fn print_advice((file, advice): (&str, &FileAdvice)) {
+    for line in &advice.profile {
+        super::err(&format!("  {}\n", text::one_line(line, 200)));
+    }
+    for way in &advice.ways {
+        let command = command(file, way);
+        super::err(&format!("{} {command}   # {}\n", paint::strong("try:"), way.gives));
+    }
+}
+
+/// The command that reads a file in this way.
+fn command(file: &str, way: &FileWay) -> String {
+    let mut words = vec!["dissensus votes inspect".to_owned(), shell(file)];
+    for (name, value) in &way.options {
+        let flag = name.replace('_', "-");
+        match value {
+            Value::Bool(true) => words.push(format!("--{flag}")),
+            Value::Bool(false) => words.push(format!("--no-{flag}")),
+            Value::Array(list) => {
+                let list: Vec<&str> = list.iter().filter_map(Value::as_str).collect();
+                words.push(format!("--{flag} {}", shell(&list.join(","))));
+            }
+            Value::String(text) => words.push(format!("--{flag} {}", shell(text))),
+            other => words.push(format!("--{flag} {other}")),
+        }
+    }
+    words.join(" ")
+}
+
+/// A word as a shell takes it; a `#` alone would begin a comment.
+fn shell(word: &str) -> String {
+    quoted(Path::new(word))
 }
 
 /// What to do about an error.

@@ -114,7 +114,7 @@ impl Votes {
     /// ----------
     /// path : str or path
     ///     The file. ``.gz`` and ``.zst`` are unpacked.
-    /// format, item, annotator, label, weight, text : str, optional
+    /// format, item, annotator, label, weight, text, count : str, optional
     ///     The name of the format; columns by name, or ``"#2"`` for the second.
     /// annotators, counts, one_hot, ignore : list of str, optional
     ///     Columns by name or by patterns such as ``"rater_*"``.

@@ -139,6 +139,9 @@ pub struct Reading {
     /// The column of texts, for an encoder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// The column of the number of votes that a row stands for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<String>,
     /// The columns of annotators in a table with one row per item: names or patterns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub annotators: Option<Vec<String>>,
@@ -345,6 +348,7 @@ impl Reading {
             label: column("label")?,
             weight: column("weight")?,
             text: column("text")?,
+            count: column("count")?,
             ..Self::default()
         };
         let mut columns = |name| reader.optional("data", name, |value| several(value, text));

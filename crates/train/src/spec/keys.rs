@@ -180,6 +180,7 @@ const FIXED: &[Key] = &[
     bare("data", "label", "the name of a column").with(VOTES),
     bare("data", "weight", "the name of a column").with(VOTES),
     bare("data", "text", "the name of a column").with(VOTES),
+    bare("data", "count", "the name of a column").with(VOTES),
     bare("data", "annotators", COLUMNS).with(VOTES),
     bare("data", "counts", COLUMNS).with(VOTES),
     bare("data", "one_hot", COLUMNS).with(VOTES),

@@ -160,8 +160,8 @@ fn layout(table: &Table, options: &ReadOptions) -> Result<Layout, Problem> {
         None => (questions.len() == 1).then_some(0),
     };
     let Some(place) = place else {
-        let names: Vec<String> = questions.into_iter().map(|(question, _)| question).collect();
-        let (expected, found) = ("one question to read", names.join(", "));
+        let found = questions.into_iter().map(|(question, _)| question).collect();
+        let expected = "one question to read";
         return Err(Problem::Choice { expected, found, option: ReadOption::Label });
     };
     let (question, style) = questions.swap_remove(place);

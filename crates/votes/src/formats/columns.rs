@@ -1,13 +1,14 @@
 //! Which column of a table plays which role: named by the user, or guessed from known names.
 
-use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use dissensus_core::plain_label;
 use serde_json::Value;
 
+use crate::names;
 use crate::options::ReadOptions;
-use dissensus_io::{Problem, shorten};
+use crate::profile::Profile;
+use dissensus_io::{Problem, ReadOption, shorten};
 use dissensus_io::{Row, Table, cell_text};
 
 /// What a column can be.
@@ -49,115 +50,104 @@ impl Role {
         said.as_deref()
     }
 
-    /// Names that such a column goes by, the surest first; compared without case, `_`, `-`, space.
-    fn known(self) -> &'static [&'static str] {
+    /// How sure a name is for it, the lower the surer; `None` for one that is not known.
+    fn known(self, name: &str) -> Option<usize> {
+        const TEXTS: [&str; 10] = [
+            "text",
+            "sentence",
+            "comment",
+            "tweet",
+            "content",
+            "post",
+            "message",
+            "review",
+            "utterance",
+            "body",
+        ];
+        let place = |list: &[&str]| list.iter().position(|known| *known == names::plain(name));
         match self {
-            Self::Item => &[
-                "item",
-                "itemid",
-                "task",
-                "taskid",
-                "instanceid",
-                "instance",
-                "exampleid",
-                "example",
-                "uid",
-                "sampleid",
-                "sample",
-                "questionid",
-                "question",
-                "imageid",
-                "image",
-                "docid",
-                "document",
-                "documentid",
-                "textid",
-                "unitid",
-                "unit",
-                "subject",
-                "hitid",
-                "pairid",
-                "commentid",
-                "tweetid",
-                "postid",
-                "rowid",
-                "id",
-            ],
-            Self::Annotator => &[
-                "annotator",
-                "annotatorid",
-                "worker",
-                "workerid",
-                "user",
-                "userid",
-                "rater",
-                "raterid",
-                "labeler",
-                "labelerid",
-                "labeller",
-                "coder",
-                "coderid",
-                "judge",
-                "judgeid",
-                "participant",
-                "participantid",
-                "reviewer",
-                "expert",
-                "username",
-                "performer",
-                "performerid",
-            ],
-            Self::Label => &[
-                "label",
-                "annotation",
-                "answer",
-                "vote",
-                "class",
-                "category",
-                "rating",
-                "response",
-                "choice",
-                "judgment",
-                "judgement",
-                "verdict",
-                "score",
-                "value",
-            ],
-            Self::Weight => &["weight", "voteweight"],
-            Self::Text => &[
-                "text",
-                "sentence",
-                "comment",
-                "tweet",
-                "content",
-                "post",
-                "message",
-                "review",
-                "utterance",
-                "body",
-            ],
+            Self::Item => names::item(name),
+            Self::Annotator => names::annotator(name).then_some(0),
+            Self::Label => names::label(name),
+            Self::Weight => place(&["weight", "voteweight"]),
+            Self::Text => place(&TEXTS),
         }
     }
 }
 
-fn plain(name: &str) -> String {
-    let kept = name.chars().filter(|c| !matches!(c, '_' | '-' | ' ' | '.'));
-    kept.flat_map(char::to_lowercase).collect()
+/// The columns whose names are known for a role, the surest first.
+fn candidates(columns: &[String], role: Role, taken: &[usize]) -> Vec<usize> {
+    let known = |c: usize| Some((role.known(&columns[c])?, c)).filter(|_| !taken.contains(&c));
+    let mut found: Vec<(usize, usize)> = (0..columns.len()).filter_map(known).collect();
+    found.sort_unstable();
+    found.into_iter().map(|(_, c)| c).collect()
 }
 
-/// The column of a role by its known names.
+/// The field of a role by its known names: the surest of several names for items, the only one of others.
 pub(super) fn guess(columns: &[String], role: Role) -> Option<usize> {
-    guess_among(columns, role, &[])
+    match candidates(columns, role, &[]).as_slice() {
+        [only] => Some(*only),
+        [first, ..] if role == Role::Item => Some(*first),
+        _ => None,
+    }
 }
 
-fn guess_among(columns: &[String], role: Role, ignored: &[usize]) -> Option<usize> {
-    let plain: Vec<String> = columns.iter().map(|c| plain(c)).collect();
-    let fits = |known: &str| (0..plain.len()).find(|c| plain[*c] == known && !ignored.contains(c));
-    role.known().iter().find_map(|known| fits(known))
+/// The column of a role by its known names. Of several, those stay that the data do not speak against; where
+/// they do not say the same of every row, the user must choose.
+fn guess_among(table: &Table, role: Role, taken: &[usize]) -> Result<Option<usize>, Problem> {
+    let mut found = candidates(&table.columns, role, taken);
+    if found.len() < 2 || matches!(role, Role::Weight | Role::Text) {
+        return Ok(found.first().copied());
+    }
+    let profile = Profile::of(&table.columns, table.sample.iter());
+    let people = found.clone();
+    let mut prefer = |keep: &dyn Fn(usize) -> bool| {
+        if found.iter().any(|&c| keep(c)) {
+            found.retain(|&c| keep(c));
+        }
+    };
+    let expected = match role {
+        Role::Item => {
+            prefer(&|c| profile.distinct(c) > 1);
+            // Where people vote, a row is a vote and its own number no item; else a row is an item.
+            let votes = !candidates(&table.columns, Role::Annotator, taken).is_empty();
+            prefer(&|c| profile.is_unique(c) != votes);
+            // Nobody votes on the same item again and again: that is what holds several items.
+            if let Some(&who) = candidates(&table.columns, Role::Annotator, taken).first() {
+                prefer(&|c| profile.distinct_pairs(c, who) * 50 >= profile.filled(who) * 49);
+            }
+            "one column of items"
+        }
+        Role::Annotator => {
+            prefer(&|c| profile.distinct(c) > 1);
+            // Somebody who is not logged in may have a name and no id.
+            let most = people.iter().map(|&c| profile.filled(c)).max().unwrap_or(0);
+            prefer(&|c| profile.filled(c) == most);
+            "one column of annotators"
+        }
+        _ => {
+            prefer(&|c| profile.distinct(c) > 1 && !profile.is_text(c));
+            if let Some(item) = guess_among(table, Role::Item, taken)? {
+                prefer(&|c| !profile.constant_within(c, item));
+            }
+            "one column of labels"
+        }
+    };
+    let found = found;
+    if found[1..].iter().all(|&c| profile.same_partition(found[0], c)) {
+        return Ok(Some(found[0]));
+    }
+    let option = match role {
+        Role::Item => ReadOption::Item,
+        Role::Annotator => ReadOption::Annotator,
+        _ => ReadOption::Label,
+    };
+    let found = found.iter().map(|&c| table.columns[c].clone()).collect();
+    Err(Problem::Choice { expected, found, option })
 }
 
 /// The column that the user named: a name, or `#2` for the second.
-pub(super) fn named(columns: &[String], name: &str) -> Option<usize> {
+pub(crate) fn named(columns: &[String], name: &str) -> Option<usize> {
     let number = || name.strip_prefix('#')?.parse::<usize>().ok()?.checked_sub(1);
     let by_name = columns.iter().position(|c| c == name);
     by_name.or_else(|| number().filter(|&i| i < columns.len()))
@@ -176,7 +166,7 @@ pub(super) fn find(
             let roles = if role == Role::Text { &[] } else { &roles[..] };
             let said = roles.iter().filter_map(|role| named(&table.columns, role.said(options)?));
             let taken: Vec<usize> = ignored(table, options)?.into_iter().chain(said).collect();
-            Ok(guess_among(&table.columns, role, &taken))
+            guess_among(table, role, &taken)
         }
         Some(name) => match named(&table.columns, name) {
             Some(column) => Ok(Some(column)),
@@ -268,16 +258,6 @@ pub(super) fn no_column(table: &Table, role: Role) -> Problem {
     Problem::NoColumn { role: role.name(), columns: table.columns.join(", ") }
 }
 
-/// The same with what the columns may be.
-pub(super) fn no_role(table: &Table, role: Role) -> Problem {
-    let columns = table.columns.join(", ");
-    let columns = match propose(table) {
-        Some(proposal) => format!("{columns}; {proposal}"),
-        None => columns,
-    };
-    Problem::NoColumn { role: role.name(), columns }
-}
-
 /// Whether a cell is a number or the text of one.
 pub(super) fn number(cell: &Value) -> Option<f64> {
     match cell {
@@ -310,7 +290,7 @@ pub(super) fn is_text(table: &Table, column: usize) -> bool {
 }
 
 /// Whether a name reads like a person's: `w12`, `worker_3`, `Ann1`, or an id of Mechanical Turk.
-pub(super) fn like_person(name: &str) -> bool {
+pub(crate) fn like_person(name: &str) -> bool {
     const WORDS: [&str; 11] = [
         "w",
         "worker",
@@ -337,67 +317,6 @@ pub(super) fn like_person(name: &str) -> bool {
 pub(super) fn holds_people(table: &Table, column: usize) -> bool {
     let values = values(table, column);
     !values.is_empty() && values.iter().all(|value| like_person(value))
-}
-
-/// What the columns of a table without telling names may be, with the reasons.
-pub(super) fn propose(table: &Table) -> Option<String> {
-    let columns: Vec<(usize, HashSet<String>)> = (0..table.columns.len())
-        .filter(|&c| !is_text(table, c))
-        .map(|c| (c, values(table, c)))
-        .filter(|(_, values)| values.len() > 1)
-        .collect();
-    if let Some(answers) = same_answers(table, &columns) {
-        return Some(answers);
-    }
-    let fraction = |value: &String| value.parse::<f64>().is_ok_and(|v| v.fract() != 0.0);
-    let labels =
-        columns.iter().filter(|(_, values)| values.len() <= 30 && !values.iter().any(fraction));
-    // The last of several: labels stand behind what they are about.
-    let (label, classes) = labels.min_by_key(|(c, values)| (values.len(), Reverse(*c)))?;
-    let mut rest: Vec<&(usize, HashSet<String>)> =
-        columns.iter().filter(|(c, _)| c != label).collect();
-    // People first, then by how many different values there are: most are items.
-    rest.sort_by_cached_key(|(c, values)| (!holds_people(table, *c), values.len()));
-    let name = |column: usize| &table.columns[column];
-    let label = format!("{:?} the label ({} values)", name(*label), classes.len());
-    match rest.as_slice() {
-        [] => None,
-        [(item, ids)] => Some(format!(
-            "perhaps {:?} is the item ({} values) and {label}",
-            name(*item),
-            ids.len()
-        )),
-        [(who, people), .., (item, ids)] => Some(format!(
-            "perhaps {:?} is the item ({} values), {:?} the annotator ({} values) and {label}",
-            name(*item),
-            ids.len(),
-            name(*who),
-            people.len(),
-        )),
-    }
-}
-
-/// Two or more columns with the same few values, each of them repeated: the answers of one annotator
-/// per column.
-fn same_answers(table: &Table, columns: &[(usize, HashSet<String>)]) -> Option<String> {
-    let few = |values: &HashSet<String>| values.len() * 2 <= table.sample.len() + 1;
-    let alike = |values: &HashSet<String>| {
-        columns.iter().filter(|(_, other)| few(other) && other == values).count()
-    };
-    let (_, answers) = columns.iter().filter(|(_, v)| few(v)).max_by_key(|(_, v)| alike(v))?;
-    let number = |value: &String| value.parse::<f64>().is_ok();
-    if alike(answers) < 2 || answers.iter().all(number) {
-        return None;
-    }
-    let names = columns
-        .iter()
-        .filter(|(_, v)| v.is_subset(answers))
-        .map(|(c, _)| format!("{:?}", table.columns[*c]));
-    let names = names.collect::<Vec<_>>().join(", ");
-    Some(format!(
-        "perhaps {names} are annotators and hold their labels (the same {} values)",
-        answers.len()
-    ))
 }
 
 #[cfg(test)]

@@ -18,8 +18,10 @@ use super::columns::{self, Role};
 use super::long_rows::{self, Labels};
 use super::{Format, long_frame, long_sets, long_text, wide};
 use crate::collector::{Collector, Finding, Severity};
+use crate::names;
 use crate::options::ReadOptions;
 use crate::plausible::{Guesses, separator_of};
+use crate::profile::Profile;
 use crate::write::class_column;
 use dissensus_io::Example;
 use dissensus_io::ReadOption as O;
@@ -33,7 +35,7 @@ pub(super) const FORMAT: Format = Format {
     trap: "column names differ: they are guessed from known names, printed, and can be named",
     examples: &[
         Example::text("votes.csv", "item,annotator,label\na,ann,cat\na,bob,dog\nb,ann,cat\n"),
-        Example::text("crowd.tsv", "7\t1\t0\n7\t2\t1\n8\t1\t1\n"),
+        Example::text("crowd.tsv", "7\tw1\t0\n7\tw2\t1\n8\tw1\t1\n"),
         Example::text(
             "votes.jsonl",
             r#"{"item": "a", "annotator": "ann", "label": ["cat"]}
@@ -47,6 +49,7 @@ pub(super) const FORMAT: Format = Format {
         O::Annotator,
         O::Label,
         O::Weight,
+        O::Count,
         O::Text,
         O::OneHot,
         O::Ignore,
@@ -70,10 +73,19 @@ pub(super) struct Layout {
     pub(super) class: Option<usize>,
     /// The item's text, where texts are wanted.
     pub(super) text: Option<usize>,
+    /// How many votes a row stands for.
+    pub(super) count: Option<usize>,
+}
+
+impl Layout {
+    /// Votes without annotators in these columns.
+    pub(super) fn of(item: usize, label: usize) -> Self {
+        Self { item, annotator: None, label, weight: None, class: None, text: None, count: None }
+    }
 }
 
 /// Values that mean "no vote" unless the user names others.
-const MISSING: [&str; 8] = ["", "NaN", "nan", "NA", "N/A", "null", "None", "<NA>"];
+const MISSING: [&str; 9] = ["", "NaN", "nan", "NA", "N/A", "n/a", "null", "None", "<NA>"];
 
 /// The values that mean "no vote", compared as labels are.
 pub(super) struct Missing {
@@ -97,6 +109,11 @@ impl Missing {
     /// One value more.
     pub(super) fn insert(&mut self, value: &str) {
         self.values.insert(value.to_owned());
+    }
+
+    /// One value less.
+    pub(super) fn remove(&mut self, value: &str) {
+        self.values.remove(value);
     }
 
     pub(super) fn contains(&self, label: &str) -> bool {
@@ -136,6 +153,7 @@ impl MissingVotes {
         if count == 0 {
             return;
         }
+        collector.none_is_missing |= collector.options.missing.is_none() && values.contains("None");
         let votes = if count == 1 { "vote" } else { "votes" };
         let empty = values.iter().all(|value| value.trim().is_empty());
         let note = match empty {
@@ -166,44 +184,49 @@ struct Found {
 fn layout(table: &Table, options: &ReadOptions) -> Result<Found, Problem> {
     let find = |role| columns::find(table, role, options);
     let ignored = columns::ignored(table, options)?;
-    let mut item = find(Role::Item)?;
+    let mut item = find(Role::Item)?.or_else(|| doccano_text(table));
     let mut annotator = find(Role::Annotator)?;
-    let mut label = find(Role::Label)?;
     let mut one_hot = match &options.one_hot {
         Some(patterns) => columns::matching(table, patterns)?,
         None => Vec::new(),
     };
-    if is_headerless(table) {
-        let said = [&options.item, &options.annotator, &options.label].iter().any(|o| o.is_some());
-        if !said && one_hot.is_empty() && table.columns.len() == ignored.len() + 4 {
-            return Err(Problem::Doubt {
-                doubt:
-                    "four columns without names: item, annotator, label and one that would be left \
-                        out, or a matrix"
-                        .to_owned(),
-                options: &[ReadOption::Ignore, ReadOption::Values],
-                remedy: "leave the fourth out with `ignore = #4`; for a matrix say `values = labels` \
-                         (items × annotators) or `values = counts` (items × classes)",
-            });
-        }
-        by_position(table, &ignored, [&mut item, &mut annotator, &mut label]);
-    }
     let class = canonical(table).map(|(_, class)| class);
-    if options.label.is_none() && one_hot.is_empty() && class.is_none() {
-        one_label_column(table, &ignored)?;
+    let mut label = match (class, &options.label) {
+        (Some(_), None) => table.column("label"),
+        _ if !one_hot.is_empty() => None,
+        _ => find(Role::Label)?,
+    };
+    if is_headerless(table) && one_hot.is_empty() {
+        by_position(table, &ignored, [&mut item, &mut annotator, &mut label])?;
     }
+    let profile = Profile::of(&table.columns, table.sample.iter());
+    let count = match &options.count {
+        Some(name) => {
+            Some(columns::named(&table.columns, name).ok_or_else(|| no_such(table, name))?)
+        }
+        None if annotator.is_none() && one_hot.is_empty() && class.is_none() => {
+            numbers_of_votes(table, &profile, item, label)?
+        }
+        None => None,
+    };
+    // A number of votes may have the only name that is known for labels.
+    label = label.filter(|_| count != label || options.label.is_some());
     if label.is_none() && one_hot.is_empty() && item.is_some() && annotator.is_some() {
         let free = |c: &usize| Some(*c) != item && Some(*c) != annotator && !ignored.contains(c);
-        label = only_rating(table, free);
+        label = rating_of_potato(table, free);
         if label.is_none() {
-            one_hot = zeros_and_ones(table, free)?;
+            one_hot = zeros_and_ones(&profile, table, [item, annotator], free);
         }
     }
-    let item = item.ok_or_else(|| columns::no_role(table, Role::Item))?;
+    let item = item.ok_or_else(|| columns::no_column(table, Role::Item))?;
     let label = one_hot.first().copied().or(label);
-    let label = label.ok_or_else(|| columns::no_role(table, Role::Label))?;
+    let label = label.ok_or_else(|| columns::no_column(table, Role::Label))?;
+    if options.label.is_none() && one_hot.is_empty() && class.is_none() && count.is_none() {
+        speaks_against(&profile, table, item, annotator, label)?;
+    }
     let weight = find(Role::Weight)?;
-    Ok(Found { layout: Layout { item, annotator, label, weight, class, text: None }, one_hot })
+    let layout = Layout { annotator, weight, class, count, ..Layout::of(item, label) };
+    Ok(Found { layout, one_hot })
 }
 
 /// The scale of a canonical table and its column for the places of the labels, whose name states it.
@@ -212,50 +235,185 @@ fn canonical(table: &Table) -> Option<(Scale, usize)> {
     Scale::ALL.into_iter().find_map(|scale| Some((scale, table.column(class_column(scale))?)))
 }
 
-/// Without names: item, annotator, label, or item, label, the order that such files have; unless the
-/// first column names people and the second does not.
-fn by_position(table: &Table, ignored: &[usize], roles: [&mut Option<usize>; 3]) {
-    let taken = [*roles[0], *roles[1], *roles[2]];
-    let mut free =
-        (0..table.columns.len()).filter(|c| !ignored.contains(c) && !taken.contains(&Some(*c)));
-    let three = table.columns.len() - ignored.len() >= 3;
-    let [item, annotator, label] = roles;
-    let guessed = item.is_none() && annotator.is_none();
-    for role in [&mut *item, &mut *annotator, label].into_iter().enumerate() {
-        let wanted = role.0 != 1 || three;
-        if role.1.is_none() && wanted {
-            *role.1 = free.next();
-        }
-    }
-    if let (true, Some(first), Some(second)) = (guessed, *item, *annotator)
-        && columns::holds_people(table, first)
-        && !columns::holds_people(table, second)
-    {
-        (*item, *annotator) = (Some(second), Some(first));
-    }
+fn no_such(table: &Table, name: &str) -> Problem {
+    Problem::NoSuchColumn { name: shorten(name), columns: table.columns.join(", ") }
 }
 
-/// Two columns that both go by a name of labels and hold few values leave open which one is meant.
-fn one_label_column(table: &Table, ignored: &[usize]) -> Result<(), Problem> {
-    const NAMES: [&str; 7] =
-        ["label", "annotation", "answer", "vote", "response", "judgment", "judgement"];
-    let is_label = |&c: &usize| {
-        NAMES.contains(&table.columns[c].to_lowercase().as_str())
-            && !ignored.contains(&c)
-            && (2..=30).contains(&columns::values(table, c).len())
-            && !columns::is_text(table, c)
+/// Rows below which nothing speaks against a label.
+const ENOUGH: usize = 20;
+
+/// What the data say against a label that was taken by its name.
+fn speaks_against(
+    profile: &Profile,
+    table: &Table,
+    item: usize,
+    annotator: Option<usize>,
+    label: usize,
+) -> Result<(), Problem> {
+    let name = &table.columns[label];
+    let of_person = |who: usize| {
+        profile.constant_within(label, who)
+            && profile.varies_within(label, item)
+            && profile.is_numeric(label)
     };
-    let labels: Vec<usize> = (0..table.columns.len()).filter(is_label).collect();
-    if labels.len() < 2 {
+    if profile.rows < ENOUGH || own_names(table) {
         return Ok(());
     }
-    let names: Vec<&str> = labels.iter().map(|&c| table.columns[c].as_str()).collect();
-    let (expected, found) = ("one column of labels", names.join(" and "));
-    Err(Problem::Choice { expected, found, option: ReadOption::Label })
+    let doubt = if annotator.is_some_and(|who| profile.is_unique(who)) {
+        let who = annotator.map_or("", |who| &table.columns[who]);
+        format!(
+            "every row has another annotator ({who:?}): this is a table of annotators (one row per annotator), no votes"
+        )
+    } else if annotator.is_none()
+        && !profile.is_unique(item)
+        && profile.new_pairs(item, label) == 1.0
+    {
+        format!(
+            "no annotator is named, and no item has a label of {name:?} twice: these may be several labels of one item \
+             and no votes"
+        )
+    } else if profile.distinct(label) > 2 && profile.same_partition(label, item) {
+        format!("{name:?} has a value of its own for every item: it names the item and is no vote")
+    } else if profile.constant_within(label, item) {
+        format!(
+            "{name:?} is the same in all rows of every item: it belongs to the item and is no vote"
+        )
+    } else if annotator.is_some_and(of_person) {
+        format!(
+            "{name:?} is the same number in all rows of every annotator: it belongs to the annotator and is no vote"
+        )
+    } else if let Some(who) = annotator
+        && let Some(others) = other_questions(profile, table, item, who, label)
+    {
+        format!("several questions are answered, {name:?} and {others}: they are not merged")
+    } else {
+        return Ok(());
+    };
+    Err(Problem::Doubt {
+        doubt,
+        options: &[ReadOption::Label],
+        remedy: "name the column of labels with `label`; if it is this one, name it too",
+    })
 }
 
-/// POPQUORN names the label column after the task: it is the only one of few numbers.
-fn only_rating(table: &Table, free: impl Fn(&usize) -> bool) -> Option<usize> {
+/// Columns beside the label that answer other questions.
+fn other_questions(
+    profile: &Profile,
+    table: &Table,
+    item: usize,
+    who: usize,
+    label: usize,
+) -> Option<String> {
+    let others = profile.answers(item, who).into_iter().filter(|&c| c != label);
+    let names: Vec<String> = others.map(|c| format!("{:?}", table.columns[c])).collect();
+    (!names.is_empty()).then(|| names.join(", "))
+}
+
+/// The column that says how many votes a row stands for: known by its name, whole numbers, and every pair of
+/// an item and a label stands in one row.
+fn numbers_of_votes(
+    table: &Table,
+    profile: &Profile,
+    item: Option<usize>,
+    label: Option<usize>,
+) -> Result<Option<usize>, Problem> {
+    let (Some(item), Some(label)) = (item, label) else { return Ok(None) };
+    // Every item with every label once: what they got stands in another column.
+    let (items, labels) = (profile.distinct(item), profile.distinct(label));
+    let grid = items > 2 && labels > 1 && items * labels == profile.rows;
+    let other = |&c: &usize| {
+        c != item && c != label && profile.is_numeric(c) && !names::count(profile.name(c))
+    };
+    if grid && profile.new_pairs(item, label) == 1.0 && profile.all().any(|c| other(&c)) {
+        return Err(Problem::Doubt {
+            doubt: format!(
+                "every item has every label once: {:?} names classes, and another column holds their numbers",
+                table.columns[label]
+            ),
+            options: &[ReadOption::Count],
+            remedy: "name the column of numbers of votes with `count`",
+        });
+    }
+    let is_count = |&c: &usize| {
+        c != item && c != label && names::count(&table.columns[c]) && profile.is_counts(c)
+    };
+    let found: Vec<usize> = profile.all().filter(is_count).collect();
+    match found.as_slice() {
+        [only]
+            if profile.rows > 1
+                && profile.new_pairs(item, label) == 1.0
+                && !profile.is_unique(item) =>
+        {
+            Ok(Some(*only))
+        }
+        [only] if !profile.is_unique(item) => Err(Problem::Doubt {
+            doubt: format!("{:?} may say how many votes a row stands for", table.columns[*only]),
+            options: &[ReadOption::Count, ReadOption::Ignore],
+            remedy: "say so with `count`, or leave the column out with `ignore`",
+        }),
+        _ => Ok(None),
+    }
+}
+
+/// Without names, only people's ids tell a column; which of two columns of numbers is the item, nothing tells.
+fn by_position(
+    table: &Table,
+    ignored: &[usize],
+    roles: [&mut Option<usize>; 3],
+) -> Result<(), Problem> {
+    let free: Vec<usize> = (0..table.columns.len()).filter(|c| !ignored.contains(c)).collect();
+    let [item, annotator, label] = roles;
+    if item.is_some() || annotator.is_some() || label.is_some() {
+        // Of three columns, two were said.
+        let said = [*item, *annotator, *label];
+        let mut rest = free.iter().filter(|c| !said.contains(&Some(**c)));
+        if let (3, Some(_), Some(_), None) = (free.len(), *item, *annotator, *label) {
+            *label = rest.next().copied();
+        }
+        return Ok(());
+    }
+    let people: Vec<bool> = free.iter().map(|&c| columns::holds_people(table, c)).collect();
+    (*item, *annotator, *label) = match (free.as_slice(), people.as_slice()) {
+        (&[who, what, which], [true, false, false])
+        | (&[what, who, which], [false, true, false]) => (Some(what), Some(who), Some(which)),
+        (&[_, _, _], _) => {
+            return Err(Problem::Doubt {
+                doubt: "three columns without a header: which is the item, which the annotator and which the label cannot be told"
+                    .to_owned(),
+                options: &[ReadOption::Item, ReadOption::Annotator, ReadOption::Values],
+                remedy: "name them with `item` and `annotator` (#1 is the first column); for a matrix say `values = labels` (items × annotators) or `values = counts` (items × classes)",
+            });
+        }
+        (&[_, _], _) => {
+            return Err(Problem::Doubt {
+                doubt: "two columns without a header: which is the item and which the label cannot be told".to_owned(),
+                options: &[ReadOption::Item, ReadOption::Label],
+                remedy: "name them with `item` and `label` (#1 is the first column)",
+            });
+        }
+        (&[_, _, _, _], _) if ignored.is_empty() => {
+            return Err(Problem::Doubt {
+                doubt: "four columns without names: item, annotator, label and one that would be left out, or a matrix"
+                    .to_owned(),
+                options: &[ReadOption::Ignore, ReadOption::Item, ReadOption::Annotator, ReadOption::Values],
+                remedy: "leave the fourth out with `ignore = #4` and name the others with `item` and `annotator`; for a matrix say `values = labels` (items × annotators) or `values = counts` (items × classes)",
+            });
+        }
+        _ => return Ok(()),
+    };
+    Ok(())
+}
+
+/// Potato's raw data name the label column after the task: beside its `instance_id`, `user_id` and what people
+/// say of themselves, it is the only one of few numbers.
+fn rating_of_potato(table: &Table, free: impl Fn(&usize) -> bool) -> Option<usize> {
+    const PERSON: [&str; 5] = ["gender", "race", "age", "occupation", "education"];
+    let there = |name: &&str| table.column(name).is_some();
+    if !["instance_id", "user_id"].iter().all(there)
+        || PERSON.iter().filter(|name| there(name)).count() < 3
+    {
+        return None;
+    }
     let rating = |&column: &usize| {
         let mut values = HashSet::new();
         let number = |cell: &Value| columns::number(cell).map(f64::to_bits);
@@ -266,31 +424,73 @@ fn only_rating(table: &Table, free: impl Fn(&usize) -> bool) -> Option<usize> {
             })
         })
     };
-    let mut ratings = (0..table.columns.len()).filter(free).filter(rating);
+    let mut ratings = (0..table.columns.len())
+        .filter(free)
+        .filter(|&c| !names::about(&table.columns[c]))
+        .filter(rating);
     ratings.next().filter(|_| ratings.next().is_none() && !table.sample.is_empty())
 }
 
-/// Columns of 0 and 1 beside an item and an annotator are one-hot labels where each row has one 1;
-/// else the user must say so.
-fn zeros_and_ones(table: &Table, free: impl Fn(&usize) -> bool) -> Result<Vec<usize>, Problem> {
-    let binary = |&c: &usize| table.sample.iter().all(|row| long_rows::flag(row.cell(c)).is_some());
-    let found: Vec<usize> = (0..table.columns.len()).filter(free).filter(binary).collect();
-    if found.len() < 2 || table.sample.is_empty() {
-        return Ok(Vec::new());
-    }
-    let one = |row: &dissensus_io::Row| {
-        found.iter().filter(|&&c| long_rows::flag(row.cell(c)) == Some(true)).count() == 1
+/// Columns of 0 and 1 beside an item and an annotator are one-hot labels where each row has one 1, and where
+/// they say nothing about the item or the person alone.
+fn zeros_and_ones(
+    profile: &Profile,
+    table: &Table,
+    roles: [Option<usize>; 2],
+    free: impl Fn(&usize) -> bool,
+) -> Vec<usize> {
+    let vote = |c: &usize| {
+        let belongs = roles.iter().flatten().any(|&by| profile.constant_within(*c, by));
+        let name = &table.columns[*c];
+        !belongs && !names::about(name) && !names::derived(name) && profile.is_binary(*c)
     };
-    if table.sample.iter().all(one) {
-        return Ok(found);
+    let found: Vec<usize> = profile.all().filter(free).filter(vote).collect();
+    let one = found.len() >= 2 && (0..profile.rows).all(|row| profile.flags(&found, row) == 1);
+    if one { found } else { Vec::new() }
+}
+
+/// Whether the cells of the label are lists.
+fn has_lists(table: &Table, label: usize) -> bool {
+    table.sample.iter().any(|row| row.cell(label).is_array())
+}
+
+/// Whether the columns have the names that are our own, which say what is meant.
+fn own_names(table: &Table) -> bool {
+    const OWN: [&str; 6] = ["item", "annotator", "label", "weight", "class", "text"];
+    table.columns.iter().all(|name| OWN.contains(&name.as_str()))
+}
+
+/// Our own names, or doccano's exports, which have one row per item, a text and its labels; nobody is named.
+fn one_label_per_item(table: &Table, found: &Found) -> bool {
+    if own_names(table) {
+        return true;
     }
-    let names: Vec<&str> = found.iter().map(|&c| table.columns[c].as_str()).collect();
-    Err(Problem::Doubt {
-        doubt: format!("the columns {} of 0 and 1 may be one-hot labels", names.join(", ")),
-        options: &[ReadOption::OneHot, ReadOption::Label],
-        remedy: "name the one-hot columns with `one_hot` (a list, or a pattern such as `class_*`), or \
-                 the column of one label with `label`",
-    })
+    let known = |name: &String| {
+        let known = ["id", "text", "data", "label", "labels", "Comments", "meta"];
+        known.contains(&name.as_str())
+    };
+    let text = ["text", "data"].iter().any(|name| table.column(name).is_some());
+    text && table.columns.iter().all(known)
+        && (has_lists(table, found.layout.label) || joined(table, found.layout.label))
+}
+
+/// The text of a doccano export without ids, where each is there once.
+fn doccano_text(table: &Table) -> Option<usize> {
+    let text = table.column("text").or_else(|| table.column("data"))?;
+    let label = table.column("label").or_else(|| table.column("labels"))?;
+    let known = ["text", "data", "label", "labels", "Comments", "meta", "cats"];
+    let own = table.columns.iter().all(|name| known.contains(&name.as_str()));
+    let mut seen = HashSet::new();
+    let once = table
+        .sample
+        .iter()
+        .all(|row| cell_text(row.cell(text)).is_some_and(|text| seen.insert(text)));
+    (own && once && has_lists(table, label)).then_some(text)
+}
+
+/// Whether some label is several with `#` between, as doccano writes into CSV.
+fn joined(table: &Table, label: usize) -> bool {
+    table.sample.iter().any(|row| row.cell(label).as_str().is_some_and(|text| text.contains('#')))
 }
 
 fn detect(source: &Source, options: &ReadOptions) -> bool {
@@ -300,23 +500,34 @@ fn detect(source: &Source, options: &ReadOptions) -> bool {
     if options.annotators.is_some() || options.counts.is_some() || options.values.is_some() {
         return false;
     }
-    let own = [&options.annotator, &options.label, &options.weight];
+    let own = [&options.annotator, &options.label, &options.weight, &options.count];
     if own.iter().any(|said| said.is_some()) || options.one_hot.is_some() {
         return true;
     }
+    let wide = wide::names_annotators(table);
     match layout(table, options) {
         // The columns are those of a long table, and leave something open.
-        Err(Problem::Choice { .. } | Problem::Doubt { .. }) => true,
+        Err(Problem::Choice { option, .. }) => {
+            let people = columns::guess(&table.columns, Role::Annotator).is_some();
+            (people || option == ReadOption::Label) && !wide
+        }
+        Err(Problem::Doubt { .. }) => !wide,
         Err(_) => false,
-        Ok(_) if options.item.is_some() && !wide::names_annotators(table) => true,
-        Ok(_) if is_headerless(table) => (2..=4).contains(&table.columns.len()),
-        // A wide table or a matrix may have an id and a column called `label` beside its others;
-        // it has no annotator column.
+        Ok(_) if is_headerless(table) => true,
+        Ok(_) if options.item.is_some() && !wide => true,
+        // A wide table or a matrix may have an id and a column called `label` beside its others; it has no
+        // annotator column. One label per item is no vote of anybody, but for lists of them.
         Ok(found) => {
-            let label = found.layout.label;
-            let lists = table.sample.iter().any(|row| row.cell(label).is_array());
-            let few = table.columns.len() <= 4 || lists;
-            found.layout.annotator.is_some() || (few && !wide::names_annotators(table))
+            let Layout { item, annotator, label, count, class, .. } = found.layout;
+            let repeated = || !Profile::of(&table.columns, table.sample.iter()).is_unique(item);
+            annotator.is_some()
+                || count.is_some()
+                || class.is_some()
+                || options.reference
+                || (!wide
+                    && (has_lists(table, label)
+                        || one_label_per_item(table, &found)
+                        || (repeated() && table.sample.len() > 1)))
         }
     }
 }
@@ -340,6 +551,9 @@ fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> 
     }
     if !one_hot.is_empty() {
         return long_rows::read(table, layout, Labels::OneHot(one_hot), None, collector);
+    }
+    if layout.count.is_some() {
+        return long_rows::read(table, layout, Labels::Cell { separator: None }, None, collector);
     }
     let options = collector.options;
     collector.scale = canonical(&table).map(|(scale, _)| scale).filter(|s| *s != Scale::Nominal);
@@ -411,6 +625,9 @@ fn note(table: &Table, layout: &Layout, one_hot: &[usize], collector: &mut Colle
     if let (None, Some(text)) = (&said.text, layout.text) {
         collector.note("text column", name(text));
     }
+    if let (None, Some(count)) = (&said.count, layout.count) {
+        collector.note("count column", name(count));
+    }
     if layout.class.is_some() {
         return;
     }
@@ -420,6 +637,7 @@ fn note(table: &Table, layout: &Layout, one_hot: &[usize], collector: &mut Colle
     collector.guesses = Some(Guesses {
         item: said.item.is_none().then(|| name(layout.item)),
         labels: (said.label.is_none() && one_hot.is_empty()).then(|| name(layout.label)),
+        own: own_names(table),
         nameless,
         first_row: first_row.into_iter().flatten().filter_map(cell).collect(),
     });

@@ -82,7 +82,11 @@ pub(super) fn read(
 ) -> Result<(), ReadError> {
     let columns = table.columns.clone();
     let options = collector.options;
-    let missing_values = Missing::new(options, layout.class.is_some());
+    let mut missing_values = Missing::new(options, layout.class.is_some());
+    if matches!(labels, Labels::Own(_)) && options.missing.is_none() {
+        // Platforms leave a cell empty: `None` is an answer that was offered.
+        missing_values.remove("None");
+    }
     let mut missing = MissingVotes::default();
     let mut left: BTreeMap<String, Places> = BTreeMap::new();
     let mut order = ClassOrderColumn::default();
@@ -109,6 +113,13 @@ pub(super) fn read(
             if item.is_empty() && !label.is_empty() {
                 continue;
             }
+        }
+        let nobody = layout.annotator.is_some_and(|c| row.cell(c).is_null())
+            && row.cell(layout.label).is_null();
+        if item.is_empty() && nobody && row.cell(layout.item).is_null() {
+            // An object of another kind among the votes has none of their keys.
+            missing.add(&item, row.number, "");
+            continue;
         }
         if item.is_empty() {
             let error = collector.error(Problem::EmptyCell { role: "item" }).row(row.number);
@@ -169,6 +180,23 @@ pub(super) fn read(
                 }
             },
         };
+        if let Some(column) = layout.count {
+            let text = text(column);
+            match text.trim().parse::<f64>() {
+                Ok(n) if n >= 0.0 && n.fract() == 0.0 && n <= f64::from(u32::MAX) => {
+                    for label in several {
+                        collector.votes(&item, label, n as u32, row.number)?;
+                    }
+                }
+                _ => {
+                    let error = collector
+                        .error(Problem::NotACount { text: shorten(&text) })
+                        .row(row.number);
+                    collector.reject(error.column(&columns[column]).item(item))?;
+                }
+            }
+            continue;
+        }
         let annotator = layout.annotator.map(text).filter(|a| !a.is_empty());
         let who = annotator.as_deref();
         collector.vote_several_weighted(&item, who, &several, weight, row.number)?;

@@ -178,7 +178,7 @@ fn parse_block(plan: &Plan, bytes: Vec<u8>, header: bool) -> Parsed {
     };
     let mut found = Found::default();
     found.votes.reserve(text.len() / 16);
-    let Layout { item, annotator, label, weight, class, text: words } = plan.layout;
+    let Layout { item, annotator, label, weight, class, text: words, .. } = plan.layout;
     // An item may go by its text; a column has one slot.
     let same = words == Some(item);
     let wanted = [Some(item), annotator, Some(label), weight, class, words.filter(|_| !same)];
@@ -258,7 +258,7 @@ fn parse_records(plan: &Plan, records: &mut Records, most: Option<u64>) -> Optio
                 found.rows += 1;
             }
             Some(Ok(_)) => {
-                let Layout { item, annotator, label, weight, class, text: words } = plan.layout;
+                let Layout { item, annotator, label, weight, class, text: words, .. } = plan.layout;
                 let cell = |column: Option<usize>| column.map_or("", |c| records.cell(c));
                 let start = text.len();
                 let cells = Cells {
@@ -594,7 +594,11 @@ mod tests {
             format!("item,label\n{}", row.repeat(80_000))
         };
         for end in ["\r\n", "\r"] {
-            let reading = read_bytes("x", rows(end).into(), &ReadOptions::default()).unwrap();
+            // One item and one class are meant.
+            let said = |name: &str| Some(name.to_owned());
+            let options =
+                ReadOptions { item: said("item"), label: said("label"), ..ReadOptions::default() };
+            let reading = read_bytes("x", rows(end).into(), &options).unwrap();
             assert_eq!(reading.table.counts().unwrap().total(), 80_000, "{end:?}");
         }
     }

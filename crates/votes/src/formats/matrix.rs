@@ -12,11 +12,13 @@ use super::Format;
 use super::columns::{self, Role};
 use super::long::{Missing, MissingVotes};
 use crate::collector::Collector;
+use crate::names;
 use crate::options::{ReadOptions, Values};
+use crate::profile::Profile;
 use dissensus_io::Example;
 use dissensus_io::ReadOption as O;
 use dissensus_io::npy::{self, Array};
-use dissensus_io::{Archive, Source, Table, cell_text};
+use dissensus_io::{Archive, Source, Table, TableKind, cell_text};
 use dissensus_io::{Problem, ReadError, ReadOption, shorten};
 
 pub(super) const NPY: Format = Format {
@@ -129,14 +131,7 @@ impl Matrix {
             return Err(collector.error(Problem::UnusedOption { option, format }));
         }
         if !told && values == Values::Counts && self.may_be_labels() {
-            return Err(collector.error(Problem::Doubt {
-                doubt: "small whole numbers: votes per class (items × classes), or the labels of \
-                        annotators (items × annotators)"
-                    .to_owned(),
-                options: &[ReadOption::Values, ReadOption::Missing],
-                remedy: "say which with `values = counts` or `values = labels`; `missing = 0` if 0 is \
-                         no vote",
-            }));
+            return Err(collector.error(counts_or_labels()));
         }
         if collector.options.values.is_none() {
             let text = match values {
@@ -414,26 +409,112 @@ fn texts(
     array.texts().map(Some).map_err(fail)
 }
 
+/// Which columns of a table are a matrix.
+pub(crate) struct Columns {
+    item: Option<usize>,
+    classes: Vec<usize>,
+    /// Whether names or sums say that the numbers are counts.
+    counts: bool,
+}
+
+/// The runs of columns of counts whose sum stands in a column beside them.
+pub(crate) fn totals(profile: &Profile) -> Vec<(usize, Vec<usize>)> {
+    let is_total = |c: &usize| {
+        let of_votes = |word: &String| {
+            ["total", "sum", "n", "num", "number", "count", "counts", "votes", "classifications"]
+                .contains(&word.as_str())
+        };
+        profile.is_counts(*c) && names::words(profile.name(*c)).iter().any(of_votes)
+    };
+    // Classes that stand beside their total.
+    const MOST: usize = 100;
+    let columns = profile.all().len();
+    let counts = |c: &usize| profile.is_counts(*c);
+    let mut found = Vec::new();
+    for total in profile.all().filter(is_total) {
+        let behind: Vec<usize> = (total + 1..columns).take_while(counts).take(MOST).collect();
+        let before: Vec<usize> = (0..total).rev().take_while(counts).take(MOST).collect();
+        let run = [behind, before].into_iter().find_map(|run| {
+            let length = (2..=run.len()).find(|&n| profile.is_sum(total, &run[..n]))?;
+            let mut run = run[..length].to_vec();
+            run.sort_unstable();
+            Some(run)
+        });
+        // More than zeros and a copy.
+        let real = |run: &Vec<usize>| run.iter().filter(|&&c| profile.distinct(c) > 1).count() > 1;
+        found.extend(run.filter(real).map(|run| (total, run)));
+    }
+    found
+}
+
+/// Whether a name says that a column holds numbers of votes: `votes_no`, `yes_votes`.
+fn says_counts(name: &str) -> bool {
+    let words = names::words(name);
+    words.len() > 1 && words.iter().any(|word| matches!(word.as_str(), "votes" | "nvotes"))
+}
+
+/// Whether a name says that a column holds the output of a model.
+fn of_model(name: &str) -> bool {
+    let output = |word: &String| {
+        [
+            "prob",
+            "probs",
+            "probability",
+            "pred",
+            "prediction",
+            "logit",
+            "logits",
+            "softmax",
+            "proba",
+        ]
+        .contains(&word.as_str())
+    };
+    names::words(name).iter().any(output)
+}
+
 /// The id column, if there is one, and the class columns.
-fn table_layout(
-    table: &Table,
-    options: &ReadOptions,
-) -> Result<(Option<usize>, Vec<usize>), Problem> {
+fn table_layout(table: &Table, options: &ReadOptions) -> Result<Columns, Problem> {
     let mut item = columns::find(table, Role::Item, options)?;
     let ignored = columns::ignored(table, options)?;
-    let numeric = |c: usize| table.sample.iter().all(|r| columns::number(r.cell(c)).is_some());
+    let profile = Profile::of(&table.columns, table.sample.iter());
+    let headless = matches!(table.kind, TableKind::Delimited(dialect) if !dialect.header);
     // pandas writes the index as a first column without a name.
     item = item.or_else(|| {
         let first = table.columns.first()?;
-        ((first.is_empty() || !numeric(0)) && !ignored.contains(&0)).then_some(0)
+        let index = first.is_empty() || names::plain(first) == "unnamed0";
+        let said = options.counts.is_some() || options.values.is_some() || headless;
+        ((index || (said && !profile.is_numeric(0))) && !ignored.contains(&0)).then_some(0)
     });
-    let classes = match &options.counts {
-        Some(patterns) => columns::matching(table, patterns)?,
-        None => (0..table.columns.len()).collect(),
-    };
-    item = item.filter(|c| options.counts.is_none() || !classes.contains(c));
+    if let Some(patterns) = &options.counts {
+        let mut classes = columns::matching(table, patterns)?;
+        item = item.filter(|c| !classes.contains(c));
+        classes.retain(|c| Some(*c) != item && !ignored.contains(c));
+        return Ok(Columns { item, classes, counts: true });
+    }
     let free = |c: &usize| Some(*c) != item && !ignored.contains(c);
-    Ok((item, classes.into_iter().filter(free).collect()))
+    let all: Vec<usize> = profile.all().filter(free).collect();
+    let said = options.values.is_some();
+    let runs: Vec<(usize, Vec<usize>)> =
+        totals(&profile).into_iter().filter(|(t, run)| run.iter().chain([t]).all(free)).collect();
+    if let ([(_, run)], false, Some(_)) = (runs.as_slice(), said, item) {
+        return Ok(Columns { item, classes: run.clone(), counts: true });
+    }
+    let made =
+        |&c: &usize| names::derived(profile.name(c)) || names::label(profile.name(c)).is_some();
+    let mut classes: Vec<usize> =
+        all.iter().copied().filter(|c| said || headless || !made(c)).collect();
+    if !said && !headless {
+        // The majority's number or name is no class.
+        let rest = classes.clone();
+        classes.retain(|&c| {
+            let others: Vec<usize> = rest.iter().copied().filter(|&o| o != c).collect();
+            profile.is_numeric(c) || !profile.is_largest(c, &others)
+        });
+    }
+    let counts = classes.len() > 1
+        && classes.iter().all(|&c| profile.is_counts(c))
+        && (profile.same_sums(&classes) || classes.iter().all(|&c| says_counts(profile.name(c))));
+    Ok(Columns { item, classes, counts })
 }
 
 fn detect_table(source: &Source, options: &ReadOptions) -> bool {
@@ -443,11 +524,17 @@ fn detect_table(source: &Source, options: &ReadOptions) -> bool {
     if options.counts.is_some() {
         return true;
     }
-    let Ok((_, classes)) = table_layout(table, options) else {
+    let Ok(found) = table_layout(table, options) else {
         return false;
     };
     let numeric = |&c: &usize| table.sample.iter().all(|r| columns::number(r.cell(c)).is_some());
-    classes.len() >= 2 && !table.sample.is_empty() && classes.iter().all(numeric)
+    let people = |&c: &usize| names::annotator(&table.columns[c]) || of_model(&table.columns[c]);
+    let headless = matches!(table.kind, TableKind::Delimited(dialect) if !dialect.header);
+    let said = options.values.is_some() || headless;
+    (said || (found.item.is_some() && !found.classes.iter().any(people)))
+        && found.classes.len() >= 2
+        && !table.sample.is_empty()
+        && found.classes.iter().all(numeric)
 }
 
 fn read_table(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> {
@@ -455,7 +542,7 @@ fn read_table(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadE
     let Source::Table(table) = source else {
         return Err(collector.error(Problem::NotThisFormat { format: TABLE.name, seen }));
     };
-    let (item, classes) =
+    let Columns { item, classes, counts } =
         table_layout(&table, collector.options).map_err(|p| collector.error(p))?;
     if classes.is_empty() {
         return Err(collector.error(Problem::NotThisFormat { format: TABLE.name, seen }));
@@ -502,14 +589,30 @@ fn read_table(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadE
         rows: cells.len() / classes.len(),
         cells,
         width: classes.len(),
-        values: collector.options.counts.is_some().then_some(Values::Counts),
+        values: (counts && collector.options.values.is_none()).then_some(Values::Counts),
         items: item.is_some().then_some(items),
         classes: headed.then(|| names.clone()),
         weights: None,
         first_row,
         columns: Some(names),
     };
+    let asked = collector.options.values.is_some() || counts;
+    if !asked && matrix.values(collector.options) != Values::Probabilities {
+        return Err(collector.error(counts_or_labels()));
+    }
     matrix.enter(collector)
+}
+
+/// What whole numbers mean, nothing in them tells.
+fn counts_or_labels() -> Problem {
+    Problem::Doubt {
+        doubt: "small whole numbers: votes per class (items × classes), or the labels of \
+                annotators (items × annotators)"
+            .to_owned(),
+        options: &[ReadOption::Values, ReadOption::Missing],
+        remedy: "say which with `values = counts` or `values = labels`; `missing = 0` if 0 is \
+                 no vote",
+    }
 }
 
 #[cfg(test)]
@@ -564,7 +667,7 @@ mod tests {
         assert_eq!(reading.table.classes().names(), ["cat", "dog"]);
         assert!(reading.table.items().iter().eq(["a", "b"]));
         assert_eq!(
-            error("id,cat,dog\na,3,1\nb,0,4\na,1,1\n".into()),
+            error("id,cat,dog\na,3,1\nb,0,4\na,2,2\n".into()),
             "x, row 4: item \"a\" appears twice"
         );
         assert_eq!(

@@ -7,27 +7,35 @@
 mod argilla;
 mod chaosnli;
 mod cifar10n;
-mod columns;
+pub(crate) mod columns;
+mod crowdflower;
+pub(crate) mod diagnosis;
 mod huggingface;
 mod label_studio;
 mod lewidi;
+mod lists;
 mod long;
 mod long_frame;
 mod long_rows;
 mod long_sets;
 mod long_text;
-mod matrix;
+pub(crate) mod matrix;
 mod mturk;
+mod nested;
+mod paired;
 mod peerannot;
 mod popquorn;
 mod potato;
 mod prodigy;
+mod survey;
 mod toloka;
 mod wide;
+mod zooniverse;
 
 use serde_json::Value;
 
 use crate::collector::Collector;
+use crate::names;
 use crate::options::ReadOptions;
 use dissensus_io::{
     Example, Problem, ReadError, ReadOption, Source, TableKind, cell_text, shorten,
@@ -64,13 +72,19 @@ pub const FORMATS: &[Format] = &[
     argilla::FORMAT,
     prodigy::FORMAT,
     mturk::FORMAT,
+    crowdflower::FORMAT,
     toloka::FORMAT,
     potato::FORMAT,
+    zooniverse::FORMAT,
+    survey::FORMAT,
     peerannot::FORMAT,
     huggingface::FORMAT,
     cifar10n::FORMAT,
     matrix::NPY,
     matrix::NPZ,
+    nested::FORMAT,
+    paired::FORMAT,
+    lists::FORMAT,
     long::FORMAT,
     wide::FORMAT,
     matrix::TABLE,
@@ -102,6 +116,26 @@ pub(crate) fn refused(source: &Source) -> Option<Problem> {
         }
         _ => return None,
     };
+    if let Some(what) = crowdflower::aggregated(table) {
+        return Some(Problem::NotRead {
+            what: what.to_owned(),
+            remedy: Some("read the full report of the job"),
+        });
+    }
+    let brat = |row: &dissensus_io::Row| {
+        let first = row.cells.first().and_then(cell_text).unwrap_or_default();
+        first
+            .strip_prefix(['T', 'A', 'R', 'E'])
+            .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
+    };
+    if matches!(table.kind, TableKind::Delimited(dialect) if dialect.delimiter == b'\t')
+        && table.columns.len() <= 3
+        && !table.sample.is_empty()
+        && table.sample.iter().all(brat)
+    {
+        let what = "these are annotations of brat (standoff), which marks spans of text, and no votes for classes".to_owned();
+        return Some(Problem::NotRead { what, remedy: None });
+    }
     if table.columns.first()?.starts_with("#FORMAT=WebAnno") {
         let found = "a WebAnno TSV file (INCEpTION), which marks spans of text".to_owned();
         return Some(Problem::Shape { expected, found });
@@ -129,24 +163,57 @@ pub(crate) fn refused(source: &Source) -> Option<Problem> {
     None
 }
 
+/// The rows of a document that holds columns: lists of one length, or objects of the same keys (pandas), under names
+/// that are known for roles.
+pub(crate) fn rows_of_columns(value: &Value) -> Option<Value> {
+    let columns = value.as_object()?;
+    let known = |is: &dyn Fn(&str) -> bool| columns.keys().any(|name| is(name));
+    let label = known(&|name| names::label(name).is_some());
+    if !label || !(known(&|name| names::item(name).is_some()) || known(&names::annotator)) {
+        return None;
+    }
+    let lengths: Option<Vec<usize>> = columns
+        .values()
+        .map(|column| match column {
+            Value::Array(list) => Some(list.len()),
+            Value::Object(map) => Some(map.len()),
+            _ => None,
+        })
+        .collect();
+    let lengths = lengths?;
+    let first = columns.values().next()?;
+    let same = columns.values().all(|column| match (first, column) {
+        (Value::Array(_), Value::Array(_)) => true,
+        (Value::Object(a), Value::Object(b)) => a.keys().eq(b.keys()),
+        _ => false,
+    });
+    if columns.len() < 2 || !same || lengths.iter().any(|&n| n != lengths[0] || n == 0) {
+        return None;
+    }
+    let cell = |column: &Value, row: usize| match column {
+        Value::Array(list) => list.get(row).cloned(),
+        Value::Object(map) => map.values().nth(row).cloned(),
+        _ => None,
+    };
+    // Values of an object are found one after another: what is larger would take long.
+    const MOST: usize = 20_000;
+    if first.is_object() && lengths[0] > MOST {
+        return None;
+    }
+    let row = |row: usize| {
+        let cells =
+            columns.iter().filter_map(|(name, column)| Some((name.clone(), cell(column, row)?)));
+        Value::Object(cells.collect())
+    };
+    Some(Value::Array((0..lengths[0]).map(row).collect()))
+}
+
 /// The names that say something about a person.
 fn about_people<'n>(names: impl Iterator<Item = &'n String>) -> Vec<&'n str> {
     const ABOUT: [&str; 7] =
         ["age", "gender", "sex", "education", "nationality", "ethnicity", "occupation"];
     let is_about = |name: &&str| ABOUT.contains(&name.to_lowercase().as_str());
     names.map(String::as_str).filter(is_about).collect()
-}
-
-/// A few words on a source that no format recognizes, with what its columns may be.
-pub(crate) fn describe(source: &Source) -> String {
-    let seen = source.describe();
-    match source {
-        Source::Table(table) => match columns::propose(table) {
-            Some(proposal) => format!("{seen}; {proposal}"),
-            None => seen,
-        },
-        _ => seen,
-    }
 }
 
 #[cfg(test)]

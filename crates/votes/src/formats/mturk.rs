@@ -5,7 +5,7 @@
 //! labels; and `Answer.taskAnswers` holds JSON, in which an answer is a text, an object with a `label`,
 //! or an object of `true` and `false`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -13,8 +13,11 @@ use super::Format;
 use super::columns::{self, Role};
 use super::long::Layout;
 use super::long_rows::{self, Labels, LabelsOf, Status};
-use crate::collector::Collector;
-use crate::options::ReadOptions;
+use crate::collector::{Collector, Places};
+use crate::names;
+use crate::options::{MultiLabel, ReadOptions};
+use crate::plausible::{Guesses, separator_of};
+use crate::profile::Profile;
 use dissensus_io::Example;
 use dissensus_io::ReadOption as O;
 use dissensus_io::{Problem, ReadError, ReadOption, shorten};
@@ -31,31 +34,72 @@ pub(super) const FORMAT: Format = Format {
          H1,A1,W1,Approved,Good.,pos\n\
          H1,A2,W2,Submitted,Good.,neg\n",
     )],
-    options: &[O::Item, O::Annotator, O::Label, O::Text, O::Classes, O::Missing, O::Multilabel],
+    options: &[
+        O::Item,
+        O::Annotator,
+        O::Label,
+        O::Text,
+        O::Classes,
+        O::Missing,
+        O::Multilabel,
+        O::Separator,
+    ],
     detect,
     read,
 };
 
 const ANSWER: &str = "Answer.";
+const STATES: &[&str] = &["Submitted", "Approved"];
 const TASK: &str = "Answer.taskAnswers";
 
 fn detect(source: &Source, _: &ReadOptions) -> bool {
     let Source::Table(table) = source else {
         return false;
     };
-    table.column("HITId").is_some()
-        && table.column("WorkerId").is_some()
+    own(table, "hitid").is_some()
+        && own(table, "workerid").is_some()
         && table.columns.iter().any(|column| column.starts_with(ANSWER))
+}
+
+/// A column of the platform's; its command line tools write names in lower case.
+fn own(table: &Table, name: &str) -> Option<usize> {
+    table.columns.iter().position(|column| column.to_ascii_lowercase() == name)
+}
+
+/// Answers that stand in one column per item, as in HITs with several items each: many columns with the same few
+/// answers, each of them empty in most rows.
+fn columns_of_items(table: &Table) -> Option<Vec<usize>> {
+    let profile = Profile::of(&table.columns, table.sample.iter());
+    let part = |&c: &usize| {
+        let filled = profile.filled(c);
+        table.columns[c].starts_with(ANSWER) && filled > 0 && filled * 3 < profile.rows * 2
+    };
+    let values = |c: usize| profile.values(c).map(str::to_owned).collect::<BTreeSet<String>>();
+    let parts: Vec<usize> =
+        profile.all().filter(part).filter(|&c| profile.distinct(c) <= 12).collect();
+    let all: BTreeSet<String> = parts.iter().flat_map(|&c| values(c)).collect();
+    let mut columns_with: BTreeMap<String, usize> = BTreeMap::new();
+    for value in parts.iter().flat_map(|&c| values(c)) {
+        *columns_with.entry(value).or_default() += 1;
+    }
+    let shared = |c: &usize| values(*c).iter().all(|value| columns_with[value] > 2);
+    let items: Vec<usize> = parts.iter().copied().filter(shared).collect();
+    (items.len() >= 8 && all.len() <= 12 && !items.iter().any(|&c| profile.is_text(c)))
+        .then_some(items)
 }
 
 /// The questions: a column of answers, columns of `true` and `false` with a common beginning, or
 /// keys of the JSON in one column.
 fn questions(table: &Table) -> BTreeMap<String, Vec<usize>> {
     let mut questions: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    let profile = Profile::of(&table.columns, table.sample.iter());
     for (c, name) in table.columns.iter().enumerate() {
         let Some(name) = name.strip_prefix(ANSWER) else {
             continue;
         };
+        if profile.distinct(c) == 0 && profile.rows > 0 {
+            continue;
+        }
         let flags = table.sample.iter().all(|row| is_flag(row.cell(c))) && !table.sample.is_empty();
         let group = name.rsplit_once('.').filter(|_| flags).map_or(name, |(group, _)| group);
         questions.entry(group.to_owned()).or_default().push(c);
@@ -66,6 +110,17 @@ fn questions(table: &Table) -> BTreeMap<String, Vec<usize>> {
             questions.insert(key, vec![c]);
         }
         questions.remove("taskAnswers");
+    }
+    // Remarks and buttons are no questions, where there are others.
+    let remark = |name: &str, columns: &[usize]| {
+        let words = names::words(name);
+        let button = words.iter().any(|w| {
+            matches!(w.as_str(), "submit" | "feedback" | "comment" | "comments" | "email")
+        });
+        button || names::about(name) || columns.iter().any(|&c| profile.is_text(c))
+    };
+    if questions.iter().any(|(name, columns)| !remark(name, columns)) {
+        questions.retain(|name, columns| !remark(name, columns));
     }
     questions
 }
@@ -109,22 +164,63 @@ fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> 
     let Source::Table(table) = source else {
         return Err(collector.error(Problem::NotThisFormat { format: FORMAT.name, seen }));
     };
+    if collector.options.label.is_none()
+        && collector.options.item.is_none()
+        && let Some(items) = columns_of_items(&table)
+    {
+        return read_columns(table, &items, collector);
+    }
     let (layout, labels) =
         layout(&table, collector).map_err(|problem| collector.error(problem).row(1))?;
-    let status = table.column("AssignmentStatus");
-    let status = status.map(|column| Status { column, votes: &["Submitted", "Approved"] });
+    let status = own(&table, "assignmentstatus");
+    let status = status.map(|column| Status { column, votes: STATES });
     long_rows::read(table, layout, labels, status, collector)
+}
+
+/// Reads answers that stand in one column per item.
+fn read_columns(
+    table: Table,
+    items: &[usize],
+    collector: &mut Collector<'_>,
+) -> Result<(), ReadError> {
+    let (worker, status) = (own(&table, "workerid"), own(&table, "assignmentstatus"));
+    collector.note("items", format!("{} columns Answer.…, one for each item", items.len()));
+    let names = table.columns.clone();
+    let mut rejected = Places::default();
+    for row in table.rows(&collector.options.limits) {
+        let Some(row) = collector.good(row)? else {
+            continue;
+        };
+        let text = |c: Option<usize>| c.and_then(|c| cell_text(row.cell(c))).unwrap_or_default();
+        let state = text(status);
+        if !state.is_empty() && !STATES.iter().any(|kept| kept.eq_ignore_ascii_case(&state)) {
+            rejected.add(&state, row.number);
+            continue;
+        }
+        let worker = text(worker);
+        let who = (!worker.is_empty()).then_some(worker.as_str());
+        for &item in items {
+            let label = text(Some(item));
+            if !collector.is_missing(&label) {
+                let name = names[item].strip_prefix(ANSWER).unwrap_or_default();
+                collector.vote(name, who, &label, 1.0, row.number)?;
+            }
+        }
+    }
+    let what = "rows that were rejected";
+    rejected.left_out(collector, "not-a-vote", what, "only finished work that was kept is a vote");
+    Ok(())
 }
 
 fn layout(table: &Table, collector: &mut Collector<'_>) -> Result<(Layout, Labels), Problem> {
     let options = collector.options;
     let column = |said: &Option<String>, role: Role, name: &str| match said {
         Some(_) => columns::find(table, role, options),
-        None => Ok(table.column(name)),
+        None => Ok(own(table, name)),
     };
-    let item = column(&options.item, Role::Item, "HITId")?;
+    let item = column(&options.item, Role::Item, "hitid")?;
     let item = item.ok_or_else(|| columns::no_column(table, Role::Item))?;
-    let annotator = column(&options.annotator, Role::Annotator, "WorkerId")?;
+    let annotator = column(&options.annotator, Role::Annotator, "workerid")?;
     let mut questions = questions(table);
     let said = options.label.as_deref().map(|said| said.strip_prefix(ANSWER).unwrap_or(said));
     let question = match said {
@@ -133,8 +229,8 @@ fn layout(table: &Table, collector: &mut Collector<'_>) -> Result<(Layout, Label
         None => None,
     };
     let Some(question) = question else {
-        let names: Vec<String> = questions.into_keys().collect();
-        let (expected, found) = ("one question to read", names.join(", "));
+        let found = questions.into_keys().collect();
+        let expected = "one question to read";
         return Err(Problem::Choice { expected, found, option: ReadOption::Label });
     };
     if options.item.is_none() {
@@ -143,6 +239,7 @@ fn layout(table: &Table, collector: &mut Collector<'_>) -> Result<(Layout, Label
     if options.label.is_none() {
         collector.note("question", question.clone());
     }
+    let guessed = question.clone();
     let answered = questions.remove(&question).unwrap_or_default();
     let label = answered.first().copied().ok_or_else(|| columns::no_column(table, Role::Label))?;
     let labels = match answered.as_slice() {
@@ -150,12 +247,25 @@ fn layout(table: &Table, collector: &mut Collector<'_>) -> Result<(Layout, Label
             Labels::Own(Box::new(task_labels(*only, question)))
         }
         [only] if table.columns[*only].strip_prefix(ANSWER) == Some(question.as_str()) => {
-            Labels::Cell { separator: None }
+            Labels::Cell { separator: separator(table, *only, collector) }
         }
         several => Labels::Own(flag_labels(table, several, &question)),
     };
+    collector.guesses =
+        Some(Guesses { labels: options.label.is_none().then_some(guessed), ..Guesses::default() });
     let text = columns::text(table, options, &[annotator, Some(label)])?;
-    Ok((Layout { item, annotator, label, weight: None, class: None, text }, labels))
+    Ok((Layout { annotator, text, ..Layout::of(item, label) }, labels))
+}
+
+/// The character between several answers of a cell: `a|b`, as checkboxes are written.
+fn separator(table: &Table, column: usize, collector: &mut Collector<'_>) -> Option<char> {
+    if collector.options.separator.is_some() || collector.options.multilabel == MultiLabel::Error {
+        return collector.options.separator;
+    }
+    let values = columns::values(table, column);
+    let (_, separator) = separator_of(values.iter().map(String::as_str))?;
+    collector.note("separator", format!("{separator:?} between the labels of a vote"));
+    Some(separator)
 }
 
 fn task_labels(column: usize, question: String) -> impl Fn(&Row) -> Result<Vec<String>, Problem> {
@@ -244,7 +354,9 @@ mod tests {
         assert_eq!(table.counts().unwrap().row(0, 2), [1.0, 1.0]);
         let two = BATCH
             .replace("Answer.mood\n", "Answer.mood,Answer.topic\n")
-            .replace(",good\n", ",good,x\n");
+            .replace(",good\n", ",good,x\n")
+            .replace(",bad\n", ",bad,y\n")
+            .replace("Ho,\n", "Ho,,\n");
         let error = read_bytes("x", two.into(), &ReadOptions::default()).err().unwrap().to_string();
         assert_eq!(error, "x, row 1: expected one question to read, found mood, topic");
     }

@@ -73,6 +73,16 @@ fn holds_votes(outer: &Map<String, Value>) -> bool {
             }
         }
     }
+    // Numbers under words may be counts per class.
+    let id = |key: &String| like_person(key) || key.bytes().any(|b| b.is_ascii_digit());
+    let inner = || outer.values().filter_map(Value::as_object).flat_map(Map::keys);
+    let objects = || outer.values().filter_map(Value::as_object);
+    let same = outer.len() > 2
+        && objects()
+            .all(|answers| objects().next().is_some_and(|first| answers.keys().eq(first.keys())));
+    if numbers && same && !inner().all(id) && !outer.keys().all(|key| like_person(key)) {
+        return false;
+    }
     let some = outer.values().any(|answers| answers.as_object().is_some_and(|a| !a.is_empty()));
     some && (numbers || shared)
 }
@@ -177,7 +187,8 @@ fn item_level(
         Some("inner") => return Ok(true),
         Some("outer") => return Ok(false),
         Some(other) => {
-            let (expected, found) = ("the items to be `outer` or `inner`", format!("{other:?}"));
+            let (expected, found) =
+                ("the items to be `outer` or `inner`", vec![format!("{other:?}")]);
             return Err(collector.error(Problem::Choice {
                 expected,
                 found,
@@ -191,7 +202,7 @@ fn item_level(
     let inner_items = people == (true, false);
     let different: HashSet<&String> = inner().collect();
     if people.0 == people.1 && different.len() > outer.len() && different.len() > 10 {
-        let found = format!("{} outer and {} inner keys", outer.len(), different.len());
+        let found = vec![format!("{} outer and {} inner keys", outer.len(), different.len())];
         let expected =
             "the items to be `outer` or `inner` (there are usually more items than workers)";
         return Err(collector.error(Problem::Choice { expected, found, option: ReadOption::Item }));

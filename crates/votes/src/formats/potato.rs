@@ -83,7 +83,8 @@ fn layout(
         (None, _) => None,
     };
     let Some(schema) = schema else {
-        let (expected, found) = ("one question to read", schemas.join(", "));
+        let expected = "one question to read";
+        let found = schemas.iter().map(ToString::to_string).collect();
         return Err(Problem::Choice { expected, found, option: ReadOption::Label });
     };
     if options.label.is_none() {
@@ -99,7 +100,7 @@ fn layout(
         Some(_) => columns::find(table, Role::Text, options)?,
         None => table.column("displayed_text"),
     };
-    Ok((Layout { item, annotator, label, weight: None, class: None, text }, labels))
+    Ok((Layout { annotator, text, ..Layout::of(item, label) }, labels))
 }
 
 #[cfg(test)]

@@ -241,7 +241,8 @@ impl Seen {
         self.several |= before != label;
         self.any_rejected |= !accepted;
         (self.several && self.any_rejected).then(|| {
-            let found = format!("answers about {before:?} and {label:?}, some of them rejected");
+            let found =
+                vec![format!("answers about {before:?} and {label:?}, some of them rejected")];
             let expected = "one label that is accepted or rejected";
             collector.error(Problem::Choice { expected, found, option: ReadOption::Label })
         })

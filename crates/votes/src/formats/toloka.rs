@@ -90,8 +90,8 @@ fn layout(table: &Table, collector: &mut Collector<'_>) -> Result<Layout, Proble
         (None, _) => None,
     };
     let Some(label) = label else {
-        let names: Vec<&str> = outputs.iter().map(|&c| table.columns[c].as_str()).collect();
-        let (expected, found) = ("one question to read", names.join(", "));
+        let found = outputs.iter().map(|&c| table.columns[c].clone()).collect();
+        let expected = "one question to read";
         return Err(Problem::Choice { expected, found, option: ReadOption::Label });
     };
     let golden = begins("GOLDEN:").into_iter().find(|&c| !columns::values(table, c).is_empty());
@@ -109,7 +109,7 @@ fn layout(table: &Table, collector: &mut Collector<'_>) -> Result<Layout, Proble
         collector.note("control tasks", value);
     }
     let text = columns::text(table, options, &[Some(annotator), Some(label)])?;
-    Ok(Layout { item, annotator: Some(annotator), label, weight: None, class: None, text })
+    Ok(Layout { annotator: Some(annotator), text, ..Layout::of(item, label) })
 }
 
 #[cfg(test)]

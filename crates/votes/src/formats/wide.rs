@@ -3,7 +3,7 @@
 //! Tables of rater patterns are read too: there a row is a pattern, and a column `n` says how many
 //! items have it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::Value;
 
@@ -11,12 +11,13 @@ use super::columns::{self, Role};
 use super::long::{Missing, MissingVotes};
 use super::{Format, long_rows};
 use crate::collector::Collector;
+use crate::names;
 use crate::options::{ReadOptions, Values};
 use crate::plausible::{Guesses, separator_of};
 use dissensus_io::Example;
 use dissensus_io::ReadOption as O;
 use dissensus_io::{Problem, ReadError, ReadOption, shorten};
-use dissensus_io::{Source, Table, cell_text};
+use dissensus_io::{Source, Table, TableKind, cell_text};
 
 pub(super) const FORMAT: Format = Format {
     name: "wide",
@@ -42,37 +43,66 @@ pub(super) const FORMAT: Format = Format {
     read,
 };
 
-/// Beginnings of column names that are annotators.
-const STEMS: [&str; 12] = [
-    "annotator",
-    "anno",
-    "ann",
-    "worker",
-    "rater",
-    "user",
-    "coder",
-    "judge",
-    "labeler",
-    "labeller",
-    "expert",
-    "reviewer",
-];
 /// A column that says how many items have the row's pattern.
 const REPEATS: [&str; 4] = ["n", "freq", "frequency", "count"];
 
-/// `rater_1`, `Ann 12`, `worker-a`: a stem and a short tail.
-fn names_annotator(column: &str) -> bool {
-    let lower = column.to_lowercase();
-    let tail = STEMS.iter().find_map(|stem| lower.strip_prefix(stem));
-    tail.map(|t| t.trim_start_matches(['_', '-', ' ', '.', '#'])).is_some_and(|tail| {
-        let digits = !tail.is_empty() && tail.bytes().all(|b| b.is_ascii_digit());
-        digits || tail.len() == 1
-    })
+/// The columns that are a series named after annotators (`rater_1`, `Ann 12`, `worker-a`), and do not hold the
+/// ids of people.
+fn annotators(table: &Table) -> Vec<usize> {
+    let named = |c: &usize| {
+        let series = names::series(&table.columns[*c]);
+        series.is_some_and(|(stem, _)| names::annotator_stem(&stem))
+            && !columns::holds_people(table, *c)
+    };
+    let found: Vec<usize> = (0..table.columns.len()).filter(named).collect();
+    if found.len() >= 2 && !are_ids(table, &found) { found } else { Vec::new() }
+}
+
+/// Whether columns hold the ids of people: in every row, all of them differ.
+fn are_ids(table: &Table, found: &[usize]) -> bool {
+    const ROWS: usize = 8;
+    let differ = |row: &dissensus_io::Row| {
+        let mut seen = HashSet::new();
+        let texts = found.iter().filter_map(|&c| cell_text(row.cell(c)));
+        texts.filter(|text| !text.trim().is_empty()).all(|text| seen.insert(text))
+    };
+    table.sample.len() >= ROWS && table.sample.iter().all(differ)
+}
+
+/// The columns that begin with a word for labels (`label_anna`, `rating_2`) and hold the same words: labels
+/// of one annotator each. Columns of numbers may be questions or classes.
+fn labels_of_people(table: &Table) -> Vec<usize> {
+    let mut stems: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (c, name) in table.columns.iter().enumerate() {
+        let words = names::words(name);
+        let first =
+            words.first().filter(|word| words.len() > 1 && names::label_stem(word)).cloned();
+        let stem = first.or_else(|| names::series(name).map(|(stem, _)| stem));
+        if let Some(stem) = stem.filter(|stem| names::label_stem(stem) && !names::derived(name)) {
+            stems.entry(stem).or_default().push(c);
+        }
+    }
+    let alike = |found: &Vec<usize>| {
+        let words =
+            |c: &usize| columns::values(table, *c).iter().all(|v| v.parse::<f64>().is_err());
+        let binary =
+            |v: &String| matches!(v.to_ascii_lowercase().as_str(), "true" | "false" | "yes" | "no");
+        let all: HashSet<String> = found.iter().flat_map(|&c| columns::values(table, c)).collect();
+        let several = found.iter().filter(|&&c| columns::values(table, c).len() > 1).count();
+        found.len() >= 2
+            && several * 2 > found.len()
+            && found.iter().all(words)
+            && !all.iter().all(binary)
+            && strangers(table, found).is_empty()
+            && found.iter().all(|&c| !columns::is_text(table, c))
+    };
+    let mut found = stems.into_values().filter(alike);
+    found.next().filter(|_| found.next().is_none()).unwrap_or_default()
 }
 
 /// Whether two columns or more are named after annotators.
 pub(super) fn names_annotators(table: &Table) -> bool {
-    table.columns.iter().filter(|column| names_annotator(column)).count() >= 2
+    !annotators(table).is_empty() || !labels_of_people(table).is_empty()
 }
 
 struct Layout {
@@ -84,7 +114,6 @@ struct Layout {
 fn layout(table: &Table, options: &ReadOptions) -> Result<Layout, Problem> {
     let mut item = columns::find(table, Role::Item, options)?;
     let ignored = columns::ignored(table, options)?;
-    let free = |c: &usize| Some(*c) != item && !ignored.contains(c);
     let all = 0..table.columns.len();
     let is_repeats = |c: &usize| REPEATS.contains(&table.columns[*c].to_lowercase().as_str());
     let annotators: Vec<usize> = match &options.annotators {
@@ -96,16 +125,23 @@ fn layout(table: &Table, options: &ReadOptions) -> Result<Layout, Problem> {
             said
         }
         None => {
-            let named = all.clone().filter(|c| free(c) && names_annotator(&table.columns[*c]));
-            let named: Vec<usize> = named.collect();
-            if named.len() >= 2 {
+            let own = |c: &usize| Some(*c) != item && !ignored.contains(c);
+            let mut named: Vec<usize> = annotators(table).into_iter().filter(own).collect();
+            if named.is_empty() {
+                named = labels_of_people(table).into_iter().filter(own).collect();
+            }
+            let headless = matches!(table.kind, TableKind::Delimited(dialect) if !dialect.header);
+            if named.len() >= 2 || !(headless || options.values == Some(Values::Labels)) {
                 named
             } else {
                 item = item
                     .or_else(|| (names_items(table, &all) && !ignored.contains(&0)).then_some(0));
                 let text = columns::find(table, Role::Text, options)?;
-                let other =
-                    |c: &usize| Some(*c) != item && Some(*c) != text && !ignored.contains(c);
+                let other = |c: &usize| {
+                    let name = &table.columns[*c];
+                    let own = Some(*c) != item && Some(*c) != text && !ignored.contains(c);
+                    own && !names::derived(name) && names::label(name).is_none()
+                };
                 all.clone().filter(|c| other(c) && !columns::is_text(table, *c)).collect()
             }
         }
@@ -141,9 +177,9 @@ fn detect(source: &Source, options: &ReadOptions) -> bool {
     if let Some(values) = options.values {
         return values == Values::Labels;
     }
-    let two = layout.annotators.len() >= 2;
-    let named = two && layout.annotators.iter().all(|&c| names_annotator(&table.columns[c]));
-    named || (two && cells_are_labels(table, &layout.annotators, &Missing::new(options, false)))
+    let headless = matches!(table.kind, TableKind::Delimited(dialect) if !dialect.header);
+    layout.annotators.len() >= 2
+        && (!headless || cells_are_labels(table, &layout.annotators, &Missing::new(options, false)))
 }
 
 /// Whether the cells look like labels rather than counts (few different words, or whole numbers
@@ -184,9 +220,9 @@ fn strangers(table: &Table, annotators: &[usize]) -> Vec<usize> {
 }
 
 /// Columns that were guessed to be annotators must hold the same labels.
-fn check_strangers(table: &Table, layout: &Layout, options: &ReadOptions) -> Result<(), Problem> {
-    let named = layout.annotators.iter().all(|&c| names_annotator(&table.columns[c]));
-    if named || options.annotators.is_some() || table.sample.len() < 4 {
+fn check_strangers(table: &Table, layout: &Layout) -> Result<(), Problem> {
+    let headless = matches!(table.kind, TableKind::Delimited(dialect) if !dialect.header);
+    if !headless || table.sample.len() < 8 {
         return Ok(());
     }
     let strangers = strangers(table, &layout.annotators);
@@ -253,7 +289,7 @@ fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> 
     if layout.annotators.is_empty() {
         return Err(collector.error(columns::no_column(&table, Role::Annotator)));
     }
-    check_strangers(&table, &layout, collector.options).map_err(|p| collector.error(p).row(1))?;
+    check_strangers(&table, &layout).map_err(|p| collector.error(p).row(1))?;
     let missing_values = missing(&table, &layout, collector.options);
     note(&table, &layout, &missing_values, collector);
     let separator = separator(&table, &layout, collector);
@@ -385,7 +421,11 @@ mod tests {
     #[test]
     fn words_with_gaps() {
         let text = "id,anna,ben,cleo\na,yes,no,\nb,no,no,yes\nc,yes,NaN,no\nd,no,no,no\n";
-        let reading = read_bytes("x", text.into(), &ReadOptions::default()).unwrap();
+        // Nobody says that these are people.
+        assert!(read_bytes("x", text.into(), &ReadOptions::default()).is_err());
+        let annotators = Some(vec!["anna".into(), "ben".into(), "cleo".into()]);
+        let options = ReadOptions { annotators, ..ReadOptions::default() };
+        let reading = read_bytes("x", text.into(), &options).unwrap();
         assert_eq!(reading.format.name, "wide");
         let table = reading.table;
         assert_eq!(table.classes().names(), ["no", "yes"]);

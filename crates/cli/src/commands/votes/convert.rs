@@ -12,7 +12,7 @@ use crate::ui::{self, text};
 /// Write votes in a canonical form.
 ///
 /// `.csv` and `.parquet` are long tables with every vote, `.npz` holds counts for numpy. What is
-/// written reads back to the same table. The file appears whole or not at all, and an existing one
+/// written reads back to the same table; texts of items are not written, which is stated. The file appears whole or not at all, and an existing one
 /// is only replaced with --force. `-` writes CSV to standard output.
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -50,7 +50,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     // Before a long read.
     dissensus::files::check_free(Some(&args.out), args.force || to_stdout)?;
     let keep = if target.name == "npz" { Keep::Counts } else { Keep::Votes };
-    let table = args.votes.reading.read(&args.votes.file, keep)?.table;
+    let read = args.votes.reading.read(&args.votes.file, keep)?;
+    if !read.texts.is_empty() {
+        ui::note(&format!(
+            "the texts of {} items are not written",
+            text::thousands(read.texts.len())
+        ));
+    }
+    let table = read.table;
     if to_stdout {
         let mut bytes = std::io::Cursor::new(Vec::new());
         write(&table, target, &mut bytes)?;

@@ -29,8 +29,8 @@ pub(super) fn question(
         expected: "one question to read",
         option: ReadOption::Label,
         found: match questions.len() {
-            0 => "none with choices or a rating".to_owned(),
-            _ => questions.join(", "),
+            0 => vec!["none with choices or a rating".to_owned()],
+            _ => questions,
         },
     }))
 }

@@ -11,13 +11,30 @@ use serde_json::{Map, Value};
 use super::Entry;
 use super::answer;
 use crate::collector::{Collector, Places, Severity};
-use dissensus_io::ReadError;
+use crate::names;
 use dissensus_io::cell_text;
+use dissensus_io::{Problem, ReadError};
 
 pub(super) fn read(rows: &[Entry], collector: &mut Collector<'_>) -> Result<(), ReadError> {
     let mut seen = HashSet::new();
     let asked = rows.iter().flat_map(|(_, entry)| asked(entry));
-    let questions = asked.filter(|name| seen.insert(name.as_str())).cloned().collect();
+    let mut questions: Vec<String> =
+        asked.filter(|name| seen.insert(name.as_str())).cloned().collect();
+    if collector.options.label.is_none()
+        && rows.iter().all(|(_, entry)| entry.keys().is_sorted())
+        && questions.len() > 1
+    {
+        // In alphabetical order, the questions stand among the fields of the task.
+        questions.retain(|name| names::label(name).is_some());
+        if questions.len() != 1 {
+            return Err(collector.error(Problem::NotRead {
+                what: "an export of Label Studio whose columns are in alphabetical order: no column of labels is \
+                       known, as questions and fields of the task stand together"
+                    .to_owned(),
+                remedy: Some("name the question with `label`, or export JSON"),
+            }));
+        }
+    }
     let question = answer::question(questions, collector)?;
     let text = collector.options.text.as_deref().unwrap_or("text");
     let (mut unanswered, mut nameless) = (Places::default(), Places::default());

@@ -1,0 +1,366 @@
+//! What the columns of a table hold: the facts that speak for and against a role.
+
+use std::collections::{HashMap, HashSet};
+
+use dissensus_io::{Row, cell_text, shorten};
+use serde_json::Value;
+
+use crate::names;
+
+/// Stands for an empty cell.
+const NONE: u32 = u32::MAX;
+/// Items with several votes below which nothing can be said about what is constant within them.
+const ENOUGH: usize = 4;
+
+/// The columns of a table as numbers of different values.
+pub(crate) struct Profile {
+    /// How many rows there are.
+    pub(crate) rows: usize,
+    columns: Vec<Column>,
+}
+
+/// One column.
+struct Column {
+    name: String,
+    codes: Vec<u32>,
+    /// The different values, and how often each is there.
+    values: Vec<(String, usize)>,
+    lists: usize,
+}
+
+impl Profile {
+    /// The profile of these rows.
+    pub(crate) fn of<'r>(names: &[String], rows: impl Iterator<Item = &'r Row>) -> Self {
+        let mut columns: Vec<Column> = names
+            .iter()
+            .map(|name| Column {
+                name: name.clone(),
+                codes: Vec::new(),
+                values: Vec::new(),
+                lists: 0,
+            })
+            .collect();
+        let mut seen: Vec<HashMap<String, u32>> = vec![HashMap::new(); names.len()];
+        let mut count = 0;
+        for row in rows {
+            count += 1;
+            for (c, (column, seen)) in columns.iter_mut().zip(&mut seen).enumerate() {
+                let cell = row.cell(c);
+                column.lists += usize::from(is_list(cell));
+                let text = cell_text(cell).unwrap_or_default();
+                let text = text.trim();
+                let code = match text {
+                    "" | "NaN" | "nan" => NONE,
+                    text => match seen.get(text) {
+                        Some(&code) => code,
+                        None => {
+                            let code = column.values.len() as u32;
+                            seen.insert(text.to_owned(), code);
+                            column.values.push((text.to_owned(), 0));
+                            code
+                        }
+                    },
+                };
+                if let Some(value) = column.values.get_mut(code as usize) {
+                    value.1 += 1;
+                }
+                column.codes.push(code);
+            }
+        }
+        Self { rows: count, columns }
+    }
+
+    /// The numbers of all columns.
+    pub(crate) fn all(&self) -> std::ops::Range<usize> {
+        0..self.columns.len()
+    }
+
+    /// The name of a column.
+    pub(crate) fn name(&self, c: usize) -> &str {
+        &self.columns[c].name
+    }
+
+    /// How many different values a column has.
+    pub(crate) fn distinct(&self, c: usize) -> usize {
+        self.columns[c].values.len()
+    }
+
+    /// How many cells are not empty.
+    pub(crate) fn filled(&self, c: usize) -> usize {
+        self.columns[c].values.iter().map(|(_, n)| n).sum()
+    }
+
+    /// The different values.
+    pub(crate) fn values(&self, c: usize) -> impl Iterator<Item = &str> + Clone {
+        self.columns[c].values.iter().map(|(value, _)| value.as_str())
+    }
+
+    /// Whether every row has a value of its own.
+    pub(crate) fn is_unique(&self, c: usize) -> bool {
+        self.rows > 1 && self.distinct(c) == self.rows
+    }
+
+    /// Whether all values are numbers.
+    pub(crate) fn is_numeric(&self, c: usize) -> bool {
+        self.distinct(c) > 0 && self.values(c).all(|value| value.parse::<f64>().is_ok())
+    }
+
+    /// Whether all values are whole numbers from 0.
+    pub(crate) fn is_counts(&self, c: usize) -> bool {
+        let count = |value: &str| value.parse::<f64>().is_ok_and(|v| v >= 0.0 && v.fract() == 0.0);
+        self.distinct(c) > 0 && self.values(c).all(count)
+    }
+
+    /// Whether some value is a number with a fraction.
+    pub(crate) fn has_fractions(&self, c: usize) -> bool {
+        self.is_numeric(c)
+            && self.values(c).any(|value| value.parse::<f64>().is_ok_and(|v| v.fract() != 0.0))
+    }
+
+    /// Whether all values are 0 and 1, or true and false.
+    pub(crate) fn is_binary(&self, c: usize) -> bool {
+        let flag = |v: &str| {
+            matches!(v.to_ascii_lowercase().as_str(), "0" | "1" | "0.0" | "1.0" | "true" | "false")
+        };
+        self.distinct(c) > 0 && self.distinct(c) <= 2 && self.values(c).all(flag)
+    }
+
+    /// Whether cells hold lists.
+    pub(crate) fn has_lists(&self, c: usize) -> bool {
+        self.columns[c].lists * 2 > self.filled(c)
+    }
+
+    /// Whether cells hold objects, or lists of them.
+    pub(crate) fn has_objects(&self, c: usize) -> bool {
+        self.values(c).take(20).any(|value| value.starts_with("[{") || value.starts_with('{'))
+    }
+
+    /// Whether a column holds sentences: a text is never a vote.
+    pub(crate) fn is_text(&self, c: usize) -> bool {
+        let (mut words, mut letters) = (0, 0);
+        for value in self.values(c) {
+            words += value.split_whitespace().count();
+            letters += value.chars().count();
+        }
+        let n = self.distinct(c);
+        n > 0 && (words > 4 * n || letters > 40 * n) && n * 4 > self.filled(c)
+    }
+
+    /// A value as a number.
+    fn number(&self, c: usize, row: usize) -> Option<f64> {
+        let code = self.columns[c].codes[row];
+        self.columns[c].values.get(code as usize)?.0.parse().ok()
+    }
+
+    /// Groups (by the values of `by`) that have several values of `c`, and how many of them have one only.
+    fn within(&self, c: usize, by: usize) -> (usize, usize) {
+        // First value, how many, whether all the same.
+        let mut groups: HashMap<u32, (u32, usize, bool)> = HashMap::new();
+        for (&group, &value) in self.columns[by].codes.iter().zip(&self.columns[c].codes) {
+            if group == NONE || value == NONE {
+                continue;
+            }
+            let known = groups.entry(group).or_insert((value, 0, true));
+            known.1 += 1;
+            known.2 &= known.0 == value;
+        }
+        let several = groups.values().filter(|(_, n, _)| *n > 1);
+        (several.clone().count(), several.filter(|(.., same)| *same).count())
+    }
+
+    /// Whether a column has one value only within every group that has several, of which there are enough.
+    pub(crate) fn constant_within(&self, c: usize, by: usize) -> bool {
+        let (several, constant) = self.within(c, by);
+        several >= ENOUGH && several == constant && self.distinct(c) > 1
+    }
+
+    /// Whether a column has several values within some group.
+    pub(crate) fn varies_within(&self, c: usize, by: usize) -> bool {
+        let (several, constant) = self.within(c, by);
+        constant < several
+    }
+
+    /// Whether two columns tell the same rows apart.
+    pub(crate) fn same_partition(&self, a: usize, b: usize) -> bool {
+        let (mut forth, mut back) = (HashMap::new(), HashMap::new());
+        self.columns[a].codes.iter().zip(&self.columns[b].codes).all(|(&x, &y)| {
+            x == NONE
+                || y == NONE
+                || (*forth.entry(x).or_insert(y) == y && *back.entry(y).or_insert(x) == x)
+        })
+    }
+
+    /// How many different pairs of values there are in rows that have both.
+    pub(crate) fn distinct_pairs(&self, a: usize, b: usize) -> usize {
+        let pairs = self.columns[a].codes.iter().zip(&self.columns[b].codes);
+        pairs.filter(|(a, b)| **a != NONE && **b != NONE).collect::<HashSet<_>>().len()
+    }
+
+    /// The share of rows whose pair of values is seen for the first time.
+    pub(crate) fn new_pairs(&self, a: usize, b: usize) -> f64 {
+        let pairs: HashSet<(u32, u32)> = self.columns[a]
+            .codes
+            .iter()
+            .copied()
+            .zip(self.columns[b].codes.iter().copied())
+            .collect();
+        pairs.len() as f64 / self.rows.max(1) as f64
+    }
+
+    /// Whether a column is the sum of others in every row.
+    pub(crate) fn is_sum(&self, c: usize, of: &[usize]) -> bool {
+        self.rows > 0
+            && !of.is_empty()
+            && (0..self.rows).all(|row| {
+                let sum: Option<f64> = of.iter().map(|&c| self.number(c, row)).sum();
+                sum.zip(self.number(c, row)).is_some_and(|(sum, total)| (sum - total).abs() < 1e-6)
+            })
+    }
+
+    /// Whether all rows of these columns have the same sum, above 1.
+    pub(crate) fn same_sums(&self, of: &[usize]) -> bool {
+        let sum = |row: usize| of.iter().map(|&c| self.number(c, row)).sum::<Option<f64>>();
+        let Some(first) = (0..self.rows.min(1)).find_map(sum) else { return false };
+        first > 1.0 && (1..self.rows).all(|row| sum(row) == Some(first))
+    }
+
+    /// Whether a column is, in every row, the number or name of the largest of others (numbered from 0 or 1).
+    pub(crate) fn is_largest(&self, c: usize, of: &[usize]) -> bool {
+        let fits = |row: usize, from: f64| {
+            let values: Option<Vec<f64>> = of.iter().map(|&c| self.number(c, row)).collect();
+            let Some(values) = values else { return false };
+            let most = values.iter().copied().fold(f64::MIN, f64::max);
+            let code = self.columns[c].codes[row];
+            let Some((text, _)) = self.columns[c].values.get(code as usize) else { return false };
+            let named = of.iter().zip(&values).any(|(&o, &v)| {
+                v == most && names::plain(self.name(o)).ends_with(&names::plain(text))
+            });
+            named
+                || text.parse::<f64>().is_ok_and(|n| {
+                    let place = n - from;
+                    place >= 0.0 && values.get(place as usize) == Some(&most)
+                })
+        };
+        self.rows > 1
+            && [0.0, 1.0].into_iter().any(|from| (0..self.rows).all(|row| fits(row, from)))
+    }
+
+    /// Rows in which so many of the columns are 1 or true.
+    pub(crate) fn flags(&self, of: &[usize], row: usize) -> usize {
+        let set = |&&c: &&usize| {
+            let code = self.columns[c].codes[row];
+            let value = self.columns[c].values.get(code as usize).map_or("", |(v, _)| v.as_str());
+            matches!(value.to_ascii_lowercase().as_str(), "1" | "1.0" | "true")
+        };
+        of.iter().filter(set).count()
+    }
+
+    /// The columns that answer a question about the item, where a row has an item and an annotator: few values that
+    /// differ within items and within annotators.
+    pub(crate) fn answers(&self, item: usize, who: usize) -> Vec<usize> {
+        let answer = |&c: &usize| {
+            let name = self.name(c);
+            c != item
+                && c != who
+                && !names::derived(name)
+                && !names::about(name)
+                && !names::annotator(name)
+                && !self.is_text(c)
+                && !self.has_lists(c)
+                && (2..=20).contains(&self.distinct(c))
+                && self.filled(c) >= 2 * self.distinct(c)
+                && self.filled(c) * 2 > self.rows
+                && !(self.is_numeric(c) && self.distinct(c) > 12)
+                && self.varies_within(c, item)
+                && !self.constant_within(c, who)
+        };
+        self.all().filter(answer).collect()
+    }
+
+    /// Whether two columns have half of their values in common.
+    pub(crate) fn alike(&self, a: usize, b: usize) -> bool {
+        let values = |c: usize| self.values(c).map(str::to_lowercase).collect::<HashSet<String>>();
+        let (a, b) = (values(a), values(b));
+        a.intersection(&b).count() * 2 >= a.len().min(b.len())
+    }
+
+    /// One line per column: different values, examples, what it is constant within, what it looks like.
+    pub(crate) fn lines(&self, item: Option<usize>, annotator: Option<usize>) -> Vec<String> {
+        const MOST: usize = 24;
+        let mut lines: Vec<String> =
+            self.all().take(MOST).map(|c| self.line(c, item, annotator)).collect();
+        if self.columns.len() > MOST {
+            lines.push(format!("… and {} more columns", self.columns.len() - MOST));
+        }
+        lines
+    }
+
+    fn line(&self, c: usize, item: Option<usize>, annotator: Option<usize>) -> String {
+        let mut values: Vec<&(String, usize)> = self.columns[c].values.iter().collect();
+        values.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+        let shown: Vec<String> =
+            values.iter().take(3).map(|(v, _)| format!("{:?}", cut(v))).collect();
+        let more = if values.len() > 3 { ", …" } else { "" };
+        let mut facts = vec![match self.distinct(c) {
+            0 => "empty".to_owned(),
+            1 => "one value".to_owned(),
+            n if self.is_unique(c) => format!("{n} values, all different"),
+            n => format!("{n} values"),
+        }];
+        for (by, what) in [(item, "item"), (annotator, "annotator")] {
+            if let Some(by) = by.filter(|&by| by != c && self.constant_within(c, by)) {
+                facts.push(format!("constant within {what} ({:?})", self.name(by)));
+            }
+        }
+        if let Some(like) = self.looks_like(c) {
+            facts.push(format!("looks like {like}"));
+        }
+        let name = self.name(c);
+        let name =
+            if name.is_empty() { "(no name)".to_owned() } else { format!("{:?}", shorten(name)) };
+        let values =
+            if shown.is_empty() { String::new() } else { format!(": {}{more}", shown.join(", ")) };
+        format!("{name}: {}{values}", facts.join("; "))
+    }
+
+    fn looks_like(&self, c: usize) -> Option<&'static str> {
+        let n = self.distinct(c);
+        Some(if n == 0 {
+            return None;
+        } else if self.has_lists(c) {
+            "lists"
+        } else if self.is_text(c) {
+            "texts"
+        } else if self.has_fractions(c) {
+            "numbers with fractions"
+        } else if self.is_unique(c) {
+            "ids"
+        } else if n > 1 && n <= 20 && self.filled(c) >= 2 * n {
+            "classes"
+        } else if self.is_numeric(c) {
+            "numbers"
+        } else {
+            return None;
+        })
+    }
+}
+
+/// A value that fits into a line.
+fn cut(value: &str) -> String {
+    match value.char_indices().nth(24) {
+        Some((at, _)) => format!("{}…", &value[..at]),
+        None => value.to_owned(),
+    }
+}
+
+/// Whether a cell is a list, or the text of one.
+fn is_list(cell: &Value) -> bool {
+    match cell {
+        Value::Array(_) => true,
+        Value::String(text) => {
+            let text = text.trim();
+            text.starts_with('[') && text.ends_with(']') && dissensus_io::python::list(text).is_ok()
+        }
+        _ => false,
+    }
+}
