@@ -119,7 +119,8 @@ mod tests {
     #[test]
     fn every_baseline_predicts_distributions() {
         let text = "id,cat,dog,emu\na,3,1,0\nb,0,4,4\nc,0,0,0\n";
-        let options = dissensus_votes::ReadOptions::default();
+        let values = Some(dissensus_votes::Values::Counts);
+        let options = dissensus_votes::ReadOptions { values, ..Default::default() };
         let table = dissensus_votes::read_bytes("v", text.into(), &options).unwrap().table;
         for baseline in BASELINES {
             let rows = baseline.predict(&table, 7).unwrap();

@@ -38,7 +38,13 @@ fn logits(notes: &'static [&'static str]) -> Wanted {
 }
 
 fn table(text: &str) -> VoteTable {
-    dissensus_votes::read_bytes("votes.csv", text.into(), &Default::default()).unwrap().table
+    // A table of small whole numbers is read as counts only where that is said.
+    let counts = dissensus_votes::ReadOptions {
+        values: Some(dissensus_votes::Values::Counts),
+        ..Default::default()
+    };
+    let read = |options| dissensus_votes::read_bytes("votes.csv", text.to_owned().into(), options);
+    read(&Default::default()).or_else(|_| read(&counts)).unwrap().table
 }
 
 fn votes() -> VoteTable {

@@ -11,6 +11,13 @@ use dissensus_predictions::{ByPosition, Predictions, ReadOptions, align, read_by
 const CLASSES: [&str; 3] = ["cat", "dog", "fox"];
 const ITEMS: usize = 240;
 
+/// Counts of votes.
+fn voted(text: &str) -> VoteTable {
+    let values = Some(dissensus_votes::Values::Counts);
+    let options = dissensus_votes::ReadOptions { values, ..Default::default() };
+    dissensus_votes::read_bytes("votes.csv", text.to_owned().into(), &options).unwrap().table
+}
+
 /// The votes, and for each item predictions in the order of [`CLASSES`] that are near to them.
 fn sample(seed: u64) -> (VoteTable, Vec<[f64; 3]>) {
     let mut state = seed;
@@ -28,10 +35,7 @@ fn sample(seed: u64) -> (VoteTable, Vec<[f64; 3]>) {
         rows.push(raw.map(|value| value / sum));
         writeln!(votes, "i{item},{}", counts.map(|n| n.to_string()).join(",")).unwrap();
     }
-    (
-        dissensus_votes::read_bytes("votes.csv", votes.into(), &Default::default()).unwrap().table,
-        rows,
-    )
+    (voted(&votes), rows)
 }
 
 const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
@@ -158,8 +162,7 @@ fn nothing_is_suggested_where_nothing_is_certain() {
 #[test]
 fn numbers_as_a_header_are_names_in_any_order() {
     let text = "id,0,1\na,1,3\nb,4,0\nc,1,1\n";
-    let votes =
-        dissensus_votes::read_bytes("v.csv", text.into(), &Default::default()).unwrap().table;
+    let votes = voted(text);
     let read = |text: &str| outcome(&votes, text, &ReadOptions::default()).unwrap();
     assert_eq!(
         read("item,1,0\na,0.75,0.25\nb,0.1,0.9\nc,0.5,0.5\n"),
@@ -167,8 +170,7 @@ fn numbers_as_a_header_are_names_in_any_order() {
     );
     assert_eq!(read("item,1,0\na,2.5,-1\nb,-3,0.25\nc,0,4\n"), [-1.0, 2.5, 0.25, -3.0, 4.0, 0.0]);
     let text = "id,1,2,3\na,1,3,0\nb,4,0,1\n";
-    let votes =
-        dissensus_votes::read_bytes("v.csv", text.into(), &Default::default()).unwrap().table;
+    let votes = voted(text);
     let found =
         outcome(&votes, "item,3,1,2\na,2.5,-1,0.5\nb,-3,1.5,0.25\n", &ReadOptions::default());
     assert_eq!(found.unwrap(), [-1.0, 0.5, 2.5, 1.5, 0.25, -3.0]);

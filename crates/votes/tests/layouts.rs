@@ -597,7 +597,7 @@ fn ordinal_classes() {
         read(
             "counts of words in the order of the columns",
             "id,poor,fair,good\na,3,1,0\nb,0,4,9\n",
-            ORDINAL,
+            "{\"scale\": \"ordinal\", \"values\": \"counts\"}",
             "matrix",
             "poor fair good",
             "a 3 1 0, b 0 4 9",

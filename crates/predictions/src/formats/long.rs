@@ -496,7 +496,9 @@ mod tests {
     use crate::{ReadOptions, read_bytes, read_bytes_for};
 
     fn votes(text: &str) -> dissensus_core::VoteTable {
-        dissensus_votes::read_bytes("v.csv", text.into(), &Default::default()).unwrap().table
+        let values = Some(dissensus_votes::Values::Counts);
+        let options = dissensus_votes::ReadOptions { values, ..Default::default() };
+        dissensus_votes::read_bytes("v.csv", text.to_owned().into(), &options).unwrap().table
     }
 
     #[test]
