@@ -105,7 +105,7 @@ fn bad_values_are_named_with_id_and_column() {
     assert!(error("id,u\n").contains("at least one item"), "{}", error("id,u\n"));
     let image = read_bytes("p", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec(), &ReadOptions::default());
     let message = image.unwrap_err().to_string();
-    assert!(message.contains("a folder of PNG or JPEG files; found binary data"), "{message}");
+    assert!(message.contains("this is an image (PNG)"), "{message}");
     let mut small = ReadOptions::default();
     small.limits.cells = 3;
     let error = read("id,u,v\na,1,2\nb,3,4\n", &small).unwrap_err().to_string();

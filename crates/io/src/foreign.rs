@@ -74,8 +74,16 @@ fn binary(head: &[u8]) -> Option<(&'static str, &'static str)> {
             "read it with pandas.read_feather and write Parquet",
         ),
         (b"FEA1", "this is a Feather file", "read it with pandas.read_feather and write Parquet"),
-        (b"\x89PNG", "this is an image (PNG)", "give the file with the votes"),
-        (b"\xff\xd8\xff", "this is an image (JPEG)", "give the file with the votes"),
+        (
+            b"\x89PNG",
+            "this is an image (PNG)",
+            "give the file with the votes, or a folder of images",
+        ),
+        (
+            b"\xff\xd8\xff",
+            "this is an image (JPEG)",
+            "give the file with the votes, or a folder of images",
+        ),
         (b"Rar!", "this is a RAR archive", "unpack it first"),
         (b"7z\xbc\xaf", "this is a 7-Zip archive", "unpack it first"),
         (

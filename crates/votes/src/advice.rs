@@ -14,7 +14,7 @@ use crate::formats::{columns, diagnosis, matrix};
 use crate::names;
 use crate::options::{MultiLabel, ReadOptions};
 use crate::plausible;
-use crate::profile::Profile;
+use crate::profile::{Profile, REPEATED};
 use crate::reading::{VoteFile, read_source};
 
 /// Opens the source once more.
@@ -199,6 +199,12 @@ fn ways(profile: &Profile, roles: &Roles, kind: TableKind) -> Vec<Said> {
     if matches!(kind, TableKind::Delimited(dialect) if !dialect.header) {
         return without_names(profile);
     }
+    // Where annotators answer several times per item, a row is more than a vote.
+    if let (Some(item), Some(who)) = (roles.item, roles.annotator)
+        && profile.new_pairs(item, who) < REPEATED
+    {
+        return Vec::new();
+    }
     match (roles.item, roles.annotator, roles.label) {
         (Some(item), Some(who), None) => questions(profile, item, who),
         (None, Some(who), Some(label)) => {
@@ -300,8 +306,11 @@ fn questions(profile: &Profile, item: usize, who: usize) -> Vec<Said> {
     if flags.len() >= 4 && answers.iter().all(|c| flags.contains(c) || profile.is_binary(*c)) {
         let set: Vec<usize> = (0..profile.rows).map(|row| profile.flags(&flags, row)).collect();
         let some = set.iter().filter(|&&n| n > 0).count();
-        // In nearly every row something is chosen: one question with several answers.
-        if some * 5 >= profile.rows * 4 && set.iter().any(|&n| n > 1) {
+        let chosen: usize = set.iter().sum();
+        // In nearly every row something is chosen, and seldom much: one question with several answers. Of
+        // questions that are answered yes or no, many would be answered yes together.
+        let one_question = some * 5 >= profile.rows * 4 && chosen * 2 <= some * 3;
+        if one_question && set.iter().any(|&n| n > 1) {
             let one_hot: Vec<&str> = flags.iter().map(|&c| profile.name(c)).collect();
             let mut way = said(roles.clone());
             way.insert("one_hot".to_owned(), value!(one_hot));

@@ -312,6 +312,37 @@ pub(crate) fn derived(name: &str) -> bool {
         )
 }
 
+/// Whether a column says whether a vote counts.
+pub(crate) fn state(name: &str) -> bool {
+    const STATES: [&str; 24] = [
+        "status",
+        "state",
+        "answer_state",
+        "assignmentstatus",
+        "assignment_status",
+        "rejected",
+        "reject",
+        "approved",
+        "accepted",
+        "is_spam",
+        "spam",
+        "is_valid",
+        "valid",
+        "excluded",
+        "exclude",
+        "deleted",
+        "is_deleted",
+        "deleted_at",
+        "cancelled",
+        "was_cancelled",
+        "skipped",
+        "passed_check",
+        "attention_check",
+        "flagged",
+    ];
+    STATES.contains(&name.trim().to_lowercase().replace([' ', '-'], "_").as_str())
+}
+
 /// Whether a name says that a column is about the circumstances or the person, or is a remark: it is no
 /// answer to a question about the item.
 pub(crate) fn about(name: &str) -> bool {

@@ -12,6 +12,9 @@ const NONE: u32 = u32::MAX;
 /// Items with several votes below which nothing can be said about what is constant within them.
 const ENOUGH: usize = 4;
 
+/// Where a smaller share of rows has a pair of item and annotator for the first time, a row is more than a vote.
+pub(crate) const REPEATED: f64 = 0.8;
+
 /// The columns of a table as numbers of different values.
 pub(crate) struct Profile {
     /// How many rows there are.
@@ -217,11 +220,28 @@ impl Profile {
             })
     }
 
-    /// Whether all rows of these columns have the same sum, above 1.
+    /// Whether every row of these columns has the ranks 1, 2, … in some order, or 0, 1, ….
+    fn are_ranks(&self, of: &[usize]) -> bool {
+        let ranks = |row: usize| {
+            let mut values: Vec<f64> = of.iter().filter_map(|&c| self.number(c, row)).collect();
+            values.sort_by(f64::total_cmp);
+            let first = values.first().copied().unwrap_or(-1.0);
+            values.len() == of.len()
+                && (first == 0.0 || first == 1.0)
+                && values.windows(2).all(|pair| pair[1] - pair[0] == 1.0)
+        };
+        of.len() > 2 && (0..self.rows).all(ranks)
+    }
+
+    /// Whether all rows of these columns have the same sum, above 1, as counts of votes have. Percentages and
+    /// ranks have one, too.
     pub(crate) fn same_sums(&self, of: &[usize]) -> bool {
         let sum = |row: usize| of.iter().map(|&c| self.number(c, row)).sum::<Option<f64>>();
         let Some(first) = (0..self.rows.min(1)).find_map(sum) else { return false };
-        first > 1.0 && (1..self.rows).all(|row| sum(row) == Some(first))
+        first > 1.0
+            && first != 100.0
+            && (1..self.rows).all(|row| sum(row) == Some(first))
+            && !self.are_ranks(of)
     }
 
     /// Whether a column is, in every row, the number or name of the largest of others (numbered from 0 or 1).

@@ -172,3 +172,70 @@ fn ways_are_complete_and_tried() {
     let error = read_bytes("x", text.into(), &ReadOptions::default()).err().unwrap();
     assert!(error.advice.unwrap().ways.is_empty());
 }
+
+/// Rows that are parts of an item, several questions or rounds, or may not count, are asked about.
+#[test]
+fn rows_that_are_more_or_less_than_votes_are_refused() {
+    let pick = |of: &[&str], i: usize| of[i % of.len()].to_owned();
+    let table = |header: &str, row: &dyn Fn(usize) -> String| {
+        let rows: Vec<String> = (0..48).map(row).collect();
+        format!("{header}\n{}\n", rows.join("\n"))
+    };
+    let tags = ["O", "B", "I"];
+    for (text, wanted) in [
+        (
+            table("sentence_id,token,label", &|i| {
+                format!(
+                    "s{},{},{}",
+                    i / 4,
+                    pick(&["the", "dog", "ran", "far", "Anna"], i),
+                    pick(&tags, i * i + i / 4)
+                )
+            }),
+            "\"token\" differs between the rows of an item",
+        ),
+        (
+            table("image,label,xmin,ymin", &|i| {
+                format!("{}.jpg,{},{},{}", i / 4, pick(&tags, i * i + i / 4), i % 7, i % 5)
+            }),
+            "differs between the rows of an item",
+        ),
+        (
+            table("item,annotator,criterion,label", &|i| {
+                let criterion = pick(&["fluency", "relevance"], i);
+                format!("t{},u{},{criterion},{}", i / 8, i / 2 % 4, 1 + (i * i + i / 3) % 5)
+            }),
+            "vote several times on an item",
+        ),
+        (
+            table("item,annotator,label,status", &|i| {
+                let status = pick(&["approved", "approved", "rejected"], i);
+                format!("t{},u{},{},{status}", i / 4, i % 4, pick(&tags, i * i + i / 4))
+            }),
+            "\"status\" differs between rows",
+        ),
+        (
+            table("id,bart,t5,human", &|i| {
+                let ranks = [[1, 2, 3], [2, 3, 1], [3, 1, 2], [1, 3, 2]][i % 4];
+                format!("t{i},{},{},{}", ranks[0], ranks[1], ranks[2])
+            }),
+            "",
+        ),
+        (
+            table("id,pos,neg,neu", &|i| {
+                let share = 20 * (i % 5);
+                format!("t{i},{share},{},20", 80 - share)
+            }),
+            "",
+        ),
+    ] {
+        let error = read(&text).map(|found| found.table.len()).unwrap_err();
+        assert!(error.contains(wanted), "{text}\n{error}");
+    }
+    // Of −1 and 1 alone, both are classes.
+    let signs = table("id,annotator1,annotator2,annotator3", &|i| {
+        let sign = |n: usize| if (i * n + n) % 3 == 0 { "1" } else { "-1" };
+        format!("t{i},{},{},{}", sign(1), sign(2), sign(5))
+    });
+    assert_eq!(read(&signs).unwrap().table.classes().names(), ["-1", "1"]);
+}

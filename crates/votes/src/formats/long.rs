@@ -21,7 +21,7 @@ use crate::collector::{Collector, Finding, Severity};
 use crate::names;
 use crate::options::ReadOptions;
 use crate::plausible::{Guesses, separator_of};
-use crate::profile::Profile;
+use crate::profile::{Profile, REPEATED};
 use crate::write::class_column;
 use dissensus_io::Example;
 use dissensus_io::ReadOption as O;
@@ -222,7 +222,8 @@ fn layout(table: &Table, options: &ReadOptions) -> Result<Found, Problem> {
     let label = one_hot.first().copied().or(label);
     let label = label.ok_or_else(|| columns::no_column(table, Role::Label))?;
     if options.label.is_none() && one_hot.is_empty() && class.is_none() && count.is_none() {
-        speaks_against(&profile, table, item, annotator, label)?;
+        let free = |c: usize| !ignored.contains(&c);
+        speaks_against(&profile, table, (item, annotator, label), free)?;
     }
     let weight = find(Role::Weight)?;
     let layout = Layout { annotator, weight, class, count, ..Layout::of(item, label) };
@@ -246,11 +247,21 @@ const ENOUGH: usize = 20;
 fn speaks_against(
     profile: &Profile,
     table: &Table,
-    item: usize,
-    annotator: Option<usize>,
-    label: usize,
+    (item, annotator, label): (usize, Option<usize>, usize),
+    free: impl Fn(usize) -> bool,
 ) -> Result<(), Problem> {
     let name = &table.columns[label];
+    let other = |&c: &usize| c != item && c != label && Some(c) != annotator && free(c);
+    // What tells rows of an item apart, where nobody is named: parts of the item, each with its label.
+    let part = |&c: &usize| {
+        let name = profile.name(c);
+        profile.varies_within(c, item)
+            && (profile.is_text(c) || !profile.is_unique(c))
+            && !names::about(name)
+            && !names::count(name)
+            && !names::derived(name)
+    };
+    let state = |&c: &usize| names::state(profile.name(c)) && profile.distinct(c) > 1;
     let of_person = |who: usize| {
         profile.constant_within(label, who)
             && profile.varies_within(label, item)
@@ -259,7 +270,29 @@ fn speaks_against(
     if profile.rows < ENOUGH || own_names(table) {
         return Ok(());
     }
-    let doubt = if annotator.is_some_and(|who| profile.is_unique(who)) {
+    let doubt = if let Some(c) = profile.all().filter(other).find(state) {
+        return Err(Problem::Doubt {
+            doubt: format!(
+                "{:?} differs between rows: some of them may not be votes that count",
+                profile.name(c)
+            ),
+            options: &[ReadOption::Ignore],
+            remedy: "leave out the rows that do not count; to count all, say so with `ignore`",
+        });
+    } else if annotator.is_none()
+        && let Some(c) = profile.all().filter(other).find(part)
+    {
+        format!(
+            "no annotator is named, and {:?} differs between the rows of an item: they may be its parts, each with a \
+             label, and no votes",
+            profile.name(c)
+        )
+    } else if annotator.is_some_and(|who| profile.new_pairs(item, who) < REPEATED)
+        && profile.all().filter(other).any(|c| profile.varies_within(c, item))
+    {
+        "annotators vote several times on an item: these may be several questions, parts or rounds"
+            .to_owned()
+    } else if annotator.is_some_and(|who| profile.is_unique(who)) {
         let who = annotator.map_or("", |who| &table.columns[who]);
         format!(
             "every row has another annotator ({who:?}): this is a table of annotators (one row per annotator), no votes"

@@ -257,7 +257,11 @@ fn missing(table: &Table, layout: &Layout, options: &ReadOptions) -> Missing {
         |row: &dissensus_io::Row, c: usize| columns::number(row.cell(c)).is_some_and(|v| v < -1.0);
     let negatives = table.sample.iter().any(|row| layout.annotators.iter().any(|&c| below(row, c)));
     let declared = options.classes.iter().flatten().any(|class| class == "-1");
-    if !negatives && !declared {
+    // Of −1 and 1 alone, both are classes.
+    let values: HashSet<String> =
+        layout.annotators.iter().flat_map(|&c| columns::values(table, c)).collect();
+    let signs = values.iter().all(|value| ["-1", "1"].contains(&value.as_str()));
+    if !negatives && !declared && !signs {
         missing.insert("-1");
     }
     missing
