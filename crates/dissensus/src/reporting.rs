@@ -50,12 +50,14 @@ pub fn report_tables(book: &Book) -> (Vec<Table>, Vec<String>) {
 pub fn write_report(plan: &Plan<'_>, store: &Store, out: &Path) -> Result<WrittenReport, Error> {
     let gathered = plan.gather(store)?;
     let results = plan.result_files(&gathered, &environment())?;
+    let (failed, missing) = (gathered.collected.failed.len(), gathered.collected.missing);
+    let unexamined = gathered.collected.unexamined.clone().into_iter().collect();
+    // Everything is read before anything is written: what vanishes meanwhile changes no file.
+    let book = plan.book_of(gathered, &results.about)?;
     let stored = match results.write(&store.study(&plan.study().name)?) {
         Err(StudyError::Store(error)) if error.is_read_only() => false,
         written => written.map(|()| true)?,
     };
-    let (failed, missing) = (gathered.collected.failed.len(), gathered.collected.missing);
-    let unexamined = gathered.collected.unexamined.clone().into_iter().collect();
     let mut folder = Folder { root: out, files: 0 };
     for (name, bytes) in results.tables() {
         folder.write(name, bytes)?;
@@ -63,8 +65,7 @@ pub fn write_report(plan: &Plan<'_>, store: &Store, out: &Path) -> Result<Writte
     folder.write(files::STUDY, results.study.as_bytes())?;
     folder.write(files::ABOUT, format!("{:#}\n", results.about).as_bytes())?;
     // The tables are large where there are many runs.
-    let about = results.about;
-    let book = plan.book_of(gathered, &about)?;
+    drop(results);
     let (prepared, mut problems) = report_tables(&book);
     let mut drawn: Vec<Figure> = Vec::new();
     for spec in &book.figures {
