@@ -333,12 +333,15 @@ def test_masked_and_infinite_labels_are_what_they_are():
 def test_an_index_of_pandas():
     pd = pytest.importorskip("pandas")
     counts = pd.DataFrame({"cat": [3, 0], "dog": [1, 2]}, index=[5, 9])
-    assert Votes.from_frame(counts).classes == ["cat", "dog"] and Votes.from_frame(counts).items == ["0", "1"]
-    votes = Votes.from_frame(counts.rename_axis("uid"))
+    with pytest.raises(ValueError, match="cat"):
+        Votes.from_frame(counts)  # counts or ids: nothing says so
+    read = Votes.from_frame(counts, values="counts")
+    assert read.classes == ["cat", "dog"] and read.items == ["0", "1"]
+    votes = Votes.from_frame(counts.rename_axis("uid"), values="counts")
     assert votes.items == ["5", "9"] and votes.counts().tolist() == [[3, 1], [0, 2]]
     for ids in (["5", "9"], ["a", "b"]):
         with pytest.raises(ValueError, match="the index of the data frame has no name"):
-            Votes.from_frame(counts.set_axis(ids))
+            Votes.from_frame(counts.set_axis(ids), values="counts")
     long = pd.DataFrame({"item": ["a", "b", "b"], "label": ["x", "y", "x"]})
     assert Votes.from_frame(long[long.item == "b"]) == Votes.from_frame(long.set_index("item").loc[["b"]])
     assert Votes.from_frame(long.set_axis(["r", "s", "t"])) == Votes.from_frame(long)
