@@ -234,7 +234,7 @@ fn rows_that_are_more_or_less_than_votes_are_refused() {
     }
     // Of −1 and 1 alone, both are classes.
     let signs = table("id,annotator1,annotator2,annotator3", &|i| {
-        let sign = |n: usize| if (i * n + n) % 3 == 0 { "1" } else { "-1" };
+        let sign = |n: usize| if (i * n + n).is_multiple_of(3) { "1" } else { "-1" };
         format!("t{i},{},{},{}", sign(1), sign(2), sign(5))
     });
     assert_eq!(read(&signs).unwrap().table.classes().names(), ["-1", "1"]);
