@@ -8,6 +8,7 @@ use crate::delimited::{self, Dialect};
 use crate::error::ReadError;
 use crate::frame::Frame;
 use crate::input::Input;
+use crate::selection::Part;
 use crate::source::Limits;
 use crate::{json, parquet};
 
@@ -24,6 +25,8 @@ pub enum TableKind {
     Parquet,
     /// Columns in memory.
     Frame,
+    /// A part of another table.
+    Selected,
 }
 
 impl TableKind {
@@ -36,6 +39,7 @@ impl TableKind {
             Self::JsonArray => "a JSON array of rows",
             Self::Parquet => "a Parquet table",
             Self::Frame => "a data frame",
+            Self::Selected => "a part of a table",
         }
     }
 }
@@ -61,6 +65,7 @@ pub(super) enum Body {
     Rows(Vec<Row>),
     Parquet(parquet::Bytes),
     Frame(Arc<dyn Frame>),
+    Part(Box<Part>),
 }
 
 /// An opened table.
@@ -109,6 +114,7 @@ impl Table {
             (_, Body::Frame(frame)) => {
                 Box::new((0..frame.len()).map(move |row| Ok(frame_row(&*frame, row))))
             }
+            (_, Body::Part(part)) => part.rows(limits),
             (_, Body::Text(_)) => Box::new(std::iter::empty()),
         }
     }
@@ -117,7 +123,7 @@ impl Table {
     pub fn into_input(self) -> Option<Input> {
         match self.body {
             Body::Text(input) => Some(input),
-            Body::Parquet(_) | Body::Rows(_) | Body::Frame(_) => None,
+            Body::Parquet(_) | Body::Rows(_) | Body::Frame(_) | Body::Part(_) => None,
         }
     }
 
@@ -126,6 +132,7 @@ impl Table {
         match &self.body {
             Body::Parquet(bytes) => parquet::metadata(bytes, key),
             Body::Frame(frame) => frame.metadata(key),
+            Body::Part(part) => part.metadata(key),
             Body::Text(_) | Body::Rows(_) => None,
         }
     }

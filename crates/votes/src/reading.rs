@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use dissensus_core::{Progress, TableBuilder, VoteTable};
 
@@ -11,6 +12,7 @@ use crate::collector::{Collector, Finding, Note};
 use crate::formats::{self, Format};
 use crate::options::{MultiLabel, ReadOptions};
 use crate::plausible;
+use crate::select::{Selected, select};
 use dissensus_io::input::Input;
 use dissensus_io::{Frame, Problem, ReadError, ReadOption};
 use dissensus_io::{Source, Table, TableKind, json};
@@ -111,7 +113,6 @@ pub(crate) fn read_source(
     mut source: Source,
     options: &ReadOptions,
 ) -> Result<VoteFile, ReadError> {
-    let forced = options.format.is_some();
     let forced_format =
         match &options.format {
             Some(name) => Some(formats::by_name(name).ok_or_else(|| {
@@ -124,12 +125,37 @@ pub(crate) fn read_source(
     {
         *value = rows;
     }
+    if let (None, Source::Table(table)) = (&options.format, &source)
+        && let Some(rows) = formats::rows_of_one_line(table)
+    {
+        source = Source::Json(rows);
+    }
+    let selected =
+        match select(source, options).map_err(|problem| ReadError::new(&file, problem))? {
+            Ok(selected) => selected,
+            Err(source) => return read_selected(file, source, options, forced_format, None),
+        };
+    let Selected { source, options, rows } = selected;
+    read_selected(file, source, &options, forced_format, rows)
+}
+
+/// Reads what the options selected.
+fn read_selected(
+    file: String,
+    mut source: Source,
+    options: &ReadOptions,
+    forced_format: Option<&'static Format>,
+    rows: Option<(String, Arc<AtomicU64>)>,
+) -> Result<VoteFile, ReadError> {
     // An array of objects that no document format knows is a table.
     let known = match forced_format {
         Some(format) => (format.detect)(&source, options),
         None => formats::detect(&source, options).is_some(),
     };
     if let (false, Source::Json(value)) = (known, &mut source) {
+        if let Some(rows) = formats::rows_of_counts(value) {
+            *value = rows;
+        }
         source = match json::array_as_table(value.take()) {
             Ok(table) => Source::Table(table),
             Err(value) => Source::Json(value),
@@ -148,10 +174,14 @@ pub(crate) fn read_source(
     check_options(format, &source, options).map_err(|problem| ReadError::new(&file, problem))?;
     let threads = rayon::current_num_threads();
     let mut collector = Collector::new(&file, options, threads)?;
-    if !forced {
+    if forced_format.is_none() {
         collector.note("format", format.name);
     }
     (format.read)(source, &mut collector)?;
+    if let Some((said, left_out)) = rows {
+        let n = left_out.load(Ordering::Relaxed);
+        collector.note("rows", format!("{said} ({n} rows left out)"));
+    }
     note_spellings(&mut collector);
     if collector.table.is_none() {
         let builder = std::mem::replace(&mut collector.builder, TableBuilder::new(options.keep));
@@ -163,7 +193,13 @@ pub(crate) fn read_source(
         let error = collector.error(problem);
         collector.reject(error)?;
     }
-    if let Some(problem) = plausible::none(collector.none_is_missing, collector.table.as_ref()) {
+    if let Some(problem) = plausible::none(&collector.may_be_classes, collector.table.as_ref()) {
+        let error = collector.error(problem);
+        collector.reject(error)?;
+    }
+    if let Some(problem) =
+        collector.table.as_ref().and_then(|table| plausible::against_names(table, options))
+    {
         let error = collector.error(problem);
         collector.reject(error)?;
     }

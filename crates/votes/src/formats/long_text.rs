@@ -365,7 +365,8 @@ pub(super) fn read(
     std::io::copy(&mut stream.by_ref().take(bom as u64), &mut std::io::sink())
         .map_err(|e| collector.error(e))?;
     let mut blocks = Blocks { stream, carry: Vec::new(), limit: plan.limit as usize, done: false };
-    let mut totals = Totals { rows: u64::from(dialect.header), ..Totals::default() };
+    let mut totals =
+        Totals { rows: dialect.before + u64::from(dialect.header), ..Totals::default() };
     let mut header = dialect.header;
     let batch = 4 * rayon::current_num_threads();
     loop {

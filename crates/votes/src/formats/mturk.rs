@@ -229,6 +229,12 @@ fn layout(table: &Table, collector: &mut Collector<'_>) -> Result<(Layout, Label
         None => None,
     };
     let Some(question) = question else {
+        if several_items(table, questions.keys()) {
+            return Err(Problem::NotRead {
+                what: "every assignment holds several items, each with an answer of its own (Input.…1 and Answer.…1)".to_owned(),
+                remedy: Some("make a row of each item and its answer"),
+            });
+        }
         let found = questions.into_keys().collect();
         let expected = "one question to read";
         return Err(Problem::Choice { expected, found, option: ReadOption::Label });
@@ -252,9 +258,32 @@ fn layout(table: &Table, collector: &mut Collector<'_>) -> Result<(Layout, Label
         several => Labels::Own(flag_labels(table, several, &question)),
     };
     collector.guesses =
-        Some(Guesses { labels: options.label.is_none().then_some(guessed), ..Guesses::default() });
+        Some(Guesses {
+            item: options.item.is_none().then(|| table.columns[item].clone()),
+            labels: options.label.is_none().then_some(guessed),
+            // Workers may agree on every item.
+            own: true,
+            ..Guesses::default()
+        });
     let text = columns::text(table, options, &[annotator, Some(label)])?;
     Ok((Layout { annotator, text, ..Layout::of(item, label) }, labels))
+}
+
+/// Whether questions and inputs are numbered alike: `Answer.q1` is about `Input.text1`.
+fn several_items<'q>(table: &Table, questions: impl Iterator<Item = &'q String>) -> bool {
+    let series = |names: Vec<&str>| -> Option<Vec<String>> {
+        let parts: Option<Vec<(String, String)>> = names.iter().map(|name| names::series(name)).collect();
+        let parts = parts.filter(|parts| parts.len() > 1)?;
+        let same = parts.iter().all(|(stem, _)| *stem == parts[0].0);
+        same.then(|| parts.into_iter().map(|(_, tail)| tail).collect())
+    };
+    let inputs: Vec<&str> = table.columns.iter().filter_map(|name| name.strip_prefix("Input.")).collect();
+    let asked = series(questions.map(String::as_str).collect());
+    asked.is_some_and(|asked| {
+        let with = |stem: &str| inputs.iter().copied().filter(|name| names::series(name).is_some_and(|(s, _)| s == stem)).collect::<Vec<_>>();
+        let mut stems = inputs.iter().filter_map(|name| Some(names::series(name)?.0));
+        stems.any(|stem| series(with(&stem)).is_some_and(|tails| tails == asked))
+    })
 }
 
 /// The character between several answers of a cell: `a|b`, as checkboxes are written.
