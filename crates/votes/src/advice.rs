@@ -11,7 +11,7 @@ use crate::options::{MultiLabel, ReadOptions};
 use crate::plausible;
 use crate::profile::Profile;
 use crate::reading::{VoteFile, read_source};
-use crate::ways::{Roles, ways};
+use crate::ways::{Roles, lists_of_votes, ways};
 
 /// Opens the source once more.
 pub(crate) type Open<'a> = &'a dyn Fn() -> Result<Source, ReadError>;
@@ -86,7 +86,7 @@ pub(crate) fn advise(mut error: ReadError, options: &ReadOptions, open: Open<'_>
         let sets = matches!(error.problem, Problem::MultiLabel { .. }) && profile.has_lists_of_one_length();
         if nameless || sets {
             // Nobody is named, and a row may be a label with a number; lists beside one another belong together.
-            proposed.clear();
+            proposed = roles.item.map_or(Vec::new(), |item| lists_of_votes(&profile, item));
         } else if proposed.is_empty() && names.len() <= COLUMNS {
             proposed = ways(&profile, &roles, kind, options);
         }

@@ -26,7 +26,7 @@ pub(crate) fn plain(name: &str) -> String {
 }
 
 /// Nouns whose ids are the ids of items.
-const THINGS: [&str; 56] = [
+const THINGS: &[&str] = &[
     "item",
     "task",
     "instance",
@@ -83,17 +83,19 @@ const THINGS: [&str; 56] = [
     "datapoint",
     "problem",
     "scenario",
+    "beitrag", "satz", "bild", "dokument", "aufgabe",
 ];
 
 /// Names of items without `id`, the surest first.
-const ITEMS: [&str; 24] = [
+const ITEMS: &[&str] = &[
     "item", "task", "instance", "example", "uid", "sample", "question", "image", "document", "doc",
     "unit", "subject", "subjects", "hit", "stimulus", "qid", "idx", "index", "key", "id", "guid",
     "uuid", "reiz", "objekt",
+    "aufgabe", "bild", "beitrag", "satz", "dokument", "élément", "tâche", "elemento", "tarea", "tarefa", "compito", "задание", "задача", "объект", "任务", "编号", "样本",
 ];
 
 /// Words for a person who votes.
-const PEOPLE: [&str; 26] = [
+const PEOPLE: &[&str] = &[
     "annotator",
     "worker",
     "user",
@@ -120,6 +122,7 @@ const PEOPLE: [&str; 26] = [
     "annotateur",
     "anotador",
     "annotatore",
+    "kodierer", "kodiererin", "bewerter", "nutzer", "benutzer", "gutachter", "évaluateur", "juge", "evaluador", "avaliador", "valutatore", "beoordelaar", "исполнитель", "аннотатор", "разметчик", "标注者", "标注员", "annotatör",
 ];
 
 /// What may stand before such a word and what behind it.
@@ -139,7 +142,7 @@ const BEFORE: [&str; 12] = [
 ];
 const BEHIND: [&str; 9] = ["id", "ids", "name", "hash", "code", "no", "nr", "number", "key"];
 
-const LABELS: [&str; 34] = [
+const LABELS: &[&str] = &[
     "label",
     "annotation",
     "answer",
@@ -174,6 +177,7 @@ const LABELS: [&str; 34] = [
     "assignedlabel",
     "bewertung",
     "urteil",
+    "labelname", "labelid", "kategorie", "klasse", "etikett", "antwort", "étiquette", "catégorie", "réponse", "etiqueta", "categoría", "categoria", "respuesta", "resposta", "clase", "classe", "rótulo", "etichetta", "risposta", "antwoord", "ответ", "метка", "класс", "оценка", "标签", "答案", "类别",
 ];
 
 /// Names of a column that says how many votes a row stands for.

@@ -47,10 +47,12 @@ impl VoteFile {
 /// Reads a file, or standard input for `-`.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<VoteFile, ReadError> {
     let file = path.display().to_string();
-    let open = || Source::open(Input::open(path)?, &options.source());
-    read_source(file, open()?, options).map_err(|error| match path.to_str() {
-        Some("-") => error,
-        _ => advise(error, options, &open),
+    let input = Input::open(path)?;
+    let again = again(path, &input);
+    let open = |input: Input| Source::open(input, &options.source());
+    read_source(file, open(input)?, options).map_err(|error| match again {
+        Some(again) => advise(error, options, &|| open(again()?)),
+        None => error,
     })
 }
 
@@ -61,13 +63,25 @@ pub fn read_with_progress(
     progress: &dyn Progress,
 ) -> Result<VoteFile, ReadError> {
     let open = |input: Input| Source::open(input, &options.source());
+    let mut opener = None;
     let result = Input::read_with_progress(path, progress, |input| {
+        opener = again(path, &input);
         read_source(input.name.clone(), open(input)?, options)
     });
-    result.map_err(|error| match path.to_str() {
-        Some("-") => error,
-        _ => advise(error, options, &|| open(Input::open(path)?)),
+    result.map_err(|error| match opener {
+        Some(again) => advise(error, options, &|| open(again()?)),
+        None => error,
     })
+}
+
+/// What opens an input once more: the file, or what came from standard input where that is small.
+fn again(path: &Path, input: &Input) -> Option<Box<dyn Fn() -> Result<Input, ReadError>>> {
+    let (path, name) = (path.to_owned(), input.name.clone());
+    if path.to_str() != Some("-") {
+        return Some(Box::new(move || Input::open(&path)));
+    }
+    let bytes = input.whole.then(|| input.head.clone())?;
+    Some(Box::new(move || Input::from_bytes(&name, bytes.clone())))
 }
 
 /// Reads bytes in memory under a name for messages.
@@ -183,9 +197,14 @@ fn read_selected(
         collector.note("rows", format!("{said} ({n} rows left out)"));
     }
     note_spellings(&mut collector);
+    let spaced: Vec<String> = collector.builder.spaced().map(str::to_owned).collect();
     if collector.table.is_none() {
         let builder = std::mem::replace(&mut collector.builder, TableBuilder::new(options.keep));
         collector.table = Some(builder.finish().map_err(|e| ReadError::new(&file, e))?);
+    }
+    let kept = |label: &String| collector.table.iter().any(|table| table.classes().names().contains(label));
+    if let Some(label) = spaced.iter().find(|label| !label.trim().is_empty() && !kept(label)).cloned() {
+        collector.note("spaces", format!("removed around labels ({label:?})"));
     }
     if let (Some(table), Some(guesses)) = (&collector.table, &collector.guesses)
         && let Some(problem) = plausible::check(table, guesses, options)

@@ -214,7 +214,7 @@ fn of_parts(profile: &Profile, roles: &Roles) -> Option<Vec<Said>> {
     };
     // A column of a few questions may have a name that items have, too.
     let (asked, rest): (Vec<usize>, Vec<usize>) =
-        items.iter().partition(|&&c| names::question(profile.name(c)) && profile.distinct(c) <= QUESTIONS);
+        items.iter().copied().partition(|&c| names::question(profile.name(c)) && profile.distinct(c) <= QUESTIONS);
     let items = if rest.is_empty() { asked } else { rest };
     let (&first, more) = items.split_first()?;
     let varies = |&c: &usize| c != who && !items.contains(&c) && profile.varies_within(c, first);
@@ -468,18 +468,28 @@ fn one_row_per_item(profile: &Profile, item: usize) -> Vec<Said> {
         && rest.iter().any(|&c| profile.has_gaps(c))
         && rest.iter().any(|&c| profile.values(c).any(|v| v.parse::<f64>() == Ok(0.0)))
         && rest.iter().flat_map(|&c| profile.values(c)).collect::<HashSet<_>>().len() <= 20;
-    if pivot {
+    // People with numbers for names, grades without a zero: of classes, somebody would have none.
+    let numbers: Option<Vec<i64>> = rest.iter().map(|&c| profile.name(c).parse().ok()).collect();
+    let gaps = |numbers: &Vec<i64>| numbers.len() > 2 && numbers.windows(2).any(|pair| pair[1] - pair[0] > 1);
+    let grades = |&c: &usize| {
+        profile.is_counts(c) && profile.values(c).all(|v| v.parse::<f64>().is_ok_and(|v| (1.0..=10.0).contains(&v)))
+    };
+    let people = numbers.as_ref().is_some_and(gaps) && profile.rows >= 8 && rest.iter().all(grades);
+    if pivot || people {
         return vec![said([("item", value!(profile.name(item))), ("values", value!("labels"))])];
     }
-    if let Some(labels) = lists::column_of_labels(profile, item) {
-        let (item, label) = (profile.name(item), profile.name(labels));
-        return vec![said([
-            ("format", value!("lists")),
-            ("item", value!(item)),
-            ("label", value!(label)),
-        ])];
+    let found = lists_of_votes(profile, item);
+    if !found.is_empty() {
+        return found;
     }
     series(profile).filter(|run| plain(run)).and_then(annotators).into_iter().collect()
+}
+
+/// Lists that are several people's labels.
+pub(crate) fn lists_of_votes(profile: &Profile, item: usize) -> Vec<Said> {
+    let Some(labels) = lists::column_of_labels(profile, item) else { return Vec::new() };
+    let (item, label) = (profile.name(item), profile.name(labels));
+    vec![said([("format", value!("lists")), ("item", value!(item)), ("label", value!(label))])]
 }
 
 /// Columns of which another one is the mean, the median or the majority: several people's votes on one question.

@@ -208,7 +208,7 @@ fn numbers_of_votes() {
         case("shares beside", String::from("post_id,n_calm,n_loud,n_odd,p_calm,p_loud,p_odd\n") + &plain(|i, n| format!("{i},{},{},{},{},{},{}", n[0], n[1], n[2], n[0] as f64 / 5.0, n[1] as f64 / 5.0, n[2] as f64 / 5.0)), Read(12, 60, ALL)),
         case("counters in cells", String::from("id,votes\n") + &counts(12, cell), Read(right.0, right.1, right.2)),
         case("counters in JSON", format!("{{{}}}", json.join(", ")), Read(right.0, right.1, right.2)),
-        case("results of games", games, Refused("small whole numbers")),
+        case("results of games", games, Refused("results of games")),
         case("value_counts under an unknown name", value_counts("tone", "size"), Ways(1, &[(12, 60, ALL)])),
         case("a score that may be one", value_counts("label", "score"), Refused("")),
         case("a weight that may be a number", value_counts("label", "weight"), Refused("weights, or numbers of votes")),

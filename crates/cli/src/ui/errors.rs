@@ -122,6 +122,7 @@ fn print_advice((file, advice): (&str, &FileAdvice)) {
 
 /// The command that reads a file in this way.
 fn command(file: &str, way: &FileWay) -> String {
+    let file = if file == "standard input" { "-" } else { file };
     let mut words = vec!["dissensus votes inspect".to_owned(), shell(file)];
     for (name, value) in &way.options {
         let flag = name.replace('_', "-");

@@ -148,7 +148,7 @@ fn against_label(profile: &Profile, others: &[usize], roles: Roles) -> Option<St
     // What tells rows of an item apart, where nobody is named: parts of the item, each with its label.
     let part = |&&c: &&usize| {
         let name = profile.name(c);
-        let known = names::part(name) || names::group(name) || is_place(name);
+        let known = names::part(name) || is_place(name);
         profile.varies_within(c, item)
             && (known || profile.is_text(c) || !profile.is_unique(c))
             && (known || !names::about(name))
@@ -220,31 +220,10 @@ fn against_label(profile: &Profile, others: &[usize], roles: Roles) -> Option<St
     Some(format!("several questions are answered, {name:?} and {listed}: they are not merged"))
 }
 
-/// Whether a name is one of a place within an item: a box, a span, a time.
+/// Whether a name is one of a place within an item: a box, a span.
 fn is_place(name: &str) -> bool {
-    const PLACES: [&str; 22] = [
-        "x",
-        "y",
-        "xmin",
-        "ymin",
-        "xmax",
-        "ymax",
-        "x1",
-        "y1",
-        "x2",
-        "y2",
-        "bbox",
-        "left",
-        "top",
-        "width",
-        "height",
-        "start",
-        "end",
-        "offset",
-        "begin",
-        "time",
-        "timestamp",
-        "second",
+    const PLACES: [&str; 14] = [
+        "x", "y", "xmin", "ymin", "xmax", "ymax", "x1", "y1", "x2", "y2", "bbox", "left", "top", "offset",
     ];
     PLACES.contains(&names::plain(name).as_str())
 }

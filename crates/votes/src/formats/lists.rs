@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::Format;
 use super::columns::{self, Role};
+use super::item_rows::ItemColumns;
 use super::long::{Missing, MissingVotes};
 use crate::collector::Collector;
 use crate::names;
@@ -363,15 +364,9 @@ fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> 
     let Some((label, form)) = column(&table, options) else {
         return Err(collector.error(not_this));
     };
-    let wrong = |problem: Problem| ReadError::new(collector.file.clone(), problem).row(1);
-    let item = columns::find(&table, Role::Item, options).map_err(wrong)?;
-    let item = item.ok_or_else(|| wrong(columns::no_column(&table, Role::Item)))?;
-    let text = columns::text(&table, options, &[Some(label)]).map_err(wrong)?;
+    let rows = ItemColumns::find(&table, &[Some(label)], collector)?;
     let name = table.columns[label].clone();
     let people = people_beside(&table, label, form);
-    if options.item.is_none() {
-        collector.note("item column", table.columns[item].clone());
-    }
     if options.label.is_none() {
         let what = match form {
             Form::Digits => " (each digit is a vote: another column is their mean)".to_owned(),
@@ -391,30 +386,19 @@ fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> 
     });
     let missing_values = Missing::new(options, false);
     let mut missing = MissingVotes::default();
-    for row in table.rows(&options.limits) {
-        let Some(row) = collector.good(row)? else {
-            continue;
-        };
-        let id = cell_text(row.cell(item)).unwrap_or_default();
-        if !collector.new_item(&id, row.number)? {
-            continue;
-        }
-        if let Some(text) = text.and_then(|column| cell_text(row.cell(column))) {
-            collector.text(&id, text);
-        }
+    rows.each(table, collector, |row, id, collector| {
         let text = cell_text(row.cell(label)).unwrap_or_default();
         if missing_values.contains(&text) {
-            missing.add(&id, row.number, &text);
-            continue;
+            missing.add(id, row.number, &text);
+            return Ok(());
         }
         let Some(mut given) = votes(row.cell(label), form) else {
             let problem = Problem::Shape {
                 expected: "votes as in the rows above",
                 found: dissensus_io::shorten(&text),
             };
-            let error = collector.error(problem).row(row.number).column(&name).item(&id);
-            collector.reject(error)?;
-            continue;
+            let error = collector.error(problem).row(row.number).column(&name).item(id);
+            return collector.reject(error);
         };
         if let Some(people) = people {
             let list = list(row.cell(people)).unwrap_or_default();
@@ -422,24 +406,24 @@ fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> 
                 let (left, right) = (name.clone(), "the list of annotators".to_owned());
                 let problem =
                     Problem::Unequal { left, left_len: given.len(), right, right_len: list.len() };
-                let error = collector.error(problem).row(row.number).item(&id);
-                collector.reject(error)?;
-                continue;
+                let error = collector.error(problem).row(row.number).item(id);
+                return collector.reject(error);
             }
             given.iter_mut().zip(&list).for_each(|(vote, who)| vote.0 = cell_text(who));
         }
         for (who, vote, n) in given {
             let vote = cell_text(&vote).unwrap_or_default();
             if missing_values.contains(&vote) {
-                missing.add(&id, row.number, &vote);
+                missing.add(id, row.number, &vote);
             } else if form == Form::Counts {
-                collector.votes(&id, &vote, n, row.number)?;
+                collector.votes(id, &vote, n, row.number)?;
             } else {
                 let who = who.filter(|who| !who.trim().is_empty());
-                collector.vote(&id, who.as_deref(), &vote, 1.0, row.number)?;
+                collector.vote(id, who.as_deref(), &vote, 1.0, row.number)?;
             }
         }
-    }
+        Ok(())
+    })?;
     missing.note(collector);
     Ok(())
 }

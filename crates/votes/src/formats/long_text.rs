@@ -111,6 +111,13 @@ impl Found {
                 return;
             }
         }
+        let blank = cells.annotator.is_empty() && cells.label.is_empty();
+        if cells.item.is_empty() && blank && plan.layout.annotator.is_some() {
+            // A row without anything in it, as spreadsheets have them at their end.
+            self.missing += 1;
+            self.first_missing.get_or_insert_with(|| (String::new(), u64::from(row)));
+            return;
+        }
         if cells.item.is_empty() {
             let problem = Problem::EmptyCell { role: "item" };
             return self.error(plan, problem, Some(plan.layout.item), "");

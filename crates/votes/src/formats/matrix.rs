@@ -448,10 +448,12 @@ pub(crate) fn totals(profile: &Profile) -> Vec<(usize, Vec<usize>)> {
     found
 }
 
-/// Whether a name says that a column holds numbers of votes: `votes_no`, `yes_votes`.
+/// Whether a name says that a column holds numbers of votes: `votes_no`, `yes_votes`, `lpd_vote`.
 fn says_counts(name: &str) -> bool {
     let words = names::words(name);
-    words.len() > 1 && words.iter().any(|word| matches!(word.as_str(), "votes" | "nvotes"))
+    let direction = |word: &String| ["up", "down", "upvotes", "downvotes"].contains(&word.as_str());
+    let votes = words.iter().any(|word| matches!(word.as_str(), "votes" | "nvotes"));
+    words.len() > 1 && (votes || words.last().is_some_and(|word| word == "vote")) && !words.iter().any(direction)
 }
 
 /// Whether a name says that a column holds the output of a model.
@@ -570,6 +572,14 @@ fn table_layout(table: &Table, options: &ReadOptions) -> Result<Columns, Problem
     }
     if let (false, Some(_), Some(run)) = (said, item, beside_shares(&profile, &all)) {
         return Ok(Columns { item, classes: run, counts: true });
+    }
+    let voted: Vec<usize> = all
+        .iter()
+        .copied()
+        .filter(|&c| says_counts(profile.name(c)) && profile.is_counts(c) && !names::derived(profile.name(c)))
+        .collect();
+    if let (false, false, Some(_), true) = (said, headless, item, voted.len() > 1) {
+        return Ok(Columns { item, classes: voted, counts: true });
     }
     let made = |&c: &usize| {
         let name = profile.name(c);
@@ -692,7 +702,8 @@ fn read_table(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadE
     };
     let asked = collector.options.values.is_some() || counts;
     if !asked && matrix.values(collector.options) != Values::Probabilities {
-        return Err(collector.error(counts_or_labels()));
+        let names = matrix.columns.as_deref().unwrap_or_default();
+        return Err(collector.error(open_numbers(&matrix.cells, names)));
     }
     matrix.enter(collector)
 }
@@ -706,6 +717,31 @@ fn sum_row(cells: &[f64], width: usize) -> Option<usize> {
     let same = |c: usize| sum(c) == cells[last * width + c];
     let real = (0..width).filter(|&c| sum(c) > 0.0).count() > 1;
     (real && (0..width).all(same)).then_some(last)
+}
+
+/// What whole numbers of a table mean, nothing in them tells; what they are not, some say.
+fn open_numbers(cells: &[f64], names: &[String]) -> Problem {
+    const SMALL: f64 = 20.0;
+    let ranks = |row: &[f64]| {
+        let mut row = row.to_vec();
+        row.sort_by(f64::total_cmp);
+        (row[0] == 0.0 || row[0] == 1.0) && row.windows(2).all(|pair| pair[1] - pair[0] == 1.0)
+    };
+    let width = names.len().max(1);
+    let doubt = if names::results(names.iter().map(String::as_str)) {
+        "the columns are called like the results of games or comparisons (wins, draws, losses)".to_owned()
+    } else if width > 2 && cells.chunks_exact(width).all(ranks) {
+        "every row holds the ranks 1, 2, …: a ranking of the columns".to_owned()
+    } else if let Some(most) = cells.iter().copied().reduce(f64::max).filter(|most| *most > SMALL) {
+        format!("whole numbers up to {most}: votes per class, or something else that is counted (likes, years)")
+    } else {
+        return counts_or_labels();
+    };
+    Problem::Doubt {
+        doubt,
+        options: &[ReadOption::Counts, ReadOption::Values],
+        remedy: "if columns hold votes per class, name them with `counts`",
+    }
 }
 
 /// What whole numbers mean, nothing in them tells.

@@ -12,6 +12,7 @@ pub(crate) mod columns;
 mod crowdflower;
 pub(crate) mod diagnosis;
 mod huggingface;
+mod item_rows;
 mod label_studio;
 mod lewidi;
 pub(crate) mod lists;

@@ -15,11 +15,10 @@ use super::long::Layout;
 use super::long_rows::{self, Labels, LabelsOf, Status};
 use crate::collector::{Collector, Places};
 use crate::names;
-use crate::options::{MultiLabel, ReadOptions};
-use crate::plausible::{Guesses, separator_of};
+use crate::options::ReadOptions;
+use crate::plausible::Guesses;
 use crate::profile::Profile;
 use dissensus_io::Example;
-use dissensus_io::ReadOption as O;
 use dissensus_io::{Problem, ReadError, ReadOption, shorten};
 use dissensus_io::{Row, Source, Table, cell_text};
 
@@ -34,16 +33,7 @@ pub(super) const FORMAT: Format = Format {
          H1,A1,W1,Approved,Good.,pos\n\
          H1,A2,W2,Submitted,Good.,neg\n",
     )],
-    options: &[
-        O::Item,
-        O::Annotator,
-        O::Label,
-        O::Text,
-        O::Classes,
-        O::Missing,
-        O::Multilabel,
-        O::Separator,
-    ],
+    options: long_rows::PLATFORM,
     detect,
     read,
 };
@@ -253,7 +243,7 @@ fn layout(table: &Table, collector: &mut Collector<'_>) -> Result<(Layout, Label
             Labels::Own(Box::new(task_labels(*only, question)))
         }
         [only] if table.columns[*only].strip_prefix(ANSWER) == Some(question.as_str()) => {
-            Labels::Cell { separator: separator(table, *only, collector) }
+            Labels::Cell { separator: long_rows::separator(&columns::values(table, *only), collector) }
         }
         several => Labels::Own(flag_labels(table, several, &question)),
     };
@@ -284,17 +274,6 @@ fn several_items<'q>(table: &Table, questions: impl Iterator<Item = &'q String>)
         let mut stems = inputs.iter().filter_map(|name| Some(names::series(name)?.0));
         stems.any(|stem| series(with(&stem)).is_some_and(|tails| tails == asked))
     })
-}
-
-/// The character between several answers of a cell: `a|b`, as checkboxes are written.
-fn separator(table: &Table, column: usize, collector: &mut Collector<'_>) -> Option<char> {
-    if collector.options.separator.is_some() || collector.options.multilabel == MultiLabel::Error {
-        return collector.options.separator;
-    }
-    let values = columns::values(table, column);
-    let (_, separator) = separator_of(values.iter().map(String::as_str))?;
-    collector.note("separator", format!("{separator:?} between the labels of a vote"));
-    Some(separator)
 }
 
 fn task_labels(column: usize, question: String) -> impl Fn(&Row) -> Result<Vec<String>, Problem> {

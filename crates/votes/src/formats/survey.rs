@@ -6,6 +6,7 @@ use std::collections::HashSet;
 
 use super::Format;
 use super::columns;
+use super::long_rows;
 use super::long::{Missing, MissingVotes};
 use crate::collector::{Collector, Places};
 use crate::names;
@@ -27,7 +28,7 @@ pub(super) const FORMAT: Format = Format {
          2024-05-10,39,yes,no\n\
          2024-05-11,25,no,no\n",
     )],
-    options: &[O::Label, O::Annotator, O::Classes, O::Missing],
+    options: &[O::Label, O::Annotator, O::Classes, O::Missing, O::Multilabel, O::Separator],
     detect,
     read,
 };
@@ -180,6 +181,8 @@ fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> 
     collector.guesses =
         Some(Guesses { labels: options.label.is_none().then_some(question), ..Guesses::default() });
     let status = table.column("Status").filter(|_| qualtrics);
+    let values = items.iter().flat_map(|(column, _)| columns::values(&table, *column)).collect();
+    let separator = long_rows::separator(&values, collector);
     let missing_values = Missing::new(options, false);
     let (mut missing, mut previews) = (MissingVotes::default(), Places::default());
     for row in table.rows(&options.limits) {
@@ -198,12 +201,22 @@ fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> 
             annotator.and_then(|c| cell_text(row.cell(c))).filter(|who| !who.trim().is_empty());
         let who = named.unwrap_or_else(|| format!("row {}", row.number));
         for (column, item) in &items {
-            let label = cell_text(row.cell(*column)).unwrap_or_default();
-            if missing_values.contains(&label) {
+            let labels = long_rows::cell_labels(row.cell(*column), separator);
+            let labels = match labels {
+                Ok(labels) => labels,
+                Err(problem) => {
+                    let error = collector.error(problem).row(row.number).item(item);
+                    collector.reject(error)?;
+                    continue;
+                }
+            };
+            let several: Vec<&str> =
+                labels.iter().map(String::as_str).filter(|label| !missing_values.contains(label)).collect();
+            if several.is_empty() {
                 collector.name_item(item, row.number)?;
-                missing.add(item, row.number, &label);
+                missing.add(item, row.number, labels.first().map_or("", String::as_str));
             } else {
-                collector.vote(item, Some(&who), &label, 1.0, row.number)?;
+                collector.vote_several(item, Some(&who), &several, row.number)?;
             }
         }
     }

@@ -293,20 +293,6 @@ fn minus_one(table: &Table, layout: &Layout, options: &ReadOptions) -> Result<()
     })
 }
 
-/// The character between the labels of a cell: as the user says, else guessed where cells may hold
-/// several.
-fn separator(table: &Table, layout: &Layout, collector: &mut Collector<'_>) -> Option<char> {
-    let options = collector.options;
-    if options.separator.is_some() || !options.takes_several() {
-        return options.separator;
-    }
-    let values: HashSet<String> =
-        layout.annotators.iter().flat_map(|&c| columns::values(table, c)).collect();
-    let (_, separator) = separator_of(values.iter().map(String::as_str))?;
-    collector.note("separator", format!("{separator:?} between the labels of a vote"));
-    Some(separator)
-}
-
 fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> {
     let seen = source.describe();
     let Source::Table(table) = source else {
@@ -323,7 +309,8 @@ fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> 
     minus_one(&table, &layout, collector.options).map_err(|p| collector.error(p).row(1))?;
     let missing_values = missing(&table, &layout, collector.options);
     note(&table, &layout, &missing_values, collector);
-    let separator = separator(&table, &layout, collector);
+    let values = layout.annotators.iter().flat_map(|&c| columns::values(&table, c)).collect();
+    let separator = long_rows::separator(&values, collector);
     let unsplit = collector.options.takes_several() && separator.is_none();
     let mut labels_seen = HashSet::new();
     let columns = table.columns.clone();
