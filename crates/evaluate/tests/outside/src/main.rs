@@ -5,7 +5,7 @@ use dissensus_evaluate::predictions::Predictions;
 use dissensus_evaluate::{ScoreOptions, Scores, score};
 
 /// The scores of a model on three items with four votes each.
-pub fn scores() -> Result<Scores, Box<dyn std::error::Error>> {
+pub(crate) fn scores() -> Result<Scores, Box<dyn std::error::Error>> {
     let ids = ["a", "b", "c"].map(str::to_owned).to_vec();
     let classes = ["cat", "dog"].map(str::to_owned).to_vec();
     let mut counts = Counts::new();
