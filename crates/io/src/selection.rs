@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::Value;
 
-use crate::source::Limits;
+use crate::options::Limits;
 use crate::table::{Body, Row, Rows, Table, TableKind, cell_text};
 
 /// What is read of a table.

@@ -8,9 +8,11 @@ use crate::delimited::{self, Dialect};
 use crate::error::ReadError;
 use crate::frame::Frame;
 use crate::input::Input;
+use crate::json;
+use crate::options::Limits;
+#[cfg(feature = "parquet")]
+use crate::parquet;
 use crate::selection::Part;
-use crate::source::Limits;
-use crate::{json, parquet};
 
 /// How a table is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +65,7 @@ impl Row {
 pub(super) enum Body {
     Text(Input),
     Rows(Vec<Row>),
+    #[cfg(feature = "parquet")]
     Parquet(parquet::Bytes),
     Frame(Arc<dyn Frame>),
     Part(Box<Part>),
@@ -109,6 +112,7 @@ impl Table {
                 delimited::rows(input, dialect, &self.columns, limit)
             }
             (TableKind::JsonLines, Body::Text(input)) => json::rows(input, self.columns, limit),
+            #[cfg(feature = "parquet")]
             (_, Body::Parquet(bytes)) => parquet::rows(bytes, &self.columns),
             (_, Body::Rows(rows)) => Box::new(rows.into_iter().map(Ok)),
             (_, Body::Frame(frame)) => {
@@ -123,13 +127,14 @@ impl Table {
     pub fn into_input(self) -> Option<Input> {
         match self.body {
             Body::Text(input) => Some(input),
-            Body::Parquet(_) | Body::Rows(_) | Body::Frame(_) | Body::Part(_) => None,
+            _ => None,
         }
     }
 
     /// The value of a key in the table's own metadata; only Parquet and frames have any.
     pub fn metadata(&self, key: &str) -> Option<String> {
         match &self.body {
+            #[cfg(feature = "parquet")]
             Body::Parquet(bytes) => parquet::metadata(bytes, key),
             Body::Frame(frame) => frame.metadata(key),
             Body::Part(part) => part.metadata(key),
