@@ -83,7 +83,8 @@ pub(crate) fn advise(mut error: ReadError, options: &ReadOptions, open: Open<'_>
         let choice = matches!(error.problem, Problem::Choice { option: ReadOption::Label, .. });
         let repeated = roles.item.is_some_and(|item| !profile.is_unique(item));
         let nameless = choice && roles.annotator.is_none() && repeated;
-        let sets = matches!(error.problem, Problem::MultiLabel { .. }) && profile.has_lists_of_one_length();
+        let sets = matches!(error.problem, Problem::MultiLabel { .. })
+            && profile.has_lists_of_one_length();
         if nameless || sets {
             // Nobody is named, and a row may be a label with a number; lists beside one another belong together.
             proposed = roles.item.map_or(Vec::new(), |item| lists_of_votes(&profile, item));
@@ -104,7 +105,9 @@ pub(crate) fn advise(mut error: ReadError, options: &ReadOptions, open: Open<'_>
         .filter_map(|way| attempt(&error.file, way, options, open));
     advice.ways = tried.take(WAYS).collect();
     let nameless = |way: &Way| {
-        way.options.get("item").is_some_and(|item| item.as_str().is_some_and(|name| name.starts_with('#')))
+        way.options
+            .get("item")
+            .is_some_and(|item| item.as_str().is_some_and(|name| name.starts_with('#')))
     };
     if advice.ways.len() > 1 && advice.ways.iter().all(nameless) {
         // Which of two columns of numbers is the item, nothing tells.

@@ -83,15 +83,56 @@ const THINGS: &[&str] = &[
     "datapoint",
     "problem",
     "scenario",
-    "beitrag", "satz", "bild", "dokument", "aufgabe",
+    "beitrag",
+    "satz",
+    "bild",
+    "dokument",
+    "aufgabe",
 ];
 
 /// Names of items without `id`, the surest first.
 const ITEMS: &[&str] = &[
-    "item", "task", "instance", "example", "uid", "sample", "question", "image", "document", "doc",
-    "unit", "subject", "subjects", "hit", "stimulus", "qid", "idx", "index", "key", "id", "guid",
-    "uuid", "reiz", "objekt",
-    "aufgabe", "bild", "beitrag", "satz", "dokument", "élément", "tâche", "elemento", "tarea", "tarefa", "compito", "задание", "задача", "объект", "任务", "编号", "样本",
+    "item",
+    "task",
+    "instance",
+    "example",
+    "uid",
+    "sample",
+    "question",
+    "image",
+    "document",
+    "doc",
+    "unit",
+    "subject",
+    "subjects",
+    "hit",
+    "stimulus",
+    "qid",
+    "idx",
+    "index",
+    "key",
+    "id",
+    "guid",
+    "uuid",
+    "reiz",
+    "objekt",
+    "aufgabe",
+    "bild",
+    "beitrag",
+    "satz",
+    "dokument",
+    "élément",
+    "tâche",
+    "elemento",
+    "tarea",
+    "tarefa",
+    "compito",
+    "задание",
+    "задача",
+    "объект",
+    "任务",
+    "编号",
+    "样本",
 ];
 
 /// Words for a person who votes.
@@ -122,7 +163,24 @@ const PEOPLE: &[&str] = &[
     "annotateur",
     "anotador",
     "annotatore",
-    "kodierer", "kodiererin", "bewerter", "nutzer", "benutzer", "gutachter", "évaluateur", "juge", "evaluador", "avaliador", "valutatore", "beoordelaar", "исполнитель", "аннотатор", "разметчик", "标注者", "标注员", "annotatör",
+    "kodierer",
+    "kodiererin",
+    "bewerter",
+    "nutzer",
+    "benutzer",
+    "gutachter",
+    "évaluateur",
+    "juge",
+    "evaluador",
+    "avaliador",
+    "valutatore",
+    "beoordelaar",
+    "исполнитель",
+    "аннотатор",
+    "разметчик",
+    "标注者",
+    "标注员",
+    "annotatör",
 ];
 
 /// What may stand before such a word and what behind it.
@@ -177,7 +235,33 @@ const LABELS: &[&str] = &[
     "assignedlabel",
     "bewertung",
     "urteil",
-    "labelname", "labelid", "kategorie", "klasse", "etikett", "antwort", "étiquette", "catégorie", "réponse", "etiqueta", "categoría", "categoria", "respuesta", "resposta", "clase", "classe", "rótulo", "etichetta", "risposta", "antwoord", "ответ", "метка", "класс", "оценка", "标签", "答案", "类别",
+    "labelname",
+    "labelid",
+    "kategorie",
+    "klasse",
+    "etikett",
+    "antwort",
+    "étiquette",
+    "catégorie",
+    "réponse",
+    "etiqueta",
+    "categoría",
+    "categoria",
+    "respuesta",
+    "resposta",
+    "clase",
+    "classe",
+    "rótulo",
+    "etichetta",
+    "risposta",
+    "antwoord",
+    "ответ",
+    "метка",
+    "класс",
+    "оценка",
+    "标签",
+    "答案",
+    "类别",
 ];
 
 /// Names of a column that says how many votes a row stands for.
@@ -660,7 +744,9 @@ pub(crate) fn group(name: &str) -> bool {
         "platform",
         "site",
     ];
-    let of_person = words(name).iter().any(|word| PEOPLE.contains(&word.as_str()) || word.starts_with("annotat"));
+    let of_person = words(name)
+        .iter()
+        .any(|word| PEOPLE.contains(&word.as_str()) || word.starts_with("annotat"));
     !of_person && ends_with(name, &GROUPS)
 }
 
@@ -739,7 +825,7 @@ pub(crate) fn reference_annotator(name: &str) -> bool {
 
 /// Whether an annotator's name says that it is a model.
 pub(crate) fn model_annotator(name: &str) -> bool {
-    const MODELS: [&str; 24] = [
+    const MODELS: [&str; 23] = [
         "gpt",
         "chatgpt",
         "openai",
@@ -760,7 +846,6 @@ pub(crate) fn model_annotator(name: &str) -> bool {
         "deberta",
         "llm",
         "model",
-        "bot",
         "classifier",
         "baseline",
         "flan",

@@ -89,7 +89,11 @@ pub(crate) fn constant_within_items(table: &VoteTable) -> bool {
 /// every item.
 pub(crate) fn certain(table: &VoteTable, agreed: bool, options: &ReadOptions) -> bool {
     let several = options.multilabel != MultiLabel::Error;
-    let said = ReadOptions { missing: options.missing.clone(), classes: options.classes.clone(), ..ReadOptions::default() };
+    let said = ReadOptions {
+        missing: options.missing.clone(),
+        classes: options.classes.clone(),
+        ..ReadOptions::default()
+    };
     let classes = table.classes().len();
     let is_votes = matches!(table.ballots(), Ballots::Votes(_));
     table.len() > 1
@@ -223,6 +227,7 @@ fn classes(table: &VoteTable, options: &ReadOptions) -> Option<Problem> {
         }
     }
     if options.missing.is_none()
+        && votes(table) >= ENOUGH
         && let Some(name) = no_class(names)
     {
         return Some(Problem::Doubt {
@@ -292,7 +297,8 @@ pub(crate) fn separator_of<'l>(
 pub(crate) fn none(missing: &BTreeSet<&str>, table: Option<&VoteTable>) -> Option<Problem> {
     let names = table?.classes().names();
     let words = || names.iter().any(|name| name.parse::<f64>().is_err());
-    let code = |name: &String| name.chars().count() == 2 && name.chars().all(|c| c.is_ascii_uppercase());
+    let code =
+        |name: &String| name.chars().count() == 2 && name.chars().all(|c| c.is_ascii_uppercase());
     let doubtful = |value: &&&str| match **value {
         "NA" => names.len() > 1 && names.iter().all(code),
         _ => words(),

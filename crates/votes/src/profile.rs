@@ -148,7 +148,9 @@ impl Profile {
     pub(crate) fn has_lists_of_one_length(&self) -> bool {
         let lists: Vec<usize> = self.all().filter(|&c| self.has_lists(c)).collect();
         let list = |c: usize, row: usize| {
-            self.text(c, row).and_then(|text| dissensus_io::python::list(text).ok()).unwrap_or_default()
+            self.text(c, row)
+                .and_then(|text| dissensus_io::python::list(text).ok())
+                .unwrap_or_default()
         };
         let rows = || 0..self.rows.min(1000);
         let same = |a: usize, b: usize| rows().all(|row| list(a, row).len() == list(b, row).len());
@@ -160,7 +162,10 @@ impl Profile {
             })
         };
         lists.iter().any(|&c| twice(c))
-            || lists.iter().enumerate().any(|(i, &a)| lists[i + 1..].iter().any(|&b| varies(a) && same(a, b)))
+            || lists
+                .iter()
+                .enumerate()
+                .any(|(i, &a)| lists[i + 1..].iter().any(|&b| varies(a) && same(a, b)))
     }
 
     /// Whether cells hold objects, or lists of them.

@@ -202,8 +202,12 @@ fn read_selected(
         let builder = std::mem::replace(&mut collector.builder, TableBuilder::new(options.keep));
         collector.table = Some(builder.finish().map_err(|e| ReadError::new(&file, e))?);
     }
-    let kept = |label: &String| collector.table.iter().any(|table| table.classes().names().contains(label));
-    if let Some(label) = spaced.iter().find(|label| !label.trim().is_empty() && !kept(label)).cloned() {
+    let kept = |label: &String| {
+        collector.table.iter().any(|table| table.classes().names().contains(label))
+    };
+    if let Some(label) =
+        spaced.iter().find(|label| !label.trim().is_empty() && !kept(label)).cloned()
+    {
         collector.note("spaces", format!("removed around labels ({label:?})"));
     }
     if let (Some(table), Some(guesses)) = (&collector.table, &collector.guesses)

@@ -213,8 +213,10 @@ fn of_parts(profile: &Profile, roles: &Roles) -> Option<Vec<Said>> {
             .collect(),
     };
     // A column of a few questions may have a name that items have, too.
-    let (asked, rest): (Vec<usize>, Vec<usize>) =
-        items.iter().copied().partition(|&c| names::question(profile.name(c)) && profile.distinct(c) <= QUESTIONS);
+    let (asked, rest): (Vec<usize>, Vec<usize>) = items
+        .iter()
+        .copied()
+        .partition(|&c| names::question(profile.name(c)) && profile.distinct(c) <= QUESTIONS);
     let items = if rest.is_empty() { asked } else { rest };
     let (&first, more) = items.split_first()?;
     let varies = |&c: &usize| c != who && !items.contains(&c) && profile.varies_within(c, first);
@@ -336,17 +338,19 @@ fn without_names(profile: &Profile) -> Vec<Said> {
         && profile.distinct(2) <= 20
         && profile.distinct(2) < profile.distinct(0).max(profile.distinct(1))
         && profile.all().all(|c| profile.is_counts(c));
+    if !triple {
+        return Vec::new();
+    }
     let even =
         |c: usize| profile.same_frequencies(c).filter(|&n| n > 1 && profile.distinct(c) >= ENOUGH);
     let way = |item: &str, who: &str| {
         said([("item", value!(item)), ("annotator", value!(who)), ("label", value!("#3"))])
     };
-    match (triple, even(0), even(1)) {
-        (true, Some(_), None) => vec![way("#1", "#2")],
-        (true, None, Some(_)) => vec![way("#2", "#1")],
+    match (even(0), even(1)) {
+        (Some(_), None) => vec![way("#1", "#2")],
+        (None, Some(_)) => vec![way("#2", "#1")],
         // Of two readings, one may give no votes.
-        (true, ..) => vec![way("#1", "#2"), way("#2", "#1")],
-        _ => Vec::new(),
+        _ => vec![way("#1", "#2"), way("#2", "#1")],
     }
 }
 
@@ -470,9 +474,12 @@ fn one_row_per_item(profile: &Profile, item: usize) -> Vec<Said> {
         && rest.iter().flat_map(|&c| profile.values(c)).collect::<HashSet<_>>().len() <= 20;
     // People with numbers for names, grades without a zero: of classes, somebody would have none.
     let numbers: Option<Vec<i64>> = rest.iter().map(|&c| profile.name(c).parse().ok()).collect();
-    let gaps = |numbers: &Vec<i64>| numbers.len() > 2 && numbers.windows(2).any(|pair| pair[1] - pair[0] > 1);
+    let gaps = |numbers: &Vec<i64>| {
+        numbers.len() > 2 && numbers.windows(2).any(|pair| pair[1] - pair[0] > 1)
+    };
     let grades = |&c: &usize| {
-        profile.is_counts(c) && profile.values(c).all(|v| v.parse::<f64>().is_ok_and(|v| (1.0..=10.0).contains(&v)))
+        profile.is_counts(c)
+            && profile.values(c).all(|v| v.parse::<f64>().is_ok_and(|v| (1.0..=10.0).contains(&v)))
     };
     let people = numbers.as_ref().is_some_and(gaps) && profile.rows >= 8 && rest.iter().all(grades);
     if pivot || people {

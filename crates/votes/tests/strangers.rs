@@ -228,7 +228,7 @@ fn rows_that_are_more_or_less_than_votes_are_refused() {
                 let criterion = pick(&["fluency", "relevance"], i);
                 format!("t{},u{},{criterion},{}", i / 8, i / 2 % 4, 1 + (i * i + i / 3) % 5)
             }),
-            "vote several times on an item",
+            "several questions are answered",
         ),
         (
             table("item,annotator,label,status", &|i| {

@@ -70,7 +70,8 @@ pub(super) fn check(
             ));
         }
         let often = profile.new_pairs(item, who) < REPEATED;
-        let restarts = |c: &usize| !item_said && !often && few(c) && profile.varying_share(*c, item) >= 0.5;
+        let restarts =
+            |c: &usize| !item_said && !often && few(c) && profile.varying_share(*c, item) >= 0.5;
         if let Some(c) = column(names::group).filter(restarts) {
             return Err(about_items(
                 format!(
@@ -81,7 +82,9 @@ pub(super) fn check(
             ));
         }
         let text = |c: &&usize| {
-            !item_said && !often && profile.is_text(**c)
+            !item_said
+                && !often
+                && profile.is_text(**c)
                 && !names::about(profile.name(**c))
                 && profile.varying_share(**c, item) >= 0.5
                 && profile.varies_within(**c, who)
@@ -223,7 +226,8 @@ fn against_label(profile: &Profile, others: &[usize], roles: Roles) -> Option<St
 /// Whether a name is one of a place within an item: a box, a span.
 fn is_place(name: &str) -> bool {
     const PLACES: [&str; 14] = [
-        "x", "y", "xmin", "ymin", "xmax", "ymax", "x1", "y1", "x2", "y2", "bbox", "left", "top", "offset",
+        "x", "y", "xmin", "ymin", "xmax", "ymax", "x1", "y1", "x2", "y2", "bbox", "left", "top",
+        "offset",
     ];
     PLACES.contains(&names::plain(name).as_str())
 }

@@ -241,7 +241,9 @@ pub(crate) fn column_of_labels(profile: &Profile, item: usize) -> Option<usize> 
         .all()
         .filter(|&c| c != item && (known(profile.name(c)) || may_hold_votes(profile.name(c))))
         .filter_map(|c| Some((c, form_of(c)?)))
-        .filter(|(c, form)| known(profile.name(*c)) || matches!(form, Form::ByPerson | Form::Counts));
+        .filter(|(c, form)| {
+            known(profile.name(*c)) || matches!(form, Form::ByPerson | Form::Counts)
+        });
     let (column, form) = found.next().filter(|_| found.next().is_none())?;
     if matches!(form, Form::ByPerson | Form::Counts) {
         return Some(column);
@@ -327,7 +329,9 @@ fn column(table: &Table, options: &ReadOptions) -> Option<(usize, Form)> {
     };
     // Beside lists of objects, numbers may be a summary.
     let objects = |row: &dissensus_io::Row| {
-        row.cells.iter().any(|cell| cell.as_array().is_some_and(|list| list.iter().any(Value::is_object)))
+        row.cells
+            .iter()
+            .any(|cell| cell.as_array().is_some_and(|list| list.iter().any(Value::is_object)))
     };
     let mut found = (0..table.columns.len()).filter_map(known);
     if table.sample.iter().any(objects) {

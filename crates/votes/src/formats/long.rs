@@ -155,7 +155,9 @@ impl MissingVotes {
             return;
         }
         if collector.options.missing.is_none() {
-            collector.may_be_classes.extend(["None", "NA"].into_iter().filter(|name| values.contains(*name)));
+            collector
+                .may_be_classes
+                .extend(["None", "NA"].into_iter().filter(|name| values.contains(*name)));
         }
         let votes = if count == 1 { "vote" } else { "votes" };
         let empty = values.iter().all(|value| value.trim().is_empty());
@@ -309,7 +311,10 @@ fn whole_weights(
     match counts.filter(|_| profile.new_pairs(item, label) == 1.0 && !profile.is_unique(item)) {
         None => Ok(()),
         Some(c) => Err(Problem::Doubt {
-            doubt: format!("{:?} holds whole numbers: weights, or numbers of votes", table.columns[c]),
+            doubt: format!(
+                "{:?} holds whole numbers: weights, or numbers of votes",
+                table.columns[c]
+            ),
             options: &[ReadOption::Weight, ReadOption::Count],
             remedy: "say which with `weight` or `count`",
         }),

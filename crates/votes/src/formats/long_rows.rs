@@ -138,7 +138,8 @@ pub(super) fn read(
                 continue;
             }
         }
-        let nobody = layout.annotator.is_some_and(|c| text(c).is_empty()) && text(layout.label).is_empty();
+        let nobody =
+            layout.annotator.is_some_and(|c| text(c).is_empty()) && text(layout.label).is_empty();
         if item.is_empty() && nobody {
             // An object of another kind among the votes has none of their keys.
             missing.add(&item, row.number, "");

@@ -453,7 +453,9 @@ fn says_counts(name: &str) -> bool {
     let words = names::words(name);
     let direction = |word: &String| ["up", "down", "upvotes", "downvotes"].contains(&word.as_str());
     let votes = words.iter().any(|word| matches!(word.as_str(), "votes" | "nvotes"));
-    words.len() > 1 && (votes || words.last().is_some_and(|word| word == "vote")) && !words.iter().any(direction)
+    words.len() > 1
+        && (votes || words.last().is_some_and(|word| word == "vote"))
+        && !words.iter().any(direction)
 }
 
 /// Whether a name says that a column holds the output of a model.
@@ -576,7 +578,9 @@ fn table_layout(table: &Table, options: &ReadOptions) -> Result<Columns, Problem
     let voted: Vec<usize> = all
         .iter()
         .copied()
-        .filter(|&c| says_counts(profile.name(c)) && profile.is_counts(c) && !names::derived(profile.name(c)))
+        .filter(|&c| {
+            says_counts(profile.name(c)) && profile.is_counts(c) && !names::derived(profile.name(c))
+        })
         .collect();
     if let (false, false, Some(_), true) = (said, headless, item, voted.len() > 1) {
         return Ok(Columns { item, classes: voted, counts: true });
@@ -729,11 +733,14 @@ fn open_numbers(cells: &[f64], names: &[String]) -> Problem {
     };
     let width = names.len().max(1);
     let doubt = if names::results(names.iter().map(String::as_str)) {
-        "the columns are called like the results of games or comparisons (wins, draws, losses)".to_owned()
+        "the columns are called like the results of games or comparisons (wins, draws, losses)"
+            .to_owned()
     } else if width > 2 && cells.chunks_exact(width).all(ranks) {
         "every row holds the ranks 1, 2, …: a ranking of the columns".to_owned()
     } else if let Some(most) = cells.iter().copied().reduce(f64::max).filter(|most| *most > SMALL) {
-        format!("whole numbers up to {most}: votes per class, or something else that is counted (likes, years)")
+        format!(
+            "whole numbers up to {most}: votes per class, or something else that is counted (likes, years)"
+        )
     } else {
         return counts_or_labels();
     };

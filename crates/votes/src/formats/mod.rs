@@ -217,15 +217,20 @@ pub(crate) fn rows_of_columns(value: &Value) -> Option<Value> {
 /// (pandas).
 pub(crate) fn rows_of_one_line(table: &dissensus_io::Table) -> Option<Value> {
     let [row] = table.sample.as_slice() else { return None };
-    let whole = table.kind == TableKind::JsonLines && row.cells.iter().all(|cell| cell.is_array() || cell.is_object());
+    let whole = table.kind == TableKind::JsonLines
+        && row.cells.iter().all(|cell| cell.is_array() || cell.is_object());
     let cells = || table.columns.iter().cloned().zip(row.cells.iter().cloned());
     let document: serde_json::Map<String, Value> = cells().filter(|_| whole).collect();
-    if let (Some(Value::Array(names)), Some(Value::Array(data))) = (document.get("columns"), document.get("data")) {
+    if let (Some(Value::Array(names)), Some(Value::Array(data))) =
+        (document.get("columns"), document.get("data"))
+    {
         let names: Option<Vec<&str>> = names.iter().map(Value::as_str).collect();
         let names = names?;
         let row = |row: &Value| {
             let cells = row.as_array().filter(|cells| cells.len() == names.len())?;
-            Some(Value::Object(names.iter().map(ToString::to_string).zip(cells.iter().cloned()).collect()))
+            Some(Value::Object(
+                names.iter().map(ToString::to_string).zip(cells.iter().cloned()).collect(),
+            ))
         };
         return data.iter().map(row).collect();
     }
@@ -254,8 +259,12 @@ pub(crate) fn rows_of_counts(value: &Value) -> Option<Value> {
     }
     let row = |(id, counts): (&String, &Value)| {
         let zero = Value::from(0);
-        let cells = classes.iter().map(|class| ((*class).clone(), counts.get(*class).unwrap_or(&zero).clone()));
-        Value::Object(std::iter::once(("id".to_owned(), Value::from(id.as_str()))).chain(cells).collect())
+        let cells = classes
+            .iter()
+            .map(|class| ((*class).clone(), counts.get(*class).unwrap_or(&zero).clone()));
+        Value::Object(
+            std::iter::once(("id".to_owned(), Value::from(id.as_str()))).chain(cells).collect(),
+        )
     };
     Some(Value::Array(items.iter().map(row).collect()))
 }

@@ -243,18 +243,19 @@ fn layout(table: &Table, collector: &mut Collector<'_>) -> Result<(Layout, Label
             Labels::Own(Box::new(task_labels(*only, question)))
         }
         [only] if table.columns[*only].strip_prefix(ANSWER) == Some(question.as_str()) => {
-            Labels::Cell { separator: long_rows::separator(&columns::values(table, *only), collector) }
+            Labels::Cell {
+                separator: long_rows::separator(&columns::values(table, *only), collector),
+            }
         }
         several => Labels::Own(flag_labels(table, several, &question)),
     };
-    collector.guesses =
-        Some(Guesses {
-            item: options.item.is_none().then(|| table.columns[item].clone()),
-            labels: options.label.is_none().then_some(guessed),
-            // Workers may agree on every item.
-            own: true,
-            ..Guesses::default()
-        });
+    collector.guesses = Some(Guesses {
+        item: options.item.is_none().then(|| table.columns[item].clone()),
+        labels: options.label.is_none().then_some(guessed),
+        // Workers may agree on every item.
+        own: true,
+        ..Guesses::default()
+    });
     let text = columns::text(table, options, &[annotator, Some(label)])?;
     Ok((Layout { annotator, text, ..Layout::of(item, label) }, labels))
 }
@@ -262,15 +263,23 @@ fn layout(table: &Table, collector: &mut Collector<'_>) -> Result<(Layout, Label
 /// Whether questions and inputs are numbered alike: `Answer.q1` is about `Input.text1`.
 fn several_items<'q>(table: &Table, questions: impl Iterator<Item = &'q String>) -> bool {
     let series = |names: Vec<&str>| -> Option<Vec<String>> {
-        let parts: Option<Vec<(String, String)>> = names.iter().map(|name| names::series(name)).collect();
+        let parts: Option<Vec<(String, String)>> =
+            names.iter().map(|name| names::series(name)).collect();
         let parts = parts.filter(|parts| parts.len() > 1)?;
         let same = parts.iter().all(|(stem, _)| *stem == parts[0].0);
         same.then(|| parts.into_iter().map(|(_, tail)| tail).collect())
     };
-    let inputs: Vec<&str> = table.columns.iter().filter_map(|name| name.strip_prefix("Input.")).collect();
+    let inputs: Vec<&str> =
+        table.columns.iter().filter_map(|name| name.strip_prefix("Input.")).collect();
     let asked = series(questions.map(String::as_str).collect());
     asked.is_some_and(|asked| {
-        let with = |stem: &str| inputs.iter().copied().filter(|name| names::series(name).is_some_and(|(s, _)| s == stem)).collect::<Vec<_>>();
+        let with = |stem: &str| {
+            inputs
+                .iter()
+                .copied()
+                .filter(|name| names::series(name).is_some_and(|(s, _)| s == stem))
+                .collect::<Vec<_>>()
+        };
         let mut stems = inputs.iter().filter_map(|name| Some(names::series(name)?.0));
         stems.any(|stem| series(with(&stem)).is_some_and(|tails| tails == asked))
     })

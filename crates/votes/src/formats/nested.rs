@@ -213,7 +213,10 @@ fn walk<'v>(
                     continue;
                 }
                 if let Some(list) = inner.as_array().filter(|list| is_list_of_votes(key, list)) {
-                    let votes = list.iter().map(|label| Vote { annotator: None, label, object: None }).collect();
+                    let votes = list
+                        .iter()
+                        .map(|label| Vote { annotator: None, label, object: None })
+                        .collect();
                     let question = if path.is_empty() { key.clone() } else { path.to_owned() };
                     found.entry(question).or_default().push(Votes {
                         item: item.to_owned(),
@@ -267,10 +270,11 @@ fn potato<'v>(
             let off = matches!(marked, Value::Null | Value::Bool(false))
                 || marked.as_str().is_some_and(|m| m == "false");
             if !off {
-                by_schema
-                    .entry(schema)
-                    .or_default()
-                    .push(Vote { annotator: user.clone(), label: name, object: None });
+                by_schema.entry(schema).or_default().push(Vote {
+                    annotator: user.clone(),
+                    label: name,
+                    object: None,
+                });
             }
         }
         for (schema, votes) in by_schema {
@@ -299,7 +303,13 @@ fn is_list_of_votes(key: &str, list: &[Value]) -> bool {
 }
 
 /// The votes of one person on several items: `{"annotator", "answers": [{"item", "label"}]}`. Whether these are some.
-fn by_one<'v>(who: &str, list: &'v [Value], path: &str, row: u64, found: &mut Questions<'v>) -> bool {
+fn by_one<'v>(
+    who: &str,
+    list: &'v [Value],
+    path: &str,
+    row: u64,
+    found: &mut Questions<'v>,
+) -> bool {
     let plain = |value: &Value| cell_text(value).filter(|_| value.is_string() || value.is_number());
     let item = |vote: &Map<String, Value>| {
         let known = vote.iter().filter_map(|(key, value)| Some((names::item(key)?, plain(value)?)));
@@ -317,7 +327,11 @@ fn by_one<'v>(who: &str, list: &'v [Value], path: &str, row: u64, found: &mut Qu
         for (key, label) in labels {
             let vote = Vote { annotator: Some(who.to_owned()), label, object: Some(vote) };
             let item = item(vote.object.unwrap_or(&Map::new())).unwrap_or_default();
-            found.entry(format!("{path}.{key}")).or_default().push(Votes { item, row, votes: vec![vote] });
+            found.entry(format!("{path}.{key}")).or_default().push(Votes {
+                item,
+                row,
+                votes: vec![vote],
+            });
             some = true;
         }
     }
@@ -374,9 +388,9 @@ fn rated<'v>(
     found: &mut Questions<'v>,
 ) {
     for key in objects.first().into_iter().flat_map(|object| object.keys()) {
-        let votes = objects
-            .iter()
-            .filter_map(|object| Some(Vote { annotator: None, label: object.get(key)?, object: None }));
+        let votes = objects.iter().filter_map(|object| {
+            Some(Vote { annotator: None, label: object.get(key)?, object: None })
+        });
         let votes = Votes { item: item.to_owned(), row, votes: votes.collect() };
         found.entry(format!("{path}.{key}")).or_default().push(votes);
     }

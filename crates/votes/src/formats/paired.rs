@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use super::Format;
 use super::columns;
 use super::item_rows::ItemColumns;
-use super::long_rows;
 use super::long::{Missing, MissingVotes};
+use super::long_rows;
 use crate::collector::Collector;
 use crate::names;
 use crate::options::ReadOptions;
@@ -113,8 +113,11 @@ fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> 
                     continue;
                 }
             };
-            let several: Vec<&str> =
-                labels.iter().map(String::as_str).filter(|label| !missing_values.contains(label)).collect();
+            let several: Vec<&str> = labels
+                .iter()
+                .map(String::as_str)
+                .filter(|label| !missing_values.contains(label))
+                .collect();
             if several.is_empty() {
                 missing.add(id, row.number, labels.first().map_or("", String::as_str));
                 continue;

@@ -59,8 +59,15 @@ const TOOLS: [Tool; 4] = [
         needs: &["trial_type", "trial_index", "stimulus", "response"],
         item: &["stimulus"],
         annotator: &[
-            "subject", "subject_id", "participant", "participant_id", "workerId", "worker_id", "PROLIFIC_PID",
-            "prolific_id", "run_id",
+            "subject",
+            "subject_id",
+            "participant",
+            "participant_id",
+            "workerId",
+            "worker_id",
+            "PROLIFIC_PID",
+            "prolific_id",
+            "run_id",
         ],
         label: "response",
         text: "",
@@ -69,7 +76,14 @@ const TOOLS: [Tool; 4] = [
     },
     Tool {
         needs: &["Participant Private ID", "Event Index", "Response"],
-        item: &["Spreadsheet: Stimulus", "Spreadsheet: stimulus", "Spreadsheet: Item", "Spreadsheet: item", "Spreadsheet: Image", "Spreadsheet: image"],
+        item: &[
+            "Spreadsheet: Stimulus",
+            "Spreadsheet: stimulus",
+            "Spreadsheet: Item",
+            "Spreadsheet: item",
+            "Spreadsheet: Image",
+            "Spreadsheet: image",
+        ],
         annotator: &["Participant Private ID"],
         label: "Response",
         text: "",
@@ -110,13 +124,16 @@ fn answers(cell: &Value) -> Option<Vec<(String, Vec<String>)>> {
         Value::Object(_) => cell.clone(),
         Value::String(text) => {
             let entries = python::dictionary(text.trim())?;
-            Value::Object(entries.into_iter().filter_map(|(k, v)| Some((cell_text(&k)?, v))).collect())
+            Value::Object(
+                entries.into_iter().filter_map(|(k, v)| Some((cell_text(&k)?, v))).collect(),
+            )
         }
         _ => return None,
     };
     let title = |answer: &Value| {
         ["title", "value"].iter().find_map(|key| cell_text(answer.get(*key)?)).or_else(|| {
-            (answer.is_string() || answer.is_number() || answer.is_boolean()).then(|| cell_text(answer))?
+            (answer.is_string() || answer.is_number() || answer.is_boolean())
+                .then(|| cell_text(answer))?
         })
     };
     if let Some(list) = parsed.get("classifications").and_then(Value::as_array) {
@@ -137,7 +154,9 @@ fn answers(cell: &Value) -> Option<Vec<(String, Vec<String>)>> {
         let labels = match answer {
             Value::Object(map) => match title(answer) {
                 Some(title) => vec![title],
-                None => map.iter().filter(|(_, v)| marked(v)).map(|(label, _)| label.clone()).collect(),
+                None => {
+                    map.iter().filter(|(_, v)| marked(v)).map(|(label, _)| label.clone()).collect()
+                }
             },
             Value::Array(several) => several.iter().filter_map(title).collect(),
             one => title(one).into_iter().collect(),
@@ -171,8 +190,10 @@ fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> 
     let filled = |cell: &Value| cell_text(cell).is_some_and(|text| !text.trim().is_empty());
     // Trials of another kind would be answers to another question.
     for kind in tool.kind.iter().filter_map(|name| table.column(name)) {
-        let answered = table.sample.iter().filter(|row| filled(row.cell(item)) && filled(row.cell(label)));
-        let kinds: BTreeSet<String> = answered.filter_map(|row| cell_text(row.cell(kind))).collect();
+        let answered =
+            table.sample.iter().filter(|row| filled(row.cell(item)) && filled(row.cell(label)));
+        let kinds: BTreeSet<String> =
+            answered.filter_map(|row| cell_text(row.cell(kind))).collect();
         if kinds.len() > 1 {
             return Err(wrong(Problem::Doubt {
                 doubt: format!(
@@ -210,12 +231,16 @@ fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> 
         match &question {
             None => Ok(vec![cell_text(cell).unwrap_or_default()]),
             Some(question) => {
-                let given = answers(cell).unwrap_or_default().into_iter().find(|(name, _)| name == question);
+                let given = answers(cell)
+                    .unwrap_or_default()
+                    .into_iter()
+                    .find(|(name, _)| name == question);
                 Ok(given.map_or_else(|| vec![String::new()], |(_, labels)| labels))
             }
         }
     });
-    let empty = Condition { column: item, wanted: false, values: [String::new()].into_iter().collect() };
+    let empty =
+        Condition { column: item, wanted: false, values: [String::new()].into_iter().collect() };
     let (table, _) = table.select(Selection { rows: vec![empty], joined: None });
     let layout = Layout { annotator: Some(who), text, ..Layout::of(item, label) };
     long_rows::read(table, layout, Labels::Own(labels), None, collector)
@@ -224,7 +249,9 @@ fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> 
 /// The question that is read of those in the cells.
 fn question(table: &Table, label: usize, options: &ReadOptions) -> Result<String, Problem> {
     let mut found: Vec<String> = Vec::new();
-    for (question, labels) in table.sample.iter().filter_map(|row| answers(row.cell(label))).flatten() {
+    for (question, labels) in
+        table.sample.iter().filter_map(|row| answers(row.cell(label))).flatten()
+    {
         if !labels.is_empty() && !found.contains(&question) {
             found.push(question);
         }
@@ -232,7 +259,11 @@ fn question(table: &Table, label: usize, options: &ReadOptions) -> Result<String
     match (&options.label, found.as_slice()) {
         (Some(said), _) if found.contains(said) => Ok(said.clone()),
         (None, [only]) => Ok(only.clone()),
-        _ => Err(Problem::Choice { expected: "one question to read", found, option: ReadOption::Label }),
+        _ => Err(Problem::Choice {
+            expected: "one question to read",
+            found,
+            option: ReadOption::Label,
+        }),
     }
 }
 
@@ -264,7 +295,10 @@ mod tests {
             {"DataRow ID": "d", "Label": {"objects": [], "classifications": [{"title": "mood", "answer": {"title": "bad"}}]}, "Created By": "v"}]"#;
         assert_eq!(read(labelbox).table.counts().unwrap().row(0, 2), [1.0, 1.0]);
         let questions = r#"{"id": "1", "label_annotations": {"mood": {"good": "1"}, "topic": {"x": "1"}}, "user": "u"}"#;
-        let error = read_bytes("x", format!("{questions}\n{questions}\n").into(), &ReadOptions::default()).err().unwrap();
+        let error =
+            read_bytes("x", format!("{questions}\n{questions}\n").into(), &ReadOptions::default())
+                .err()
+                .unwrap();
         assert!(error.to_string().contains("one question to read, found mood, topic"), "{error}");
     }
 }

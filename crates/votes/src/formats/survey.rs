@@ -6,8 +6,8 @@ use std::collections::HashSet;
 
 use super::Format;
 use super::columns;
-use super::long_rows;
 use super::long::{Missing, MissingVotes};
+use super::long_rows;
 use crate::collector::{Collector, Places};
 use crate::names;
 use crate::options::ReadOptions;
@@ -45,11 +45,11 @@ struct Grid {
 fn grid(table: &Table, options: &ReadOptions) -> Option<Grid> {
     let said = options.annotator.as_ref().and_then(|said| columns::named(&table.columns, said));
     let annotator = said.or_else(|| respondent(table));
-    let stamp = table
-        .columns
-        .first()
-        .is_some_and(|first| ["Timestamp", "Zeitstempel", "Horodateur", "Marca temporal"].contains(&first.as_str()));
-    let begins = |start: &str| table.columns.iter().any(|name| name.split('.').next() == Some(start));
+    let stamp = table.columns.first().is_some_and(|first| {
+        ["Timestamp", "Zeitstempel", "Horodateur", "Marca temporal"].contains(&first.as_str())
+    });
+    let begins =
+        |start: &str| table.columns.iter().any(|name| name.split('.').next() == Some(start));
     let lime = begins("submitdate") && begins("lastpage");
     let monkey = table.columns.first().is_some_and(|first| names::plain(first) == "respondentid");
     if stamp || lime || monkey {
@@ -68,21 +68,34 @@ fn grid(table: &Table, options: &ReadOptions) -> Option<Grid> {
     }
     let qualtrics =
         ["StartDate", "EndDate", "Finished"].iter().all(|name| table.column(name).is_some());
-    let rows: Vec<&Row> = table.sample.iter().filter(|row| !qualtrics || !is_heading(row)).collect();
+    let rows: Vec<&Row> =
+        table.sample.iter().filter(|row| !qualtrics || !is_heading(row)).collect();
     let profile = Profile::of(&table.columns, rows.into_iter());
-    let people = annotator.is_some_and(|who| profile.is_unique(who) && (said.is_some() || names::annotator(profile.name(who))));
+    let people = annotator.is_some_and(|who| {
+        profile.is_unique(who) && (said.is_some() || names::annotator(profile.name(who)))
+    });
     if !(qualtrics || people || stamp) {
         return None;
     }
     let end = match qualtrics {
-        true => table.column("UserLanguage").or_else(|| table.column("DistributionChannel")).unwrap_or(0) + 1,
+        true => {
+            table
+                .column("UserLanguage")
+                .or_else(|| table.column("DistributionChannel"))
+                .unwrap_or(0)
+                + 1
+        }
         false => 0,
     };
     let of_item = |&c: &usize| {
         let name = profile.name(c);
-        c >= end && Some(c) != annotator && !names::derived(name) && (qualtrics || !names::about(name) || name.split_whitespace().count() > 3)
+        c >= end
+            && Some(c) != annotator
+            && !names::derived(name)
+            && (qualtrics || !names::about(name) || name.split_whitespace().count() > 3)
     };
-    let answer = |c: &usize| of_item(c) && (2..=20).contains(&profile.distinct(*c)) && !profile.is_text(*c);
+    let answer =
+        |c: &usize| of_item(c) && (2..=20).contains(&profile.distinct(*c)) && !profile.is_text(*c);
     let answers: Vec<usize> = profile.all().filter(answer).collect();
     let values = |c: usize| profile.values(c).collect::<HashSet<&str>>();
     let alike = |a: usize| {
@@ -93,7 +106,9 @@ fn grid(table: &Table, options: &ReadOptions) -> Option<Grid> {
     let all: HashSet<&str> = items.iter().flat_map(|&c| profile.values(c)).collect();
     // An item on which everybody agrees belongs to them, too.
     let same = |c: &usize| {
-        of_item(c) && profile.distinct(*c) > 0 && profile.values(*c).all(|value| all.contains(value))
+        of_item(c)
+            && profile.distinct(*c) > 0
+            && profile.values(*c).all(|value| all.contains(value))
     };
     let items: Vec<usize> = profile.all().filter(|c| items.contains(c) || same(c)).collect();
     // A table about annotators may have a few columns alike.
@@ -108,7 +123,14 @@ fn grid(table: &Table, options: &ReadOptions) -> Option<Grid> {
 /// The column of who answers.
 fn respondent(table: &Table) -> Option<usize> {
     const KNOWN: [&str; 8] = [
-        "Email Address", "Username", "Email", "ResponseId", "Respondent ID", "id. Response ID", "id. ID der Antwort", "id",
+        "Email Address",
+        "Username",
+        "Email",
+        "ResponseId",
+        "Respondent ID",
+        "id. Response ID",
+        "id. ID der Antwort",
+        "id",
     ];
     let known = || KNOWN.iter().find_map(|name| table.column(name));
     let mut people = (0..table.columns.len()).filter(|&c| names::annotator(&table.columns[c]));
@@ -210,8 +232,11 @@ fn read(source: Source, collector: &mut Collector<'_>) -> Result<(), ReadError> 
                     continue;
                 }
             };
-            let several: Vec<&str> =
-                labels.iter().map(String::as_str).filter(|label| !missing_values.contains(label)).collect();
+            let several: Vec<&str> = labels
+                .iter()
+                .map(String::as_str)
+                .filter(|label| !missing_values.contains(label))
+                .collect();
             if several.is_empty() {
                 collector.name_item(item, row.number)?;
                 missing.add(item, row.number, labels.first().map_or("", String::as_str));

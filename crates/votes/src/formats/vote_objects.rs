@@ -41,10 +41,19 @@ impl States {
             let list: Vec<String> = self.unknown.into_iter().take(5).collect();
             let doubt = format!("some votes may not count: {}", shorten(&list.join(", ")));
             let remedy = "leave out of the file what does not count, and the key that says so";
-            return collector.reject(collector.error(Problem::Doubt { doubt, options: &[], remedy }));
+            return collector.reject(collector.error(Problem::Doubt {
+                doubt,
+                options: &[],
+                remedy,
+            }));
         }
         let what = "votes that were rejected, deleted or not finished";
-        self.left_out.left_out(collector, "not-a-vote", what, "only finished work that was kept is a vote");
+        self.left_out.left_out(
+            collector,
+            "not-a-vote",
+            what,
+            "only finished work that was kept is a vote",
+        );
         Ok(())
     }
 }
@@ -67,7 +76,8 @@ pub(super) fn is_span(vote: &Map<String, Value>) -> bool {
 /// What a document with such objects is.
 pub(super) fn spans() -> Problem {
     Problem::NotRead {
-        what: "the labels mark spans of a text or an image, and are no votes for classes of items".to_owned(),
+        what: "the labels mark spans of a text or an image, and are no votes for classes of items"
+            .to_owned(),
         remedy: None,
     }
 }

@@ -283,7 +283,8 @@ fn minus_one(table: &Table, layout: &Layout, options: &ReadOptions) -> Result<()
     let cells = table.sample.len() * layout.annotators.len();
     let most = table.sample.iter().map(of).sum::<usize>() * 2 > cells;
     let everywhere = table.sample.iter().any(|row| of(row) == layout.annotators.len());
-    if most && !everywhere {
+    const ENOUGH: usize = 8;
+    if !everywhere && (most || table.sample.len() < ENOUGH) {
         return Ok(());
     }
     Err(Problem::Doubt {
