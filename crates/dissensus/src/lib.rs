@@ -88,7 +88,7 @@ pub use dissensus_train::{
     TrainError, Trained, fit_stored, run_files, run_jobs, state_name,
 };
 
-pub use advice::{Advice, advice};
+pub use advice::advice;
 pub use blends_files::{BLENDS_FILES, save_blends};
 pub use buckets::{SharedStudy, sync_store};
 pub use causes::causes;

@@ -130,14 +130,6 @@ pub enum PredictionProblem {
     /// No rows.
     #[error("there are no predictions in it")]
     Empty,
-    /// A kind of file that is not read.
-    #[error("it is {what}")]
-    Foreign {
-        /// What it is.
-        what: &'static str,
-        /// What to do.
-        remedy: &'static str,
-    },
     /// An option that means nothing for what the file is.
     #[error("it is read as {format}, for which the option `{option}` means nothing")]
     Inapplicable {
@@ -331,7 +323,6 @@ impl PredictionProblem {
                 "give a table with an id and one column per class, or arrays `ids`, `classes` and \
                  `probabilities` in an .npz"
             }
-            Self::Foreign { remedy, .. } => remedy,
             Self::Inapplicable { .. } => "remove the option",
             Self::UnclearIds { .. } => {
                 "name the column or array of the ids with `id`, or say `by_position = items` if the \

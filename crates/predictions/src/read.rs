@@ -13,7 +13,6 @@ use serde_json::Value;
 
 use crate::context::Context;
 use crate::error::{BadRow, PredictionError, PredictionProblem};
-use crate::foreign::refuse_foreign;
 use crate::formats::{FORMATS, RawPredictions};
 use crate::note::Note;
 use crate::numbers::{Refused, Said, settle};
@@ -148,7 +147,6 @@ pub fn read_bytes_for(
 
 fn read_input(input: Input, options: &Context<'_>) -> Result<Vec<Predictions>, PredictionError> {
     let file = input.name.clone();
-    refuse_foreign(&file, &input.head)?;
     let table_of = |value| match json::array_as_table(rows_of_json(value)) {
         Ok(table) => Source::Table(table),
         Err(value) => Source::Json(value),

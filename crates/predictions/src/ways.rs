@@ -5,8 +5,9 @@
 //! read or nothing certain is left to add. What the votes alone must decide is certain where it fits
 //! them significantly better than everything else ([`order`](crate::order)).
 
-use dissensus_core::VoteTable;
-use dissensus_io::ReadOption;
+use dissensus_core::{MatchError, VoteTable};
+use dissensus_io::{ReadOption, Way};
+use serde_json::Value;
 
 use crate::align::{AlignError, Aligned, align};
 use crate::error::{PredictionError, PredictionProblem};
@@ -16,15 +17,6 @@ use crate::read::Predictions;
 
 /// Words at the most that are added.
 const MOST_WORDS: usize = 4;
-
-/// Options that make a file readable.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Way {
-    /// The options that are missing, with their values; `true` for those that are set or not.
-    pub options: Vec<(ReadOption, String)>,
-    /// What is read then, in a few words.
-    pub gives: String,
-}
 
 /// The ways in which predictions that are refused with these options are certainly read right. `read`
 /// reads them with options.
@@ -60,7 +52,14 @@ pub fn ways_in(
                     })
                 };
                 let certain = !rows_matter && !ordered || aligned.iter().zip(&models).all(fits);
-                let way = || Way { options: words.clone(), gives: gives(table, &aligned) };
+                let option = |(option, value): &Word| {
+                    let set = value == "true";
+                    (option.name().to_owned(), if set { Value::Bool(true) } else { value.as_str().into() })
+                };
+                let way = || Way {
+                    options: words.iter().map(option).collect(),
+                    gives: gives(table, &aligned),
+                };
                 return (certain && !words.is_empty()).then(way).into_iter().collect();
             }
             Err(error) => error,
@@ -76,6 +75,7 @@ pub fn ways_in(
     Vec::new()
 }
 
+/// An option with its value; `true` for those that are set or not.
 type Word = (ReadOption, String);
 
 /// What is missing to read a file.
@@ -137,11 +137,13 @@ fn word_for_matching(
     models: &[Predictions],
 ) -> Option<Word> {
     match error {
-        AlignError::NoIds { found, expected, .. } if found == expected => {
-            Some((ReadOption::ByPosition, "items".to_owned()))
-        }
-        AlignError::NoneShared { .. } if models.iter().all(|model| only_counts(table, model)) => {
-            Some((ReadOption::ByPosition, "items".to_owned()))
+        AlignError::Match { source, .. } => {
+            let by_position = match source {
+                MatchError::NoIds { found, expected, .. } => found == expected,
+                MatchError::NoneShared { .. } => models.iter().all(|m| m.len() == table.len()),
+                _ => false,
+            };
+            by_position.then(|| (ReadOption::ByPosition, "items".to_owned()))
         }
         AlignError::Classes { suggestion: Some(map), .. } if options.class_map.is_none() => {
             Some((ReadOption::ClassMap, String::from(map.clone())))
@@ -151,15 +153,6 @@ fn word_for_matching(
         }
         _ => None,
     }
-}
-
-/// Whether the ids only number as many rows as there are items.
-fn only_counts(table: &VoteTable, model: &Predictions) -> bool {
-    let ids = || model.ids.iter().flatten();
-    let number = |id: &String| id.strip_suffix(".0").unwrap_or(id).parse::<usize>().ok();
-    let from = ids().next().and_then(number);
-    let counts = from.is_some_and(|from| ids().zip(from..).all(|(id, n)| number(id) == Some(n)));
-    counts && model.len() == table.len()
 }
 
 /// The order of classes that fits all models significantly better than any other.

@@ -543,7 +543,7 @@ fn ids_decide_and_are_never_passed_over() {
             npy(&P, &[3, 3]),
             by_position(false, true),
             Refused(
-                &["the 3 predictions of model.x have no ids"],
+                &["model.x: its 3 rows have no ids"],
                 "or say `by_position = items` if the rows are in the order of the votes",
             ),
         ),
@@ -567,7 +567,7 @@ fn ids_decide_and_are_never_passed_over() {
             "npy of another length",
             npy(&P[..6], &[2, 3]),
             by_position(true, true),
-            Refused(&["has 2 predictions without ids, the votes have 3 items"], "array `ids`"),
+            Refused(&["it has 2 rows without ids, the votes have 3 items"], "array `ids`"),
         ),
         (
             "npy, classes × items",
@@ -634,7 +634,7 @@ fn ids_decide_and_are_never_passed_over() {
             ",cat,dog,fox\n0,0.7,0.2,0.1\n1,0.1,0.3,0.6\n2,0.25,0.5,0.25\n".into(),
             auto(),
             Refused(
-                &["no id of model.x is among the votes (its first is \"0\", theirs \"a\")"],
+                &["model.x: no id is among the votes (its first is \"0\", theirs \"a\")"],
                 "`id`",
             ),
         ),
@@ -794,6 +794,6 @@ fn votes_without_ids_are_matched_by_position_and_that_is_said() {
     assert!(aligned.notes[0].to_string().contains(notes[0]), "{:?}", aligned.notes);
     let from_one = "id,0,1,2\n1,0.7,0.2,0.1\n2,0.1,0.3,0.6\n3,0.25,0.5,0.25\n";
     let wanted =
-        Refused(&["only 2 of the 3 ids of model.x are among the votes"], "`by_position = items`");
+        Refused(&["model.x: only 2 of the 3 ids are among the votes"], "`by_position = items`");
     check("numbered from 1", &votes, from_one.into(), &auto(), wanted);
 }

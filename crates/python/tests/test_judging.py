@@ -157,7 +157,7 @@ def test_single_precision_and_logits(votes, probs):
         (np.full((5, CLASSES), 1 / 3), {}, ValueError, "has 5 rows and the votes have 120 items"),
         (np.full((5, CLASSES), 1 / 3), {"items": ["x"] * 4}, ValueError, "4 entries for the 5 rows"),
         (np.full((2, CLASSES), 1 / 3), {"items": ["x", "x"]}, ValueError, "predicted twice"),
-        (np.full((2, CLASSES), 1 / 3), {"items": ["x", "y"]}, ValueError, "no id of probs is among the votes"),
+        (np.full((2, CLASSES), 1 / 3), {"items": ["x", "y"]}, ValueError, "probs: no id is among the votes"),
         (np.full((ITEMS, CLASSES), 1 / 3), {"classes": ["no", "so", "maybe"]}, ValueError, "`class_map="),
         (np.full((ITEMS, CLASSES), 1j), {}, TypeError, "expected numbers"),
         (np.full((ITEMS, CLASSES), 1 / 3), {"metrics": "kll"}, ValueError, 'did you mean "kl"'),
