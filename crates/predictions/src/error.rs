@@ -241,6 +241,31 @@ pub enum PredictionProblem {
         /// The class.
         name: String,
     },
+    /// Names for classes that have some.
+    #[error("the file names its classes itself: {classes}")]
+    Named {
+        /// The classes.
+        classes: String,
+    },
+    /// Numbers that are said to be those of answers.
+    #[error("{value} is no number of answers of an item")]
+    NoAnswers {
+        /// A number below 0 or with a fraction, or a sum of 0.
+        value: f64,
+    },
+    /// Answers of which some are no classes.
+    #[error(
+        "{column:?} holds classes of the votes, and others: {}; the classes are {classes}",
+        others.join(", ")
+    )]
+    OtherAnswers {
+        /// The column.
+        column: String,
+        /// The first of the others.
+        others: Vec<String>,
+        /// The classes of the votes.
+        classes: String,
+    },
     /// Ids or classes that are not as many as rows or columns.
     #[error("{name} has {found} entries for {expected} {what}")]
     Count {
@@ -334,6 +359,13 @@ impl PredictionProblem {
                  Hugging Face pipeline"
             }
             Self::OneHot => "if these are the model's probabilities, say so with `probabilities`",
+            Self::Named { .. } => {
+                "leave `class_names` out; if these are wrong, say which is which with `class_map = FILE=VOTES`"
+            }
+            Self::NoAnswers { .. } => "leave `answers` out, or remove the row",
+            Self::OtherAnswers { .. } => {
+                "remove the rows of the others, or say which class each is with `class_map = FILE=VOTES`"
+            }
             Self::OneNumber { .. } => {
                 "of two classes, name the one whose probability it is with `class_order`; or write p and \
                  1 - p in two columns"
@@ -344,7 +376,10 @@ impl PredictionProblem {
             Self::Width { .. } | Self::OtherClasses { .. } => {
                 "give every row a number for each class"
             }
-            Self::DuplicateId { .. } => "keep one row per item; average several predictions first",
+            Self::DuplicateId { .. } => {
+                "keep one row per item; name what tells the predictions of an item apart in a column \
+                 `model` or `seed`, or average them first"
+            }
             Self::ClassMap { .. } => "write the names in the file first: `class_map = FILE=VOTES`",
             Self::Rows { nearly: true, .. } => {
                 "correct these rows; or say `probabilities`, which normalizes rows that miss 1 by \
@@ -358,7 +393,8 @@ impl PredictionProblem {
                  are no classes"
             }
             Self::NonNegative { .. } => {
-                "say `logits` if these are logits; else divide each row by its sum"
+                "say `logits` if these are logits, or `answers` if they are numbers of answers; other scores are \
+                 no predictions until they are probabilities"
             }
             Self::NegativeShares { .. } => {
                 "say `logits` if these are logits; else correct the values"
@@ -370,18 +406,22 @@ impl PredictionProblem {
 
     /// The options that the remedy names.
     pub fn options(&self) -> &'static [ReadOption] {
-        use ReadOption::{ByPosition, ClassMap, ClassOrder, Id, Key, Logits, Probabilities};
+        use ReadOption::{
+            Answers, ByPosition, ClassMap, ClassNames, ClassOrder, Id, Key, Logits, Probabilities,
+        };
         match self {
             Self::Container(problem) => problem.options(),
             Self::UnclearIds { .. } => &[Id, ByPosition],
             Self::SeveralValues { .. } => &[Key],
             Self::OneHot => &[Probabilities],
             Self::OneNumber { .. } => &[ClassOrder],
-            Self::ClassMap { .. } => &[ClassMap],
+            Self::ClassMap { .. } | Self::OtherAnswers { .. } => &[ClassMap],
+            Self::Named { .. } => &[ClassNames, ClassMap],
+            Self::NoAnswers { .. } => &[Answers],
+            Self::NonNegative { .. } => &[Logits, Answers],
             Self::Rows { nearly: true, .. } => &[Probabilities],
             Self::Rows { .. }
             | Self::NotSumming { .. }
-            | Self::NonNegative { .. }
             | Self::NegativeShares { .. } => &[Logits],
             Self::NamedLogits => &[Logits, Probabilities],
             _ => &[],

@@ -87,6 +87,7 @@ fn classes(
     let (values, ids) = (values.collect(), first.ids.clone());
     let options = ReadOptions {
         class_order: None,
+        class_names: None,
         class_map: None,
         one_column: false,
         id: None,
@@ -143,7 +144,7 @@ fn seeds(table: &VoteTable, parts: &[Predictions]) -> Result<Predictions, JoinEr
     };
     sum.iter_mut().for_each(|value| *value /= parts.len() as f64);
     Ok(Predictions {
-        name: format!("mean of {} files", parts.len()),
+        name: format!("mean of {} predictions", parts.len()),
         file: first.file.clone(),
         ids: Some(items.iter().map(|&item| table.items().name(item).to_owned()).collect()),
         classes: Some(table.classes().names().to_vec()),

@@ -24,11 +24,13 @@
 
 mod align;
 mod baselines;
+mod cells;
 mod classes;
 mod context;
 mod error;
 mod formats;
 mod join;
+mod label_names;
 mod logits;
 mod note;
 mod numbers;
@@ -48,7 +50,7 @@ pub use join::{Join, JoinError, join};
 pub use logits::{Logits, LogitsError};
 pub use note::{ClassesMatched, Note};
 pub use numbers::RowProblem;
-pub use options::{ByPosition, ClassMap, ClassOrder, Kind, ReadOptions};
+pub use options::{ByPosition, ClassMap, ClassNames, ClassOrder, Kind, ReadOptions};
 pub use profile::profile;
 pub use read::{Predictions, read, read_bytes, read_bytes_for, read_for};
 pub use ways::ways_in;

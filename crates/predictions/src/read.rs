@@ -11,12 +11,14 @@ use dissensus_io::{
 use dissensus_core::VoteTable;
 use serde_json::Value;
 
+use crate::cells;
 use crate::context::Context;
 use crate::error::{BadRow, PredictionError, PredictionProblem};
 use crate::formats::{FORMATS, RawPredictions};
+use crate::label_names;
 use crate::note::Note;
 use crate::numbers::{Refused, Said, settle};
-use crate::options::{ByPosition, ClassMap, ClassOrder, Kind, ReadOptions};
+use crate::options::{ByPosition, ClassMap, ClassNames, ClassOrder, Kind, ReadOptions};
 use crate::rows_of_json::rows_of_json;
 
 /// What a model said, one row per item.
@@ -87,9 +89,11 @@ impl Predictions {
             return Err(PredictionError::new(name, problem));
         }
         let model = Some(name.to_owned());
-        let found =
+        let mut found =
             RawPredictions { name: model, ids, classes, values, width, ..Default::default() };
-        finish(name, found, &Context::new(options, None))
+        let options = Context::new(options, None);
+        name_classes(name, &mut found, None, &options)?;
+        finish(name, found, &options)
     }
 
     /// How many rows there are.
@@ -151,13 +155,27 @@ fn read_input(input: Input, options: &Context<'_>) -> Result<Vec<Predictions>, P
         Ok(table) => Source::Table(table),
         Err(value) => Source::Json(value),
     };
+    let mut beside = None;
     let source = match with_header(&file, Source::open(input, &options.source())?, options)? {
         // An array of objects is a table.
-        Source::Json(value) => table_of(value),
-        Source::Table(table) => match document(&table) {
-            Some(document) => table_of(document),
-            None => Source::Table(table),
-        },
+        Source::Json(value) => {
+            beside = label_names::in_settings(&value);
+            table_of(value)
+        }
+        Source::Table(table) => {
+            if let ([row], TableKind::JsonLines) = (&table.sample[..], table.kind) {
+                let cells = table.columns.iter().cloned().zip(row.cells.iter().cloned());
+                beside = label_names::in_settings(&Value::Object(cells.collect()));
+            }
+            match document(&table) {
+                Some(document) => table_of(document),
+                None => Source::Table(table),
+            }
+        }
+        source => source,
+    };
+    let source = match source {
+        Source::Table(table) => Source::Table(cells::split(&file, table, options)?),
         source => source,
     };
     let Some(format) = FORMATS.iter().find(|format| (format.detect)(&source, options)) else {
@@ -173,7 +191,48 @@ fn read_input(input: Input, options: &Context<'_>) -> Result<Vec<Predictions>, P
     if found.is_empty() {
         return Err(PredictionError::new(&file, PredictionProblem::Empty));
     }
-    found.into_iter().map(|found| finish(&file, found, options)).collect()
+    let finish = |mut found: RawPredictions| {
+        name_classes(&file, &mut found, beside.as_deref(), options)?;
+        finish(&file, found, options)
+    };
+    found.into_iter().map(finish).collect()
+}
+
+/// Gives classes that the file does not name, or only numbers, the names that the user says or that stand
+/// beside them.
+fn name_classes(
+    file: &str,
+    found: &mut RawPredictions,
+    beside: Option<&[String]>,
+    options: &Context<'_>,
+) -> Result<(), PredictionError> {
+    let said = options.class_names.as_ref().map(ClassNames::names);
+    let Some(names) = said.or(beside) else { return Ok(()) };
+    let order = match &found.classes {
+        None => Some((0..found.width).collect()),
+        Some(known) => crate::classes::numbered(known),
+    };
+    let Some(order) = order.filter(|_| names.len() == found.width) else {
+        let (expected, len) = (found.width, names.len());
+        let list = || "class_names".to_owned();
+        let problem = match &found.classes {
+            _ if said.is_none() => return Ok(()),
+            Some(known) if len == expected => {
+                PredictionProblem::Named { classes: known.join(", ") }
+            }
+            _ => PredictionProblem::Count { name: list(), found: len, expected, what: "columns" },
+        };
+        return Err(PredictionError::new(file, problem));
+    };
+    let mut classes = vec![String::new(); found.width];
+    for (name, column) in names.iter().zip(order) {
+        classes[column].clone_from(name);
+    }
+    found.classes = Some(classes);
+    if said.is_none() {
+        found.notes.push(Note::ClassNames { name: "id2label".to_owned() });
+    }
+    Ok(())
 }
 
 /// Refuses options that contradict each other.
@@ -183,6 +242,8 @@ fn check_options(file: &str, options: &ReadOptions) -> Result<(), PredictionErro
         (options.id.is_some() && items, "rows by position", ReadOption::Id),
         (options.class_map.is_some() && classes, "columns by position", ReadOption::ClassMap),
         (options.class_order.is_some() && classes, "columns by position", ReadOption::ClassOrder),
+        (options.class_names.is_some() && classes, "columns by position", ReadOption::ClassNames),
+        (options.answers && options.kind.is_some(), "numbers of answers", ReadOption::Logits),
     ];
     match meaningless.into_iter().find(|(both, ..)| *both) {
         Some((_, format, option)) => {
@@ -251,14 +312,25 @@ fn has_fractions(rows: &[Row], behind: usize) -> bool {
     !rows.is_empty() && rows.iter().all(|row| row.cells.iter().skip(behind).any(fraction))
 }
 
-/// Whether a row is the name of an id and different whole numbers, above rows of fractions.
+/// Whether a row is the name of an id, different whole numbers and other words, above rows with fractions
+/// under the numbers.
 fn is_numbered_header(cells: &[String], below: &[Row]) -> bool {
-    let [id, numbers @ ..] = cells else { return false };
+    let number = |cell: &String| cell.trim().parse::<i64>().ok();
+    let numbers: Vec<usize> = (0..cells.len()).filter(|&c| number(&cells[c]).is_some()).collect();
     let mut seen = std::collections::HashSet::new();
-    let different =
-        numbers.iter().all(|n| n.trim().parse::<i64>().is_ok() && seen.insert(n.trim()));
-    let is_id = dissensus_core::id_name_rank(id).is_some();
-    different && numbers.len() > 1 && is_id && has_fractions(below, 1)
+    let different = numbers.iter().all(|&c| seen.insert(number(&cells[c])));
+    let others = || cells.iter().filter(|cell| number(cell).is_none());
+    let words = others().all(|cell| cell.trim().is_empty() || cell.parse::<f64>().is_err());
+    let is_id = others().any(|cell| dissensus_core::id_name_rank(cell).is_some());
+    let fraction = |row: &Row| {
+        numbers.iter().any(|&c| row.cell(c).as_str().is_some_and(|text| text.contains('.')))
+    };
+    different
+        && words
+        && is_id
+        && numbers.len() > 1
+        && !below.is_empty()
+        && below.iter().all(fraction)
 }
 
 /// Checks the numbers and tells what they are.
@@ -286,6 +358,9 @@ fn finish(
         let error = PredictionError::new(file, PredictionProblem::NotFinite { value });
         let column = found.column(at % found.width);
         return Err(found.place(error, at / found.width).column(column));
+    }
+    if options.answers && !of_one {
+        shares_of_answers(file, &mut found)?;
     }
     let said = match (options.kind, found.kind) {
         (Some(kind), _) => Said::ByUser(kind),
@@ -327,6 +402,28 @@ fn finish(
         trust_order: options.trust_order,
         notes,
     })
+}
+
+/// Divides numbers of answers by their sums.
+fn shares_of_answers(file: &str, found: &mut RawPredictions) -> Result<(), PredictionError> {
+    if found.sampled {
+        return Ok(());
+    }
+    let (mut least, mut most) = (f64::MAX, 0.0f64);
+    for row in 0..found.values.len() / found.width {
+        let numbers = &mut found.values[row * found.width..(row + 1) * found.width];
+        let sum: f64 = numbers.iter().sum();
+        let bad = numbers.iter().find(|n| **n < 0.0 || n.fract() != 0.0).copied();
+        if let Some(value) = bad.or((sum == 0.0).then_some(sum)) {
+            let error = PredictionError::new(file, PredictionProblem::NoAnswers { value });
+            return Err(found.place(error, row));
+        }
+        numbers.iter_mut().for_each(|number| *number /= sum);
+        (least, most) = (least.min(sum), most.max(sum));
+    }
+    (found.sampled, found.kind) = (true, Some(Kind::Probabilities));
+    found.notes.push(Note::Samples { least: least as u64, most: most as u64 });
+    Ok(())
 }
 
 /// Makes one number per item, which is said to be that of one of two classes, a number for each class.

@@ -125,6 +125,15 @@ fn word_for_reading(
                 _ => None,
             }
         }
+        PredictionProblem::Unknown { .. } | PredictionProblem::HardLabels { .. }
+            if options.answer_separator.is_none() =>
+        {
+            let read_with = |separator: &&char| {
+                read(&ReadOptions { answer_separator: Some(**separator), ..options.clone() }).is_ok()
+            };
+            let separator = ['|', ';', '/', ',', ' '].iter().find(read_with)?;
+            Some((ReadOption::AnswerSeparator, separator.to_string()))
+        }
         _ => None,
     }
 }
@@ -195,6 +204,7 @@ fn add(options: &mut ReadOptions, words: &mut Vec<Word>, word: Word) {
         ReadOption::ByPosition => options.by_position.items = true,
         ReadOption::ClassMap => options.class_map = word.1.parse().ok(),
         ReadOption::ClassOrder => options.class_order = word.1.parse().ok(),
+        ReadOption::AnswerSeparator => options.answer_separator = word.1.chars().next(),
         ReadOption::Id => options.id = Some(word.1.clone()),
         ReadOption::Probabilities => options.kind = Some(Kind::Probabilities),
         _ => {}
