@@ -57,6 +57,7 @@ options! {
     ClassMap "class_map" "The votes' names of classes that predictions call otherwise.",
     Answers "answers" "That the numbers of predictions are numbers of answers.",
     AnswerSeparator "answer_separator" "The character between several answers in a cell of predictions.",
+    Join "join" "What several predictions for the same items are to each other.",
     ClassNames "class_names" "What predictions call the classes of columns that they do not name.",
     ClassOrder "class_order" "The classes of the columns of predictions, in the order of the columns.",
     TrustOrder "trust_order" "That an order of classes is right although another fits the votes better.",

@@ -232,6 +232,12 @@ pub enum PredictionProblem {
         /// The first row that has it.
         first: u64,
     },
+    /// Several predictions for each item, told apart by a column of seeds.
+    #[error("items are predicted several times, once for each {column:?}")]
+    SeveralRuns {
+        /// The column.
+        column: String,
+    },
     /// A row without its id.
     #[error("the id is empty")]
     EmptyId,
@@ -374,7 +380,11 @@ impl PredictionProblem {
                 "correct the value, or remove the row"
             }
             Self::Width { .. } | Self::OtherClasses { .. } => {
-                "give every row a number for each class"
+                "give every row a number for each class (top_k=None in a Hugging Face pipeline)"
+            }
+            Self::SeveralRuns { .. } => {
+                "say `join = seeds` for the means of their probabilities, or `join = models` for models of \
+                 their own"
             }
             Self::DuplicateId { .. } => {
                 "keep one row per item; name what tells the predictions of an item apart in a column \
@@ -407,7 +417,8 @@ impl PredictionProblem {
     /// The options that the remedy names.
     pub fn options(&self) -> &'static [ReadOption] {
         use ReadOption::{
-            Answers, ByPosition, ClassMap, ClassNames, ClassOrder, Id, Key, Logits, Probabilities,
+            Answers, ByPosition, ClassMap, ClassNames, ClassOrder, Id, Join, Key, Logits,
+            Probabilities,
         };
         match self {
             Self::Container(problem) => problem.options(),
@@ -418,6 +429,7 @@ impl PredictionProblem {
             Self::ClassMap { .. } | Self::OtherAnswers { .. } => &[ClassMap],
             Self::Named { .. } => &[ClassNames, ClassMap],
             Self::NoAnswers { .. } => &[Answers],
+            Self::SeveralRuns { .. } => &[Join],
             Self::NonNegative { .. } => &[Logits, Answers],
             Self::Rows { nearly: true, .. } => &[Probabilities],
             Self::Rows { .. }

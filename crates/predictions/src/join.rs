@@ -73,9 +73,14 @@ fn classes(
         let column = part.classes.as_ref().and_then(|names| names.first());
         let class = match said {
             Some(list) => votes.iter().find(|class| **class == list[at]),
-            None => column
-                .and_then(|name| class_in(votes, name))
-                .or_else(|| class_in(votes, &stem(&part.file))),
+            None => {
+                let pairs = || options.class_map.iter().flat_map(|map| map.pairs());
+                let class = |name: &str| {
+                    let mapped = pairs().find(|(from, _)| from == name).map(|(_, to)| to.as_str());
+                    class_in(votes, mapped.unwrap_or(name))
+                };
+                column.and_then(|name| class(name)).or_else(|| class(&stem(&part.file)))
+            }
         };
         let class = class.filter(|class| !names.contains(class)).ok_or_else(|| {
             not_joined(part, "neither its column nor its name says a class of its own".to_owned())

@@ -235,7 +235,7 @@ impl From<ClassNames> for String {
 /// How to read a file of predictions and match it with votes. The default detects everything, and
 /// refuses what it cannot be certain of. An option that means nothing for the file is an error.
 ///
-/// Every field but `one_column` and `limits` is a key of the same name, in a file or (with dashes) on a command
+/// Every field but `runs`, `one_column` and `limits` is a key of the same name, in a file or (with dashes) on a command
 /// line; there, `kind` is the flag `--logits` or `--probabilities`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -264,6 +264,10 @@ pub struct ReadOptions {
     pub delimiter: Option<Delimiter>,
     /// Whether a text table's first row is its header.
     pub header: Option<bool>,
+    /// Several predictions for an item, as of several seeds in one table, are models of their own. Without it,
+    /// they are refused.
+    #[serde(skip)]
+    pub runs: bool,
     /// The file is one column of a table: it has one number per item, for one class.
     #[serde(skip)]
     pub one_column: bool,

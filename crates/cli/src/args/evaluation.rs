@@ -21,6 +21,8 @@ use crate::ui;
 pub(crate) enum Models {
     /// Each on its own items.
     Each,
+    /// The same, and the seeds in a column are models of their own.
+    EachRun,
     /// All on the items that every one of them predicts.
     Common,
     /// The files are one model.
@@ -208,7 +210,8 @@ impl EvaluateArgs {
         options: &ScoreOptions,
         how: Models,
     ) -> anyhow::Result<Vec<Evaluated>> {
-        let reading = |file: &Path| self.predicted.options(file);
+        let runs = matches!(how, Models::EachRun);
+        let reading = |file: &Path| ReadOptions { runs, ..self.predicted.options(file) };
         let found = match how {
             Models::Joined(join) => read_joined(table, files, join, reading)?,
             _ => read_predictions(table, files, reading)?,

@@ -2,7 +2,7 @@
 //! of several answers in each row, whose shares are the prediction. Answers may stand side by side, too,
 //! in columns such as `run1`, `run2`.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use dissensus_core::id_name_rank;
 use dissensus_io::{Example, ReadOption, Source, Table, cell_text};
@@ -110,8 +110,10 @@ struct Roles {
     id: Option<usize>,
     labels: Vec<usize>,
     number: Option<usize>,
-    /// Columns of models, and of seeds where they have probabilities of their own.
+    /// Columns of models.
     models: Vec<usize>,
+    /// Columns of seeds, where they have probabilities of their own.
+    runs: Vec<usize>,
     left_out: Vec<String>,
 }
 
@@ -171,11 +173,16 @@ fn roles(table: &Table, options: &Context<'_>) -> Option<Roles> {
     if !(of_two || id.is_some() && (repeated || by_class || lists || labels.len() > 1)) {
         return None;
     }
-    let apart = |c: &usize| is_model(&names[*c]) || number.is_some() && is_run(&names[*c]);
-    let models: Vec<usize> = all().filter(|c| Some(*c) != id).filter(apart).collect();
-    let used = |c: &usize| [id, number].contains(&Some(*c)) || models.contains(c) || labels.contains(c);
+    let others = |test: fn(&str) -> bool| -> Vec<usize> {
+        all().filter(|&c| ![id, number].contains(&Some(c)) && test(&names[c])).collect()
+    };
+    let runs = if number.is_some() { others(is_run) } else { Vec::new() };
+    let models = others(is_model);
+    let used = |c: &usize| {
+        [id, number].contains(&Some(*c)) || [&models, &runs, &labels].iter().any(|all| all.contains(c))
+    };
     let left_out = all().filter(|c| !used(c)).map(|c| names[c].clone()).collect();
-    Some(Roles { id, labels, number, models, left_out })
+    Some(Roles { id, labels, number, models, runs, left_out })
 }
 
 fn id_column(columns: &Columns<'_>, options: &Context<'_>) -> Option<usize> {
@@ -307,7 +314,7 @@ fn read(
     let Some(roles) = roles(&table, options) else { return Ok(Vec::new()) };
     let columns = table.columns.clone();
     let mut labels: Vec<String> = Vec::new();
-    let mut models: Vec<(String, Items)> = Vec::new();
+    let mut models: Vec<((String, String), Items)> = Vec::new();
     for row in table.rows(&options.limits) {
         let row = row?;
         let text = |column: usize| cell_text(row.cell(column)).filter(|text| !text.is_empty());
@@ -319,7 +326,8 @@ fn read(
             Some(id) => text(id).ok_or_else(|| bad(id, PredictionProblem::EmptyId))?,
             None => row.number.to_string(),
         };
-        let model = model_of(&row, &roles.models, &columns);
+        let model =
+            (model_of(&row, &roles.models, &columns), model_of(&row, &roles.runs, &columns));
         let at = match models.iter().position(|(name, _)| *name == model) {
             Some(at) => at,
             None => {
@@ -367,10 +375,13 @@ fn read(
         }
     }
     let name_of = |column: usize| columns[column].as_str();
-    // Folds, each with items of its own, are parts of one model.
-    if !roles.models.iter().any(|&column| is_model(&columns[column])) {
-        merge_parts(&mut models);
-    }
+    let models = match roles.runs.first() {
+        Some(&column) => whole(models, options.runs).ok_or_else(|| {
+            let column = columns[column].clone();
+            PredictionError::new(file, PredictionProblem::SeveralRuns { column })
+        })?,
+        None => models.into_iter().map(|((model, _), items)| (model, items)).collect(),
+    };
     let several = models.len() > 1;
     let found = models.into_iter().map(|(name, items)| {
         let name = Some(name).filter(|name| several && !name.is_empty());
@@ -379,18 +390,31 @@ fn read(
     found.collect()
 }
 
-/// Makes one of parts that have no item in common.
-fn merge_parts(models: &mut Vec<(String, Items)>) {
-    let mut seen = std::collections::HashSet::new();
-    if models.iter().flat_map(|(_, items)| &items.ids).all(|id| seen.insert(id.clone())) {
-        let mut whole = Items::default();
-        for (_, mut items) in models.drain(..) {
-            whole.ids.append(&mut items.ids);
-            whole.rows.append(&mut items.rows);
-            whole.numbers.append(&mut items.numbers);
-        }
-        models.push((String::new(), whole));
+/// The parts of each model as one where they have no item in common, as folds do; else each as a model of
+/// its own, or nothing where `apart` does not say so.
+fn whole(parts: Vec<((String, String), Items)>, apart: bool) -> Option<Vec<(String, Items)>> {
+    let disjoint = {
+        let mut seen = HashSet::new();
+        parts.iter().all(|((model, _), items)| items.ids.iter().all(|id| seen.insert((model, id))))
+    };
+    if !disjoint {
+        let name = |(model, run): (String, String)| {
+            if model.is_empty() { run } else { format!("{model}, {run}") }
+        };
+        return apart.then(|| parts.into_iter().map(|(key, items)| (name(key), items)).collect());
     }
+    let mut models: Vec<(String, Items)> = Vec::new();
+    for ((model, _), mut items) in parts {
+        match models.iter_mut().find(|(known, _)| *known == model) {
+            Some((_, whole)) => {
+                whole.ids.append(&mut items.ids);
+                whole.rows.append(&mut items.rows);
+                whole.numbers.append(&mut items.numbers);
+            }
+            None => models.push((model, items)),
+        }
+    }
+    Some(models)
 }
 
 /// The rows of a model: numbers of every class, or shares of answers.

@@ -5,7 +5,7 @@
 //! Where several could be it, none is taken. Other columns that hold no numbers, and those with names
 //! of labels or of what is computed from predictions, are left out and noted.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use dissensus_core::{IdCandidate, IdChoice, choose_ids, id_name_rank};
 use dissensus_io::{Example, ReadOption, Row, Source, Table, TableKind, cell_text, shorten};
@@ -521,9 +521,12 @@ fn read(
     let Layout { id, names, values: wanted, notes } = layout(file, &table, options)?;
     let columns = table.columns.clone();
     // Columns of models and seeds where items are predicted several times: one after the other.
-    let models_of = |name: &str| is_model(name) || is_run(name);
-    let apart: Vec<usize> =
-        (0..columns.len()).filter(|&c| Some(c) != id && models_of(&columns[c])).collect();
+    let others = |test: fn(&str) -> bool| -> Vec<usize> {
+        (0..columns.len()).filter(|&c| Some(c) != id && test(&columns[c])).collect()
+    };
+    let (of_models, of_runs) = (others(is_model), others(is_run));
+    let both = [&of_models[..], &of_runs].concat();
+    let (mut models, mut runs): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
     let raw = |name: String, kind: Option<Kind>| RawPredictions {
         name: Some(name).filter(|name| !name.is_empty()),
         kind,
@@ -540,12 +543,13 @@ fn read(
                 let kind = common_kind(&names);
                 // Columns without a header are only counted.
                 let classes = Some(names).filter(|n| n.iter().any(|name| !name.starts_with('#')));
+                // One number of a name such as `logit`.
+                let kind = kind.or(if places.len() == 1 { kind_of(&columns[places[0]]) } else { None });
                 RawPredictions { width: places.len(), classes, ..raw(name.clone(), kind) }
             })
             .collect(),
     };
     let (mut ids, mut rows, mut vectors) = (Vec::new(), Vec::new(), Vectors::default());
-    let mut models: Vec<String> = Vec::new();
     for row in table.rows(&options.limits) {
         let row = row?;
         let item = id.and_then(|column| cell_text(row.cell(column)));
@@ -580,8 +584,9 @@ fn read(
             }
         }
         rows.push(row.number);
-        if !apart.is_empty() {
-            models.push(model_of(&row, &apart, &columns));
+        if !both.is_empty() {
+            models.push(model_of(&row, &of_models, &columns));
+            runs.push(model_of(&row, &both, &columns));
         }
         if let Some(column) = id {
             match item.clone().filter(|id| !id.is_empty()) {
@@ -600,8 +605,21 @@ fn read(
         found.ids = id.is_some().then(|| ids.clone());
         found.rows.clone_from(&rows);
     }
+    let once_in = |models: &[String]| {
+        let mut seen = HashSet::new();
+        models.len() == ids.len() && models.iter().zip(&ids).all(|pair| seen.insert(pair))
+    };
     match &mut found[..] {
-        [only] if models.len() == rows.len() && has_twice(&ids) => Ok(only.by_model(&models)),
+        [only] if has_twice(&ids) && !of_models.is_empty() && once_in(&models) => {
+            Ok(only.by_model(&models))
+        }
+        [only] if has_twice(&ids) && !of_runs.is_empty() && once_in(&runs) => match options.runs {
+            true => Ok(only.by_model(&runs)),
+            false => {
+                let column = columns[of_runs[0]].clone();
+                Err(PredictionError::new(file, PredictionProblem::SeveralRuns { column }))
+            }
+        },
         _ => Ok(found),
     }
 }
@@ -645,6 +663,6 @@ pub(super) fn is_run(name: &str) -> bool {
 }
 
 fn has_twice(ids: &[String]) -> bool {
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     !ids.iter().all(|id| seen.insert(id))
 }

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Ids: TypeAlias = Sequence[str | int]
     Predicted: TypeAlias = ArrayLike | str | os.PathLike[str] | Mapping[Any, ArrayLike] | Any
     Kind: TypeAlias = Literal["probabilities", "logits", "answers"]
-    Join: TypeAlias = Literal["classes", "seeds"]
+    Join: TypeAlias = Literal["models", "classes", "seeds"]
     Ties: TypeAlias = Literal["lowest", "random", "error"]
     Positions: TypeAlias = Literal["items", "classes"] | Sequence[Literal["items", "classes"]]
 
@@ -113,9 +113,10 @@ def score(
         row of numbers each; or a data frame with a column of ids and a column for each class.
     name : str, optional
         The name of the model in tables.
-    join : {"classes", "seeds"}, optional
-        ``probs`` is a list: of a file for each class, with a number per item, or of predictions of several seeds,
-        whose probabilities are averaged.
+    join : {"models", "classes", "seeds"}, optional
+        ``"classes"``: ``probs`` is a list of a file for each class, with a number per item. ``"seeds"``: it is a list
+        of predictions of several seeds, or a file with a column of seeds, whose probabilities are averaged.
+        ``"models"``: the seeds in a column are models of their own.
     by : {"entropy"}, optional
         Also score slices of the items by how much people disagree.
     slices : int
@@ -182,8 +183,8 @@ def compare(
         What people said.
     a, b, *more : array_like, path, dict or data frame
         What the models predict, as for :func:`score`. Items that not all of them predict are left out.
-    join : {"classes", "seeds"}, optional
-        Each model is a list, as for :func:`score`.
+    join : {"models", "classes", "seeds"}, optional
+        Each model is a list or file, as for :func:`score`.
     names : sequence of str, optional
         The names of the models.
     {shared}

@@ -57,8 +57,10 @@ impl Judging {
         ];
         let kind: Option<String> = option(options, "kind")?;
         let kind = kind.map(|kind| choice("kind", &kind, &kinds)).transpose()?;
-        let ways = [("classes", Join::Classes), ("seeds", Join::Seeds)];
+        let ways =
+            [("models", None), ("classes", Some(Join::Classes)), ("seeds", Some(Join::Seeds))];
         let join: Option<String> = option(options, "join")?;
+        let join = join.map(|join| choice("join", &join, &ways)).transpose()?;
         let default = ScoreOptions::default();
         let score = ScoreOptions {
             metrics,
@@ -72,6 +74,7 @@ impl Judging {
         let reading = ReadOptions {
             kind: kind.flatten(),
             answers: kind == Some(None),
+            runs: matches!(join, Some(None | Some(Join::Seeds))),
             id: option(options, "id")?,
             key: option(options, "key")?,
             class_map: class_map(options)?,
@@ -88,7 +91,7 @@ impl Judging {
             reading,
             items: list("items")?,
             classes: list("classes")?,
-            join: join.map(|join| choice("join", &join, &ways)).transpose()?,
+            join: join.flatten(),
         })
     }
 
