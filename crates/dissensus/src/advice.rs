@@ -6,9 +6,7 @@ use std::path::{Path, PathBuf};
 
 use dissensus_core::VoteTable;
 use dissensus_io::Advice;
-use dissensus_predictions::{
-    AlignError, PredictionError, ReadOptions, profile, read_for, ways_in,
-};
+use dissensus_predictions::{AlignError, PredictionError, ReadOptions, profile, read_for, ways_in};
 
 use crate::causes;
 

@@ -399,7 +399,9 @@ impl InputError {
             Self::Size { .. } | Self::Resize { .. } => Some(ReadOption::Resize),
             Self::UnclearIds { .. } => Some(ReadOption::Id),
             Self::Match { source, .. } => match source {
-                MatchError::NoneShared { .. } | MatchError::RowNumbers { .. } => Some(ReadOption::Id),
+                MatchError::NoneShared { .. } | MatchError::RowNumbers { .. } => {
+                    Some(ReadOption::Id)
+                }
                 MatchError::NoIds { .. } => Some(ReadOption::ByPosition),
                 MatchError::Rows { .. } => None,
             },

@@ -43,7 +43,8 @@ mod tests {
     fn positions_only_where_that_is_said() {
         let bare = "u,v\n1,2\n3,4\n5,6\n";
         let error = joined(bare).unwrap_err().to_string();
-        let wanted = "f.csv: its 3 rows have no ids, and the 3 items of the votes have (the first is \"a\")";
+        let wanted =
+            "f.csv: its 3 rows have no ids, and the 3 items of the votes have (the first is \"a\")";
         assert!(error.starts_with(wanted), "{error}");
         let said = |text: &str| {
             let options = ReadOptions { by_position: true, ..ReadOptions::default() };

@@ -292,7 +292,9 @@ mod tests {
         ] {
             assert!(what(text).contains(word), "{text}: {}", what(text));
         }
-        for (start, word) in [(&b"\x80\x04\x95"[..], "pickle"), (b"Obj\x01x", "Avro"), (b"\x89HDF", "HDF5")] {
+        for (start, word) in
+            [(&b"\x80\x04\x95"[..], "pickle"), (b"Obj\x01x", "Avro"), (b"\x89HDF", "HDF5")]
+        {
             assert!(foreign(start).is_some_and(|p| p.to_string().contains(word)));
         }
         for table in [

@@ -316,7 +316,8 @@ fn is_ranked(predictions: &Predictions) -> bool {
     /// Different rows from which on no model has its classes in one order by chance.
     const ROWS: usize = 16;
     let ranks = |names: &[String]| {
-        let stem = |name: &String| name.trim_end_matches(|c: char| c.is_ascii_digit()).to_lowercase();
+        let stem =
+            |name: &String| name.trim_end_matches(|c: char| c.is_ascii_digit()).to_lowercase();
         let named = |stem: &str| !matches!(stem, "" | "label_" | "class_" | "label" | "class");
         crate::classes::numbered(names).is_some_and(|order| order.is_sorted())
             && names.first().is_some_and(|first| named(&stem(first)))
@@ -494,9 +495,11 @@ mod tests {
                 by_position: crate::ByPosition { items: true, classes: false },
                 ..ReadOptions::default()
             };
-            let votes: String = (0..20).map(|i| format!("i{i},{},{}\n", 3 - i % 3, i % 3)).collect();
+            let votes: String =
+                (0..20).map(|i| format!("i{i},{},{}\n", 3 - i % 3, i % 3)).collect();
             let votes = format!("id,cat,dog\n{votes}");
-            let votes = dissensus_votes::read_bytes("v", votes.into(), &Default::default()).unwrap();
+            let votes =
+                dissensus_votes::read_bytes("v", votes.into(), &Default::default()).unwrap();
             let models = read_bytes("m.csv", text.into(), &options).unwrap();
             align(&votes.table, &models[0]).map(|_| ())
         };
@@ -505,7 +508,10 @@ mod tests {
         assert!(matches!(refused, AlignError::Ranked { .. }), "{refused}");
         assert_eq!(read(&sorted, "cat,dog", true), Ok(()));
         // One row in the other order, or names of classes, say more.
-        assert_eq!(read(&format!("{}0.4,0.6\n", (1..20).map(row).collect::<String>()), "cat,dog", false), Ok(()));
+        assert_eq!(
+            read(&format!("{}0.4,0.6\n", (1..20).map(row).collect::<String>()), "cat,dog", false),
+            Ok(())
+        );
         assert_eq!(read(&format!("cat,dog\n{sorted}"), "", false), Ok(()));
     }
 
@@ -524,7 +530,8 @@ mod tests {
         let nobody = aligned("id,cat,dog\nx,0.4,0.6\n").unwrap_err();
         assert!(nobody.to_string().starts_with("m.csv: no id is among the votes"), "{nobody}");
         let short = aligned("cat,dog\n0.4,0.6\n").unwrap_err();
-        let wanted = "m.csv: its 1 rows have no ids, and the 3 items of the votes have (the first is \"a\")";
+        let wanted =
+            "m.csv: its 1 rows have no ids, and the 3 items of the votes have (the first is \"a\")";
         assert_eq!(short.to_string(), wanted);
     }
 }

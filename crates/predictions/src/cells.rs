@@ -99,7 +99,8 @@ mod tests {
             found.map(|found| found[0].values.clone())
         };
         let wanted = vec![0.75, 0.25, 0.25, 0.75];
-        let lists = "id,answers\na,\"['no', 'no', 'yes', 'no']\"\nb,\"['yes', 'yes', 'no', 'yes']\"\n";
+        let lists =
+            "id,answers\na,\"['no', 'no', 'yes', 'no']\"\nb,\"['yes', 'yes', 'no', 'yes']\"\n";
         assert_eq!(read(lists, None).unwrap(), wanted);
         let separated = "id,answers\na,no|no|yes|no\nb,yes|yes| no|yes\n";
         assert!(read(separated, None).is_err());

@@ -81,7 +81,8 @@ pub(crate) fn numbers_in(names: &[String]) -> Option<Vec<String>> {
     let parts = |name: &String| {
         let name = name.trim().to_lowercase();
         let begin = name.find(|c: char| c.is_ascii_digit())?;
-        let end = begin + name[begin..].find(|c: char| !c.is_ascii_digit()).unwrap_or(name.len() - begin);
+        let end =
+            begin + name[begin..].find(|c: char| !c.is_ascii_digit()).unwrap_or(name.len() - begin);
         let rest = format!("{}#{}", &name[..begin], &name[end..]);
         let rest = rest.strip_suffix('s').map(str::to_owned).unwrap_or(rest);
         let plain = !rest.contains(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-'));
@@ -89,7 +90,10 @@ pub(crate) fn numbers_in(names: &[String]) -> Option<Vec<String>> {
     };
     let parts: Vec<(String, String)> = names.iter().map(parts).collect::<Option<_>>()?;
     let (_, first) = parts.first()?;
-    parts.iter().all(|(_, rest)| rest == first).then(|| parts.iter().map(|(n, _)| n.clone()).collect())
+    parts
+        .iter()
+        .all(|(_, rest)| rest == first)
+        .then(|| parts.iter().map(|(n, _)| n.clone()).collect())
 }
 
 /// A name without what spellings differ in: case, spaces around it, and the point of a whole number.

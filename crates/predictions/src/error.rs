@@ -432,9 +432,7 @@ impl PredictionProblem {
             Self::SeveralRuns { .. } => &[Join],
             Self::NonNegative { .. } => &[Logits, Answers],
             Self::Rows { nearly: true, .. } => &[Probabilities],
-            Self::Rows { .. }
-            | Self::NotSumming { .. }
-            | Self::NegativeShares { .. } => &[Logits],
+            Self::Rows { .. } | Self::NotSumming { .. } | Self::NegativeShares { .. } => &[Logits],
             Self::NamedLogits => &[Logits, Probabilities],
             _ => &[],
         }

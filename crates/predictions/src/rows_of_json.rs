@@ -105,7 +105,9 @@ fn lists(map: &Map<String, Value>) -> Option<Vec<Value>> {
     let named = columns.iter().any(|(name, _)| id_name_rank(name).is_some());
     (rows > 1 && same && numbers > 1 && named).then(|| {
         let row = |at: usize| {
-            Value::Object(columns.iter().map(|(n, list)| ((*n).clone(), list[at].clone())).collect())
+            Value::Object(
+                columns.iter().map(|(n, list)| ((*n).clone(), list[at].clone())).collect(),
+            )
         };
         (0..rows).map(row).collect()
     })

@@ -54,7 +54,10 @@ pub fn ways_in(
                 let certain = !rows_matter && !ordered || aligned.iter().zip(&models).all(fits);
                 let option = |(option, value): &Word| {
                     let set = value == "true";
-                    (option.name().to_owned(), if set { Value::Bool(true) } else { value.as_str().into() })
+                    (
+                        option.name().to_owned(),
+                        if set { Value::Bool(true) } else { value.as_str().into() },
+                    )
                 };
                 let way = || Way {
                     options: words.iter().map(option).collect(),
@@ -129,7 +132,8 @@ fn word_for_reading(
             if options.answer_separator.is_none() =>
         {
             let read_with = |separator: &&char| {
-                read(&ReadOptions { answer_separator: Some(**separator), ..options.clone() }).is_ok()
+                read(&ReadOptions { answer_separator: Some(**separator), ..options.clone() })
+                    .is_ok()
             };
             let separator = ['|', ';', '/', ',', ' '].iter().find(read_with)?;
             Some((ReadOption::AnswerSeparator, separator.to_string()))

@@ -819,13 +819,18 @@ fn several_predictions_per_item_are_asked_about() {
         let refused = read(false).unwrap_err();
         assert!(matches!(refused.problem, PredictionProblem::SeveralRuns { .. }), "{refused}");
         let models = read(true).unwrap();
-        assert_eq!(models.iter().map(|m| m.name.as_str()).collect::<Vec<_>>(), ["seed 1", "seed 2"]);
+        assert_eq!(
+            models.iter().map(|m| m.name.as_str()).collect::<Vec<_>>(),
+            ["seed 1", "seed 2"]
+        );
         let joined = join(&votes, &models, Join::Seeds, &ReadOptions::default()).unwrap();
         assert_eq!(joined.values, [0.5, 0.5], "{text}");
     }
     // Folds have items of their own: one model.
-    let folds = "id,fold,class,probability\na,1,cat,0.75\na,1,dog,0.25\nb,2,cat,0.25\nb,2,dog,0.75\n";
-    let found = dissensus_predictions::read_bytes_for("m.csv", folds.into(), &votes, &auto()).unwrap();
+    let folds =
+        "id,fold,class,probability\na,1,cat,0.75\na,1,dog,0.25\nb,2,cat,0.25\nb,2,dog,0.75\n";
+    let found =
+        dissensus_predictions::read_bytes_for("m.csv", folds.into(), &votes, &auto()).unwrap();
     assert_eq!((found.len(), &found[0].values[..]), (1, &[0.75, 0.25, 0.25, 0.75][..]));
 }
 

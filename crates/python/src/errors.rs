@@ -68,7 +68,10 @@ fn remedy(cause: &(dyn StdError + 'static)) -> Option<String> {
         };
     }
     if let Some(WriteError::Texts { .. }) = cause.downcast_ref() {
-        return Some("write .csv or .parquet, which hold them, or leave them out with `texts=False`".to_owned());
+        return Some(
+            "write .csv or .parquet, which hold them, or leave them out with `texts=False`"
+                .to_owned(),
+        );
     }
     if let Some(FileError::Exists { .. }) = cause.downcast_ref() {
         return Some("`force=True` replaces it".to_owned());

@@ -217,7 +217,8 @@ fn what_would_fill_the_disk_is_refused() {
 
 #[test]
 fn texts_of_items_are_written_or_asked_about() {
-    let text = "item,annotator,label,text\na,ann,x,\"one, and\nmore\"\na,bob,y,\nb,ann,y,two\nc,bob,x,\n";
+    let text =
+        "item,annotator,label,text\na,ann,x,\"one, and\nmore\"\na,bob,y,\nb,ann,y,two\nc,bob,x,\n";
     let options = ReadOptions { texts: true, ..Default::default() };
     let read = |name: &str, bytes: Vec<u8>| read_bytes(name, bytes, &options).unwrap();
     let first = read("votes.csv", text.into());

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use dissensus::causes;
 use dissensus::io::{Advice, ReadError, Way};
 use dissensus::report::plain::is_unsafe;
-use dissensus::causes;
 use serde_json::Value;
 
 use super::hints::hint_of;
@@ -62,9 +62,7 @@ pub(crate) fn advised(
         let more = advice.profile.len().saturating_sub(SHOWN_COLUMNS);
         remarks.extend((more > 0).then(|| format!("  and {more} more")));
     }
-    let command = |way: &Way| {
-        format!("{} {}   # {}", super::same_command(), flags(way), way.gives)
-    };
+    let command = |way: &Way| format!("{} {}   # {}", super::same_command(), flags(way), way.gives);
     let ways = if alone { advice.ways.iter().map(command).collect() } else { Vec::new() };
     let words = words(&error);
     error.context(Advised { words, remarks, ways })

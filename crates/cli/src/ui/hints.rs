@@ -232,9 +232,10 @@ fn write_hint(error: &WriteError) -> Option<String> {
         WriteError::UnknownTarget { .. } => {
             Some("use the extension .csv, .parquet or .npz, or give --to".to_owned())
         }
-        WriteError::Texts { .. } => {
-            Some("write .csv or .parquet, which hold them, or leave them out with --without-texts".to_owned())
-        }
+        WriteError::Texts { .. } => Some(
+            "write .csv or .parquet, which hold them, or leave them out with --without-texts"
+                .to_owned(),
+        ),
         WriteError::NoVotes { .. } => Some("write .npz, which holds probabilities".to_owned()),
         _ => None,
     }

@@ -179,7 +179,8 @@ fn roles(table: &Table, options: &Context<'_>) -> Option<Roles> {
     let runs = if number.is_some() { others(is_run) } else { Vec::new() };
     let models = others(is_model);
     let used = |c: &usize| {
-        [id, number].contains(&Some(*c)) || [&models, &runs, &labels].iter().any(|all| all.contains(c))
+        [id, number].contains(&Some(*c))
+            || [&models, &runs, &labels].iter().any(|all| all.contains(c))
     };
     let left_out = all().filter(|c| !used(c)).map(|c| names[c].clone()).collect();
     Some(Roles { id, labels, number, models, runs, left_out })

@@ -256,8 +256,7 @@ fn class_columns(
         .filter(asked)
         .collect();
     let counted = |&c: &usize| is_row_number(&names[c]) && columns.is_sequence(c);
-    let plausible: Vec<usize> =
-        all
+    let plausible: Vec<usize> = all
         .iter()
         .copied()
         .filter(|c| !is_metadata(&names[*c]) && !is_run(&names[*c]) && !counted(c))
@@ -544,7 +543,8 @@ fn read(
                 // Columns without a header are only counted.
                 let classes = Some(names).filter(|n| n.iter().any(|name| !name.starts_with('#')));
                 // One number of a name such as `logit`.
-                let kind = kind.or(if places.len() == 1 { kind_of(&columns[places[0]]) } else { None });
+                let kind =
+                    kind.or(if places.len() == 1 { kind_of(&columns[places[0]]) } else { None });
                 RawPredictions { width: places.len(), classes, ..raw(name.clone(), kind) }
             })
             .collect(),
@@ -654,9 +654,32 @@ pub(super) fn is_model(name: &str) -> bool {
 /// Names of a column that says which of several predictions for an item a row is.
 pub(super) fn is_run(name: &str) -> bool {
     const NAMES: [&str; 26] = [
-        "sample", "sampleid", "sampleidx", "sampleindex", "samplenumber", "run", "runid", "seed", "randomseed",
-        "randomstate", "draw", "trial", "iteration", "iter", "replicate", "rep", "repeat", "fold", "pass",
-        "mcpass", "member", "epoch", "step", "attempt", "try", "round",
+        "sample",
+        "sampleid",
+        "sampleidx",
+        "sampleindex",
+        "samplenumber",
+        "run",
+        "runid",
+        "seed",
+        "randomseed",
+        "randomstate",
+        "draw",
+        "trial",
+        "iteration",
+        "iter",
+        "replicate",
+        "rep",
+        "repeat",
+        "fold",
+        "pass",
+        "mcpass",
+        "member",
+        "epoch",
+        "step",
+        "attempt",
+        "try",
+        "round",
     ];
     let plain = super::plain(name);
     NAMES.contains(&plain.as_str()) || NAMES.contains(&plain.trim_end_matches('s'))

@@ -557,7 +557,8 @@ impl Votes {
     ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
         let py = slf.py();
         let votes = slf.get();
-        let bytes = py.detach(|| stored::to_bytes(&votes.table, &votes.name, &votes.notes, &votes.texts));
+        let bytes =
+            py.detach(|| stored::to_bytes(&votes.table, &votes.name, &votes.notes, &votes.texts));
         Ok((slf.get_type().getattr("_restore")?, (PyBytes::new(py, &bytes),)))
     }
 

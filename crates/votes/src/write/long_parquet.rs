@@ -95,7 +95,8 @@ fn write(
         group.has_vote.push(i16::from(row.vote.is_some()));
         group.weights.push(row.weight);
         group.has_weight.push(1);
-        let text = row.item.filter(|_| row.first).and_then(|item| texts.get(item).copied().flatten());
+        let text =
+            row.item.filter(|_| row.first).and_then(|item| texts.get(item).copied().flatten());
         group.has_text.push(i16::from(text.is_some()));
         group.texts.extend(text.map(ByteArray::from));
         if group.has_item.len() == GROUP {

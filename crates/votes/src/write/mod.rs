@@ -138,12 +138,11 @@ pub fn write_file(
 ) -> Result<(), WriteError> {
     let existing = Existing::replaced_if(force);
     let texts = texts_by_item(table, texts);
-    io::write_file(path, existing, Durability::Power, |out| (target.write)(table, &texts, out)).map_err(
-        |error| match error {
+    io::write_file(path, existing, Durability::Power, |out| (target.write)(table, &texts, out))
+        .map_err(|error| match error {
             WriteError::Io(error) => FileError::new(path, error).into(),
             other => other,
-        },
-    )
+        })
 }
 
 /// Writes a table, with an (item, text) for each item that has one, to any place that can be written and
@@ -184,7 +183,8 @@ pub struct LongRow {
 }
 
 impl LongRow {
-    const EMPTY: Self = Self { item: None, annotator: None, class: None, vote: None, weight: 1.0, first: false };
+    const EMPTY: Self =
+        Self { item: None, annotator: None, class: None, vote: None, weight: 1.0, first: false };
 }
 
 /// Calls `row` for every row of the canonical long table, which `target` is to hold.
