@@ -106,6 +106,11 @@ fn word_for_reading(
             };
             let class = [trial.by_position.items, true].into_iter().find_map(|items| {
                 let models = read(&by_position(items)).ok()?;
+                // What is never below one half may be the confidence in any label.
+                let confidence = models.first()?.values.chunks(2).all(|row| row[0] >= 0.5);
+                if confidence && models.first()?.kind == Kind::Probabilities {
+                    return None;
+                }
                 let order = certain_order(table, models.first()?, items)?;
                 // The class of the first column, which is the number itself.
                 let class = order.iter().position(|&column| column == 0)?;

@@ -344,11 +344,13 @@ fn class_columns(
             _ => {}
         }
     }
-    // Numbers under a name that labels have, too: one per item, or none.
+    // Numbers under a name that labels have, too. A score or confidence may be that of any label.
     if plausible.is_empty() {
+        const NAMES: [&str; 8] =
+            ["prediction", "predictions", "pred", "preds", "predicted", "ypred", "target", "label"];
         let fractions = |&c: &usize| {
             let fraction = |row: &Row| number(row.cell(c)).is_some_and(|n| n.fract() != 0.0);
-            !is_other_id(&names[c]) && columns.sample.iter().any(fraction)
+            NAMES.contains(&super::plain(&names[c]).as_str()) && columns.sample.iter().any(fraction)
         };
         let some: Vec<usize> = all.iter().copied().filter(fractions).collect();
         if let [only] = some[..] {
