@@ -186,6 +186,7 @@ impl ClassNames {
     }
 
     /// Those of a `config.json` of Transformers: its `id2label` or `label2id`.
+    #[cfg(feature = "files")]
     pub fn of_config(bytes: &[u8]) -> Result<Self, String> {
         let config = dissensus_io::json::parse(bytes).map_err(|error| error.to_string())?;
         let names = crate::label_names::in_settings(&config);
@@ -193,6 +194,7 @@ impl ClassNames {
     }
 
     /// The names, or those of the `config.json` at this path.
+    #[cfg(feature = "files")]
     pub fn given(text: &str) -> Result<Self, String> {
         if !text.ends_with(".json") {
             return text.parse();
@@ -210,6 +212,7 @@ impl ClassNames {
 }
 
 /// Bytes of a `config.json` at the most.
+#[cfg(feature = "files")]
 const CONFIG: u64 = 64 << 20;
 
 impl FromStr for ClassNames {
