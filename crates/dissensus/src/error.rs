@@ -102,6 +102,20 @@ pub enum Error {
     /// Distributions that cannot be.
     #[error(transparent)]
     Measure(#[from] dissensus_measure::MeasureError),
+    /// A folder beside a bucket, where there is no bucket.
+    #[error("{} is no bucket, so there are no runs to keep beside it in {}", place.display(), local.display())]
+    NoBucket {
+        /// The place of the runs.
+        place: PathBuf,
+        /// The folder.
+        local: PathBuf,
+    },
+    /// A bucket where a folder is expected.
+    #[error("{url} is a bucket; expected a folder, into which a bucket can be pulled")]
+    IsBucket {
+        /// The address.
+        url: String,
+    },
     /// There is no folder for downloaded data.
     #[error("there is no cache folder: the home folder is not known")]
     NoCache,

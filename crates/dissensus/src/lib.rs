@@ -59,10 +59,12 @@ mod fetch;
 mod figures;
 pub mod files;
 mod load;
+mod location;
 mod open;
 mod pages;
 mod predict;
 mod reporting;
+mod run_context;
 mod score;
 mod study;
 pub mod tables;
@@ -90,7 +92,7 @@ pub use dissensus_train::{
 
 pub use advice::{Advice, advice};
 pub use blends_files::{BLENDS_FILES, save_blends};
-pub use buckets::{SharedStudy, sync_store};
+pub use buckets::sync_store;
 pub use causes::causes;
 pub use ceiling::ceiling;
 pub use compare::{
@@ -109,14 +111,16 @@ pub use evaluate::{
 pub use fetch::{CachedFile, Fetchable, fetch_data, fetch_named};
 pub use figures::{reliability_figure, votes_figure};
 pub use load::{blends_material, data_of_keys, encode_data, load_material, load_task, read_inputs};
+pub use location::Location;
 pub use open::ModelOpener;
 pub use pages::{FEW_ITEMS, images_page, run_page, votes_page};
 pub use predict::{ItemFeatures, PredictOptions, StoredPredictions, predict_stored};
 pub use reporting::{WrittenReport, report_tables, write_report};
+pub use run_context::{Context, open_device};
 pub use score::{MetricScore, Scores, score};
 pub use study::{
-    ShardOutcome, StudyEvent, StudyOptions, StudyOutcome, check_stages, drop_weights, finish_study,
-    is_study_file, open_study, plan_study, run_shard, run_study, stored_study, train_study,
+    ShardOutcome, StudyOutcome, check_stages, drop_weights, finish_study, is_study_file,
+    open_study, plan_study, run_shard, run_study, stored_study, train_study,
 };
 pub use trained_on::{count_same, trained_on};
 pub use verbs::{VERSION, environment, fit, read_votes};

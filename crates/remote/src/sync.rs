@@ -166,6 +166,60 @@ impl Synced {
         !self.failed.is_empty() || self.conflicts.iter().any(of_run)
     }
 
+    /// What became of two syncs, one after the other, of which the items may overlap.
+    pub fn and(mut self, later: Self) -> Self {
+        let add = |a: SyncCounts, b: SyncCounts| SyncCounts {
+            runs: a.runs + b.runs,
+            files: a.files + b.files,
+            bytes: a.bytes + b.bytes,
+        };
+        self.conflicts.extend(later.conflicts);
+        self.conflicts.sort_by(|a, b| a.item.cmp(&b.item));
+        self.conflicts.dedup();
+        self.failed.extend(later.failed);
+        self.failed.sort_by(|a, b| a.name.cmp(&b.name));
+        self.failed.dedup_by(|a, b| a.name == b.name);
+        Self {
+            pushed: add(self.pushed, later.pushed),
+            pulled: add(self.pulled, later.pulled),
+            same: add(self.same, later.same),
+            without_run: self.without_run.max(later.without_run),
+            unrecorded: self.unrecorded.max(later.unrecorded),
+            foreign: self.foreign.max(later.foreign),
+            unconditional: self.unconditional || later.unconditional,
+            cancelled: self.cancelled || later.cancelled,
+            ..self
+        }
+    }
+
+    /// Reports what a person has to know about it.
+    pub fn report(&self, progress: &dyn Progress) {
+        for conflict in &self.conflicts {
+            progress.report(Event::Warning(&format!("different: {conflict}")));
+        }
+        for failure in &self.failed {
+            progress.report(Event::Warning(&format!("failed: {failure}")));
+        }
+        let note = |number: usize, what: &str, text: &str| {
+            if number > 0 {
+                let s = if number == 1 { "" } else { "s" };
+                progress.report(Event::Note(&format!("{number} {what}{s} {text}")));
+            }
+        };
+        note(self.without_run, "result", "of stages in the bucket cannot be used without their runs");
+        note(
+            self.unrecorded,
+            "result",
+            "of stages not pushed: no record says what they were computed from",
+        );
+        note(self.foreign, "object", "in the bucket not read: not of a store");
+        if self.unconditional {
+            progress.report(Event::Note(
+                "the server knows no conditional writes; objects were looked for before they were written",
+            ));
+        }
+    }
+
     fn fail(&mut self, name: String, reason: &dyn std::fmt::Display) {
         self.failed.push(Failure { name, reason: reason.to_string() });
     }

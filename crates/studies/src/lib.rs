@@ -62,7 +62,7 @@ pub use choice::{SeedChoice, VoteChoice};
 pub use collect::{Collected, Gathered, ResultFiles, files};
 pub use context::{InputsOf, StageContext};
 pub use error::{LoadError, StudyError};
-pub use examining::{Examined, StageProgress};
+pub use examining::Examined;
 pub use file::{
     Arm, Axis, DatasetChoice, Grid, STUDY_KEYS, Scale, Setting, SliceRule, VotesChoice,
 };

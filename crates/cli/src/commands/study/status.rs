@@ -8,6 +8,8 @@ use dissensus::{Error, plan_study};
 
 use super::Choice;
 use crate::args::{context, whole};
+use crate::interrupt;
+use crate::ui::progress::Terminal;
 use crate::ui::table::{Form, style};
 use crate::ui::{self, paint, text};
 
@@ -30,7 +32,8 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let study = args.choice.study()?;
     let plan = plan_study(&study, &args.choice.options(), &context())?;
-    let store = args.choice.open(&plan)?;
+    let location = args.choice.location()?;
+    let store = location.pulled(&plan, &Terminal::default(), interrupt::cancel())?;
     let status = plan.status(&store, args.jobs)?;
     // The store says how far the study is, wherever the queue can be asked.
     let cluster = match cluster::queue(&plan, &store, &args.choice.selection()) {

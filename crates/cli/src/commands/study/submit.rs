@@ -10,7 +10,7 @@ use dissensus::store::Store;
 use dissensus::studies::Shard;
 
 use super::Choice;
-use crate::args::{FetchArgs, JobCount, whole};
+use crate::args::{ExecutionArgs, FetchArgs, whole};
 use crate::ui::{self, text};
 
 /// Run a study on a cluster, in shards.
@@ -33,12 +33,8 @@ pub(crate) struct Args {
     /// Only print the scripts
     #[arg(long)]
     dry_run: bool,
-    /// Runs at a time in a shard, or auto [default: the study's run.jobs]
-    #[arg(long, value_name = "N|auto")]
-    jobs: Option<JobCount>,
-    /// The device of shards [default: the study's run.device]
-    #[arg(long, value_name = "DEVICE")]
-    device: Option<String>,
+    #[command(flatten)]
+    on: ExecutionArgs,
     /// At most N shards at a time
     #[arg(long, value_name = "N", value_parser = whole::<usize>(1..=Shard::MOST as u64), allow_negative_numbers = true)]
     at_once: Option<usize>,
@@ -117,18 +113,11 @@ pub(crate) fn submit(args: &Args) -> anyhow::Result<ExitCode> {
         (None, true) => std::env::current_exe()?.display().to_string(),
         (None, false) => "dissensus".to_owned(),
     };
-    let mut run_options = Vec::new();
-    if let Some(jobs) = &args.jobs {
-        run_options.extend(["--jobs".to_owned(), jobs.to_string()]);
-    }
-    if let Some(device) = &args.device {
-        run_options.extend(["--device".to_owned(), device.clone()]);
-    }
     let job = ClusterJob {
         study: &study,
         named: args.choice.named(),
         selection: args.choice.selection(),
-        run_options,
+        run_options: args.on.words(),
         store,
         program,
         directory: std::env::current_dir()?,
