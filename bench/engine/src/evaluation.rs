@@ -53,7 +53,7 @@ pub(crate) fn evaluation(
 /// The longest time of so many lanes, which each say when their time begins and when it ends.
 fn slowest(
     lanes: usize,
-    work: impl Fn(u64, &mut dyn FnMut()) -> Outcome<()> + Sync,
+    work: impl Fn(u64, &mut (dyn FnMut() + Send)) -> Outcome<()> + Sync,
 ) -> Outcome<f64> {
     let barrier = Barrier::new(lanes);
     let results = parallel(lanes, lanes, |_, lane| {

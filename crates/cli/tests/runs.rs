@@ -14,7 +14,7 @@ use dissensus::engine::Cpu;
 use dissensus::inputs::{Features, Inputs, Kind, from_blends};
 use dissensus::io::npy;
 use dissensus::store::{ActiveRun, Begun, RunId, Store, Which};
-use dissensus::train::{EpochRow, FitOptions, RunResult, RunSpec, Saving, Spec, Task, fit_stored};
+use dissensus::train::{FitOptions, RunResult, RunSpec, Saving, Spec, Task, fit_stored};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

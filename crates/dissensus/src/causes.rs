@@ -42,6 +42,15 @@ fn wrapped<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a (dyn StdError 
             Error::Embed(error) => error,
             Error::Config(error) => error,
             Error::EvaluatedOn(error) => error.as_ref(),
+            Error::Engine(error) => error,
+            Error::Device(error) => error,
+            Error::Align(error) => error,
+            Error::Join(error) => error,
+            Error::Split(error) => error,
+            Error::Endpoint(error) => error,
+            Error::Runtime(error) => error,
+            Error::Http(error) => error,
+            Error::Io(error) => error,
             _ => return None,
         });
     }

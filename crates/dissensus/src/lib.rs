@@ -29,14 +29,14 @@
 //! let scores = score(&votes, &predictions, &ScoreOptions::default())?;
 //! println!("soft NLL {:?}", scores.metric("soft_nll"));
 //! # assert!(scores.metric("soft_nll").and_then(|score| score.value).is_some_and(|nll| nll < 0.7));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # Ok::<(), dissensus::Error>(())
 //! ```
 //!
 //! The verbs: [`read_votes`], [`read_inputs`], [`data::fetch()`] (datasets and encoders), [`encode`],
 //! [`deliver`], [`fit`] and [`fit_stored`], [`Trained::predict`], [`score`], [`compare_items`] and
 //! [`compare_seeds`], [`examine`] (curvature, barriers, CKA, Grad-CAM, out-of-distribution
-//! detection), [`Study::plan`](studies::Study::plan) with [`run_study`], or [`run_shard`] on several
-//! machines and [`finish_study`] (see [`cluster`]), [`sync_store`], and [`write_report`].
+//! detection), [`study::plan()`] and [`study::run`] in a [`Context`], or [`study::run_shard`] on several
+//! machines and [`study::finish`] (see [`cluster`]), [`sync_store`], and [`report::write`].
 //!
 //! Long work takes a [`Progress`] and a [`Cancel`]; every failure is an [`Error`] that carries data.
 //! The crates below are re-exported as modules of the same names, for everything that is not a verb.
@@ -51,7 +51,7 @@ mod compare;
 mod context;
 mod csv_files;
 mod deliver;
-mod demo;
+pub mod demo;
 mod encoding;
 mod error;
 mod evaluate;
@@ -61,12 +61,12 @@ pub mod files;
 mod load;
 mod location;
 mod open;
-mod pages;
+pub mod pages;
 mod predict;
 mod reporting;
 mod run_context;
 mod score;
-mod study;
+pub mod study;
 pub mod tables;
 mod trained_on;
 mod verbs;
@@ -76,10 +76,16 @@ pub use {
     dissensus_core as core, dissensus_data as data, dissensus_embed as embed,
     dissensus_engine as engine, dissensus_examine as examine, dissensus_geometry as geometry,
     dissensus_inputs as inputs, dissensus_io as io, dissensus_labels as labels,
-    dissensus_measure as measure, dissensus_predictions as predictions, dissensus_remote as remote, dissensus_report as report,
+    dissensus_measure as measure, dissensus_predictions as predictions, dissensus_remote as remote,
     dissensus_stats as stats, dissensus_store as store, dissensus_studies as studies,
     dissensus_train as train, dissensus_votes as votes,
 };
+
+/// Tables, figures and the page of a report; [`write()`](report::write) makes one of a study.
+pub mod report {
+    pub use crate::reporting::{WrittenReport, all_tables, write};
+    pub use dissensus_report::*;
+}
 
 pub use dissensus_core::{Cancel, Event, Progress, Silent, VoteTable};
 pub use dissensus_studies::{
@@ -101,7 +107,6 @@ pub use compare::{
 pub use context::LoadContext;
 pub use csv_files::{PredictionFile, baseline_csv, densities_csv, ood_scores_csv, predictions_csv};
 pub use deliver::{DeliverOptions, Delivered, LabelFile, SparseDraw, deliver};
-pub use demo::{DEMO_VOTES, demo_sentences, demo_study, plan_demo, summarize_demo};
 pub use encoding::{ENCODERS, Source as EncoderSource, encode, open_encoder};
 pub use error::Error;
 pub use evaluate::{
@@ -109,18 +114,11 @@ pub use evaluate::{
     check_pair, evaluate, evaluate_common, metrics, read_joined, read_predictions, same_items,
 };
 pub use fetch::{CachedFile, Fetchable, fetch_data, fetch_named};
-pub use figures::{reliability_figure, votes_figure};
 pub use load::{blends_material, data_of_keys, encode_data, load_material, load_task, read_inputs};
 pub use location::Location;
 pub use open::ModelOpener;
-pub use pages::{FEW_ITEMS, images_page, run_page, votes_page};
 pub use predict::{ItemFeatures, PredictOptions, StoredPredictions, predict_stored};
-pub use reporting::{WrittenReport, report_tables, write_report};
 pub use run_context::{Context, open_device};
 pub use score::{MetricScore, Scores, score};
-pub use study::{
-    ShardOutcome, StudyOutcome, check_stages, drop_weights, finish_study, is_study_file,
-    open_study, plan_study, run_shard, run_study, stored_study, train_study,
-};
 pub use trained_on::{count_same, trained_on};
-pub use verbs::{VERSION, environment, fit, read_votes};
+pub use verbs::{VERSION, environment, fit, fit_task, read_votes};

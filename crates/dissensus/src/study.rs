@@ -5,8 +5,8 @@ use std::path::Path;
 use dissensus_core::{Batch, Event, Progress};
 use dissensus_inputs::{Inputs, ReadOptions, WITH_IMAGES};
 use dissensus_io::FileError;
-use dissensus_store::{Store, Which};
 use dissensus_report::book::Chosen;
+use dissensus_store::{Store, Which};
 use dissensus_studies::{
     Examined, Finals, Gathered, Job, LoadError, Material, Plan, PlanOptions, Shard, Shares,
     StageContext, Study, StudyError, Undecided, distinct, files,
@@ -16,26 +16,24 @@ use dissensus_train::{EndedJob, RunJob};
 use serde_json::Value;
 
 use crate::buckets::SharedStudy;
-use crate::{
-    Context, Error, LoadContext, environment, fetch_named, load_material, read_inputs,
-};
+use crate::{Context, Error, LoadContext, environment, fetch_named, load_material, read_inputs};
 
 /// Whether this is the path of a study's file rather than the name of a study.
-pub fn is_study_file(study: &str) -> bool {
+pub fn is_file(study: &str) -> bool {
     Path::new(study).is_file() || study.contains(['/', '\\']) || study.ends_with(".toml")
 }
 
 /// A study by its file, or a built-in one by its name.
-pub fn open_study(study: &str) -> Result<Study, Error> {
-    Ok(match is_study_file(study) {
+pub fn open(study: &str) -> Result<Study, Error> {
+    Ok(match is_file(study) {
         true => Study::read(Path::new(study))?,
         false => Study::builtin(study)?,
     })
 }
 
 /// A study as it was run and stored: by its name, or the only one; or another file for the same runs.
-pub fn stored_study(store: &Store, study: Option<&str>) -> Result<Study, Error> {
-    if let Some(file) = study.filter(|study| is_study_file(study)) {
+pub fn stored(store: &Store, study: Option<&str>) -> Result<Study, Error> {
+    if let Some(file) = study.filter(|study| is_file(study)) {
         return Ok(Study::read_stored(Path::new(file))?);
     }
     let (known, path) = (store.studies()?, || store.path().to_owned());
@@ -52,7 +50,7 @@ pub fn stored_study(store: &Store, study: Option<&str>) -> Result<Study, Error> 
 }
 
 /// A study with its data, which are downloaded first where the context says so.
-pub fn plan_study<'s>(
+pub fn plan<'s>(
     study: &'s Study,
     options: &PlanOptions,
     context: &LoadContext<'_>,
@@ -99,9 +97,9 @@ pub struct StudyOutcome {
 
 /// Runs everything in a study that is not done yet: training, stages that need models, collection
 /// of results. A run that fails does not stop the others.
-pub fn run_study(plan: &Plan<'_>, context: &Context<'_>) -> Result<StudyOutcome, Error> {
+pub fn run(plan: &Plan<'_>, context: &Context<'_>) -> Result<StudyOutcome, Error> {
     let (outcome, all_pushed) = context.with_shared(plan, |shared| {
-        let ended = train(plan, context, shared, None, false)?;
+        let ended = train_runs(plan, context, shared, None, false)?;
         conclude(plan, context, ended)
     })?;
     Ok(StudyOutcome { all_pushed, ..outcome })
@@ -160,7 +158,7 @@ pub struct ShardOutcome {
 
 /// Runs everything in a shard of a study that is not done yet: its trainings, then the stages that look at
 /// one run at a time. Final runs whose search has not ended on other machines are left out and counted.
-/// What compares runs, and the tables, are left to [`finish_study`].
+/// What compares runs, and the tables, are left to [`finish`].
 pub fn run_shard(
     plan: &Plan<'_>,
     shard: Shard,
@@ -169,7 +167,7 @@ pub fn run_shard(
     let (shares, store) = (plan.shares(shard.of()), &context.store);
     let share = Some((&shares, shard));
     let ((ended, examined), all_pushed) = context.with_shared(plan, |shared| {
-        let ended = train(plan, context, shared, share, false)?;
+        let ended = train_runs(plan, context, shared, share, false)?;
         let examined = examine(plan, context, share)?;
         if !context.cancel.is_cancelled() {
             plan.measure(store, &|id| shares.has(shard, id))?;
@@ -182,7 +180,7 @@ pub fn run_shard(
 
 /// Finishes a study whose runs were trained by shards: the stages that are not done, and the results.
 /// Trains nothing; where runs are missing, the error lists them.
-pub fn finish_study(plan: &Plan<'_>, context: &Context<'_>) -> Result<StudyOutcome, Error> {
+pub fn finish(plan: &Plan<'_>, context: &Context<'_>) -> Result<StudyOutcome, Error> {
     let (outcome, all_pushed) = context.with_shared(plan, |_| {
         let runs = plan.missing(&context.store)?;
         if !runs.is_empty() {
@@ -195,36 +193,35 @@ pub fn finish_study(plan: &Plan<'_>, context: &Context<'_>) -> Result<StudyOutco
 }
 
 /// Trains the search runs of a study, then the final runs with the selected settings.
-pub fn train_study(plan: &Plan<'_>, context: &Context<'_>) -> Result<Vec<EndedJob>, Error> {
-    Ok(context.with_shared(plan, |shared| train(plan, context, shared, None, true))?.0)
+pub fn train(plan: &Plan<'_>, context: &Context<'_>) -> Result<Vec<EndedJob>, Error> {
+    Ok(context.with_shared(plan, |shared| train_runs(plan, context, shared, None, true))?.0)
 }
 
 /// The runs of a share, or all; `keep_results`: with their results.
-fn train(
+fn train_runs(
     plan: &Plan<'_>,
     context: &Context<'_>,
     shared: Option<&SharedStudy<'_>>,
     share: Option<Share<'_>>,
     keep_results: bool,
 ) -> Result<Vec<EndedJob>, Error> {
-    let train = |batch: Batch<'_>, mut jobs: Vec<Job>| {
+    let train_batch = |batch: Batch<'_>, mut jobs: Vec<Job>| {
         jobs.retain(|job| share.is_none_or(|(shares, shard)| shares.has(shard, &job.id)));
-        let run =
-            |job| RunJob { task: plan.task(job), plan: &job.run, label: Job::label(job) };
+        let run = |job| RunJob { task: plan.task(job), plan: &job.run, label: Job::label(job) };
         let runs: Vec<RunJob<'_>> = distinct(&jobs).into_iter().map(run).collect();
         match (batch, runs.is_empty()) {
             (Batch::Search, true) => Ok(Vec::new()),
             _ => context.train_batch(batch, &runs, shared, keep_results),
         }
     };
-    let mut ended = train(Batch::Search, plan.searches())?;
+    let mut ended = train_batch(Batch::Search, plan.searches())?;
     let finals = plan.finals(&context.store)?;
     report_selected(plan, &finals, context.progress);
     if let Some(shared) = shared {
         // What cannot be pulled is trained here.
         let _ = shared.pull(&finals.jobs);
     }
-    ended.extend(train(Batch::Runs, finals.jobs)?);
+    ended.extend(train_batch(Batch::Runs, finals.jobs)?);
     Ok(ended)
 }
 

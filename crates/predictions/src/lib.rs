@@ -51,5 +51,5 @@ pub use note::{ClassesMatched, Note};
 pub use numbers::RowProblem;
 pub use options::{ByPosition, ClassMap, ClassOrder, Kind, ReadOptions};
 pub use profile::{ColumnProfile, profile};
-pub use read::{Predictions, read, read_bytes, read_bytes_for, read_for};
+pub use read::{Predictions, RowIds, read, read_bytes, read_bytes_for, read_for};
 pub use ways::{Way, ways_in};

@@ -206,7 +206,11 @@ impl Synced {
                 progress.report(Event::Note(&format!("{number} {what}{s} {text}")));
             }
         };
-        note(self.without_run, "result", "of stages in the bucket cannot be used without their runs");
+        note(
+            self.without_run,
+            "result",
+            "of stages in the bucket cannot be used without their runs",
+        );
         note(
             self.unrecorded,
             "result",

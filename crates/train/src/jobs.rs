@@ -13,8 +13,8 @@ use dissensus_store::{Begun, State, Store, StoreError};
 
 use crate::spec::Execution;
 use crate::{
-    FitOptions, OpenDevice, Outcome, RunEnvironment, RunPlan, RunResult, Saving, Task,
-    TrainError, fit_stored,
+    FitOptions, OpenDevice, Outcome, RunEnvironment, RunPlan, RunResult, Saving, Task, TrainError,
+    fit_stored,
 };
 
 use turns::Turns;

@@ -12,9 +12,7 @@ use dissensus_core::{Batch, Ending, Event, Progress};
 use dissensus_engine::{Cpu, Dataset, Device, EngineError, Network, Runner, Settings, State};
 use dissensus_store::Begun;
 use dissensus_train::spec::{Checkpoint, Execution};
-use dissensus_train::{
-    EndedJob, JobOptions, JobOutcome, OpenDevice, RunJob, TrainError, run_jobs,
-};
+use dissensus_train::{EndedJob, JobOptions, JobOutcome, OpenDevice, RunJob, TrainError, run_jobs};
 
 /// So many runs at once.
 fn at_once(jobs: usize, options: JobOptions<'_>) -> JobOptions<'_> {
@@ -53,7 +51,9 @@ fn runs_are_trained_once_and_a_failure_stops_nobody() {
         let info = lab.store.find(&job.id).unwrap();
         assert_eq!(info.result().unwrap().as_ref(), job.outcome.result());
     }
-    assert!(matches!(&first[1].outcome, JobOutcome::Failed(why) if why.to_string().contains("diverged")));
+    assert!(
+        matches!(&first[1].outcome, JobOutcome::Failed(why) if why.to_string().contains("diverged"))
+    );
     assert!(matches!(first[2].outcome, JobOutcome::Finished { known: false, .. }));
     // As alone.
     let alone = Lab::new().finish(task(), &spec(task(), &["run.seeds=[1]"]), PLAIN);

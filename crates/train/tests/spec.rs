@@ -92,8 +92,14 @@ fn a_full_spec_is_read() {
     assert_eq!(spec.training.augment, Some(Augment { crop: 4, flip: false }));
     assert_eq!(spec.selection.on, "validation");
     assert_eq!(spec.selection.stop, Some(Stop { patience: 5, minimum: 0.0 }));
-    assert_eq!((spec.run.seeds.as_slice(), spec.run.execution.device.as_str()), (&[7, 3][..], "cuda:1"));
-    assert_eq!((spec.run.execution.jobs, spec.run.execution.checkpoint), (Some(2), Checkpoint::EveryEpoch));
+    assert_eq!(
+        (spec.run.seeds.as_slice(), spec.run.execution.device.as_str()),
+        (&[7, 3][..], "cuda:1")
+    );
+    assert_eq!(
+        (spec.run.execution.jobs, spec.run.execution.checkpoint),
+        (Some(2), Checkpoint::EveryEpoch)
+    );
 }
 
 #[test]

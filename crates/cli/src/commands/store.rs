@@ -4,7 +4,6 @@ mod sync;
 
 use std::process::ExitCode;
 
-
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
     Sync(sync::Args),

@@ -80,7 +80,7 @@ impl Choice {
     }
 
     fn study(&self) -> anyhow::Result<Study> {
-        let mut study = dissensus::open_study(&self.study)?;
+        let mut study = dissensus::study::open(&self.study)?;
         if let Some(scale) = &self.scale {
             study = study.scaled(scale)?;
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use dissensus::studies::{MissingRun, Plan, Shard, StudyError};
-use dissensus::{Context, Error, check_stages, finish_study, plan_study};
+use dissensus::{Context, Error, study};
 
 use super::Choice;
 use super::run::{AfterArgs, conclude};
@@ -47,14 +47,14 @@ Exit codes: 0 all is done; 1 runs are missing, or some failed; 2 study, data or 
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (study, load) = (args.choice.study()?, args.fetching.context()?);
-    let plan = plan_study(&study, &args.choice.options(), &load)?;
+    let plan = study::plan(&study, &args.choice.options(), &load)?;
     let bars = Bars::new(true);
     let mut execution = study.run_settings()?.execution;
     execution.device = args.device.clone().unwrap_or(execution.device);
     let context = bars.context(Context::open(&args.choice.location()?, execution)?);
-    check_stages(&plan, &context.store, &load)?;
+    study::check_stages(&plan, &context.store, &load)?;
     interrupt::listen_while_training();
-    let outcome = finish_study(&plan, &context);
+    let outcome = study::finish(&plan, &context);
     match outcome {
         Err(Error::Study(StudyError::Unfinished { runs, total })) => {
             ui::err(&missing(&plan, &runs, total, args.shards));

@@ -8,10 +8,7 @@ use dissensus::report::tables::{self, Tally};
 use dissensus::store::Store;
 use dissensus::studies::{Plan, PlanOptions, Shard};
 use dissensus::train::spec::Execution;
-use dissensus::{
-    Context, LoadContext, ShardOutcome, StudyOutcome, check_stages, plan_study, report_tables,
-    run_shard, run_study,
-};
+use dissensus::{Context, LoadContext, study};
 
 use super::Choice;
 use crate::args::{ExecutionArgs, FetchArgs};
@@ -82,7 +79,7 @@ Exit codes: 0 all runs are done; 1 some failed, or were not pushed; 2 study, dat
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (study, load) = (args.choice.study()?, args.fetching.context()?);
-    let plan = plan_study(&study, &args.choice.options(), &load)?;
+    let plan = study::plan(&study, &args.choice.options(), &load)?;
     let location = args.choice.location()?;
     let execution = Execution {
         curves: args.tensorboard.clone(),
@@ -90,21 +87,21 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let bars = Bars::new(true);
     let context = bars.context(Context::create(&location, execution)?);
-    check_stages(&plan, &context.store, &load)?;
+    study::check_stages(&plan, &context.store, &load)?;
     plan.recipes().iter().for_each(|recipe| ui::note(&recipe.to_string()));
     interrupt::listen_while_training();
     if let Some(shard) = args.shard {
-        let outcome = run_shard(&plan, shard, &context)?;
+        let outcome = study::run_shard(&plan, shard, &context)?;
         args.after.drop_weights(&plan, &context.store)?;
         return Ok(say_shard(&outcome, shard, &args.choice));
     }
-    let outcome = run_study(&plan, &context)?;
+    let outcome = study::run(&plan, &context)?;
     conclude(&args.choice, &args.after, &plan, &context.store, &load, outcome)
 }
 
 /// Prints what became of a shard.
-fn say_shard(outcome: &ShardOutcome, shard: Shard, choice: &Choice) -> ExitCode {
-    let ShardOutcome { ended, examined, waiting, all_pushed } = outcome;
+fn say_shard(outcome: &study::ShardOutcome, shard: Shard, choice: &Choice) -> ExitCode {
+    let study::ShardOutcome { ended, examined, waiting, all_pushed } = outcome;
     let failed = say_failed(ended);
     let open = ended.iter().filter(|run| run.outcome.is_open()).count();
     if !closed(open > 0, open, examined.stopped) {
@@ -128,7 +125,7 @@ fn say_shard(outcome: &ShardOutcome, shard: Shard, choice: &Choice) -> ExitCode 
 impl AfterArgs {
     fn drop_weights(&self, plan: &Plan<'_>, store: &Store) -> anyhow::Result<()> {
         if self.drop_weights {
-            let (runs, bytes) = dissensus::drop_weights(plan, store)?;
+            let (runs, bytes) = dissensus::study::drop_weights(plan, store)?;
             let (runs, bytes) = (text::count(runs, "run", "runs"), text::size(bytes));
             ui::remark(&format!("deleted the weights of {runs}, {bytes}"));
         }
@@ -143,9 +140,9 @@ pub(super) fn conclude(
     plan: &Plan<'_>,
     store: &Store,
     context: &LoadContext<'_>,
-    outcome: StudyOutcome,
+    outcome: study::StudyOutcome,
 ) -> anyhow::Result<ExitCode> {
-    let StudyOutcome { ended, examined, results, about, all_pushed } = outcome;
+    let study::StudyOutcome { ended, examined, results, about, all_pushed } = outcome;
     let (failed, missing) = (results.collected.failed.len(), results.collected.missing);
     let unexamined = results.collected.unexamined.clone();
     after.drop_weights(plan, store)?;
@@ -177,7 +174,7 @@ pub(super) fn conclude(
     let plan = match choice.options() == PlanOptions::default() {
         true => plan,
         false => {
-            whole = plan_study(plan.study(), &PlanOptions::default(), context)?;
+            whole = study::plan(plan.study(), &PlanOptions::default(), context)?;
             &whole
         }
     };
@@ -187,7 +184,7 @@ pub(super) fn conclude(
 
 /// Prints the study's tables, and what they show.
 fn print_tables(book: &Book, markdown: bool) -> anyhow::Result<()> {
-    let (tables, problems) = report_tables(book);
+    let (tables, problems) = dissensus::report::all_tables(book);
     for table in &tables {
         let text = match markdown {
             true => tables::markdown(table),

@@ -4,7 +4,7 @@ use dissensus::cluster::{self, ClusterStatus};
 use dissensus::core::limits::MAX_THREADS;
 use dissensus::studies::StatusReport;
 use dissensus::tables::{cluster_table, status_table};
-use dissensus::{Error, plan_study};
+use dissensus::{Error, study};
 
 use super::Choice;
 use crate::args::{context, whole};
@@ -31,7 +31,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let study = args.choice.study()?;
-    let plan = plan_study(&study, &args.choice.options(), &context())?;
+    let plan = study::plan(&study, &args.choice.options(), &context())?;
     let location = args.choice.location()?;
     let store = location.pulled(&plan, &Terminal::default(), interrupt::cancel())?;
     let status = plan.status(&store, args.jobs)?;
