@@ -3,20 +3,20 @@
 use std::path::Path;
 
 use dissensus_core::{Batch, Event, Progress};
-use dissensus_inputs::{Inputs, ReadOptions, WITH_IMAGES};
+use dissensus_inputs::WITH_IMAGES;
 use dissensus_io::FileError;
 use dissensus_report::book::Chosen;
+use dissensus_sources::{LoadContext, fetch_named};
 use dissensus_store::{Store, Which};
 use dissensus_studies::{
-    Examined, Finals, Gathered, Job, LoadError, Material, Plan, PlanOptions, Shard, Shares,
-    StageContext, Study, StudyError, Undecided, distinct, files,
+    Examined, Finals, Gathered, Job, Plan, PlanOptions, Shard, Shares, StageContext, Study,
+    StudyError, Undecided, distinct, files,
 };
-use dissensus_train::spec::Data;
 use dissensus_train::{EndedJob, RunJob};
 use serde_json::Value;
 
 use crate::buckets::SharedStudy;
-use crate::{Context, Error, LoadContext, environment, fetch_named, load_material, read_inputs};
+use crate::{Context, Error, environment};
 
 /// Whether this is the path of a study's file rather than the name of a study.
 pub fn is_file(study: &str) -> bool {
@@ -55,9 +55,7 @@ pub fn plan<'s>(
     options: &PlanOptions,
     context: &LoadContext<'_>,
 ) -> Result<Plan<'s>, Error> {
-    let mut load =
-        |data: &Data| -> Result<Material, LoadError> { Ok(load_material(data, context)?) };
-    Ok(study.plan(options, &mut load)?)
+    Ok(study.plan(options, context)?)
 }
 
 /// Checks that the inputs which stages need after training are there, or downloads them.
@@ -129,12 +127,8 @@ fn examine(
     share: Option<Share<'_>>,
 ) -> Result<Examined, Error> {
     let (progress, cancel) = (context.progress, &context.cancel);
-    let inputs = |name: &str| -> Result<Inputs, LoadError> {
-        let context = LoadContext::new(progress);
-        Ok(read_inputs(Path::new(name), &ReadOptions::default(), &context)?)
-    };
     let device = &context.device;
-    let stages = StageContext::new(device.device(), !device.is_gpu(), &inputs);
+    let stages = StageContext::new(device.device(), !device.is_gpu(), LoadContext::new(progress));
     Ok(match share {
         None => plan.examine(&context.store, &stages, cancel, progress)?,
         Some((shares, shard)) => {

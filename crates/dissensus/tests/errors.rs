@@ -65,6 +65,7 @@ fn every_error_converts() {
         predictions::LogitsError,
         predictions::PredictionError,
         remote::RemoteError,
+        sources::SourceError,
         report::ReportError,
         report::page::PageError,
         stats::StatsError,

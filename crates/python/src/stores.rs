@@ -4,8 +4,8 @@ use std::ffi::CString;
 use std::path::PathBuf;
 
 use dissensus::store::{Logits, RunInfo, Which};
-use dissensus::train::EpochRow;
-use dissensus::{Error, Location, RunList, RunRow, state_name};
+use dissensus::train::{EpochRow, RunList, RunRow, state_name};
+use dissensus::{Error, Location};
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _};
 use pyo3::exceptions::{PyUserWarning, PyValueError};
 use pyo3::prelude::*;

@@ -6,12 +6,11 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use dissensus::engine::Optimizer;
 use dissensus::store::{RunId, Store, Which};
+use dissensus::studies::{RunOrigin, RunSummary, SummaryColumn, summarize_runs};
 use dissensus::train::{
-    EndedJob, Recipe, RunJob, RunPlan, Spec, Task, check_loss, describe_shape, template,
+    EndedJob, Recipe, RunJob, RunPlan, Spec, Task, check_loss, describe_shape, state_name, template,
 };
-use dissensus::{
-    Context, Location, RunOrigin, RunSummary, SummaryColumn, load_task, state_name, summarize_runs,
-};
+use dissensus::{Context, Location, load_task};
 use serde::Serialize;
 
 use crate::args::{ExecutionArgs, FormArgs, context};

@@ -1,7 +1,8 @@
 //! `dissensus runs show ID`
 
+use dissensus::pages;
 use dissensus::store::{RunInfo, State, Which};
-use dissensus::{RunDetails, pages};
+use dissensus::train::RunDetails;
 
 use crate::args::{StoreArgs, quoted};
 use crate::ui::{self, paint, table::style};
