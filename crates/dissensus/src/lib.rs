@@ -32,14 +32,26 @@
 //! # Ok::<(), dissensus::Error>(())
 //! ```
 //!
-//! The verbs: [`read_votes`], [`read_inputs`], [`data::fetch()`] (datasets and encoders), [`encode`],
-//! [`deliver`], [`fit`] and [`fit_stored`], [`Trained::predict`], [`score`], [`compare_items`] and
-//! [`compare_seeds`], [`examine`] (curvature, barriers, CKA, Grad-CAM, out-of-distribution
-//! detection), [`study::plan()`] and [`study::run`] in a [`Context`], or [`study::run_shard`] on several
-//! machines and [`study::finish`] (see [`cluster`]), [`sync_store`], and [`report::write`].
+//! The verbs:
 //!
-//! Long work takes a [`Progress`] and a [`Cancel`]; every failure is an [`Error`] that carries data.
-//! The crates below are re-exported as modules of the same names, for everything that is not a verb.
+//! | to | call |
+//! |---|---|
+//! | read votes, inputs, predictions | [`read_votes`], [`read_inputs`], [`read_predictions`] |
+//! | download datasets and encoders; encode texts and images | [`fetch_named`], [`encode`] |
+//! | write the labels of every epoch for another training loop | [`deliver`] |
+//! | train a model in memory; predict with a stored one | [`fit`], [`predict_stored`] |
+//! | score models, compare them, bound how well any can score | [`score()`], [`compare_items`], [`compare_seeds`], [`ceiling`] |
+//! | train many runs in a store | [`Context::train`] |
+//! | run a study, on one machine or several; write its report | [`study::run`], [`study::finish`], [`report::write`] |
+//! | keep a store and a bucket in step | [`sync_store`] |
+//!
+//! [`examine`] asks trained models (curvature, barriers, CKA, Grad-CAM, out-of-distribution detection),
+//! [`cluster`] runs a study on a cluster, [`demo`] is a study of generated data, [`pages`] and [`tables`] are
+//! for people.
+//!
+//! Long work takes a [`Progress`] and a [`Cancel`]; what trains finds both in its [`Context`]. Every failure
+//! is an [`Error`] that carries data. The crates below are re-exported as modules of the same names, for
+//! everything that is not a verb.
 
 mod advice;
 mod blends_files;

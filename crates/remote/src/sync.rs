@@ -482,3 +482,49 @@ impl<'a> Work<'a> {
         self.done.into_inner().unwrap_or_else(PoisonError::into_inner).1
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// Two syncs of one study: the search runs, then the final runs, with the study's text in both.
+    #[test]
+    fn the_conflicts_and_failures_of_both_syncs_are_kept() {
+        let conflict = |file: &str| Conflict {
+            item: Item::File { study: "mine".into(), file: file.into() },
+            here: None,
+            there: vec!["1".into()],
+        };
+        let failure = |name: &str| Failure { name: name.into(), reason: "gone".into() };
+        let counts = |runs| SyncCounts { runs, files: 1, bytes: 10 };
+        let searched = Synced {
+            pulled: counts(1),
+            conflicts: vec![conflict("b"), conflict("study.toml")],
+            failed: vec![failure("runs/2")],
+            foreign: 2,
+            ..Synced::default()
+        };
+        let finals = Synced {
+            pulled: counts(5),
+            conflicts: vec![conflict("a"), conflict("study.toml")],
+            failed: vec![failure("runs/1"), failure("runs/2")],
+            foreign: 2,
+            cancelled: true,
+            ..Synced::default()
+        };
+        let both = searched.clone().and(finals.clone());
+        assert_eq!(both.pulled, SyncCounts { runs: 6, files: 2, bytes: 20 });
+        assert_eq!(both.conflicts, ["a", "b", "study.toml"].map(conflict));
+        assert_eq!(both.failed, ["runs/1", "runs/2"].map(failure));
+        assert_eq!((both.foreign, both.cancelled), (2, true));
+        assert_eq!(finals.and(searched).conflicts, both.conflicts);
+
+        let lines = Mutex::new(Vec::new());
+        both.report(&|event: Event<'_>| lines.lock().unwrap().push(format!("{event:?}")));
+        let lines = lines.into_inner().unwrap();
+        assert_eq!(lines.len(), 3 + 2 + 1);
+        assert!(lines[0].starts_with("Warning(\"different: "), "{lines:?}");
+        assert!(lines[5].starts_with("Note(\"2 objects"), "{lines:?}");
+    }
+}

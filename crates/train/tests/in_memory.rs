@@ -125,6 +125,22 @@ fn progress_is_reported_and_a_run_can_be_cancelled() {
 }
 
 #[test]
+fn a_fit_runs_in_a_thread_of_its_own() {
+    fn moves<T: Send>(value: T) -> T {
+        value
+    }
+    let options = moves(FitOptions { threads: 1, ..FitOptions::default() });
+    let plan = plan(&["training.epochs=1"]);
+    let trained = std::thread::scope(|scope| {
+        scope.spawn(move || fit(task(), &plan, &Cpu, &options).unwrap()).join().unwrap()
+    });
+    // What it was trained on stays with it.
+    assert_eq!(trained.spec.data, *task().identity());
+    assert_eq!(&trained.joined, task().joined());
+    assert_eq!(trained.joined.items.len(), task().table().len());
+}
+
+#[test]
 fn a_fit_that_diverges_fails() {
     let options = FitOptions::default();
     let error = fit(task(), &plan(&["training.learning_rate=1e10"]), &Cpu, &options).unwrap_err();
