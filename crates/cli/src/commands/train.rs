@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::args::{ExecutionArgs, FormArgs, context};
 use crate::interrupt;
-use crate::ui::runs::{Bars, say_failed};
+use crate::ui::runs::{Bars, failures};
 use crate::ui::table::{Form, print};
 use crate::ui::{self, paint};
 
@@ -201,7 +201,12 @@ fn dry_run(
 
 /// Prints the closing lines, and returns the exit code.
 fn closing(ended: &[EndedJob], folder: &Path) -> ExitCode {
-    let failed = say_failed(ended);
+    let failed = failures(ended);
+    if !failed.is_empty() {
+        let (many, all) = (failed.len(), ended.len());
+        ui::err(&format!("\n{} {many} of {all} runs\n", paint::bad("failed:")));
+        failed.iter().for_each(|line| ui::err(&format!("  {line}\n")));
+    }
     let open = ended.iter().filter(|run| run.outcome.is_open()).count();
     if open > 0 {
         let again = ui::same_command();
@@ -209,5 +214,5 @@ fn closing(ended: &[EndedJob], folder: &Path) -> ExitCode {
         return ExitCode::from(130);
     }
     ui::remark(&format!("\nnext: dissensus runs list --store {}", folder.display()));
-    ExitCode::from(u8::from(failed))
+    ExitCode::from(u8::from(!failed.is_empty()))
 }

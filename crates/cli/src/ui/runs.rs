@@ -157,14 +157,18 @@ impl Progress for Bars {
     }
 }
 
+/// The runs that failed, and why.
+pub(crate) fn failures(ended: &[EndedJob]) -> Vec<String> {
+    let line = |run: &EndedJob| match &run.outcome {
+        JobOutcome::Failed(error) => Some(format!("{}: {error}", run.label)),
+        _ => None,
+    };
+    ended.iter().filter_map(line).collect()
+}
+
 /// Prints what failed; whether anything did.
 pub(crate) fn say_failed(ended: &[EndedJob]) -> bool {
-    let mut any = false;
-    for run in ended {
-        if let JobOutcome::Failed(error) = &run.outcome {
-            any = true;
-            ui::err(&format!("{} {}: {error}\n", paint::bad("failed:"), run.label));
-        }
-    }
-    any
+    let failed = failures(ended);
+    failed.iter().for_each(|line| ui::err(&format!("{} {line}\n", paint::bad("failed:"))));
+    !failed.is_empty()
 }
