@@ -18,7 +18,11 @@ use dissensus::studies::{PlanOptions, Study};
 use dissensus::votes::lint::lint;
 use dissensus::votes::summary::summarize;
 use dissensus::votes::write::{target_of, write_file};
-use dissensus::{Context, DeliverOptions, FitOptions, LoadContext, Location, RunPlan, ScoreOptions, Silent, VoteTable, ceiling, compare_items, compare_seeds, deliver, evaluate, evaluate_common, fit, read_inputs, read_predictions, read_votes, study};
+use dissensus::{
+    Context, DeliverOptions, FitOptions, LoadContext, Location, RunPlan, ScoreOptions, Silent,
+    VoteTable, ceiling, compare_items, compare_seeds, deliver, evaluate, evaluate_common, fit,
+    read_inputs, read_predictions, read_votes, study,
+};
 use serde_json::json;
 
 const SETTINGS: [&str; 6] = [
