@@ -203,7 +203,7 @@ fn check_table(reading: &VoteFile) {
     }
     for target in TARGETS {
         let mut out = Cursor::new(Vec::new());
-        match write(table, target, &mut out) {
+        match write(table, &[], target, &mut out) {
             Ok(()) => reads_back(table, target.name, out.into_inner()),
             Err(WriteError::Id { .. }) => {}
             Err(WriteError::Scale(error)) => {
