@@ -5,13 +5,13 @@ use std::path::Path;
 use dissensus_core::{Cancel, Progress, Silent};
 use dissensus_inputs::{Inputs, ReadOptions, WITH_IMAGES};
 use dissensus_io::FileError;
-use dissensus_store::{Store, Which};
+use dissensus_store::{Store, StoreError, Which};
 use dissensus_studies::{
     Examined, Finals, Gathered, Job, LoadError, Material, Plan, PlanOptions, Shard, Shares,
     StageContext, StageProgress, Study, StudyError, distinct, files,
 };
 use dissensus_train::spec::{Checkpoint, Data, Run};
-use dissensus_train::{EndedJob, JobOptions, OpenDevice, RunJob, run_jobs};
+use dissensus_train::{EndedJob, JobOptions, JobOutcome, OpenDevice, RunJob, run_jobs};
 use serde_json::Value;
 
 use crate::{Error, LoadContext, VERSION, environment, fetch_named, load_material, read_inputs};
@@ -44,7 +44,15 @@ pub fn stored_study(store: &Store, study: Option<&str>) -> Result<Study, Error> 
     let Some(text) = folder.read_text(files::STUDY)? else {
         return Err(Error::NoStudy { store: path(), name, known });
     };
-    Ok(Study::parse_stored(&text, &folder.path().join(files::STUDY).display().to_string())?)
+    let path = folder.path().join(files::STUDY);
+    let found = Study::parse_stored(&text, &path.display().to_string())?;
+    match found.name == name {
+        true => Ok(found),
+        false => {
+            let reason = format!("it is of the study {}", found.name);
+            Err(StoreError::Foreign { path, reason }.into())
+        }
+    }
 }
 
 /// A study with its data, which are downloaded first where the context says so.
@@ -216,6 +224,11 @@ fn conclude(
         plan.examine(store, context, &options.cancel, stages)
     })?;
     let results = plan.gather(store)?;
+    let is_done = |run: &&EndedJob| matches!(run.outcome, JobOutcome::Finished { .. });
+    let gone = results.gone(ended.iter().filter(is_done).map(|run| &*run.id));
+    if !gone.is_empty() {
+        return Err(StoreError::Less { study: plan.study().name.clone(), gone }.into());
+    }
     let files = plan.result_files(&results, &environment())?;
     files.write(&store.study(&plan.study().name)?)?;
     Ok(StudyOutcome { ended, examined, results, about: files.about })

@@ -408,6 +408,9 @@ pub(crate) fn folders(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
 mod tests {
     use super::*;
 
+    /// The `store.json` of the first version.
+    const OLDER: &str = r#"{"format":1,"made_by":"dissensus 0.1.0"}"#;
+
     #[test]
     fn files_by_plain_names() {
         let folder = tempfile::tempdir().unwrap();
@@ -432,7 +435,7 @@ mod tests {
         let store = Store::create_or_open(folder.path()).unwrap();
         let study = store.study("s").unwrap();
         let name = "stages/measure-1/0123456789abcdef.csv";
-        let made = Made { rows: 2, from: "ab".into(), code: "0.1.0".into() };
+        let made = Made { rows: 2, from: "ab".into(), code: "0.1.0".into(), ..Made::default() };
         let write = |bytes: &[u8]| study.write_made(name, bytes, &made, Durability::Process);
         assert_eq!(study.read_made(name).unwrap(), None);
         write(b"metric,value\nkl,0.5\n").unwrap();
@@ -450,7 +453,14 @@ mod tests {
         let error = study.read_made(name).unwrap_err();
         assert!(error.is_damage() && error.to_string().contains(".csv.made is damaged"), "{error}");
         fs::remove_file(study.path().join(record_of(name))).unwrap();
+        let error = study.read_made(name).unwrap_err();
+        assert!(error.is_damage() && error.to_string().contains(".csv.made is gone"), "{error}");
+        // In older stores there are such.
+        let marker = folder.path().join("store.json");
+        let newer = fs::read(&marker).unwrap();
+        fs::write(&marker, OLDER).unwrap();
         assert_eq!(study.read_made(name).unwrap(), Some((Vec::new(), None)));
+        fs::write(&marker, newer).unwrap();
         // A file that is gone, and its record is not.
         write(b"metric,value\nkl,0.5\n").unwrap();
         fs::remove_file(study.path().join(name)).unwrap();
@@ -478,8 +488,10 @@ mod tests {
             assert!(study.read_text("study.toml").unwrap_err().is_damage(), "{length}");
             assert!(study.verify().unwrap_err().is_damage());
         }
-        // A text of before there were checksums.
+        // A text of before there were checksums, in a store that has such.
         study.write("study.toml", text.as_bytes(), Durability::Process).unwrap();
+        assert!(study.read_text("study.toml").unwrap_err().is_damage());
+        fs::write(folder.path().join("store.json"), OLDER).unwrap();
         assert_eq!(study.read_text("study.toml").unwrap().unwrap(), text);
     }
 

@@ -27,13 +27,16 @@ pub(crate) fn words(written: &WrittenReport, out: &Path) -> String {
         let (note, open) = (paint::warn("note:"), open.join(" and "));
         words += &format!("{note} of the study's runs, {open}\n");
     }
-    if !written.unexamined.is_empty() {
+    let lists = [
+        (&written.without_weights, "the store has none, and not the weights that they need"),
+        (&written.unexamined, "`dissensus study run` runs these stages where the weights are"),
+    ];
+    // Those that need other weights than are there are the same ones twice.
+    let list = lists.into_iter().find(|(list, _)| !list.is_empty());
+    if let Some((list, why)) = list {
         let one = |(stage, runs): &(String, usize)| format!("{stage} ({runs} runs)");
-        let stages = written.unexamined.iter().map(one).collect::<Vec<_>>().join(", ");
-        let note = paint::warn("note:");
-        words += &format!(
-            "{note} no results of {stages}: these stages were not run before the weights were deleted\n"
-        );
+        let stages = list.iter().map(one).collect::<Vec<_>>().join(", ");
+        words += &format!("{} no results of {stages}: {why}\n", paint::warn("note:"));
     }
     words
 }
