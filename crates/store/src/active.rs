@@ -51,9 +51,12 @@ impl ActiveRun {
         let read = Checkpoint::read(&path, &self.id, self.is_bound)?;
         let (checkpoint, checksums) = read.unzip();
         let mut saved = checksums.unwrap_or_default();
+        let best = [self.layout.weights(Which::Best), self.layout.predictions(Which::Best)];
+        let best = best.map(|path| (self.layout.name_of(&path), path));
         saved.retain(|name, sha256| {
-            let file = name.split('/').fold(self.layout.folder.clone(), |path, part| path.join(part));
-            files::read(&file).is_ok_and(|bytes| files::sha256(&bytes) == *sha256)
+            let path = best.iter().find(|(known, _)| known == name).map(|(_, path)| path);
+            let bytes = path.and_then(|path| files::read(path).ok());
+            bytes.is_some_and(|bytes| files::sha256(&bytes) == *sha256)
         });
         self.saved = RefCell::new(saved);
         let (epoch, history) = checkpoint.as_ref().map_or((0, &[][..]), |c| (c.epoch, &c.history));

@@ -219,7 +219,7 @@ fn checkpoint(bytes: &[u8]) {
         }
     }
     put(&scratch.run.dir().join("best.safetensors"), bytes);
-    said(scratch.run.weights(Which::Best));
+    said(scratch.store.run(scratch.run.id()).and_then(|run| run.weights(Which::Best)));
 }
 
 /// The first byte chooses which file of a run it is.

@@ -139,6 +139,10 @@ impl Lab {
         }
         let seen = RefCell::new(Vec::<EpochRow>::new());
         let on_epoch = |row: &EpochRow| {
+            // It may be trained again from the start.
+            if row.epoch == 0 {
+                seen.borrow_mut().clear();
+            }
             let done = seen.borrow().len() as u64 + 1;
             seen.borrow_mut().push(row.clone());
             assert_eq!(row.epoch + 1, done);
