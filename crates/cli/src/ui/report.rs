@@ -1,7 +1,7 @@
 //! Writing of reports, shared by `report`, `study run` and `demo`.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitCode, Stdio};
 
 use anyhow::Context as _;
 use dissensus::store::Store;
@@ -39,6 +39,15 @@ pub(crate) fn words(written: &WrittenReport, out: &Path) -> String {
         words += &format!("{} no results of {stages}: {why}\n", paint::warn("note:"));
     }
     words
+}
+
+/// The exit code where this was written: of less than the study asks for, of less than its tables and figures,
+/// or of all.
+pub(crate) fn code(written: &WrittenReport) -> ExitCode {
+    match (written.without_weights.is_empty(), written.problems.is_empty()) {
+        (false, _) => ExitCode::from(2),
+        (true, complete) => ExitCode::from(u8::from(!complete)),
+    }
 }
 
 /// A path beside a store, of its name and this.

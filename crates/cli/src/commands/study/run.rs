@@ -91,7 +91,8 @@ Examples:
   dissensus study run soft-label --fetch --report    a published study, from its data to its page
   dissensus study run mine.toml --shard 2/8  one eighth of it, on one of eight machines
 
-Exit codes: 0 all runs are done; 1 some failed, or were not pushed; 2 study, data or store are wrong; 130 interrupted.";
+Exit codes: 0 all runs are done; 1 some failed, or were not pushed; 2 study, data or store are wrong, or a stage
+needs weights that are gone; 130 interrupted.";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (study, context) = (args.choice.study()?, args.fetching.context()?);
@@ -178,6 +179,7 @@ pub(super) fn conclude(
     let StudyOutcome { ended, examined, results, about } = outcome;
     let (failed, missing) = (results.collected.failed.len(), results.collected.missing);
     let unexamined = results.collected.unexamined.clone();
+    let has_less = !results.collected.without_weights.is_empty();
     after.drop_weights(plan, store)?;
     print_tables(&plan.book_of(results, &about)?, after.markdown)?;
     for (stage, runs) in &unexamined {
@@ -191,11 +193,14 @@ pub(super) fn conclude(
     if !closed(&ended, missing, examined.stopped) {
         return Ok(ExitCode::from(130));
     }
-    let code = u8::from(
-        failed > 0
-            || !all_pushed
-            || ended.iter().any(|run| matches!(run.outcome, JobOutcome::Failed(_))),
-    );
+    let code = match has_less {
+        true => 2,
+        false => u8::from(
+            failed > 0
+                || !all_pushed
+                || ended.iter().any(|run| matches!(run.outcome, JobOutcome::Failed(_))),
+        ),
+    };
     let Some(out) = &after.report else {
         let next = match store.studies()?.len() {
             0 | 1 => choice.store.display().to_string(),
