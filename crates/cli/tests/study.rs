@@ -531,7 +531,8 @@ fn halves_from_two_stores_make_the_whole() {
 fn what_is_gone_or_of_another_is_said() {
     let folder = lab();
     let stages = "truth = {}\n[stages.geometry]\niterations = 2\nprobes = 2\nslices = []\n";
-    std::fs::write(folder.path().join("small.toml"), STUDY.replace("truth = {}\n", stages)).unwrap();
+    std::fs::write(folder.path().join("small.toml"), STUDY.replace("truth = {}\n", stages))
+        .unwrap();
     let path = |name: &str| folder.path().join(name);
     let train = ["study", "run", "small.toml"];
     let (report, pack) = (["report", "runs"], ["pack", "runs"]);
@@ -590,7 +591,9 @@ fn what_is_gone_or_of_another_is_said() {
     let toml = path("runs/studies/small/study.toml");
     let own = std::fs::read(&toml).unwrap();
     let less = STUDY.replace("\"small\"", "\"other\"").replace("seeds = 2", "seeds = 1");
-    for (text, wanted) in [(less.clone(), "made by another one"), (less, "it is of the study other")] {
+    for (text, wanted) in
+        [(less.clone(), "made by another one"), (less, "it is of the study other")]
+    {
         let about = path("runs/studies/small/about.json");
         if wanted.starts_with("it is") {
             std::fs::remove_file(about).unwrap();
@@ -624,7 +627,8 @@ fn what_is_gone_or_of_another_is_said() {
 fn older_stores_are_read_with_a_note() {
     let pack = concat!(env!("CARGO_MANIFEST_DIR"), "/../../results/same-target-cifar10n/runs.pack");
     let folder = tempfile::tempdir().unwrap();
-    for arguments in [&["unpack", pack, "--store", "old"][..], &["runs", "list", "--store", "old"]] {
+    for arguments in [&["unpack", pack, "--store", "old"][..], &["runs", "list", "--store", "old"]]
+    {
         let text = show(&ends(0, &folder, arguments));
         assert_eq!(text.matches("from before its files were bound").count(), 1, "{text}");
     }

@@ -86,7 +86,9 @@ fn unseal(
     let Some(seal) = seal else {
         return match may_be_open(&value) {
             true => Ok(value),
-            false => Err(StoreError::foreign(path, "it has no checksum, and this version writes one")),
+            false => {
+                Err(StoreError::foreign(path, "it has no checksum, and this version writes one"))
+            }
         };
     };
     match canonical::digest(&value) {

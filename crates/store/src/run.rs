@@ -128,7 +128,18 @@ impl RunInfo {
             }
         }
         let folder = layout.folder.clone();
-        Ok(Self { id, spec, about, created, continued, status, folder, layout, checksums, is_bound })
+        Ok(Self {
+            id,
+            spec,
+            about,
+            created,
+            continued,
+            status,
+            folder,
+            layout,
+            checksums,
+            is_bound,
+        })
     }
 
     /// Whether its files are bound to it; not those of a run that an older version made.

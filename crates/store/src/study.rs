@@ -185,7 +185,8 @@ impl StudyFolder {
             if let Some(listed) = about[CHECKSUMS][name].as_str()
                 && listed != files::sha256(&bytes)
             {
-                let reason = "the results of the study were made by another one; run the study again";
+                let reason =
+                    "the results of the study were made by another one; run the study again";
                 return Err(StoreError::foreign(&path, reason));
             }
         }

@@ -54,7 +54,10 @@ pub(crate) fn head(tensors: &Tensors<'_>, note: Option<&str>, run: Option<&RunId
 }
 
 /// The values, behind the head.
-pub(crate) fn write_values(tensors: &Tensors<'_>, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+pub(crate) fn write_values(
+    tensors: &Tensors<'_>,
+    out: &mut (impl Write + ?Sized),
+) -> io::Result<()> {
     blocks(tensors, |bytes| out.write_all(bytes))
 }
 
@@ -87,8 +90,8 @@ pub(crate) fn read_weights(
     bytes: &[u8],
     bound: Option<&RunId>,
 ) -> Result<Tensors<'static>, StoreError> {
-    let (tensors, _, run) = read(bytes)
-        .map_err(|reason| StoreError::Weights { path: path.to_owned(), reason })?;
+    let (tensors, _, run) =
+        read(bytes).map_err(|reason| StoreError::Weights { path: path.to_owned(), reason })?;
     match (bound, run) {
         (Some(id), Some(run)) if run != id.as_str() => {
             Err(StoreError::foreign(path, format!("it is of run {run}")))

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use common::{about, begin, checkpoint, make_older, predictions, spec, weights};
 use dissensus_store::{
-    Durability, Made, MadeOf, PackOptions, RunId, RunInfo, State, Store, StoreError, Which,
-    pack, sealed, unpack,
+    Durability, Made, MadeOf, PackOptions, RunId, RunInfo, State, Store, StoreError, Which, pack,
+    sealed, unpack,
 };
 use serde_json::{Value, json};
 
@@ -225,8 +225,9 @@ fn a_run_that_continues_knows_its_best_epoch() {
         }),
         ("emptied", |file, _| fs::write(file, "").unwrap()),
     ];
-    for ((how, harm), name) in
-        harms.iter().flat_map(|harm| ["best.safetensors", "predictions/best.npz"].map(|n| (harm, n)))
+    for ((how, harm), name) in harms
+        .iter()
+        .flat_map(|harm| ["best.safetensors", "predictions/best.npz"].map(|n| (harm, n)))
     {
         let lab = Lab::new();
         let store = lab.store("a");

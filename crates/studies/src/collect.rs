@@ -353,9 +353,8 @@ impl Plan<'_> {
                                 *of.entry(stage.name.to_owned()).or_default() += 1;
                             };
                             count(&mut collected.unexamined);
-                            let weights = ran.get(&job.id).map(|run| {
-                                run.info.weights_path(Which::Best)
-                            });
+                            let weights =
+                                ran.get(&job.id).map(|run| run.info.weights_path(Which::Best));
                             if !weights.is_some_and(|path| path.is_file()) {
                                 count(&mut collected.without_weights);
                             }

@@ -146,8 +146,9 @@ fn a_best_epoch_that_is_foreign_damaged_or_gone_is_had_again() {
 
 #[test]
 fn a_checkpoint_of_another_run_is_not_continued() {
-    let [own, other] = ["0.05", "0.04"]
-        .map(|rate| spec(task(), &[&format!("training.learning_rate={rate}"), "training.epochs=3"]));
+    let [own, other] = ["0.05", "0.04"].map(|rate| {
+        spec(task(), &[&format!("training.learning_rate={rate}"), "training.epochs=3"])
+    });
     let whole = Lab::new().finish(task(), &own, PLAIN);
     let lab = Lab::new();
     for spec in [&own, &other] {
