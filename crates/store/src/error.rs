@@ -296,9 +296,7 @@ impl StoreError {
                 CAPITALS => "rename it, in lower case",
                 _ => "move it away, or put the run's own folder there",
             }),
-            Self::Less { .. } => Remedy::Words(
-                "restore it from a copy, or run the study again with `dissensus study run`",
-            ),
+            Self::Less { .. } => Remedy::Words("restore it from a copy, or run the study again"),
             Self::NotPlain { .. } => Remedy::Words("put the file itself there, or remove it"),
             _ => return None,
         })
