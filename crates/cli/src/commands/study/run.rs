@@ -75,8 +75,8 @@ Examples:
   dissensus study run soft-label --fetch --report    a published study, from its data to its page
   dissensus study run mine.toml --shard 2/8  one eighth of it, on one of eight machines
 
-Exit codes: 0 all runs are done; 1 some failed, or were not pushed; 2 study, data or store are wrong, or a stage
-needs weights that are gone; 130 interrupted.";
+Exit codes: 0 all runs are done; 1 some failed, or were not pushed; 2 study, data or store are
+wrong, or a stage needs weights that are gone; 130 interrupted.";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (study, load) = (args.choice.study()?, args.fetching.context()?);
