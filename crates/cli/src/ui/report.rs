@@ -43,7 +43,7 @@ pub(crate) fn words(written: &report::WrittenReport, out: &Path) -> String {
 
 /// The exit code where this was written: of less than the study asks for, of less than its tables and figures,
 /// or of all.
-pub(crate) fn code(written: &WrittenReport) -> ExitCode {
+pub(crate) fn code(written: &report::WrittenReport) -> ExitCode {
     match (written.without_weights.is_empty(), written.problems.is_empty()) {
         (false, _) => ExitCode::from(2),
         (true, complete) => ExitCode::from(u8::from(!complete)),
