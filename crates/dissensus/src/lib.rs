@@ -53,7 +53,6 @@ mod error;
 mod fetch;
 mod figures;
 pub mod files;
-mod load;
 mod open;
 mod pages;
 mod predict;
@@ -77,8 +76,9 @@ pub use {
 pub use dissensus_core::{Cancel, Event, Progress, Silent, VoteTable};
 pub use dissensus_evaluate::{
     DEFAULT_METRICS, Difference, Evaluated, ItemComparison, ItemOverlap, LabelProblem, MetricScore,
-    ModelReading, ScoreError, ScoreOptions, Scores, SeedComparison, SeedTest, ceiling, check_pair,
-    compare_items, compare_seeds, evaluate, evaluate_common, metrics, same_items, score,
+    ModelReading, ScoreError, ScoreOptions, Scores, SeedComparison, SeedTest, Slice, ceiling,
+    check_pair, compare_items, compare_seeds, evaluate, evaluate_common, metrics, same_items,
+    score,
 };
 pub use dissensus_sources::{
     ENCODERS, EncoderSource, LoadContext, SourceError, blends_material, encode, encode_data,
@@ -102,7 +102,6 @@ pub use demo::{DEMO_VOTES, demo_sentences, demo_study, plan_demo, summarize_demo
 pub use error::Error;
 pub use fetch::{CachedFile, Fetchable};
 pub use figures::{model_figures, reliability_figure, votes_figure, write_model_figures};
-pub use load::data_of_keys;
 pub use open::ModelOpener;
 pub use pages::{FEW_ITEMS, images_page, run_page, votes_page};
 pub use predict::{ItemFeatures, PredictOptions, StoredPredictions, predict_stored};

@@ -14,8 +14,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use std::fmt;
+
 use dissensus_core::{Event, Progress, Silent, Unit, VoteTable};
-use dissensus_measure::slices::by_entropy;
+use dissensus_measure::slices::{self as measure, by_entropy};
 use dissensus_measure::{Judged, Metric, Note, Scorer, Value};
 use dissensus_predictions::Predictions;
 use serde::{Serialize, Serializer};
@@ -40,13 +42,45 @@ pub struct MetricScore {
     pub note: Option<Note>,
 }
 
+/// Some of the items.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Slice {
+    /// All items.
+    All,
+    /// Those between two shares of the items, sorted by how much people disagree.
+    Entropy {
+        /// The share of the items that lie below it.
+        from: f64,
+        /// That share with its own items.
+        to: f64,
+        /// The smallest entropy of an item, in nats.
+        lower: f64,
+        /// The largest.
+        upper: f64,
+    },
+}
+
+impl fmt::Display for Slice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self::Entropy { from, to, lower, upper } = self else { return f.write_str("all") };
+        let (from, to) = (100.0 * from, 100.0 * to);
+        write!(f, "{from:.0}–{to:.0} % (H {lower:.3}–{upper:.3})")
+    }
+}
+
+impl Serialize for Slice {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 /// A model on some items.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Scores {
     /// The model.
     pub model: String,
-    /// Which items: `all`, or a slice by entropy.
-    pub slice: String,
+    /// Which items.
+    pub slice: Slice,
     /// How many items.
     pub items: usize,
     /// The metrics, in the order in which they were asked for.
@@ -81,7 +115,7 @@ impl Evaluated {
         progress: &dyn Progress,
     ) -> Result<Scores, ScoreError> {
         let task = Task::new(&self.name, options.chosen()?, progress, 1);
-        let scores = self.scores("all", &self.judged, options, &task);
+        let scores = self.scores(Slice::All, &self.judged, options, &task);
         task.finish();
         scores
     }
@@ -95,13 +129,13 @@ impl Evaluated {
     ) -> Result<Vec<Scores>, ScoreError> {
         let found = by_entropy(self.judged.truth(), slices).map_err(|error| self.failed(error))?;
         let task = Task::new(&self.name, options.chosen()?, progress, 1 + found.len());
-        let all = self.scores("all", &self.judged, options, &task)?;
+        let all = self.scores(Slice::All, &self.judged, options, &task)?;
         let mut scores = vec![all];
         for slice in found {
-            let (from, to) = (100.0 * slice.from, 100.0 * slice.to);
-            let name = format!("{from:.0}–{to:.0} % (H {:.3}–{:.3})", slice.lower, slice.upper);
-            let part = self.judged.select(&slice.items).map_err(|error| self.failed(error))?;
-            scores.push(self.scores(&name, &part, options, &task)?);
+            let measure::Slice { from, to, lower, upper, items } = slice;
+            let part = self.judged.select(&items).map_err(|error| self.failed(error))?;
+            let slice = Slice::Entropy { from, to, lower, upper };
+            scores.push(self.scores(slice, &part, options, &task)?);
         }
         task.finish();
         Ok(scores)
@@ -109,7 +143,7 @@ impl Evaluated {
 
     fn scores(
         &self,
-        slice: &str,
+        slice: Slice,
         part: &Judged,
         options: &ScoreOptions,
         task: &Task<'_>,
@@ -124,7 +158,7 @@ impl Evaluated {
                 metric_score(&scorer, metric, options)
             })
             .collect();
-        let (model, slice, items) = (self.name.clone(), slice.to_owned(), part.len());
+        let (model, items) = (self.name.clone(), part.len());
         Ok(Scores { model, slice, items, metrics: metrics? })
     }
 }

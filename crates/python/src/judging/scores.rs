@@ -115,7 +115,7 @@ impl Scores {
         let items = rows.iter().map(|(s, _)| i64::try_from(s.items).ok()).collect();
         Table::new(vec![
             ("model", text(&|s, _| Some(s.model.clone()))),
-            ("slice", text(&|s, _| Some(s.slice.clone()))),
+            ("slice", text(&|s, _| Some(s.slice.to_string()))),
             ("items", Column::Whole(items)),
             ("metric", text(&|_, m| Some(m.metric.to_owned()))),
             ("value", number(&|m| m.value)),
