@@ -78,7 +78,7 @@ pub use dissensus_evaluate::{
     DEFAULT_METRICS, Difference, Evaluated, ItemComparison, ItemOverlap, LabelProblem, MetricScore,
     ModelReading, ScoreError, ScoreOptions, Scores, SeedComparison, SeedTest, Slice, ceiling,
     check_pair, compare_items, compare_seeds, evaluate, evaluate_common, metrics, same_items,
-    score,
+    score, score_models,
 };
 pub use dissensus_sources::{
     ENCODERS, EncoderSource, LoadContext, SourceError, blends_material, encode, encode_data,

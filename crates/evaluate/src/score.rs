@@ -17,12 +17,14 @@
 use std::fmt;
 
 use dissensus_core::{Event, Progress, Silent, Unit, VoteTable};
+use dissensus_measure::ceiling::Ceiling;
 use dissensus_measure::slices::{self as measure, by_entropy};
 use dissensus_measure::{Judged, Metric, Note, Scorer, Value};
 use dissensus_predictions::Predictions;
 use serde::{Serialize, Serializer};
 
-use crate::evaluate::{Evaluated, ScoreError, ScoreOptions, evaluate};
+use crate::ceiling;
+use crate::evaluate::{Evaluated, ScoreError, ScoreOptions, evaluate, same_items};
 
 /// A metric of some items, with its interval.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -105,6 +107,34 @@ pub fn score(
     options: &ScoreOptions,
 ) -> Result<Scores, ScoreError> {
     evaluate(table, predictions, options)?.score(options, &Silent)
+}
+
+/// Scores several models: each on all items and, where slices are asked for, on so many of them by how
+/// much people disagree; with what the votes of their items allow, from so many divisions of the votes.
+pub fn score_models(
+    table: &VoteTable,
+    models: &[Evaluated],
+    slices: Option<usize>,
+    repeats: Option<usize>,
+    options: &ScoreOptions,
+    progress: &dyn Progress,
+) -> Result<(Vec<Scores>, Option<Ceiling>), ScoreError> {
+    // Models with other items have other ceilings.
+    if repeats.is_some() && !same_items(models) {
+        return Err(ScoreError::OtherItems);
+    }
+    let mut scores = Vec::new();
+    for model in models {
+        match slices {
+            Some(slices) => scores.extend(model.score_by_entropy(slices, options, progress)?),
+            None => scores.push(model.score(options, progress)?),
+        }
+    }
+    let allowed = match (repeats, models.first()) {
+        (Some(repeats), Some(model)) => Some(ceiling(table, &model.items, repeats, options)?),
+        _ => None,
+    };
+    Ok((scores, allowed))
 }
 
 impl Evaluated {
