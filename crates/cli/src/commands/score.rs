@@ -7,8 +7,8 @@ use dissensus::measure::{Note, Settings};
 use dissensus::predictions::Join;
 use dissensus::tables::{ceiling_table, ceiling_words, scores_table};
 use dissensus::{
-    Evaluated, LoadContext, ModelReading, Scores, Silent, same_items, score_models, trained_on,
-    write_model_figures,
+    Evaluated, LoadContext, ModelReading, Scores, Silent, pages, same_items, score_models,
+    trained_on,
 };
 use serde::Serialize;
 
@@ -110,7 +110,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     for (folder, model) in
         args.svg.iter().flat_map(|folder| models.iter().map(move |m| (folder, m)))
     {
-        let paths = write_model_figures(model, folder, options.settings, args.force)?;
+        let paths = pages::write_model_figures(model, folder, options.settings, args.force)?;
         paths.iter().for_each(|path| ui::wrote(path, ""));
     }
     let Some(form) = args.form.table() else {
