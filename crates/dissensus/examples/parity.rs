@@ -65,7 +65,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let long = read_votes(&file, &Default::default())?;
     for ending in ["csv", "parquet", "npz"] {
         let path = folder.join(format!("rust.{ending}"));
-        write_file(&long, &path, target_of(&path)?, false)?;
+        write_file(&long, &[], &path, target_of(&path)?, false)?;
     }
 
     let found = json!({
