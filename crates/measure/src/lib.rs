@@ -54,7 +54,9 @@ pub use dissensus_core::Direction;
 pub use error::MeasureError;
 pub use judged::{Judged, ModelOutput};
 pub use matrix::{Matrix, Numbers};
-pub use metrics::{METRICS, Metric, PerItem, Score, metric, nearest_metrics, score_all};
+pub use metrics::{
+    Interval, METRICS, Metric, PerItem, Score, Transform, metric, nearest_metrics, score_all,
+};
 pub use scorer::{Against, Note, Scorer, Settings, Value};
 pub use temper::Tempered;
 pub use truth::{TIE_KEY, Targets, Truth};

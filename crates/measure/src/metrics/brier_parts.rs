@@ -2,7 +2,7 @@
 
 use dissensus_core::Scale;
 
-use super::Metric;
+use super::{BIASED, Interval, Metric, PerItem, Transform};
 use crate::classwise::BrierParts;
 use crate::{About, Direction, Note, Scorer, Value};
 
@@ -24,6 +24,7 @@ pub(super) const RELIABILITY: Metric = metric(
         reference: REFERENCE,
     },
     |scorer| part(scorer, |parts| parts.reliability),
+    Interval::Unknown(BIASED),
 );
 
 pub(super) const RESOLUTION: Metric = metric(
@@ -36,6 +37,12 @@ pub(super) const RESOLUTION: Metric = metric(
         ..RELIABILITY.about
     },
     |scorer| part(scorer, |parts| parts.resolution),
+    values(|scorer| {
+        scorer.class_values(|at| {
+            let gap = at.mean_p - at.mean_human;
+            gap * gap + 2.0 * gap * (at.p - at.mean_p)
+        })
+    }),
 );
 
 pub(super) const UNCERTAINTY: Metric = metric(
@@ -49,6 +56,7 @@ pub(super) const UNCERTAINTY: Metric = metric(
         ..RELIABILITY.about
     },
     |scorer| part(scorer, |parts| parts.uncertainty),
+    values(|scorer| scorer.class_values(|at| (at.p - at.mean_human).powi(2))),
 );
 
 pub(super) const WITHIN: Metric = metric(
@@ -61,10 +69,20 @@ pub(super) const WITHIN: Metric = metric(
         ..RELIABILITY.about
     },
     |scorer| part(scorer, |parts| parts.within),
+    values(|scorer| {
+        scorer.class_values(|at| {
+            let (q, p) = (at.q - at.mean_q, at.p - at.mean_p);
+            q * q - 2.0 * q * p
+        })
+    }),
 );
 
-const fn metric(about: About, compute: fn(&Scorer<'_>) -> Value) -> Metric {
-    Metric { about, scales: Scale::ONE_LABEL, compute, per_item: None }
+const fn metric(about: About, compute: fn(&Scorer<'_>) -> Value, interval: Interval) -> Metric {
+    Metric { about, scales: Scale::ONE_LABEL, compute, per_item: None, interval }
+}
+
+const fn values(values: PerItem) -> Interval {
+    Interval::Linear { values, scale: Transform::Identity }
 }
 
 fn part(scorer: &Scorer<'_>, of: fn(&BrierParts) -> f64) -> Value {
