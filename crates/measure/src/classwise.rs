@@ -19,8 +19,6 @@
 //!
 //! Memory: at most 17 tables of 32 K B bytes.
 
-use std::borrow::Cow;
-
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -79,56 +77,6 @@ impl Scorer<'_> {
 }
 
 /// Sums over all items, by class and bin.
-/// A prediction of one class, and the means of its bin.
-pub(crate) struct InBin {
-    /// The prediction.
-    pub(crate) q: f64,
-    /// The share of the votes.
-    pub(crate) p: f64,
-    /// The mean prediction in the bin.
-    pub(crate) mean_q: f64,
-    /// The mean share in the bin.
-    pub(crate) mean_p: f64,
-    /// The mean share of the class over all items.
-    pub(crate) mean_human: f64,
-}
-
-impl Scorer<'_> {
-    /// For each item the sum over classes of a function of its prediction and of the bin that this falls into.
-    pub(crate) fn class_values<'s>(
-        &'s self,
-        of: impl Fn(InBin) -> f64 + Sync,
-    ) -> Option<Cow<'s, [f64]>> {
-        let truth = self.judged.truth();
-        let (classes, bins) = (truth.classes(), self.settings.bins);
-        let cells = &self.totals().cells;
-        let human = |class: usize| {
-            let of_class = cells[4 * class * bins..4 * (class + 1) * bins].chunks_exact(4);
-            of_class.map(|cell| cell[2]).sum::<f64>() / self.judged.len() as f64
-        };
-        let human: Vec<f64> = (0..classes).map(human).collect();
-        let mut values = Vec::new();
-        let rows = self.judged.predictions().par_chunks_exact(classes);
-        rows.zip(truth.targets().par_chunks_exact(classes))
-            .map(|(q, p)| {
-                let each = q.iter().zip(p).enumerate().map(|(class, (&q, &p))| {
-                    let at = 4 * (class * bins + bin_of(q, bins));
-                    let (n, mean_human) = (cells[at], human[class]);
-                    of(InBin {
-                        q,
-                        p,
-                        mean_q: cells[at + 1] / n,
-                        mean_p: cells[at + 2] / n,
-                        mean_human,
-                    })
-                });
-                each.sum::<f64>()
-            })
-            .collect_into_vec(&mut values);
-        Some(Cow::Owned(values))
-    }
-}
-
 pub(crate) struct ClassTotals {
     items: usize,
     bins: usize,

@@ -32,6 +32,7 @@ pub mod classwise;
 mod compare;
 mod entropy;
 mod error;
+pub mod intervals;
 mod judged;
 mod matrix;
 pub mod metrics;

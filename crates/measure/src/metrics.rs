@@ -129,7 +129,7 @@ impl Transform {
     }
 }
 
-/// Why a metric that is a sum of sizes of gaps, each of a bin, has no interval.
+/// Why a metric made of the gaps of bins has no interval.
 const BIASED: &str = "gaps that are chance alone count, too, so that the estimate is too high by an amount that depends on \
                       gaps that nobody knows; no interval is known to hold";
 

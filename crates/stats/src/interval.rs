@@ -44,7 +44,7 @@ pub struct Interval {
 }
 
 /// The interval of the mean of a population of which these values are a sample; `None` for one value. Values that do
-/// not vary, other than 0 and 1, give the value itself.
+/// not vary give the value itself.
 pub fn mean_interval(values: &[f64], confidence: f64) -> Result<Option<Interval>, StatsError> {
     check::level("confidence", confidence)?;
     check::finite("values", values)?;
@@ -52,9 +52,6 @@ pub fn mean_interval(values: &[f64], confidence: f64) -> Result<Option<Interval>
         return Ok(None);
     }
     let tail = (1.0 - confidence) / 2.0;
-    if values.iter().all(|value| *value == 0.0 || *value == 1.0) {
-        return Ok(Some(wilson(values, -normal_quantile(tail))));
-    }
     let scale = scale(values);
     let centred = Centred::new(values, scale);
     let (low, high) = match centred.varies {
@@ -66,6 +63,17 @@ pub fn mean_interval(values: &[f64], confidence: f64) -> Result<Option<Interval>
         return Err(StatsError::Overflow { what: "interval" });
     }
     Ok(Some(Interval { low, high, method: ClosedForm::Hall }))
+}
+
+/// The interval of a share of a population, of which these values, each 0 or 1, are a sample; `None` for one value, and
+/// where a value is neither.
+pub fn share_interval(values: &[f64], confidence: f64) -> Result<Option<Interval>, StatsError> {
+    check::level("confidence", confidence)?;
+    check::finite("values", values)?;
+    if values.len() < 2 || values.iter().any(|value| *value != 0.0 && *value != 1.0) {
+        return Ok(None);
+    }
+    Ok(Some(wilson(values, -normal_quantile((1.0 - confidence) / 2.0))))
 }
 
 fn wilson(values: &[f64], z: f64) -> Interval {
@@ -114,6 +122,7 @@ mod tests {
     fn a_share_as_the_formula() {
         let mut values = [1.0; 10];
         values[..3].fill(0.0);
+        let interval = |values: &[f64]| share_interval(values, 0.95).unwrap().unwrap();
         let Interval { low, high, method } = interval(&values);
         assert_eq!(method, ClosedForm::Wilson);
         assert!((low - 0.396_778_147_461_145_37).abs() < 1e-14, "{low}");
@@ -121,6 +130,7 @@ mod tests {
         let all = interval(&[1.0; 20]);
         assert!(all.high == 1.0 && (0.8..0.9).contains(&all.low), "{all:?}");
         assert_eq!(interval(&[0.0; 20]).low, 0.0);
+        assert_eq!(share_interval(&[0.0, 0.5], 0.95).unwrap(), None);
     }
 
     /// reference/stats/interval.py, numpy and scipy.
