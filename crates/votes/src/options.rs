@@ -105,11 +105,11 @@ options! {
     format: Option<String>, Format, "NAME", "the name of a format of votes", &[],
         "Read it as this format instead of detecting one";
     item: Option<String>, Item, "COLUMN", COLUMN, &[],
-        "Column of the item: a name, or #2 for the second column";
+        "Column of the item: a name, or #2 for the second column; or several, as in doc,sentence";
     annotator: Option<String>, Annotator, "COLUMN", COLUMN, &[],
         "Column of the annotator";
     label: Option<String>, Label, "COLUMN", COLUMN, &[],
-        "Column (or question) of the label";
+        "Column (or question) of the label; or a value in a column of questions, whose rows are read";
     weight: Option<String>, Weight, "COLUMN", COLUMN, &[],
         "Column of a vote weight";
     count: Option<String>, Count, "COLUMN", COLUMN, &[],
@@ -124,6 +124,9 @@ options! {
         "Columns of 0 and 1, one per class, in a table with one row per vote: names or patterns";
     ignore: Option<Vec<String>>, Ignore, "COLUMN,…", COLUMNS, &[],
         "Columns to leave out: names or patterns";
+    rows: Option<Vec<String>>, Rows, "COLUMN=VALUE,…",
+        "COLUMN=VALUE or COLUMN!=VALUE, or a list of them", &[],
+        "The rows to read: COLUMN=VALUE or COLUMN!=VALUE, as in status=accepted";
     classes: Option<Vec<String>>, Classes, "A,B,…", "a list of names, at least 2", &[],
         "The classes in order, separated by commas; any other label is an error";
     scale: Option<Scale>, Scale, "SCALE", r#""nominal", "ordinal" or "multilabel""#, &[],

@@ -1,7 +1,7 @@
 //! How votes are read, as keyword arguments: the options of `dissensus votes`, with underscores.
 
 use dissensus::votes::ReadOptions;
-use dissensus::votes::options::{Given, OPTIONS, OptionEntry, Takes};
+use dissensus::votes::options::{Given, OPTIONS, OptionEntry, ReadOption, Takes};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyString};
@@ -34,6 +34,10 @@ pub(crate) fn read_options(arguments: Option<&Bound<'_, PyDict>>) -> PyResult<Re
 /// A value; of an option that takes several, one alone is a list of one.
 fn given(entry: &OptionEntry, value: &Bound<'_, PyAny>) -> PyResult<Given> {
     let key = entry.option.name();
+    // An item may be made of several columns.
+    if entry.option == ReadOption::Item && !value.is_instance_of::<PyString>() {
+        return Ok(Given::Text(names(key, value)?.join(",")));
+    }
     if let Ok(flag) = value.cast::<PyBool>() {
         return Ok(Given::Flag(flag.is_true()));
     }
