@@ -65,7 +65,8 @@ impl DeliverOptions {
     }
 
     fn target_of<'a>(&self, votes: &'a VoteTable) -> Result<Cow<'a, VoteTable>, LabelError> {
-        self.target.as_ref().map_or(Ok(Cow::Borrowed(votes)), |target| target.estimate(votes))
+        let Some(target) = &self.target else { return Ok(Cow::Borrowed(votes)) };
+        Ok(target.estimate(votes)?.targets)
     }
 }
 

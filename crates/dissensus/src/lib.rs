@@ -42,6 +42,7 @@
 //! The crates below are re-exported as modules of the same names, for everything that is not a verb.
 
 mod advice;
+mod aggregation;
 mod blends_files;
 mod buckets;
 mod causes;
@@ -89,6 +90,9 @@ pub use dissensus_train::{
 };
 
 pub use advice::{Advice, advice};
+pub use aggregation::{
+    AggregatedAnnotator, AggregatedClass, AggregatedItem, AggregationReport, aggregation_page,
+};
 pub use blends_files::{BLENDS_FILES, save_blends};
 pub use buckets::{SharedStudy, sync_store};
 pub use causes::causes;

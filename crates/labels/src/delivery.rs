@@ -159,16 +159,14 @@ mod tests {
                 assert!(!text.is_empty() && text.trim() == text, "{}: {text:?}", entry.name);
             }
             // Defaults are valid, every setting is read, and what is printed reads back.
-            let delivery: Delivery = entry.name.parse().unwrap();
+            let delivery: Delivery = entry.name.parse().unwrap_or_else(|error| {
+                panic!("{}: its defaults are refused: {error}", entry.name)
+            });
             let text = delivery.to_string();
             let printed: Params = text.parse().unwrap();
-            assert_eq!(printed.settings.len(), entry.settings.len(), "{text}");
-            for (printed, setting) in printed.settings.iter().zip(entry.settings) {
-                assert_eq!(
-                    (printed.0.as_str(), printed.1.as_str()),
-                    (setting.name, setting.default)
-                );
-            }
+            let defaults = entry.settings.iter().filter(|setting| !setting.came_later);
+            let defaults: Vec<_> = defaults.map(|s| (s.name.into(), s.default.into())).collect();
+            assert_eq!(printed.settings, defaults, "{text}");
             assert_eq!(text.parse::<Delivery>().unwrap(), delivery);
         }
     }

@@ -26,3 +26,17 @@ pub fn methods_help() -> String {
     }
     page
 }
+
+/// The targets with their formulas, what they need and their settings: a page of help.
+pub fn targets_help() -> String {
+    let mut page = String::from("Targets:\n");
+    for info in TARGETS {
+        page += &format!("  {:<12} {}\n", info.name, info.description);
+        page += &format!("  {:<12}   {}\n", "", info.formula);
+        page += &format!("  {:<12}   needs {}\n", "", info.needs);
+        for s in info.settings {
+            page += &format!("  {:<12}   {}={}: {}\n", "", s.name, s.default, s.description);
+        }
+    }
+    page
+}

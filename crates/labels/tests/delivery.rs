@@ -4,7 +4,7 @@
 
 mod tables;
 
-use dissensus_labels::{Delivery, EpochBuffer, EpochTargets, Source};
+use dissensus_labels::{Delivers, Delivery, EpochBuffer, EpochTargets, Source};
 use serde::Deserialize;
 use tables::table;
 
@@ -38,6 +38,29 @@ fn as_numpy() {
         for (t, expected) in (0..6).zip(&labels) {
             assert_eq!(run.at(t), expected, "{delivery}, seed {seed}");
         }
+    }
+}
+
+/// A method without golden values would pass every other test with any labels.
+#[test]
+fn every_method_has_golden_values() {
+    #[derive(Deserialize)]
+    struct Method {
+        delivery: Delivery,
+    }
+    let targets: Vec<Method> = serde_json::from_str(include_str!("golden/soft_noise.json")).unwrap();
+    let labels = cases().into_iter().map(|case| case.delivery);
+    let known: Vec<Delivery> = labels.chain(targets.into_iter().map(|case| case.delivery)).collect();
+    for entry in dissensus_labels::DELIVERIES {
+        let script = match entry.delivers {
+            Delivers::Labels => "delivery.py",
+            _ => "soft_noise.py",
+        };
+        assert!(
+            known.iter().any(|delivery| delivery.entry().name == entry.name),
+            "{}: no golden value; add a case to reference/labels/{script} and run it",
+            entry.name
+        );
     }
 }
 

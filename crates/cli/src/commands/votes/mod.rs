@@ -5,6 +5,7 @@ mod convert;
 mod formats;
 mod inspect;
 mod lint;
+mod targets;
 
 use std::process::ExitCode;
 
@@ -18,6 +19,8 @@ pub(crate) enum Command {
     Convert(convert::Args),
     /// Show how well any model can score against these votes
     Ceiling(ceiling::Args),
+    /// Estimate the distribution of each item, and how reliable the annotators are
+    Targets(targets::Args),
     /// List the formats that can be read and written
     Formats,
 }
@@ -28,6 +31,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Lint(args) => return lint::run(&args),
         Command::Convert(args) => convert::run(&args)?,
         Command::Ceiling(args) => ceiling::run(&args)?,
+        Command::Targets(args) => targets::run(&args)?,
         Command::Formats => formats::run()?,
     }
     Ok(ExitCode::SUCCESS)
