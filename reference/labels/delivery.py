@@ -58,4 +58,8 @@ for seed, classes, most in [(0, 3, 4), (7, 10, 20), (2**64 - 5, 2, 300)]:
     p = np.round(rng.dirichlet(np.full(classes, 0.4), len(ids)), 4)  # sums to about 1
     case("sls", seed, ids, p, lambda i, t: sls_of_probabilities(p[i], ids[i], seed, t))
 
+# Samples have no epochs: the labels of each item, one per vote.
+cases.append({"delivery": "every_vote", "seed": 0, "ids": ids, "rows": rows, "epochs": [],
+              "labels": [votes(row).tolist() for row in rows]})
+
 golden.write("delivery.json", cases)

@@ -108,7 +108,8 @@ fn targets() {
     let numbers = |value: &serde_json::Value| -> Vec<f64> {
         value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
     };
-    let sums_to_one = |row: &[f64]| assert!((row.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{row:?}");
+    let sums_to_one =
+        |row: &[f64]| assert!((row.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{row:?}");
     let priors = found["classes"].as_array().unwrap().iter().map(|c| c["prior"].as_f64().unwrap());
     sums_to_one(&priors.collect::<Vec<_>>());
     let people = found["annotators"].as_array().unwrap();
@@ -123,9 +124,13 @@ fn targets() {
     let file = folder.path().join("targets.csv");
     let out = ["--out", file.to_str().unwrap()];
     assert!(dissensus(&[&fitted[..], &out].concat()).status.success());
-    let deliver = ["deliver", "--votes", "votes.csv", "--method", "soft", "--target", "dawid_skene"];
+    let deliver =
+        ["deliver", "--votes", "votes.csv", "--method", "soft", "--target", "dawid_skene"];
     let written = std::fs::read(&file).unwrap();
-    assert_eq!(String::from_utf8_lossy(&written), String::from_utf8_lossy(&dissensus(&deliver).stdout));
+    assert_eq!(
+        String::from_utf8_lossy(&written),
+        String::from_utf8_lossy(&dissensus(&deliver).stdout)
+    );
     let again = dissensus(&[&fitted[..], &out].concat());
     assert!(!again.status.success(), "an existing file was replaced");
     // A fit that is cut short says so.

@@ -210,8 +210,9 @@ pub fn aggregation_page(
         let name = parameter.name;
         let value = move |who: &AggregatedAnnotator| who.parameters.get(name).copied().flatten();
         columns = match name {
-            "votes" => columns
-                .number(name, move |who| value(who).map_or("–".to_owned(), |votes| votes.to_string())),
+            "votes" => columns.number(name, move |who| {
+                value(who).map_or("–".to_owned(), |votes| votes.to_string())
+            }),
             _ => columns.value(name, value),
         };
     }
@@ -223,8 +224,9 @@ pub fn aggregation_page(
     }
     table(columns.table(&people).terminal(style), &mut page);
     let described = found.annotators.iter().flat_map(|model| &model.parameters);
-    let described: Vec<String> =
-        described.map(|parameter| format!("{}: {}", parameter.name, parameter.description)).collect();
+    let described: Vec<String> = described
+        .map(|parameter| format!("{}: {}", parameter.name, parameter.description))
+        .collect();
     let described: Vec<&str> = described.iter().map(String::as_str).collect();
     page.line(&(style.dim)(&list(&described, usize::MAX)));
     Ok(page.text)

@@ -134,6 +134,9 @@ impl Confusions {
         let (rows, columns) = (self.annotators() * self.classes, self.classes);
         let numbers = (rows as u64).saturating_mul(columns as u64);
         check_memory("the array of confusion matrices", rows, columns, numbers)?;
-        Ok((0..self.annotators()).filter_map(|annotator| self.matrix(annotator)).flatten().collect())
+        Ok((0..self.annotators())
+            .filter_map(|annotator| self.matrix(annotator))
+            .flatten()
+            .collect())
     }
 }

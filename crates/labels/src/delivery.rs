@@ -16,6 +16,7 @@
 mod deterministic;
 mod draws;
 mod epochs;
+mod every_vote;
 mod isotropic_noise;
 mod label_smoothing;
 mod listed;
@@ -36,6 +37,7 @@ use serde::{Deserialize, Serialize};
 
 pub use deterministic::SHUFFLE_OFFSET;
 pub use epochs::Epochs;
+pub use every_vote::Samples;
 pub use listed::{Drawing, ListedVotes};
 pub use mixup::Mixing;
 pub use prepared::{EpochBuffer, EpochTargets, Prepared};
@@ -51,6 +53,7 @@ pub const DELIVERIES: &[DeliveryEntry] = &[
     isotropic_noise::ENTRY,
     shuffled_noise::ENTRY,
     multipass::ENTRY,
+    every_vote::ENTRY,
     deterministic::ENTRY,
     sls::ENTRY,
     shuffled_sls::ENTRY,
@@ -68,6 +71,8 @@ pub enum Delivers {
     Distributions,
     /// One distribution per example, another in every epoch.
     EpochDistributions,
+    /// Labels of which an example may have several, each a [sample](Samples) of its own.
+    Samples,
 }
 
 /// A delivery method of the list: everything that the rest of the program needs to know of it.

@@ -16,9 +16,11 @@ pub fn methods_help() -> String {
         of.collect::<Vec<_>>().join(", ")
     };
     page += &format!(
-        "\nDistributions, the same in every epoch: {}\nDistributions of each epoch: {}\n",
+        "\nDistributions, the same in every epoch: {}\nDistributions of each epoch: {}\n\
+         Samples, any number per item: {}\n",
         named(Delivers::Distributions),
-        named(Delivers::EpochDistributions)
+        named(Delivers::EpochDistributions),
+        named(Delivers::Samples)
     );
     page += "\nTargets:\n";
     for info in TARGETS {

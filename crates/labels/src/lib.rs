@@ -44,12 +44,10 @@ pub mod targets;
 mod testing;
 mod words;
 
-pub use aggregation::{
-    Aggregation, AnnotatorModel, Confusions, FitReport, ItemModel, Parameter,
-};
+pub use aggregation::{Aggregation, AnnotatorModel, Confusions, FitReport, ItemModel, Parameter};
 pub use delivery::{
     DELIVERIES, Delivers, Delivery, DeliveryEntry, Drawing, EpochBuffer, EpochTargets, Epochs,
-    ListedVotes, Mixing, Prepared,
+    ListedVotes, Mixing, Prepared, Samples,
 };
 pub use dissensus_core::nearest;
 pub use error::{LabelError, Named};

@@ -53,8 +53,9 @@ fn as_crowd_kit() {
         for (annotator, label, theirs) in &case.errors {
             let who = table.annotators().position(annotator).unwrap();
             let vote = table.classes().position(label).unwrap();
-            let ours: Vec<f64> =
-                (0..k as u16).map(|truth| fitted.confusions.get(who, truth, vote).unwrap()).collect();
+            let ours: Vec<f64> = (0..k as u16)
+                .map(|truth| fitted.confusions.get(who, truth, vote).unwrap())
+                .collect();
             close(&ours, theirs, annotator);
         }
     }

@@ -45,10 +45,7 @@ struct Between {
     points: usize,
 }
 
-fn read(
-    section: &Section<'_>,
-    _: &[SliceRule],
-) -> Result<Arc<dyn Examiner>, StudyError> {
+fn read(section: &Section<'_>, _: &[SliceRule]) -> Result<Arc<dyn Examiner>, StudyError> {
     const ARMS: &str = "two arms, as in [\"sls\", \"soft\"]: numbers are given to the first";
     let arms = section.get::<[String; 2]>("arms", ARMS)?.filter(|[from, to]| from != to);
     let [from, to] = arms.ok_or_else(|| section.unexpected("arms", ARMS))?;

@@ -45,10 +45,7 @@ struct Alike {
     seed: u64,
 }
 
-fn read(
-    section: &Section<'_>,
-    _: &[SliceRule],
-) -> Result<Arc<dyn Examiner>, StudyError> {
+fn read(section: &Section<'_>, _: &[SliceRule]) -> Result<Arc<dyn Examiner>, StudyError> {
     let items = count(section, "items", MANY)?.unwrap_or(2000);
     Ok(Arc::new(Alike { items, seed: seed(section)? }))
 }

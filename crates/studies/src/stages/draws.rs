@@ -60,10 +60,7 @@ struct Draws {
     against: String,
 }
 
-fn read(
-    section: &Section<'_>,
-    _: &[SliceRule],
-) -> Result<Arc<dyn Examiner>, StudyError> {
+fn read(section: &Section<'_>, _: &[SliceRule]) -> Result<Arc<dyn Examiner>, StudyError> {
     const AGAINST: &str = "an arm, as in \"soft\": the others are compared with it";
     let against = section.get("against", AGAINST)?;
     let against = against.ok_or_else(|| section.unexpected("against", AGAINST))?;

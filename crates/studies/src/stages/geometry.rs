@@ -61,10 +61,7 @@ struct Geometry {
     trace: TraceSettings,
 }
 
-fn read(
-    section: &Section<'_>,
-    known: &[SliceRule],
-) -> Result<Arc<dyn Examiner>, StudyError> {
+fn read(section: &Section<'_>, known: &[SliceRule]) -> Result<Arc<dyn Examiner>, StudyError> {
     let (mut power, mut trace) = (PowerSettings::default(), TraceSettings::default());
     power.most = count(section, "iterations", MANY)?.unwrap_or(power.most);
     power.tolerance = share(section, "tolerance")?.unwrap_or(power.tolerance);

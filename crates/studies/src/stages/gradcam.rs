@@ -50,10 +50,7 @@ struct Looking {
     pictures: usize,
 }
 
-fn read(
-    section: &Section<'_>,
-    known: &[SliceRule],
-) -> Result<Arc<dyn Examiner>, StudyError> {
+fn read(section: &Section<'_>, known: &[SliceRule]) -> Result<Arc<dyn Examiner>, StudyError> {
     let slices = settings::slices(section, known)?;
     let pictures = count(section, "pictures", MANY)?.unwrap_or(6);
     Ok(Arc::new(Looking { slices, pictures }))

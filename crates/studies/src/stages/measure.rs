@@ -9,7 +9,7 @@ use dissensus_store::Which;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Stage, described, settings, Read, StageEntry};
+use super::{Read, Stage, StageEntry, described, settings};
 use crate::file::{Section, SliceRule};
 use crate::finished::Finished;
 use crate::study::unknown;
@@ -45,10 +45,7 @@ enum Names {
     List(Vec<String>),
 }
 
-fn read(
-    section: &Section<'_>,
-    slices: &[SliceRule],
-) -> Result<Arc<dyn Stage>, StudyError> {
+fn read(section: &Section<'_>, slices: &[SliceRule]) -> Result<Arc<dyn Stage>, StudyError> {
     const EXPECTED: &str = "\"all\", or a list of metrics";
     let metrics = match section.get("metrics", EXPECTED)? {
         Some(Names::Word(word)) if word != "all" => {

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::settings::{MANY, count};
-use super::{Examiner, Found, Kept, capital, Read, StageEntry};
+use super::{Examiner, Found, Kept, Read, StageEntry, capital};
 use crate::context::Models;
 use crate::file::{Section, SliceRule};
 use crate::finished::Finished;
@@ -120,10 +120,7 @@ fn sets(section: &Section<'_>) -> Result<Option<Vec<ForeignSet>>, StudyError> {
     Ok(Some(sets))
 }
 
-fn read(
-    section: &Section<'_>,
-    _: &[SliceRule],
-) -> Result<Arc<dyn Examiner>, StudyError> {
+fn read(section: &Section<'_>, _: &[SliceRule]) -> Result<Arc<dyn Examiner>, StudyError> {
     let usual = || ["svhn", "cifar100"].map(|name| ForeignSet::Known(name.to_owned())).to_vec();
     let scores = match section.get::<Vec<String>>("scores", "a list of scores")? {
         None => SCORES.iter().filter(|score| USUAL.contains(&score.about.name)).collect(),

@@ -9,7 +9,7 @@ use dissensus_report::book::Metric;
 use dissensus_store::Which;
 use serde_json::{Value, json};
 
-use super::{Stage, described, Read, StageEntry};
+use super::{Read, Stage, StageEntry, described};
 use crate::file::{Section, SliceRule};
 use crate::finished::Finished;
 use crate::{Number, StudyError};

@@ -71,7 +71,8 @@ pub(super) fn maximize(cast: &Cast, posteriors: &[f64]) -> Parameters {
 pub(super) fn expect(cast: &Cast, parameters: &Parameters, posteriors: &mut [f64]) -> f64 {
     let classes = cast.classes().max(1);
     let priors: Vec<f64> = parameters.priors.iter().map(|&prior| log(prior)).collect();
-    let errors: Vec<f64> = parameters.confusions.cells.par_iter().map(|&error| log(error)).collect();
+    let errors: Vec<f64> =
+        parameters.confusions.cells.par_iter().map(|&error| log(error)).collect();
     let chunk = |(chunk, rows): (usize, &mut [f64])| {
         let mut sum = 0.0;
         for (item, row) in (chunk * ITEMS..).zip(rows.chunks_exact_mut(classes)) {
