@@ -89,7 +89,7 @@ pub fn check_loss(loss: Loss, classes: &ClassSet) -> Result<(), TrainError> {
     let ordered = numbers.is_none_or(|numbers| {
         numbers.is_sorted() || numbers.is_sorted_by(|first, second| first >= second)
     });
-    if loss != Loss::Rps || ordered {
+    if !loss.entry().ordered || ordered {
         return Ok(());
     }
     let why = format!(
