@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use dissensus_core::{Ballots, VoteTable};
 use dissensus_labels::{Aggregation, FitReport, LabelError, Source, Target};
 use dissensus_report::plain::{
-    Page, count, format_number, format_significant, list, one_line, thousands,
+    Page, count, format_number, format_significant, one_line, thousands,
 };
 use dissensus_report::tables::{Columns, Style, TableForm};
 use serde::Serialize;
@@ -76,6 +76,15 @@ impl AggregationReport {
         target: &Target,
         found: &Aggregation<'_>,
     ) -> Result<Self, LabelError> {
+        Self::of(votes, target, found, true)
+    }
+
+    fn of(
+        votes: &VoteTable,
+        target: &Target,
+        found: &Aggregation<'_>,
+        confusions: bool,
+    ) -> Result<Self, LabelError> {
         let width = votes.classes().len().max(1);
         let targets = Source::new(&found.targets)?.distributions();
         let frequencies = means(&Source::new(votes)?.distributions(), width);
@@ -90,7 +99,8 @@ impl AggregationReport {
         let annotators = match &found.annotators {
             None => None,
             Some(model) => {
-                let matrices = model.confusions.as_ref().map(|all| all.matrices()).transpose()?;
+                let all = model.confusions.as_ref().filter(|_| confusions);
+                let matrices = all.map(|all| all.matrices()).transpose()?;
                 let annotator = |(at, name): (usize, &str)| AggregatedAnnotator {
                     name: name.to_owned(),
                     parameters: model.parameters.iter().map(|p| (p.name, p.values[at])).collect(),
@@ -139,7 +149,8 @@ pub fn aggregation_page(
     top: usize,
     style: &Style,
 ) -> Result<String, LabelError> {
-    let report = AggregationReport::new(votes, target, found)?;
+    let few = votes.classes().len() <= FEW_CLASSES;
+    let report = AggregationReport::of(votes, target, found, few)?;
     let mut page = Page::new(style);
     page.title(&one_line(file, 80));
     page.row("target", &report.target);
@@ -176,19 +187,19 @@ pub fn aggregation_page(
     let classes = &report.classes;
     let votes_of = |who: &AggregatedAnnotator| who.parameters.get("votes").copied().flatten();
     let confused = people.iter().any(|who| who.confusion.is_some());
-    if confused && classes.len() <= FEW_CLASSES {
+    if confused {
         page.section("Votes on an item of each class (all annotators, weighted by their votes)");
         let mut columns = Columns::new(TableForm::Terminal)
             .name("class", |&class: &usize| one_line(&classes[class].name, 40));
         for (vote, to) in classes.iter().enumerate() {
             let people = &people;
-            columns = columns.value(&format!("votes {}", one_line(&to.name, 20)), move |&class| {
+            columns = columns.number(&format!("votes {}", one_line(&to.name, 20)), move |&class| {
                 let weighted = people.iter().filter_map(|who| {
                     let votes = who.parameters.get("votes").copied().flatten()?;
                     Some((votes, votes * who.confusion.as_ref()?[class][vote]))
                 });
                 let sums = weighted.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-                (sums.0 > 0.0).then(|| sums.1 / sums.0)
+                share((sums.0 > 0.0).then(|| sums.1 / sums.0))
             });
         }
         let rows: Vec<usize> = (0..classes.len()).collect();
@@ -216,18 +227,22 @@ pub fn aggregation_page(
             _ => columns.value(name, value),
         };
     }
-    if confused && classes.len() <= FEW_CLASSES {
+    if confused {
         for (class, of) in classes.iter().enumerate() {
             let head = format!("right on {}", one_line(&of.name, 20));
-            columns = columns.value(&head, move |who| Some(who.confusion.as_ref()?[class][class]));
+            let right =
+                move |who: &AggregatedAnnotator| Some(who.confusion.as_ref()?[class][class]);
+            columns = columns.number(&head, move |who| share(right(who)));
         }
     }
     table(columns.table(&people).terminal(style), &mut page);
-    let described = found.annotators.iter().flat_map(|model| &model.parameters);
-    let described: Vec<String> = described
-        .map(|parameter| format!("{}: {}", parameter.name, parameter.description))
-        .collect();
-    let described: Vec<&str> = described.iter().map(String::as_str).collect();
-    page.line(&(style.dim)(&list(&described, usize::MAX)));
+    for parameter in found.annotators.iter().flat_map(|model| &model.parameters) {
+        page.line(&(style.dim)(&format!("{}: {}", parameter.name, parameter.description)));
+    }
     Ok(page.text)
+}
+
+/// A probability of a matrix: what a model keeps from 0 by a tiny number is 0 for people.
+fn share(value: Option<f64>) -> String {
+    value.map_or("–".to_owned(), |value| format!("{value:.4}"))
 }

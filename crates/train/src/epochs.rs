@@ -313,7 +313,8 @@ mod tests {
         let step = |method: &str| {
             let mut plan = plan(method);
             (plan.training.epochs, plan.training.batch_size) = (1, 1_000_000);
-            plan.training.augment = None;
+            plan.training.augment = Some(dissensus_engine::Augment::default());
+            plan.votes = crate::spec::Votes::Drawn { per_item: 6, replacement: true };
             crate::fit(&task, &plan, &dissensus_engine::Cpu, &crate::FitOptions::default()).unwrap()
         };
         let (every, soft) = (step("every_vote"), step("soft"));

@@ -44,14 +44,14 @@ pub(super) const ENTRY: TargetEntry = TargetEntry {
     settings: &[
         Setting {
             name: "iterations",
-            description: "the most rounds of EM",
+            description: "the largest number of iterations of EM",
             default: "100",
             expected: "a whole number from 1 to 1000000",
             came_later: false,
         },
         Setting {
             name: "tolerance",
-            description: "stop when the log-likelihood a vote grows by less; 0 never stops early",
+            description: "stop when the log-likelihood per vote grows by less; 0 never stops early",
             default: "0.00001",
             expected: "a number from 0",
             came_later: false,

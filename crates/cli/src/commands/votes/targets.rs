@@ -10,13 +10,6 @@ use serde::Serialize;
 use crate::args::{VoteFileArgs, read_votes};
 use crate::ui::{self, table::style};
 
-/// Estimate the distribution that each item is trained towards, and what that says of the annotators.
-///
-/// `frequencies` and `dirichlet` are formulas. `dawid_skene` fits a model in which every item has one
-/// true class and every annotator votes for class l on an item of class k with a probability of their
-/// own: it prints the shares of the classes, the confusion matrices, the accuracy of the annotators,
-/// the log-likelihood, and whether the fit converged. --json has all of it, with the targets of the
-/// items. `dissensus deliver` and `dissensus train` take the same targets.
 #[derive(clap::Args)]
 #[command(after_help = targets_help())]
 pub(crate) struct Args {
