@@ -11,6 +11,7 @@
 use dissensus_core::Scale;
 
 use super::{Delivers, DeliveryEntry, Kind, method};
+use crate::source::check_memory;
 use crate::{LabelError, Source};
 
 pub(super) const ENTRY: DeliveryEntry = DeliveryEntry {
@@ -43,6 +44,7 @@ fn samples(source: &Source<'_>) -> Result<Samples, LabelError> {
     if total > u128::from(u32::MAX) || source.len() > u32::MAX as usize {
         return Err(LabelError::TooMany { what: "votes" });
     }
+    check_memory(ENTRY.name, source.len(), source.classes().len(), 2 * total as u64)?;
     let mut all = Samples { annotators: Some(Vec::new()), ..Samples::default() };
     for (place, at) in (0..source.len()).zip(0u32..) {
         let Some(voters) = source.voters(place) else {
