@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use dissensus::aggregation::{AggregationReport, aggregation_page};
 use dissensus::core::Keep;
 use dissensus::labels::{Target, targets_help};
-use dissensus::{AggregationReport, DeliverOptions, aggregation_page, deliver};
+use dissensus::{DeliverOptions, deliver};
 use serde::Serialize;
 
 use crate::args::{VoteFileArgs, read_votes};
