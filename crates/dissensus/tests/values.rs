@@ -224,7 +224,7 @@ fn use_it(table: &VoteTable) {
     }
     Source::new(table).map(|source| source.select(&[0, 0]).map(|some| some.distributions())).ok();
     subset::entropy_bins(table, &subset::EntropyBins::default()).ok();
-    let options = ScoreOptions { replicates: 0, ..ScoreOptions::default() };
+    let options = ScoreOptions { replicates: Some(0), ..ScoreOptions::default() };
     let all: Vec<usize> = (0..table.len()).collect();
     let limits = ceiling(table, &all, 1, &options);
     assert!(one_label || limits.is_err());

@@ -101,6 +101,33 @@ fn a_metric_with_items_is_their_mean() {
 }
 
 #[test]
+fn values_of_an_interval_have_the_metric_as_their_mean() {
+    let judged = testing::judged();
+    for clip in [None, Some(0.01)] {
+        let scorer = Scorer::new(&judged, Settings { clip, bins: 15 }).unwrap();
+        for metric in METRICS {
+            let name = metric.about.name;
+            let whole = (metric.compute)(&scorer).value.unwrap();
+            match metric.interval {
+                Interval::Mean => assert!(metric.per_item.is_some(), "{name}"),
+                Interval::Unknown(why) => {
+                    assert!(metric.per_item.is_none() && !why.is_empty(), "{name}")
+                }
+                Interval::Linear { values, scale } => {
+                    let values = values(&scorer).unwrap();
+                    assert_eq!(values.len(), judged.len());
+                    let mean = values.iter().sum::<f64>() / values.len() as f64;
+                    assert!((mean - whole).abs() < 1e-7 * whole.abs(), "{name}: {mean} {whole}");
+                    let scaled = scale.apply(whole, &values);
+                    let back = scale.back(scaled.iter().sum::<f64>() / scaled.len() as f64);
+                    assert!((back - whole).abs() < 1e-6 * whole.abs(), "{name}: {back} {whole}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn infinite_is_said_and_clipped() {
     let truth =
         Truth::new(Targets::Counts(Matrix::new(&[1.0, 1.0, 0.0, 2.0, 3.0, 0.0][..], 2).unwrap()));
@@ -176,7 +203,7 @@ fn nothing_one_item_and_one_class() {
     }
 }
 
-const GOLDEN: [(&str, f64); 25] = [
+const GOLDEN: [(&str, f64); 29] = [
     ("soft_nll", 1.416541848400136),
     ("kl", 0.6281549036996668),
     ("soft_brier", 0.22979493603588808),
@@ -187,8 +214,12 @@ const GOLDEN: [(&str, f64); 25] = [
     ("accuracy_given", 0.44333333333333336),
     ("ece_mass", 0.09304277204347282),
     ("ece_mass_human", 0.14752873062238753),
+    ("ece_mass_debiased", 0.07957204139434013),
+    ("ece_mass_debiased_human", 0.14738063985372005),
     ("ece_width", 0.08805899089595669),
     ("ece_width_human", 0.14752873062238755),
+    ("ece_width_debiased", 0.07905632941204259),
+    ("ece_width_debiased_human", 0.14719621627621524),
     ("smooth_ece", 0.08340109640601176),
     ("smooth_ece_human", 0.14751818401859035),
     ("classwise_ece", 0.05181866243974392),

@@ -124,9 +124,12 @@ impl Votes {
     /// path : str or path
     ///     The file. ``.gz`` and ``.zst`` are unpacked.
     /// format, item, annotator, label, weight, text, count : str, optional
-    ///     The name of the format; columns by name, or ``"#2"`` for the second.
+    ///     The name of the format; columns by name, or ``"#2"`` for the second. Several columns that make an item are
+    ///     a list, or ``"doc,sentence"``.
     /// annotators, counts, one_hot, ignore : list of str, optional
     ///     Columns by name or by patterns such as ``"rater_*"``.
+    /// rows : list of str, optional
+    ///     The rows that are read: ``"status=accepted"``, or ``"status!=rejected"``.
     /// classes : list of str, optional
     ///     The classes in order. Any other label is an error.
     /// scale : {"nominal", "ordinal", "multilabel"}, optional
