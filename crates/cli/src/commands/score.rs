@@ -7,7 +7,8 @@ use dissensus::measure::{Note, Settings};
 use dissensus::predictions::Join;
 use dissensus::tables::{ceiling_table, ceiling_words, scores_table};
 use dissensus::{
-    Evaluated, LoadContext, ModelReading, Scores, Silent, ceiling, pages, same_items, trained_on,
+    Evaluated, LoadContext, ModelReading, Scores, Silent, pages, same_items, score_models,
+    trained_on,
 };
 use serde::Serialize;
 
@@ -21,8 +22,8 @@ use crate::ui::{self, paint, progress::Terminal, text};
 /// Predictions come from any model: .npy, .npz, CSV, JSON, JSON Lines, Parquet, safetensors, or
 /// ChaosNLI's layout with several models in one file. Items are matched with the votes by id and
 /// classes by name; what is assumed is printed, and what is in doubt is refused until an option
-/// says it. Every number has a 95 % bootstrap interval over the items; whether two models differ is
-/// for `dissensus compare` to test. `dissensus metrics explain NAME` explains a metric.
+/// says it. Numbers have 95 % intervals over the items, where one is known to hold; whether two models
+/// differ is for `dissensus compare` to test. `dissensus metrics explain NAME` explains a metric.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Files of predictions
@@ -65,7 +66,7 @@ pub(crate) struct Args {
 struct Report<'a> {
     votes: String,
     settings: Settings,
-    replicates: usize,
+    replicates: Option<usize>,
     seed: u64,
     notes: Vec<String>,
     models: Vec<ModelReading>,
@@ -105,30 +106,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
              `dissensus compare` compares them on the items that all predict"
         ));
     }
-    let bar = Terminal::named("scoring");
-    let mut scores = Vec::new();
-    for model in &models {
-        match args.by {
-            Some(_) => scores.extend(model.score_by_entropy(args.slices, &options, &bar)?),
-            None => scores.push(model.score(&options, &bar)?),
-        }
-    }
+    let (bar, slices) = (Terminal::named("scoring"), args.by.as_ref().map(|_| args.slices));
+    let (scores, ceiling) = score_models(&votes, &models, slices, args.ceiling, &options, &bar)?;
     for (folder, model) in
         args.svg.iter().flat_map(|folder| models.iter().map(move |m| (folder, m)))
     {
         let paths = pages::write_model_figures(model, folder, options.settings, args.force)?;
         paths.iter().for_each(|path| ui::wrote(path, ""));
     }
-    // Models with other items have other ceilings.
-    let ceiling = match args.ceiling {
-        Some(_) if !same_items(&models) => {
-            anyhow::bail!("--ceiling needs models that predict the same items")
-        }
-        Some(repeats) => {
-            models.first().map(|m| ceiling(&votes, &m.items, repeats, &options)).transpose()?
-        }
-        None => None,
-    };
     let Some(form) = args.form.table() else {
         return ui::json(&Report {
             votes: args.evaluation.votes.display().to_string(),
@@ -146,6 +131,18 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     table::print(&tables, form)?;
     if let (Some(found), Form::Terminal) = (&ceiling, form) {
         ui::out(&format!("\n{}\n", ceiling_words(found, &scores).join("\n")))?;
+    }
+    let mut without: Vec<(&str, Vec<&str>)> = Vec::new();
+    for cell in scores.iter().flat_map(|score| &score.metrics) {
+        let Some(why) = cell.no_interval else { continue };
+        match without.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, names)) if names.contains(&cell.metric) => {}
+            Some((_, names)) => names.push(cell.metric),
+            None => without.push((why, vec![cell.metric])),
+        }
+    }
+    for (why, names) in without {
+        ui::note(&format!("no interval of {}: {why}", names.join(", ")));
     }
     for (score, cell) in scores.iter().flat_map(|s| s.metrics.iter().map(move |cell| (s, cell))) {
         let Some(note) = cell.note else { continue };
