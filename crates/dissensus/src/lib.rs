@@ -41,6 +41,8 @@
 //! Long work takes a [`Progress`] and a [`Cancel`]; every failure is an [`Error`] that carries data.
 //! The crates below are re-exported as modules of the same names, for everything that is not a verb.
 
+#![warn(missing_docs)]
+
 mod advice;
 mod blends_files;
 mod buckets;

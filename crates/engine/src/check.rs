@@ -44,7 +44,6 @@ pub fn networks() -> impl Iterator<Item = &'static str> {
 /// One comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// The network.
     pub network: &'static str,
     /// What was compared.
     pub what: &'static str,

@@ -47,12 +47,10 @@ impl Images {
         self.pixels.len() / self.size()
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.pixels.is_empty()
     }
 
-    /// Rows of a image.
     pub fn height(&self) -> usize {
         self.height
     }

@@ -18,7 +18,6 @@ pub use self::spearman::spearman;
 use crate::special::t_sf;
 use crate::{Alternative, StatsError, Undefined};
 
-/// The correlations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Correlation {
@@ -54,7 +53,6 @@ pub struct CorrelationSettings {
 /// A correlation and its p value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CorrelationResult {
-    /// Which correlation.
     pub correlation: Correlation,
     /// How it was tested.
     pub settings: CorrelationSettings,

@@ -43,7 +43,6 @@ pub(super) const KIND: Kind = Kind {
     prepare,
 };
 
-/// A bin.
 struct Bin {
     /// The smallest x in it.
     from: f64,

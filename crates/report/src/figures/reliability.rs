@@ -22,7 +22,6 @@ pub(super) const KIND: Kind = Kind {
     prepare,
 };
 
-/// One curve.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReliabilityCurve {
     /// The arm, or what else it is of.
@@ -35,7 +34,6 @@ pub struct ReliabilityCurve {
     pub smooth: Vec<(f64, f64)>,
 }
 
-/// A bin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReliabilityBin {
     /// Mean confidence.
