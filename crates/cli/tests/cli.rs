@@ -24,15 +24,6 @@ macro_rules! snapshot {
     };
 }
 
-#[test]
-fn help() {
-    snapshot!("help", "--help");
-    snapshot!("help_inspect", "votes", "inspect", "--help");
-    snapshot!("help_lint", "votes", "lint", "--help");
-    snapshot!("help_convert", "votes", "convert", "--help");
-    snapshot!("help_fetch", "data", "fetch", "--help");
-}
-
 /// What a newcomer does first is the same in the README, in the help and without a subcommand, and works.
 #[test]
 fn first_steps_stand_in_the_readme_and_work() {
@@ -230,8 +221,6 @@ fn demo() {
 
 #[test]
 fn score_and_compare() {
-    snapshot!("help_score", "score", "--help");
-    snapshot!("help_compare", "compare", "--help");
     snapshot!(
         "score",
         "score",
@@ -405,7 +394,6 @@ fn score_and_compare() {
 
 #[test]
 fn deliver() {
-    snapshot!("help_deliver", "deliver", "--help");
     snapshot!(
         "deliver_multipass",
         "deliver",

@@ -55,14 +55,6 @@ fn snapshot(name: &str, output: &Output) {
     });
 }
 
-#[test]
-fn help() {
-    for words in ["study finish", "study submit", "study cancel"] {
-        let arguments: Vec<&str> = words.split(' ').chain(["--help"]).collect();
-        snapshot(&format!("help_{}", words.replace(' ', "_")), &ends(0, &lab(), &arguments));
-    }
-}
-
 /// Shards in any order and a last step give what one machine gives, byte for byte.
 #[test]
 fn shards_and_a_last_step_are_the_whole_study() {

@@ -92,17 +92,6 @@ fn number(value: &Value) -> f64 {
 }
 
 #[test]
-fn help() {
-    let folder = tempfile::tempdir().unwrap();
-    for command in ["geometry", "barrier", "cka", "gradcam", "ood"] {
-        let output = dissensus(folder.path(), &[command, "--help"]);
-        insta::with_settings!({ omit_expression => true }, {
-            insta::assert_snapshot!(format!("help_{command}"), show(&output));
-        });
-    }
-}
-
-#[test]
 fn geometry() {
     let lab = lab();
     let asked = [

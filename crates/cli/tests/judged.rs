@@ -11,7 +11,7 @@ mod common;
 use std::path::Path;
 use std::process::Output;
 
-use common::{mirror, program, show};
+use common::{program, show};
 use tempfile::TempDir;
 
 const SPEC: &str = "\
@@ -75,7 +75,7 @@ fn sparse_votes_judged_on_many() {
     let mut files = vec!["cifar10n/CIFAR-10_human.pt", "cifar10h/cifar10h-counts.npy"];
     files.extend(["cifar10h/cifar10h-probs.npy", "cifar10/test_batch.bin"]);
     files.extend(batches.iter().map(String::as_str));
-    let Some(cache) = mirror(&files) else { return };
+    let Some(cache) = dissensus_testing::data(&files) else { return };
     let folder = lab();
     let run = |arguments: &[&str]| {
         let output = dissensus(folder.path(), &cache, arguments);

@@ -146,15 +146,6 @@ fn every_kind() -> (Lab, ActiveRun, HashMap<&'static str, String>) {
     (lab, running, ids.into_iter().map(|(name, id)| (name, id.to_string())).collect())
 }
 
-#[test]
-fn help() {
-    let folder = tempfile::tempdir().unwrap();
-    snapshot("help_runs", &dissensus(folder.path(), &["runs", "--help"]));
-    snapshot("help_show", &dissensus(folder.path(), &["runs", "show", "--help"]));
-    snapshot("help_rm", &dissensus(folder.path(), &["runs", "rm", "--help"]));
-    snapshot("help_predict", &dissensus(folder.path(), &["predict", "--help"]));
-}
-
 /// Rows by what they say: those of the same second come in the order of their ids, which are
 /// others with every version of a spec.
 fn by_content(mut output: Output) -> Output {

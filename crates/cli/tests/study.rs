@@ -122,25 +122,6 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-#[test]
-fn help() {
-    let folder = lab();
-    for words in [
-        "study",
-        "study new",
-        "study run",
-        "study status",
-        "study list",
-        "study show",
-        "report",
-        "pack",
-        "unpack",
-    ] {
-        let arguments: Vec<&str> = words.split(' ').chain(["--help"]).collect();
-        snapshot(&format!("help_{}", words.replace(' ', "_")), &ends(0, &folder, &arguments));
-    }
-}
-
 /// What is printed to be copied is what the program has, and gives the same study again.
 #[test]
 fn studies_are_listed_and_shown() {
@@ -263,7 +244,7 @@ fn data_that_a_stage_needs_are_asked_for_first() {
 fn what_is_missing_is_fetched_and_the_report_written() {
     let files =
         ["cifar10h/cifar10h-counts.npy", "cifar10h/cifar10h-probs.npy", "cifar10/test_batch.bin"];
-    let Some(mirror) = common::mirror(&files) else { return };
+    let Some(mirror) = dissensus_testing::data(&files) else { return };
     let folder = lab();
     let study = STUDY.replace("dataset = \"blends\"", "dataset = \"cifar10h\"");
     let study = study.replace("truth = {}", "").replace(", \"true_kl\"", "");

@@ -1,9 +1,9 @@
 //! The program run as a user runs it, and what came of it as text.
 
-#![allow(dead_code, clippy::print_stderr)]
+#![allow(dead_code)]
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 /// The program, to be run in a folder, whatever is set around it.
@@ -40,13 +40,3 @@ pub(crate) fn show(output: &Output) -> String {
     )
 }
 
-/// A mirror, which has the layout of a cache, or `None` (stated) where a file is not in it.
-pub(crate) fn mirror(files: &[&str]) -> Option<PathBuf> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
-    let root = std::env::var_os("DISSENSUS_MIRROR").map_or_else(|| beside.into(), PathBuf::from);
-    if let Some(missing) = files.iter().find(|file| !root.join(file).exists()) {
-        eprintln!("SKIPPED: {} is not there", root.join(missing).display());
-        return None;
-    }
-    Some(root)
-}

@@ -87,7 +87,7 @@ fn a_broken_download_of_an_archive_is_resumed() {
         vec![member(Format::TarGz, Some(&archive), "folder/a.bin")],
     )]);
     fetch(&data, &options(cache.path(), Some(&server)), &Silent).unwrap();
-    assert_eq!(server.requests()[1].from, Some(middle));
+    assert_eq!(server.requests()[1].from(), Some(middle));
 }
 
 #[test]

@@ -117,8 +117,8 @@ fn a_broken_transfer_is_resumed_and_only_the_rest_is_sent_again() {
     assert_eq!(fs::read(&fetched.files[0].path).unwrap(), body);
     let requests = server.requests();
     assert_eq!(requests.len(), 2);
-    assert_eq!((requests[0].from, requests[1].from), (None, Some(200_000)));
-    assert_eq!(requests[1].if_range.as_deref(), Some("\"v1\""));
+    assert_eq!((requests[0].from(), requests[1].from()), (None, Some(200_000)));
+    assert_eq!(requests[1].header("if-range"), Some("\"v1\""));
     assert!(log.lines().contains(&"resumed 200000".to_owned()), "{:?}", log.lines());
     assert_eq!(files_below(cache.path()).len(), 1, "neither part nor note is left");
 }
@@ -174,7 +174,7 @@ fn a_part_that_went_bad_on_disk_is_fetched_afresh() {
     let fetched = fetch_one(&single(&body), &options(cache.path(), Some(&server))).unwrap();
     assert_eq!(fetched.outcome, downloaded(None));
     assert_eq!(fs::read(fetched.path).unwrap(), body);
-    let asked: Vec<_> = server.requests().iter().map(|r| r.from).collect();
+    let asked: Vec<_> = server.requests().iter().map(|r| r.from()).collect();
     assert_eq!(asked, [Some(400), None]);
 }
 
@@ -192,7 +192,7 @@ fn a_server_that_ignores_ranges_starts_over() {
     let fetched = fetch_one(&single(&body), &options(cache.path(), Some(&server))).unwrap();
     assert_eq!(fetched.outcome, downloaded(None));
     assert_eq!(fs::read(fetched.path).unwrap(), body);
-    assert_eq!(server.requests()[1].from, Some(60_000), "it was asked for a range");
+    assert_eq!(server.requests()[1].from(), Some(60_000), "it was asked for a range");
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn a_server_without_validators_is_never_resumed() {
     });
     let cache = tempfile::tempdir().unwrap();
     fetch_one(&single(&body), &options(cache.path(), Some(&server))).unwrap();
-    assert_eq!(server.requests()[1].from, None);
+    assert_eq!(server.requests()[1].from(), None);
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn the_date_of_modification_serves_where_there_is_no_tag() {
     let cache = tempfile::tempdir().unwrap();
     let fetched = fetch_one(&single(&body), &options(cache.path(), Some(&server))).unwrap();
     assert_eq!(fetched.outcome, downloaded(Some(60_000)));
-    assert_eq!(server.requests()[1].if_range.as_deref(), Some(date));
+    assert_eq!(server.requests()[1].header("if-range"), Some(date));
 }
 
 #[test]
@@ -264,7 +264,7 @@ fn a_partial_answer_of_another_version_is_not_glued_on() {
     let cache = tempfile::tempdir().unwrap();
     let fetched = fetch_one(&single(&new), &options(cache.path(), Some(&server))).unwrap();
     assert_eq!(fs::read(fetched.path).unwrap(), new);
-    let asked: Vec<_> = server.requests().iter().map(|r| r.from).collect();
+    let asked: Vec<_> = server.requests().iter().map(|r| r.from()).collect();
     assert_eq!(asked, [None, Some(50_000), None]);
 }
 
@@ -282,7 +282,7 @@ fn a_refused_range_starts_over() {
     let cache = tempfile::tempdir().unwrap();
     let fetched = fetch_one(&single(&body), &options(cache.path(), Some(&server))).unwrap();
     assert_eq!(fs::read(fetched.path).unwrap(), body);
-    assert_eq!(server.requests()[2].from, None);
+    assert_eq!(server.requests()[2].from(), None);
 }
 
 #[test]
@@ -412,18 +412,18 @@ fn a_transfer_that_stands_still_is_given_up() {
     let body = content(1000, 25);
     let server = Server::start({
         let body = body.clone();
-        move |_, _| Reply { stall: Duration::from_secs(5), ..Reply::ok(&body).cut(100) }
+        move |_, _| Reply::ok(&body).cut(100).stall(Duration::from_secs(60))
     });
     let cache = tempfile::tempdir().unwrap();
     let options = Options {
-        read_timeout: Duration::from_millis(100),
+        read_timeout: Duration::from_secs(1),
         retries: 0,
         ..options(cache.path(), Some(&server))
     };
     let began = std::time::Instant::now();
     let error = fetch_one(&single(&body), &options).unwrap_err();
     assert!(matches!(error, Error::BrokeOff { got: 100, .. }), "{error}");
-    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
 }
 
 #[test]
