@@ -321,7 +321,7 @@ fn what_cannot_be_asked_is_named() {
     lab.text(&["geometry", run, "--spec", "study.toml"]);
 }
 
-/// Runs on files of one's own are found again through the spec, or through the study in the store.
+/// Runs on the user's own files are found again through the spec, or through the study in the store.
 #[test]
 fn data_of_ones_own() {
     let folder = tempfile::tempdir().unwrap();

@@ -21,8 +21,13 @@ share, are [at the end](#shared-options).
 /// A command and its help.
 type Help = (String, String);
 
-/// A block of shared options: its heading and its lines.
+/// A block of options: its heading and its lines.
 type Block = (String, String);
+
+/// What a block says, however its lines are broken.
+fn words((heading, lines): &Block) -> String {
+    format!("{heading} {}", lines.split_whitespace().collect::<Vec<_>>().join(" "))
+}
 
 /// The help of a command and of those below it.
 fn walk(command: &str, found: &mut Vec<Help>) {
@@ -64,26 +69,28 @@ fn blocks(help: &str) -> Vec<Block> {
 fn page() -> String {
     let mut helps = Vec::new();
     walk("dissensus", &mut helps);
-    // The blocks that several commands have, by heading, in the order in which they come.
-    let mut users: BTreeMap<Block, Vec<&str>> = BTreeMap::new();
+    // The blocks that several commands have, by their words: the shortest form, and the commands.
+    let mut shared: BTreeMap<String, (Block, Vec<&str>)> = BTreeMap::new();
     for (command, help) in &helps {
-        blocks(help).into_iter().for_each(|block| users.entry(block).or_default().push(command));
+        for block in blocks(help) {
+            let (shortest, commands) =
+                shared.entry(words(&block)).or_insert_with(|| (block.clone(), Vec::new()));
+            commands.push(command);
+            if block.1.lines().count() < shortest.1.lines().count() {
+                *shortest = block;
+            }
+        }
     }
-    users.retain(|_, commands| commands.len() > 1);
-    let mut titles = BTreeMap::new();
-    for (heading, lines) in users.keys() {
-        let before = titles.keys().filter(|(other, _): &&Block| other == heading).count();
-        let title = if before == 0 { heading.clone() } else { format!("{heading} {}", before + 1) };
-        titles.insert((heading.clone(), lines.clone()), title);
-    }
+    shared.retain(|_, (_, commands)| commands.len() > 1);
+    let headings: Vec<&String> = shared.values().map(|((heading, _), _)| heading).collect();
+    let twice = headings.windows(2).find(|pair| pair[0] == pair[1]);
+    assert!(twice.is_none(), "two sets of shared options have one heading: {twice:?}");
     let mut page = HEAD.to_owned();
     for (command, help) in &helps {
         let (mut own, mut links) = (help.trim_end().to_owned(), Vec::new());
-        for block in blocks(help) {
-            let Some(title) = titles.get(&block) else { continue };
+        for block in blocks(help).into_iter().filter(|block| shared.contains_key(&words(block))) {
             own = own.replace(format!("{}:\n{}", block.0, block.1).trim_end(), "");
-            let anchor = title.to_lowercase().replace(' ', "-");
-            links.push(format!("[{title}](#{anchor})"));
+            links.push(format!("[{}](#{})", block.0, block.0.to_lowercase().replace(' ', "-")));
         }
         let own = own.replace("\n\n\n", "\n\n");
         write!(page, "\n## `{command}`\n\n```text\n{}\n```\n", own.trim_end()).unwrap();
@@ -92,9 +99,9 @@ fn page() -> String {
         }
     }
     page += "\n## Shared options\n";
-    for ((heading, lines), title) in &titles {
-        let commands = users[&(heading.clone(), lines.clone())].join("`, `");
-        write!(page, "\n### {title}\n\nOf `{commands}`:\n\n```text\n{lines}```\n").unwrap();
+    for ((heading, lines), commands) in shared.values() {
+        let commands = commands.join("`, `");
+        write!(page, "\n### {heading}\n\nOf `{commands}`:\n\n```text\n{lines}```\n").unwrap();
     }
     page
 }

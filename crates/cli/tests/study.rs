@@ -224,7 +224,7 @@ fn data_that_a_stage_needs_are_asked_for_first() {
     assert!(said.contains("a stage of the study needs svhn"), "{said}");
     assert!(said.contains("dissensus data fetch svhn"), "{said}");
     assert!(files(folder.path()).keys().all(|name| !name.contains("spec.json")), "a run was begun");
-    // Foreign pictures of one's own, too.
+    // The user's own out-of-distribution images, too.
     let sets = "truth = {}\nood = { sets = [{ name = \"mine\", inputs = \"other/images.npz\" }], \
                 scores = [\"energy\"] }";
     let study = STUDY.replace("truth = {}", sets)

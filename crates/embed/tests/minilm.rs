@@ -11,7 +11,8 @@ use safetensors::SafeTensors;
 
 #[test]
 fn tokens_and_vectors_are_those_of_sentence_transformers() {
-    let Some(data) = dissensus_testing::data(&["models/minilm/model.safetensors"]) else { return };
+    let model = "models/minilm/model.safetensors";
+    let Some(data) = dissensus_testing::data_named("minilm", &[model]) else { return };
     let bert = Bert::open(&data.join("models/minilm")).unwrap();
     assert_eq!(bert.identity().name, "all-MiniLM-L6-v2");
     assert_eq!((bert.width(), bert.max_tokens()), (Some(384), 256));

@@ -117,7 +117,7 @@ pub enum InputError {
     Size { file: String, found: (usize, usize), first: String, expected: (usize, usize) },
     #[error("resize = {found:?}: expected [height, width], each between 1 and {most}")]
     Resize { found: [usize; 2], most: usize },
-    /// A image that would lose something as 8-bit grey or RGB.
+    /// An image that would lose something as 8-bit grey or RGB.
     #[error("{file} has {what}; expected 8-bit grey or RGB: {remedy}")]
     Lossy { file: String, what: &'static str, remedy: &'static str },
     #[error("the dataset '{name}' has no images here; those that do are: {known}")]

@@ -6,7 +6,7 @@
 
 use dissensus_core::Ballots;
 use dissensus_inputs::{Images, Inputs, Kind, Matched, from_dataset, join, texts, votes};
-use dissensus_testing::data;
+use dissensus_testing::{data, data_named};
 
 fn images(inputs: &Inputs) -> &Images {
     let Kind::Images(images) = inputs.kind() else { panic!("images") };
@@ -30,7 +30,8 @@ struct Facts {
 /// mean = s / n / 255; sd = sqrt(q / n - (s / n) ** 2) / 255
 /// ```
 fn check(name: &str, file: &str, facts: &Facts) -> Option<Inputs> {
-    let cache = data(&[file])?;
+    let needs = if name == "cifar10n" { "cifar10-train" } else { "data" };
+    let cache = data_named(needs, &[file])?;
     let inputs = from_dataset(name, &cache).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(inputs.len(), facts.items, "{name}");
     let images = images(&inputs);

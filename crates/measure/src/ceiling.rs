@@ -110,7 +110,7 @@ impl Ceiling {
         settings: Settings,
         how: CeilingSettings,
     ) -> Result<Self, MeasureError> {
-        let votes = Votes::new(counts)?;
+        let votes = ItemVotes::new(counts)?;
         let (items, classes) = (votes.items.len(), votes.classes);
         if items == 0 {
             return Err(MeasureError::Missing { score: "a ceiling", what: "items with two votes" });
@@ -196,12 +196,12 @@ impl Ceiling {
 }
 
 /// The votes of each item, one by one.
-struct Votes {
+struct ItemVotes {
     items: Vec<Vec<usize>>,
     classes: usize,
 }
 
-impl Votes {
+impl ItemVotes {
     fn new(counts: Matrix<'_>) -> Result<Self, MeasureError> {
         let (classes, mut items) = (counts.columns(), Vec::new());
         let (mut row, mut all) = (vec![0.0; classes], 0.0);

@@ -85,7 +85,7 @@ impl Correlation {
 }
 
 /// r, and both tails of its exact distribution where those were asked for.
-struct Found {
+struct Coefficient {
     r: Option<f64>,
     exact: Option<(f64, f64)>,
 }
@@ -94,7 +94,7 @@ fn result(
     correlation: Correlation,
     settings: &CorrelationSettings,
     n: usize,
-    found: Found,
+    found: Coefficient,
 ) -> CorrelationResult {
     let mut result = CorrelationResult {
         correlation,
