@@ -8,7 +8,7 @@ use std::process::Output;
 
 use tempfile::TempDir;
 
-use common::show;
+use common::{ends, show};
 
 /// Six runs, with a stage of single runs and one that compares seeds.
 const STUDY: &str = concat!(
@@ -31,16 +31,7 @@ against = { arm = "soft" }
 );
 
 fn lab() -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("small.toml"), STUDY).unwrap();
-    folder
-}
-
-/// Runs the program, and holds it to its exit code.
-fn ends(code: i32, folder: &TempDir, arguments: &[&str]) -> Output {
-    let output = common::dissensus(folder.path(), arguments, b"");
-    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", show(&output));
-    output
+    common::folder_with("small.toml", STUDY)
 }
 
 fn snapshot(name: &str, output: &Output) {

@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use common::show;
+use common::{dissensus, show};
 
 /// Four small runs: a second or two without optimization.
 const SPEC: &str = "\
@@ -33,10 +33,6 @@ batch_size = 16
 [run]
 seeds = 2
 ";
-
-fn dissensus(folder: &Path, arguments: &[&str]) -> Output {
-    common::dissensus(folder, arguments, b"")
-}
 
 /// A folder with a store in it, and its runs: soft and sls of seed 0, then of seed 1.
 struct Lab {

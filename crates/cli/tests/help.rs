@@ -32,7 +32,7 @@ fn words((heading, lines): &Block) -> String {
 /// The help of a command and of those below it.
 fn walk(command: &str, found: &mut Vec<Help>) {
     let words: Vec<&str> = command.split(' ').skip(1).chain(["--help"]).collect();
-    let output = common::dissensus(Path::new(env!("CARGO_MANIFEST_DIR")), &words, b"");
+    let output = common::dissensus(Path::new(env!("CARGO_MANIFEST_DIR")), &words);
     assert!(output.status.success() && output.stderr.is_empty(), "{command}");
     let text = String::from_utf8(output.stdout).unwrap();
     let (_, below) = text.split_once("\nCommands:\n").unwrap_or_default();

@@ -18,14 +18,9 @@ use dissensus::train::{EpochRow, FitOptions, RunResult, RunSpec, Saving, Spec, T
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use common::show;
+use common::{dissensus, show};
 
 const ITEMS: usize = 120;
-
-/// Runs the program in a folder.
-fn dissensus(folder: &Path, arguments: &[&str]) -> Output {
-    common::dissensus(folder, arguments, b"")
-}
 
 /// What differs from run to run, from machine to machine, and with the version of a spec; and the
 /// columns that are as wide as that.

@@ -12,7 +12,7 @@ use std::process::Output;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use common::show;
+use common::{dissensus, ends, show};
 
 /// Four small runs, with everything that a report is made of.
 const STUDY: &str = concat!(
@@ -65,21 +65,7 @@ source = "A paper, table 1"
 
 /// A folder with the study in it.
 fn lab() -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("small.toml"), STUDY).unwrap();
-    folder
-}
-
-/// Runs the program in a folder.
-fn dissensus(folder: &Path, arguments: &[&str]) -> Output {
-    common::dissensus(folder, arguments, b"")
-}
-
-/// Runs it, and holds it to its exit code.
-fn ends(code: i32, folder: &TempDir, arguments: &[&str]) -> Output {
-    let output = dissensus(folder.path(), arguments);
-    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", show(&output));
-    output
+    common::folder_with("small.toml", STUDY)
 }
 
 fn status(folder: &TempDir, more: &[&str]) -> Value {

@@ -25,7 +25,8 @@ b,1,dog\nb,2,dog\nb,3,dog
 c,1,cat\nc,2,dog\nc,3,dog
 d,1,cat\nd,2,cat\nd,3,cat
 ";
-const SHARES: [[f64; 2]; 4] = [[2.0 / 3.0, 1.0 / 3.0], [0.0, 1.0], [1.0 / 3.0, 2.0 / 3.0], [1.0, 0.0]];
+const SHARES: [[f64; 2]; 4] =
+    [[2.0 / 3.0, 1.0 / 3.0], [0.0, 1.0], [1.0 / 3.0, 2.0 / 3.0], [1.0, 0.0]];
 /// Right on every item, and wrong on the first.
 const MODELS: [[[f64; 2]; 4]; 2] = [
     [[0.6, 0.4], [0.1, 0.9], [0.3, 0.7], [0.8, 0.2]],
@@ -117,7 +118,8 @@ fn models_are_scored_and_compared() {
         assert!((scores.metric("soft_nll").unwrap().value.unwrap() - nll(rows)).abs() < 1e-12);
         assert_eq!(scores.metric("accuracy").unwrap().value, Some(accuracy));
     }
-    let csv = tables::scores_table(&scores, &metrics(&options.metrics).unwrap(), TableForm::Csv).csv();
+    let csv =
+        tables::scores_table(&scores, &metrics(&options.metrics).unwrap(), TableForm::Csv).csv();
     assert_eq!(csv.lines().count(), 3);
     assert!(csv.starts_with("model,items,soft_nll,soft_nll_low,soft_nll_high,accuracy,"), "{csv}");
 
@@ -148,7 +150,8 @@ fn files_of_one_model_are_joined() {
     let (_folder, votes, paths) = lab();
     let joined = read_joined(&votes, &paths, Join::Seeds, |_| Default::default()).unwrap();
     let [model] = &joined[..] else { panic!("{} models", joined.len()) };
-    let first = model.values.iter().zip([0.5, 0.5]).all(|(value, mean)| (value - mean).abs() < 1e-12);
+    let first =
+        model.values.iter().zip([0.5, 0.5]).all(|(value, mean)| (value - mean).abs() < 1e-12);
     assert!(first, "{:?}", model.values);
 }
 

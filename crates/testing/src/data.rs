@@ -34,7 +34,10 @@ pub fn data_named(needs: &str, files: &[&str]) -> Option<PathBuf> {
 /// Where this is one of the words of `DISSENSUS_REQUIRE`, which are separated by commas.
 pub fn skipped<T>(needs: &str, why: &str) -> Option<T> {
     let required = std::env::var("DISSENSUS_REQUIRE").unwrap_or_default();
-    assert!(!required.split(',').any(|one| one == needs), "DISSENSUS_REQUIRE={required}, but {why}");
+    assert!(
+        !required.split(',').any(|one| one == needs),
+        "DISSENSUS_REQUIRE={required}, but {why}"
+    );
     // Not `eprintln!`, which the output of a test that passes hides.
     let _ = writeln!(std::io::stderr(), "SKIPPED ({needs}): {why}");
     None

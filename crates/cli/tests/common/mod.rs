@@ -6,6 +6,8 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+use tempfile::TempDir;
+
 /// The program, to be run in a folder, whatever is set around it.
 pub(crate) fn program(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_dissensus"));
@@ -17,8 +19,27 @@ pub(crate) fn program(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
+/// Runs the program in a folder.
+pub(crate) fn dissensus(folder: &Path, arguments: &[&str]) -> Output {
+    with_input(folder, arguments, b"")
+}
+
+/// Runs the program, and holds it to its exit code.
+pub(crate) fn ends(code: i32, folder: impl AsRef<Path>, arguments: &[&str]) -> Output {
+    let output = dissensus(folder.as_ref(), arguments);
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", show(&output));
+    output
+}
+
+/// A folder with one file in it.
+pub(crate) fn folder_with(file: &str, text: &str) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join(file), text).unwrap();
+    folder
+}
+
 /// Runs the program in a folder, with this on its standard input.
-pub(crate) fn dissensus(folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
+pub(crate) fn with_input(folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
     let mut child = program(folder, arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -39,4 +60,3 @@ pub(crate) fn show(output: &Output) -> String {
         text(&output.stderr)
     )
 }
-

@@ -10,6 +10,15 @@ use dissensus_data::fetch::Options;
 pub(crate) use dissensus_testing::{Reply, Request, Server};
 use sha2::{Digest, Sha256};
 
+/// A server that has this body at hand.
+pub(crate) fn serving(
+    body: &[u8],
+    answer: impl Fn(&[u8], usize, &Request) -> Reply + Send + Sync + 'static,
+) -> Server {
+    let body = body.to_vec();
+    Server::start(move |number, request| answer(&body, number, request))
+}
+
 /// Bytes that do not repeat within a file.
 pub(crate) fn content(len: usize, seed: u64) -> Vec<u8> {
     let mut state = seed.wrapping_mul(2).wrapping_add(0x9E37_79B9_7F4A_7C15);

@@ -4,7 +4,8 @@
 use std::cmp::Ordering;
 
 use super::{
-    Correlation, CorrelationMethod, CorrelationResult, CorrelationSettings, Coefficient, pairings, result,
+    Coefficient, Correlation, CorrelationMethod, CorrelationResult, CorrelationSettings, pairings,
+    result,
 };
 use crate::describe::{Centred, compensated_sum, scale};
 use crate::{StatsError, check};

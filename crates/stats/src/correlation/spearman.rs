@@ -3,7 +3,8 @@
 //! between two things* (1904).
 
 use super::{
-    Correlation, CorrelationMethod, CorrelationResult, CorrelationSettings, Coefficient, pairings, result,
+    Coefficient, Correlation, CorrelationMethod, CorrelationResult, CorrelationSettings, pairings,
+    result,
 };
 use crate::{StatsError, check, ranks};
 
