@@ -181,7 +181,7 @@ fn what_is_no_archive_is_a_named_error() {
         (Format::TarGz, &truncated[..]),
         (Format::Zip, b""),
     ] {
-        let server = serving(body);
+        let server = offering(body);
         let cache = tempfile::tempdir().unwrap();
         let a = content(50_000, 9);
         let error =
