@@ -73,7 +73,8 @@ fn labels_are_delivered_and_written() {
     // In three epochs each of three votes is seen once.
     let path = folder.path().join("labels.npy");
     delivered("multipass").write_file(&path, &(0..3), false).unwrap();
-    let array = npy::parse(&fs::read(&path).unwrap()).unwrap();
+    let bytes = fs::read(&path).unwrap();
+    let array = npy::parse(&bytes).unwrap();
     assert_eq!(array.shape, [3, 4]);
     let mut csv = Vec::new();
     delivered("multipass").write_csv(&(0..3), &mut csv).unwrap();
