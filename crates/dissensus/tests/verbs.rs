@@ -14,8 +14,7 @@ use dissensus::votes::summary::summarize;
 use dissensus::{
     DeliverOptions, Error, Evaluated, ScoreOptions, Silent, SparseDraw, VoteTable, ceiling,
     compare_items, compare_seeds, deliver, evaluate, files, metrics, read_joined, read_predictions,
-    read_votes, save_blends, tables, votes_figure,
-    write_model_figures,
+    read_votes, save_blends, tables, votes_figure, write_model_figures,
 };
 use tempfile::TempDir;
 
@@ -176,7 +175,10 @@ fn figures_are_drawn_once() {
     let names: Vec<_> = drawn.iter().map(|path| path.file_name().unwrap()).collect();
     assert_eq!(names, ["right-reliability.svg", "right-entropy.svg"]);
     assert!(fs::read_to_string(&drawn[0]).unwrap().contains("Reliability: right"));
-    assert!(write_model_figures(model, &out, Default::default(), false).is_err(), "not without force");
+    assert!(
+        write_model_figures(model, &out, Default::default(), false).is_err(),
+        "not without force"
+    );
     assert!(write_model_figures(model, &out, Default::default(), true).is_ok());
     let svg = votes_figure("votes.csv", &summarize(&votes, &[], 5)).svg(Form::File);
     assert!(svg.contains("How much people disagree: votes.csv"), "{svg}");

@@ -266,7 +266,8 @@ fn a_refused_range_starts_over() {
 fn a_length_that_is_never_delivered_is_an_error() {
     let body = content(1000, 17);
     // Announces the right length, but has only 900 bytes, whatever is asked.
-    let server = serving(&body, move |body, _, _| Reply::ok(body).header("ETag", "\"v1\"").cut(900));
+    let server =
+        serving(&body, move |body, _, _| Reply::ok(body).header("ETag", "\"v1\"").cut(900));
     let cache = tempfile::tempdir().unwrap();
     let error = fetch_one(&single(&body), &options(cache.path(), Some(&server))).unwrap_err();
     assert!(matches!(error, Error::BrokeOff { announced: 1000, got: 900, .. }), "{error}");
