@@ -34,7 +34,7 @@ pub struct WrittenReport {
 }
 
 /// The tables of a book, and what is wrong with those that cannot be made.
-pub fn report_tables(book: &Book) -> (Vec<Table>, Vec<String>) {
+pub fn all_tables(book: &Book) -> (Vec<Table>, Vec<String>) {
     let (mut prepared, mut problems) = (Vec::new(), Vec::new());
     for spec in &book.tables {
         match tables::prepare(spec, book) {
@@ -47,7 +47,7 @@ pub fn report_tables(book: &Book) -> (Vec<Table>, Vec<String>) {
 
 /// Collects a study's results and writes the whole report: every table as Markdown, LaTeX and CSV,
 /// every figure as SVG, PNG and PDF with its data, the results, and one self-contained page.
-pub fn write_report(plan: &Plan<'_>, store: &Store, out: &Path) -> Result<WrittenReport, Error> {
+pub fn write(plan: &Plan<'_>, store: &Store, out: &Path) -> Result<WrittenReport, Error> {
     let gathered = plan.gather(store)?;
     let results = plan.result_files(&gathered, &environment())?;
     let (failed, missing) = (gathered.collected.failed.len(), gathered.collected.missing);
@@ -66,7 +66,7 @@ pub fn write_report(plan: &Plan<'_>, store: &Store, out: &Path) -> Result<Writte
     folder.write(files::ABOUT, format!("{:#}\n", results.about).as_bytes())?;
     // The tables are large where there are many runs.
     drop(results);
-    let (prepared, mut problems) = report_tables(&book);
+    let (prepared, mut problems) = all_tables(&book);
     let mut drawn: Vec<Figure> = Vec::new();
     for spec in &book.figures {
         match figures::prepare(spec, &book) {

@@ -84,7 +84,7 @@ fn classes(
         columns.push(values_by_id(first, part)?);
     }
     let values = (0..first.len()).flat_map(|row| columns.iter().map(move |column| column[row]));
-    let (values, ids) = (values.collect(), first.ids.clone());
+    let ids = first.ids.clone();
     let options = ReadOptions {
         class_order: None,
         class_map: None,

@@ -47,7 +47,7 @@ pub use logits::{Logits, LogitsError};
 pub use note::{ClassesMatched, Note};
 pub use numbers::RowProblem;
 pub use options::{ByPosition, ClassMap, ClassOrder, Kind, ReadOptions};
-pub use predictions::Predictions;
+pub use predictions::{Predictions, RowIds};
 
 #[cfg(feature = "files")]
 mod foreign;

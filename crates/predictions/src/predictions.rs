@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use dissensus_core::Ids;
 use dissensus_io::ReadOption;
 
 use crate::context::Context;
@@ -41,9 +42,24 @@ pub struct Predictions {
     pub notes: Vec<Note>,
 }
 
+/// The ids of rows, where they have some.
+pub struct RowIds(Option<Vec<String>>);
+
+impl From<Option<Vec<String>>> for RowIds {
+    fn from(ids: Option<Vec<String>>) -> Self {
+        Self(ids)
+    }
+}
+
+impl From<&Ids> for RowIds {
+    fn from(ids: &Ids) -> Self {
+        Self(Some(ids.iter().map(str::to_owned).collect()))
+    }
+}
+
 impl Predictions {
     /// Predictions in memory under a name for messages, with the checks of a file: rows of `width`
-    /// numbers, and for rows and columns ids and class names where they have some.
+    /// numbers (`f32` or `f64`), and for rows and columns ids and class names where they have some.
     ///
     /// ```
     /// use dissensus_predictions::Predictions;
@@ -51,17 +67,23 @@ impl Predictions {
     /// let ids = Some(vec!["a".to_owned(), "b".to_owned()]);
     /// let model = Predictions::from_rows("model", values, 2, ids, None, &Default::default())?;
     /// assert_eq!(model.kind.name(), "probabilities");
+    /// let ids = dissensus_core::Ids::positions(2);
+    /// let values = vec![0.75f32, 0.25, 0.1, 0.9];
+    /// let model = Predictions::from_rows("model", values, 2, &ids, None, &Default::default())?;
+    /// assert_eq!(model.values[..2], [0.75, 0.25]);
     /// # Ok::<(), dissensus_predictions::PredictionError>(())
     /// ```
     pub fn from_rows(
         name: &str,
-        values: Vec<f64>,
+        values: impl IntoIterator<Item = impl Into<f64>>,
         width: usize,
-        ids: Option<Vec<String>>,
+        ids: impl Into<RowIds>,
         classes: Option<Vec<String>>,
         options: &ReadOptions,
     ) -> Result<Self, PredictionError> {
         check_options(name, options)?;
+        let RowIds(ids) = ids.into();
+        let values: Vec<f64> = values.into_iter().map(Into::into).collect();
         let rows = values.len().checked_div(width).unwrap_or(0);
         let counted = [("ids", &ids, rows, "rows"), ("classes", &classes, width, "columns")];
         for (list, names, expected, what) in counted {

@@ -19,7 +19,7 @@ use dissensus::votes::lint::lint_table;
 use dissensus::votes::summary::summarize;
 use dissensus::votes::write::{TARGETS, target_of, write_file};
 use dissensus::votes::{Finding, Note, ReadOptions, VoteFile, read_frame, read_with_progress};
-use dissensus::{SparseDraw, votes_figure};
+use dissensus::{SparseDraw, pages};
 use numpy::{PyArray1, PyArray2};
 use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
@@ -581,7 +581,7 @@ impl Votes {
     fn _svg(&self, py: Python<'_>) -> String {
         py.detach(|| {
             let file = self.name.rsplit('/').next().unwrap_or_default();
-            votes_figure(file, &summarize(&self.table, &[], 0)).svg(Form::File)
+            pages::votes_figure(file, &summarize(&self.table, &[], 0)).svg(Form::File)
         })
     }
 
