@@ -9,12 +9,13 @@ use dissensus::data::blends;
 use dissensus::io::npy;
 use dissensus::report::figures::Form;
 use dissensus::report::tables::TableForm;
+use dissensus::report::{votes_figure, write_model_figures};
 use dissensus::stats::Alternative;
 use dissensus::votes::summary::summarize;
 use dissensus::{
     DeliverOptions, Error, Evaluated, ScoreOptions, Silent, SparseDraw, VoteTable, ceiling,
     compare_items, compare_seeds, deliver, evaluate, files, metrics, read_joined, read_predictions,
-    read_votes, save_blends, tables, votes_figure, write_model_figures,
+    read_votes, save_blends, tables,
 };
 use tempfile::TempDir;
 
