@@ -92,7 +92,14 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     ui::keep_arguments(&arguments);
     let cli =
         Cli::try_parse_from(arguments).unwrap_or_else(|error| ui::errors::exit_with_usage(&error));
-    run(cli.command).unwrap_or_else(|error| ui::errors::report(&error))
+    let code = run(cli.command).unwrap_or_else(|error| ui::errors::report(&error));
+    if dissensus::store::has_read_older() {
+        ui::note(
+            "some of the store is from before its files were bound to their runs: that they belong \
+             together could not be checked",
+        );
+    }
+    code
 }
 
 fn run(command: Command) -> anyhow::Result<ExitCode> {

@@ -20,7 +20,8 @@ pub fn save_blends(blends: &Blends, folder: &Path, force: bool) -> Result<Vec<Pa
     let paths = BLENDS_FILES.map(|name| folder.join(name));
     paths.iter().try_for_each(|path| check_free(Some(path), force))?;
     std::fs::create_dir_all(folder).map_err(|error| FileError::new(folder, error))?;
-    let table = |table: &VoteTable, path: &Path| write_file(table, path, target_of(path)?, force);
+    let table =
+        |table: &VoteTable, path: &Path| write_file(table, &[], path, target_of(path)?, force);
     let [votes, images, truth] = &paths;
     table(blends.table(), votes)?;
     let shape = [blends.len(), SIDE, SIDE];

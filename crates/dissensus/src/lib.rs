@@ -56,6 +56,7 @@
 #![warn(missing_docs)]
 
 mod advice;
+pub mod aggregation;
 mod blends_files;
 mod buckets;
 mod causes;
@@ -110,7 +111,7 @@ pub use dissensus_train::{
     FitOptions, FittedModel, RunPlan, Task, TrainError, Trained, fit_stored,
 };
 
-pub use advice::{Advice, advice};
+pub use advice::advice;
 pub use blends_files::{BLENDS_FILES, save_blends};
 pub use buckets::sync_store;
 pub use causes::causes;

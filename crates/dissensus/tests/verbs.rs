@@ -7,9 +7,9 @@ use std::path::PathBuf;
 
 use dissensus::data::blends;
 use dissensus::io::npy;
+use dissensus::pages::{votes_figure, write_model_figures};
 use dissensus::report::figures::Form;
 use dissensus::report::tables::TableForm;
-use dissensus::report::{votes_figure, write_model_figures};
 use dissensus::stats::Alternative;
 use dissensus::votes::summary::summarize;
 use dissensus::{
@@ -51,7 +51,7 @@ fn lab() -> (TempDir, VoteTable, [PathBuf; 2]) {
 
 fn options(replicates: usize) -> ScoreOptions {
     let metrics = ["soft_nll", "accuracy"].map(String::from).to_vec();
-    ScoreOptions { metrics, replicates, ..ScoreOptions::default() }
+    ScoreOptions { metrics, replicates: Some(replicates), ..ScoreOptions::default() }
 }
 
 fn evaluated(votes: &VoteTable, files: &[PathBuf]) -> Vec<Evaluated> {

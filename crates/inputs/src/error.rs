@@ -1,5 +1,6 @@
 //! What can be wrong with inputs: what was expected, what came, where, and what to do.
 
+use dissensus_core::MatchError;
 use dissensus_io::{Problem, ReadError, ReadOption, shorten};
 use thiserror::Error;
 
@@ -135,33 +136,25 @@ pub enum InputError {
     Dataset { name: &'static str, file: String, expected: &'static str, found: String },
     #[error("blends cannot be made: {0}")]
     Blends(String),
-    #[error(
-        "{name} has {found} inputs without ids, the votes have {expected} items; give the inputs \
-         ids: a column `id`, or `ids` in an .npz"
-    )]
-    Rows { name: String, found: usize, expected: usize },
-    #[error(
-        "the {found} inputs of {name} have no ids, and the {expected} items of the votes have (the \
-         first is {theirs:?}); give the inputs ids: a column `id`, or `ids` in an .npz"
-    )]
-    NoIds { name: String, found: usize, expected: usize, theirs: String },
-    #[error(
-        "only {shared} of the {of} ids of {name} are among the votes, and one of the two only numbers \
-         its rows (its first id is {first:?}, theirs {theirs:?})"
-    )]
-    RowNumbers { name: String, shared: usize, of: usize, first: String, theirs: String },
+    #[error("{name}: {source}{}", advice_on(source))]
+    Match { name: String, source: MatchError },
     #[error("{file}: the ids could be in {found}, but no name says so")]
     UnclearIds { file: String, found: String },
-    #[error(
-        "no id of {name} is among the votes (its first is {first:?}, theirs {theirs:?}); name the \
-         id column of the inputs with `id`"
-    )]
-    NoneShared { name: String, first: String, theirs: String },
     #[error(
         "{first} are {first_kind}, and {second} {second_kind}; they must be alike to stand in one \
          set"
     )]
     Unlike { first: String, first_kind: String, second: String, second_kind: String },
+}
+
+fn advice_on(error: &MatchError) -> &'static str {
+    match error {
+        MatchError::Rows { .. } | MatchError::NoIds { .. } => {
+            "; give the inputs ids: a column `id`, or `ids` in an .npz"
+        }
+        MatchError::NoneShared { .. } => "; name the id column of the inputs with `id`",
+        MatchError::RowNumbers { .. } => "",
+    }
 }
 
 /// Containers speak of votes where they know nothing better; that one message is said anew.
@@ -182,10 +175,14 @@ impl InputError {
             Self::Ambiguous { .. } => Some(ReadOption::Layout),
             Self::NoArray { .. } | Self::SeveralArrays { .. } => Some(ReadOption::Key),
             Self::Size { .. } | Self::Resize { .. } => Some(ReadOption::Resize),
-            Self::NoneShared { .. } | Self::RowNumbers { .. } | Self::UnclearIds { .. } => {
-                Some(ReadOption::Id)
-            }
-            Self::NoIds { .. } => Some(ReadOption::ByPosition),
+            Self::UnclearIds { .. } => Some(ReadOption::Id),
+            Self::Match { source, .. } => match source {
+                MatchError::NoneShared { .. } | MatchError::RowNumbers { .. } => {
+                    Some(ReadOption::Id)
+                }
+                MatchError::NoIds { .. } => Some(ReadOption::ByPosition),
+                MatchError::Rows { .. } => None,
+            },
             Self::Answer { .. } => Some(ReadOption::Skip),
             _ => None,
         }

@@ -55,6 +55,8 @@ pub mod pickle;
 #[cfg(feature = "files")]
 pub mod python;
 #[cfg(feature = "files")]
+mod selection;
+#[cfg(feature = "files")]
 mod source;
 #[cfg(feature = "files")]
 mod table;
@@ -75,6 +77,8 @@ pub use frame::{Coded, Frame};
 pub use input::{Input, MOST_TIMES, most_unpacked};
 #[cfg(feature = "files")]
 pub use lock::Lock;
+#[cfg(feature = "files")]
+pub use selection::{Condition, Selection};
 #[cfg(feature = "files")]
 pub use source::Source;
 #[cfg(feature = "files")]

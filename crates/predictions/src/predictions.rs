@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::error::{BadRow, PredictionError, PredictionProblem};
 use crate::note::Note;
 use crate::numbers::{Refused, Said, settle};
-use crate::options::{ByPosition, ClassMap, ClassOrder, Kind, ReadOptions};
+use crate::options::{ByPosition, ClassMap, ClassNames, ClassOrder, Kind, ReadOptions};
 
 /// What a model said, one row per item.
 #[derive(Clone, Debug, PartialEq)]
@@ -100,9 +100,11 @@ impl Predictions {
             return Err(PredictionError::new(name, problem));
         }
         let model = Some(name.to_owned());
-        let found =
+        let mut found =
             RawPredictions { name: model, ids, classes, values, width, ..Default::default() };
-        finish(name, found, &Context::new(options, None))
+        let options = Context::new(options, None);
+        name_classes(name, &mut found, None, &options)?;
+        finish(name, found, &options)
     }
 
     /// How many rows there are.
@@ -188,6 +190,43 @@ impl RawPredictions {
     }
 }
 
+/// Gives classes that the file does not name, or only numbers, the names that the user says or that stand
+/// beside them.
+pub(crate) fn name_classes(
+    file: &str,
+    found: &mut RawPredictions,
+    beside: Option<&[String]>,
+    options: &Context<'_>,
+) -> Result<(), PredictionError> {
+    let said = options.class_names.as_ref().map(ClassNames::names);
+    let Some(names) = said.or(beside) else { return Ok(()) };
+    let order = match &found.classes {
+        None => Some((0..found.width).collect()),
+        Some(known) => crate::classes::numbered(known),
+    };
+    let Some(order) = order.filter(|_| names.len() == found.width) else {
+        let (expected, len) = (found.width, names.len());
+        let list = || "class_names".to_owned();
+        let problem = match &found.classes {
+            _ if said.is_none() => return Ok(()),
+            Some(known) if len == expected => {
+                PredictionProblem::Named { classes: known.join(", ") }
+            }
+            _ => PredictionProblem::Count { name: list(), found: len, expected, what: "columns" },
+        };
+        return Err(PredictionError::new(file, problem));
+    };
+    let mut classes = vec![String::new(); found.width];
+    for (name, column) in names.iter().zip(order) {
+        classes[column].clone_from(name);
+    }
+    found.classes = Some(classes);
+    if said.is_none() {
+        found.notes.push(Note::ClassNames { name: "id2label".to_owned() });
+    }
+    Ok(())
+}
+
 /// Refuses options that contradict each other.
 pub(crate) fn check_options(file: &str, options: &ReadOptions) -> Result<(), PredictionError> {
     let ByPosition { items, classes } = options.by_position;
@@ -195,6 +234,8 @@ pub(crate) fn check_options(file: &str, options: &ReadOptions) -> Result<(), Pre
         (options.id.is_some() && items, "rows by position", ReadOption::Id),
         (options.class_map.is_some() && classes, "columns by position", ReadOption::ClassMap),
         (options.class_order.is_some() && classes, "columns by position", ReadOption::ClassOrder),
+        (options.class_names.is_some() && classes, "columns by position", ReadOption::ClassNames),
+        (options.answers && options.kind.is_some(), "numbers of answers", ReadOption::Logits),
     ];
     match meaningless.into_iter().find(|(both, ..)| *both) {
         Some((_, format, option)) => {
@@ -229,6 +270,9 @@ pub(crate) fn finish(
         let error = PredictionError::new(file, PredictionProblem::NotFinite { value });
         let column = found.column(at % found.width);
         return Err(found.place(error, at / found.width).column(column));
+    }
+    if options.answers && !of_one {
+        shares_of_answers(file, &mut found)?;
     }
     let said = match (options.kind, found.kind) {
         (Some(kind), _) => Said::ByUser(kind),
@@ -270,6 +314,28 @@ pub(crate) fn finish(
         trust_order: options.trust_order,
         notes,
     })
+}
+
+/// Divides numbers of answers by their sums.
+fn shares_of_answers(file: &str, found: &mut RawPredictions) -> Result<(), PredictionError> {
+    if found.sampled {
+        return Ok(());
+    }
+    let (mut least, mut most) = (f64::MAX, 0.0f64);
+    for row in 0..found.values.len() / found.width {
+        let numbers = &mut found.values[row * found.width..(row + 1) * found.width];
+        let sum: f64 = numbers.iter().sum();
+        let bad = numbers.iter().find(|n| **n < 0.0 || n.fract() != 0.0).copied();
+        if let Some(value) = bad.or((sum == 0.0).then_some(sum)) {
+            let error = PredictionError::new(file, PredictionProblem::NoAnswers { value });
+            return Err(found.place(error, row));
+        }
+        numbers.iter_mut().for_each(|number| *number /= sum);
+        (least, most) = (least.min(sum), most.max(sum));
+    }
+    (found.sampled, found.kind) = (true, Some(Kind::Probabilities));
+    found.notes.push(Note::Samples { least: least as u64, most: most as u64 });
+    Ok(())
 }
 
 /// Makes one number per item, which is said to be that of one of two classes, a number for each class.

@@ -4,6 +4,7 @@
 use std::error::Error;
 
 use dissensus::cluster::ClusterError;
+use dissensus::core::MatchError;
 use dissensus::data::Error as FetchError;
 use dissensus::embed::onnx::{LIBRARY_VARIABLE, RuntimeError};
 use dissensus::engine::EngineError;
@@ -151,10 +152,11 @@ fn input_hint(error: &InputError) -> Option<String> {
     let order = "--inputs-by-position if the rows are in the order of the votes";
     match error {
         InputError::Dataset { name, .. } => Some(format!("dissensus data fetch {name} --force")),
-        InputError::NoIds { .. } => {
+        InputError::Match { source: MatchError::NoIds { .. }, .. } => {
             Some(format!("{order} (`inputs_by_position = true` in a file's [data])"))
         }
-        InputError::RowNumbers { .. } | InputError::UnclearIds { .. } => Some(format!(
+        InputError::Match { source: MatchError::RowNumbers { .. }, .. }
+        | InputError::UnclearIds { .. } => Some(format!(
             "{id}, or say {order} (`inputs_id` or `inputs_by_position` in a file's [data])"
         )),
         _ => None,
@@ -194,6 +196,9 @@ pub(crate) fn store_hint(error: &StoreError) -> Option<String> {
     Some(match error.remedy()? {
         Remedy::RemoveRun(id) => {
             format!("`dissensus runs rm {id}` removes it; it then starts again")
+        }
+        Remedy::RestoreRun(id) => {
+            format!("put the run's own file back, from a copy, or `dissensus runs rm {id}`")
         }
         Remedy::KeepOne(id) => {
             format!("keep one of them in another store, or `dissensus runs rm {id}`")
@@ -237,6 +242,10 @@ fn write_hint(error: &WriteError) -> Option<String> {
         WriteError::UnknownTarget { .. } => {
             Some("use the extension .csv, .parquet or .npz, or give --to".to_owned())
         }
+        WriteError::Texts { .. } => Some(
+            "write .csv or .parquet, which hold them, or leave them out with --without-texts"
+                .to_owned(),
+        ),
         WriteError::NoVotes { .. } => Some("write .npz, which holds probabilities".to_owned()),
         _ => None,
     }

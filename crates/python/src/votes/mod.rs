@@ -1,5 +1,6 @@
 //! Votes: read, made of arrays and data frames, looked at, and given on.
 
+mod aggregation;
 mod arguments;
 mod columns;
 mod findings;
@@ -25,6 +26,7 @@ use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyType};
 
+pub(crate) use self::aggregation::Aggregation;
 pub(crate) use self::arguments::{id_text, no_item, places, twice_in_items};
 use self::columns::frame;
 pub(crate) use self::columns::frame_of;
@@ -61,6 +63,8 @@ pub(crate) struct Votes {
     name: String,
     notes: Vec<Note>,
     findings: Vec<Finding>,
+    /// (item, text), as far as the source has texts and they are kept.
+    texts: Arc<Vec<(String, String)>>,
 }
 
 impl Votes {
@@ -70,13 +74,18 @@ impl Votes {
     }
 
     fn new(table: VoteTable, name: impl Into<String>) -> Self {
-        let (notes, findings) = (Vec::new(), Vec::new());
-        Self { table: Arc::new(table), name: name.into(), notes, findings }
+        let (notes, findings, texts) = (Vec::new(), Vec::new(), Arc::default());
+        Self { table: Arc::new(table), name: name.into(), notes, findings, texts }
+    }
+
+    /// Votes for some of the items.
+    fn part(&self, table: VoteTable, name: String) -> Self {
+        Self { texts: Arc::clone(&self.texts), ..Self::new(table, name) }
     }
 
     fn of_file(file: VoteFile) -> Self {
-        let VoteFile { file: name, table, notes, findings, .. } = file;
-        Self { table: Arc::new(table), name, notes, findings }
+        let VoteFile { file: name, table, notes, findings, texts, .. } = file;
+        Self { table: Arc::new(table), name, notes, findings, texts: Arc::new(texts) }
     }
 
     fn of_frame(
@@ -115,9 +124,12 @@ impl Votes {
     /// path : str or path
     ///     The file. ``.gz`` and ``.zst`` are unpacked.
     /// format, item, annotator, label, weight, text, count : str, optional
-    ///     The name of the format; columns by name, or ``"#2"`` for the second.
+    ///     The name of the format; columns by name, or ``"#2"`` for the second. Several columns that make an item are
+    ///     a list, or ``"doc,sentence"``.
     /// annotators, counts, one_hot, ignore : list of str, optional
     ///     Columns by name or by patterns such as ``"rater_*"``.
+    /// rows : list of str, optional
+    ///     The rows that are read: ``"status=accepted"``, or ``"status!=rejected"``.
     /// classes : list of str, optional
     ///     The classes in order. Any other label is an error.
     /// scale : {"nominal", "ordinal", "multilabel"}, optional
@@ -355,10 +367,43 @@ impl Votes {
         let target: Target = method_text(target, settings)?.parse().map_err(raise)?;
         let table = &self.table;
         let rows = detached(py, || {
-            let estimated = target.estimate(table)?;
-            Ok::<_, dissensus::Error>(Source::new(&estimated)?.distributions())
+            let found = target.estimate(table)?;
+            Ok::<_, dissensus::Error>(Source::new(&found.targets)?.distributions())
         })?;
         rows_of(py, rows, table.len(), table.classes().len())
+    }
+
+    /// The same targets with everything that was estimated for them: how each annotator votes, the shares of the classes,
+    /// the log-likelihood, and whether the fit converged.
+    ///
+    /// Parameters
+    /// ----------
+    /// target : str
+    ///     As in :meth:`targets`.
+    /// **settings
+    ///     The settings of the target.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from dissensus import Votes
+    /// >>> votes = Votes.from_arrays(
+    /// ...     item=["a", "a", "b", "b", "c", "c"],
+    /// ...     annotator=["x", "y", "x", "y", "x", "z"],
+    /// ...     label=[0, 0, 1, 1, 0, 1],
+    /// ... )
+    /// >>> found = votes.aggregate("dawid_skene")
+    /// >>> found.converged, found.confusions.shape
+    /// (True, (3, 2, 2))
+    #[pyo3(signature = (target="dawid_skene", **settings))]
+    fn aggregate(
+        &self,
+        py: Python<'_>,
+        target: &str,
+        settings: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Aggregation> {
+        let target: Target = method_text(target, settings)?.parse().map_err(raise)?;
+        let table = Arc::clone(&self.table);
+        detached(py, || Aggregation::new(table, target))
     }
 
     /// How much people disagree on each item: the entropy of its votes, in nats.
@@ -455,7 +500,7 @@ impl Votes {
             return Err(twice_in_items(self.table.items().name(twice)));
         }
         let table = py.detach(|| self.table.select(&places));
-        Ok(Self::new(table, self.name.clone()))
+        Ok(self.part(table, self.name.clone()))
     }
 
     /// Fewer votes per item, drawn from those there are; the same for the same seed and ids.
@@ -485,23 +530,28 @@ impl Votes {
         let seed = seed.map_or(Ok(0), |seed| whole("seed", seed))?;
         let draw = SparseDraw { votes: k, replacement };
         let table = detached(py, || draw.votes_of(&self.table, seed))?;
-        Ok(Self::new(table, format!("{k} votes per item of {}", self.name)))
+        Ok(self.part(table, format!("{k} votes per item of {}", self.name)))
     }
 
-    /// Writes the votes into a file: ``.csv`` or ``.parquet`` (every vote) or ``.npz`` (counts).
+    /// Writes the votes into a file: ``.csv`` or ``.parquet`` (every vote, and the texts of the items) or ``.npz``
+    /// (counts).
     ///
     /// Parameters
     /// ----------
     /// path : str or path
     /// force : bool
     ///     Replace a file that exists.
-    #[pyo3(signature = (path, force=false))]
-    fn write(&self, py: Python<'_>, path: PathBuf, force: bool) -> PyResult<()> {
+    /// texts : bool
+    ///     Write the texts of the items, as far as they were read: those of a table are where ``text`` names their
+    ///     column.
+    #[pyo3(signature = (path, force=false, texts=true))]
+    fn write(&self, py: Python<'_>, path: PathBuf, force: bool, texts: bool) -> PyResult<()> {
         let target = target_of(&path).map_err(|error| {
             let endings: Vec<&str> = TARGETS.iter().map(|target| target.ending).collect();
             value_error(format!("{error}; expected a name that ends in {}", endings.join(", ")))
         })?;
-        detached(py, || write_file(&self.table, &path, target, force))
+        let texts = if texts { &self.texts[..] } else { &[] };
+        detached(py, || write_file(&self.table, texts, &path, target, force))
     }
 
     fn __len__(&self) -> usize {
@@ -545,14 +595,16 @@ impl Votes {
     ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
         let py = slf.py();
         let votes = slf.get();
-        let bytes = py.detach(|| stored::to_bytes(&votes.table, &votes.name, &votes.notes));
+        let bytes =
+            py.detach(|| stored::to_bytes(&votes.table, &votes.name, &votes.notes, &votes.texts));
         Ok((slf.get_type().getattr("_restore")?, (PyBytes::new(py, &bytes),)))
     }
 
     #[classmethod]
     fn _restore(_type: &Bound<'_, PyType>, stored: &[u8]) -> PyResult<Self> {
-        let (table, name, notes) = stored::from_bytes(stored)?;
-        Ok(Self { table: Arc::new(table), name, notes, findings: Vec::new() })
+        let (table, name, notes, texts) = stored::from_bytes(stored)?;
+        let (table, texts) = (Arc::new(table), Arc::new(texts));
+        Ok(Self { table, name, notes, findings: Vec::new(), texts })
     }
 
     /// The Arrow stream of the canonical long table: a row per vote with the columns item, annotator, label and
