@@ -213,7 +213,7 @@ fn use_it(table: &VoteTable) {
         let target: Target = target.name.parse().unwrap();
         let estimated = target.estimate(table);
         assert!(one_label || estimated.is_err());
-        estimated.map(|estimated| estimated.distributions()).ok();
+        estimated.map(|estimated| estimated.targets.distributions()).ok();
     }
     for entry in DELIVERIES {
         let delivered = deliver(table, &entry.name.parse().unwrap(), &DeliverOptions::default());
