@@ -53,6 +53,8 @@
 //! is an [`Error`] that carries data. The crates below are re-exported as modules of the same names, for
 //! everything that is not a verb.
 
+#![warn(missing_docs)]
+
 mod advice;
 pub mod aggregation;
 mod blends_files;
