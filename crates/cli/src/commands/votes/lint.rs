@@ -25,7 +25,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let VoteFileArgs { file, reading } = &args.votes;
-    let options = ReadOptions { collect: true, ..reading.options(Keep::VotesAndRows)? };
+    let options = ReadOptions { collect: true, ..reading.options(Keep::VotesAndRows) };
     let report = report(&file.display().to_string(), read_votes(file, &options));
     match args.json {
         true => ui::json(&report)?,
