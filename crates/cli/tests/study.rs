@@ -529,7 +529,8 @@ fn what_is_gone_or_of_another_is_said() {
     let best = runs[0].join("best.safetensors");
     let own = std::fs::read(&best).unwrap();
     std::fs::copy(runs[1].join("best.safetensors"), &best).unwrap();
-    refused(&["geometry", &id(0), "--store", "runs"], "best.safetensors is damaged");
+    let text = show(&ends(2, &folder, &["geometry", &id(0), "--store", "runs"]));
+    assert!(text.contains("best.safetensors is damaged"), "{text}");
     std::fs::write(&best, own).unwrap();
 
     // What a stage found of a run: of another, or gone. With the weights, it is found again.
@@ -584,7 +585,7 @@ fn what_is_gone_or_of_another_is_said() {
     std::fs::rename(path("aside-run"), &runs[1]).unwrap();
 
     // Removed on purpose, it is missing and not gone.
-    ends(0, &folder, &["runs", "rm", &id(1), "--store", "runs"]);
+    ends(0, &folder, &["runs", "rm", &id(1), "--yes", "--store", "runs"]);
     let text = show(&ends(0, &folder, &report));
     assert!(text.contains("1 are not finished"), "{text}");
 }
