@@ -112,7 +112,7 @@ pub use load::{blends_material, data_of_keys, encode_data, load_material, load_t
 pub use open::ModelOpener;
 pub use pages::{FEW_ITEMS, images_page, run_page, votes_page};
 pub use predict::{ItemFeatures, PredictOptions, StoredPredictions, predict_stored};
-pub use reporting::{WrittenReport, report_tables, write_report};
+pub use reporting::{WrittenReport, check_report_folder, report_tables, write_report};
 pub use score::{MetricScore, Scores, score};
 pub use study::{
     ShardOutcome, StudyEvent, StudyOptions, StudyOutcome, check_stages, drop_weights, finish_study,

@@ -168,6 +168,9 @@ fn evaluated_on(data: &Data, other: &str, context: &LoadContext<'_>) -> Result<T
 }
 
 fn report_notes(inputs: &Inputs, context: &LoadContext<'_>) {
+    if let Some(features) = inputs.describe_features() {
+        context.note(&format!("{}: {features}", inputs.name()));
+    }
     for note in inputs.notes() {
         context.note(&format!("{}: {note}", inputs.name()));
     }

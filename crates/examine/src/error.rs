@@ -98,6 +98,9 @@ pub enum ExamineError {
         /// What came.
         text: String,
     },
+    /// Inputs that cannot be used.
+    #[error(transparent)]
+    Inputs(#[from] dissensus_inputs::InputError),
     /// Inputs of another kind or shape than the model takes.
     #[error(
         "{name} does not fit run {id}: expected {expected}, came {found}; bring the inputs into the \

@@ -63,6 +63,23 @@ pub enum InputError {
         /// Its shape.
         shape: Vec<usize>,
     },
+    /// Columns that are not those of training.
+    #[error(
+        "{file}: its {found} columns of features are not the {expected} that the model was trained on; \
+         missing: {missing}; not among them: {extra}"
+    )]
+    Columns {
+        /// The file.
+        file: String,
+        /// How many features were trained on.
+        expected: usize,
+        /// How many came.
+        found: usize,
+        /// Those that are missing.
+        missing: String,
+        /// Those that the model does not know.
+        extra: String,
+    },
     /// Pixels that do not make images.
     #[error(
         "{name}: {found} bytes do not make images of {height} × {width} with {channels} \

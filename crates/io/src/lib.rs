@@ -31,6 +31,7 @@ mod lock;
 pub mod npy;
 pub mod npz;
 mod options;
+mod output;
 pub mod parquet;
 pub mod pickle;
 pub mod python;
@@ -48,5 +49,8 @@ pub use frame::{Coded, Frame};
 pub use input::{Input, MOST_TIMES, most_unpacked};
 pub use lock::Lock;
 pub use options::{Delimiter, ReadOption};
+pub use output::{
+    STORE_MARKER, check_output, check_output_folder, check_outside, store_around, write_output,
+};
 pub use source::{Limits, Source, SourceOptions};
 pub use table::{Row, Rows, Table, TableKind, cell_text};

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
 
-use dissensus_io::remove_orphans;
+use dissensus_io::{check_outside, remove_orphans};
 
 use crate::layout::{REMOVED, RunLayout, StoreLayout, run_of_artifact};
 use crate::{Durability, FORMAT, RunId, RunInfo, State, StoreError, files, lock, status, study};
@@ -81,6 +81,7 @@ impl Store {
             store.sweep()?;
             return Ok(store);
         }
+        check_outside(&layout.root)?;
         fs::create_dir_all(&layout.root)
             .map_err(|error| StoreError::io("making the store", &layout.root, error))?;
         // Another process may be making the same store.

@@ -99,6 +99,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 fn train(args: &Args, blends: &Blends) -> anyhow::Result<ExitCode> {
     let study = dissensus::demo_study(blends, args.epochs, args.seeds)?;
+    let out = report::folder(&args.store, None);
+    dissensus::check_report_folder(&out, &study.name, args.force)?;
     let plan = dissensus::plan_demo(&study, blends)?;
     let store = Store::create_or_open(&args.store)?;
     ui::err(&format!(
@@ -128,8 +130,7 @@ fn train(args: &Args, blends: &Blends) -> anyhow::Result<ExitCode> {
     ui::out(&format!("\n{} (selected epoch, mean ± sd over seeds)\n", paint::title(title)))?;
     print(&[summary.table()], Form::Terminal)?;
     ui::out(&format!("\n{}\n", dissensus::demo_sentences(&plan.book(&store)?)?))?;
-    let out = report::beside(&args.store, "-report");
-    let report = dissensus::write_report(&plan, &store, &out)?;
+    let report = dissensus::write_report(&plan, &store, &out, args.force)?;
     ui::err(&report::words(&report, &out));
     let (page, store) = (report.page.display(), args.store.display());
     ui::out(&format!(

@@ -49,6 +49,7 @@ Exit codes: 0 all is done; 1 runs are missing, or some failed; 2 study, data or 
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (study, context) = (args.choice.study()?, args.fetching.context()?);
+    args.after.check(&args.choice, &study.name)?;
     let plan = plan_study(&study, &args.choice.options(), &context)?;
     let store = match args.choice.bucket {
         None => Store::open(&args.choice.store)?,

@@ -62,6 +62,9 @@ pub(super) struct AfterArgs {
     /// Also write the report, as `dissensus report` does [default: STORE-report]
     #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true)]
     report: Option<Option<PathBuf>>,
+    /// Write the report into a folder that holds other files than a report of the study; files of the same names are replaced
+    #[arg(long, requires = "report")]
+    force: bool,
 }
 
 /// Where and how runs are trained.
@@ -95,6 +98,8 @@ Exit codes: 0 all runs are done; 1 some failed, or were not pushed; 2 study, dat
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (study, context) = (args.choice.study()?, args.fetching.context()?);
+    args.after.check(&args.choice, &study.name)?;
+    args.on.tensorboard.as_deref().map_or(Ok(()), dissensus::files::check_outside)?;
     let plan = plan_study(&study, &args.choice.options(), &context)?;
     let store = Store::create_or_open(&args.choice.store)?;
     check_stages(&plan, &store, &context)?;
@@ -155,6 +160,13 @@ fn say_shard(outcome: &ShardOutcome, shard: Shard, choice: &Choice, all_pushed: 
 }
 
 impl AfterArgs {
+    /// Fails before long work where the report may not be written.
+    pub(super) fn check(&self, choice: &Choice, study: &str) -> Result<(), dissensus::Error> {
+        let Some(out) = &self.report else { return Ok(()) };
+        let out = report::folder(&choice.store, out.as_deref());
+        dissensus::check_report_folder(&out, study, self.force)
+    }
+
     fn drop_weights(&self, plan: &Plan<'_>, store: &Store) -> anyhow::Result<()> {
         if self.drop_weights {
             let (runs, bytes) = dissensus::drop_weights(plan, store)?;
@@ -213,7 +225,7 @@ pub(super) fn conclude(
             &whole
         }
     };
-    let written = report::write_and_say(plan, store, out.as_deref())?;
+    let written = report::write_and_say(plan, store, out.as_deref(), after.force)?;
     Ok(ExitCode::from(code.max(u8::from(!written.problems.is_empty()))))
 }
 
