@@ -92,7 +92,10 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     ui::keep_arguments(&arguments);
     let cli =
         Cli::try_parse_from(arguments).unwrap_or_else(|error| ui::errors::exit_with_usage(&error));
-    run(cli.command).unwrap_or_else(|error| ui::errors::report(&error))
+    interrupt::running(true);
+    let code = run(cli.command).unwrap_or_else(|error| ui::errors::report(&error));
+    interrupt::running(false);
+    code
 }
 
 fn run(command: Command) -> anyhow::Result<ExitCode> {

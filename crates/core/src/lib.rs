@@ -59,8 +59,8 @@ pub use distribution::{
 };
 pub use ids::{Ids, IdsBuilder, RepeatedId, id_hash};
 pub use matching::{
-    IdCandidate, IdChoice, Joined, MatchError, Matched, Missing, choose_ids, id_name_rank,
-    is_id_name, match_ids,
+    Alike, IdCandidate, IdChoice, Joined, MatchError, Matched, Missing, choose_ids, folded,
+    id_name_rank, is_id_name, match_ids,
 };
 pub use nearest::{nearest, nearest_names};
 pub use numbers::thousands;

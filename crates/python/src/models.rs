@@ -86,7 +86,12 @@ pub(crate) fn fit_model(
                 let other = Voted { name: "evaluation", table: judged, inputs: on };
                 Task::judged_on(own, other)?.0
             }
-            None => Task::new("votes", &table, &inputs)?.0,
+            None => {
+                let (task, joined) = Task::new("votes", &table, &inputs)?;
+                let warnings = joined.warnings(table.len(), "input");
+                warnings.iter().for_each(|warning| progress.report(Event::Warning(warning)));
+                task
+            }
         };
         if let Some((_, given)) = &given {
             task = task.with_split(given).map_err(TrainError::from)?;

@@ -110,7 +110,7 @@ fn train(args: &Args, blends: &Blends) -> anyhow::Result<ExitCode> {
         dissensus::DEMO_VOTES,
         args.seeds
     ));
-    interrupt::listen_while_training();
+    let held = interrupt::hold_training();
     let (device, bars) = (open_device("cpu")?, Bars::new());
     let options = StudyOptions {
         progress: &bars,
@@ -120,6 +120,7 @@ fn train(args: &Args, blends: &Blends) -> anyhow::Result<ExitCode> {
     };
     let ended = train_study(&plan, &store, &options);
     bars.end();
+    drop(held);
     let ended = ended?;
     if ended.iter().any(|run| run.outcome.result().is_none()) {
         ui::err("\nnot all runs are done; the same command continues them\n");

@@ -87,8 +87,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         ui::out(template())?;
         return Ok(ExitCode::SUCCESS);
     };
-    // From the start: data may take long to read.
-    interrupt::listen_while_training();
     let chosen = dissensus::metrics(&args.metrics)?;
     let name = path.display().to_string();
     let text = match name.as_str() {
@@ -125,8 +123,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         on_end: &|job| bars.ended(job),
         ..JobOptions::new(&store, &device)
     };
+    let held = interrupt::hold_training();
     let ended = run_jobs(&jobs, &options);
     bars.end();
+    drop(held);
     let ended = ended?;
     let (which, epoch) = if args.last { (Which::Last, "Last") } else { (Which::Best, "Selected") };
     let columns = chosen.into_iter().map(|metric| SummaryColumn::metric(metric, which));

@@ -57,7 +57,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     check_stages(&plan, &store, &context)?;
     let settings = study.run_settings()?;
-    interrupt::listen_while_training();
+    let held = interrupt::hold_training();
     let device = open_device(args.device.as_ref().unwrap_or(&settings.device))?;
     let bars = Bars::new();
     let transfers = Terminal::default();
@@ -71,6 +71,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let outcome = finish_study(&plan, &store, &options);
     bars.end();
     let all_pushed = args.choice.push_rest(shared)?;
+    drop(held);
     match outcome {
         Err(Error::Study(StudyError::Unfinished { runs, total })) => {
             ui::err(&missing(&plan, &runs, total, args.shards));

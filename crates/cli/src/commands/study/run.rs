@@ -105,7 +105,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     check_stages(&plan, &store, &context)?;
     plan.recipes().iter().for_each(|recipe| ui::note(&recipe.to_string()));
     let settings = study.run_settings()?;
-    interrupt::listen_while_training();
+    let held = interrupt::hold_training();
     let device = open_device(args.on.device.as_ref().unwrap_or(&settings.device))?;
     let bars = Bars::new();
     let transfers = Terminal::default();
@@ -132,6 +132,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let outcome = run_study(&plan, &store, &options);
     bars.end();
     let all_pushed = args.choice.push_rest(shared)?;
+    drop(held);
     conclude(&args.choice, &args.after, &plan, &store, &context, outcome?, all_pushed)
 }
 
