@@ -28,7 +28,6 @@ const COMMANDS: &[&str] = &[
     "demo --items 655360 --no-train",
     "demo --epochs 100000 --seeds 1 --store demo",
     "train large.toml",
-    "train large.toml --dry-run --set data.votes_per_item=3",
     "train long.toml --store new",
     "study run long-study.toml --store new",
     "study new votes.csv --inputs features.csv",
