@@ -119,6 +119,7 @@ fn geometry() {
         "--variance",
         "--density",
         "density.csv",
+        "--force",
         "--json",
     ];
     let found = lab.json(&asked);
@@ -276,6 +277,7 @@ fn ood() {
         "100",
         "--raw",
         "raw.csv",
+        "--force",
         "--json",
     ];
     let found = lab.json(&asked);

@@ -109,7 +109,10 @@ fn paths(folder: &Path, command: &str, all: &mut Vec<(String, String)>) {
             if line.starts_with("  ") && !line.starts_with("   ") {
                 paths(folder, format!("{command} {name}").trim(), all);
             }
-        } else if text.starts_with(['-', '<', '[']) {
+        } else if text.starts_with(['-', '<'])
+            || text.starts_with('[')
+                && !["[env", "[def", "[pos", "[ali"].iter().any(|t| text.starts_with(t))
+        {
             let option = text.split(['[', ' ', '=', ',']).find(|word| word.starts_with("--"));
             let option = option.unwrap_or(name);
             let value = text.split("  ").next().unwrap_or_default();

@@ -62,7 +62,7 @@ pub use matching::{
     Alike, IdCandidate, IdChoice, Joined, MatchError, Matched, Missing, choose_ids, folded,
     id_name_rank, is_id_name, match_ids,
 };
-pub use nearest::{nearest, nearest_names};
+pub use nearest::{did_you_mean, nearest, nearest_names};
 pub use numbers::thousands;
 pub use progress::{Cancel, Event, Progress, Silent, Unit};
 pub use scale::{Scale, ScaleError};

@@ -5,12 +5,17 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use dissensus_core::did_you_mean;
+
 /// An error of this crate.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// No dataset of this name.
-    #[error("there is no dataset '{name}'; the known ones are: {known}")]
+    #[error(
+        "there is no dataset '{name}'{}; the known ones are: {known}",
+        did_you_mean(.name, .known.split(", "))
+    )]
     UnknownDataset {
         /// What was asked for.
         name: String,

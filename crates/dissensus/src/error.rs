@@ -119,8 +119,9 @@ pub enum Error {
     NoInputs,
     /// No encoder has this name.
     #[error(
-        "there is no encoder {name:?}; expected {}, hf:OWNER/NAME, or the path of a folder (config.json, \
-         model.safetensors, tokenizer.json) or of an ONNX file",
+        "there is no encoder {name:?}{}; expected {}, hf:OWNER/NAME, or the path of a folder \
+         (config.json, model.safetensors, tokenizer.json) or of an ONNX file",
+        dissensus_core::did_you_mean(.name, ENCODERS.iter().copied()),
         ENCODERS.join(", ")
     )]
     NoEncoder {

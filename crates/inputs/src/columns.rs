@@ -180,8 +180,8 @@ mod tests {
 
     #[test]
     fn the_index_of_a_data_frame_is_no_feature() {
-        for header in ["id,,u", "id,Unnamed: 0,u", "id,__index_level_0__,u"] {
-            let inputs = read(&format!("{header}\na,7,1.5\nb,2,2.5\n"));
+        for index in ["", "Unnamed: 0", "__index_level_0__"] {
+            let inputs = read(&format!("{index},id,u\n7,a,1.5\n2,b,2.5\n"));
             assert_eq!(inputs.columns().unwrap(), ["u"]);
             assert_eq!(values(&inputs), [1.5, 2.5]);
             assert_eq!(inputs.notes(), ["column 1 has no name and counts rows: it is no feature"]);
@@ -189,7 +189,7 @@ mod tests {
         }
         // Numbers that repeat say something of items, and so may any column with a name.
         for text in
-            ["id,,u\na,7,1\nb,7,2\n", "id,,u\na,0.5,1\nb,1.5,2\n", "id,age,u\na,0,1\nb,1,2\n"]
+            [",id,u\n7,a,1\n7,b,2\n", ",id,u\n0.5,a,1\n1.5,b,2\n", "age,id,u\n0,a,1\n1,b,2\n"]
         {
             assert_eq!(read(text).columns().unwrap().len(), 2, "{text}");
         }

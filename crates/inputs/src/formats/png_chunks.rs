@@ -32,7 +32,9 @@ pub(super) fn needed(source: impl Read + Seek, pixels: bool, most: u64) -> io::R
         let bytes = u64::from(length) + 4;
         let (is_exif, is_pixels) = (kind == b"eXIf", kind == b"IDAT");
         let critical = kind.first().is_some_and(u8::is_ascii_uppercase) || kind == b"tRNS";
-        if (is_pixels && !pixels) || !(critical || is_exif && length <= LONGEST_EXIF) {
+        // Without pixels, only EXIF data matter behind the place of the first.
+        let passed = !pixels && (is_pixels || !data.is_empty());
+        if (passed || !critical) && !(is_exif && length <= LONGEST_EXIF) {
             if is_pixels && data.is_empty() {
                 data.extend(head);
             }
