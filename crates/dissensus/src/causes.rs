@@ -10,7 +10,7 @@ use dissensus_store::StoreError;
 use dissensus_studies::StudyError;
 use dissensus_votes::write::WriteError;
 
-use crate::{Error, ScoreError};
+use crate::{Error, ScoreError, SourceError};
 
 /// An error and all that it wraps, from the outside. [`std::error::Error::source`] does not give what
 /// a transparent error wraps; this does.
@@ -42,7 +42,19 @@ fn wrapped<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a (dyn StdError 
             Error::Inputs(error) => error,
             Error::Embed(error) => error,
             Error::Config(error) => error,
-            Error::EvaluatedOn(error) => error.as_ref(),
+            Error::Source(error) => error,
+            _ => return None,
+        });
+    }
+    if let Some(error) = error.downcast_ref::<SourceError>() {
+        return Some(match error {
+            SourceError::Votes(error) => error,
+            SourceError::Data(error) => error,
+            SourceError::Inputs(error) => error,
+            SourceError::Train(error) => error,
+            SourceError::Labels(error) => error,
+            SourceError::Embed(error) => error,
+            SourceError::EvaluatedOn(error) => error.as_ref(),
             _ => return None,
         });
     }
@@ -89,9 +101,9 @@ mod tests {
             path: "svhn/test_32x32.mat".into(),
             found: "-".into(),
         };
-        let inputs = Error::from(InputError::from(missing));
-        let load = Error::EvaluatedOn(Box::new(inputs));
-        let study = StudyError::Load { dataset: "svhn".into(), source: load.into() };
+        let inputs = SourceError::from(InputError::from(missing));
+        let load = SourceError::EvaluatedOn(Box::new(inputs));
+        let study = StudyError::Load { dataset: "svhn".into(), source: load };
         let error = Error::from(study);
         let innermost = causes(&error).pop().and_then(|cause| cause.downcast_ref());
         assert!(

@@ -7,15 +7,13 @@ use dissensus_measure::{Judged, Matrix, ModelOutput, Scorer, Settings, Targets, 
 use dissensus_report::book::Book;
 use dissensus_report::claims::{Answer, answer};
 use dissensus_report::tables::{self, TableSpec};
+use dissensus_sources::blends_material;
 use dissensus_stats::LEVEL;
 use dissensus_store::{RunId, Store, Which};
-use dissensus_studies::{
-    LoadError, Material, Plan, PlanOptions, RunSummary, Study, SummaryColumn, summarize_runs,
-};
+use dissensus_studies::{Plan, PlanOptions, RunSummary, Study, SummaryColumn, summarize_runs};
 use dissensus_train::EndedJob;
-use dissensus_train::spec::Data;
 
-use crate::{Error, blends_material};
+use crate::Error;
 
 /// Votes per item in the sparse half of the demo.
 pub const DEMO_VOTES: u64 = 5;
@@ -32,8 +30,7 @@ pub fn demo_study(blends: &Blends, epochs: u64, seeds: u64) -> Result<Study, Err
 
 /// The demo's study, on these data.
 pub fn plan_demo<'s>(study: &'s Study, blends: &Blends) -> Result<Plan<'s>, Error> {
-    let mut load = |_: &Data| -> Result<Material, LoadError> { Ok(blends_material(blends)?) };
-    Ok(study.plan(&PlanOptions::default(), &mut load)?)
+    Ok(study.choose(&PlanOptions::default())?.plan(vec![blends_material(blends)?])?)
 }
 
 /// The finished runs of the demo, by arm.

@@ -2,8 +2,6 @@
 
 use std::path::PathBuf;
 
-use crate::ENCODERS;
-
 /// What went wrong. Every variant carries the error of the part that found it, with its data: file,
 /// row and column, key, run. Messages name no command-line options; a front end words the remedy.
 #[derive(Debug, thiserror::Error)]
@@ -18,6 +16,9 @@ pub enum Error {
     /// A dataset could not be found or downloaded.
     #[error(transparent)]
     Data(#[from] dissensus_data::Error),
+    /// Data that a study or an option names could not be loaded.
+    #[error(transparent)]
+    Source(#[from] dissensus_sources::SourceError),
     /// A delivery or target cannot be made of these votes.
     #[error(transparent)]
     Labels(#[from] dissensus_labels::LabelError),
@@ -26,7 +27,7 @@ pub enum Error {
     Predictions(#[from] dissensus_predictions::PredictionError),
     /// Predictions do not fit the votes.
     #[error(transparent)]
-    Score(#[from] crate::ScoreError),
+    Score(#[from] dissensus_evaluate::ScoreError),
     /// Training was cancelled, diverged, or could not begin.
     #[error(transparent)]
     Train(#[from] dissensus_train::TrainError),
@@ -102,49 +103,6 @@ pub enum Error {
     /// Distributions that cannot be.
     #[error(transparent)]
     Measure(#[from] dissensus_measure::MeasureError),
-    /// There is no folder for downloaded data.
-    #[error("there is no cache folder: the home folder is not known")]
-    NoCache,
-    /// A dataset without images, and no other inputs.
-    #[error(
-        "{dataset} has no images of its own; set data.inputs to features by id, or data.encoder for \
-         its texts"
-    )]
-    NoImages {
-        /// The dataset.
-        dataset: String,
-    },
-    /// Votes without inputs.
-    #[error("the spec names votes but no inputs; set data.inputs to images or features by id")]
-    NoInputs,
-    /// No encoder has this name.
-    #[error(
-        "there is no encoder {name:?}{}; expected {}, hf:OWNER/NAME, or the path of a folder \
-         (config.json, model.safetensors, tokenizer.json) or of an ONNX file",
-        dissensus_core::did_you_mean(.name, ENCODERS.iter().copied()),
-        ENCODERS.join(", ")
-    )]
-    NoEncoder {
-        /// What came.
-        name: String,
-    },
-    /// An encoder that takes something else than the data have.
-    #[error("{name} takes {takes}, and these data have none")]
-    EncoderInput {
-        /// The encoder.
-        name: String,
-        /// What it takes.
-        takes: &'static str,
-    },
-    /// No item with votes has a text or an image.
-    #[error(
-        "no item with votes has anything to encode; if a column of the votes has texts, name it by \
-         data.text"
-    )]
-    NothingToEncode,
-    /// The dataset that runs are evaluated on cannot be loaded.
-    #[error("data.evaluate_on: {0}")]
-    EvaluatedOn(Box<Error>),
     /// A dataset that a stage of a study needs after training, and that cannot be used.
     #[error("a stage of the study needs {name} after training")]
     Stage {
@@ -184,21 +142,13 @@ pub enum Error {
         /// How many items they have.
         items: u64,
     },
-    /// An option of reading with a value that it does not have.
+    /// An option with a value that it cannot have.
     #[error("{value:?} cannot be used: {reason}")]
     Option {
         /// What came.
         value: String,
         /// What was expected.
         reason: String,
-    },
-    /// A spec or study that cannot be read.
-    #[error("reading {}: {source}", path.display())]
-    Spec {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
     },
     /// A file could not be used.
     #[error(transparent)]

@@ -1,4 +1,4 @@
-//! Downloads, by the names that specs and commands use.
+//! Datasets, encoders and models brought into the cache by name.
 
 use std::path::PathBuf;
 
@@ -6,12 +6,9 @@ use dissensus_core::Progress;
 use dissensus_data::blends::Settings;
 use dissensus_data::catalogue::Kind;
 use dissensus_data::fetch::Outcome;
-use dissensus_data::{
-    Dataset, HUB_PREFIX, HubModel, Options, fetch, fetch_model, find, find_votes,
-};
-use dissensus_train::spec::{Data, DataSource};
+use dissensus_data::{Dataset, HUB_PREFIX, HubModel, Options, fetch, fetch_model, find};
 
-use crate::{BLENDS_FILES, ENCODERS, Error, save_blends};
+use crate::{BLENDS_FILES, Error, save_blends};
 
 /// What can be brought into the cache by its name.
 #[derive(Clone, Debug)]
@@ -84,38 +81,5 @@ impl Fetchable {
                     .collect())
             }
         }
-    }
-}
-
-/// Downloads the data of a spec into the cache: the votes, the dataset for evaluation, the encoder.
-pub fn fetch_data(
-    data: &Data,
-    options: &Options,
-    progress: &dyn Progress,
-) -> Result<(), dissensus_data::Error> {
-    if let DataSource::Dataset(name) = &data.source {
-        fetch_named(name, options, progress)?;
-    }
-    data.evaluate_on.iter().try_for_each(|name| fetch_named(name, options, progress))?;
-    match data.encoder.as_deref() {
-        Some(name) if name.starts_with(HUB_PREFIX) => {
-            let model: HubModel = name.parse()?;
-            fetch_model(&model, options, progress).map(drop)
-        }
-        Some(name) if ENCODERS.contains(&name) => fetch_named(name, options, progress),
-        _ => Ok(()),
-    }
-}
-
-/// Downloads a dataset or an encoder by its name, or the dataset that a set of votes belongs to.
-/// Another name, such as a path, needs no download.
-pub fn fetch_named(
-    name: &str,
-    options: &Options,
-    progress: &dyn Progress,
-) -> Result<(), dissensus_data::Error> {
-    match find(name).or_else(|_| find_votes(name).map(|(dataset, _)| dataset)) {
-        Ok(dataset) if dataset.kind == Kind::Fetched => fetch(dataset, options, progress).map(drop),
-        _ => Ok(()),
     }
 }

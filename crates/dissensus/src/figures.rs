@@ -16,29 +16,26 @@ use crate::{Error, Evaluated, ScoreError};
 /// Points of a scatter; more only make the file large. Every n-th item is drawn beyond.
 const POINTS: usize = 5_000;
 
-impl Evaluated {
-    /// The figures of this model with their names: `reliability` and `entropy`.
-    pub fn figures(&self, settings: Settings) -> Result<[Figure; 2], ScoreError> {
-        let scorer = Scorer::new(&self.judged, settings).map_err(|error| self.failed(error))?;
-        Ok([reliability_figure(&scorer, &self.name), scatter(self)?])
-    }
+/// The figures of a model with their names: `reliability` and `entropy`.
+pub fn model_figures(model: &Evaluated, settings: Settings) -> Result<[Figure; 2], ScoreError> {
+    let scorer = model.scorer(settings)?;
+    Ok([reliability_figure(&scorer, &model.name), scatter(model)?])
+}
 
-    /// Draws the figures into a folder as SVG files, which are named after the model.
-    pub fn write_figures(
-        &self,
-        folder: &Path,
-        settings: Settings,
-        force: bool,
-    ) -> Result<Vec<PathBuf>, Error> {
-        let name = plain_name(&self.name, '-');
-        let drawn = self.figures(settings)?.map(|figure| {
-            let path =
-                folder.join(format!("{}-{}.svg", name.trim_matches(['-', '.']), figure.name));
-            let svg = figure.svg(Form::File);
-            write_bytes(&path, force, svg.as_bytes()).map(|()| path)
-        });
-        Ok(drawn.into_iter().collect::<Result<_, FileError>>()?)
-    }
+/// Draws the figures of a model into a folder as SVG files, which are named after the model.
+pub fn write_model_figures(
+    model: &Evaluated,
+    folder: &Path,
+    settings: Settings,
+    force: bool,
+) -> Result<Vec<PathBuf>, Error> {
+    let name = plain_name(&model.name, '-');
+    let drawn = model_figures(model, settings)?.map(|figure| {
+        let path = folder.join(format!("{}-{}.svg", name.trim_matches(['-', '.']), figure.name));
+        let svg = figure.svg(Form::File);
+        write_bytes(&path, force, svg.as_bytes()).map(|()| path)
+    });
+    Ok(drawn.into_iter().collect::<Result<_, FileError>>()?)
 }
 
 /// The reliability diagram of a model: bins of equal mass and smooth curves, against the majority label and

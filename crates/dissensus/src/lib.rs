@@ -45,16 +45,11 @@ mod advice;
 mod blends_files;
 mod buckets;
 mod causes;
-mod ceiling;
 pub mod cluster;
-mod compare;
-mod context;
 mod csv_files;
 mod deliver;
 mod demo;
-mod encoding;
 mod error;
-mod evaluate;
 mod fetch;
 mod figures;
 pub mod files;
@@ -62,8 +57,8 @@ mod load;
 mod open;
 mod pages;
 mod predict;
+mod prediction_files;
 mod reporting;
-mod score;
 mod study;
 pub mod tables;
 mod trained_on;
@@ -72,14 +67,23 @@ mod verbs;
 #[rustfmt::skip]
 pub use {
     dissensus_core as core, dissensus_data as data, dissensus_embed as embed,
-    dissensus_engine as engine, dissensus_examine as examine, dissensus_geometry as geometry,
+    dissensus_engine as engine, dissensus_evaluate as evaluate, dissensus_examine as examine, dissensus_geometry as geometry,
     dissensus_inputs as inputs, dissensus_io as io, dissensus_labels as labels,
     dissensus_measure as measure, dissensus_predictions as predictions, dissensus_remote as remote, dissensus_report as report,
-    dissensus_stats as stats, dissensus_store as store, dissensus_studies as studies,
+    dissensus_sources as sources, dissensus_stats as stats, dissensus_store as store, dissensus_studies as studies,
     dissensus_train as train, dissensus_votes as votes,
 };
 
 pub use dissensus_core::{Cancel, Event, Progress, Silent, VoteTable};
+pub use dissensus_evaluate::{
+    DEFAULT_METRICS, Difference, Evaluated, ItemComparison, ItemOverlap, LabelProblem, MetricScore,
+    ModelReading, ScoreError, ScoreOptions, Scores, SeedComparison, SeedTest, ceiling, check_pair,
+    compare_items, compare_seeds, evaluate, evaluate_common, metrics, same_items, score,
+};
+pub use dissensus_sources::{
+    ENCODERS, EncoderSource, LoadContext, SourceError, blends_material, encode, encode_data,
+    fetch_data, fetch_named, load_material, load_task, open_encoder, read_inputs,
+};
 pub use dissensus_studies::{
     ArmMetric, ArmSummary, RunOrigin, RunSummary, SummaryColumn, summarize_runs,
 };
@@ -92,28 +96,18 @@ pub use advice::{Advice, advice};
 pub use blends_files::{BLENDS_FILES, save_blends};
 pub use buckets::{SharedStudy, sync_store};
 pub use causes::causes;
-pub use ceiling::ceiling;
-pub use compare::{
-    Difference, ItemComparison, SeedComparison, SeedTest, compare_items, compare_seeds,
-};
-pub use context::LoadContext;
 pub use csv_files::{PredictionFile, baseline_csv, densities_csv, ood_scores_csv, predictions_csv};
 pub use deliver::{DeliverOptions, Delivered, LabelFile, SparseDraw, deliver};
 pub use demo::{DEMO_VOTES, demo_sentences, demo_study, plan_demo, summarize_demo};
-pub use encoding::{ENCODERS, Source as EncoderSource, encode, open_encoder};
 pub use error::Error;
-pub use evaluate::{
-    DEFAULT_METRICS, Evaluated, ItemOverlap, LabelProblem, ModelReading, ScoreError, ScoreOptions,
-    check_pair, evaluate, evaluate_common, metrics, read_joined, read_predictions, same_items,
-};
-pub use fetch::{CachedFile, Fetchable, fetch_data, fetch_named};
-pub use figures::{reliability_figure, votes_figure};
-pub use load::{blends_material, data_of_keys, encode_data, load_material, load_task, read_inputs};
+pub use fetch::{CachedFile, Fetchable};
+pub use figures::{model_figures, reliability_figure, votes_figure, write_model_figures};
+pub use load::data_of_keys;
 pub use open::ModelOpener;
 pub use pages::{FEW_ITEMS, images_page, run_page, votes_page};
 pub use predict::{ItemFeatures, PredictOptions, StoredPredictions, predict_stored};
+pub use prediction_files::{read_joined, read_predictions};
 pub use reporting::{WrittenReport, check_report_folder, report_tables, write_report};
-pub use score::{MetricScore, Scores, score};
 pub use study::{
     ShardOutcome, StudyEvent, StudyOptions, StudyOutcome, check_stages, drop_weights, finish_study,
     is_study_file, open_study, plan_study, run_shard, run_study, stored_study, train_study,

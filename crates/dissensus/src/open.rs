@@ -5,13 +5,12 @@
 use std::path::{Path, PathBuf};
 
 use dissensus_examine::{ExamineError, Model, ModelSettings};
+use dissensus_sources::{LoadContext, known_task, task_among};
 use dissensus_store::{RunInfo, Store, Which};
 use dissensus_studies::{Study, files};
-use dissensus_train::spec::Data;
 use dissensus_train::{DataIdentity, OpenDevice, RunSpec, Task};
 
-use crate::load::load_task;
-use crate::{Error, LoadContext};
+use crate::Error;
 
 /// Opens the models of stored runs on a device. Data that several runs share are loaded once.
 pub struct ModelOpener<'a> {
@@ -73,35 +72,11 @@ pub(crate) fn find_data(
 ) -> Result<Option<Task>, Error> {
     match spec {
         Some(path) => of_study(&Study::read(path)?, wanted, context),
-        None => match of_name(wanted, context)? {
+        None => match known_task(wanted, context)? {
             Some(task) => Ok(Some(task)),
             None => of_studies(store, wanted, context),
         },
     }
-}
-
-fn if_same(task: Task, wanted: &DataIdentity) -> Option<Task> {
-    task.identity().same_content(wanted).then_some(task)
-}
-
-/// A dataset that is known by its name, whole or its first items; and the one that it is evaluated on.
-fn of_name(wanted: &DataIdentity, context: &LoadContext<'_>) -> Result<Option<Task>, Error> {
-    let DataIdentity { name, items, judged_on, .. } = wanted;
-    let on = judged_on.as_ref().map(|data| &data.name);
-    let known = |name: &String| dissensus_inputs::WITH_IMAGES.contains(&name.as_str());
-    if !known(name) || !on.is_none_or(known) {
-        return Ok(None);
-    }
-    let first = Some(*items);
-    // Of generated data there are as many as one asks for.
-    let tries: &[Option<u64>] = if name == "blends" { &[first] } else { &[None, first] };
-    for &items in tries {
-        let data = Data::of_dataset(name, items, on.map(String::as_str));
-        if let Some(task) = if_same(load_task(&data, context)?, wanted) {
-            return Ok(Some(task));
-        }
-    }
-    Ok(None)
 }
 
 /// What one of the studies of a store was run on.
@@ -128,10 +103,5 @@ fn of_study(
     wanted: &DataIdentity,
     context: &LoadContext<'_>,
 ) -> Result<Option<Task>, Error> {
-    for data in study.data()? {
-        if let Some(task) = if_same(load_task(&data, context)?, wanted) {
-            return Ok(Some(task));
-        }
-    }
-    Ok(None)
+    Ok(task_among(&study.data()?, wanted, context)?)
 }

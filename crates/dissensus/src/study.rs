@@ -3,18 +3,19 @@
 use std::path::Path;
 
 use dissensus_core::{Cancel, Progress, Silent};
-use dissensus_inputs::{Inputs, ReadOptions, WITH_IMAGES};
+use dissensus_inputs::WITH_IMAGES;
 use dissensus_io::FileError;
+use dissensus_sources::{LoadContext, fetch_named};
 use dissensus_store::{Store, Which};
 use dissensus_studies::{
-    Examined, Finals, Gathered, Job, LoadError, Material, Plan, PlanOptions, Shard, Shares,
-    StageContext, StageProgress, Study, StudyError, distinct, files,
+    Examined, Finals, Gathered, Job, Plan, PlanOptions, Shard, Shares, StageContext, StageProgress,
+    Study, StudyError, distinct, files,
 };
-use dissensus_train::spec::{Checkpoint, Data, Run};
+use dissensus_train::spec::{Checkpoint, Run};
 use dissensus_train::{EndedJob, JobOptions, OpenDevice, RunJob, run_jobs};
 use serde_json::Value;
 
-use crate::{Error, LoadContext, VERSION, environment, fetch_named, load_material, read_inputs};
+use crate::{Error, VERSION, environment};
 
 /// Whether this is the path of a study's file rather than the name of a study.
 pub fn is_study_file(study: &str) -> bool {
@@ -53,9 +54,7 @@ pub fn plan_study<'s>(
     options: &PlanOptions,
     context: &LoadContext<'_>,
 ) -> Result<Plan<'s>, Error> {
-    let mut load =
-        |data: &Data| -> Result<Material, LoadError> { Ok(load_material(data, context)?) };
-    Ok(study.plan(options, &mut load)?)
+    Ok(study.plan(options, context)?)
 }
 
 /// Checks that the inputs which stages need after training are there, or downloads them.
@@ -226,12 +225,8 @@ fn with_stages<T>(
     options: &StudyOptions<'_>,
     examine: impl FnOnce(&StageContext<'_>, &mut dyn StageProgress) -> Result<T, StudyError>,
 ) -> Result<T, Error> {
-    let inputs = |name: &str| -> Result<Inputs, LoadError> {
-        let context = LoadContext::new(options.progress);
-        Ok(read_inputs(Path::new(name), &ReadOptions::default(), &context)?)
-    };
-    let device = options.device;
-    let context = StageContext::new(device.device(), !device.is_gpu(), &inputs);
+    let (device, sources) = (options.device, LoadContext::new(options.progress));
+    let context = StageContext::new(device.device(), !device.is_gpu(), sources);
     Ok(examine(&context, &mut Stages { on_event: options.on_event })?)
 }
 

@@ -1,6 +1,7 @@
 //! Which items a run was trained on: a score on them says nothing of new ones.
 
 use dissensus_inputs::{Inputs, Kind};
+use dissensus_sources::SourceError;
 use dissensus_store::{RunInfo, Store};
 use dissensus_train::{RunSpec, TrainError, parts};
 
@@ -18,7 +19,9 @@ pub fn trained_on(
     // Data that are not in the cache any more are data that are not found.
     let task = match find_data(&spec.data, None, store, context) {
         Ok(Some(task)) => task,
-        Ok(None) | Err(Error::Data(_) | Error::Inputs(_)) => return Ok(None),
+        Ok(None) | Err(Error::Source(SourceError::Data(_) | SourceError::Inputs(_))) => {
+            return Ok(None);
+        }
         Err(error) => return Err(error),
     };
     let train = parts(&task, &spec.run)?.into_iter().next().unwrap_or_default();

@@ -12,7 +12,7 @@ use crate::error::{Problem, ReadError, shorten};
 use crate::foreign;
 use crate::input::{HEAD, Input};
 use crate::json::without_bom;
-use crate::source::SourceOptions;
+use crate::options::SourceOptions;
 use crate::table::{Body, Row, Rows};
 use crate::table::{Table, TableKind};
 

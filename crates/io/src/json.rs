@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 
 use crate::error::{Problem, ReadError, shorten};
 use crate::input::Input;
+use crate::options::SourceOptions;
 use crate::source::Source;
-use crate::source::SourceOptions;
 use crate::table::{Body, Row, Rows};
 use crate::table::{Table, TableKind};
 

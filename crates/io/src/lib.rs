@@ -17,40 +17,71 @@
 //! # Ok::<(), dissensus_io::ReadError>(())
 //! ```
 
-pub mod archive;
-pub mod delimited;
 mod error;
-mod example;
-mod files;
-mod foreign;
-mod frame;
-pub mod http;
-pub mod input;
-pub mod json;
-mod lock;
-pub mod npy;
-pub mod npz;
 mod options;
-mod output;
+
+pub use error::{Advice, Problem, ReadError, Way, shorten, write_place};
+pub use options::{Delimiter, Limits, ReadOption, SourceOptions};
+
+#[cfg(feature = "http")]
+pub mod http;
+#[cfg(feature = "parquet")]
 pub mod parquet;
+
+#[cfg(feature = "files")]
+pub mod archive;
+#[cfg(feature = "files")]
+pub mod delimited;
+#[cfg(feature = "files")]
+mod example;
+#[cfg(feature = "files")]
+mod files;
+#[cfg(feature = "files")]
+mod foreign;
+#[cfg(feature = "files")]
+mod frame;
+#[cfg(feature = "files")]
+pub mod input;
+#[cfg(feature = "files")]
+pub mod json;
+#[cfg(feature = "files")]
+mod lock;
+#[cfg(feature = "files")]
+pub mod npy;
+#[cfg(feature = "files")]
+pub mod npz;
+#[cfg(feature = "files")]
+mod output;
+#[cfg(feature = "files")]
 pub mod pickle;
+#[cfg(feature = "files")]
 pub mod python;
+#[cfg(feature = "files")]
 mod source;
+#[cfg(feature = "files")]
 mod table;
+#[cfg(feature = "files")]
 pub mod tensors;
 
+#[cfg(feature = "files")]
 pub use archive::Archive;
-pub use error::{Advice, Problem, ReadError, Way, shorten, write_place};
+#[cfg(feature = "files")]
 pub use example::{Content, Example};
+#[cfg(feature = "files")]
 pub use files::{
     Durability, Existing, FileError, Out, TEMPORARY, remove_orphans, sync_folder, write_file,
 };
+#[cfg(feature = "files")]
 pub use frame::{Coded, Frame};
+#[cfg(feature = "files")]
 pub use input::{Input, MOST_TIMES, most_unpacked};
+#[cfg(feature = "files")]
 pub use lock::Lock;
-pub use options::{Delimiter, ReadOption};
+#[cfg(feature = "files")]
 pub use output::{
     STORE_MARKER, check_output, check_output_folder, check_outside, store_around, write_output,
 };
-pub use source::{Limits, Source, SourceOptions};
+#[cfg(feature = "files")]
+pub use source::Source;
+#[cfg(feature = "files")]
 pub use table::{Row, Rows, Table, TableKind, cell_text};

@@ -105,6 +105,37 @@ impl From<Delimiter> for String {
     }
 }
 
+/// How a source is opened. The default detects everything.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SourceOptions {
+    /// The delimiter of a text table.
+    pub delimiter: Option<Delimiter>,
+    /// Whether a text table's first row is its header.
+    pub header: Option<bool>,
+    /// The largest things that are read.
+    pub limits: Limits,
+}
+
+/// The largest things that are read; what is larger is an error, not an exhausted machine.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Bytes of one line of a table or of JSON Lines.
+    pub line: u64,
+    /// Bytes of a document that is read as a whole (JSON, Parquet, archives), and of all that is
+    /// unpacked from it.
+    pub document: u64,
+    /// Cells of a matrix, values of a Parquet table.
+    pub cells: u64,
+    /// Votes that the counts of a file stand for, where every vote is kept.
+    pub votes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { line: 16 << 20, document: 8 << 30, cells: 2 << 30, votes: 1 << 28 }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

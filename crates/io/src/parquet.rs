@@ -20,7 +20,7 @@ use parquet::record::reader::RowIter;
 use serde_json::Value;
 
 use crate::error::{Problem, ReadError, shorten};
-use crate::source::Limits;
+use crate::options::Limits;
 use crate::table::{Body, Row, Rows};
 use crate::table::{Table, TableKind};
 

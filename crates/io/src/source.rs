@@ -6,41 +6,12 @@ use serde_json::Value;
 use crate::archive::Archive;
 use crate::error::{Problem, ReadError};
 use crate::input::Input;
-use crate::options::Delimiter;
+use crate::options::SourceOptions;
+#[cfg(feature = "parquet")]
+use crate::parquet;
 use crate::table::Table;
 use crate::tensors::is_safetensors;
-use crate::{delimited, foreign, json, parquet};
-
-/// How a source is opened. The default detects everything.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SourceOptions {
-    /// The delimiter of a text table.
-    pub delimiter: Option<Delimiter>,
-    /// Whether a text table's first row is its header.
-    pub header: Option<bool>,
-    /// The largest things that are read.
-    pub limits: Limits,
-}
-
-/// The largest things that are read; what is larger is an error, not an exhausted machine.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// Bytes of one line of a table or of JSON Lines.
-    pub line: u64,
-    /// Bytes of a document that is read as a whole (JSON, Parquet, archives), and of all that is
-    /// unpacked from it.
-    pub document: u64,
-    /// Cells of a matrix, values of a Parquet table.
-    pub cells: u64,
-    /// Votes that the counts of a file stand for, where every vote is kept.
-    pub votes: u64,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self { line: 16 << 20, document: 8 << 30, cells: 2 << 30, votes: 1 << 28 }
-    }
-}
+use crate::{delimited, foreign, json};
 
 /// The same text in UTF-8, as programs for Windows save it in UTF-16 with a byte-order mark.
 fn utf_8(
@@ -87,6 +58,12 @@ impl Source {
                     None => Ok(Self::Archive(archive)),
                 }
             }
+            #[cfg(not(feature = "parquet"))]
+            [b'P', b'A', b'R', b'1', ..] => {
+                let what = "a Parquet file, which this build does not read".to_owned();
+                Err(ReadError::new(name, Problem::NotRead { what, remedy: None }))
+            }
+            #[cfg(feature = "parquet")]
             [b'P', b'A', b'R', b'1', ..] => {
                 let bytes = input.into_bytes(limit)?;
                 Ok(Self::Table(parquet::open(&name, bytes, &options.limits)?))

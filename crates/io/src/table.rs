@@ -8,8 +8,10 @@ use crate::delimited::{self, Dialect};
 use crate::error::ReadError;
 use crate::frame::Frame;
 use crate::input::Input;
-use crate::source::Limits;
-use crate::{json, parquet};
+use crate::json;
+use crate::options::Limits;
+#[cfg(feature = "parquet")]
+use crate::parquet;
 
 /// How a table is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +61,7 @@ impl Row {
 pub(super) enum Body {
     Text(Input),
     Rows(Vec<Row>),
+    #[cfg(feature = "parquet")]
     Parquet(parquet::Bytes),
     Frame(Arc<dyn Frame>),
 }
@@ -104,6 +107,7 @@ impl Table {
                 delimited::rows(input, dialect, &self.columns, limit)
             }
             (TableKind::JsonLines, Body::Text(input)) => json::rows(input, self.columns, limit),
+            #[cfg(feature = "parquet")]
             (_, Body::Parquet(bytes)) => parquet::rows(bytes, &self.columns),
             (_, Body::Rows(rows)) => Box::new(rows.into_iter().map(Ok)),
             (_, Body::Frame(frame)) => {
@@ -124,6 +128,7 @@ impl Table {
     /// The value of a key in the table's own metadata; only Parquet and frames have any.
     pub fn metadata(&self, key: &str) -> Option<String> {
         match &self.body {
+            #[cfg(feature = "parquet")]
             Body::Parquet(bytes) => parquet::metadata(bytes, key),
             Body::Frame(frame) => frame.metadata(key),
             Body::Text(_) | Body::Rows(_) => None,

@@ -12,7 +12,7 @@ use crate::classes::{Unmatched, match_classes, said_order, suggest_map};
 use crate::note::{ClassesMatched, Note};
 use crate::options::{ClassMap, ClassOrder};
 use crate::order::{Better, Fit};
-use crate::read::Predictions;
+use crate::predictions::Predictions;
 
 /// Predictions for items of a vote table.
 #[derive(Clone, Debug)]

@@ -11,7 +11,7 @@ use crate::classes::class_in;
 use crate::error::{PredictionError, PredictionProblem};
 use crate::note::Note;
 use crate::options::{ByPosition, ClassOrder, Kind, ReadOptions};
-use crate::read::{Predictions, stem};
+use crate::predictions::{Predictions, stem};
 
 /// What each of several files is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -22,34 +22,51 @@
 //! Containers (tables, JSON, arrays, archives) are those of `dissensus-io`. To add a format,
 //! write `formats/NAME.rs` and add it to the list in `formats/mod.rs`.
 
+// What only readers of files use is not used without them.
+#![cfg_attr(not(feature = "files"), allow(dead_code))]
+
 mod align;
 mod baselines;
 mod classes;
 mod context;
 mod error;
-mod foreign;
-mod formats;
 mod join;
 mod logits;
 mod note;
 mod numbers;
 mod options;
 mod order;
-mod profile;
-mod read;
-mod rows_of_json;
-mod ways;
+mod predictions;
 
 pub use align::{AlignError, Aligned, align};
 pub use baselines::{BASELINES, Baseline};
 pub use dissensus_core::Matched;
 pub use error::{BadRow, PredictionError, PredictionProblem};
-pub use formats::{FORMATS, Format};
 pub use join::{Join, JoinError, join};
 pub use logits::{Logits, LogitsError};
 pub use note::{ClassesMatched, Note};
 pub use numbers::RowProblem;
 pub use options::{ByPosition, ClassMap, ClassOrder, Kind, ReadOptions};
+pub use predictions::Predictions;
+
+#[cfg(feature = "files")]
+mod foreign;
+#[cfg(feature = "files")]
+mod formats;
+#[cfg(feature = "files")]
+mod profile;
+#[cfg(feature = "files")]
+mod read;
+#[cfg(feature = "files")]
+mod rows_of_json;
+#[cfg(feature = "files")]
+mod ways;
+
+#[cfg(feature = "files")]
+pub use formats::{FORMATS, Format};
+#[cfg(feature = "files")]
 pub use profile::{ColumnProfile, profile};
-pub use read::{Predictions, read, read_bytes, read_bytes_for, read_for};
+#[cfg(feature = "files")]
+pub use read::{read, read_bytes, read_bytes_for, read_for};
+#[cfg(feature = "files")]
 pub use ways::{Way, ways_in};

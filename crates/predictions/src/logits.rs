@@ -3,9 +3,12 @@
 //! [`Predictions`](crate::Predictions).
 
 use std::borrow::Cow;
+#[cfg(feature = "files")]
 use std::io::{self, Seek, Write};
 
+#[cfg(feature = "files")]
 use dissensus_io::npz::NpzWriter;
+#[cfg(feature = "files")]
 use dissensus_io::{Archive, npy};
 use thiserror::Error;
 
@@ -108,6 +111,7 @@ impl<'a> Logits<'a> {
         }
     }
 
+    #[cfg(feature = "files")]
     /// Writes them as a `.npz` with the arrays `logits`, `ids` and `classes`.
     pub fn write_npz(&self, out: impl Write + Seek) -> io::Result<()> {
         let mut npz = NpzWriter::new(out);
@@ -118,12 +122,14 @@ impl<'a> Logits<'a> {
         npz.finish()
     }
 
+    #[cfg(feature = "files")]
     /// Those in a `.npz` that [`write_npz`](Self::write_npz) wrote, to the bit.
     pub fn from_npz(bytes: Vec<u8>) -> Result<Logits<'static>, LogitsError> {
         parse(bytes).map_err(LogitsError::File)
     }
 }
 
+#[cfg(feature = "files")]
 fn parse(bytes: Vec<u8>) -> Result<Logits<'static>, String> {
     let mut archive = Archive::open("", bytes, u64::MAX).map_err(|e| e.problem.to_string())?;
     let mut member =

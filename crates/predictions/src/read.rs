@@ -1,6 +1,5 @@
-//! From a file to predictions: open, detect, read, and tell logits from probabilities.
+//! From a file to predictions: open, detect and read.
 
-use std::collections::HashMap;
 use std::path::Path;
 
 use dissensus_io::{
@@ -12,105 +11,12 @@ use dissensus_core::VoteTable;
 use serde_json::Value;
 
 use crate::context::Context;
-use crate::error::{BadRow, PredictionError, PredictionProblem};
+use crate::error::{PredictionError, PredictionProblem};
 use crate::foreign::refuse_foreign;
-use crate::formats::{FORMATS, RawPredictions};
-use crate::note::Note;
-use crate::numbers::{Refused, Said, settle};
-use crate::options::{ByPosition, ClassMap, ClassOrder, Kind, ReadOptions};
+use crate::formats::FORMATS;
+use crate::options::ReadOptions;
+use crate::predictions::{Predictions, check_options, finish};
 use crate::rows_of_json::rows_of_json;
-
-/// What a model said, one row per item.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Predictions {
-    /// The model: its name in the file, or the file's.
-    pub name: String,
-    /// The file, as the user named it.
-    pub file: String,
-    /// The items' ids; `None` where the file has none, or where positions decide.
-    pub ids: Option<Vec<String>>,
-    /// The classes' names; `None` where the file has none, or where positions decide.
-    pub classes: Option<Vec<String>>,
-    /// The classes' names in the file, where a class map gave them others.
-    pub file_classes: Option<Vec<String>>,
-    /// Values, row after row.
-    pub values: Vec<f64>,
-    /// Values in a row.
-    pub width: usize,
-    /// What they are.
-    pub kind: Kind,
-    /// Whether that was detected (or said by the user).
-    pub kind_detected: bool,
-    /// What is matched with the votes by position, because the user says so.
-    pub by_position: ByPosition,
-    /// The classes of the columns, because the user says so.
-    pub class_order: Option<ClassOrder>,
-    /// Whether the order of the classes is right although another one fits the votes better.
-    pub trust_order: bool,
-    /// What was assumed or changed.
-    pub notes: Vec<Note>,
-}
-
-impl Predictions {
-    /// Predictions in memory under a name for messages, with the checks of a file: rows of `width`
-    /// numbers, and for rows and columns ids and class names where they have some.
-    ///
-    /// ```
-    /// use dissensus_predictions::Predictions;
-    /// let values = vec![0.75, 0.25, 0.1, 0.9];
-    /// let ids = Some(vec!["a".to_owned(), "b".to_owned()]);
-    /// let model = Predictions::from_rows("model", values, 2, ids, None, &Default::default())?;
-    /// assert_eq!(model.kind.name(), "probabilities");
-    /// # Ok::<(), dissensus_predictions::PredictionError>(())
-    /// ```
-    pub fn from_rows(
-        name: &str,
-        values: Vec<f64>,
-        width: usize,
-        ids: Option<Vec<String>>,
-        classes: Option<Vec<String>>,
-        options: &ReadOptions,
-    ) -> Result<Self, PredictionError> {
-        check_options(name, options)?;
-        let rows = values.len().checked_div(width).unwrap_or(0);
-        let counted = [("ids", &ids, rows, "rows"), ("classes", &classes, width, "columns")];
-        for (list, names, expected, what) in counted {
-            let found = names.as_ref().map_or(expected, Vec::len);
-            if found != expected {
-                let list = list.to_owned();
-                let problem = PredictionProblem::Count { name: list, found, expected, what };
-                return Err(PredictionError::new(name, problem));
-            }
-        }
-        let mut seen = std::collections::HashSet::new();
-        if let Some(twice) = classes.iter().flatten().find(|class| !seen.insert(class.as_str())) {
-            let problem = PredictionProblem::DuplicateClass { name: twice.clone() };
-            return Err(PredictionError::new(name, problem));
-        }
-        let model = Some(name.to_owned());
-        let found =
-            RawPredictions { name: model, ids, classes, values, width, ..Default::default() };
-        finish(name, found, &Context::new(options, None))
-    }
-
-    /// How many rows there are.
-    pub fn len(&self) -> usize {
-        self.values.len().checked_div(self.width).unwrap_or(0)
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.values.is_empty()
-    }
-
-    /// The file for messages, with the model where the file holds several.
-    pub(crate) fn label(&self) -> String {
-        match self.name == stem(&self.file) || self.name == self.file {
-            true => self.file.clone(),
-            false => format!("{} ({})", self.file, self.name),
-        }
-    }
-}
 
 /// Reads a file, or standard input for `-`.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Vec<Predictions>, PredictionError> {
@@ -176,22 +82,6 @@ fn read_input(input: Input, options: &Context<'_>) -> Result<Vec<Predictions>, P
         return Err(PredictionError::new(&file, PredictionProblem::Empty));
     }
     found.into_iter().map(|found| finish(&file, found, options)).collect()
-}
-
-/// Refuses options that contradict each other.
-fn check_options(file: &str, options: &ReadOptions) -> Result<(), PredictionError> {
-    let ByPosition { items, classes } = options.by_position;
-    let meaningless = [
-        (options.id.is_some() && items, "rows by position", ReadOption::Id),
-        (options.class_map.is_some() && classes, "columns by position", ReadOption::ClassMap),
-        (options.class_order.is_some() && classes, "columns by position", ReadOption::ClassOrder),
-    ];
-    match meaningless.into_iter().find(|(both, ..)| *both) {
-        Some((_, format, option)) => {
-            Err(PredictionError::new(file, PredictionProblem::Inapplicable { format, option }))
-        }
-        None => Ok(()),
-    }
 }
 
 /// A document on one line, which looks like JSON Lines of one row, where it is a table in another shape.
@@ -263,190 +153,6 @@ fn is_numbered_header(cells: &[String], below: &[Row]) -> bool {
     different && numbers.len() > 1 && is_id && has_fractions(below, 1)
 }
 
-/// Checks the numbers and tells what they are.
-fn finish(
-    file: &str,
-    mut found: RawPredictions,
-    options: &Context<'_>,
-) -> Result<Predictions, PredictionError> {
-    if found.width == 0 || found.values.is_empty() {
-        return Err(PredictionError::new(file, PredictionProblem::Empty));
-    }
-    let of_one = found.width == 1;
-    if of_one && !options.one_column && !complement(&mut found, options) {
-        let seen = match &found.classes {
-            Some(names) => format!("only {:?} holds numbers", names.join(", ")),
-            None => "a matrix with one column".to_owned(),
-        };
-        return Err(PredictionError::new(file, PredictionProblem::OneNumber { seen }));
-    }
-    if !options.by_position.items {
-        check_ids(file, &found)?;
-    }
-    if let Some(at) = found.values.iter().position(|value| !value.is_finite()) {
-        let value = found.values[at];
-        let error = PredictionError::new(file, PredictionProblem::NotFinite { value });
-        let column = found.column(at % found.width);
-        return Err(found.place(error, at / found.width).column(column));
-    }
-    let said = match (options.kind, found.kind) {
-        (Some(kind), _) => Said::ByUser(kind),
-        (None, Some(kind)) if found.sampled => Said::ByUser(kind),
-        (None, Some(kind)) => Said::ByName(kind),
-        (None, None) => Said::Nobody,
-    };
-    let (kind, notes) = match found.width {
-        // What one column of a table is, its other columns say.
-        1 => (options.kind.or(found.kind).unwrap_or(Kind::Probabilities), Vec::new()),
-        width => settle(&mut found.values, width, said)
-            .map_err(|refused| refuse(file, &found, refused))?,
-    };
-    found.notes.extend(notes);
-    let file_classes = found.classes.clone();
-    if !of_one {
-        rename(file, &mut found, options.class_map.as_ref())?;
-    }
-    let file_classes = file_classes.filter(|names| found.classes.as_ref() != Some(names));
-    if options.by_position.items {
-        found.ids = None;
-    }
-    if options.by_position.classes {
-        found.classes = None;
-    }
-    let RawPredictions { name, ids, classes, values, width, notes, .. } = found;
-    Ok(Predictions {
-        name: name.unwrap_or_else(|| stem(file)),
-        file: file.to_owned(),
-        ids,
-        classes,
-        file_classes,
-        values,
-        width,
-        kind,
-        kind_detected: options.kind.is_none(),
-        by_position: options.by_position,
-        class_order: options.class_order.clone().filter(|_| !of_one),
-        trust_order: options.trust_order,
-        notes,
-    })
-}
-
-/// Makes one number per item, which is said to be that of one of two classes, a number for each class.
-fn complement(found: &mut RawPredictions, options: &Context<'_>) -> bool {
-    let Some([first, second]) = options.classes() else { return false };
-    let logits = options.kind.or(found.kind) == Some(Kind::Logits);
-    if !logits && !found.values.iter().all(|value| (0.0..=1.0).contains(value)) {
-        return false;
-    }
-    let name = found.classes.as_ref().and_then(|names| names.first());
-    let class = match &options.class_order {
-        Some(ClassOrder::List(list)) if list.len() == 1 => options.class_of(&list[0]),
-        Some(_) => None,
-        None => name.and_then(|name| options.class_of(name)),
-    };
-    let Some(class) = class else { return false };
-    let other = if class == first { second } else { first };
-    found.values =
-        found.values.iter().flat_map(|&p| [p, if logits { 0.0 } else { 1.0 - p }]).collect();
-    found.width = 2;
-    found.classes = Some(vec![class.clone(), other.clone()]);
-    found.notes.push(Note::Complement { class: format!("{class:?}") });
-    true
-}
-
-/// Refuses an empty id and one that stands in two rows.
-fn check_ids(file: &str, found: &RawPredictions) -> Result<(), PredictionError> {
-    let mut seen: HashMap<&str, usize> = HashMap::new();
-    for (row, id) in found.ids.iter().flatten().enumerate() {
-        let problem = match seen.insert(id, row) {
-            _ if id.is_empty() => PredictionProblem::EmptyId,
-            Some(first) => {
-                PredictionProblem::DuplicateId { id: id.clone(), first: found.number(first) }
-            }
-            None => continue,
-        };
-        return Err(PredictionError::new(file, problem).row(found.number(row)));
-    }
-    Ok(())
-}
-
-/// Gives classes the names that the votes have for them.
-fn rename(
-    file: &str,
-    found: &mut RawPredictions,
-    map: Option<&ClassMap>,
-) -> Result<(), PredictionError> {
-    let Some(pairs) = map.map(ClassMap::pairs) else { return Ok(()) };
-    let fail = |problem| Err(PredictionError::new(file, problem));
-    let Some(classes) = &mut found.classes else {
-        let (name, known) = match pairs.first() {
-            Some((name, _)) => (name.clone(), "the file has no class names".to_owned()),
-            None => return Ok(()),
-        };
-        return fail(PredictionProblem::ClassMap { name, known });
-    };
-    // A file that has the votes' names already, next to one that needs the map.
-    let needed = |(from, to): &(String, String)| classes.contains(from) || !classes.contains(to);
-    if !pairs.iter().any(needed) {
-        found.notes.push(Note::ClassMapNotNeeded);
-        return Ok(());
-    }
-    if let Some((name, _)) = pairs.iter().find(|(from, _)| !classes.contains(from)) {
-        let known = format!("the classes of the file are {}", classes.join(", "));
-        return fail(PredictionProblem::ClassMap { name: name.clone(), known });
-    }
-    for class in classes.iter_mut() {
-        if let Some((_, to)) = pairs.iter().find(|(from, _)| from == class) {
-            class.clone_from(to);
-        }
-    }
-    let mut names = std::collections::HashSet::new();
-    match classes.iter().find(|class| !names.insert(class.as_str())) {
-        Some(twice) => fail(PredictionProblem::DuplicateClass { name: twice.clone() }),
-        None => Ok(()),
-    }
-}
-
-/// How many bad rows a message names.
-const SHOWN: usize = 3;
-
-fn refuse(file: &str, found: &RawPredictions, refused: Refused) -> PredictionError {
-    let bad = |(row, problem)| BadRow {
-        row: found.number(row),
-        item: found.ids.as_ref().and_then(|ids| ids.get(row).cloned()),
-        problem,
-    };
-    let sums = |row, sum| bad((row, crate::numbers::RowProblem::Sum { sum, whole: 1.0 }));
-    let columns = found.classes.as_ref().map(|names| names.join(", "));
-    let problem = match refused {
-        Refused::OneHot => PredictionProblem::OneHot,
-        Refused::NamedLogits => PredictionProblem::NamedLogits,
-        Refused::NegativeShares { row, value } => {
-            PredictionProblem::NegativeShares { row: found.number(row), value }
-        }
-        Refused::NotSumming { row, sum } => {
-            PredictionProblem::NotSumming { row: sums(row, sum), columns }
-        }
-        Refused::NonNegative { row, sum } => {
-            PredictionProblem::NonNegative { row: sums(row, sum), columns }
-        }
-        Refused::Rows(rows) => PredictionProblem::Rows {
-            nearly: rows.iter().all(|(_, problem)| problem.is_near()),
-            count: rows.len(),
-            of: found.values.len() / found.width,
-            first: rows.into_iter().take(SHOWN).map(bad).collect(),
-        },
-    };
-    PredictionError::new(file, problem)
-}
-
-/// A file's name without its folder and ending.
-pub(crate) fn stem(file: &str) -> String {
-    let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
-    let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
-    if stem.is_empty() { name.to_owned() } else { stem.to_owned() }
-}
-
 /// A column or array by the name that the user gave: its name, or `#2` for the second.
 pub(crate) fn named(
     file: &str,
@@ -465,6 +171,8 @@ pub(crate) fn named(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Kind;
+    use crate::predictions::stem;
 
     #[test]
     fn a_name_says_what_numbers_are() {

@@ -12,7 +12,7 @@ use crate::align::{AlignError, Aligned, align};
 use crate::error::{PredictionError, PredictionProblem};
 use crate::options::{ClassOrder, Kind, ReadOptions};
 use crate::order::Fit;
-use crate::read::Predictions;
+use crate::predictions::Predictions;
 
 /// Words at the most that are added.
 const MOST_WORDS: usize = 4;

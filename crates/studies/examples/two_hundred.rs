@@ -14,7 +14,7 @@ use dissensus_core::{ClassSet, Counts, Ids, VoteTable};
 use dissensus_inputs::{Images, Inputs, Kind};
 use dissensus_report::{figures, page, raster, tables};
 use dissensus_store::{Begun, Checkpoint, Logits, Store, Tensors};
-use dissensus_studies::{Job, LoadError, Plan, PlanOptions, Study};
+use dissensus_studies::{Job, Plan, PlanOptions, Study};
 use dissensus_train::{Setup, Task};
 use serde_json::json;
 
@@ -105,7 +105,7 @@ kind = 'histogram'
 x = 'kl'
 ";
 
-fn task(_: &dissensus_train::spec::Data) -> Result<Task, LoadError> {
+fn task() -> Result<Task, Box<dyn std::error::Error>> {
     let mut stream = Stream::new([1, 0], [0; 3]);
     let mut counts = Counts::new();
     for _ in 0..ITEMS {
@@ -168,7 +168,8 @@ fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     let [_, what, folder] = &arguments[..] else { panic!("two_hundred make|report DIR") };
     let study = Study::parse(STUDY, "two-hundred").unwrap();
-    let plan = study.plan(&PlanOptions::default(), &mut task).unwrap();
+    let materials = vec![task().unwrap().into()];
+    let plan = study.choose(&PlanOptions::default()).unwrap().plan(materials).unwrap();
     let store = Store::create_or_open(Path::new(folder)).unwrap();
     if what == "make" {
         return make(&plan, &store);

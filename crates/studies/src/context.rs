@@ -6,27 +6,30 @@ use std::sync::Arc;
 
 use dissensus_engine::{Device, Precision};
 use dissensus_examine::{Model, ModelSettings, Observer};
-use dissensus_inputs::Inputs;
+use dissensus_inputs::{Inputs, ReadOptions};
+use dissensus_sources::{LoadContext, read_inputs};
 use dissensus_store::Which;
 
-use crate::error::LoadError;
 use crate::{Finished, StudyError};
-
-/// Who gives inputs of a known name, such as `svhn`, or of a path.
-pub type InputsOf<'a> = dyn Fn(&str) -> Result<Inputs, LoadError> + 'a;
 
 /// A device, and what else models are asked with.
 pub struct StageContext<'a> {
     device: &'a dyn Device,
     is_cpu: bool,
-    inputs: &'a InputsOf<'a>,
+    sources: LoadContext<'a>,
     loaded: RefCell<BTreeMap<String, Arc<Inputs>>>,
 }
 
 impl<'a> StageContext<'a> {
-    /// On this device, with inputs from there. A CPU computes in f32, whatever a stage asks for.
-    pub fn new(device: &'a dyn Device, is_cpu: bool, inputs: &'a InputsOf<'a>) -> Self {
-        Self { device, is_cpu, inputs, loaded: RefCell::default() }
+    /// On this device. A CPU computes in f32, whatever a stage asks for.
+    pub fn new(device: &'a dyn Device, is_cpu: bool, sources: LoadContext<'a>) -> Self {
+        Self { device, is_cpu, sources, loaded: RefCell::default() }
+    }
+
+    /// With inputs that are loaded already, under the name by which stages ask for them.
+    pub fn with_inputs(self, name: &str, inputs: Inputs) -> Self {
+        self.loaded.borrow_mut().insert(name.to_owned(), Arc::new(inputs));
+        self
     }
 }
 
@@ -43,14 +46,15 @@ impl Models<'_> {
         self.context.device
     }
 
-    /// Inputs of this name, loaded once.
+    /// Inputs of a known name, such as `svhn`, or of a path; loaded once.
     pub(crate) fn inputs(&self, name: &str) -> Result<Arc<Inputs>, StudyError> {
-        let StageContext { inputs, loaded, .. } = self.context;
+        let StageContext { sources, loaded, .. } = self.context;
         if let Some(known) = loaded.borrow().get(name) {
             return Ok(Arc::clone(known));
         }
         let failed = |source| StudyError::Load { dataset: name.to_owned(), source };
-        let found = Arc::new(inputs(name).map_err(failed)?);
+        let found = read_inputs(name.as_ref(), &ReadOptions::default(), sources);
+        let found = Arc::new(found.map_err(failed)?);
         loaded.borrow_mut().insert(name.to_owned(), Arc::clone(&found));
         Ok(found)
     }

@@ -3,14 +3,12 @@
 use std::path::PathBuf;
 
 use dissensus_measure::MeasureError;
+use dissensus_sources::SourceError;
 use dissensus_store::{RunId, StoreError};
 use dissensus_train::{ConfigError, TrainError};
 use thiserror::Error;
 
 use crate::{Failure, MissingRun};
-
-/// Any error of loading data.
-pub type LoadError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Why a study cannot be used.
 #[derive(Debug, Error)]
@@ -54,7 +52,15 @@ pub enum StudyError {
         /// The name of the dataset.
         dataset: String,
         /// The cause.
-        source: LoadError,
+        source: SourceError,
+    },
+    /// Data that are not those of the chosen runs.
+    #[error("{found} data sets for runs on {expected}")]
+    Materials {
+        /// How many data sets the runs are on.
+        expected: usize,
+        /// How many came.
+        found: usize,
     },
     /// A model that does not fit the data.
     #[error("{arm} on {dataset}: {source}; choose another model.name")]

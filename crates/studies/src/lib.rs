@@ -46,7 +46,6 @@ mod examining;
 mod file;
 mod finished;
 mod layers;
-mod material;
 mod own;
 mod plan;
 pub mod results;
@@ -60,16 +59,16 @@ pub use book::item_columns;
 pub use builtin::{BUILTIN, Builtin, template};
 pub use choice::{SeedChoice, VoteChoice};
 pub use collect::{Collected, Gathered, ResultFiles, files};
-pub use context::{InputsOf, StageContext};
-pub use error::{LoadError, StudyError};
+pub use context::StageContext;
+pub use dissensus_sources::Material;
+pub use error::StudyError;
 pub use examining::{Examined, StageProgress};
 pub use file::{
     Arm, Axis, DatasetChoice, Grid, STUDY_KEYS, Scale, Setting, SliceRule, VotesChoice,
 };
 pub(crate) use finished::Finished;
-pub use material::Material;
 pub use own::NewStudy;
-pub use plan::{Finals, Job, Plan, PlanOptions, Undecided, distinct};
+pub use plan::{ChosenRuns, Finals, Job, Plan, PlanOptions, Undecided, distinct};
 pub use results::Number;
 pub use run_summary::{
     ArmMetric, ArmSummary, RunOrigin, RunSummary, SummaryColumn, ValueOf, summarize_runs,

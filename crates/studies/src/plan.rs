@@ -10,6 +10,7 @@
 use std::collections::BTreeSet;
 
 use dissensus_report::book::Chosen;
+use dissensus_sources::{LoadContext, load_material};
 use dissensus_store::{RunId, State, Store};
 use dissensus_train::spec::Data;
 use dissensus_train::{
@@ -18,7 +19,6 @@ use dissensus_train::{
 };
 use rayon::prelude::*;
 
-use crate::error::LoadError;
 use crate::layers::Outline;
 use crate::study::unknown;
 use crate::{Material, Study, StudyError};
@@ -119,6 +119,12 @@ pub struct Undecided {
     pub more: usize,
 }
 
+/// Runs of a study that are chosen, without their data.
+pub struct ChosenRuns<'s> {
+    study: &'s Study,
+    outlines: Vec<Outline>,
+}
+
 /// A study with its data.
 pub struct Plan<'s> {
     study: &'s Study,
@@ -127,13 +133,23 @@ pub struct Plan<'s> {
 }
 
 impl Study {
-    /// Plans the runs and loads their data, each once. `load` gets the settings of `[data]`, without the
-    /// numbers of votes.
-    pub fn plan<M: Into<Material>>(
+    /// Plans the runs and loads their data, each once.
+    pub fn plan(
         &self,
         options: &PlanOptions,
-        load: &mut dyn FnMut(&Data) -> Result<M, LoadError>,
+        context: &LoadContext<'_>,
     ) -> Result<Plan<'_>, StudyError> {
+        let chosen = self.choose(options)?;
+        let load = |(dataset, data): (&str, &Data)| {
+            let failed = |source| StudyError::Load { dataset: dataset.to_owned(), source };
+            load_material(data, context).map_err(failed)
+        };
+        let materials = chosen.data().into_iter().map(load).collect::<Result<_, _>>()?;
+        chosen.plan(materials)
+    }
+
+    /// The runs that these options choose.
+    pub fn choose(&self, options: &PlanOptions) -> Result<ChosenRuns<'_>, StudyError> {
         for name in &options.only {
             if !self.arms.iter().any(|arm| arm.name == *name) {
                 let known = self.arms.iter().map(|arm| arm.name.as_str());
@@ -158,25 +174,7 @@ impl Study {
             let most = usize::try_from(seeds).unwrap_or(usize::MAX).max(1);
             outlines.iter_mut().for_each(|outline| outline.seeds.truncate(most));
         }
-        let (mut materials, mut groups) = (Vec::new(), Vec::new());
-        let mut loaded: Vec<Data> = Vec::new();
-        for outline in outlines {
-            let at = match loaded.iter().position(|data| *data == outline.data) {
-                Some(at) => at,
-                None => {
-                    let dataset = outline.dataset.clone();
-                    let material = load(&outline.data)
-                        .map_err(|source| StudyError::Load { dataset, source })?;
-                    loaded.push(outline.data.clone());
-                    materials.push(material.into());
-                    materials.len() - 1
-                }
-            };
-            fits(&outline, &materials[at].task)?;
-            self.named_classes(&outline, &materials[at].task)?;
-            groups.push((outline, at));
-        }
-        Ok(Plan { study: self, materials, groups })
+        Ok(ChosenRuns { study: self, outlines })
     }
 
     /// The names of classes must be as many as the dataset has.
@@ -192,6 +190,37 @@ impl Study {
         let why = format!("names {named} classes, and the data have {classes}");
         let key = format!("[[dataset]] {} classes", choice.name);
         Err(ConfigError::Conflict { key, place: choice.classes_place.clone(), why }.into())
+    }
+}
+
+impl<'s> ChosenRuns<'s> {
+    /// The data of the runs with the names of the datasets, each once. The numbers of votes are left out:
+    /// loading does not depend on them.
+    pub fn data(&self) -> Vec<(&str, &Data)> {
+        let mut all: Vec<(&str, &Data)> = Vec::new();
+        for Outline { dataset, data, .. } in &self.outlines {
+            if !all.iter().any(|(_, known)| *known == data) {
+                all.push((dataset, data));
+            }
+        }
+        all
+    }
+
+    /// The runs on their data, in the order of [`data`](Self::data).
+    pub fn plan(self, materials: Vec<Material>) -> Result<Plan<'s>, StudyError> {
+        let data: Vec<Data> = self.data().into_iter().map(|(_, data)| data.clone()).collect();
+        let (expected, found) = (data.len(), materials.len());
+        if found != expected {
+            return Err(StudyError::Materials { expected, found });
+        }
+        let mut groups = Vec::with_capacity(self.outlines.len());
+        for outline in self.outlines {
+            let at = data.iter().position(|data| *data == outline.data).unwrap_or_default();
+            fits(&outline, &materials[at].task)?;
+            self.study.named_classes(&outline, &materials[at].task)?;
+            groups.push((outline, at));
+        }
+        Ok(Plan { study: self.study, materials, groups })
     }
 }
 

@@ -11,7 +11,7 @@ use dissensus_inputs::{Features, Inputs, Kind};
 use dissensus_labels::{Source, sparse};
 use dissensus_report::book::{Book, Direction, RunKey};
 use dissensus_store::Which;
-use dissensus_studies::{Job, LoadError, Material, Plan, PlanOptions, Study};
+use dissensus_studies::{Job, Material, Plan, PlanOptions, Study};
 use dissensus_train::spec::Data;
 use dissensus_train::{EpochRow, RunResult, Task};
 use serde_json::json;
@@ -196,7 +196,7 @@ fn items_have_the_columns_that_figures_ask_for_and_no_others() {
 #[test]
 fn vectors_are_shown_as_the_pictures_behind_them_and_classes_by_their_names() {
     let mut seen: BTreeMap<String, Vec<u8>> = BTreeMap::new();
-    let mut load = |data: &Data| -> Result<Material, LoadError> {
+    let mut load = |data: &Data| -> common::Loaded<Material> {
         let material = common::load(data)?;
         let pictures = material.task.inputs();
         let Kind::Images(images) = pictures.kind() else { panic!("pictures") };
@@ -217,14 +217,14 @@ fn vectors_are_shown_as_the_pictures_behind_them_and_classes_by_their_names() {
         small(&more.replace("CLASSES", classes)).replace("smallcnn'\nwidth = 4", "mlp'")
     };
     let few = Study::parse(&text("'x', 'y'"), "small.toml").unwrap();
-    let error = few.plan(&PlanOptions::default(), &mut load).err().unwrap();
+    let error = common::plan_with(&few, &PlanOptions::default(), &mut load).err().unwrap();
     let error = error.to_string();
     assert!(error.contains("names 2 classes, and the data have 10"), "{error}");
     assert!(error.contains("small.toml"), "{error}");
 
     let names: Vec<String> = (0..10).map(|class| format!("'class {class}'")).collect();
     let study = Study::parse(&text(&names.join(", ")), "small.toml").unwrap();
-    let plan = study.plan(&PlanOptions::default(), &mut load).unwrap();
+    let plan = common::plan_with(&study, &PlanOptions::default(), &mut load).unwrap();
     let book = made(&plan).book;
     let collection = &book.collections[0];
     assert_eq!(collection.classes[9], "class 9");

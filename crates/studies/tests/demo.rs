@@ -39,7 +39,7 @@ fn its_runs_are_those_of_the_spec() {
         asked.push((data.name().to_owned(), data.items));
         common::load(data)
     };
-    let plan = study.plan(&PlanOptions::default(), &mut load).unwrap();
+    let plan = common::plan_with(&study, &PlanOptions::default(), &mut load).unwrap();
     let jobs = plan.finals(&Lab::new().store).unwrap().jobs;
     let runs: Vec<RunPlan> = jobs.iter().map(|job| job.run.clone()).collect();
     let plans = Spec::parse(SPEC, "demo", &[]).unwrap().runs();

@@ -325,7 +325,7 @@ fn seeds_of_arms_and_of_votes() {
          votes = ['all', { k = [5, 10], seeds = 1 }]\n",
     );
     let seeds = |study: &Study, options: PlanOptions| {
-        let plan = study.plan(&options, &mut common::load).unwrap();
+        let plan = common::plan_with(study, &options, &mut common::load).unwrap();
         let jobs = plan.finals(&common::Lab::new().store).unwrap().jobs;
         let x = jobs.iter().filter(|job| job.arm == "x");
         x.map(|job| (job.k, job.seed)).collect::<Vec<_>>()
@@ -337,7 +337,8 @@ fn seeds_of_arms_and_of_votes() {
     let limited = study.clone().limited(1).unwrap();
     assert_eq!(seeds(&limited, PlanOptions::default()), [all[0], all[3], all[4]]);
     let only = PlanOptions { only: vec!["sotf".into()], ..Default::default() };
-    let error = study.plan(&only, &mut common::load).map(|_| ()).unwrap_err().to_string();
+    let error =
+        common::plan_with(&study, &only, &mut common::load).map(|_| ()).unwrap_err().to_string();
     assert!(
         error.contains("the choice of arms") && error.contains("did you mean `soft`?"),
         "{error}"
@@ -375,7 +376,7 @@ fn the_template_and_all_examples_in_it_are_studies() {
     assert_eq!(plan(&as_it_is).finals(&lab.store).unwrap().jobs.len(), 6 + 5 + 3);
     let with_all = Study::parse(&examples(), "t.toml").unwrap();
     assert!(with_all.grid.is_some());
-    assert!(with_all.plan(&PlanOptions::default(), &mut common::load).is_ok());
+    assert!(common::plan_with(&with_all, &PlanOptions::default(), &mut common::load).is_ok());
 }
 
 #[test]

@@ -12,8 +12,9 @@ use dissensus_engine::Cpu;
 use dissensus_examine::Model;
 use dissensus_geometry::cka::{Features, cka};
 use dissensus_inputs::from_blends;
+use dissensus_sources::LoadContext;
 use dissensus_store::Which;
-use dissensus_studies::{LoadError, Material, PlanOptions, StageContext, StageProgress, Study};
+use dissensus_studies::{Material, PlanOptions, StageContext, StageProgress, Study};
 use dissensus_train::spec::Data;
 use dissensus_train::{Task, Voted};
 use serde_json::json;
@@ -54,7 +55,7 @@ fn blends(items: usize, votes: u32, seed: u64) -> Blends {
     settings.check().unwrap().generate().unwrap()
 }
 
-fn load(data: &Data) -> Result<Material, LoadError> {
+fn load(data: &Data) -> common::Loaded<Material> {
     assert_eq!((data.name(), data.evaluate_on.as_deref()), ("few", Some("many")));
     let (own, other) = (blends(60, 3, 0), blends(40, 50, 1));
     let (own_inputs, inputs) = (from_blends(&own)?, from_blends(&other)?);
@@ -76,10 +77,10 @@ impl StageProgress for Quiet {
 #[test]
 fn the_judged_set_is_what_is_looked_at() {
     let study = Study::parse(STUDY, "sparse.toml").unwrap();
-    let plan = study.plan(&PlanOptions::default(), &mut load).unwrap();
+    let plan = common::plan_with(&study, &PlanOptions::default(), &mut load).unwrap();
     let lab = Lab::new();
     assert_eq!(lab.all(&plan), 4);
-    let context = StageContext::new(&Cpu, true, &|name| panic!("nobody asked for {name}"));
+    let context = StageContext::new(&Cpu, true, LoadContext::default());
     plan.examine(&lab.store, &context, &Cancel::new(), &mut Quiet).unwrap();
     plan.collect(&lab.store, &json!({})).unwrap();
     let book = plan.book(&lab.store).unwrap();

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 
 use common::{Lab, plan, study};
 use dissensus_core::results::Row;
+use dissensus_sources::LoadContext;
 use dissensus_store::{Begun, Made, RunId, Which};
 use dissensus_studies::{Job, Plan, Study, StudyError, distinct, files, results};
 use dissensus_train::RunResult;
@@ -336,22 +337,24 @@ fn data_sets_are_loaded_once_each_and_arms_can_keep_to_one() {
          [[arm]]\nname = 'hard'\ndelivery = 'majority'\ndatasets = ['more']\n",
     );
     let mut loaded = Vec::new();
-    let plan = study
-        .plan(&Default::default(), &mut |data: &dissensus_train::spec::Data| {
-            loaded.push(data.items);
-            common::load(data)
-        })
-        .unwrap();
+    let mut load = |data: &dissensus_train::spec::Data| {
+        loaded.push(data.items);
+        common::load(data)
+    };
+    let plan = common::plan_with(&study, &Default::default(), &mut load).unwrap();
     assert_eq!(loaded, [Some(40), Some(60)]);
     let jobs = plan.finals(&Lab::new().store).unwrap().jobs;
     let hard: Vec<&str> =
         jobs.iter().filter(|job| job.arm == "hard").map(|job| job.dataset.as_str()).collect();
     assert_eq!(hard, ["more", "more"]);
     assert_eq!(plan.task(&jobs[0]).table().len(), 40);
-    let error = study.plan(&Default::default(), &mut |_: &dissensus_train::spec::Data| {
-        Err::<dissensus_studies::Material, _>("no such file".into())
-    });
-    assert_eq!(error.map(|_| ()).unwrap_err().to_string(), "the data of few: no such file");
+    let some = study.choose(&Default::default()).unwrap();
+    let error = some.plan(vec![]).map(|_| ()).unwrap_err();
+    assert_eq!(error.to_string(), "0 data sets for runs on 2");
+    let gone = "data.votes = 'nowhere.csv'\ndata.inputs = 'nowhere.npz'\ndelivery.methods = 'soft'";
+    let gone = dissensus_studies::Study::parse(gone, "gone.toml").unwrap();
+    let error = gone.plan(&Default::default(), &LoadContext::default()).map(|_| ()).unwrap_err();
+    assert!(error.to_string().starts_with("the data of nowhere: nowhere.csv"), "{error}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ mod common;
 
 use common::Lab;
 use dissensus_inputs::{Features, Inputs, Kind};
-use dissensus_studies::{LoadError, Study, distinct};
+use dissensus_studies::{Study, distinct};
 use dissensus_train::Task;
 use dissensus_train::spec::Data;
 
@@ -92,7 +92,7 @@ source = 'Table 1'
 #[test]
 fn seeds_by_votes_and_shared_runs() {
     let study = Study::parse(DELIVERY, "delivery.toml").unwrap();
-    let plan = study.plan(&Default::default(), &mut common::load).unwrap();
+    let plan = common::plan_with(&study, &Default::default(), &mut common::load).unwrap();
     let jobs = plan.finals(&Lab::new().store).unwrap().jobs;
     // Ten seeds of five arms, five of three more, a sweep of four arms and k, and a probe whose
     // first arm is one that is there.
@@ -103,7 +103,8 @@ fn seeds_by_votes_and_shared_runs() {
     assert_eq!((votes("soft", None), votes("soft", Some(5)), votes("mixup", None)), (10, 5, 10));
     assert!(jobs.iter().all(|job| job.run.training.augment.unwrap().crop == 4));
     // Features would not do for this model, and nothing is trained before that is said.
-    let error = study.plan(&Default::default(), &mut features).map(|_| ()).unwrap_err();
+    let error =
+        common::plan_with(&study, &Default::default(), &mut features).map(|_| ()).unwrap_err();
     assert!(error.to_string().starts_with("soft on cifar10h: "), "{error}");
 }
 
@@ -149,7 +150,7 @@ shows = 'chosen'
 grid = { 'training.learning_rate' = [1e-3], 'training.batch_size' = [8], 'training.epochs' = [10] }
 ";
 
-fn features(data: &Data) -> Result<Task, LoadError> {
+fn features(data: &Data) -> common::Loaded<Task> {
     let blends = common::load(data)?;
     let table = blends.task.table();
     let values = (0..table.len() * 3).map(|at| at as f32 / 100.0).collect();
@@ -161,7 +162,7 @@ fn features(data: &Data) -> Result<Task, LoadError> {
 #[test]
 fn a_large_grid_on_several_data_sets() {
     let study = Study::parse(EMBEDDINGS, "embeddings.toml").unwrap();
-    let plan = study.plan(&Default::default(), &mut features).unwrap();
+    let plan = common::plan_with(&study, &Default::default(), &mut features).unwrap();
     let searches = plan.searches();
     assert_eq!(searches.len(), 108 * 2 * 2);
     assert_eq!(distinct(&searches).len(), searches.len());
@@ -171,6 +172,6 @@ fn a_large_grid_on_several_data_sets() {
     let finals = plan.finals(&Lab::new().store).unwrap();
     assert_eq!((finals.jobs.len(), finals.undecided[0].runs, finals.undecided[0].more), (0, 10, 9));
     let quick = study.clone().scaled("quick").unwrap();
-    let plan = quick.plan(&Default::default(), &mut features).unwrap();
+    let plan = common::plan_with(&quick, &Default::default(), &mut features).unwrap();
     assert_eq!(plan.searches().len(), 4 * 2 * 2);
 }

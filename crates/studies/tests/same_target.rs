@@ -17,7 +17,7 @@ use dissensus_train::spec::{Data, Votes};
 use dissensus_train::{Spec, Task};
 
 /// Generated pictures in place of the real ones: what is planned does not depend on them.
-fn load(data: &Data) -> Result<dissensus_studies::Material, dissensus_studies::LoadError> {
+fn load(data: &Data) -> common::Loaded<dissensus_studies::Material> {
     assert_eq!(data.name(), "cifar10h");
     common::load(data)
 }
@@ -27,7 +27,7 @@ fn load(data: &Data) -> Result<dissensus_studies::Material, dissensus_studies::L
 #[test]
 fn a_spec_without_settings_has_the_runs_of_the_study() {
     let study = Study::builtin("same-target").unwrap();
-    let plan = study.plan(&PlanOptions::default(), &mut load).unwrap();
+    let plan = common::plan_with(&study, &PlanOptions::default(), &mut load).unwrap();
     let jobs = plan.finals(&Lab::new().store).unwrap().jobs;
     let text = "data.dataset = 'cifar10h'\nmodel.name = 'resnet18'\n\
                 delivery.methods = ['soft', 'sls']\nrun = { seeds = 2, precision = 'bf16' }\n";
@@ -53,7 +53,7 @@ fn a_spec_without_settings_has_the_runs_of_the_study() {
 #[test]
 fn the_whole_study_is_165_trainings_of_the_published_settings() {
     let study = Study::builtin("same-target").unwrap();
-    let plan = study.plan(&PlanOptions::default(), &mut load).unwrap();
+    let plan = common::plan_with(&study, &PlanOptions::default(), &mut load).unwrap();
     let jobs = plan.finals(&Lab::new().store).unwrap().jobs;
     // Five arms of ten seeds; three of five; a sweep of four arms and four k; a probe of three; noise;
     // and twice five seeds of SLS that are there already.
@@ -80,14 +80,14 @@ fn the_whole_study_is_165_trainings_of_the_published_settings() {
         between: Some((5, 9)),
         seeds: None,
     };
-    let part = study.plan(&sitting, &mut load).unwrap();
+    let part = common::plan_with(&study, &sitting, &mut load).unwrap();
     let part = part.finals(&Lab::new().store).unwrap().jobs;
     assert_eq!(part.len(), 10);
     assert!(part.iter().all(|job| job.seed >= 5 && job.k.is_none()));
     let none = PlanOptions { ks: vec![Some(7)], ..PlanOptions::default() };
-    assert!(study.plan(&none, &mut load).is_err());
+    assert!(common::plan_with(&study, &none, &mut load).is_err());
     // A claim waits for all runs of the study, not only for those of a sitting.
-    let part = study.plan(&sitting, &mut load).unwrap();
+    let part = common::plan_with(&study, &sitting, &mut load).unwrap();
     assert_eq!(part.book(&Lab::new().store).unwrap().planned.len(), jobs.len());
 }
 
@@ -100,7 +100,8 @@ fn tables_and_figures_are_those_of_the_paper_with_every_published_value() {
     assert!((1..=12).all(|n| figures.contains(&*format!("figure{n}"))));
     // Nothing trained: everything can be prepared, every published value stands in some table, and
     // no claim is decided.
-    let (plan, lab) = (study.plan(&PlanOptions::default(), &mut load).unwrap(), Lab::new());
+    let (plan, lab) =
+        (common::plan_with(&study, &PlanOptions::default(), &mut load).unwrap(), Lab::new());
     let book = plan.book(&lab.store).unwrap();
     let prepare = |spec| dissensus_report::tables::prepare(spec, &book).unwrap();
     let prepared: Vec<_> = book.tables.iter().map(prepare).collect();
@@ -127,7 +128,7 @@ fn tables_and_figures_are_those_of_the_paper_with_every_published_value() {
 #[test]
 fn quick_is_the_same_study_in_small() {
     let quick = Study::builtin("same-target").unwrap().scaled("quick").unwrap();
-    let plan = quick.plan(&PlanOptions::default(), &mut load).unwrap();
+    let plan = common::plan_with(&quick, &PlanOptions::default(), &mut load).unwrap();
     let jobs = plan.finals(&Lab::new().store).unwrap().jobs;
     assert_eq!(distinct(&jobs).len(), 10 + 6 + 16 + 6 + 2);
     assert!(jobs.iter().all(|job| job.run.training.epochs == 12 && job.seed < 2));
@@ -144,7 +145,7 @@ fn quick_is_the_same_study_in_small() {
 #[test]
 fn the_further_study_takes_real_votes_without_replacement() {
     let study = Study::builtin("same-target-further").unwrap();
-    let plan = study.plan(&PlanOptions::default(), &mut load);
+    let plan = common::plan_with(&study, &PlanOptions::default(), &mut load);
     let jobs = plan.unwrap().finals(&Lab::new().store).unwrap().jobs;
     assert_eq!((jobs.len(), distinct(&jobs).len()), (50, 50));
     for job in &jobs {
@@ -156,7 +157,7 @@ fn the_further_study_takes_real_votes_without_replacement() {
 #[test]
 fn the_study_of_reasons_is_155_runs() {
     let study = Study::builtin("same-target-why").unwrap();
-    let plan = study.plan(&PlanOptions::default(), &mut load).unwrap();
+    let plan = common::plan_with(&study, &PlanOptions::default(), &mut load).unwrap();
     let jobs = plan.finals(&Lab::new().store).unwrap().jobs;
     assert_eq!((jobs.len(), distinct(&jobs).len()), (155, 155));
     let few: Vec<_> = jobs.iter().filter(|job| job.k.is_some()).collect();
@@ -194,7 +195,7 @@ fn the_sparse_study_is_judged_on_another_data_set() {
         asked.push((data.name().to_owned(), data.evaluate_on.clone()));
         common::load(data)
     };
-    let plan = study.plan(&PlanOptions::default(), &mut load).unwrap();
+    let plan = common::plan_with(&study, &PlanOptions::default(), &mut load).unwrap();
     let jobs = plan.finals(&Lab::new().store).unwrap().jobs;
     assert_eq!((jobs.len(), distinct(&jobs).len()), (12, 12));
     assert!(jobs.iter().all(|job| job.run.training.epochs == 60 && job.run.split.shares == [1.0]));

@@ -14,10 +14,11 @@ use dissensus_examine::{Model, Observer};
 use dissensus_inputs::{Inputs, from_blends};
 use dissensus_labels::Source;
 use dissensus_labels::sparse::with_replacement;
+use dissensus_sources::LoadContext;
 use dissensus_stats::correlation::{partial_spearman, spearman};
 use dissensus_store::Which;
 use dissensus_studies::{
-    Collected, Examined, Job, LoadError, Plan, PlanOptions, StageContext, StageProgress, Study,
+    Collected, Examined, Job, Plan, PlanOptions, StageContext, StageProgress, Study,
 };
 
 const STAGES: &str = "
@@ -117,15 +118,16 @@ impl StageProgress for Log {
 }
 
 /// Other pictures of the same form.
-fn others(name: &str) -> Result<Inputs, LoadError> {
-    assert!(["blends", "elsewhere/mine.npy"].contains(&name), "{name}");
+fn others() -> Inputs {
     let settings = Settings { items: 30, seed: 77, ..Settings::default() };
-    Ok(from_blends(&settings.check()?.generate()?)?)
+    from_blends(&settings.check().unwrap().generate().unwrap()).unwrap()
 }
 
 fn examine(lab: &Lab, plan: &Plan<'_>) -> (Examined, Vec<String>) {
     let (stop, mut log) = (Cancel::new(), Log::default());
-    let context = StageContext::new(&Cpu, true, &others);
+    let context = StageContext::new(&Cpu, true, LoadContext::default())
+        .with_inputs("blends", others())
+        .with_inputs("elsewhere/mine.npy", others());
     let examined = plan.examine(&lab.store, &context, &stop, &mut log).unwrap();
     (examined, log.0)
 }
@@ -277,7 +279,7 @@ fn a_run_is_compared_with_the_seeds_that_are_there() {
         rows.map(|row| row.value.unwrap()).collect::<Vec<f64>>()
     };
     // Two seeds: each has the other, so that both have one value.
-    let two = study.plan(&part(0, 1), &mut load).unwrap();
+    let two = common::plan_with(&study, &part(0, 1), &mut load).unwrap();
     let of_two = two.finals(&lab.store).unwrap().jobs;
     let of_two: Vec<Job> = of_two.into_iter().filter(|job| job.arm == "few").collect();
     assert_eq!(of_two.iter().map(|job| job.seed).collect::<Vec<_>>(), [0, 1]);

@@ -8,6 +8,7 @@ use dissensus::predictions::Join;
 use dissensus::tables::{ceiling_table, ceiling_words, scores_table};
 use dissensus::{
     Evaluated, LoadContext, ModelReading, Scores, Silent, ceiling, same_items, trained_on,
+    write_model_figures,
 };
 use serde::Serialize;
 
@@ -115,7 +116,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     for (folder, model) in
         args.svg.iter().flat_map(|folder| models.iter().map(move |m| (folder, m)))
     {
-        let paths = model.write_figures(folder, options.settings, args.force)?;
+        let paths = write_model_figures(model, folder, options.settings, args.force)?;
         paths.iter().for_each(|path| ui::wrote(path, ""));
     }
     // Models with other items have other ceilings.

@@ -159,12 +159,14 @@ mod tests {
 
     #[test]
     fn missing_data_come_with_how_to_get_them() {
-        let path = || "svhn/test_32x32.mat".into();
-        let missing =
-            DataError::NotInCache { name: "svhn".into(), path: path(), found: "-".into() };
-        let error = anyhow::Error::from(InputError::from(missing)).context("data.dataset");
+        let missing = || {
+            let path = "svhn/test_32x32.mat".into();
+            let missing = DataError::NotInCache { name: "svhn".into(), path, found: "-".into() };
+            InputError::from(missing)
+        };
+        let error = anyhow::Error::from(missing()).context("data.dataset");
         assert_eq!(hint(&error).unwrap(), "run `dissensus data fetch svhn`");
-        let study = StudyError::Load { dataset: "svhn".into(), source: error.into() };
+        let study = StudyError::Load { dataset: "svhn".into(), source: missing().into() };
         let whole = hint(&dissensus::Error::from(study).into()).unwrap();
         assert!(whole.starts_with("run `dissensus data fetch svhn`, or give --fetch"), "{whole}");
     }

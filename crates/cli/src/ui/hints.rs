@@ -3,7 +3,6 @@
 
 use std::error::Error;
 
-use dissensus::ScoreError;
 use dissensus::cluster::ClusterError;
 use dissensus::data::Error as FetchError;
 use dissensus::embed::onnx::{LIBRARY_VARIABLE, RuntimeError};
@@ -17,6 +16,7 @@ use dissensus::store::{Remedy, StoreError};
 use dissensus::studies::StudyError;
 use dissensus::train::{ConfigError, Place};
 use dissensus::votes::write::WriteError;
+use dissensus::{ScoreError, SourceError};
 
 /// The hint for an error that consists of these, from the outside.
 pub(crate) fn hint_of(causes: &[&(dyn Error + 'static)]) -> Option<String> {
@@ -33,6 +33,14 @@ pub(crate) fn hint_of(causes: &[&(dyn Error + 'static)]) -> Option<String> {
             .or_else(|| of.hint(examine_hint))
             .or_else(|| of.hint(write_hint))
             .or_else(|| of.hint(library_hint))
+            .or_else(|| {
+                of.hint(|error: &SourceError| match error {
+                    SourceError::NothingToEncode => {
+                        Some("`dissensus embed --text COLUMN` names the column of texts".to_owned())
+                    }
+                    _ => None,
+                })
+            })
             .or_else(|| of.hint(score_hint))
             .or_else(|| of.hint(engine_hint))
             .or_else(|| of.hint(remote_hint))
@@ -80,7 +88,6 @@ impl Cause<'_> {
 fn library_hint(error: &dissensus::Error) -> Option<String> {
     use dissensus::Error as E;
     Some(match error {
-        E::NothingToEncode => "`dissensus embed --text COLUMN` names the column of texts".to_owned(),
         E::NotFound { .. } => {
             "give the spec or study that it was trained with, as in --spec study.toml".to_owned()
         }

@@ -12,7 +12,7 @@ use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 
 use super::thrift::{self, Event, Malformed};
 use crate::error::Problem;
-use crate::source::Limits;
+use crate::options::Limits;
 
 /// Levels of groups in groups, elements of a schema, row groups, and digits of a number: more than
 /// any table of votes has.

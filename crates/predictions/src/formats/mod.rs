@@ -15,71 +15,8 @@ use dissensus_io::{Problem, ReadOption, Source};
 
 use crate::context::Context;
 use crate::error::PredictionError;
-use crate::note::Note;
 use crate::options::Kind;
-
-/// Predictions as they were found, before checks.
-#[derive(Default)]
-pub(crate) struct RawPredictions {
-    /// The model's name, where the file has one.
-    pub(crate) name: Option<String>,
-    pub(crate) ids: Option<Vec<String>>,
-    pub(crate) classes: Option<Vec<String>>,
-    pub(crate) values: Vec<f64>,
-    pub(crate) width: usize,
-    /// What the numbers are, where the name they stand under says so.
-    pub(crate) kind: Option<Kind>,
-    /// The rows' numbers in the file; empty where they are counted from 1.
-    pub(crate) rows: Vec<u64>,
-    pub(crate) notes: Vec<Note>,
-    /// Whether the numbers are shares of answers, which may be one 1 and zeros.
-    pub(crate) sampled: bool,
-}
-
-impl RawPredictions {
-    /// A row's number in the file.
-    pub(crate) fn number(&self, row: usize) -> u64 {
-        self.rows.get(row).copied().unwrap_or(row as u64 + 1)
-    }
-
-    /// A column's name for messages: its class, or its number from 1.
-    pub(crate) fn column(&self, column: usize) -> String {
-        let name = self.classes.as_ref().and_then(|names| names.get(column).cloned());
-        name.unwrap_or_else(|| format!("#{}", column + 1))
-    }
-
-    /// The rows of each model, where this is the model of each row.
-    fn by_model(&self, models: &[String]) -> Vec<Self> {
-        let mut found: Vec<Self> = Vec::new();
-        for (row, model) in models.iter().enumerate() {
-            let at = match found.iter().position(|one| one.name.as_ref() == Some(model)) {
-                Some(at) => at,
-                None => {
-                    let (classes, notes) = (self.classes.clone(), self.notes.clone());
-                    let (name, kind, width) = (Some(model.clone()), self.kind, self.width);
-                    let empty = Self { name, classes, width, kind, notes, ..Self::default() };
-                    found.push(Self { ids: self.ids.as_ref().map(|_| Vec::new()), ..empty });
-                    found.len() - 1
-                }
-            };
-            let one = &mut found[at];
-            one.values.extend(&self.values[row * self.width..(row + 1) * self.width]);
-            one.rows.push(self.number(row));
-            if let (Some(ids), Some(id)) =
-                (&mut one.ids, self.ids.as_ref().and_then(|ids| ids.get(row)))
-            {
-                ids.push(id.clone());
-            }
-        }
-        found
-    }
-
-    /// Adds a row and its item to an error.
-    pub(crate) fn place(&self, error: PredictionError, row: usize) -> PredictionError {
-        let item = self.ids.as_ref().and_then(|ids| ids.get(row).cloned());
-        error.row(self.number(row)).item(item)
-    }
-}
+use crate::predictions::RawPredictions;
 
 /// Names that predictions go by, in the order in which they are preferred; compared without case,
 /// `_` and `-`.

@@ -6,7 +6,7 @@ use dissensus_data::blends::{Settings, VotesPerItem};
 use dissensus_engine::Cpu;
 use dissensus_inputs::from_blends;
 use dissensus_store::{Begun, Store};
-use dissensus_studies::{Job, LoadError, Material, Plan, PlanOptions, Study, distinct};
+use dissensus_studies::{Job, Material, Plan, PlanOptions, Study, StudyError, distinct};
 use dissensus_train::spec::{Checkpoint, Data};
 use dissensus_train::{FitOptions, Outcome, Saving, Task, fit_stored};
 use serde_json::json;
@@ -49,8 +49,22 @@ pub(crate) fn study(more: &str) -> Study {
     Study::parse(&small(more), "small.toml").unwrap()
 }
 
+/// Data that were made, or why not.
+pub(crate) type Loaded<T> = Result<T, Box<dyn std::error::Error>>;
+
+/// A study's plan on data that a test makes.
+pub(crate) fn plan_with<'s, M: Into<Material>>(
+    study: &'s Study,
+    options: &PlanOptions,
+    load: &mut dyn FnMut(&Data) -> Loaded<M>,
+) -> Result<Plan<'s>, StudyError> {
+    let chosen = study.choose(options)?;
+    let materials = chosen.data().into_iter().map(|(_, data)| load(data).unwrap().into()).collect();
+    chosen.plan(materials)
+}
+
 /// Generated pictures, as many as asked for.
-pub(crate) fn load(data: &Data) -> Result<Material, LoadError> {
+pub(crate) fn load(data: &Data) -> Loaded<Material> {
     let items = usize::try_from(data.items.unwrap_or(80))?;
     let votes = VotesPerItem::Fixed(8);
     let settings = Settings { items, votes, annotators: 12, ..Settings::default() };
@@ -67,7 +81,7 @@ pub(crate) fn load(data: &Data) -> Result<Material, LoadError> {
 }
 
 pub(crate) fn plan(study: &Study) -> Plan<'_> {
-    study.plan(&PlanOptions::default(), &mut load).unwrap()
+    plan_with(study, &PlanOptions::default(), &mut load).unwrap()
 }
 
 /// A store of its own.

@@ -47,8 +47,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         reports => ui::json(&reports)?,
     }
     let refused = |report: &Report| {
-        report.count(Severity::Error) > 0
-            || (args.strict && report.count(Severity::Warning) > 0)
+        report.count(Severity::Error) > 0 || (args.strict && report.count(Severity::Warning) > 0)
     };
     Ok(ExitCode::from(u8::from(reports.iter().any(refused))))
 }

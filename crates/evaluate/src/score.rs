@@ -1,7 +1,8 @@
 //! How well predictions match what people said: every metric with an interval over the items.
 //!
 //! ```
-//! use dissensus::{ScoreOptions, core::Silent, evaluate};
+//! use dissensus_core::Silent;
+//! use dissensus_evaluate::{ScoreOptions, evaluate};
 //! let votes = "item,label\na,cat\na,dog\na,dog\nb,cat\nb,cat\nc,dog\n";
 //! let votes = dissensus_votes::read_bytes("votes.csv", votes.into(), &Default::default())?.table;
 //! let model = "id,cat,dog\na,0.4,0.6\nb,0.9,0.1\nc,0.2,0.8\n";

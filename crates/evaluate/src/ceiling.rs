@@ -1,7 +1,7 @@
 //! What votes allow, whatever the model: people against people, and the bias of few votes.
 //!
 //! ```
-//! use dissensus::{ScoreOptions, ceiling};
+//! use dissensus_evaluate::{ScoreOptions, ceiling};
 //! let votes = "item,label\na,cat\na,dog\na,dog\na,cat\nb,cat\nb,cat\nc,dog\nc,cat\n";
 //! let votes = dissensus_votes::read_bytes("votes.csv", votes.into(), &Default::default())?.table;
 //! let all: Vec<usize> = (0..votes.len()).collect();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use dissensus_core::{Cancel, Event, Progress, Silent};
 use dissensus_data::Options;
 
-use crate::Error;
+use crate::SourceError;
 
 /// Where datasets, encoders and encoded vectors are kept, and who is told what was guessed and left
 /// out.
@@ -34,8 +34,9 @@ impl<'a> LoadContext<'a> {
         Self { cache, fetch: None, progress, cancel: Cancel::new() }
     }
 
-    pub(crate) fn cache(&self) -> Result<&Path, Error> {
-        self.cache.as_deref().ok_or(Error::NoCache)
+    /// The cache folder.
+    pub fn cache(&self) -> Result<&Path, SourceError> {
+        self.cache.as_deref().ok_or(SourceError::NoCache)
     }
 
     pub(crate) fn note(&self, text: &str) {

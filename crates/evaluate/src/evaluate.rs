@@ -1,24 +1,20 @@
 //! Predictions beside votes: matched by id, checked, ready to be scored and compared.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use dissensus_core::{Scale, ScaleError, TieRule, VoteTable};
+use dissensus_core::{Scale, ScaleError, TieRule, VoteTable, thousands};
 use dissensus_labels::example_key;
 use dissensus_measure::{
     Judged, METRICS, Matrix, MeasureError, Metric, ModelOutput, Score, Scorer, Settings, Truth,
 };
 use dissensus_predictions::{
-    AlignError, Aligned, ClassesMatched, Join, JoinError, Kind, Matched, Note, PredictionError,
-    Predictions, ReadOptions, align, join, read_for,
+    AlignError, Aligned, ClassesMatched, Kind, Matched, Note, Predictions, align,
 };
 use dissensus_stats::StatsError;
 use dissensus_stats::bootstrap::{
     BootstrapResult, BootstrapSettings, IntervalMethod, Plan, bootstrap, bootstrap_mean,
 };
 use serde::Serialize;
-
-use dissensus_report::plain::thousands;
 
 /// The metrics where none are named.
 pub const DEFAULT_METRICS: [&str; 8] = [
@@ -223,47 +219,6 @@ pub enum LabelProblem {
     },
 }
 
-/// Reads predictions of several files for these votes, each with its options. Where models have equal names, their
-/// files are their names.
-pub fn read_predictions(
-    table: &VoteTable,
-    files: &[PathBuf],
-    options: impl Fn(&Path) -> ReadOptions,
-) -> Result<Vec<Predictions>, PredictionError> {
-    let mut found: Vec<(&PathBuf, Predictions)> = Vec::new();
-    for file in files {
-        found.extend(read_for(file, table, &options(file))?.into_iter().map(|one| (file, one)));
-    }
-    let names: Vec<String> = found.iter().map(|(_, one)| one.name.clone()).collect();
-    let twice = |name: &String| names.iter().filter(|other| *other == name).count() > 1;
-    for (at, (file, one)) in found.iter_mut().enumerate().filter(|(at, _)| twice(&names[*at])) {
-        one.name = match files.len() == names.len() {
-            true => file.display().to_string(),
-            false => format!("{} ({})", one.name, at + 1),
-        };
-    }
-    Ok(found.into_iter().map(|(_, one)| one).collect())
-}
-
-/// Reads the predictions of one model from several files.
-pub fn read_joined(
-    table: &VoteTable,
-    files: &[PathBuf],
-    how: Join,
-    options: impl Fn(&Path) -> ReadOptions,
-) -> Result<Vec<Predictions>, crate::Error> {
-    let class = |file: &Path| ReadOptions { class_order: None, one_column: true, ..options(file) };
-    let parts = read_predictions(table, files, |file| match how {
-        Join::Classes => class(file),
-        Join::Seeds => options(file),
-    })?;
-    let all = files.first().map(|file| options(file)).unwrap_or_default();
-    join(table, &parts, how, &all).map(|model| vec![model]).map_err(|error| match error {
-        JoinError::Files(error) => error.into(),
-        JoinError::Votes(error) => ScoreError::from(error).into(),
-    })
-}
-
 /// A model's predictions beside the votes, on the items that have both.
 #[derive(Clone, Debug)]
 pub struct Evaluated {
@@ -391,7 +346,7 @@ impl Evaluated {
 
     /// The metrics that are asked for, without intervals.
     pub fn values(&self, options: &ScoreOptions) -> Result<Vec<Score>, ScoreError> {
-        let scorer = self.scorer(options)?;
+        let scorer = self.scorer(options.settings)?;
         let score = |metric: &&'static Metric| Score {
             metric: metric.about.name,
             value: (metric.compute)(&scorer),
@@ -399,8 +354,9 @@ impl Evaluated {
         Ok(options.chosen()?.iter().map(score).collect())
     }
 
-    pub(crate) fn scorer(&self, options: &ScoreOptions) -> Result<Scorer<'_>, ScoreError> {
-        Scorer::new(&self.judged, options.settings).map_err(|source| self.failed(source))
+    /// Computes metrics of it.
+    pub fn scorer(&self, settings: Settings) -> Result<Scorer<'_>, ScoreError> {
+        Scorer::new(&self.judged, settings).map_err(|source| self.failed(source))
     }
 
     pub(crate) fn failed(&self, source: MeasureError) -> ScoreError {

@@ -97,7 +97,7 @@ fn difference(
     metric: &'static Metric,
     options: &ScoreOptions,
 ) -> Result<Difference, ScoreError> {
-    let (a, b) = (first.scorer(options)?, other.scorer(options)?);
+    let (a, b) = (first.scorer(options.settings)?, other.scorer(options.settings)?);
     let (va, vb) = ((metric.compute)(&a).value, (metric.compute)(&b).value);
     let gap = |a: Option<f64>, b: Option<f64>| Some(b? - a?).filter(|d| d.is_finite());
     let mut result = Difference {

@@ -11,18 +11,21 @@ use dissensus_embed::{
 use dissensus_inputs::{Features, Images, Inputs, Kind};
 use dissensus_train::spec::Pair;
 
-use crate::{Error, LoadContext};
+use crate::{LoadContext, SourceError};
 
 /// Encoders of the catalogue.
 pub const ENCODERS: &[&str] = &["minilm", "efficientnet-lite0"];
 
 /// The encoder of this name: one of the catalogue, a model of the hub (`hf:OWNER/NAME`), or the path
 /// of a folder of safetensors or of an ONNX file.
-pub fn open_encoder(name: &str, context: &LoadContext<'_>) -> Result<Box<dyn Encoder>, Error> {
+pub fn open_encoder(
+    name: &str,
+    context: &LoadContext<'_>,
+) -> Result<Box<dyn Encoder>, SourceError> {
     if name.starts_with(HUB_PREFIX) {
         return open_hub_model(&name.parse()?, context);
     }
-    let none = || Error::NoEncoder { name: name.to_owned() };
+    let none = || SourceError::NoEncoder { name: name.to_owned() };
     let path = match ENCODERS.contains(&name) {
         true => {
             let files: Vec<PathBuf> = locate(name, context.cache()?)?;
@@ -42,7 +45,10 @@ pub fn open_encoder(name: &str, context: &LoadContext<'_>) -> Result<Box<dyn Enc
 }
 
 /// A model of the hub, named in results by its repository and the start of its commit.
-fn open_hub_model(model: &HubModel, context: &LoadContext<'_>) -> Result<Box<dyn Encoder>, Error> {
+fn open_hub_model(
+    model: &HubModel,
+    context: &LoadContext<'_>,
+) -> Result<Box<dyn Encoder>, SourceError> {
     let found = locate_model(model, context.cache()?)?;
     let name = format!("{}@{}", model.repo(), &found.commit[..12]);
     if model.commit().is_none() {
@@ -53,7 +59,7 @@ fn open_hub_model(model: &HubModel, context: &LoadContext<'_>) -> Result<Box<dyn
 }
 
 /// What is encoded.
-pub enum Source {
+pub enum EncoderSource {
     /// Texts by item, one or two of each.
     Texts(Vec<(String, Vec<String>)>),
     /// Pictures by item.
@@ -63,11 +69,11 @@ pub enum Source {
 /// The vectors of the items of a table, from the cache as far as they are there.
 pub fn encode(
     encoder: Box<dyn Encoder>,
-    source: &Source,
+    source: &EncoderSource,
     table: &VoteTable,
     pair: Pair,
     context: &LoadContext<'_>,
-) -> Result<Inputs, Error> {
+) -> Result<Inputs, SourceError> {
     let cache = Cache::open(context.cache()?.join("embeddings"))?;
     let encoder = Cached::new(encoder, &cache)?;
     let name = encoder.identity().name.clone();
@@ -77,7 +83,7 @@ pub fn encode(
         Pair::Joint => Pairing::joint(),
     };
     let (ids, values) = match (source, encoder.kind()) {
-        (Source::Texts(texts), Takes::Text) => {
+        (EncoderSource::Texts(texts), Takes::Text) => {
             let by_id: HashMap<&str, &Vec<String>> =
                 texts.iter().map(|(id, texts)| (id.as_str(), texts)).collect();
             let items = table.items().iter().filter_map(|id| {
@@ -90,9 +96,9 @@ pub fn encode(
             let values = pairing.encode(&encoder, &texts, &mut |done| steps.add(done))?;
             (ids, values)
         }
-        (Source::Pictures(inputs), Takes::Image) => {
+        (EncoderSource::Pictures(inputs), Takes::Image) => {
             let (Kind::Images(images), Some(known)) = (inputs.kind(), inputs.ids()) else {
-                return Err(Error::EncoderInput { name, takes: "images with ids" });
+                return Err(SourceError::EncoderInput { name, takes: "images with ids" });
             };
             let items = table.items().iter().filter_map(|id| Some((id, known.position(id)?)));
             let (ids, places): (Vec<&str>, Vec<usize>) = items.unzip();
@@ -102,15 +108,15 @@ pub fn encode(
             let values = encoder.images(&pictures, &mut |done| steps.add(done))?;
             (ids.into_iter().map(str::to_owned).collect(), values)
         }
-        (Source::Texts(_), Takes::Image) => {
-            return Err(Error::EncoderInput { name, takes: "images" });
+        (EncoderSource::Texts(_), Takes::Image) => {
+            return Err(SourceError::EncoderInput { name, takes: "images" });
         }
-        (Source::Pictures(_), Takes::Text) => {
-            return Err(Error::EncoderInput { name, takes: "texts" });
+        (EncoderSource::Pictures(_), Takes::Text) => {
+            return Err(SourceError::EncoderInput { name, takes: "texts" });
         }
     };
     if ids.is_empty() {
-        return Err(Error::NothingToEncode);
+        return Err(SourceError::NothingToEncode);
     }
     let stats = encoder.stats();
     let (encoded, known) = (stats.misses, stats.hits);

@@ -2,8 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use dissensus::data::blends::{Settings, VotesPerItem};
-use dissensus::{ScoreOptions, Silent, ceiling, evaluate};
+use dissensus_core::Silent;
+use dissensus_data::blends::{Settings, VotesPerItem};
+use dissensus_evaluate::{ScoreOptions, ceiling, evaluate};
 
 #[test]
 fn the_ceiling_of_blends_is_near_the_scores_of_its_truth() {
@@ -23,7 +24,7 @@ fn the_ceiling_of_blends_is_near_the_scores_of_its_truth() {
             let row: Vec<String> = blends.truth(item).iter().map(ToString::to_string).collect();
             truth += &format!("{},{}\n", blends.table().items().name(item), row.join(","));
         }
-        let truth = dissensus::predictions::read_bytes("p*", truth.into(), &Default::default());
+        let truth = dissensus_predictions::read_bytes("p*", truth.into(), &Default::default());
         let truth = evaluate(blends.table(), &truth.unwrap()[0], &options).unwrap();
         let scores = truth.score(&options, &Silent).unwrap();
         let value = |name: &str| scores.metric(name).unwrap().value.unwrap();
