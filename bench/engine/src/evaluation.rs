@@ -6,7 +6,7 @@ use std::sync::{Barrier, Mutex};
 use std::time::Instant;
 
 use dissensus_core::philox::Stream;
-use dissensus_core::{Keep, TableBuilder};
+use dissensus_core::{Event, Keep, TableBuilder};
 use dissensus_engine::{Dataset, Model, Optimizer, Precision};
 use dissensus_engine::{Device, Settings, State};
 use dissensus_inputs::{Images, Inputs, Kind};
@@ -53,7 +53,7 @@ pub(crate) fn evaluation(
 /// The longest time of so many lanes, which each say when their time begins and when it ends.
 fn slowest(
     lanes: usize,
-    work: impl Fn(u64, &mut dyn FnMut()) -> Outcome<()> + Sync,
+    work: impl Fn(u64, &mut (dyn FnMut() + Send)) -> Outcome<()> + Sync,
 ) -> Outcome<f64> {
     let barrier = Barrier::new(lanes);
     let results = parallel(lanes, lanes, |_, lane| {
@@ -170,14 +170,14 @@ fn by_loop(
         .collect::<Outcome<_>>()?;
     slowest(lanes, |lane, mark| {
         let mark = Mutex::new(mark);
-        let on_epoch = |row: &dissensus_train::EpochRow| {
-            if (row.epoch == 1 || row.epoch == epochs + 1)
+        let progress = |event: Event<'_>| {
+            if matches!(event, Event::Measured { step, .. } if step == 1 || step == epochs + 1)
                 && let Ok(mut mark) = mark.lock()
             {
                 mark();
             }
         };
-        let options = FitOptions { threads: 1, on_epoch: &on_epoch, ..FitOptions::default() };
+        let options = FitOptions { threads: 1, progress: &progress, ..FitOptions::default() };
         fit(task, &plans[lane as usize], device, &options)?;
         Ok(())
     })

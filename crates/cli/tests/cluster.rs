@@ -231,7 +231,7 @@ mod slurm {
         ends(0, &folder, &submit);
         let calls = calls(&folder);
         let after: Vec<_> = calls.lines().map(|line| line.split(' ').nth(2).unwrap()).collect();
-        let task = "runs/studies/small/cluster/task.sh";
+        let task = "/home/me/runs/studies/small/cluster/task.sh";
         assert_eq!(
             after,
             [task, "--dependency=afterany:41", "--dependency=afterany:42"],

@@ -8,13 +8,13 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use dissensus::core::{Cancel, Ids};
+use dissensus::core::{Cancel, Event, Ids};
 use dissensus::data::blends::{Blends, Settings};
 use dissensus::engine::Cpu;
 use dissensus::inputs::{Features, Inputs, Kind, from_blends};
 use dissensus::io::npy;
 use dissensus::store::{ActiveRun, Begun, RunId, Store, Which};
-use dissensus::train::{EpochRow, FitOptions, RunResult, RunSpec, Saving, Spec, Task, fit_stored};
+use dissensus::train::{FitOptions, RunResult, RunSpec, Saving, Spec, Task, fit_stored};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -84,13 +84,13 @@ impl Lab {
     fn train(&self, task: &Task, spec: &RunSpec, most: u64) -> RunId {
         let (run, cancel) = (self.begin(spec), Cancel::new());
         let id = run.id().clone();
-        let until = |row: &EpochRow| {
-            if row.epoch + 1 >= most {
+        let until = |event: Event<'_>| {
+            if matches!(event, Event::Measured { step, .. } if step + 1 >= most) {
                 cancel.cancel();
             }
         };
-        let (stop, on_epoch) = (cancel.clone(), &until);
-        let options = FitOptions { threads: 1, cancel: stop, on_epoch, ..FitOptions::default() };
+        let (stop, progress) = (cancel.clone(), &until);
+        let options = FitOptions { threads: 1, cancel: stop, progress, ..FitOptions::default() };
         fit_stored(task, spec, &Cpu, run, &Saving::default(), &options).unwrap();
         id
     }

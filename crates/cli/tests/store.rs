@@ -73,7 +73,7 @@ fn addresses_and_stores_that_are_none() {
     let text = said(&["store", "sync", "a", "runs/b"]);
     assert!(text.contains("the address of the bucket has no scheme"), "{text}");
     let text = said(&["study", "run", "demo", "--local", "here"]);
-    assert!(text.contains("--store names no bucket"), "{text}");
+    assert!(text.contains("runs is no bucket"), "{text}");
 }
 
 const STUDY: &str = "\

@@ -64,7 +64,7 @@ pub use matching::{
 };
 pub use nearest::{did_you_mean, nearest, nearest_names};
 pub use numbers::thousands;
-pub use progress::{Cancel, Event, Progress, Silent, Unit};
+pub use progress::{Batch, Cancel, Ending, Event, Progress, Silent, Unit};
 pub use scale::{Scale, ScaleError};
 pub use table::{Ballots, TableError, VoteTable};
 pub use ties::{TieRule, UnknownTieRule};

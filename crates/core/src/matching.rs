@@ -126,7 +126,7 @@ pub fn folded(text: &str) -> String {
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum MatchError {
     /// Matched by position, and another number of rows.
-    #[error("{found} rows for {expected} items")]
+    #[error("it has {found} rows without ids, the votes have {expected} items")]
     Rows {
         /// How many rows there are.
         found: usize,
@@ -134,13 +134,20 @@ pub enum MatchError {
         expected: usize,
     },
     /// The items have ids, the rows have none, and nobody said that positions decide.
-    #[error("the rows have no ids, and the items have (the first is {theirs:?})")]
+    #[error(
+        "its {found} rows have no ids, and the {expected} items of the votes have (the first is \
+         {theirs:?})"
+    )]
     NoIds {
+        /// How many rows there are.
+        found: usize,
+        /// How many items there are.
+        expected: usize,
         /// The first item.
         theirs: String,
     },
     /// Ids, but none of the items'.
-    #[error("no id is among the items (the first is {first:?}, theirs {theirs:?})")]
+    #[error("no id is among the votes (its first is {first:?}, theirs {theirs:?})")]
     NoneShared {
         /// The first id of the rows.
         first: String,
@@ -150,8 +157,8 @@ pub enum MatchError {
     /// Equally many rows and items, one side numbered in sequence, and only some numbers in common:
     /// counted from 0 and from 1, for example.
     #[error(
-        "only {shared} of {of} ids are among the items, and one side only numbers its rows (the first \
-         id is {first:?}, theirs {theirs:?})"
+        "only {shared} of the {of} ids are among the votes, and one of the two only numbers its rows (its \
+         first id is {first:?}, theirs {theirs:?})"
     )]
     RowNumbers {
         /// Ids that both have.
@@ -193,7 +200,7 @@ where
     let theirs = || items.iter().next().unwrap_or_default().to_owned();
     let Some(ids) = ids.filter(|_| !by_position) else {
         if !by_position && first_number(items.iter()) != Some(0) {
-            return Err(MatchError::NoIds { theirs: theirs() });
+            return Err(MatchError::NoIds { found: rows, expected, theirs: theirs() });
         }
         if rows != expected {
             return Err(MatchError::Rows { found: rows, expected });
@@ -423,7 +430,7 @@ mod tests {
         let numbered = matched(&["0", "1", "2"], None, false).unwrap();
         assert_eq!(numbered.matched, Matched::ByPosition);
         let named = matched(&["a", "b", "c"], None, false).unwrap_err();
-        assert_eq!(named, MatchError::NoIds { theirs: "a".into() });
+        assert_eq!(named, MatchError::NoIds { found: 3, expected: 3, theirs: "a".into() });
         for items in [["2", "0", "1"], ["1", "2", "3"], ["00", "01", "02"]] {
             assert!(matches!(matched(&items, None, false), Err(MatchError::NoIds { .. })));
             assert_eq!(matched(&items, None, true).unwrap().items, [(0, 0), (1, 1), (2, 2)]);

@@ -1,25 +1,21 @@
 //! How long work reports what it does, and how it is asked to stop.
 //!
 //! Everything that takes time (downloads, reading large files, encoding, training, examining)
-//! takes a [`Progress`] and a [`Cancel`]. A front end implements one method and draws what it
-//! likes: a bar in a terminal, a widget in a notebook, or nothing ([`Silent`]).
+//! takes a [`Progress`] and a [`Cancel`]. A front end implements one method, or passes a function,
+//! and draws what it likes: a bar in a terminal, a widget in a notebook, or nothing ([`Silent`]).
 //!
 //! ```
 //! use std::sync::Mutex;
 //! use dissensus_core::{Event, Progress};
 //!
-//! #[derive(Default)]
-//! struct Log(Mutex<Vec<String>>);
-//! impl Progress for Log {
-//!     fn report(&self, event: Event<'_>) {
-//!         if let Event::Advanced { task, done, .. } = event {
-//!             self.0.lock().unwrap().push(format!("{task}: {done}"));
-//!         }
+//! let lines = Mutex::new(Vec::new());
+//! let log = |event: Event<'_>| {
+//!     if let Event::Advanced { task, done, .. } = event {
+//!         lines.lock().unwrap().push(format!("{task}: {done}"));
 //!     }
-//! }
-//! let log = Log::default();
+//! };
 //! log.report(Event::Advanced { task: "votes.csv", done: 10, total: Some(20), detail: "" });
-//! assert_eq!(*log.0.lock().unwrap(), ["votes.csv: 10"]);
+//! assert_eq!(*lines.lock().unwrap(), ["votes.csv: 10"]);
 //! ```
 
 use std::sync::Arc;
@@ -32,6 +28,32 @@ pub enum Unit {
     Bytes,
     /// Anything else: items, epochs, products.
     Steps,
+}
+
+/// Tasks that belong together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Batch<'a> {
+    /// Runs that search for settings.
+    Search,
+    /// Runs whose results are reported.
+    Runs,
+    /// A stage of a study, by its name: each task is a run, or a group of runs, that it examines.
+    Stage(&'a str),
+}
+
+/// How a task of a batch ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending<'a> {
+    /// It is done.
+    Done,
+    /// It was done before.
+    DoneBefore,
+    /// It was cancelled, and can be continued.
+    Interrupted,
+    /// It failed, for this reason.
+    Failed(&'a str),
+    /// It was cancelled before it began.
+    NotStarted,
 }
 
 /// Something that happened in long work. A task is known by its name until it is finished.
@@ -63,6 +85,44 @@ pub enum Event<'a> {
         /// Its name.
         task: &'a str,
     },
+    /// The numbers of one step of a task. A run reports each epoch, also those of an earlier process.
+    Measured {
+        /// Its name.
+        task: &'a str,
+        /// The step, from 0.
+        step: u64,
+        /// Names and values: for an epoch the learning rate (`rate`), the `loss` and metrics.
+        values: &'a [(&'a str, Option<f64>)],
+    },
+    /// Several tasks begin; each may run beside the others.
+    BatchStarted {
+        /// What they are.
+        batch: Batch<'a>,
+        /// Their names.
+        tasks: &'a [&'a str],
+        /// Steps of all together.
+        steps: u64,
+    },
+    /// A task of a batch has ended. For a run, it comes after what the store keeps is written.
+    Ended {
+        /// Its name.
+        task: &'a str,
+        /// Its id in the store; empty where it has none.
+        id: &'a str,
+        /// How it ended.
+        ending: Ending<'a>,
+        /// Its steps; fewer are done where it stopped early.
+        steps: u64,
+        /// How long it took now.
+        seconds: f64,
+        /// Its result, for people; may be empty.
+        detail: &'a str,
+    },
+    /// All tasks of a batch have ended, or it was cancelled.
+    BatchFinished {
+        /// What they are.
+        batch: Batch<'a>,
+    },
     /// Something that a person should know, such as a guess that was made.
     Note(&'a str),
     /// Something that a person should look at.
@@ -73,6 +133,12 @@ pub enum Event<'a> {
 pub trait Progress: Sync {
     /// Takes note of an event. It is called often and should return quickly.
     fn report(&self, event: Event<'_>);
+}
+
+impl<F: Fn(Event<'_>) + Sync> Progress for F {
+    fn report(&self, event: Event<'_>) {
+        self(event);
+    }
 }
 
 /// Reports nothing.

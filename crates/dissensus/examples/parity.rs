@@ -13,16 +13,15 @@ use dissensus::core::results::Row;
 use dissensus::engine::Cpu;
 use dissensus::labels::{Delivery, Target};
 use dissensus::stats::Alternative;
-use dissensus::store::{Store, Which};
+use dissensus::store::Which;
 use dissensus::studies::{PlanOptions, Study};
-use dissensus::train::OpenDevice;
 use dissensus::votes::lint::lint;
 use dissensus::votes::summary::summarize;
 use dissensus::votes::write::{target_of, write_file};
 use dissensus::{
-    DeliverOptions, FitOptions, LoadContext, RunPlan, ScoreOptions, Silent, StudyOptions,
+    Context, DeliverOptions, FitOptions, LoadContext, Location, RunPlan, ScoreOptions, Silent,
     VoteTable, ceiling, compare_items, compare_seeds, deliver, evaluate, evaluate_common, fit,
-    plan_study, read_inputs, read_predictions, read_votes, run_study,
+    read_inputs, read_predictions, read_votes, study,
 };
 use serde_json::json;
 
@@ -66,7 +65,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let long = read_votes(&file, &Default::default())?;
     for ending in ["csv", "parquet", "npz"] {
         let path = folder.join(format!("rust.{ending}"));
-        write_file(&long, &path, target_of(&path)?, false)?;
+        write_file(&long, &[], &path, target_of(&path)?, false)?;
     }
 
     let found = json!({
@@ -87,11 +86,10 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// The results of the study, run in a store of its own.
 fn study(folder: &Path) -> Result<Vec<Row>, Box<dyn Error>> {
     let study = Study::read(&folder.join("study.toml"))?;
-    let plan = plan_study(&study, &PlanOptions::default(), &LoadContext::default())?;
-    let settings = study.run_settings()?;
-    let device = OpenDevice::open(&settings.device, None)?;
-    let store = Store::create_or_open(folder.join("rust"))?;
-    let ended = run_study(&plan, &store, &StudyOptions::of(&settings, &device))?;
+    let plan = study::plan(&study, &PlanOptions::default(), &LoadContext::default())?;
+    let location = Location::folder(&folder.join("rust"))?;
+    let context = Context::create(&location, study.run_settings()?.execution)?;
+    let ended = study::run(&plan, &context)?;
     Ok(ended.results.collected.results().cloned().collect())
 }
 

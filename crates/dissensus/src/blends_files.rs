@@ -19,7 +19,8 @@ pub const BLENDS_FILES: [&str; 3] = ["votes.csv", "images.npz", "truth.npz"];
 pub fn save_blends(blends: &Blends, folder: &Path, force: bool) -> Result<Vec<PathBuf>, Error> {
     let paths = BLENDS_FILES.map(|name| folder.join(name));
     paths.iter().try_for_each(|path| check_free(Some(path), force))?;
-    let table = |table: &VoteTable, path: &Path| write_file(table, path, target_of(path)?, force);
+    let table =
+        |table: &VoteTable, path: &Path| write_file(table, &[], path, target_of(path)?, force);
     let [votes, images, truth] = &paths;
     table(blends.table(), votes)?;
     let shape = [blends.len(), SIDE, SIDE];

@@ -2,7 +2,7 @@
 //!
 //! Every system runs `study run --shard I/N` for every shard and then `study finish`. A study with a grid
 //! takes two rounds of shards: the final runs of a shard may depend on search runs of another. Slurm's
-//! scripts are submitted ([`submit`]), and its queue is read back ([`queue`]) and emptied ([`cancel`]); those
+//! scripts are submitted ([`System::submit`]), and its queue is read back ([`queue`]) and emptied ([`cancel`]); those
 //! of the others are for people to read and apply.
 
 mod kubernetes;
@@ -14,13 +14,14 @@ mod yaml;
 
 use std::path::PathBuf;
 
+use dissensus_remote::is_remote_url;
 use dissensus_store::{Durability, Store, StudyFolder};
 use dissensus_studies::{Plan, PlanOptions, SeedChoice, Shard, Study, StudyError, VoteChoice};
 use serde::{Deserialize, Serialize};
 
-use crate::Error;
+use crate::{Error, LoadContext, Location, study};
 
-pub use slurm::{cancel, queue, submit};
+pub use slurm::{cancel, queue};
 
 /// What scripts for a cluster are made of.
 pub struct ClusterJob<'a> {
@@ -140,6 +141,32 @@ impl System {
         SYSTEMS.iter().find(|system| system.name == name)
     }
 
+    /// The store as the machines see it. Containers have paths of their own.
+    pub fn store(&self, place: &str) -> std::io::Result<String> {
+        Ok(match is_remote_url(place) || self.name == "kubernetes" {
+            true => place.to_owned(),
+            false => std::path::absolute(place)?.display().to_string(),
+        })
+    }
+
+    /// Submits a study, where this is Slurm, and gives the folder of the logs, too. What is wrong with the
+    /// study or its data is known before it waits in a queue.
+    pub fn submit(
+        &self,
+        job: &ClusterJob<'_>,
+        choice: &PlanOptions,
+        load: &LoadContext<'_>,
+    ) -> Result<(Submission, PathBuf), Error> {
+        if !self.next.is_empty() {
+            return Err(ClusterError::NotSlurm { system: self.name, next: self.next }.into());
+        }
+        let plan = study::plan(job.study, choice, load)?;
+        let store = Location::folder(job.store.as_ref())?.create()?;
+        study::check_stages(&plan, &store, load)?;
+        let submission = slurm::submit(job, &store)?;
+        Ok((submission, Submission::logs(&store, &job.study.name)?))
+    }
+
     /// Makes the scripts.
     pub fn scripts(&self, job: &ClusterJob<'_>) -> Result<Vec<Script>, Error> {
         // It stands in comments.
@@ -159,6 +186,14 @@ pub enum ClusterError {
         system: &'static str,
         /// What it needs.
         what: &'static str,
+    },
+    /// A system that nothing is submitted to.
+    #[error("only Slurm is submitted to; a dry run gives what {system} needs: {next}")]
+    NotSlurm {
+        /// The system.
+        system: &'static str,
+        /// How its files are used.
+        next: &'static str,
     },
     /// A text with a line break, which would begin another line of a script.
     #[error("{text:?} has a line break, and a line of a script would end there")]

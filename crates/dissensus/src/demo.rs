@@ -16,25 +16,25 @@ use dissensus_train::EndedJob;
 use crate::Error;
 
 /// Votes per item in the sparse half of the demo.
-pub const DEMO_VOTES: u64 = 5;
+pub const VOTES: u64 = 5;
 
 /// The title of the column of KL to the true distribution.
 const TRUE_KL: &str = "KL to p*";
 
 /// The study of the demo, with so many epochs per run and seeds per method.
-pub fn demo_study(blends: &Blends, epochs: u64, seeds: u64) -> Result<Study, Error> {
+pub fn study(blends: &Blends, epochs: u64, seeds: u64) -> Result<Study, Error> {
     let sets = [format!("data.items={}", blends.len()), format!("training.epochs={epochs}")];
     let seeds: Vec<u64> = (0..seeds).collect();
     Ok(Study::builtin("demo")?.with_overrides(&sets)?.seeded(&seeds))
 }
 
 /// The demo's study, on these data.
-pub fn plan_demo<'s>(study: &'s Study, blends: &Blends) -> Result<Plan<'s>, Error> {
+pub fn plan<'s>(study: &'s Study, blends: &Blends) -> Result<Plan<'s>, Error> {
     Ok(study.choose(&PlanOptions::default())?.plan(vec![blends_material(blends)?])?)
 }
 
 /// The finished runs of the demo, by arm.
-pub fn summarize_demo(ended: &[EndedJob], store: &Store, blends: &Blends) -> RunSummary {
+pub fn summarize(ended: &[EndedJob], store: &Store, blends: &Blends) -> RunSummary {
     let named = |(name, title): (&str, &str)| {
         let column = SummaryColumn::metric(metric(name)?, Which::Best);
         Some(SummaryColumn { name: title.into(), ..column })
@@ -72,7 +72,7 @@ fn true_kl(store: &Store, blends: &Blends, run: &EndedJob) -> Option<f64> {
 
 /// What the demo shows: the question, each claim with its verdict and test, and which methods differ
 /// from soft labels by the tests of the study's main table.
-pub fn demo_sentences(book: &Book) -> Result<String, Error> {
+pub fn sentences(book: &Book) -> Result<String, Error> {
     let mut lines = vec![book.opening.question.clone()];
     for claim in &book.claims {
         let Answer { heading, sentence, .. } = answer(claim, book)?;
@@ -94,7 +94,7 @@ pub fn demo_sentences(book: &Book) -> Result<String, Error> {
         first.pairs,
         first.family
     ));
-    let few = (u32::try_from(DEMO_VOTES).ok(), format!("{DEMO_VOTES} votes per item"));
+    let few = (u32::try_from(VOTES).ok(), format!("{VOTES} votes per item"));
     for (k, votes) in [few, (None, "all votes".to_owned())] {
         let (mut apart, mut alike) = (Vec::new(), Vec::new());
         for (number, test) in tests().filter(|(number, _)| number.at.k == k) {
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn differences_are_said_with_their_tests() {
-        let said = demo_sentences(&book(8)).unwrap();
+        let said = sentences(&book(8)).unwrap();
         let lines: Vec<&str> = said.lines().collect();
         assert!(lines[1].starts_with("Holds: Soft labels bring"), "{said}");
         assert!(
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn few_seeds_decide_nothing() {
-        let said = demo_sentences(&book(2)).unwrap();
+        let said = sentences(&book(2)).unwrap();
         assert!(said.contains("Not decided: Soft labels bring"), "{said}");
         assert!(said.contains("2 pairs can give no p up to 0.05"), "{said}");
         assert!(said.contains("smallest possible p 0.5):"), "{said}");

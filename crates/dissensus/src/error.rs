@@ -73,6 +73,54 @@ pub enum Error {
         /// The studies that it has.
         known: Vec<String>,
     },
+    /// A model, network or device that cannot be used.
+    #[error(transparent)]
+    Engine(#[from] dissensus_engine::EngineError),
+    /// A test or an interval that cannot be computed.
+    #[error(transparent)]
+    Stats(#[from] dissensus_stats::StatsError),
+    /// Curvature or another property of a loss that cannot be computed.
+    #[error(transparent)]
+    Geometry(#[from] dissensus_geometry::GeometryError),
+    /// Names that cannot be classes.
+    #[error(transparent)]
+    Classes(#[from] dissensus_core::ClassError),
+    /// Numbers that are no counts of votes.
+    #[error(transparent)]
+    Counts(#[from] dissensus_core::CountsError),
+    /// Numbers that are no distribution.
+    #[error(transparent)]
+    Distribution(#[from] dissensus_core::DistributionError),
+    /// Tables that cannot be joined.
+    #[error(transparent)]
+    Append(#[from] dissensus_core::AppendError),
+    /// Ids of which none match.
+    #[error(transparent)]
+    Match(#[from] dissensus_core::MatchError),
+    /// Predictions that do not match the votes.
+    #[error(transparent)]
+    Align(#[from] dissensus_predictions::AlignError),
+    /// Files with predictions for one class each that do not make one table.
+    #[error(transparent)]
+    Join(#[from] dissensus_predictions::JoinError),
+    /// A split that cannot be made.
+    #[error(transparent)]
+    Split(#[from] dissensus_train::SplitError),
+    /// A request to an embeddings endpoint that failed.
+    #[error(transparent)]
+    Endpoint(#[from] dissensus_embed::endpoint::EndpointError),
+    /// ONNX Runtime cannot be used.
+    #[error(transparent)]
+    Runtime(#[from] dissensus_embed::onnx::RuntimeError),
+    /// A request over HTTP that failed.
+    #[error(transparent)]
+    Http(#[from] dissensus_io::http::HttpError),
+    /// A number or range of votes per item that cannot be read.
+    #[error(transparent)]
+    VotesPerItem(#[from] dissensus_data::blends::VotesPerItemError),
+    /// Output that cannot be written, or input that cannot be read.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
     /// A device that cannot be opened.
     #[error(transparent)]
     Device(#[from] dissensus_train::DeviceError),
@@ -103,6 +151,20 @@ pub enum Error {
     /// Distributions that cannot be.
     #[error(transparent)]
     Measure(#[from] dissensus_measure::MeasureError),
+    /// A folder beside a bucket, where there is no bucket.
+    #[error("{} is no bucket, so there are no runs to keep beside it in {}", place.display(), local.display())]
+    NoBucket {
+        /// The place of the runs.
+        place: PathBuf,
+        /// The folder.
+        local: PathBuf,
+    },
+    /// A bucket where a folder is expected.
+    #[error("{url} is a bucket; expected a folder, into which a bucket can be pulled")]
+    IsBucket {
+        /// The address.
+        url: String,
+    },
     /// A dataset that a stage of a study needs after training, and that cannot be used.
     #[error("a stage of the study needs {name} after training")]
     Stage {

@@ -29,17 +29,29 @@
 //! let scores = score(&votes, &predictions, &ScoreOptions::default())?;
 //! println!("soft NLL {:?}", scores.metric("soft_nll"));
 //! # assert!(scores.metric("soft_nll").and_then(|score| score.value).is_some_and(|nll| nll < 0.7));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # Ok::<(), dissensus::Error>(())
 //! ```
 //!
-//! The verbs: [`read_votes`], [`read_inputs`], [`data::fetch()`] (datasets and encoders), [`encode`],
-//! [`deliver`], [`fit`] and [`fit_stored`], [`Trained::predict`], [`score`], [`compare_items`] and
-//! [`compare_seeds`], [`examine`] (curvature, barriers, CKA, Grad-CAM, out-of-distribution
-//! detection), [`Study::plan`](studies::Study::plan) with [`run_study`], or [`run_shard`] on several
-//! machines and [`finish_study`] (see [`cluster`]), [`sync_store`], and [`write_report`].
+//! The verbs:
 //!
-//! Long work takes a [`Progress`] and a [`Cancel`]; every failure is an [`Error`] that carries data.
-//! The crates below are re-exported as modules of the same names, for everything that is not a verb.
+//! | to | call |
+//! |---|---|
+//! | read votes, inputs, predictions | [`read_votes`], [`read_inputs`], [`read_predictions`] |
+//! | download datasets and encoders; encode texts and images | [`fetch_named`], [`encode`] |
+//! | write the labels of every epoch for another training loop | [`deliver`] |
+//! | train a model in memory; predict with a stored one | [`fit`], [`predict_stored`] |
+//! | score models, compare them, bound how well any can score | [`score()`], [`compare_items`], [`compare_seeds`], [`ceiling`] |
+//! | train many runs in a store | [`Context::train`] |
+//! | run a study, on one machine or several; write its report | [`study::run`], [`study::finish`], [`report::write`] |
+//! | keep a store and a bucket in step | [`sync_store`] |
+//!
+//! [`examine`] asks trained models (curvature, barriers, CKA, Grad-CAM, out-of-distribution detection),
+//! [`cluster`] runs a study on a cluster, [`demo`] is a study of generated data, [`pages`] and [`tables`] are
+//! for people.
+//!
+//! Long work takes a [`Progress`] and a [`Cancel`]; what trains finds both in its [`Context`]. Every failure
+//! is an [`Error`] that carries data. The crates below are re-exported as modules of the same names, for
+//! everything that is not a verb.
 
 mod advice;
 mod blends_files;
@@ -48,18 +60,20 @@ mod causes;
 pub mod cluster;
 mod csv_files;
 mod deliver;
-mod demo;
+pub mod demo;
 mod error;
 mod fetch;
 mod figures;
 pub mod files;
 mod load;
+mod location;
 mod open;
-mod pages;
+pub mod pages;
 mod predict;
 mod prediction_files;
 mod reporting;
-mod study;
+mod run_context;
+pub mod study;
 pub mod tables;
 mod trained_on;
 mod verbs;
@@ -69,10 +83,16 @@ pub use {
     dissensus_core as core, dissensus_data as data, dissensus_embed as embed,
     dissensus_engine as engine, dissensus_evaluate as evaluate, dissensus_examine as examine, dissensus_geometry as geometry,
     dissensus_inputs as inputs, dissensus_io as io, dissensus_labels as labels,
-    dissensus_measure as measure, dissensus_predictions as predictions, dissensus_remote as remote, dissensus_report as report,
+    dissensus_measure as measure, dissensus_predictions as predictions, dissensus_remote as remote,
     dissensus_sources as sources, dissensus_stats as stats, dissensus_store as store, dissensus_studies as studies,
     dissensus_train as train, dissensus_votes as votes,
 };
+
+/// Tables, figures and the page of a report; [`write()`](report::write) makes one of a study.
+pub mod report {
+    pub use crate::reporting::{WrittenReport, all_tables, check_folder, write};
+    pub use dissensus_report::*;
+}
 
 pub use dissensus_core::{Cancel, Event, Progress, Silent, VoteTable};
 pub use dissensus_evaluate::{
@@ -84,33 +104,23 @@ pub use dissensus_sources::{
     ENCODERS, EncoderSource, LoadContext, SourceError, blends_material, encode, encode_data,
     fetch_data, fetch_named, load_material, load_task, open_encoder, read_inputs,
 };
-pub use dissensus_studies::{
-    ArmMetric, ArmSummary, RunOrigin, RunSummary, SummaryColumn, summarize_runs,
-};
 pub use dissensus_train::{
-    FitOptions, FittedModel, Removal, RunDetails, RunFile, RunList, RunPlan, RunRow, Task,
-    TrainError, Trained, fit_stored, run_files, run_jobs, state_name,
+    FitOptions, FittedModel, RunPlan, Task, TrainError, Trained, fit_stored,
 };
 
-pub use advice::{Advice, advice};
+pub use advice::advice;
 pub use blends_files::{BLENDS_FILES, save_blends};
-pub use buckets::{SharedStudy, sync_store};
+pub use buckets::sync_store;
 pub use causes::causes;
 pub use csv_files::{PredictionFile, baseline_csv, densities_csv, ood_scores_csv, predictions_csv};
 pub use deliver::{DeliverOptions, Delivered, LabelFile, SparseDraw, deliver};
-pub use demo::{DEMO_VOTES, demo_sentences, demo_study, plan_demo, summarize_demo};
 pub use error::Error;
 pub use fetch::{CachedFile, Fetchable};
-pub use figures::{model_figures, reliability_figure, votes_figure, write_model_figures};
 pub use load::data_of_keys;
+pub use location::Location;
 pub use open::ModelOpener;
-pub use pages::{FEW_ITEMS, images_page, run_page, votes_page};
 pub use predict::{ItemFeatures, PredictOptions, StoredPredictions, predict_stored};
 pub use prediction_files::{read_joined, read_predictions};
-pub use reporting::{WrittenReport, check_report_folder, report_tables, write_report};
-pub use study::{
-    ShardOutcome, StudyEvent, StudyOptions, StudyOutcome, check_stages, drop_weights, finish_study,
-    is_study_file, open_study, plan_study, run_shard, run_study, stored_study, train_study,
-};
+pub use run_context::{Context, open_device};
 pub use trained_on::{count_same, trained_on};
-pub use verbs::{VERSION, environment, fit, read_votes};
+pub use verbs::{VERSION, environment, fit, fit_task, read_votes};

@@ -1,5 +1,7 @@
 //! Votes, runs and generated images as pages for a terminal.
 
+pub use crate::figures::{model_figures, reliability_figure, votes_figure, write_model_figures};
+
 use dissensus_core::{Scale, normalized_entropy};
 use dissensus_data::blends::{Blends, SIDE, class_names};
 use dissensus_report::plain::{

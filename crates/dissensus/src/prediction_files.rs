@@ -40,7 +40,7 @@ pub fn read_joined(
     let class = |file: &Path| ReadOptions { class_order: None, one_column: true, ..options(file) };
     let parts = read_predictions(table, files, |file| match how {
         Join::Classes => class(file),
-        Join::Seeds => options(file),
+        Join::Seeds => ReadOptions { runs: true, ..options(file) },
     })?;
     let all = files.first().map(|file| options(file)).unwrap_or_default();
     join(table, &parts, how, &all).map(|model| vec![model]).map_err(|error| match error {

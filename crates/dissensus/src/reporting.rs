@@ -35,7 +35,7 @@ pub struct WrittenReport {
 }
 
 /// The tables of a book, and what is wrong with those that cannot be made.
-pub fn report_tables(book: &Book) -> (Vec<Table>, Vec<String>) {
+pub fn all_tables(book: &Book) -> (Vec<Table>, Vec<String>) {
     let (mut prepared, mut problems) = (Vec::new(), Vec::new());
     for spec in &book.tables {
         match tables::prepare(spec, book) {
@@ -49,13 +49,13 @@ pub fn report_tables(book: &Book) -> (Vec<Table>, Vec<String>) {
 /// Collects a study's results and writes the whole report: every table as Markdown, LaTeX and CSV,
 /// every figure as SVG, PNG and PDF with its data, the results, and one self-contained page. A folder with
 /// other files than a report of the same study is only written into by `force`.
-pub fn write_report(
+pub fn write(
     plan: &Plan<'_>,
     store: &Store,
     out: &Path,
     force: bool,
 ) -> Result<WrittenReport, Error> {
-    check_report_folder(out, &plan.study().name, force)?;
+    check_folder(out, &plan.study().name, force)?;
     let gathered = plan.gather(store)?;
     let results = plan.result_files(&gathered, &environment())?;
     let (failed, missing) = (gathered.collected.failed.len(), gathered.collected.missing);
@@ -74,7 +74,7 @@ pub fn write_report(
     folder.write(files::ABOUT, format!("{:#}\n", results.about).as_bytes())?;
     // The tables are large where there are many runs.
     drop(results);
-    let (prepared, mut problems) = report_tables(&book);
+    let (prepared, mut problems) = all_tables(&book);
     let mut drawn: Vec<Figure> = Vec::new();
     for spec in &book.figures {
         match figures::prepare(spec, &book) {
@@ -110,7 +110,7 @@ pub fn write_report(
 }
 
 /// Fails before long work if a report may not be written into this folder.
-pub fn check_report_folder(out: &Path, study: &str, force: bool) -> Result<(), Error> {
+pub fn check_folder(out: &Path, study: &str, force: bool) -> Result<(), Error> {
     let of = format!("a report of the study {study}");
     let is_same = || {
         let about = std::fs::read(out.join(files::ABOUT)).ok();

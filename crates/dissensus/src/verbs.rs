@@ -28,9 +28,9 @@ pub fn read_votes(path: &Path, options: &ReadOptions) -> Result<VoteTable, Error
     Ok(dissensus_votes::read(path, options)?.table)
 }
 
-/// Trains a model in memory on votes and inputs, which are matched by id. Items without an input
-/// are left out; [`Task::new`] says how many. [`fit_stored`](crate::fit_stored) also saves, and
-/// continues after an interruption.
+/// Trains a model in memory on votes and inputs, which are matched by id. Items without an input are left
+/// out; [`Trained::joined`] says which. [`fit_stored`](crate::fit_stored) also saves, and continues after an
+/// interruption.
 pub fn fit(
     votes: &VoteTable,
     inputs: &Inputs,
@@ -39,5 +39,16 @@ pub fn fit(
     options: &FitOptions<'_>,
 ) -> Result<Trained, Error> {
     let (task, _) = Task::new(inputs.name(), votes, inputs)?;
-    Ok(dissensus_train::fit(&task, plan, device, options)?)
+    fit_task(&task, plan, device, options)
+}
+
+/// Trains a model in memory on a task: votes and inputs with a split that comes with them, or with other
+/// data that are evaluated on.
+pub fn fit_task(
+    task: &Task,
+    plan: &RunPlan,
+    device: &dyn Device,
+    options: &FitOptions<'_>,
+) -> Result<Trained, Error> {
+    Ok(dissensus_train::fit(task, plan, device, options)?)
 }

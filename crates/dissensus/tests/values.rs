@@ -199,7 +199,7 @@ fn use_it(table: &VoteTable) {
     assert_eq!(table.distributions().len(), table.len());
     for form in FORMS {
         let mut out = Cursor::new(Vec::new());
-        if write(table, form, &mut out).is_ok() && !table.is_empty() {
+        if write(table, &[], form, &mut out).is_ok() && !table.is_empty() {
             let back = read_bytes("x", out.into_inner(), &ReadOptions::default());
             let back = back.unwrap_or_else(|error| panic!("{}: {error}", form.name)).table;
             assert_eq!(back.scale(), table.scale(), "{}", form.name);

@@ -1,5 +1,6 @@
 //! What can be wrong with inputs: what was expected, what came, where, and what to do.
 
+use dissensus_core::MatchError;
 use dissensus_io::{Problem, ReadError, ReadOption, shorten};
 use thiserror::Error;
 
@@ -352,50 +353,13 @@ pub enum InputError {
     /// Generated data that cannot be made.
     #[error("blends cannot be made: {0}")]
     Blends(String),
-    /// No ids, and another number of rows.
-    #[error(
-        "{name} has {found} inputs without ids, the votes have {expected} items; give the inputs \
-         ids: a column `id`, or `ids` in an .npz"
-    )]
-    Rows {
+    /// Its rows are not those of the votes.
+    #[error("{name}: {source}{}", advice_on(source))]
+    Match {
         /// The inputs.
         name: String,
-        /// How many there are.
-        found: usize,
-        /// Items voted on.
-        expected: usize,
-    },
-    /// The votes have ids, the inputs have none.
-    #[error(
-        "the {found} inputs of {name} have no ids, and the {expected} items of the votes have (the \
-         first is {theirs:?}); give the inputs ids: a column `id`, or `ids` in an .npz"
-    )]
-    NoIds {
-        /// The inputs.
-        name: String,
-        /// How many there are.
-        found: usize,
-        /// Items voted on.
-        expected: usize,
-        /// The table's first id.
-        theirs: String,
-    },
-    /// Numbers of rows in place of ids, counted otherwise than the items.
-    #[error(
-        "only {shared} of the {of} ids of {name} are among the votes, and one of the two only numbers \
-         its rows (its first id is {first:?}, theirs {theirs:?})"
-    )]
-    RowNumbers {
-        /// The inputs.
-        name: String,
-        /// Ids that both have.
-        shared: usize,
-        /// Ids there are.
-        of: usize,
-        /// Their first id.
-        first: String,
-        /// The table's first.
-        theirs: String,
+        /// Why.
+        source: MatchError,
     },
     /// Columns or arrays that could hold the ids, and nothing says which.
     #[error("{file}: the ids could be in {found}, but no name says so")]
@@ -404,19 +368,6 @@ pub enum InputError {
         file: String,
         /// Their names.
         found: String,
-    },
-    /// Ids, but none of the table's.
-    #[error(
-        "no id of {name} is among the votes (its first is {first:?}, theirs {theirs:?}); name the \
-         id column of the inputs with `id`"
-    )]
-    NoneShared {
-        /// The inputs.
-        name: String,
-        /// Their first id.
-        first: String,
-        /// The table's first.
-        theirs: String,
     },
     /// Inputs of two sets that are not of one kind.
     #[error(
@@ -433,6 +384,16 @@ pub enum InputError {
         /// What they are.
         second_kind: String,
     },
+}
+
+fn advice_on(error: &MatchError) -> &'static str {
+    match error {
+        MatchError::Rows { .. } | MatchError::NoIds { .. } => {
+            "; give the inputs ids: a column `id`, or `ids` in an .npz"
+        }
+        MatchError::NoneShared { .. } => "; name the id column of the inputs with `id`",
+        MatchError::RowNumbers { .. } => "",
+    }
 }
 
 /// Containers speak of votes where they know nothing better; that one message is said anew.
@@ -453,10 +414,14 @@ impl InputError {
             Self::Ambiguous { .. } => Some(ReadOption::Layout),
             Self::NoArray { .. } | Self::SeveralArrays { .. } => Some(ReadOption::Key),
             Self::Size { .. } | Self::Resize { .. } => Some(ReadOption::Resize),
-            Self::NoneShared { .. } | Self::RowNumbers { .. } | Self::UnclearIds { .. } => {
-                Some(ReadOption::Id)
-            }
-            Self::NoIds { .. } => Some(ReadOption::ByPosition),
+            Self::UnclearIds { .. } => Some(ReadOption::Id),
+            Self::Match { source, .. } => match source {
+                MatchError::NoneShared { .. } | MatchError::RowNumbers { .. } => {
+                    Some(ReadOption::Id)
+                }
+                MatchError::NoIds { .. } => Some(ReadOption::ByPosition),
+                MatchError::Rows { .. } => None,
+            },
             Self::Answer { .. } => Some(ReadOption::Skip),
             _ => None,
         }

@@ -1,7 +1,7 @@
 //! Inputs matched with votes: by id; by position where neither side has ids, or where the user says
 //! so.
 
-use dissensus_core::{Joined, MatchError, VoteTable, match_ids};
+use dissensus_core::{Joined, VoteTable, match_ids};
 
 use crate::error::InputError;
 use crate::inputs::Inputs;
@@ -10,19 +10,9 @@ use crate::inputs::Inputs;
 /// ids or where the inputs are said to be [by position](Inputs::by_position), and both are equally
 /// many. That nothing matches is an error.
 pub fn join(table: &VoteTable, inputs: &Inputs) -> Result<Joined, InputError> {
-    let (name, rows) = (inputs.name().to_owned(), inputs.len());
     let ids = inputs.ids().map(|ids| ids.iter());
-    let joined = match_ids(table.items(), rows, ids, inputs.is_by_position());
-    joined.map_err(|error| match error {
-        MatchError::Rows { found, expected } => InputError::Rows { name, found, expected },
-        MatchError::NoIds { theirs } => {
-            InputError::NoIds { name, found: rows, expected: table.len(), theirs }
-        }
-        MatchError::NoneShared { first, theirs } => InputError::NoneShared { name, first, theirs },
-        MatchError::RowNumbers { shared, of, first, theirs } => {
-            InputError::RowNumbers { name, shared, of, first, theirs }
-        }
-    })
+    match_ids(table.items(), inputs.len(), ids, inputs.is_by_position())
+        .map_err(|source| InputError::Match { name: inputs.name().to_owned(), source })
 }
 
 #[cfg(test)]
@@ -53,8 +43,8 @@ mod tests {
     fn positions_only_where_that_is_said() {
         let bare = "u,v\n1,2\n3,4\n5,6\n";
         let error = joined(bare).unwrap_err().to_string();
-        let wanted = "the 3 inputs of f.csv have no ids, and the 3 items of the votes have (the first \
-                      is \"a\")";
+        let wanted =
+            "f.csv: its 3 rows have no ids, and the 3 items of the votes have (the first is \"a\")";
         assert!(error.starts_with(wanted), "{error}");
         let said = |text: &str| {
             let options = ReadOptions { by_position: true, ..ReadOptions::default() };
@@ -66,10 +56,10 @@ mod tests {
             assert_eq!(found.items, [(0, 0), (1, 1), (2, 2)]);
         }
         let short = said("u,v\n1,2\n3,4\n").unwrap_err().to_string();
-        let wanted = "f.csv has 2 inputs without ids, the votes have 3 items";
+        let wanted = "f.csv: it has 2 rows without ids, the votes have 3 items";
         assert!(short.starts_with(wanted), "{short}");
         let nobody = joined("id,u\nx,1\ny,2\n").unwrap_err().to_string();
-        let wanted = "no id of f.csv is among the votes (its first is \"x\", theirs \"a\")";
+        let wanted = "f.csv: no id is among the votes (its first is \"x\", theirs \"a\")";
         assert!(nobody.starts_with(wanted), "{nobody}");
     }
 }

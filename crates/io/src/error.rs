@@ -25,18 +25,18 @@ pub struct ReadError {
 }
 
 /// What a refused file holds, and the readings of it that are certain but for a word.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Advice {
     /// One line per column of a table.
     pub profile: Vec<String>,
-    /// Readings that were tried and gave votes.
+    /// Readings that were tried and are certain.
     pub ways: Vec<Way>,
 }
 
-/// A reading that gives votes.
-#[derive(Clone, Debug)]
+/// Options by which a file that was refused is read.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Way {
-    /// All options of reading that it needs, by name, those that were given before among them.
+    /// The options, by the names of [`ReadOption`], as in a file of options.
     pub options: serde_json::Map<String, serde_json::Value>,
     /// What it gives: `95 items × 22 annotators`.
     pub gives: String,

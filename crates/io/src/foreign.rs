@@ -37,7 +37,7 @@ const AS_CSV: &str = "save it as CSV and read that";
 const FROM_PYTHON: &str = "load it in Python and write CSV or Parquet from there";
 
 fn binary(head: &[u8]) -> Option<(&'static str, &'static str)> {
-    let kinds: [(&[u8], &str, &str); 17] = [
+    let kinds: [(&[u8], &str, &str); 18] = [
         (
             b"\xd0\xcf\x11\xe0",
             "this is an Excel workbook or another document of old Microsoft Office (.xls)",
@@ -64,7 +64,7 @@ fn binary(head: &[u8]) -> Option<(&'static str, &'static str)> {
             "this is a MATLAB file (.mat)",
             "load it with scipy.io.loadmat and write CSV or .npz",
         ),
-        (b"SQLite format 3", "this is an SQLite database", "export the table of votes as CSV"),
+        (b"SQLite format 3", "this is an SQLite database", "export the table as CSV"),
         (b"RDX", "this is a file of R's data (.RData)", "write the table from R with write.csv"),
         (b"RDA", "this is a file of R's data (.RData)", "write the table from R with write.csv"),
         (b"%PDF", "this is a PDF document", "give the data that it was made from"),
@@ -77,13 +77,14 @@ fn binary(head: &[u8]) -> Option<(&'static str, &'static str)> {
         (
             b"\x89PNG",
             "this is an image (PNG)",
-            "give the file with the votes, or a folder of images",
+            "give the file with the data, or a folder of images",
         ),
         (
             b"\xff\xd8\xff",
             "this is an image (JPEG)",
-            "give the file with the votes, or a folder of images",
+            "give the file with the data, or a folder of images",
         ),
+        (b"Obj\x01", "this is an Avro file", "write it as Parquet or CSV"),
         (b"Rar!", "this is a RAR archive", "unpack it first"),
         (b"7z\xbc\xaf", "this is a 7-Zip archive", "unpack it first"),
         (
@@ -146,8 +147,8 @@ fn loose(body: &str) -> Option<(&'static str, &'static str)> {
     };
     if lines.len() > 1 && lines.iter().all(brat) {
         return Some((
-            "these are annotations of brat (standoff), which marks spans of text and holds no votes",
-            "give votes for classes",
+            "these are annotations of brat (standoff), which mark spans of text and no classes of items",
+            "give a table of items and classes",
         ));
     }
     let tag = |line: &&str| {
@@ -157,8 +158,8 @@ fn loose(body: &str) -> Option<(&'static str, &'static str)> {
     };
     if lines.len() > 3 && lines.iter().filter(|line| tag(line)).count() * 10 >= lines.len() * 9 {
         return Some((
-            "these are tags of tokens (CoNLL, BIO), which mark spans of text and hold no votes",
-            "give votes for classes",
+            "these are tags of tokens (CoNLL, BIO), which mark spans of text and no classes of items",
+            "give a table of items and classes",
         ));
     }
     if is_code(&lines) {
@@ -291,7 +292,11 @@ mod tests {
         ] {
             assert!(what(text).contains(word), "{text}: {}", what(text));
         }
-        assert!(foreign(b"\x80\x04\x95").is_some_and(|p| p.to_string().contains("pickle")));
+        for (start, word) in
+            [(&b"\x80\x04\x95"[..], "pickle"), (b"Obj\x01x", "Avro"), (b"\x89HDF", "HDF5")]
+        {
+            assert!(foreign(start).is_some_and(|p| p.to_string().contains(word)));
+        }
         for table in [
             "a,b\n1,2\n",
             "text\nHere is a sentence with words in it\n",

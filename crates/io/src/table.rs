@@ -117,6 +117,24 @@ impl Table {
         }
     }
 
+    /// The table with every cell as `map` makes it of the column and the cell; it is read as a whole.
+    pub fn map_cells(
+        self,
+        limits: &Limits,
+        map: impl Fn(usize, Value) -> Value,
+    ) -> Result<Self, ReadError> {
+        let (kind, columns, samples) = (self.kind, self.columns.clone(), self.sample.len());
+        let mapped = |row: Row| {
+            let cells = row.cells.into_iter().enumerate().map(|(at, cell)| map(at, cell)).collect();
+            Row { number: row.number, cells }
+        };
+        let rows: Result<Vec<Row>, ReadError> =
+            self.rows(limits).map(|row| row.map(mapped)).collect();
+        let rows = rows?;
+        let sample = rows.iter().take(samples).cloned().collect();
+        Ok(Self { kind, columns, sample, body: Body::Rows(rows) })
+    }
+
     /// The text behind a delimited table, for readers that take it apart themselves.
     pub fn into_input(self) -> Option<Input> {
         match self.body {

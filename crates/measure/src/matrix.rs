@@ -20,29 +20,29 @@ impl Numbers<'_> {
     }
 }
 
-impl<'a> From<&'a [f32]> for Numbers<'a> {
-    fn from(values: &'a [f32]) -> Self {
-        Self::F32(values)
-    }
+macro_rules! from_numbers {
+    ($($number:ty => $variant:ident),*) => {$(
+        impl<'a> From<&'a [$number]> for Numbers<'a> {
+            fn from(values: &'a [$number]) -> Self {
+                Self::$variant(values)
+            }
+        }
+
+        impl<'a> From<&'a Vec<$number>> for Numbers<'a> {
+            fn from(values: &'a Vec<$number>) -> Self {
+                Self::$variant(values)
+            }
+        }
+
+        impl<'a, const N: usize> From<&'a [$number; N]> for Numbers<'a> {
+            fn from(values: &'a [$number; N]) -> Self {
+                Self::$variant(values)
+            }
+        }
+    )*};
 }
 
-impl<'a> From<&'a [f64]> for Numbers<'a> {
-    fn from(values: &'a [f64]) -> Self {
-        Self::F64(values)
-    }
-}
-
-impl<'a> From<&'a Vec<f32>> for Numbers<'a> {
-    fn from(values: &'a Vec<f32>) -> Self {
-        Self::F32(values)
-    }
-}
-
-impl<'a> From<&'a Vec<f64>> for Numbers<'a> {
-    fn from(values: &'a Vec<f64>) -> Self {
-        Self::F64(values)
-    }
-}
+from_numbers!(f32 => F32, f64 => F64);
 
 /// Row-major numbers, one row per item.
 #[derive(Clone, Copy, Debug)]
@@ -60,6 +60,14 @@ impl<'a> Matrix<'a> {
             Some(0) => Ok(Self { values, columns }),
             _ => Err(MeasureError::Shape { len, columns }),
         }
+    }
+
+    /// Rows of the same length: `Matrix::from_rows(&[[0.75, 0.25], [0.1, 0.9]])`.
+    pub fn from_rows<T, const N: usize>(rows: &'a [[T; N]]) -> Result<Self, MeasureError>
+    where
+        &'a [T]: Into<Numbers<'a>>,
+    {
+        Self::new(rows.as_flattened(), N)
     }
 
     /// How many rows there are.
@@ -117,6 +125,10 @@ mod tests {
             Matrix::new(&values[..], 0).err(),
             Some(MeasureError::Shape { len: 4, columns: 0 })
         );
-        assert_eq!(Matrix::new(&[0f64; 0][..], 3).unwrap().rows(), 0);
+        assert_eq!(Matrix::new(&[0f64; 0], 3).unwrap().rows(), 0);
+        let matrix = Matrix::from_rows(&[[1.0f64, 2.0], [3.0, 4.0], [5.0, 6.0]]).unwrap();
+        matrix.read(2, &mut row);
+        assert_eq!((matrix.rows(), matrix.columns(), row), (3, 2, [5.0, 6.0]));
+        assert!(Matrix::from_rows(&[[0f32; 0]; 2]).is_err());
     }
 }

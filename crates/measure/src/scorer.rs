@@ -100,6 +100,17 @@ impl fmt::Display for Note {
     }
 }
 
+/// The number with four decimals; where there is none, why.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.value, self.note) {
+            (Some(value), _) => write!(f, "{value:.4}"),
+            (None, Some(note)) => note.fmt(f),
+            (None, None) => f.write_str("undefined"),
+        }
+    }
+}
+
 impl Value {
     /// This number, or this reason where there is none.
     pub(crate) fn or(value: Option<f64>, reason: Note) -> Self {

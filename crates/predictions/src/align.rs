@@ -129,57 +129,22 @@ pub enum AlignError {
         /// The soft NLL in the better order.
         better: f64,
     },
-    /// Matched by position, and another number of rows.
-    #[error("{file} has {found} predictions without ids, the votes have {expected} items")]
-    Rows {
-        /// The file.
-        file: String,
-        /// Rows of predictions.
-        found: usize,
-        /// Items.
-        expected: usize,
-    },
-    /// The votes have ids, the predictions have none.
+    /// The scores of each row are sorted, so that a column is a rank and no class.
     #[error(
-        "the {found} predictions of {file} have no ids, and the {expected} items of the votes have \
-         (the first is {theirs:?})"
+        "the numbers of {file} are sorted in every row, as the scores of a list of the best labels are: \
+         which class a number is for is not known"
     )]
-    NoIds {
+    Ranked {
         /// The file.
         file: String,
-        /// Rows of predictions.
-        found: usize,
-        /// Items.
-        expected: usize,
-        /// The table's first id.
-        theirs: String,
     },
-    /// Ids, but none of the table's.
-    #[error("no id of {file} is among the votes (its first is {first:?}, theirs {theirs:?})")]
-    NoneShared {
+    /// Its rows are not those of the votes.
+    #[error("{file}: {source}")]
+    Match {
         /// The file.
         file: String,
-        /// Its first id.
-        first: String,
-        /// The table's first.
-        theirs: String,
-    },
-    /// Numbers of rows in place of ids, counted otherwise than the items.
-    #[error(
-        "only {shared} of the {of} ids of {file} are among the votes, and one of the two only numbers \
-         its rows (its first id is {first:?}, theirs {theirs:?})"
-    )]
-    RowNumbers {
-        /// The file.
-        file: String,
-        /// Ids that both have.
-        shared: usize,
-        /// Ids there are.
-        of: usize,
-        /// Its first id.
-        first: String,
-        /// The table's first.
-        theirs: String,
+        /// Why.
+        source: MatchError,
     },
 }
 
@@ -229,18 +194,22 @@ impl AlignError {
                      is bad, say `trust_order = true`"
                 )
             }
-            Self::Rows { .. } => {
-                "give the predictions ids: a column `id`, or an array `ids` in an .npz".to_owned()
+            Self::Ranked { .. } => {
+                "write the label beside each score, or the scores in the order of the classes; if the \
+                 columns are classes, say `trust_order = true`"
+                    .to_owned()
             }
-            Self::NoIds { found, expected, .. } if found == expected => format!(
-                "give the predictions ids (a column `id`, or an array `ids` in an .npz), or {IN_ORDER}"
-            ),
-            Self::NoIds { .. } => {
-                "give the predictions ids: a column `id`, or an array `ids` in an .npz".to_owned()
-            }
-            Self::NoneShared { .. } | Self::RowNumbers { .. } => {
-                format!("name the column or array with the votes' ids with `id`, or {IN_ORDER}")
-            }
+            Self::Match { source, .. } => match source {
+                MatchError::NoIds { found, expected, .. } if found == expected => format!(
+                    "give the predictions ids (a column `id`, or an array `ids` in an .npz), or {IN_ORDER}"
+                ),
+                MatchError::Rows { .. } | MatchError::NoIds { .. } => {
+                    "give the predictions ids: a column `id`, or an array `ids` in an .npz".to_owned()
+                }
+                MatchError::NoneShared { .. } | MatchError::RowNumbers { .. } => {
+                    format!("name the column or array with the votes' ids with `id`, or {IN_ORDER}")
+                }
+            },
         }
     }
 
@@ -252,10 +221,8 @@ impl AlignError {
             | Self::Unnamed { file, .. }
             | Self::Order { file, .. }
             | Self::OtherOrder { file, .. }
-            | Self::Rows { file, .. }
-            | Self::NoIds { file, .. }
-            | Self::NoneShared { file, .. }
-            | Self::RowNumbers { file, .. } => file,
+            | Self::Ranked { file }
+            | Self::Match { file, .. } => file,
         }
     }
 
@@ -269,11 +236,14 @@ impl AlignError {
             Self::OtherOrder { .. } => {
                 &[ReadOption::ClassMap, ReadOption::ClassOrder, ReadOption::TrustOrder]
             }
-            Self::Rows { .. } => &[],
-            Self::NoIds { .. } => &[ReadOption::ByPosition],
-            Self::NoneShared { .. } | Self::RowNumbers { .. } => {
-                &[ReadOption::Id, ReadOption::ByPosition]
-            }
+            Self::Ranked { .. } => &[ReadOption::TrustOrder],
+            Self::Match { source, .. } => match source {
+                MatchError::Rows { .. } => &[],
+                MatchError::NoIds { .. } => &[ReadOption::ByPosition],
+                MatchError::NoneShared { .. } | MatchError::RowNumbers { .. } => {
+                    &[ReadOption::Id, ReadOption::ByPosition]
+                }
+            },
         }
     }
 }
@@ -284,8 +254,11 @@ pub fn align<'a>(
     predictions: &'a Predictions,
 ) -> Result<Aligned<'a>, AlignError> {
     let file = || predictions.label();
+    if !predictions.trust_order && is_ranked(predictions) {
+        return Err(AlignError::Ranked { file: file() });
+    }
     let (order, classes_matched) = class_order(table, predictions)?;
-    let (found, expected) = (predictions.len(), table.len());
+    let found = predictions.len();
     let by_position = predictions.by_position.items;
     let joined = |ids: Option<&[String]>| {
         let ids = ids.map(|ids| ids.iter().map(String::as_str));
@@ -298,16 +271,7 @@ pub fn align<'a>(
         notes.push(Note::IdForm { without });
         joined(Some(&ids)).map_err(|_| error)
     });
-    let joined = joined.map_err(|error| match error {
-        MatchError::Rows { found, expected } => AlignError::Rows { file: file(), found, expected },
-        MatchError::NoIds { theirs } => AlignError::NoIds { file: file(), found, expected, theirs },
-        MatchError::NoneShared { first, theirs } => {
-            AlignError::NoneShared { file: file(), first, theirs }
-        }
-        MatchError::RowNumbers { shared, of, first, theirs } => {
-            AlignError::RowNumbers { file: file(), shared, of, first, theirs }
-        }
-    })?;
+    let joined = joined.map_err(|source| AlignError::Match { file: file(), source })?;
     let in_order = order.iter().enumerate().all(|(at, &column)| at == column);
     let rows = || joined.items.iter().map(|&(_, row)| row);
     let values = match in_order && rows().eq(0..predictions.len()) {
@@ -348,6 +312,32 @@ pub fn align<'a>(
         classes,
         notes,
     })
+}
+
+/// Whether the columns are ranks: they have no names of classes, and the numbers of every row are sorted.
+fn is_ranked(predictions: &Predictions) -> bool {
+    /// Different rows from which on no model has its classes in one order by chance.
+    const ROWS: usize = 16;
+    let ranks = |names: &[String]| {
+        let stem =
+            |name: &String| name.trim_end_matches(|c: char| c.is_ascii_digit()).to_lowercase();
+        let named = |stem: &str| !matches!(stem, "" | "label_" | "class_" | "label" | "class");
+        crate::classes::numbered(names).is_some_and(|order| order.is_sorted())
+            && names.first().is_some_and(|first| named(&stem(first)))
+    };
+    let unnamed = predictions.by_position.classes
+        || predictions.classes.as_deref().is_none_or(|names| names.len() > 2 && ranks(names));
+    let sorted = || {
+        let rows = || predictions.values.chunks(predictions.width);
+        rows().all(|row| row.is_sorted_by(|a, b| a >= b)) || rows().all(|row| row.is_sorted())
+    };
+    let different = || {
+        let mut rows: Vec<&[f64]> = predictions.values.chunks(predictions.width).collect();
+        rows.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
+        rows.dedup();
+        rows.len()
+    };
+    predictions.width > 1 && unnamed && sorted() && different() >= ROWS
 }
 
 /// Refuses an order of classes where another one fits the votes significantly better. `order` has the
@@ -499,6 +489,36 @@ mod tests {
     }
 
     #[test]
+    fn sorted_scores_have_no_order_of_classes() {
+        let row = |i: usize| format!("{},{}\n", 0.5 + i as f64 / 100.0, 0.5 - i as f64 / 100.0);
+        let read = |text: &str, said: &str, trust_order: bool| {
+            let options = ReadOptions {
+                class_order: said.parse().ok(),
+                trust_order,
+                by_position: crate::ByPosition { items: true, classes: false },
+                ..ReadOptions::default()
+            };
+            let votes: String =
+                (0..20).map(|i| format!("i{i},{},{}\n", 3 - i % 3, i % 3)).collect();
+            let votes = format!("id,cat,dog\n{votes}");
+            let votes =
+                dissensus_votes::read_bytes("v", votes.into(), &Default::default()).unwrap();
+            let models = read_bytes("m.csv", text.into(), &options).unwrap();
+            align(&votes.table, &models[0]).map(|_| ())
+        };
+        let sorted: String = (0..20).map(row).collect();
+        let refused = read(&sorted, "cat,dog", false).unwrap_err();
+        assert!(matches!(refused, AlignError::Ranked { .. }), "{refused}");
+        assert_eq!(read(&sorted, "cat,dog", true), Ok(()));
+        // One row in the other order, or names of classes, say more.
+        assert_eq!(
+            read(&format!("{}0.4,0.6\n", (1..20).map(row).collect::<String>()), "cat,dog", false),
+            Ok(())
+        );
+        assert_eq!(read(&format!("cat,dog\n{sorted}"), "", false), Ok(()));
+    }
+
+    #[test]
     fn what_does_not_fit_is_named() {
         let wide = aligned("id,x,y,z\na,0.5,0.2,0.3\n").unwrap_err();
         assert_eq!(
@@ -511,10 +531,10 @@ mod tests {
             "the classes of m.csv are cat, emu, those of the votes cat, dog"
         );
         let nobody = aligned("id,cat,dog\nx,0.4,0.6\n").unwrap_err();
-        assert!(nobody.to_string().starts_with("no id of m.csv is among the votes"), "{nobody}");
+        assert!(nobody.to_string().starts_with("m.csv: no id is among the votes"), "{nobody}");
         let short = aligned("cat,dog\n0.4,0.6\n").unwrap_err();
-        let wanted = "the 1 predictions of m.csv have no ids, and the 3 items of the votes have (the \
-                      first is \"a\")";
+        let wanted =
+            "m.csv: its 1 rows have no ids, and the 3 items of the votes have (the first is \"a\")";
         assert_eq!(short.to_string(), wanted);
     }
 }

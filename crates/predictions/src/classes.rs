@@ -41,7 +41,8 @@ pub(crate) fn match_classes(
     }
     let bare = without_common(names);
     let wanted = spelled(votes);
-    for spelled in [spelled(names), spelled(&bare)] {
+    let numbers = numbers_in(names).unwrap_or_default();
+    for spelled in [spelled(names), spelled(&bare), numbers] {
         if let Some(order) = permutation(&wanted, &spelled) {
             return Ok((order, ClassesMatched::BySpelling));
         }
@@ -52,7 +53,7 @@ pub(crate) fn match_classes(
 /// The columns in the order of their numbers, where they are numbered from 0 or 1 and not named: `c0`,
 /// `p_1`, `LABEL_2`.
 pub(crate) fn numbered(names: &[String]) -> Option<Vec<usize>> {
-    let bare = without_common(names);
+    let bare = numbers_in(names).unwrap_or_else(|| without_common(names));
     let numbers =
         |from: usize| (from..from + names.len()).map(|n| n.to_string()).collect::<Vec<_>>();
     permutation(&numbers(0), &bare).or_else(|| permutation(&numbers(1), &bare))
@@ -73,6 +74,26 @@ pub(crate) fn said_order(
         .or_else(|| permutation(&spelled(votes), &spelled(&classes)))?;
     let columns = names.and_then(numbered);
     Some(places.into_iter().map(|at| columns.as_ref().map_or(at, |columns| columns[at])).collect())
+}
+
+/// The numbers of names that differ in nothing else but a plural: `1 star`, `2 stars`.
+pub(crate) fn numbers_in(names: &[String]) -> Option<Vec<String>> {
+    let parts = |name: &String| {
+        let name = name.trim().to_lowercase();
+        let begin = name.find(|c: char| c.is_ascii_digit())?;
+        let end =
+            begin + name[begin..].find(|c: char| !c.is_ascii_digit()).unwrap_or(name.len() - begin);
+        let rest = format!("{}#{}", &name[..begin], &name[end..]);
+        let rest = rest.strip_suffix('s').map(str::to_owned).unwrap_or(rest);
+        let plain = !rest.contains(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-'));
+        plain.then(|| (name[begin..end].to_owned(), rest))
+    };
+    let parts: Vec<(String, String)> = names.iter().map(parts).collect::<Option<_>>()?;
+    let (_, first) = parts.first()?;
+    parts
+        .iter()
+        .all(|(_, rest)| rest == first)
+        .then(|| parts.iter().map(|(n, _)| n.clone()).collect())
 }
 
 /// A name without what spellings differ in: case, spaces around it, and the point of a whole number.
@@ -308,6 +329,8 @@ mod tests {
             ("3,1,2", "2,3,1", Ok((vec![1, 2, 0], ByName))),
             ("1,2", "p_2.0,p_1.0", Ok((vec![1, 0], BySpelling))),
             ("1,2,3", "cat,dog,fox", Err(Names)),
+            ("1,2,3", "3 stars,2 stars,1 star", Ok((vec![2, 1, 0], BySpelling))),
+            ("1,2,3", "0 stars,1 star,2 stars", Err(NoNames)),
             ("1,2,3", "0,1,2", Err(NoNames)),
             ("0,1,2", "p1,p2,p3", Err(NoNames)),
             ("e,n,c", "contradiction,neutral,entailment", Err(Names)),

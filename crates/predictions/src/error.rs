@@ -130,14 +130,6 @@ pub enum PredictionProblem {
     /// No rows.
     #[error("there are no predictions in it")]
     Empty,
-    /// A kind of file that is not read.
-    #[error("it is {what}")]
-    Foreign {
-        /// What it is.
-        what: &'static str,
-        /// What to do.
-        remedy: &'static str,
-    },
     /// An option that means nothing for what the file is.
     #[error("it is read as {format}, for which the option `{option}` means nothing")]
     Inapplicable {
@@ -240,6 +232,12 @@ pub enum PredictionProblem {
         /// The first row that has it.
         first: u64,
     },
+    /// Several predictions for each item, told apart by a column of seeds.
+    #[error("items are predicted several times, once for each {column:?}")]
+    SeveralRuns {
+        /// The column.
+        column: String,
+    },
     /// A row without its id.
     #[error("the id is empty")]
     EmptyId,
@@ -248,6 +246,31 @@ pub enum PredictionProblem {
     DuplicateClass {
         /// The class.
         name: String,
+    },
+    /// Names for classes that have some.
+    #[error("the file names its classes itself: {classes}")]
+    Named {
+        /// The classes.
+        classes: String,
+    },
+    /// Numbers that are said to be those of answers.
+    #[error("{value} is no number of answers of an item")]
+    NoAnswers {
+        /// A number below 0 or with a fraction, or a sum of 0.
+        value: f64,
+    },
+    /// Answers of which some are no classes.
+    #[error(
+        "{column:?} holds classes of the votes, and others: {}; the classes are {classes}",
+        others.join(", ")
+    )]
+    OtherAnswers {
+        /// The column.
+        column: String,
+        /// The first of the others.
+        others: Vec<String>,
+        /// The classes of the votes.
+        classes: String,
     },
     /// Ids or classes that are not as many as rows or columns.
     #[error("{name} has {found} entries for {expected} {what}")]
@@ -331,7 +354,6 @@ impl PredictionProblem {
                 "give a table with an id and one column per class, or arrays `ids`, `classes` and \
                  `probabilities` in an .npz"
             }
-            Self::Foreign { remedy, .. } => remedy,
             Self::Inapplicable { .. } => "remove the option",
             Self::UnclearIds { .. } => {
                 "name the column or array of the ids with `id`, or say `by_position = items` if the \
@@ -343,6 +365,13 @@ impl PredictionProblem {
                  Hugging Face pipeline"
             }
             Self::OneHot => "if these are the model's probabilities, say so with `probabilities`",
+            Self::Named { .. } => {
+                "leave `class_names` out; if these are wrong, say which is which with `class_map = FILE=VOTES`"
+            }
+            Self::NoAnswers { .. } => "leave `answers` out, or remove the row",
+            Self::OtherAnswers { .. } => {
+                "remove the rows of the others, or say which class each is with `class_map = FILE=VOTES`"
+            }
             Self::OneNumber { .. } => {
                 "of two classes, name the one whose probability it is with `class_order`; or write p and \
                  1 - p in two columns"
@@ -351,9 +380,16 @@ impl PredictionProblem {
                 "correct the value, or remove the row"
             }
             Self::Width { .. } | Self::OtherClasses { .. } => {
-                "give every row a number for each class"
+                "give every row a number for each class (top_k=None in a Hugging Face pipeline)"
             }
-            Self::DuplicateId { .. } => "keep one row per item; average several predictions first",
+            Self::SeveralRuns { .. } => {
+                "say `join = seeds` for the means of their probabilities, or `join = models` for models of \
+                 their own"
+            }
+            Self::DuplicateId { .. } => {
+                "keep one row per item; name what tells the predictions of an item apart in a column \
+                 `model` or `seed`, or average them first"
+            }
             Self::ClassMap { .. } => "write the names in the file first: `class_map = FILE=VOTES`",
             Self::Rows { nearly: true, .. } => {
                 "correct these rows; or say `probabilities`, which normalizes rows that miss 1 by \
@@ -367,7 +403,8 @@ impl PredictionProblem {
                  are no classes"
             }
             Self::NonNegative { .. } => {
-                "say `logits` if these are logits; else divide each row by its sum"
+                "say `logits` if these are logits, or `answers` if they are numbers of answers; other scores are \
+                 no predictions until they are probabilities"
             }
             Self::NegativeShares { .. } => {
                 "say `logits` if these are logits; else correct the values"
@@ -379,19 +416,23 @@ impl PredictionProblem {
 
     /// The options that the remedy names.
     pub fn options(&self) -> &'static [ReadOption] {
-        use ReadOption::{ByPosition, ClassMap, ClassOrder, Id, Key, Logits, Probabilities};
+        use ReadOption::{
+            Answers, ByPosition, ClassMap, ClassNames, ClassOrder, Id, Join, Key, Logits,
+            Probabilities,
+        };
         match self {
             Self::Container(problem) => problem.options(),
             Self::UnclearIds { .. } => &[Id, ByPosition],
             Self::SeveralValues { .. } => &[Key],
             Self::OneHot => &[Probabilities],
             Self::OneNumber { .. } => &[ClassOrder],
-            Self::ClassMap { .. } => &[ClassMap],
+            Self::ClassMap { .. } | Self::OtherAnswers { .. } => &[ClassMap],
+            Self::Named { .. } => &[ClassNames, ClassMap],
+            Self::NoAnswers { .. } => &[Answers],
+            Self::SeveralRuns { .. } => &[Join],
+            Self::NonNegative { .. } => &[Logits, Answers],
             Self::Rows { nearly: true, .. } => &[Probabilities],
-            Self::Rows { .. }
-            | Self::NotSumming { .. }
-            | Self::NonNegative { .. }
-            | Self::NegativeShares { .. } => &[Logits],
+            Self::Rows { .. } | Self::NotSumming { .. } | Self::NegativeShares { .. } => &[Logits],
             Self::NamedLogits => &[Logits, Probabilities],
             _ => &[],
         }

@@ -73,9 +73,14 @@ fn classes(
         let column = part.classes.as_ref().and_then(|names| names.first());
         let class = match said {
             Some(list) => votes.iter().find(|class| **class == list[at]),
-            None => column
-                .and_then(|name| class_in(votes, name))
-                .or_else(|| class_in(votes, &stem(&part.file))),
+            None => {
+                let pairs = || options.class_map.iter().flat_map(|map| map.pairs());
+                let class = |name: &str| {
+                    let mapped = pairs().find(|(from, _)| from == name).map(|(_, to)| to.as_str());
+                    class_in(votes, mapped.unwrap_or(name))
+                };
+                column.and_then(|name| class(name)).or_else(|| class(&stem(&part.file)))
+            }
         };
         let class = class.filter(|class| !names.contains(class)).ok_or_else(|| {
             not_joined(part, "neither its column nor its name says a class of its own".to_owned())
@@ -84,9 +89,10 @@ fn classes(
         columns.push(values_by_id(first, part)?);
     }
     let values = (0..first.len()).flat_map(|row| columns.iter().map(move |column| column[row]));
-    let (values, ids) = (values.collect(), first.ids.clone());
+    let ids = first.ids.clone();
     let options = ReadOptions {
         class_order: None,
+        class_names: None,
         class_map: None,
         one_column: false,
         id: None,
@@ -143,7 +149,7 @@ fn seeds(table: &VoteTable, parts: &[Predictions]) -> Result<Predictions, JoinEr
     };
     sum.iter_mut().for_each(|value| *value /= parts.len() as f64);
     Ok(Predictions {
-        name: format!("mean of {} files", parts.len()),
+        name: format!("mean of {} predictions", parts.len()),
         file: first.file.clone(),
         ids: Some(items.iter().map(|&item| table.items().name(item).to_owned()).collect()),
         classes: Some(table.classes().names().to_vec()),

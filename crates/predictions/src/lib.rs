@@ -46,13 +46,15 @@ pub use join::{Join, JoinError, join};
 pub use logits::{Logits, LogitsError};
 pub use note::{ClassesMatched, Note};
 pub use numbers::RowProblem;
-pub use options::{ByPosition, ClassMap, ClassOrder, Kind, ReadOptions};
-pub use predictions::Predictions;
+pub use options::{ByPosition, ClassMap, ClassNames, ClassOrder, Kind, ReadOptions};
+pub use predictions::{Predictions, RowIds};
 
 #[cfg(feature = "files")]
-mod foreign;
+mod cells;
 #[cfg(feature = "files")]
 mod formats;
+#[cfg(feature = "files")]
+mod label_names;
 #[cfg(feature = "files")]
 mod profile;
 #[cfg(feature = "files")]
@@ -65,8 +67,8 @@ mod ways;
 #[cfg(feature = "files")]
 pub use formats::{FORMATS, Format};
 #[cfg(feature = "files")]
-pub use profile::{ColumnProfile, profile};
+pub use profile::profile;
 #[cfg(feature = "files")]
 pub use read::{read, read_bytes, read_bytes_for, read_for};
 #[cfg(feature = "files")]
-pub use ways::{Way, ways_in};
+pub use ways::ways_in;

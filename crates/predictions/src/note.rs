@@ -53,7 +53,7 @@ pub enum Note {
         /// The most.
         most: u64,
     },
-    /// The probabilities are the means of several files.
+    /// The probabilities are the means of several predictions.
     Mean {
         /// How many.
         files: usize,
@@ -148,7 +148,9 @@ impl fmt::Display for Note {
                     "the shares of the {range} answers per item are taken as its probabilities"
                 )
             }
-            Self::Mean { files } => write!(f, "the probabilities are the means of {files} files"),
+            Self::Mean { files } => {
+                write!(f, "the probabilities are the means of {files} predictions")
+            }
             Self::ClassNames { name } => write!(f, "class names are taken from {name:?}"),
             Self::ClassesFromLabels { classes } => {
                 let classes = classes.join(", ");

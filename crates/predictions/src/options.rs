@@ -161,10 +161,84 @@ impl From<ClassOrder> for String {
     }
 }
 
+/// What a file calls the classes of columns that it does not name, in the order of the columns, or of the
+/// numbers that it gives them.
+///
+/// ```
+/// use dissensus_predictions::ClassNames;
+///
+/// assert_eq!("no, yes".parse::<ClassNames>()?.names(), ["no", "yes"]);
+/// let config = r#"{"model_type": "bert", "id2label": {"0": "no", "1": "yes"}}"#;
+/// assert_eq!(ClassNames::of_config(config.as_bytes())?.names(), ["no", "yes"]);
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct ClassNames(Vec<String>);
+
+impl ClassNames {
+    /// Different names.
+    pub fn new(names: Vec<String>) -> Result<Self, String> {
+        match ClassOrder::list(names)? {
+            ClassOrder::List(names) => Ok(Self(names)),
+            ClassOrder::ByName => Err("expected the name of each class".to_owned()),
+        }
+    }
+
+    /// Those of a `config.json` of Transformers: its `id2label` or `label2id`.
+    #[cfg(feature = "files")]
+    pub fn of_config(bytes: &[u8]) -> Result<Self, String> {
+        let config = dissensus_io::json::parse(bytes).map_err(|error| error.to_string())?;
+        let names = crate::label_names::in_settings(&config);
+        Self::new(names.ok_or("expected `id2label` with a name for each number from 0")?)
+    }
+
+    /// The names, or those of the `config.json` at this path.
+    #[cfg(feature = "files")]
+    pub fn given(text: &str) -> Result<Self, String> {
+        if !text.ends_with(".json") {
+            return text.parse();
+        }
+        let input = dissensus_io::Input::open(std::path::Path::new(text));
+        let bytes = input.and_then(|input| input.into_bytes(CONFIG));
+        Self::of_config(&bytes.map_err(|error| error.to_string())?)
+            .map_err(|words| format!("{text}: {words}"))
+    }
+
+    /// The names.
+    pub fn names(&self) -> &[String] {
+        &self.0
+    }
+}
+
+/// Bytes of a `config.json` at the most.
+#[cfg(feature = "files")]
+const CONFIG: u64 = 64 << 20;
+
+impl FromStr for ClassNames {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::new(text.split(',').map(|name| name.trim().to_owned()).collect())
+    }
+}
+
+impl TryFrom<String> for ClassNames {
+    type Error = String;
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<ClassNames> for String {
+    fn from(names: ClassNames) -> Self {
+        names.0.join(",")
+    }
+}
+
 /// How to read a file of predictions and match it with votes. The default detects everything, and
 /// refuses what it cannot be certain of. An option that means nothing for the file is an error.
 ///
-/// Every field but `one_column` and `limits` is a key of the same name, in a file or (with dashes) on a command
+/// Every field but `runs`, `one_column` and `limits` is a key of the same name, in a file or (with dashes) on a command
 /// line; there, `kind` is the flag `--logits` or `--probabilities`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -177,16 +251,26 @@ pub struct ReadOptions {
     pub key: Option<String>,
     /// The votes' names of classes that the file calls otherwise.
     pub class_map: Option<ClassMap>,
+    /// What the file calls the classes of columns that it does not name.
+    pub class_names: Option<ClassNames>,
     /// The classes of columns that have no names of classes.
     pub class_order: Option<ClassOrder>,
     /// Keeps the order of classes although another one fits the votes significantly better.
     pub trust_order: bool,
     /// What is matched by position.
     pub by_position: ByPosition,
+    /// Whether the numbers are numbers of answers, which are divided by their sums.
+    pub answers: bool,
+    /// The character between several answers or numbers in a cell.
+    pub answer_separator: Option<char>,
     /// The delimiter of a text table.
     pub delimiter: Option<Delimiter>,
     /// Whether a text table's first row is its header.
     pub header: Option<bool>,
+    /// Several predictions for an item, as of several seeds in one table, are models of their own. Without it,
+    /// they are refused.
+    #[serde(skip)]
+    pub runs: bool,
     /// The file is one column of a table: it has one number per item, for one class.
     #[serde(skip)]
     pub one_column: bool,
@@ -205,6 +289,7 @@ impl ReadOptions {
         let all = [
             (ReadOption::Id, self.id.is_some()),
             (ReadOption::Key, self.key.is_some()),
+            (ReadOption::AnswerSeparator, self.answer_separator.is_some()),
             (ReadOption::Delimiter, self.delimiter.is_some()),
             (ReadOption::Header, self.header.is_some()),
         ];

@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
+use dissensus_core::Ids;
 use dissensus_io::ReadOption;
 
 use crate::context::Context;
 use crate::error::{BadRow, PredictionError, PredictionProblem};
 use crate::note::Note;
 use crate::numbers::{Refused, Said, settle};
-use crate::options::{ByPosition, ClassMap, ClassOrder, Kind, ReadOptions};
+use crate::options::{ByPosition, ClassMap, ClassNames, ClassOrder, Kind, ReadOptions};
 
 /// What a model said, one row per item.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,9 +42,24 @@ pub struct Predictions {
     pub notes: Vec<Note>,
 }
 
+/// The ids of rows, where they have some.
+pub struct RowIds(Option<Vec<String>>);
+
+impl From<Option<Vec<String>>> for RowIds {
+    fn from(ids: Option<Vec<String>>) -> Self {
+        Self(ids)
+    }
+}
+
+impl From<&Ids> for RowIds {
+    fn from(ids: &Ids) -> Self {
+        Self(Some(ids.iter().map(str::to_owned).collect()))
+    }
+}
+
 impl Predictions {
     /// Predictions in memory under a name for messages, with the checks of a file: rows of `width`
-    /// numbers, and for rows and columns ids and class names where they have some.
+    /// numbers (`f32` or `f64`), and for rows and columns ids and class names where they have some.
     ///
     /// ```
     /// use dissensus_predictions::Predictions;
@@ -51,17 +67,23 @@ impl Predictions {
     /// let ids = Some(vec!["a".to_owned(), "b".to_owned()]);
     /// let model = Predictions::from_rows("model", values, 2, ids, None, &Default::default())?;
     /// assert_eq!(model.kind.name(), "probabilities");
+    /// let ids = dissensus_core::Ids::positions(2);
+    /// let values = vec![0.75f32, 0.25, 0.1, 0.9];
+    /// let model = Predictions::from_rows("model", values, 2, &ids, None, &Default::default())?;
+    /// assert_eq!(model.values[..2], [0.75, 0.25]);
     /// # Ok::<(), dissensus_predictions::PredictionError>(())
     /// ```
     pub fn from_rows(
         name: &str,
-        values: Vec<f64>,
+        values: impl IntoIterator<Item = impl Into<f64>>,
         width: usize,
-        ids: Option<Vec<String>>,
+        ids: impl Into<RowIds>,
         classes: Option<Vec<String>>,
         options: &ReadOptions,
     ) -> Result<Self, PredictionError> {
         check_options(name, options)?;
+        let RowIds(ids) = ids.into();
+        let values: Vec<f64> = values.into_iter().map(Into::into).collect();
         let rows = values.len().checked_div(width).unwrap_or(0);
         let counted = [("ids", &ids, rows, "rows"), ("classes", &classes, width, "columns")];
         for (list, names, expected, what) in counted {
@@ -78,9 +100,11 @@ impl Predictions {
             return Err(PredictionError::new(name, problem));
         }
         let model = Some(name.to_owned());
-        let found =
+        let mut found =
             RawPredictions { name: model, ids, classes, values, width, ..Default::default() };
-        finish(name, found, &Context::new(options, None))
+        let options = Context::new(options, None);
+        name_classes(name, &mut found, None, &options)?;
+        finish(name, found, &options)
     }
 
     /// How many rows there are.
@@ -166,6 +190,43 @@ impl RawPredictions {
     }
 }
 
+/// Gives classes that the file does not name, or only numbers, the names that the user says or that stand
+/// beside them.
+pub(crate) fn name_classes(
+    file: &str,
+    found: &mut RawPredictions,
+    beside: Option<&[String]>,
+    options: &Context<'_>,
+) -> Result<(), PredictionError> {
+    let said = options.class_names.as_ref().map(ClassNames::names);
+    let Some(names) = said.or(beside) else { return Ok(()) };
+    let order = match &found.classes {
+        None => Some((0..found.width).collect()),
+        Some(known) => crate::classes::numbered(known),
+    };
+    let Some(order) = order.filter(|_| names.len() == found.width) else {
+        let (expected, len) = (found.width, names.len());
+        let list = || "class_names".to_owned();
+        let problem = match &found.classes {
+            _ if said.is_none() => return Ok(()),
+            Some(known) if len == expected => {
+                PredictionProblem::Named { classes: known.join(", ") }
+            }
+            _ => PredictionProblem::Count { name: list(), found: len, expected, what: "columns" },
+        };
+        return Err(PredictionError::new(file, problem));
+    };
+    let mut classes = vec![String::new(); found.width];
+    for (name, column) in names.iter().zip(order) {
+        classes[column].clone_from(name);
+    }
+    found.classes = Some(classes);
+    if said.is_none() {
+        found.notes.push(Note::ClassNames { name: "id2label".to_owned() });
+    }
+    Ok(())
+}
+
 /// Refuses options that contradict each other.
 pub(crate) fn check_options(file: &str, options: &ReadOptions) -> Result<(), PredictionError> {
     let ByPosition { items, classes } = options.by_position;
@@ -173,6 +234,8 @@ pub(crate) fn check_options(file: &str, options: &ReadOptions) -> Result<(), Pre
         (options.id.is_some() && items, "rows by position", ReadOption::Id),
         (options.class_map.is_some() && classes, "columns by position", ReadOption::ClassMap),
         (options.class_order.is_some() && classes, "columns by position", ReadOption::ClassOrder),
+        (options.class_names.is_some() && classes, "columns by position", ReadOption::ClassNames),
+        (options.answers && options.kind.is_some(), "numbers of answers", ReadOption::Logits),
     ];
     match meaningless.into_iter().find(|(both, ..)| *both) {
         Some((_, format, option)) => {
@@ -207,6 +270,9 @@ pub(crate) fn finish(
         let error = PredictionError::new(file, PredictionProblem::NotFinite { value });
         let column = found.column(at % found.width);
         return Err(found.place(error, at / found.width).column(column));
+    }
+    if options.answers && !of_one {
+        shares_of_answers(file, &mut found)?;
     }
     let said = match (options.kind, found.kind) {
         (Some(kind), _) => Said::ByUser(kind),
@@ -248,6 +314,28 @@ pub(crate) fn finish(
         trust_order: options.trust_order,
         notes,
     })
+}
+
+/// Divides numbers of answers by their sums.
+fn shares_of_answers(file: &str, found: &mut RawPredictions) -> Result<(), PredictionError> {
+    if found.sampled {
+        return Ok(());
+    }
+    let (mut least, mut most) = (f64::MAX, 0.0f64);
+    for row in 0..found.values.len() / found.width {
+        let numbers = &mut found.values[row * found.width..(row + 1) * found.width];
+        let sum: f64 = numbers.iter().sum();
+        let bad = numbers.iter().find(|n| **n < 0.0 || n.fract() != 0.0).copied();
+        if let Some(value) = bad.or((sum == 0.0).then_some(sum)) {
+            let error = PredictionError::new(file, PredictionProblem::NoAnswers { value });
+            return Err(found.place(error, row));
+        }
+        numbers.iter_mut().for_each(|number| *number /= sum);
+        (least, most) = (least.min(sum), most.max(sum));
+    }
+    (found.sampled, found.kind) = (true, Some(Kind::Probabilities));
+    found.notes.push(Note::Samples { least: least as u64, most: most as u64 });
+    Ok(())
 }
 
 /// Makes one number per item, which is said to be that of one of two classes, a number for each class.

@@ -1,37 +1,14 @@
 //! What a table of predictions has, column by column: shown where it is not read.
 
 use std::collections::{BTreeSet, HashSet};
-use std::fmt;
 
 use dissensus_core::VoteTable;
 use dissensus_io::{Source, SourceOptions, Table, cell_text, shorten};
 
 use crate::classes::class_in;
 
-/// A column as far as its first rows show it. Prints as one line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ColumnProfile {
-    /// Its name.
-    pub name: String,
-    /// How many different values the first rows have, and how many rows were looked at.
-    pub different: (usize, usize),
-    /// The first different values.
-    pub examples: Vec<String>,
-    /// What it looks like.
-    pub looks_like: &'static str,
-}
-
-impl fmt::Display for ColumnProfile {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (different, rows) = self.different;
-        let examples = self.examples.join(", ");
-        write!(f, "{:?}: {different} different in {rows} rows ({examples})", self.name)?;
-        if self.looks_like.is_empty() { Ok(()) } else { write!(f, "; {}", self.looks_like) }
-    }
-}
-
-/// The columns of the table in these bytes; empty where it is no table.
-pub fn profile(path: &std::path::Path, votes: &VoteTable) -> Vec<ColumnProfile> {
+/// The columns of the table in this file, a line each; empty where it is no table.
+pub fn profile(path: &std::path::Path, votes: &VoteTable) -> Vec<String> {
     let opened = dissensus_io::Input::open(path)
         .and_then(|input| Source::open(input, &SourceOptions::default()));
     match opened {
@@ -46,7 +23,7 @@ pub fn profile(path: &std::path::Path, votes: &VoteTable) -> Vec<ColumnProfile> 
     }
 }
 
-fn of_table(table: &Table, votes: &VoteTable) -> Vec<ColumnProfile> {
+fn of_table(table: &Table, votes: &VoteTable) -> Vec<String> {
     let column = |(at, name): (usize, &String)| {
         let texts: Vec<String> =
             table.sample.iter().map(|row| cell_text(row.cell(at)).unwrap_or_default()).collect();
@@ -57,12 +34,9 @@ fn of_table(table: &Table, votes: &VoteTable) -> Vec<ColumnProfile> {
             }
         }
         let looks_like = looks_like(name, &texts, votes);
-        ColumnProfile {
-            name: name.clone(),
-            different: (seen.len(), texts.len()),
-            examples,
-            looks_like,
-        }
+        let (different, rows, examples) = (seen.len(), texts.len(), examples.join(", "));
+        let line = format!("{name:?}: {different} different in {rows} rows ({examples})");
+        if looks_like.is_empty() { line } else { format!("{line}; {looks_like}") }
     };
     table.columns.iter().enumerate().map(column).collect()
 }

@@ -10,12 +10,13 @@ use dissensus_io::{
 use dissensus_core::VoteTable;
 use serde_json::Value;
 
+use crate::cells;
 use crate::context::Context;
 use crate::error::{PredictionError, PredictionProblem};
-use crate::foreign::refuse_foreign;
 use crate::formats::FORMATS;
+use crate::label_names;
 use crate::options::ReadOptions;
-use crate::predictions::{Predictions, check_options, finish};
+use crate::predictions::{Predictions, RawPredictions, check_options, finish, name_classes};
 use crate::rows_of_json::rows_of_json;
 
 /// Reads a file, or standard input for `-`.
@@ -54,18 +55,31 @@ pub fn read_bytes_for(
 
 fn read_input(input: Input, options: &Context<'_>) -> Result<Vec<Predictions>, PredictionError> {
     let file = input.name.clone();
-    refuse_foreign(&file, &input.head)?;
     let table_of = |value| match json::array_as_table(rows_of_json(value)) {
         Ok(table) => Source::Table(table),
         Err(value) => Source::Json(value),
     };
+    let mut beside = None;
     let source = match with_header(&file, Source::open(input, &options.source())?, options)? {
         // An array of objects is a table.
-        Source::Json(value) => table_of(value),
-        Source::Table(table) => match document(&table) {
-            Some(document) => table_of(document),
-            None => Source::Table(table),
-        },
+        Source::Json(value) => {
+            beside = label_names::in_settings(&value);
+            table_of(value)
+        }
+        Source::Table(table) => {
+            if let ([row], TableKind::JsonLines) = (&table.sample[..], table.kind) {
+                let cells = table.columns.iter().cloned().zip(row.cells.iter().cloned());
+                beside = label_names::in_settings(&Value::Object(cells.collect()));
+            }
+            match document(&table) {
+                Some(document) => table_of(document),
+                None => Source::Table(table),
+            }
+        }
+        source => source,
+    };
+    let source = match source {
+        Source::Table(table) => Source::Table(cells::split(&file, table, options)?),
         source => source,
     };
     let Some(format) = FORMATS.iter().find(|format| (format.detect)(&source, options)) else {
@@ -81,7 +95,11 @@ fn read_input(input: Input, options: &Context<'_>) -> Result<Vec<Predictions>, P
     if found.is_empty() {
         return Err(PredictionError::new(&file, PredictionProblem::Empty));
     }
-    found.into_iter().map(|found| finish(&file, found, options)).collect()
+    let finish = |mut found: RawPredictions| {
+        name_classes(&file, &mut found, beside.as_deref(), options)?;
+        finish(&file, found, options)
+    };
+    found.into_iter().map(finish).collect()
 }
 
 /// A document on one line, which looks like JSON Lines of one row, where it is a table in another shape.
@@ -143,14 +161,25 @@ fn has_fractions(rows: &[Row], behind: usize) -> bool {
     !rows.is_empty() && rows.iter().all(|row| row.cells.iter().skip(behind).any(fraction))
 }
 
-/// Whether a row is the name of an id and different whole numbers, above rows of fractions.
+/// Whether a row is the name of an id, different whole numbers and other words, above rows with fractions
+/// under the numbers.
 fn is_numbered_header(cells: &[String], below: &[Row]) -> bool {
-    let [id, numbers @ ..] = cells else { return false };
+    let number = |cell: &String| cell.trim().parse::<i64>().ok();
+    let numbers: Vec<usize> = (0..cells.len()).filter(|&c| number(&cells[c]).is_some()).collect();
     let mut seen = std::collections::HashSet::new();
-    let different =
-        numbers.iter().all(|n| n.trim().parse::<i64>().is_ok() && seen.insert(n.trim()));
-    let is_id = dissensus_core::id_name_rank(id).is_some();
-    different && numbers.len() > 1 && is_id && has_fractions(below, 1)
+    let different = numbers.iter().all(|&c| seen.insert(number(&cells[c])));
+    let others = || cells.iter().filter(|cell| number(cell).is_none());
+    let words = others().all(|cell| cell.trim().is_empty() || cell.parse::<f64>().is_err());
+    let is_id = others().any(|cell| dissensus_core::id_name_rank(cell).is_some());
+    let fraction = |row: &Row| {
+        numbers.iter().any(|&c| row.cell(c).as_str().is_some_and(|text| text.contains('.')))
+    };
+    different
+        && words
+        && is_id
+        && numbers.len() > 1
+        && !below.is_empty()
+        && below.iter().all(fraction)
 }
 
 /// A column or array by the name that the user gave: its name, or `#2` for the second.

@@ -9,7 +9,11 @@ use crate::formats::is_vector;
 /// The rows of a document as an array of objects, where it is a table; else the document.
 pub(crate) fn rows_of_json(value: Value) -> Value {
     match value {
-        Value::Object(map) => match split(&map).or_else(|| columns(&map)).or_else(|| rows(&map)) {
+        Value::Object(map) => match split(&map)
+            .or_else(|| columns(&map))
+            .or_else(|| lists(&map))
+            .or_else(|| rows(&map))
+        {
             Some(rows) => Value::Array(rows),
             None => match under_key(&map) {
                 Some(key) => map.get(&key).cloned().unwrap_or_default(),
@@ -84,6 +88,31 @@ fn columns(map: &Map<String, Value>) -> Option<Vec<Value>> {
     })
 }
 
+/// `{"uid": ["a", "b"], "cat": [0.7, 0.2], "dog": [0.3, 0.8]}`
+fn lists(map: &Map<String, Value>) -> Option<Vec<Value>> {
+    let columns: Vec<(&String, &Vec<Value>)> =
+        map.iter().filter_map(|(name, column)| Some((name, column.as_array()?))).collect();
+    let plain = |list: &Vec<Value>| list.iter().all(|v| v.is_string() || v.is_number());
+    let fractions = |list: &Vec<Value>| {
+        list.iter().all(Value::is_number)
+            && list.iter().any(|v| v.as_f64().is_some_and(|n| n.fract() != 0.0))
+    };
+    let (_, first) = columns.first()?;
+    let rows = first.len();
+    let same = columns.iter().all(|(_, list)| list.len() == rows && plain(list));
+    let numbers = columns.iter().filter(|(_, list)| fractions(list)).count();
+    // Lists of which each is for an item have ids for names.
+    let named = columns.iter().any(|(name, _)| id_name_rank(name).is_some());
+    (rows > 1 && same && numbers > 1 && named).then(|| {
+        let row = |at: usize| {
+            Value::Object(
+                columns.iter().map(|(n, list)| ((*n).clone(), list[at].clone())).collect(),
+            )
+        };
+        (0..rows).map(row).collect()
+    })
+}
+
 /// `{"a": {"probs": [0.7, 0.3], "gold": "cat"}, "b": …}`: rows by id that are more than a vector.
 fn rows(map: &Map<String, Value>) -> Option<Vec<Value>> {
     let objects: Vec<&Map<String, Value>> =
@@ -129,6 +158,7 @@ mod tests {
                 "data": [[0.75, 0.25], [0.1, 0.9]]}"#,
             r#"{"uid": {"0": "a", "1": "b"}, "no": {"0": 0.75, "1": 0.1},
                 "yes": {"0": 0.25, "1": 0.9}}"#,
+            r#"{"model": "m", "uid": ["a", "b"], "no": [0.75, 0.1], "yes": [0.25, 0.9]}"#,
             r#"{"a": {"text": "one", "probs": {"no": 0.75, "yes": 0.25}},
                 "b": {"text": "two", "probs": {"no": 0.1, "yes": 0.9}}}"#,
             r#"[{"id": "a", "labels": ["no", "yes"], "scores": [0.75, 0.25]},

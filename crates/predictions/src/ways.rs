@@ -5,8 +5,9 @@
 //! read or nothing certain is left to add. What the votes alone must decide is certain where it fits
 //! them significantly better than everything else ([`order`](crate::order)).
 
-use dissensus_core::VoteTable;
-use dissensus_io::ReadOption;
+use dissensus_core::{MatchError, VoteTable};
+use dissensus_io::{ReadOption, Way};
+use serde_json::Value;
 
 use crate::align::{AlignError, Aligned, align};
 use crate::error::{PredictionError, PredictionProblem};
@@ -16,15 +17,6 @@ use crate::predictions::Predictions;
 
 /// Words at the most that are added.
 const MOST_WORDS: usize = 4;
-
-/// Options that make a file readable.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Way {
-    /// The options that are missing, with their values; `true` for those that are set or not.
-    pub options: Vec<(ReadOption, String)>,
-    /// What is read then, in a few words.
-    pub gives: String,
-}
 
 /// The ways in which predictions that are refused with these options are certainly read right. `read`
 /// reads them with options.
@@ -60,7 +52,17 @@ pub fn ways_in(
                     })
                 };
                 let certain = !rows_matter && !ordered || aligned.iter().zip(&models).all(fits);
-                let way = || Way { options: words.clone(), gives: gives(table, &aligned) };
+                let option = |(option, value): &Word| {
+                    let set = value == "true";
+                    (
+                        option.name().to_owned(),
+                        if set { Value::Bool(true) } else { value.as_str().into() },
+                    )
+                };
+                let way = || Way {
+                    options: words.iter().map(option).collect(),
+                    gives: gives(table, &aligned),
+                };
                 return (certain && !words.is_empty()).then(way).into_iter().collect();
             }
             Err(error) => error,
@@ -76,6 +78,7 @@ pub fn ways_in(
     Vec::new()
 }
 
+/// An option with its value; `true` for those that are set or not.
 type Word = (ReadOption, String);
 
 /// What is missing to read a file.
@@ -103,6 +106,11 @@ fn word_for_reading(
             };
             let class = [trial.by_position.items, true].into_iter().find_map(|items| {
                 let models = read(&by_position(items)).ok()?;
+                // What is never below one half may be the confidence in any label.
+                let confidence = models.first()?.values.chunks(2).all(|row| row[0] >= 0.5);
+                if confidence && models.first()?.kind == Kind::Probabilities {
+                    return None;
+                }
                 let order = certain_order(table, models.first()?, items)?;
                 // The class of the first column, which is the number itself.
                 let class = order.iter().position(|&column| column == 0)?;
@@ -125,6 +133,16 @@ fn word_for_reading(
                 _ => None,
             }
         }
+        PredictionProblem::Unknown { .. } | PredictionProblem::HardLabels { .. }
+            if options.answer_separator.is_none() =>
+        {
+            let read_with = |separator: &&char| {
+                read(&ReadOptions { answer_separator: Some(**separator), ..options.clone() })
+                    .is_ok()
+            };
+            let separator = ['|', ';', '/', ',', ' '].iter().find(read_with)?;
+            Some((ReadOption::AnswerSeparator, separator.to_string()))
+        }
         _ => None,
     }
 }
@@ -137,11 +155,13 @@ fn word_for_matching(
     models: &[Predictions],
 ) -> Option<Word> {
     match error {
-        AlignError::NoIds { found, expected, .. } if found == expected => {
-            Some((ReadOption::ByPosition, "items".to_owned()))
-        }
-        AlignError::NoneShared { .. } if models.iter().all(|model| only_counts(table, model)) => {
-            Some((ReadOption::ByPosition, "items".to_owned()))
+        AlignError::Match { source, .. } => {
+            let by_position = match source {
+                MatchError::NoIds { found, expected, .. } => found == expected,
+                MatchError::NoneShared { .. } => models.iter().all(|m| m.len() == table.len()),
+                _ => false,
+            };
+            by_position.then(|| (ReadOption::ByPosition, "items".to_owned()))
         }
         AlignError::Classes { suggestion: Some(map), .. } if options.class_map.is_none() => {
             Some((ReadOption::ClassMap, String::from(map.clone())))
@@ -151,15 +171,6 @@ fn word_for_matching(
         }
         _ => None,
     }
-}
-
-/// Whether the ids only number as many rows as there are items.
-fn only_counts(table: &VoteTable, model: &Predictions) -> bool {
-    let ids = || model.ids.iter().flatten();
-    let number = |id: &String| id.strip_suffix(".0").unwrap_or(id).parse::<usize>().ok();
-    let from = ids().next().and_then(number);
-    let counts = from.is_some_and(|from| ids().zip(from..).all(|(id, n)| number(id) == Some(n)));
-    counts && model.len() == table.len()
 }
 
 /// The order of classes that fits all models significantly better than any other.
@@ -202,6 +213,7 @@ fn add(options: &mut ReadOptions, words: &mut Vec<Word>, word: Word) {
         ReadOption::ByPosition => options.by_position.items = true,
         ReadOption::ClassMap => options.class_map = word.1.parse().ok(),
         ReadOption::ClassOrder => options.class_order = word.1.parse().ok(),
+        ReadOption::AnswerSeparator => options.answer_separator = word.1.chars().next(),
         ReadOption::Id => options.id = Some(word.1.clone()),
         ReadOption::Probabilities => options.kind = Some(Kind::Probabilities),
         _ => {}

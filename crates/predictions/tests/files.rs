@@ -10,7 +10,8 @@ use dissensus_core::VoteTable;
 use dissensus_io::npy;
 use dissensus_io::npz::NpzWriter;
 use dissensus_predictions::{
-    ByPosition, ClassOrder, Kind, Matched, ReadOptions, align, read_bytes,
+    ByPosition, ClassOrder, Join, Kind, Matched, PredictionProblem, ReadOptions, align, join,
+    read_bytes,
 };
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
 use parquet::file::properties::WriterProperties;
@@ -543,7 +544,7 @@ fn ids_decide_and_are_never_passed_over() {
             npy(&P, &[3, 3]),
             by_position(false, true),
             Refused(
-                &["the 3 predictions of model.x have no ids"],
+                &["model.x: its 3 rows have no ids"],
                 "or say `by_position = items` if the rows are in the order of the votes",
             ),
         ),
@@ -567,7 +568,7 @@ fn ids_decide_and_are_never_passed_over() {
             "npy of another length",
             npy(&P[..6], &[2, 3]),
             by_position(true, true),
-            Refused(&["has 2 predictions without ids, the votes have 3 items"], "array `ids`"),
+            Refused(&["it has 2 rows without ids, the votes have 3 items"], "array `ids`"),
         ),
         (
             "npy, classes × items",
@@ -634,7 +635,7 @@ fn ids_decide_and_are_never_passed_over() {
             ",cat,dog,fox\n0,0.7,0.2,0.1\n1,0.1,0.3,0.6\n2,0.25,0.5,0.25\n".into(),
             auto(),
             Refused(
-                &["no id of model.x is among the votes (its first is \"0\", theirs \"a\")"],
+                &["model.x: no id is among the votes (its first is \"0\", theirs \"a\")"],
                 "`id`",
             ),
         ),
@@ -794,6 +795,59 @@ fn votes_without_ids_are_matched_by_position_and_that_is_said() {
     assert!(aligned.notes[0].to_string().contains(notes[0]), "{:?}", aligned.notes);
     let from_one = "id,0,1,2\n1,0.7,0.2,0.1\n2,0.1,0.3,0.6\n3,0.25,0.5,0.25\n";
     let wanted =
-        Refused(&["only 2 of the 3 ids of model.x are among the votes"], "`by_position = items`");
+        Refused(&["model.x: only 2 of the 3 ids are among the votes"], "`by_position = items`");
     check("numbered from 1", &votes, from_one.into(), &auto(), wanted);
+}
+
+#[test]
+fn several_predictions_per_item_are_asked_about() {
+    let long = |seed: u32, p: f64| format!("a,{seed},cat,{p}\na,{seed},dog,{}\n", 1.0 - p);
+    let wide = |seed: u32, p: f64| format!("a,{seed},{p},{}\n", 1.0 - p);
+    let tables = [
+        format!("id,seed,cat,dog\n{}{}", wide(1, 0.75), wide(2, 0.25)),
+        format!("id,seed,class,probability\n{}{}", long(1, 0.75), long(2, 0.25)),
+    ];
+    let votes = "id,cat,dog\na,3,1\nb,1,3\n";
+    let values = Some(dissensus_votes::Values::Counts);
+    let options = dissensus_votes::ReadOptions { values, ..Default::default() };
+    let votes = dissensus_votes::read_bytes("v.csv", votes.into(), &options).unwrap().table;
+    for text in &tables {
+        let read = |runs: bool| {
+            let options = ReadOptions { runs, ..ReadOptions::default() };
+            dissensus_predictions::read_bytes_for("m.csv", text.clone().into(), &votes, &options)
+        };
+        let refused = read(false).unwrap_err();
+        assert!(matches!(refused.problem, PredictionProblem::SeveralRuns { .. }), "{refused}");
+        let models = read(true).unwrap();
+        assert_eq!(
+            models.iter().map(|m| m.name.as_str()).collect::<Vec<_>>(),
+            ["seed 1", "seed 2"]
+        );
+        let joined = join(&votes, &models, Join::Seeds, &ReadOptions::default()).unwrap();
+        assert_eq!(joined.values, [0.5, 0.5], "{text}");
+    }
+    // Folds have items of their own: one model.
+    let folds =
+        "id,fold,class,probability\na,1,cat,0.75\na,1,dog,0.25\nb,2,cat,0.25\nb,2,dog,0.75\n";
+    let found =
+        dissensus_predictions::read_bytes_for("m.csv", folds.into(), &votes, &auto()).unwrap();
+    assert_eq!((found.len(), &found[0].values[..]), (1, &[0.75, 0.25, 0.25, 0.75][..]));
+}
+
+#[test]
+fn names_beside_numbers_name_the_classes() {
+    let document = r#"{"id2label": {"0": "dog", "1": "cat"}, "ids": ["a", "b"], "probs": [[0.75, 0.25], [0.1, 0.9]]}"#;
+    let found = read_bytes("m.json", document.into(), &auto()).unwrap();
+    assert_eq!(found[0].classes.as_ref().unwrap(), &["dog", "cat"]);
+    let named = ReadOptions { class_names: "dog,cat".parse().ok(), ..auto() };
+    let read = |text: &str| read_bytes("m.csv", text.into(), &named);
+    let found = read("id,LABEL_1,LABEL_0\na,0.75,0.25\nb,0.1,0.9\n").unwrap();
+    assert_eq!(found[0].classes.as_ref().unwrap(), &["cat", "dog"]);
+    let refused = read("id,cat,dog\na,0.75,0.25\nb,0.1,0.9\n").unwrap_err().to_string();
+    assert!(refused.contains("names its classes itself"), "{refused}");
+    let answers = ReadOptions { answers: true, ..auto() };
+    let found = read_bytes("m.csv", "id,cat,dog\na,6,2\nb,1,9\n".into(), &answers).unwrap();
+    assert_eq!(found[0].values, [0.75, 0.25, 0.1, 0.9]);
+    let refused = read_bytes("m.csv", "id,cat,dog\na,6,2\nb,0,0\n".into(), &answers).unwrap_err();
+    assert!(refused.to_string().contains("row 3"), "{refused}");
 }

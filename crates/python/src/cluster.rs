@@ -3,19 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use dissensus::cluster::{ClusterJob, ClusterStatus, Resources, Script, SlurmOptions, System};
-use dissensus::remote::{SyncCounts, SyncDirection, is_remote_url};
+use dissensus::remote::{SyncCounts, SyncDirection};
 use dissensus::store::Store;
 use dissensus::studies::{Plan, PlanOptions, Shard, Study};
-use dissensus::{
-    Cancel, Error, Event, LoadContext, Progress, SharedStudy, StudyEvent, check_stages, cluster,
-    plan_study,
-};
+use dissensus::{Error, Event, LoadContext, Progress, cluster};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors::{raise, value_error};
 use crate::stores::StorePath;
-use crate::work::{detached, long};
+use crate::work::long;
 
 /// A share of a study's runs: `(2, 8)` or `"2/8"`.
 #[derive(FromPyObject)]
@@ -40,53 +37,6 @@ pub(crate) fn from_one(name: &str, number: i64, most: usize) -> PyResult<usize> 
     counted.ok_or_else(|| {
         value_error(format!("{name} is {number}; expected a whole number from 1 to {most}"))
     })
-}
-
-/// Does work on a study whose runs are shared through a bucket, where there is one: what is done there is pulled
-/// first, and what is done here is pushed. The work tells what happens, by the function that it is given.
-pub(crate) fn shared<T>(
-    bucket: Option<&str>,
-    plan: &Plan<'_>,
-    store: &Store,
-    progress: &dyn Progress,
-    cancel: &Cancel,
-    work: impl FnOnce(&(dyn Fn(&StudyEvent<'_>) + Sync)) -> Result<T, Error>,
-) -> Result<T, Error> {
-    let Some(url) = bucket else { return work(&|_| {}) };
-    let (shared, pulled) = SharedStudy::open(url, plan, store, progress, cancel)?;
-    warn_of(&pulled, progress);
-    let worked = work(&|event| shared.on_event(event, cancel));
-    match shared.finish(cancel) {
-        Ok(pushed) => warn_of(&pushed, progress),
-        Err(error) => progress.report(Event::Warning(&format!(
-            "not pushed: {error}; the runs are in {}, and the same call pushes them",
-            store.path().display()
-        ))),
-    }
-    worked
-}
-
-/// Pulls what a bucket has of a study, where there is one.
-pub(crate) fn pull(
-    bucket: Option<&str>,
-    plan: &Plan<'_>,
-    store: &Store,
-    progress: &dyn Progress,
-    cancel: &Cancel,
-) -> Result<(), Error> {
-    if let Some(url) = bucket {
-        warn_of(&SharedStudy::open(url, plan, store, progress, cancel)?.1, progress);
-    }
-    Ok(())
-}
-
-/// What a person has to know about a sync.
-fn warn_of(synced: &dissensus::remote::Synced, progress: &dyn Progress) {
-    let conflicts = synced.conflicts.iter().map(ToString::to_string);
-    let failed = synced.failed.iter().map(ToString::to_string);
-    for problem in conflicts.chain(failed) {
-        progress.report(Event::Warning(&problem));
-    }
 }
 
 /// What `Study.submit` was given beside the study and its store.
@@ -206,32 +156,15 @@ pub(crate) fn submit(
         let names: Vec<&str> = cluster::SYSTEMS.iter().map(|system| system.name).collect();
         return Err(value_error(format!("on is {:?}; expected {}", given.on, names.join(", "))));
     };
-    let text = store.text();
-    // Containers have paths of their own.
-    let text = match is_remote_url(&text) || system.name == "kubernetes" {
-        true => text,
-        false => std::path::absolute(&text)?.display().to_string(),
-    };
+    let text = system.store(&store.text())?;
     let job = given.job(py, study, choice, text, system)?;
     let scripts = system.scripts(&job).map_err(raise)?;
     if dry_run {
         return Ok(Submission { system, scripts, jobs: Vec::new(), logs: None });
     }
-    if system.name != "slurm" {
-        return Err(value_error(format!(
-            "only Slurm is submitted to; `dry_run=True` gives what {} needs",
-            system.name
-        )));
-    }
-    let store = store.open(true)?;
-    // What is wrong with the study or its data is known before it waits in a queue.
-    long(py, None, |progress, cancel| -> Result<_, Error> {
-        let context = LoadContext { cancel: cancel.clone(), ..LoadContext::new(progress) };
-        check_stages(&plan_study(study, choice, &context)?, &store, &context)
-    })?;
-    let (submitted, logs) = detached(py, || -> Result<_, Error> {
-        let submitted = cluster::submit(&job, &store)?;
-        Ok((submitted, cluster::Submission::logs(&store, &study.name)?))
+    let (submitted, logs) = long(py, None, |progress, cancel| {
+        let load = LoadContext { cancel: cancel.clone(), ..LoadContext::new(progress) };
+        system.submit(&job, choice, &load)
     })?;
     let jobs = submitted.jobs().map(str::to_owned).collect();
     Ok(Submission { system, scripts, jobs, logs: Some(logs) })
@@ -407,7 +340,7 @@ pub(crate) fn sync(
             ..Default::default()
         };
         let synced = dissensus::sync_store(store.path(), url, &options)?;
-        warn_of(&synced, progress);
+        synced.report(progress);
         Ok(synced)
     })
     .map(Synced)

@@ -294,7 +294,7 @@ impl Delivery {
         slf: &Bound<'py, Self>,
     ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>, String, u64))> {
         let (py, delivery) = (slf.py(), slf.get());
-        let bytes = py.detach(|| stored::to_bytes(&delivery.table, "", &[]));
+        let bytes = py.detach(|| stored::to_bytes(&delivery.table, "", &[], &[]));
         Ok((
             slf.get_type().getattr("_restore")?,
             (PyBytes::new(py, &bytes), delivery.method(), delivery.seed()),

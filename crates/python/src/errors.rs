@@ -5,13 +5,14 @@ use std::io::ErrorKind;
 
 use dissensus::cluster::ClusterError;
 use dissensus::data::Error as DataError;
-use dissensus::io::{FileError, Problem, ReadError, ReadOption};
+use dissensus::io::{FileError, Problem, ReadError, ReadOption, Way};
 use dissensus::labels::LabelError;
-use dissensus::predictions::{AlignError, PredictionError, Way};
+use dissensus::predictions::{AlignError, PredictionError};
 use dissensus::remote::RemoteError;
 use dissensus::studies::StudyError;
 use dissensus::train::DeviceError;
 use dissensus::votes::formats::FORMATS;
+use dissensus::votes::write::WriteError;
 use dissensus::{ScoreError, causes};
 use pyo3::exceptions::{
     PyFileExistsError, PyFileNotFoundError, PyKeyboardInterrupt, PyMemoryError, PyOSError,
@@ -28,15 +29,9 @@ pub(crate) fn raise(error: impl Into<dissensus::Error>) -> PyErr {
 /// As [`raise`], with a line for each way in which predictions are certainly read right: the arguments
 /// that are missing.
 pub(crate) fn raise_with_ways(error: impl Into<dissensus::Error>, ways: &[Way]) -> PyErr {
-    let argument = |(option, value): &(ReadOption, String)| match (option, value.as_str()) {
-        (ReadOption::Logits | ReadOption::Probabilities, _) => format!("kind={:?}", option.name()),
-        (_, "true") => format!("{option}=True"),
-        (_, value) => format!("{option}={value:?}"),
-    };
     raise_in_words(error, |words| {
         ways.iter().fold(words, |words, way| {
-            let arguments: Vec<String> = way.options.iter().map(argument).collect();
-            format!("{words}\ntry: {}   # {}", arguments.join(", "), way.gives)
+            format!("{words}\ntry: {}   # {}", keywords(way).join(", "), way.gives)
         })
     })
 }
@@ -75,6 +70,12 @@ fn remedy(cause: &(dyn StdError + 'static)) -> Option<String> {
     if let Some(FileError::Occupied { .. }) = cause.downcast_ref() {
         return Some("`force=True` writes into it all the same".to_owned());
     }
+    if let Some(WriteError::Texts { .. }) = cause.downcast_ref() {
+        return Some(
+            "write .csv or .parquet, which hold them, or leave them out with `texts=False`"
+                .to_owned(),
+        );
+    }
     if let Some(FileError::Exists { .. }) = cause.downcast_ref() {
         return Some("`force=True` replaces it".to_owned());
     }
@@ -107,15 +108,21 @@ fn advice(cause: &(dyn StdError + 'static)) -> Option<String> {
     }
     for way in &advice.ways {
         let mut call = vec![serde_json::json!(error.file).to_string()];
-        call.extend(way.options.iter().map(|(name, value)| match value {
-            serde_json::Value::Bool(flag) => {
-                format!("{name}={}", if *flag { "True" } else { "False" })
-            }
-            value => format!("{name}={value}"),
-        }));
+        call.extend(keywords(way));
         lines += &format!("\ntry: dissensus.Votes.read({})   {}", call.join(", "), way.gives);
     }
     Some(lines)
+}
+
+/// The options of a way as arguments.
+fn keywords(way: &Way) -> Vec<String> {
+    let argument = |(name, value): (&String, &serde_json::Value)| match (name.as_str(), value) {
+        ("logits" | "probabilities" | "answers", _) => format!("kind={name:?}"),
+        (_, serde_json::Value::Bool(true)) => format!("{name}=True"),
+        (_, serde_json::Value::Bool(false)) => format!("{name}=False"),
+        (_, value) => format!("{name}={value}"),
+    };
+    way.options.iter().map(argument).collect()
 }
 
 /// A text of the library with its options as arguments: `` `values = counts` `` is `` `values="counts"` ``.

@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use dissensus::core::{Event, Ids};
-use dissensus::data::default_cache_dir;
 use dissensus::inputs::{Features, Images, Inputs, Kind};
 use dissensus::store::Logits;
 use dissensus::train::spec::paths_of;
-use dissensus::train::{DeviceError, GivenParts, OpenDevice, Voted};
-use dissensus::{FitOptions, FittedModel, RunPlan, Task, TrainError, VoteTable};
+use dissensus::train::{GivenParts, OpenDevice, Voted};
+use dissensus::{
+    FitOptions, FittedModel, RunPlan, Task, TrainError, VoteTable, fit_task, open_device,
+};
 use numpy::{PyArray2, PyArrayMethods, PyReadonlyArray2, PyReadonlyArray4};
 use pyo3::exceptions::{PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
@@ -97,10 +98,10 @@ pub(crate) fn fit_model(
             task = task.with_split(given).map_err(TrainError::from)?;
         }
         let cancel = cancel.clone();
-        let options = FitOptions { threads, progress, cancel, ..FitOptions::default() };
-        let trained = dissensus::train::fit(&task, &plan, opened.device(), &options)?;
+        let options = FitOptions { threads, name: None, progress, cancel };
+        let trained = fit_task(&task, &plan, opened.device(), &options)?;
         let judged = trained.test_predictions().clone();
-        Ok::<_, dissensus::Error>((trained.into_model(task.identity())?, judged))
+        Ok::<_, dissensus::Error>((trained.into_model()?, judged))
     })?;
     Ok(Model { model: Arc::new(model), judged: Some(judged) })
 }
@@ -326,11 +327,6 @@ impl Model {
             work(&model, &device, &inputs).map_err(dissensus::Error::from)
         })
     }
-}
-
-/// The device of this name, with what is known of it from before.
-pub(crate) fn open_device(name: &str) -> Result<OpenDevice, DeviceError> {
-    OpenDevice::open(name, default_cache_dir().ok().as_deref())
 }
 
 /// Rows of numbers as an array.

@@ -3,10 +3,9 @@
 use std::ffi::CString;
 use std::path::PathBuf;
 
-use dissensus::remote::is_remote_url;
-use dissensus::store::{Logits, RunInfo, StoreError, Which};
-use dissensus::train::EpochRow;
-use dissensus::{RunList, RunRow, state_name};
+use dissensus::store::{Logits, RunInfo, Which};
+use dissensus::train::{EpochRow, RunList, RunRow, state_name};
+use dissensus::{Error, Location};
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _};
 use pyo3::exceptions::{PyUserWarning, PyValueError};
 use pyo3::prelude::*;
@@ -14,7 +13,7 @@ use pyo3::types::PyDict;
 
 use crate::arrow::{Column, Table};
 use crate::cluster::{self, Synced};
-use crate::errors::{raise, value_error};
+use crate::errors::raise;
 use crate::json;
 use crate::studies::Study;
 use crate::work::{detached, shower};
@@ -50,9 +49,6 @@ impl StorePath<'_> {
     pub(crate) fn open(self, create: bool) -> PyResult<dissensus::store::Store> {
         match self {
             Self::Store(store) => Ok(store.0.clone()),
-            Self::Path(path) if path.to_str().is_some_and(is_remote_url) => Err(value_error(
-                "the store is a bucket; expected a folder, which `Store.sync` pulls a bucket into",
-            )),
             Self::Path(path) => open(path, create).map_err(raise),
         }
     }
@@ -66,23 +62,18 @@ impl StorePath<'_> {
     }
 
     /// The folder, and the bucket where an address was given: the folder is then `local`.
-    pub(crate) fn or_bucket(self, local: Option<PathBuf>) -> PyResult<(Self, Option<String>)> {
-        let text = self.text();
-        match (is_remote_url(&text), local) {
-            (true, local) => Ok((Self::Path(local.unwrap_or_else(|| "runs".into())), Some(text))),
-            (false, None) => Ok((self, None)),
-            (false, Some(_)) => Err(value_error(
-                "local is the folder of runs beside a bucket; the store is no bucket",
-            )),
-        }
+    pub(crate) fn location(&self, local: Option<PathBuf>) -> PyResult<Location> {
+        let path = match self {
+            Self::Store(store) => store.0.path(),
+            Self::Path(path) => path,
+        };
+        Location::parse(path, local.as_deref()).map_err(raise)
     }
 }
 
-fn open(path: PathBuf, create: bool) -> Result<dissensus::store::Store, StoreError> {
-    match create {
-        true => dissensus::store::Store::create_or_open(path),
-        false => dissensus::store::Store::open(path),
-    }
+fn open(path: PathBuf, create: bool) -> Result<dissensus::store::Store, Error> {
+    let location = Location::folder(&path)?;
+    if create { location.create() } else { location.open() }
 }
 
 #[pymethods]
@@ -153,7 +144,7 @@ impl Store {
     /// A study as it was run here: by its name, or the only one.
     #[pyo3(signature = (name=None))]
     fn study(&self, py: Python<'_>, name: Option<&str>) -> PyResult<Study> {
-        detached(py, || dissensus::stored_study(&self.0, name)).map(Study)
+        detached(py, || dissensus::study::stored(&self.0, name)).map(Study)
     }
 
     /// Pushes what a bucket lacks of this store, and pulls what the store lacks: finished runs, results of stages and the

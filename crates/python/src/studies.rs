@@ -8,12 +8,9 @@ use std::path::PathBuf;
 
 use dissensus::cluster::SlurmOptions;
 use dissensus::core::results::Row;
-use dissensus::store::Store;
 use dissensus::studies::{Collected, Plan, PlanOptions};
-use dissensus::{
-    Error, Event, LoadContext, StudyOptions, check_stages, finish_study, plan_study, run_shard,
-    run_study, write_report,
-};
+use dissensus::train::spec::Execution;
+use dissensus::{Context, Error, Event, LoadContext, report, study};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -21,10 +18,9 @@ use self::choice::{Choice, Seeds, Votes};
 use self::progress::Whole;
 pub(crate) use self::status::StudyStatus;
 use crate::arrow::{Column, Table};
-use crate::cluster::{self, Given, Share, Submission, from_one, pull, shared};
+use crate::cluster::{self, Given, Share, Submission, from_one};
 use crate::errors::{raise, value_error};
 use crate::json;
-use crate::models::open_device;
 use crate::stores::StorePath;
 use crate::work::{detached, long, shower};
 
@@ -63,40 +59,31 @@ impl Study {
     ) -> PyResult<T> {
         long(py, show, |progress, cancel| -> Result<_, Error> {
             let context = LoadContext { cancel: cancel.clone(), ..LoadContext::new(progress) };
-            work(&plan_study(&self.0, choice, &context)?, &context)
+            work(&study::plan(&self.0, choice, &context)?, &context)
         })
     }
 
-    /// Works on the study with its data and a device, and shares its runs through a bucket, where there is one.
+    /// Works on the study with its data where its runs are, on a device.
     fn on_device(
         &self,
         show: &Bound<'_, PyAny>,
         choice: &PlanOptions,
-        (store, bucket): (&Store, Option<String>),
+        open: impl FnOnce(Execution) -> Result<Context<'static>, Error> + Send,
         (device, jobs): (Option<String>, Option<usize>),
-        work: impl FnOnce(&Plan<'_>, &StudyOptions<'_>) -> Result<Collected, Error> + Send,
+        work: impl FnOnce(&Plan<'_>, &Context<'_>) -> Result<Collected, Error> + Send,
     ) -> PyResult<Table> {
-        let collected = self.planned(show.py(), Some(show), choice, |plan, context| {
-            check_stages(plan, store, context)?;
-            let settings = self.0.run_settings()?;
-            let name = device.as_deref().unwrap_or(&settings.device);
-            let device = open_device(name)?;
-            let (progress, cancel) = (context.progress, &context.cancel);
-            let whole = Whole::new(progress);
-            let of_file = StudyOptions::of(&settings, &device);
-            shared(bucket.as_deref(), plan, store, progress, cancel, |tell| {
-                let options = StudyOptions {
-                    jobs: jobs.or(of_file.jobs),
-                    progress: &whole,
-                    cancel: cancel.clone(),
-                    on_event: &|event| {
-                        whole.event(&event);
-                        tell(&event);
-                    },
-                    ..of_file
-                };
-                work(plan, &options)
-            })
+        let collected = self.planned(show.py(), Some(show), choice, |plan, load| {
+            let file = self.0.run_settings()?.execution;
+            let execution = Execution {
+                device: device.unwrap_or(file.device),
+                jobs: jobs.or(file.jobs),
+                ..file
+            };
+            let whole = Whole::new(load.progress);
+            let context =
+                Context { progress: &whole, cancel: load.cancel.clone(), ..open(execution)? };
+            study::check_stages(plan, &context.store, load)?;
+            work(plan, &context)
         })?;
         table(&collected)
     }
@@ -230,22 +217,22 @@ impl Study {
         }
         let shard = shard.map(Share::shard).transpose()?;
         let choice = Choice { arms, votes_per_item, seeds }.options()?;
-        let (store, bucket) = store.or_bucket(local)?;
-        let store = store.open(true)?;
-        let show = shower(py, progress)?;
-        self.on_device(&show, &choice, (&store, bucket), (device, jobs), |plan, options| {
+        let location = store.location(local)?;
+        let (show, on) = (shower(py, progress)?, (device, jobs));
+        let open = |execution| Context::create(&location, execution);
+        self.on_device(&show, &choice, open, on, |plan, context| {
             let Some(shard) = shard else {
-                return Ok(run_study(plan, &store, options)?.results.collected);
+                return Ok(study::run(plan, context)?.results.collected);
             };
-            let waiting = run_shard(plan, &store, shard, options)?.waiting;
+            let waiting = study::run_shard(plan, shard, context)?.waiting;
             if waiting > 0 {
-                options.progress.report(Event::Warning(&format!(
+                context.progress.report(Event::Warning(&format!(
                     "{waiting} final runs wait for search runs of other shards; the same call trains them when \
                      those are done"
                 )));
             }
             let shares = plan.shares(shard.of());
-            Ok(plan.rows_of(&store, &|id| shares.has(shard, id))?)
+            Ok(plan.rows_of(&context.store, &|id| shares.has(shard, id))?)
         })
     }
 
@@ -289,11 +276,10 @@ impl Study {
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Table> {
         let choice = Choice { arms, votes_per_item, seeds }.options()?;
-        let (store, bucket) = store.or_bucket(local)?;
-        let store = store.open(bucket.is_some())?;
-        let show = shower(py, progress)?;
-        self.on_device(&show, &choice, (&store, bucket), (device, None), |plan, options| {
-            Ok(finish_study(plan, &store, options)?.results.collected)
+        let (location, show) = (store.location(local)?, shower(py, progress)?);
+        let open = |execution| Context::open(&location, execution);
+        self.on_device(&show, &choice, open, (device, None), |plan, context| {
+            Ok(study::finish(plan, context)?.results.collected)
         })
     }
 
@@ -433,11 +419,9 @@ impl Study {
         seeds: Option<Seeds>,
     ) -> PyResult<StudyStatus> {
         let choice = Choice { arms, votes_per_item, seeds }.options()?;
-        let (store, bucket) = store.or_bucket(local)?;
-        let store = store.open(bucket.is_some())?;
-        let show = shower(py, None)?;
+        let (location, show) = (store.location(local)?, shower(py, None)?);
         self.planned(py, Some(&show), &choice, |plan, context| {
-            pull(bucket.as_deref(), plan, &store, context.progress, &context.cancel)?;
+            let store = location.pulled(plan, context.progress, &context.cancel)?;
             let status = plan.status(&store, None)?;
             Ok(StudyStatus(status, cluster::queue(plan, &store, &choice, context.progress)?))
         })
@@ -485,7 +469,7 @@ impl Study {
         let store = store.open(false)?;
         let show = shower(py, None)?;
         self.planned(py, Some(&show), &PlanOptions::default(), |plan, context| {
-            let written = write_report(plan, &store, &out, force)?;
+            let written = report::write(plan, &store, &out, force)?;
             for problem in &written.problems {
                 context.progress.report(Event::Warning(problem));
             }

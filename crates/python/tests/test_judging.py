@@ -157,7 +157,7 @@ def test_single_precision_and_logits(votes, probs):
         (np.full((5, CLASSES), 1 / 3), {}, ValueError, "has 5 rows and the votes have 120 items"),
         (np.full((5, CLASSES), 1 / 3), {"items": ["x"] * 4}, ValueError, "4 entries for the 5 rows"),
         (np.full((2, CLASSES), 1 / 3), {"items": ["x", "x"]}, ValueError, "predicted twice"),
-        (np.full((2, CLASSES), 1 / 3), {"items": ["x", "y"]}, ValueError, "no id of probs is among the votes"),
+        (np.full((2, CLASSES), 1 / 3), {"items": ["x", "y"]}, ValueError, "probs: no id is among the votes"),
         (np.full((ITEMS, CLASSES), 1 / 3), {"classes": ["no", "so", "maybe"]}, ValueError, "`class_map="),
         (np.full((ITEMS, CLASSES), 1j), {}, TypeError, "expected numbers"),
         (np.full((ITEMS, CLASSES), 1 / 3), {"metrics": "kll"}, ValueError, 'did you mean "kl"'),
@@ -304,3 +304,39 @@ def test_matplotlib_draws_where_it_is(votes, probs):
     found = score(votes, probs, replicates=0)
     assert found.plot(ax=axes[0]) is axes[0] and found.plot("entropy", ax=axes[1]) is axes[1]
     assert reliability(votes, probs).plot(ax=axes[0]).get_xlabel() == "confidence of the prediction"
+
+
+def test_several_files_are_one_model(tmp_path):
+    from dissensus import Votes, compare, score
+
+    votes = Votes.from_counts([[3, 1], [0, 4], [2, 2]], items=["a", "b", "c"], classes=["no", "yes"])
+    first, second = [[0.8, 0.2], [0.1, 0.9], [0.5, 0.5]], [[0.6, 0.4], [0.3, 0.7], [0.7, 0.3]]
+    mean = [[(x + y) / 2 for x, y in zip(a, b)] for a, b in zip(first, second)]
+    wanted = score(votes, mean, metrics="kl")["kl"]
+    assert score(votes, [first, second], join="seeds", metrics="kl")["kl"] == pytest.approx(wanted, abs=1e-12)
+    rows = lambda seed, rows: [f"{item},{seed},{p},{q}" for item, (p, q) in zip("abc", rows)]
+    seeds = tmp_path / "seeds.csv"
+    seeds.write_text("\n".join(["id,seed,no,yes", *rows(1, first), *rows(2, second)]))
+    assert score(votes, seeds, join="seeds", metrics="kl")["kl"] == pytest.approx(wanted, abs=1e-12)
+    for at, name in enumerate(["no", "yes"]):
+        lines = [f"{item},{row[at]}" for item, row in zip("abc", first)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["id,p", *lines]))
+    files = [tmp_path / "no.csv", tmp_path / "yes.csv"]
+    alone = score(votes, first, metrics="kl")["kl"]
+    assert score(votes, files, join="classes", metrics="kl")["kl"] == pytest.approx(alone, abs=1e-12)
+    found = compare(votes, [first, second], [second], join="seeds", metrics="kl")
+    assert found.items == 3
+    with pytest.raises(ValueError, match="takes a list of files"):
+        score(votes, [first], join="classes")
+
+
+def test_names_of_classes_and_numbers_of_answers():
+    from dissensus import Votes, score
+
+    votes = Votes.from_counts([[3, 1], [0, 4], [2, 2]], items=["a", "b", "c"], classes=["no", "yes"])
+    probs = [[0.8, 0.2], [0.1, 0.9], [0.5, 0.5]]
+    swapped = [row[::-1] for row in probs]
+    wanted = score(votes, probs, metrics="kl")["kl"]
+    assert score(votes, swapped, class_names=["yes", "no"], metrics="kl")["kl"] == wanted
+    answers = [[4, 1], [1, 9], [3, 3]]
+    assert score(votes, answers, kind="answers", metrics="kl")["kl"] == pytest.approx(wanted, abs=1e-12)

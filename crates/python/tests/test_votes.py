@@ -356,3 +356,19 @@ def test_an_index_of_pandas():
 def test_a_doubt_names_the_argument():
     with pytest.raises(ValueError, match="`label`"):
         Votes.from_frame({"item": ["a", "b"], "label": ["x", "y"], "answer": ["y", "x"]})
+
+
+def test_texts_are_written_or_asked_about(tmp_path):
+    source = tmp_path / "votes.csv"
+    source.write_text("item,annotator,label,text\na,ann,x,one\na,bob,y,one\nb,ann,y,two\n")
+    read = Votes.read(source, text="text")
+    for votes in [read, pickle.loads(pickle.dumps(read)), read.subset(["a", "b"])]:
+        for name in ["again.csv", "again.parquet"]:
+            votes.write(tmp_path / name, force=True)
+            again = Votes.read(tmp_path / name, text="text")
+            assert again == votes
+            again.write(tmp_path / "third.csv", force=True)
+            assert "one" in (tmp_path / "third.csv").read_text()
+        with pytest.raises(ValueError, match="`texts=False`"):
+            votes.write(tmp_path / "counts.npz")
+        votes.write(tmp_path / "counts.npz", texts=False, force=True)

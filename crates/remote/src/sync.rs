@@ -166,6 +166,64 @@ impl Synced {
         !self.failed.is_empty() || self.conflicts.iter().any(of_run)
     }
 
+    /// What became of two syncs, one after the other, of which the items may overlap.
+    pub fn and(mut self, later: Self) -> Self {
+        let add = |a: SyncCounts, b: SyncCounts| SyncCounts {
+            runs: a.runs + b.runs,
+            files: a.files + b.files,
+            bytes: a.bytes + b.bytes,
+        };
+        self.conflicts.extend(later.conflicts);
+        self.conflicts.sort_by(|a, b| a.item.cmp(&b.item));
+        self.conflicts.dedup();
+        self.failed.extend(later.failed);
+        self.failed.sort_by(|a, b| a.name.cmp(&b.name));
+        self.failed.dedup_by(|a, b| a.name == b.name);
+        Self {
+            pushed: add(self.pushed, later.pushed),
+            pulled: add(self.pulled, later.pulled),
+            same: add(self.same, later.same),
+            without_run: self.without_run.max(later.without_run),
+            unrecorded: self.unrecorded.max(later.unrecorded),
+            foreign: self.foreign.max(later.foreign),
+            unconditional: self.unconditional || later.unconditional,
+            cancelled: self.cancelled || later.cancelled,
+            ..self
+        }
+    }
+
+    /// Reports what a person has to know about it.
+    pub fn report(&self, progress: &dyn Progress) {
+        for conflict in &self.conflicts {
+            progress.report(Event::Warning(&format!("different: {conflict}")));
+        }
+        for failure in &self.failed {
+            progress.report(Event::Warning(&format!("failed: {failure}")));
+        }
+        let note = |number: usize, what: &str, text: &str| {
+            if number > 0 {
+                let s = if number == 1 { "" } else { "s" };
+                progress.report(Event::Note(&format!("{number} {what}{s} {text}")));
+            }
+        };
+        note(
+            self.without_run,
+            "result",
+            "of stages in the bucket cannot be used without their runs",
+        );
+        note(
+            self.unrecorded,
+            "result",
+            "of stages not pushed: no record says what they were computed from",
+        );
+        note(self.foreign, "object", "in the bucket not read: not of a store");
+        if self.unconditional {
+            progress.report(Event::Note(
+                "the server knows no conditional writes; objects were looked for before they were written",
+            ));
+        }
+    }
+
     fn fail(&mut self, name: String, reason: &dyn std::fmt::Display) {
         self.failed.push(Failure { name, reason: reason.to_string() });
     }
@@ -422,5 +480,51 @@ impl<'a> Work<'a> {
     fn end(self) -> Synced {
         self.options.progress.report(Event::Finished { task: TASK });
         self.done.into_inner().unwrap_or_else(PoisonError::into_inner).1
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// Two syncs of one study: the search runs, then the final runs, with the study's text in both.
+    #[test]
+    fn the_conflicts_and_failures_of_both_syncs_are_kept() {
+        let conflict = |file: &str| Conflict {
+            item: Item::File { study: "mine".into(), file: file.into() },
+            here: None,
+            there: vec!["1".into()],
+        };
+        let failure = |name: &str| Failure { name: name.into(), reason: "gone".into() };
+        let counts = |runs| SyncCounts { runs, files: 1, bytes: 10 };
+        let searched = Synced {
+            pulled: counts(1),
+            conflicts: vec![conflict("b"), conflict("study.toml")],
+            failed: vec![failure("runs/2")],
+            foreign: 2,
+            ..Synced::default()
+        };
+        let finals = Synced {
+            pulled: counts(5),
+            conflicts: vec![conflict("a"), conflict("study.toml")],
+            failed: vec![failure("runs/1"), failure("runs/2")],
+            foreign: 2,
+            cancelled: true,
+            ..Synced::default()
+        };
+        let both = searched.clone().and(finals.clone());
+        assert_eq!(both.pulled, SyncCounts { runs: 6, files: 2, bytes: 20 });
+        assert_eq!(both.conflicts, ["a", "b", "study.toml"].map(conflict));
+        assert_eq!(both.failed, ["runs/1", "runs/2"].map(failure));
+        assert_eq!((both.foreign, both.cancelled), (2, true));
+        assert_eq!(finals.and(searched).conflicts, both.conflicts);
+
+        let lines = Mutex::new(Vec::new());
+        both.report(&|event: Event<'_>| lines.lock().unwrap().push(format!("{event:?}")));
+        let lines = lines.into_inner().unwrap();
+        assert_eq!(lines.len(), 3 + 2 + 1);
+        assert!(lines[0].starts_with("Warning(\"different: "), "{lines:?}");
+        assert!(lines[5].starts_with("Note(\"2 objects"), "{lines:?}");
     }
 }

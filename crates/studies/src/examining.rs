@@ -5,9 +5,9 @@
 //! was found once is not looked for again, and is still there when the weights are gone.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Mutex;
+use std::time::Instant;
 
-use dissensus_core::{Cancel, Event, Progress};
+use dissensus_core::{Batch, Cancel, Ending, Event, Progress};
 use dissensus_examine::Observer;
 use dissensus_store::{RunId, State, Store, Which};
 
@@ -16,16 +16,6 @@ use crate::context::Models;
 use crate::finished::Finished;
 use crate::stages::{Damaged, Examination, Group, KeptFiles};
 use crate::{Failure, Job, Plan, StageContext, StudyError};
-
-/// Who is told how far it is.
-pub trait StageProgress: Send {
-    /// A stage begins, with so many things to look at.
-    fn begun(&mut self, stage: &str, all: usize);
-    /// It looks at this, and has done so many steps of a task.
-    fn looking(&mut self, label: &str, task: &str, done: u64, total: Option<u64>);
-    /// It is done with this; why not, where it could not be done.
-    fn looked(&mut self, label: &str, failed: Option<&str>);
-}
 
 /// What became of the stages that need models.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -51,7 +41,7 @@ impl Plan<'_> {
         store: &Store,
         context: &StageContext<'_>,
         cancel: &Cancel,
-        progress: &mut dyn StageProgress,
+        progress: &dyn Progress,
     ) -> Result<Examined, StudyError> {
         self.examine_groups(store, context, cancel, progress, &|_| true)
     }
@@ -62,7 +52,7 @@ impl Plan<'_> {
         store: &Store,
         context: &StageContext<'_>,
         cancel: &Cancel,
-        progress: &mut dyn StageProgress,
+        progress: &dyn Progress,
         of: &dyn Fn(&RunId) -> bool,
     ) -> Result<Examined, StudyError> {
         let alone = |group: &Group<'_>| match &group.runs[..] {
@@ -77,7 +67,7 @@ impl Plan<'_> {
         store: &Store,
         context: &StageContext<'_>,
         cancel: &Cancel,
-        progress: &mut dyn StageProgress,
+        progress: &dyn Progress,
         wanted: &dyn Fn(&Group<'_>) -> bool,
     ) -> Result<Examined, StudyError> {
         if !self.has_examinations() {
@@ -95,9 +85,17 @@ impl Plan<'_> {
         };
         for stage in self.examinations() {
             let groups = work.groups(stage, &jobs, wanted)?;
-            if !groups.is_empty() {
-                work.look(stage, &groups)?;
+            if groups.is_empty() {
+                continue;
             }
+            let batch = Batch::Stage(stage.name);
+            let labels: Vec<String> = groups.iter().map(Group::label).collect();
+            let tasks: Vec<&str> = labels.iter().map(String::as_str).collect();
+            let steps = groups.len() as u64;
+            progress.report(Event::BatchStarted { batch, tasks: &tasks, steps });
+            let looked = work.look(stage, groups.iter().zip(&tasks));
+            progress.report(Event::BatchFinished { batch });
+            looked?;
         }
         Ok(work.examined)
     }
@@ -144,7 +142,7 @@ struct Work<'a> {
     files: KeptFiles,
     context: &'a StageContext<'a>,
     cancel: &'a Cancel,
-    progress: &'a mut dyn StageProgress,
+    progress: &'a dyn Progress,
     examined: Examined,
 }
 
@@ -181,20 +179,36 @@ impl Work<'_> {
         Ok(groups)
     }
 
-    fn look(&mut self, stage: &Examination, groups: &[Group<'_>]) -> Result<(), StudyError> {
-        self.progress.begun(stage.name, groups.len());
-        for group in groups {
+    fn look<'g>(
+        &mut self,
+        stage: &Examination,
+        groups: impl Iterator<Item = (&'g Group<'g>, &'g &'g str)>,
+    ) -> Result<(), StudyError> {
+        for (group, &label) in groups {
+            let (progress, started) = (self.progress, Instant::now());
+            let ended = |ending| {
+                let (seconds, steps, detail) = (started.elapsed().as_secs_f64(), 1, "");
+                let id = group.runs[0].id.as_str();
+                let task = label;
+                progress.report(Event::Ended { task, id, ending, steps, seconds, detail });
+            };
             if self.cancel.is_cancelled() {
                 self.examined.stopped = true;
                 return Ok(());
             }
-            let label = group.label();
             let runs = group.runs.iter().filter_map(|job| {
                 let Ran { info, result, .. } = self.ran.get(&job.id)?;
                 Some(Finished { job, info, result, material: self.plan.material(job) })
             });
             let runs: Vec<Finished<'_>> = runs.collect();
-            let reports = Reports { label: &label, progress: Mutex::new(&mut *self.progress) };
+            let reports = |event: Event<'_>| {
+                if let Event::Advanced { task, done, total, .. } = event {
+                    let of = total.map_or(String::new(), |total| format!("/{total}"));
+                    let detail = format!("{task} {done}{of}");
+                    let event = Event::Advanced { task: label, done, total, detail: &detail };
+                    progress.report(event);
+                }
+            };
             let observer = Observer::new(&reports, self.cancel.clone());
             let models = Models { context: self.context, precision: stage.precision, observer };
             let found = match stage.stage.examine(&runs, &models) {
@@ -205,8 +219,8 @@ impl Work<'_> {
                 }
                 Err(error) => {
                     let reason = format!("{}: {error}", stage.name);
-                    self.progress.looked(&label, Some(&reason));
-                    let id = group.runs[0].id.clone();
+                    ended(Ending::Failed(&reason));
+                    let (id, label) = (group.runs[0].id.clone(), label.to_owned());
                     self.examined.failed.push(Failure { id, label, reason });
                     // Inputs that are not there are not there for the next run either.
                     match error {
@@ -222,25 +236,9 @@ impl Work<'_> {
                 }
             }
             self.examined.done += 1;
-            self.progress.looked(&label, None);
+            ended(Ending::Done);
         }
         Ok(())
-    }
-}
-
-/// Reports the steps of a task with what is looked at.
-struct Reports<'a, 'o> {
-    label: &'a str,
-    progress: Mutex<&'a mut (dyn StageProgress + 'o)>,
-}
-
-impl Progress for Reports<'_, '_> {
-    fn report(&self, event: Event<'_>) {
-        if let (Event::Advanced { task, done, total, .. }, Ok(mut progress)) =
-            (event, self.progress.lock())
-        {
-            progress.looking(self.label, task, done, total);
-        }
     }
 }
 

@@ -62,7 +62,7 @@ pub use collect::{Collected, Gathered, ResultFiles, files};
 pub use context::StageContext;
 pub use dissensus_sources::Material;
 pub use error::StudyError;
-pub use examining::{Examined, StageProgress};
+pub use examining::Examined;
 pub use file::{
     Arm, Axis, DatasetChoice, Grid, STUDY_KEYS, Scale, Setting, SliceRule, VotesChoice,
 };

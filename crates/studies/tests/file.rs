@@ -265,7 +265,7 @@ grid = { 'training.batch_size' = [16] }
         assert_eq!(planned.task(job).table().len(), 20);
     }
     assert_eq!(searches[0].label(), "few · soft · 3 votes · point 1 · seed 0");
-    assert_eq!(quick.run_settings().unwrap().device, "auto");
+    assert_eq!(quick.run_settings().unwrap().execution.device, "auto");
     let again = Study::parse(&quick.to_toml(), "s.toml").unwrap();
     assert_eq!(ids(&again), ids(&quick));
     assert_eq!((again.scale.as_deref(), again.scales.len()), (Some("quick"), 0));

@@ -6,7 +6,7 @@
 mod common;
 
 use common::Lab;
-use dissensus_core::Cancel;
+use dissensus_core::{Cancel, Silent};
 use dissensus_data::blends::{Blends, Settings, VotesPerItem};
 use dissensus_engine::Cpu;
 use dissensus_examine::Model;
@@ -14,7 +14,7 @@ use dissensus_geometry::cka::{Features, cka};
 use dissensus_inputs::from_blends;
 use dissensus_sources::LoadContext;
 use dissensus_store::Which;
-use dissensus_studies::{Material, PlanOptions, StageContext, StageProgress, Study};
+use dissensus_studies::{Material, PlanOptions, StageContext, Study};
 use dissensus_train::spec::Data;
 use dissensus_train::{Task, Voted};
 use serde_json::json;
@@ -64,16 +64,6 @@ fn load(data: &Data) -> common::Loaded<Material> {
     Ok(Task::judged_on(own, other)?.0.into())
 }
 
-struct Quiet;
-
-impl StageProgress for Quiet {
-    fn begun(&mut self, _: &str, _: usize) {}
-    fn looking(&mut self, _: &str, _: &str, _: u64, _: Option<u64>) {}
-    fn looked(&mut self, _: &str, failed: Option<&str>) {
-        assert_eq!(failed, None);
-    }
-}
-
 #[test]
 fn the_judged_set_is_what_is_looked_at() {
     let study = Study::parse(STUDY, "sparse.toml").unwrap();
@@ -81,7 +71,8 @@ fn the_judged_set_is_what_is_looked_at() {
     let lab = Lab::new();
     assert_eq!(lab.all(&plan), 4);
     let context = StageContext::new(&Cpu, true, LoadContext::default());
-    plan.examine(&lab.store, &context, &Cancel::new(), &mut Quiet).unwrap();
+    let examined = plan.examine(&lab.store, &context, &Cancel::new(), &Silent).unwrap();
+    assert_eq!(examined.failed, []);
     plan.collect(&lab.store, &json!({})).unwrap();
     let book = plan.book(&lab.store).unwrap();
 

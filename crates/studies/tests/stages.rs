@@ -5,9 +5,10 @@
 mod common;
 
 use std::collections::BTreeSet;
+use std::sync::Mutex;
 
 use common::{Lab, load, plan};
-use dissensus_core::Cancel;
+use dissensus_core::{Batch, Cancel, Ending, Event};
 use dissensus_data::blends::Settings;
 use dissensus_engine::Cpu;
 use dissensus_examine::{Model, Observer};
@@ -17,9 +18,7 @@ use dissensus_labels::sparse::with_replacement;
 use dissensus_sources::LoadContext;
 use dissensus_stats::correlation::{partial_spearman, spearman};
 use dissensus_store::Which;
-use dissensus_studies::{
-    Collected, Examined, Job, Plan, PlanOptions, StageContext, StageProgress, Study,
-};
+use dissensus_studies::{Collected, Examined, Job, Plan, PlanOptions, StageContext, Study};
 
 const STAGES: &str = "
 [study]
@@ -99,24 +98,6 @@ fn looks() -> Study {
     Study::parse(STAGES, "looks.toml").unwrap()
 }
 
-#[derive(Default)]
-struct Log(Vec<String>);
-
-impl StageProgress for Log {
-    fn begun(&mut self, stage: &str, all: usize) {
-        self.0.push(format!("{stage} {all}"));
-    }
-
-    fn looking(&mut self, _: &str, task: &str, done: u64, total: Option<u64>) {
-        assert!(total.is_none_or(|total| done <= total), "{task}: {done} of {total:?}");
-    }
-
-    fn looked(&mut self, label: &str, failed: Option<&str>) {
-        assert!(!label.is_empty());
-        self.0.extend(failed.map(str::to_owned));
-    }
-}
-
 /// Other pictures of the same form.
 fn others() -> Inputs {
     let settings = Settings { items: 30, seed: 77, ..Settings::default() };
@@ -124,12 +105,35 @@ fn others() -> Inputs {
 }
 
 fn examine(lab: &Lab, plan: &Plan<'_>) -> (Examined, Vec<String>) {
-    let (stop, mut log) = (Cancel::new(), Log::default());
+    let (stop, log) = (Cancel::new(), Mutex::new(Vec::new()));
+    let progress = |event: Event<'_>| {
+        let mut log = log.lock().unwrap();
+        match event {
+            Event::BatchStarted { batch: Batch::Stage(stage), tasks, steps } => {
+                assert_eq!(tasks.len() as u64, steps);
+                log.push(format!("{stage} {steps}"));
+            }
+            Event::Advanced { task, done, total, detail } => {
+                assert!(total.is_none_or(|total| done <= total), "{task}: {done} of {total:?}");
+                assert!(!task.is_empty() && !detail.is_empty());
+            }
+            Event::Ended { task, ending, .. } => {
+                assert!(!task.is_empty());
+                match ending {
+                    Ending::Done => {}
+                    Ending::Failed(why) => log.push(why.to_owned()),
+                    other => panic!("{other:?}"),
+                }
+            }
+            Event::BatchFinished { batch: Batch::Stage(_) } => {}
+            other => panic!("{other:?}"),
+        }
+    };
     let context = StageContext::new(&Cpu, true, LoadContext::default())
         .with_inputs("blends", others())
         .with_inputs("elsewhere/mine.npy", others());
-    let examined = plan.examine(&lab.store, &context, &stop, &mut log).unwrap();
-    (examined, log.0)
+    let examined = plan.examine(&lab.store, &context, &stop, &progress).unwrap();
+    (examined, log.into_inner().unwrap())
 }
 
 /// Takes the weights of these runs away.

@@ -194,6 +194,9 @@ pub enum TrainError {
     Cancelled {
         /// How many epochs were done.
         epochs: u64,
+        /// The model of these epochs; `None` where none could be selected, and for a run of a store, which
+        /// can be continued.
+        trained: Option<Box<crate::Trained>>,
     },
     /// Training went wrong, and would again: it diverged, or no epoch could be selected.
     #[error("{reason}")]

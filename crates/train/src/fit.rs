@@ -29,18 +29,16 @@ pub struct FitOptions<'a> {
     pub threads: usize,
     /// The name of the run in reports of progress; `None` for the plan's label.
     pub name: Option<&'a str>,
-    /// Receives the progress, in epochs.
+    /// Receives the progress, in epochs. Each is reported once it is evaluated; a device may have begun the
+    /// next one by then. A run that is continued reports the epochs before, too.
     pub progress: &'a dyn Progress,
     /// Stops the run after the current epoch.
     pub cancel: Cancel,
-    /// Called after every epoch, once it is evaluated; a device may have begun the next one by then. A run
-    /// that is continued reports the epochs before, too.
-    pub on_epoch: &'a dyn Fn(&EpochRow),
 }
 
 impl Default for FitOptions<'_> {
     fn default() -> Self {
-        Self { threads: 0, name: None, progress: &Silent, cancel: Cancel::new(), on_epoch: &|_| {} }
+        Self { threads: 0, name: None, progress: &Silent, cancel: Cancel::new() }
     }
 }
 
@@ -59,8 +57,8 @@ struct Position {
 }
 
 /// Trains a model in memory. Nothing is written: [`fit_stored`](crate::fit_stored) is this with a run
-/// of a store. A run that is cancelled gives [`TrainError::Cancelled`], and one that diverges
-/// [`TrainError::Failed`].
+/// of a store. A run that is cancelled gives [`TrainError::Cancelled`], with the model of the epochs until
+/// then, and one that diverges [`TrainError::Failed`].
 pub fn fit(
     task: &Task,
     plan: &RunPlan,
@@ -218,7 +216,10 @@ impl<'a> Fit<'a> {
             if self.options.cancel.is_cancelled() {
                 self.evaluate_trained()?;
                 self.checkpoint(true)?;
-                return Err(TrainError::Cancelled { epochs: number });
+                // A run of a store is continued; in memory, what there is would be lost.
+                let in_memory = self.saver.is_none() && self.position.selection.best().is_some();
+                let trained = if in_memory { self.finish().ok().map(Box::new) } else { None };
+                return Err(TrainError::Cancelled { epochs: number, trained });
             }
             let rate = self.position.rates.rate(number);
             let epoch = epochs.epoch(number, rate)?;
@@ -266,7 +267,9 @@ impl<'a> Fit<'a> {
     }
 
     fn seen(&mut self, row: &EpochRow) -> Result<(), TrainError> {
-        (self.options.on_epoch)(row);
+        let values: Vec<_> = row.columns().collect();
+        let (task, step) = (self.label, row.epoch);
+        self.options.progress.report(Event::Measured { task, step, values: &values });
         self.saver.as_mut().map_or(Ok(()), |saver| saver.add_to_curves(row))
     }
 

@@ -201,7 +201,7 @@ mod tests {
         let plan = RunPlan::new("soft").unwrap().model(model).epochs(3);
         let trained = fit(&task, &plan, &Cpu, &FitOptions::default()).unwrap();
         let wanted = trained.predict(&Cpu, &inputs).unwrap();
-        let model = trained.into_model(task.identity()).unwrap();
+        let model = trained.into_model().unwrap();
 
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("model.safetensors");

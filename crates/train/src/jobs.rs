@@ -4,18 +4,17 @@ mod best;
 mod parallel;
 mod turns;
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use dissensus_core::limits::MAX_THREADS;
-use dissensus_core::{Cancel, Event, Progress, Silent};
+use dissensus_core::{Batch, Cancel, Ending, Event, Progress, Silent};
 use dissensus_engine::EngineError;
 use dissensus_store::{Begun, State, Store, StoreError};
 
-use crate::spec::Checkpoint;
+use crate::spec::Execution;
 use crate::{
-    EpochRow, FitOptions, OpenDevice, Outcome, RunEnvironment, RunPlan, RunResult, Saving, Task,
-    TrainError, fit_stored,
+    FitOptions, OpenDevice, Outcome, RunEnvironment, RunPlan, RunResult, Saving, Task, TrainError,
+    fit_stored,
 };
 
 use turns::Turns;
@@ -48,24 +47,16 @@ pub struct JobOptions<'a> {
     pub device: &'a OpenDevice,
     /// The version of the program, for the runs' environment.
     pub version: &'a str,
-    /// How many runs at once; `None` for what the device does best.
-    pub jobs: Option<usize>,
-    /// Threads of all runs together; `None` for all cores.
-    pub threads: Option<usize>,
-    /// When a checkpoint is written.
-    pub checkpoint: Checkpoint,
-    /// Whether curves are written for TensorBoard, into the runs' folders.
-    pub tensorboard: bool,
-    /// A folder where they are written instead, one below it for each run.
-    pub curves: Option<&'a Path>,
-    /// Receives the progress of every run, in epochs.
+    /// How many runs at once, checkpoints, curves. The name of the device is not used here.
+    pub execution: Execution,
+    /// What the runs are for.
+    pub batch: Batch<'a>,
+    /// Receives the progress of every run, in epochs, and how it ended.
     pub progress: &'a dyn Progress,
     /// Stops all runs after their current epochs.
     pub cancel: Cancel,
     /// Whether what is returned has the results of runs, some KiB each. The store has them anyway.
     pub keep_results: bool,
-    /// Called with every run that ended, from any thread.
-    pub on_end: &'a (dyn Fn(&EndedJob) + Sync),
 }
 
 impl<'a> JobOptions<'a> {
@@ -75,15 +66,11 @@ impl<'a> JobOptions<'a> {
             store,
             device,
             version: env!("CARGO_PKG_VERSION"),
-            jobs: None,
-            threads: None,
-            checkpoint: Checkpoint::Auto,
-            tensorboard: false,
-            curves: None,
+            execution: Execution::default(),
+            batch: Batch::Runs,
             progress: &Silent,
             cancel: Cancel::new(),
             keep_results: true,
-            on_end: &|_| {},
         }
     }
 }
@@ -106,7 +93,7 @@ pub struct EndedJob {
 pub enum JobOutcome {
     /// Trained to the end.
     Finished {
-        /// What it came to; `None` where results are not kept, after [`JobOptions::on_end`].
+        /// What it came to; `None` where results are not kept.
         result: Option<Box<RunResult>>,
         /// Whether the store had it before.
         known: bool,
@@ -114,7 +101,7 @@ pub enum JobOutcome {
     /// Cancelled while it was trained; it can be continued.
     Interrupted,
     /// Diverged, or could not be trained.
-    Failed(String),
+    Failed(TrainError),
     /// Cancelled before it began, or while another process trained it.
     NotStarted,
 }
@@ -126,6 +113,53 @@ impl JobOutcome {
             Self::Finished { result, .. } => result.as_deref(),
             _ => None,
         }
+    }
+
+    /// Whether it can be continued.
+    pub fn is_open(&self) -> bool {
+        matches!(self, Self::Interrupted | Self::NotStarted)
+    }
+}
+
+impl EndedJob {
+    /// Reports how the run ended.
+    fn report(&self, progress: &dyn Progress) {
+        let reason;
+        let ending = match &self.outcome {
+            JobOutcome::Finished { known: false, .. } => Ending::Done,
+            JobOutcome::Finished { known: true, .. } => Ending::DoneBefore,
+            JobOutcome::Interrupted => Ending::Interrupted,
+            JobOutcome::Failed(error) => {
+                reason = error.to_string();
+                Ending::Failed(&reason)
+            }
+            JobOutcome::NotStarted => Ending::NotStarted,
+        };
+        let detail = self.outcome.result().map(RunResult::figures).unwrap_or_default();
+        progress.report(Event::Ended {
+            task: &self.label,
+            id: &self.id,
+            ending,
+            steps: self.plan.training.epochs,
+            seconds: self.seconds,
+            detail: &detail,
+        });
+    }
+}
+
+/// Keeps what a device found out after every epoch, before a checkpoint is written: a run that is killed
+/// continues with the kernels that it began with.
+struct Keeping<'a> {
+    device: &'a OpenDevice,
+    progress: &'a dyn Progress,
+}
+
+impl Progress for Keeping<'_> {
+    fn report(&self, event: Event<'_>) {
+        if let Event::Measured { .. } = event {
+            self.device.keep_learned();
+        }
+        self.progress.report(event);
     }
 }
 
@@ -140,15 +174,25 @@ pub fn run_jobs(
     jobs: &[RunJob<'_>],
     options: &JobOptions<'_>,
 ) -> Result<Vec<EndedJob>, TrainError> {
+    let batch = options.batch;
+    let tasks: Vec<&str> = jobs.iter().map(|job| &*job.label).collect();
+    let steps = jobs.iter().map(|job| job.plan.training.epochs).sum();
+    options.progress.report(Event::BatchStarted { batch, tasks: &tasks, steps });
+    let ended = run_all(jobs, options);
+    options.progress.report(Event::BatchFinished { batch });
+    ended
+}
+
+fn run_all(jobs: &[RunJob<'_>], options: &JobOptions<'_>) -> Result<Vec<EndedJob>, TrainError> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = options.threads.unwrap_or(cores).max(1);
+    let threads = options.execution.threads.unwrap_or(cores).max(1);
     if let Some(many) =
-        [Some(threads), options.jobs].into_iter().flatten().find(|n| *n > MAX_THREADS)
+        [Some(threads), options.execution.jobs].into_iter().flatten().find(|n| *n > MAX_THREADS)
     {
         let expected = format!("expected at most {MAX_THREADS} threads and runs at a time");
         return Err(TrainError::Data(format!("{many} is too many; {expected}")));
     }
-    let at_once = match options.jobs {
+    let at_once = match options.execution.jobs {
         Some(jobs) => jobs,
         None if options.device.is_gpu() => best::jobs_at_once(jobs, options)?,
         None => threads,
@@ -174,16 +218,16 @@ pub fn run_jobs(
                             format!("{error}; training at most {most} at a time from now on");
                         options.progress.report(Event::Note(&text));
                     }
-                    None => break JobOutcome::Failed(error.to_string()),
+                    None => break JobOutcome::Failed(error.into()),
                 },
-                Err(error) => break JobOutcome::Failed(error.to_string()),
+                Err(error) => break JobOutcome::Failed(error),
             }
         };
         let (plan, label) = (job.plan.clone(), job.label.clone());
         let mut ended =
             EndedJob { plan, label, id, seconds: started.elapsed().as_secs_f64(), outcome };
         options.device.keep_learned();
-        (options.on_end)(&ended);
+        ended.report(options.progress);
         if let (JobOutcome::Finished { result, .. }, false) =
             (&mut ended.outcome, options.keep_results)
         {
@@ -236,20 +280,19 @@ fn one(
         Begun::Run(run) => run,
     };
     *id = run.id().to_string();
-    let curves = options.curves.map(|folder| folder.join(folder_name(label)));
-    let (checkpoint, tensorboard) = (options.checkpoint, options.tensorboard);
+    let Execution { checkpoint, tensorboard, curves, .. } = &options.execution;
+    let curves = curves.as_ref().map(|folder| folder.join(folder_name(label)));
+    let (checkpoint, tensorboard) = (*checkpoint, *tensorboard);
     let saving = Saving { checkpoint, tensorboard, curves: curves.as_deref() };
-    let (progress, cancel) = (options.progress, options.cancel.clone());
-    // Before a checkpoint is written: a run that is killed continues with the kernels that it began with.
-    let on_epoch = |_: &EpochRow| options.device.keep_learned();
-    let name = Some(&**label);
-    let fit = FitOptions { threads, name, progress, cancel, on_epoch: &on_epoch };
+    let keeping = Keeping { device: options.device, progress: options.progress };
+    let (name, cancel) = (Some(&**label), options.cancel.clone());
+    let fit = FitOptions { threads, name, progress: &keeping, cancel };
     Ok(match fit_stored(task, &spec, device, run, &saving, &fit)? {
         Outcome::Finished(trained) => {
             JobOutcome::Finished { result: Some(Box::new(trained.result)), known: false }
         }
         Outcome::Interrupted { .. } => JobOutcome::Interrupted,
-        Outcome::Failed { reason } => JobOutcome::Failed(reason),
+        Outcome::Failed { reason } => JobOutcome::Failed(TrainError::Failed { reason }),
     })
 }
 

@@ -123,6 +123,14 @@ impl RunResult {
     pub fn reported(&self) -> Option<(&str, &PartResult)> {
         self.parts.last().map(|(name, part)| (name.as_str(), part))
     }
+
+    /// The run in a line: `soft NLL 0.5120, accuracy 0.8000, selected epoch 3`, counted from 1.
+    pub fn figures(&self) -> String {
+        let metric = |name: &str| self.reported().and_then(|(_, part)| part.best.get(name));
+        let number = |name| metric(name).map_or("–".to_owned(), |value| format!("{value:.4}"));
+        let (nll, accuracy) = (number("soft_nll"), number("accuracy"));
+        format!("soft NLL {nll}, accuracy {accuracy}, selected epoch {}", self.best_epoch + 1)
+    }
 }
 
 impl PartResult {

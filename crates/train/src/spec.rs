@@ -56,7 +56,7 @@ pub use dissensus_engine::Precision;
 pub use draft::Draft;
 pub use keys::{KEYS, Key, SECTIONS, STUDY_SECTIONS, When, choices, paths_of};
 pub use old::translate_stored;
-pub use run::{Checkpoint, Run, seeds};
+pub use run::{Checkpoint, Execution, Run, seeds};
 pub use section::{Entry, Node, Section, Text};
 pub use selection::{SelectionChoice, selectable};
 pub use setting::{Setting, overrides, settings};

@@ -74,7 +74,7 @@ pub fn fit_stored(
             run.finish(&trained.result)?;
             Ok(Outcome::Finished(Box::new(trained)))
         }
-        Err(TrainError::Cancelled { epochs }) => {
+        Err(TrainError::Cancelled { epochs, .. }) => {
             run.interrupt()?;
             Ok(Outcome::Interrupted { epoch: epochs })
         }

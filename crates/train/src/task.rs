@@ -33,6 +33,8 @@ pub struct Task {
     own: usize,
     /// The places of each part, where the split comes with the data.
     split: Option<PartPlaces>,
+    /// How the votes and the inputs of the items that are split were matched.
+    joined: Arc<Joined>,
 }
 
 impl Task {
@@ -46,7 +48,7 @@ impl Task {
         let (table, inputs, joined) = matched(table, inputs)?;
         let identity = identity(name, &table, &inputs);
         let own = table.len();
-        Ok((Self::of(table, inputs, identity, own)?, joined))
+        Ok((Self::of(table, inputs, identity, own, &joined)?, joined))
     }
 
     /// Of votes and inputs in the same order, the first `own` of which are split.
@@ -55,12 +57,13 @@ impl Task {
         inputs: Inputs,
         identity: DataIdentity,
         own: usize,
+        joined: &Joined,
     ) -> Result<Self, TrainError> {
         let truth = Truth::from_table(&table, &(0..table.len()).collect::<Vec<_>>())?;
         let dataset = engine_dataset(&inputs, None);
         let keys = table.items().iter().map(example_key).collect();
-        let truth = Arc::new(truth);
-        Ok(Self { table, inputs, keys, truth, identity, dataset, own, split: None })
+        let (truth, joined) = (Arc::new(truth), Arc::new(joined.clone()));
+        Ok(Self { table, inputs, keys, truth, identity, dataset, own, split: None, joined })
     }
 
     /// The same items with the split that comes with them.
@@ -103,6 +106,11 @@ impl Task {
     /// The name and the digests of the data.
     pub fn identity(&self) -> &DataIdentity {
         &self.identity
+    }
+
+    /// How the votes and the inputs of the items that are split were matched, and what was left out.
+    pub fn joined(&self) -> &Arc<Joined> {
+        &self.joined
     }
 
     /// The places of the items that are split; the others are evaluated on.

@@ -4,15 +4,18 @@ use std::fmt;
 use std::sync::Arc;
 
 use dissensus_engine::{Device, Network, Weights};
-use dissensus_inputs::Inputs;
+use dissensus_inputs::{Inputs, Joined};
 use dissensus_store::{Logits, Tensors, Which};
 
 use crate::fitted::{FittedModel, runner_on, with_ids};
-use crate::{DataIdentity, EpochRow, RunPlan, RunResult, TrainError, saved};
+use crate::{EpochRow, RunResult, RunSpec, TrainError, saved};
 
 /// A trained model.
 pub struct Trained {
-    pub(crate) plan: RunPlan,
+    /// What it was trained by: the plan, with the digests of the data.
+    pub spec: RunSpec,
+    /// How the votes and the inputs were matched, and what was left out.
+    pub joined: Arc<Joined>,
     pub(crate) network: Arc<Network>,
     pub(crate) classes: Vec<String>,
     /// `None` where the run was continued and its saved weights are gone.
@@ -67,17 +70,16 @@ impl Trained {
         inputs: &Inputs,
     ) -> Result<Logits<'static>, TrainError> {
         let weights = self.weights(Which::Best)?;
-        let (network, precision) = (&self.network, self.plan.precision);
+        let (network, precision) = (&self.network, self.spec.run.precision);
         let (mut runner, rows) =
             runner_on(network, weights, precision, &self.result, device, inputs)?;
         with_ids(runner.logits(&rows)?, inputs, &self.classes)
     }
 
     /// The model of the selected epoch, to keep.
-    pub fn into_model(self, data: &DataIdentity) -> Result<FittedModel, TrainError> {
+    pub fn into_model(self) -> Result<FittedModel, TrainError> {
         let weights = self.weights(Which::Best)?.clone();
-        let Self { plan, network, classes, result, history, .. } = self;
-        let spec = plan.with_data(data.clone());
+        let Self { spec, network, classes, result, history, .. } = self;
         Ok(FittedModel { spec, classes, result, history, network, weights })
     }
 

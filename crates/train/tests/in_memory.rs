@@ -87,6 +87,11 @@ impl Progress for Log {
                 }
                 format!("{task}: {done} of {total:?}")
             }
+            Event::Measured { task, step, values } => {
+                let names = values.iter().map(|(name, _)| *name).collect::<Vec<_>>();
+                assert_eq!(names[..3], ["rate", "loss", "evaluation.soft_nll"]);
+                format!("{task} measured in {step}")
+            }
             Event::Finished { task } => format!("{task} ends"),
             other => panic!("{other:?}"),
         };
@@ -98,15 +103,41 @@ impl Progress for Log {
 fn progress_is_reported_and_a_run_can_be_cancelled() {
     let cancel = Cancel::new();
     let log = Log { events: Mutex::default(), cancel: cancel.clone(), most: 2 };
-    let seen = Mutex::new(Vec::new());
-    let on_epoch = |row: &dissensus_train::EpochRow| seen.lock().unwrap().push(row.epoch);
-    let options =
-        FitOptions { threads: 1, name: Some("run"), progress: &log, cancel, on_epoch: &on_epoch };
+    let options = FitOptions { threads: 1, name: Some("run"), progress: &log, cancel };
     let error = fit(task(), &plan(&[]), &Cpu, &options).unwrap_err();
-    assert!(matches!(error, TrainError::Cancelled { epochs: 2 }), "{error}");
-    let expected = ["run of Some(5)", "run: 1 of Some(5)", "run: 2 of Some(5)", "run ends"];
+    let expected = [
+        "run of Some(5)",
+        "run measured in 0",
+        "run: 1 of Some(5)",
+        "run measured in 1",
+        "run: 2 of Some(5)",
+        "run ends",
+    ];
     assert_eq!(*log.events.lock().unwrap(), expected);
-    assert_eq!(*seen.lock().unwrap(), [0, 1]);
+    // What two epochs came to is handed back: the first two of the whole run, and a model.
+    let TrainError::Cancelled { epochs: 2, trained: Some(trained) } = error else {
+        panic!("{error}")
+    };
+    let whole = fitted(&plan(&[]));
+    assert_eq!(trained.history, whole.history[..2]);
+    assert_eq!((trained.result.epochs, trained.result.stopped_early), (2, false));
+    assert!(trained.predict(&Cpu, task().inputs()).is_ok());
+}
+
+#[test]
+fn a_fit_runs_in_a_thread_of_its_own() {
+    fn moves<T: Send>(value: T) -> T {
+        value
+    }
+    let options = moves(FitOptions { threads: 1, ..FitOptions::default() });
+    let plan = plan(&["training.epochs=1"]);
+    let trained = std::thread::scope(|scope| {
+        scope.spawn(move || fit(task(), &plan, &Cpu, &options).unwrap()).join().unwrap()
+    });
+    // What it was trained on stays with it.
+    assert_eq!(trained.spec.data, *task().identity());
+    assert_eq!(&trained.joined, task().joined());
+    assert_eq!(trained.joined.items.len(), task().table().len());
 }
 
 #[test]

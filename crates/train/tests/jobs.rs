@@ -8,11 +8,16 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 use common::{Lab, PLAIN, plan, spec, task};
-use dissensus_core::{Event, Progress};
+use dissensus_core::{Batch, Ending, Event, Progress};
 use dissensus_engine::{Cpu, Dataset, Device, EngineError, Network, Runner, Settings, State};
 use dissensus_store::Begun;
-use dissensus_train::spec::Checkpoint;
-use dissensus_train::{EndedJob, JobOptions, JobOutcome, OpenDevice, RunJob, run_jobs};
+use dissensus_train::spec::{Checkpoint, Execution};
+use dissensus_train::{EndedJob, JobOptions, JobOutcome, OpenDevice, RunJob, TrainError, run_jobs};
+
+/// So many runs at once.
+fn at_once(jobs: usize, options: JobOptions<'_>) -> JobOptions<'_> {
+    JobOptions { execution: Execution { jobs: Some(jobs), ..options.execution }, ..options }
+}
 
 #[test]
 fn runs_are_trained_once_and_a_failure_stops_nobody() {
@@ -24,16 +29,31 @@ fn runs_are_trained_once_and_a_failure_stops_nobody() {
     let jobs = RunJob::all(task(), &plans);
     let (lab, device) = (Lab::new(), OpenDevice::cpu());
     let ended = Mutex::new(Vec::new());
-    let on_end = |job: &dissensus_train::EndedJob| ended.lock().unwrap().push(job.id.clone());
-    let options = JobOptions { on_end: &on_end, ..JobOptions::new(&lab.store, &device) };
-    let first = run_jobs(&jobs, &JobOptions { jobs: Some(2), ..options }).unwrap();
-    assert_eq!(ended.lock().unwrap().len(), 3);
+    let log = |event: Event<'_>| match event {
+        Event::BatchStarted { batch: Batch::Runs, tasks, steps } => {
+            assert_eq!((tasks.len(), steps), (3, plans.iter().map(|p| p.training.epochs).sum()));
+        }
+        Event::Ended { id, ending, .. } => {
+            ended.lock().unwrap().push((id.to_owned(), ending == Ending::Done));
+        }
+        _ => {}
+    };
+    let options = JobOptions { progress: &log, ..JobOptions::new(&lab.store, &device) };
+    let first = run_jobs(&jobs, &at_once(2, options)).unwrap();
+    let mut reported = ended.into_inner().unwrap();
+    reported.sort();
+    let mut wanted: Vec<_> =
+        first.iter().map(|job| (job.id.clone(), job.outcome.result().is_some())).collect();
+    wanted.sort();
+    assert_eq!(reported, wanted);
     for (job, plan) in first.iter().zip(&plans) {
         assert_eq!((&job.plan, &job.label), (plan, &plan.label()));
         let info = lab.store.find(&job.id).unwrap();
         assert_eq!(info.result().unwrap().as_ref(), job.outcome.result());
     }
-    assert!(matches!(&first[1].outcome, JobOutcome::Failed(why) if why.contains("diverged")));
+    assert!(
+        matches!(&first[1].outcome, JobOutcome::Failed(why) if why.to_string().contains("diverged"))
+    );
     assert!(matches!(first[2].outcome, JobOutcome::Finished { known: false, .. }));
     // As alone.
     let alone = Lab::new().finish(task(), &spec(task(), &["run.seeds=[1]"]), PLAIN);
@@ -161,8 +181,7 @@ fn a_run_without_memory_waits_for_another_to_end() {
     let train = |has_memory: fn(usize) -> bool| {
         let lab = Lab::new();
         let device = Watched::open(has_memory, || {});
-        let options = JobOptions { jobs: Some(3), ..JobOptions::new(&lab.store, &device) };
-        run_jobs(&jobs, &options).unwrap()
+        run_jobs(&jobs, &at_once(3, JobOptions::new(&lab.store, &device))).unwrap()
     };
     let plain = train(|_| true);
     for (job, plain) in train(|asked| !(1..3).contains(&asked)).iter().zip(&plain) {
@@ -172,6 +191,8 @@ fn a_run_without_memory_waits_for_another_to_end() {
     }
     for job in train(|_| false) {
         let JobOutcome::Failed(why) = job.outcome else { panic!("it has no memory") };
+        assert!(matches!(why, TrainError::Engine(EngineError::Memory { .. })), "{why}");
+        let why = why.to_string();
         assert!(why.contains("3.00 GiB more are needed at once, 1.00 GiB of 4.00 GiB"), "{why}");
     }
 }
@@ -192,8 +213,8 @@ fn what_a_device_found_out_is_kept_before_a_checkpoint() {
         },
     );
     let plans = [plan(&["training.epochs=3"])];
-    let options =
-        JobOptions { checkpoint: Checkpoint::EveryEpoch, ..JobOptions::new(&lab.store, &device) };
+    let execution = Execution { checkpoint: Checkpoint::EveryEpoch, ..Execution::default() };
+    let options = JobOptions { execution, ..JobOptions::new(&lab.store, &device) };
     run_jobs(&RunJob::all(task(), &plans), &options).unwrap();
     assert_eq!(seen.lock().unwrap()[..3], [false, true, true]);
 }

@@ -39,7 +39,7 @@ fn a_minimal_spec_has_every_default() {
     );
     assert_eq!(spec.selection.stop, None);
     assert_eq!((spec.run.seeds.as_slice(), spec.run.precision), (&[0, 1, 2][..], Precision::F32));
-    assert_eq!((spec.run.jobs, spec.run.checkpoint), (None, Checkpoint::Auto));
+    assert_eq!((spec.run.execution.jobs, spec.run.execution.checkpoint), (None, Checkpoint::Auto));
 }
 
 #[test]
@@ -92,8 +92,14 @@ fn a_full_spec_is_read() {
     assert_eq!(spec.training.augment, Some(Augment { crop: 4, flip: false }));
     assert_eq!(spec.selection.on, "validation");
     assert_eq!(spec.selection.stop, Some(Stop { patience: 5, minimum: 0.0 }));
-    assert_eq!((spec.run.seeds.as_slice(), spec.run.device.as_str()), (&[7, 3][..], "cuda:1"));
-    assert_eq!((spec.run.jobs, spec.run.checkpoint), (Some(2), Checkpoint::EveryEpoch));
+    assert_eq!(
+        (spec.run.seeds.as_slice(), spec.run.execution.device.as_str()),
+        (&[7, 3][..], "cuda:1")
+    );
+    assert_eq!(
+        (spec.run.execution.jobs, spec.run.execution.checkpoint),
+        (Some(2), Checkpoint::EveryEpoch)
+    );
 }
 
 #[test]
@@ -481,7 +487,7 @@ fn an_old_name_is_answered_with_the_present_one() {
     assert_eq!(error, wanted);
     assert!(with(&["run.device=cuda+alone"]).unwrap_err().contains("\"cuda:exclusive\""));
     let exclusive = with(&["run.device=cuda:1:exclusive"]).unwrap();
-    assert_eq!(exclusive.run.device, "cuda:1:exclusive");
+    assert_eq!(exclusive.run.execution.device, "cuda:1:exclusive");
 }
 
 #[test]

@@ -14,7 +14,7 @@ use proptest::prelude::*;
 fn written(table: &VoteTable, target: &str) -> Vec<u8> {
     let target = TARGETS.iter().find(|t| t.name == target).unwrap();
     let mut out = Cursor::new(Vec::new());
-    write(table, target, &mut out).unwrap();
+    write(table, &[], target, &mut out).unwrap();
     out.into_inner()
 }
 
@@ -134,7 +134,7 @@ proptest! {
             prop_assert_eq!(table.digest(), again.digest(), "{}", target);
         }
         let npz = TARGETS.iter().find(|t| t.name == "npz").unwrap();
-        let refused = write(&table, npz, Cursor::new(Vec::new())).unwrap_err().to_string();
+        let refused = write(&table, &[], npz, Cursor::new(Vec::new())).unwrap_err().to_string();
         let words = "an .npz file of votes is not defined for multi-label votes, only for nominal and ordinal ones";
         prop_assert_eq!(refused, words);
     }
@@ -183,7 +183,7 @@ fn probabilities_are_no_votes() {
     let classes = ClassSet::numbered(2).unwrap();
     let table = VoteTable::from_probabilities(classes, Ids::positions(1), probabilities).unwrap();
     let target = TARGETS.iter().find(|t| t.name == "csv").unwrap();
-    let error = write(&table, target, Cursor::new(Vec::new())).unwrap_err();
+    let error = write(&table, &[], target, Cursor::new(Vec::new())).unwrap_err();
     assert_eq!(error.to_string(), "only probabilities are known, and a CSV table holds votes");
     assert!(matches!(error, WriteError::NoVotes { .. }), "{error}");
 }
@@ -200,7 +200,7 @@ fn what_would_fill_the_disk_is_refused() {
     let table = builder.finish().unwrap();
     let refuse = |table: &VoteTable, target: &str| {
         let target = TARGETS.iter().find(|t| t.name == target).unwrap();
-        write(table, target, Cursor::new(Vec::new())).unwrap_err().to_string()
+        write(table, &[], target, Cursor::new(Vec::new())).unwrap_err().to_string()
     };
     let message = refuse(&table, "npz");
     assert!(message.starts_with("20000 items × 60000 classes are more cells"), "{message}");
@@ -213,4 +213,27 @@ fn what_would_fill_the_disk_is_refused() {
     assert!(refuse(&table, "csv").starts_with("300000000 votes are more than"));
     assert!(refuse(&table, "parquet").contains("npz holds counts"));
     written(&table, "npz");
+}
+
+#[test]
+fn texts_of_items_are_written_or_asked_about() {
+    let text =
+        "item,annotator,label,text\na,ann,x,\"one, and\nmore\"\na,bob,y,\nb,ann,y,two\nc,bob,x,\n";
+    let options = ReadOptions { texts: true, ..Default::default() };
+    let read = |name: &str, bytes: Vec<u8>| read_bytes(name, bytes, &options).unwrap();
+    let first = read("votes.csv", text.into());
+    assert_eq!(first.texts.len(), 2);
+    for target in TARGETS {
+        let mut out = Cursor::new(Vec::new());
+        let written = write(&first.table, &first.texts, target, &mut out);
+        if target.name == "npz" {
+            let error = written.unwrap_err();
+            assert!(matches!(error, WriteError::Texts { items: 2, .. }), "{error}");
+            continue;
+        }
+        written.unwrap();
+        let again = read("again", out.into_inner());
+        assert_eq!(again.texts, first.texts, "{}", target.name);
+        assert_eq!(again.table.digest(), first.table.digest(), "{}", target.name);
+    }
 }

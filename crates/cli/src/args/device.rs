@@ -1,10 +1,11 @@
 //! The device and the precision that models are computed with, and how many runs at a time.
 
 use dissensus::core::limits::MAX_THREADS;
-use dissensus::data::default_cache_dir;
 use dissensus::engine::Precision;
+use dissensus::open_device;
 use dissensus::store::Which;
-use dissensus::train::{DeviceError, OpenDevice};
+use dissensus::train::OpenDevice;
+use dissensus::train::spec::Execution;
 
 /// Options of commands that compute with models.
 #[derive(clap::Args)]
@@ -35,9 +36,34 @@ impl DeviceArgs {
     }
 }
 
-/// The device of this name.
-pub(crate) fn open_device(name: &str) -> Result<OpenDevice, DeviceError> {
-    OpenDevice::open(name, default_cache_dir().ok().as_deref())
+/// Where and how runs are trained.
+#[derive(clap::Args)]
+pub(crate) struct ExecutionArgs {
+    /// Runs at a time, or auto for what is fastest on the device [default: the file's run.jobs]
+    #[arg(long, value_name = "N|auto")]
+    jobs: Option<JobCount>,
+    /// The device: auto, cpu, cuda, one of several GPUs as in cuda:1, or cuda:exclusive
+    /// [default: the file's run.device]
+    #[arg(long, value_name = "DEVICE")]
+    device: Option<String>,
+}
+
+impl ExecutionArgs {
+    /// As the file says, with what was typed instead.
+    pub(crate) fn over(&self, file: Execution) -> Execution {
+        Execution {
+            jobs: self.jobs.map_or(file.jobs, |jobs| jobs.0),
+            device: self.device.clone().unwrap_or(file.device),
+            ..file
+        }
+    }
+
+    /// The options as they were typed.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let jobs = self.jobs.iter().flat_map(|jobs| ["--jobs".to_owned(), jobs.to_string()]);
+        let device = self.device.iter().flat_map(|name| ["--device".to_owned(), name.clone()]);
+        jobs.chain(device).collect()
+    }
 }
 
 /// Which weights of a run.

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use dissensus::core::limits::MAX_REPLICATES;
 use dissensus::core::{Keep, TieRule, VoteTable};
 use dissensus::measure::Settings;
-use dissensus::predictions::{ByPosition, ClassMap, ClassOrder, Join, Kind, ReadOptions};
+use dissensus::predictions::{
+    ByPosition, ClassMap, ClassNames, ClassOrder, Join, Kind, ReadOptions,
+};
 use dissensus::{
     Evaluated, ScoreError, ScoreOptions, advice, evaluate, evaluate_common, read_joined,
     read_predictions,
@@ -19,6 +21,8 @@ use crate::ui;
 pub(crate) enum Models {
     /// Each on its own items.
     Each,
+    /// The same, and the seeds in a column are models of their own.
+    EachRun,
     /// All on the items that every one of them predicts.
     Common,
     /// The files are one model.
@@ -79,6 +83,10 @@ struct PredictionArgs {
     /// The votes' names of classes that the predictions call otherwise, as in entailment=e,neutral=n
     #[arg(long, value_name = "FILE=VOTES,…", help_heading = READING)]
     class_map: Option<ClassMap>,
+    /// What the predictions call the classes of columns without names, in the order of the columns, as in
+    /// contradiction,neutral,entailment; or the config.json of a model, which has them as `id2label`
+    #[arg(long, value_name = "NAMES", value_parser = ClassNames::given, help_heading = READING)]
+    class_names: Option<ClassNames>,
     /// The classes of columns that have no names of classes, in the order of the columns, as in c,n,e, or
     /// `by name` where they are sorted by name; one class where the only column is its probability
     #[arg(long, value_name = "CLASSES", help_heading = READING)]
@@ -86,6 +94,12 @@ struct PredictionArgs {
     /// Keep the order of the classes although another one fits the votes significantly better
     #[arg(long, help_heading = READING)]
     trust_order: bool,
+    /// The numbers are numbers of answers, as of a language model that is asked several times
+    #[arg(long, help_heading = READING)]
+    answers: bool,
+    /// The character between several answers or numbers in a cell
+    #[arg(long, value_name = "CHAR", help_heading = READING)]
+    answer_separator: Option<char>,
     /// Match `items` (rows) or `classes` (columns) with the votes by position, not by id or name
     #[arg(long, value_name = "WHAT", num_args = 0..=1, default_missing_value = "items",
         value_delimiter = ',', value_parser = ["items", "classes"], help_heading = READING)]
@@ -124,7 +138,10 @@ impl PredictionArgs {
             id: self.id.clone(),
             key: self.key.clone(),
             class_map: self.class_map.clone(),
+            class_names: self.class_names.clone(),
             class_order: self.class_order.clone(),
+            answers: self.answers,
+            answer_separator: self.answer_separator,
             trust_order: self.trust_order,
             by_position: ByPosition { items: by("items"), classes: by("classes") },
             ..ReadOptions::default()
@@ -193,7 +210,8 @@ impl EvaluateArgs {
         options: &ScoreOptions,
         how: Models,
     ) -> anyhow::Result<Vec<Evaluated>> {
-        let reading = |file: &Path| self.predicted.options(file);
+        let runs = matches!(how, Models::EachRun);
+        let reading = |file: &Path| ReadOptions { runs, ..self.predicted.options(file) };
         let found = match how {
             Models::Joined(join) => read_joined(table, files, join, reading)?,
             _ => read_predictions(table, files, reading)?,

@@ -9,7 +9,7 @@ mod models;
 mod store;
 mod votes;
 
-pub(crate) use device::{DeviceArgs, JobCount, WeightsArgs, open_device};
+pub(crate) use device::{DeviceArgs, ExecutionArgs, WeightsArgs};
 pub(crate) use evaluation::{EvaluateArgs, Models};
 pub(crate) use fetch::FetchArgs;
 pub(crate) use form::FormArgs;

@@ -140,7 +140,17 @@ impl VoteArgs {
 
     /// Reads a vote file, and says in one line what was guessed.
     pub(crate) fn read(&self, path: &Path, keep: Keep) -> anyhow::Result<VoteFile> {
-        let read = read_votes(path, &self.options(keep)?)?;
+        self.read_with_texts(path, keep, self.text.is_some())
+    }
+
+    /// The same, with the texts of a table that has a column of them.
+    pub(crate) fn read_with_texts(
+        &self,
+        path: &Path,
+        keep: Keep,
+        texts: bool,
+    ) -> anyhow::Result<VoteFile> {
+        let read = read_votes(path, &ReadOptions { texts, ..self.options(keep)? })?;
         if let Some(line) = read.guessed() {
             ui::remark(&text::one_line(&line, 200));
         }

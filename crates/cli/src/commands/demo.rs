@@ -5,12 +5,11 @@ use std::process::ExitCode;
 
 use dissensus::core::limits::MAX_SEEDS;
 use dissensus::data::blends::{Blends, Settings, VotesPerItem};
-use dissensus::store::Store;
+use dissensus::train::spec::Execution;
 use dissensus::votes::summary::summarize;
-use dissensus::{StudyOptions, images_page, train_study, votes_page};
+use dissensus::{Context, Location, pages, study};
 
-use super::study::say;
-use crate::args::{open_device, whole};
+use crate::args::whole;
 use crate::interrupt;
 use crate::ui::runs::Bars;
 use crate::ui::table::{Form, print, style};
@@ -78,8 +77,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let blends = args.settings.settings().check()?.generate()?;
     let summary = summarize(blends.table(), &[], 0);
     let name = format!("blends (generated, seed {})", args.settings.seed);
-    ui::out(&votes_page(&name, &[], &summary, &style()))?;
-    ui::out(&images_page(&blends, &style()))?;
+    ui::out(&pages::votes_page(&name, &[], &summary, &style()))?;
+    ui::out(&pages::images_page(&blends, &style()))?;
     if let Some(folder) = &args.out {
         for path in dissensus::save_blends(&blends, folder, args.force)? {
             ui::wrote(&path, "");
@@ -98,40 +97,35 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 fn train(args: &Args, blends: &Blends) -> anyhow::Result<ExitCode> {
-    let study = dissensus::demo_study(blends, args.epochs, args.seeds)?;
+    let study = dissensus::demo::study(blends, args.epochs, args.seeds)?;
     let out = report::folder(&args.store, None);
-    dissensus::check_report_folder(&out, &study.name, args.force)?;
-    let plan = dissensus::plan_demo(&study, blends)?;
-    let store = Store::create_or_open(&args.store)?;
+    dissensus::report::check_folder(&out, &study.name, args.force)?;
+    let plan = dissensus::demo::plan(&study, blends)?;
+    let bars = Bars::new(false);
+    let execution = Execution { device: "cpu".to_owned(), ..Execution::default() };
+    let context = bars.context(Context::create(&Location::folder(&args.store)?, execution)?);
+    let store = &context.store;
     ui::err(&format!(
         "training {} runs of a small network: {} methods, {} votes per item and all votes, {} seeds\n",
-        plan.finals(&store)?.jobs.len(),
+        plan.finals(store)?.jobs.len(),
         study.arms.len(),
-        dissensus::DEMO_VOTES,
+        dissensus::demo::VOTES,
         args.seeds
     ));
     let held = interrupt::hold_training();
-    let (device, bars) = (open_device("cpu")?, Bars::new());
-    let options = StudyOptions {
-        progress: &bars,
-        cancel: interrupt::cancel().clone(),
-        on_event: &|event| say(&event, &plan, &bars, false),
-        ..StudyOptions::new(&device)
-    };
-    let ended = train_study(&plan, &store, &options);
-    bars.end();
+    let ended = study::train(&plan, &context);
     drop(held);
     let ended = ended?;
     if ended.iter().any(|run| run.outcome.result().is_none()) {
         ui::err("\nnot all runs are done; the same command continues them\n");
         return Ok(ExitCode::from(130));
     }
-    let summary = dissensus::summarize_demo(&ended, &store, blends);
+    let summary = dissensus::demo::summarize(&ended, store, blends);
     let title = "Delivery methods on the same votes";
     ui::out(&format!("\n{} (selected epoch, mean ± sd over seeds)\n", paint::title(title)))?;
     print(&[summary.table()], Form::Terminal)?;
-    ui::out(&format!("\n{}\n", dissensus::demo_sentences(&plan.book(&store)?)?))?;
-    let report = dissensus::write_report(&plan, &store, &out, args.force)?;
+    ui::out(&format!("\n{}\n", dissensus::demo::sentences(&plan.book(store)?)?))?;
+    let report = dissensus::report::write(&plan, store, &out, args.force)?;
     ui::err(&report::words(&report, &out));
     let (page, store) = (report.page.display(), args.store.display());
     ui::out(&format!(

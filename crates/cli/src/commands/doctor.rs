@@ -7,8 +7,8 @@ use dissensus::engine::cuda::{Gpu, Library, gpus, libraries};
 use dissensus::engine::{Cpu, Device as _, Precision};
 use dissensus::train::{DeviceCheck, system};
 
-use crate::args::open_device;
 use crate::ui::{self, paint, text};
+use dissensus::open_device;
 
 /// List the devices and libraries of this machine, and check that they compute correctly.
 ///

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use dissensus::store::Store;
 use dissensus::studies::{PlanOptions, StudyError};
-use dissensus::{Error, plan_study, stored_study};
+use dissensus::{Error, study};
 
 use crate::args::context;
 use crate::ui::report;
@@ -45,10 +45,10 @@ Exit codes: 0 all is written; 1 a table or figure could not be made; 2 the store
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let store = Store::open(&args.store)?;
-    let study = stored_study(&store, args.study.as_deref())?;
+    let study = study::stored(&store, args.study.as_deref())?;
     let out = report::folder(&args.store, args.out.as_deref());
-    dissensus::check_report_folder(&out, &study.name, args.force)?;
-    let plan = plan_study(&study, &PlanOptions::default(), &context()).map_err(|error| {
+    dissensus::report::check_folder(&out, &study.name, args.force)?;
+    let plan = study::plan(&study, &PlanOptions::default(), &context()).map_err(|error| {
         let load = matches!(error, Error::Study(StudyError::Load { .. }));
         let why = "a report needs the study's data, where its file names them from this folder";
         if load { anyhow::Error::from(error).context(why) } else { error.into() }

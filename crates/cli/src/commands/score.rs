@@ -7,8 +7,7 @@ use dissensus::measure::{Note, Settings};
 use dissensus::predictions::Join;
 use dissensus::tables::{ceiling_table, ceiling_words, scores_table};
 use dissensus::{
-    Evaluated, LoadContext, ModelReading, Scores, Silent, ceiling, same_items, trained_on,
-    write_model_figures,
+    Evaluated, LoadContext, ModelReading, Scores, Silent, ceiling, pages, same_items, trained_on,
 };
 use serde::Serialize;
 
@@ -31,10 +30,10 @@ pub(crate) struct Args {
     predictions: Vec<PathBuf>,
     #[command(flatten)]
     evaluation: EvaluateArgs,
-    /// What the files are: `models`, one each; `classes` of one model, with a number per item each; or
-    /// `seeds`, whose probabilities are averaged
-    #[arg(long, value_name = "WHAT", value_parser = ["models", "classes", "seeds"], default_value = "models")]
-    join: String,
+    /// What the files, or the seeds in a column of a file, are: `models` of their own, as files are by
+    /// default; `classes` of one model, with a number per item each; or `seeds`, whose probabilities are averaged
+    #[arg(long, value_name = "WHAT", value_parser = ["models", "classes", "seeds"])]
+    join: Option<String>,
     /// Also evaluate slices of the items: `entropy` slices them by how much people disagree
     #[arg(long, value_name = "WHAT", value_parser = ["entropy"])]
     by: Option<String>,
@@ -78,10 +77,11 @@ struct Report<'a> {
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let options = args.evaluation.options(&args.predictions)?;
     let votes = args.evaluation.read_votes()?;
-    let how = match args.join.as_str() {
-        "classes" => Models::Joined(Join::Classes),
-        "seeds" => Models::Joined(Join::Seeds),
-        _ => Models::Each,
+    let how = match args.join.as_deref() {
+        Some("classes") => Models::Joined(Join::Classes),
+        Some("seeds") => Models::Joined(Join::Seeds),
+        Some(_) => Models::EachRun,
+        None => Models::Each,
     };
     let models = args.evaluation.evaluate(&votes, &args.predictions, &options, how)?;
     if let Some(run) = &args.run {
@@ -116,7 +116,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     for (folder, model) in
         args.svg.iter().flat_map(|folder| models.iter().map(move |m| (folder, m)))
     {
-        let paths = write_model_figures(model, folder, options.settings, args.force)?;
+        let paths = pages::write_model_figures(model, folder, options.settings, args.force)?;
         paths.iter().for_each(|path| ui::wrote(path, ""));
     }
     // Models with other items have other ceilings.

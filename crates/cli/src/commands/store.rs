@@ -4,8 +4,6 @@ mod sync;
 
 use std::process::ExitCode;
 
-pub(crate) use sync::say_synced;
-
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
     Sync(sync::Args),

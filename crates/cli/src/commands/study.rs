@@ -10,19 +10,11 @@ mod submit;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use dissensus::SharedStudy;
 use dissensus::cluster::selection;
-use dissensus::remote::is_remote_url;
-use dissensus::store::Store;
-use dissensus::studies::{Plan, PlanOptions, SeedChoice, Study, VoteChoice};
+use dissensus::studies::{PlanOptions, SeedChoice, Study, VoteChoice};
+use dissensus::{Error, Location};
 
-pub(crate) use run::say;
-
-use super::store::say_synced;
 use crate::args::{quoted, store_flag};
-use crate::interrupt;
-use crate::ui::progress::Terminal;
-use crate::ui::{self, paint, text};
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
@@ -40,19 +32,10 @@ pub(crate) enum Command {
 pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::New(args) => new::run(&args)?,
-        Command::Run(mut args) => {
-            args.choice.resolve_store()?;
-            return run::run(&args);
-        }
-        Command::Finish(mut args) => {
-            args.choice.resolve_store()?;
-            return finish::run(&args);
-        }
+        Command::Run(args) => return run::run(&args),
+        Command::Finish(args) => return finish::run(&args),
         Command::Submit(args) => return submit::submit(&args),
-        Command::Status(mut args) => {
-            args.choice.resolve_store()?;
-            status::run(&args)?;
-        }
+        Command::Status(args) => status::run(&args)?,
         Command::Cancel(args) => submit::cancel(&args)?,
         Command::List(args) => list::list(&args)?,
         Command::Show(args) => list::show(&args)?,
@@ -68,14 +51,11 @@ pub(crate) struct Choice {
     study: String,
     /// The folder of runs; or a bucket (s3://BUCKET/PREFIX, gs://…, az://…, file:///FOLDER) that runs are
     /// pulled from and pushed to
-    #[arg(long, value_name = "DIR|URL", env = "DISSENSUS_STORE", default_value = FOLDER)]
+    #[arg(long, value_name = "DIR|URL", env = "DISSENSUS_STORE", default_value = Location::BESIDE)]
     store: PathBuf,
     /// With a bucket, the folder of runs on this machine [default: runs]
     #[arg(long, value_name = "DIR")]
     local: Option<PathBuf>,
-    /// The address of the bucket; `store` is then the folder on this machine.
-    #[arg(skip)]
-    bucket: Option<String>,
     /// Only these arms, separated by commas
     #[arg(long, value_name = "ARM,…", value_delimiter = ',')]
     arms: Vec<String>,
@@ -93,73 +73,14 @@ pub(crate) struct Choice {
     sets: Vec<String>,
 }
 
-/// The default folder of runs.
-const FOLDER: &str = "runs";
-
 impl Choice {
-    /// Tells the address of a bucket from a folder.
-    fn resolve_store(&mut self) -> anyhow::Result<()> {
-        match self.store.to_str().filter(|text| is_remote_url(text)) {
-            Some(url) => {
-                self.bucket = Some(url.to_owned());
-                self.store = self.local.take().unwrap_or_else(|| FOLDER.into());
-            }
-            None if self.local.is_some() => {
-                anyhow::bail!(
-                    "--local is the folder of runs beside a bucket; --store names no bucket"
-                )
-            }
-            None => {}
-        }
-        Ok(())
-    }
-
-    /// Shares the runs of a study through the bucket, where there is one, and pulls what it has.
-    fn share<'a>(
-        &self,
-        plan: &Plan<'_>,
-        store: &'a Store,
-        progress: &'a Terminal,
-    ) -> anyhow::Result<Option<SharedStudy<'a>>> {
-        let Some(url) = &self.bucket else { return Ok(None) };
-        let (shared, pulled) = SharedStudy::open(url, plan, store, progress, interrupt::cancel())?;
-        let runs = text::count(pulled.pulled.runs, "run", "runs");
-        ui::remark(&format!("pulled {runs} from {url} into {}", self.store.display()));
-        say_synced(&pulled);
-        Ok(Some(shared))
-    }
-
-    /// The store as it is, with what a bucket has of the study.
-    fn open(&self, plan: &Plan<'_>) -> anyhow::Result<Store> {
-        if self.bucket.is_none() {
-            return Ok(Store::open(&self.store)?);
-        }
-        let store = Store::create_or_open(&self.store)?;
-        self.share(plan, &store, &Terminal::default())?;
-        Ok(store)
-    }
-
-    /// Pushes what the bucket lacks. Whether it has everything then, and no other version of a run.
-    fn push_rest(&self, shared: Option<SharedStudy<'_>>) -> anyhow::Result<bool> {
-        let Some(shared) = shared else { return Ok(true) };
-        let synced = match shared.finish(interrupt::cancel()) {
-            Ok(synced) => synced,
-            Err(error) => {
-                let error = anyhow::Error::from(error);
-                ui::err(&format!("{} {error:#}\n", paint::bad("not pushed:")));
-                ui::err(&format!(
-                    "the runs are in {}; the same command pushes them\n",
-                    self.store.display()
-                ));
-                return Ok(false);
-            }
-        };
-        say_synced(&synced);
-        Ok(!synced.has_problems())
+    /// Where the runs are.
+    fn location(&self) -> Result<Location, Error> {
+        Location::parse(&self.store, self.local.as_deref())
     }
 
     fn study(&self) -> anyhow::Result<Study> {
-        let mut study = dissensus::open_study(&self.study)?;
+        let mut study = dissensus::study::open(&self.study)?;
         if let Some(scale) = &self.scale {
             study = study.scaled(scale)?;
         }
@@ -183,17 +104,8 @@ impl Choice {
     fn typed(&self) -> String {
         let words = self.named().into_iter().chain(self.selection());
         let words = words.map(|word| quoted(Path::new(&word))).collect::<Vec<_>>().join(" ");
-        words
-            + &match &self.bucket {
-                None => store_flag(&self.store),
-                Some(url) => {
-                    let local = match self.store == Path::new(FOLDER) {
-                        true => String::new(),
-                        false => format!(" --local {}", quoted(&self.store)),
-                    };
-                    format!(" --store {}{local}", quoted(Path::new(url)))
-                }
-            }
+        let local = self.local.as_ref().map(|local| format!(" --local {}", quoted(local)));
+        words + &store_flag(&self.store) + &local.unwrap_or_default()
     }
 
     fn options(&self) -> PlanOptions {

@@ -6,18 +6,18 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use dissensus::engine::Optimizer;
 use dissensus::store::{RunId, RunInfo, Store, Which};
+use dissensus::studies::{RunOrigin, RunSummary, SummaryColumn, summarize_runs};
 use dissensus::train::spec::DataSource;
 use dissensus::train::{
-    EndedJob, JobOptions, JobOutcome, Recipe, RunJob, RunPlan, Spec, Task, check_loss,
-    describe_shape, run_jobs, template,
+    EndedJob, Recipe, RunJob, RunPlan, Spec, Task, check_loss, describe_shape, state_name, template,
 };
-use dissensus::{RunOrigin, RunSummary, SummaryColumn, load_task, state_name, summarize_runs};
+use dissensus::{Context, Location, load_task};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::args::{FormArgs, JobCount, context, open_device};
+use crate::args::{ExecutionArgs, FormArgs, context};
 use crate::interrupt;
-use crate::ui::runs::Bars;
+use crate::ui::runs::{Bars, failures};
 use crate::ui::table::{Form, print};
 use crate::ui::{self, paint};
 
@@ -43,13 +43,8 @@ pub(crate) struct Args {
     /// The folder of runs [default: the spec's run.store]
     #[arg(long, value_name = "DIR", env = "DISSENSUS_STORE")]
     store: Option<PathBuf>,
-    /// The device: auto, cpu, cuda, one of several GPUs as in cuda:1, or cuda:exclusive
-    /// [default: the spec's run.device]
-    #[arg(long, value_name = "DEVICE")]
-    device: Option<String>,
-    /// Runs at a time, or auto for what is fastest on the device [default: the spec's run.jobs]
-    #[arg(long, value_name = "N|auto")]
-    jobs: Option<JobCount>,
+    #[command(flatten)]
+    on: ExecutionArgs,
     /// Only list the runs and their states. Data are read, but large generated data are not made: runs that
     /// are not in the store then have no id yet
     #[arg(long)]
@@ -117,25 +112,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let matters = |recipe: &&Recipe| recipe.key == "training.augment" && task.may_be_augmented();
     recipes.iter().filter(matters).for_each(|recipe| ui::note(&recipe.to_string()));
-    let store = Store::create_or_open(&folder)?;
-    let size = |n: Option<u64>| n.and_then(|n| usize::try_from(n).ok());
-    let device = open_device(args.device.as_ref().unwrap_or(&spec.run.device))?;
-    let (jobs, bars) = (RunJob::all(&task, &plans), Bars::new());
-    bars.begin(&jobs, true);
-    let options = JobOptions {
-        version: dissensus::VERSION,
-        jobs: args.jobs.map_or_else(|| size(spec.run.jobs), |jobs| jobs.0),
-        threads: size(spec.run.threads),
-        checkpoint: spec.run.checkpoint,
-        tensorboard: spec.run.tensorboard,
-        progress: &bars,
-        cancel: interrupt::cancel().clone(),
-        on_end: &|job| bars.ended(job),
-        ..JobOptions::new(&store, &device)
-    };
+    let bars = Bars::new(true);
+    let execution = args.on.over(spec.run.execution.clone());
+    let context = bars.context(Context::create(&Location::folder(&folder)?, execution)?);
     let held = interrupt::hold_training();
-    let ended = run_jobs(&jobs, &options);
-    bars.end();
+    let ended = context.train(&RunJob::all(&task, &plans));
     drop(held);
     let ended = ended?;
     let (which, epoch) = if args.last { (Which::Last, "Last") } else { (Which::Best, "Selected") };
@@ -147,7 +128,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             store: folder.display().to_string(),
             spec: &spec,
             summary: &summary,
-            runs: RunOrigin::of(&ended, &store),
+            runs: RunOrigin::of(&ended, &context.store),
         })?,
         _ if summary.arms.is_empty() => {}
         Some(form) => {
@@ -253,21 +234,13 @@ fn dry_run(
 
 /// Prints the closing lines, and returns the exit code.
 fn closing(ended: &[EndedJob], folder: &Path) -> ExitCode {
-    let failed: Vec<(String, &String)> = ended
-        .iter()
-        .filter_map(|run| match &run.outcome {
-            JobOutcome::Failed(reason) => Some((run.plan.label(), reason)),
-            _ => None,
-        })
-        .collect();
+    let failed = failures(ended);
     if !failed.is_empty() {
         let (many, all) = (failed.len(), ended.len());
         ui::err(&format!("\n{} {many} of {all} runs\n", paint::bad("failed:")));
-        failed.iter().for_each(|(label, reason)| ui::err(&format!("  {label}: {reason}\n")));
+        failed.iter().for_each(|line| ui::err(&format!("  {line}\n")));
     }
-    let is_open =
-        |run: &&EndedJob| matches!(run.outcome, JobOutcome::Interrupted | JobOutcome::NotStarted);
-    let open = ended.iter().filter(is_open).count();
+    let open = ended.iter().filter(|run| run.outcome.is_open()).count();
     if open > 0 {
         let again = ui::same_command();
         ui::err(&format!("\n{open} runs are not done; continue them with\n  {again}\n"));

@@ -1,12 +1,11 @@
 //! How an error reaches the user: once, on standard error, with a hint where there is one.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use dissensus::io::{Advice as FileAdvice, ReadError, ReadOption, Way as FileWay};
-use dissensus::predictions::Way;
+use dissensus::causes;
+use dissensus::io::{Advice, ReadError, Way};
 use dissensus::report::plain::is_unsafe;
-use dissensus::{Advice, causes};
 use serde_json::Value;
 
 use super::hints::hint_of;
@@ -50,26 +49,20 @@ impl std::fmt::Display for Advised {
 }
 
 /// Adds advice on a file of predictions. Commands are given for a command about this file alone.
-pub(crate) fn advised(error: anyhow::Error, advice: &Advice, alone: bool) -> anyhow::Error {
+pub(crate) fn advised(
+    error: anyhow::Error,
+    (file, advice): &(PathBuf, Advice),
+    alone: bool,
+) -> anyhow::Error {
     let mut remarks = Vec::new();
-    if !advice.columns.is_empty() {
-        remarks.push(format!("columns of {}:", advice.file.display()));
-        let lines = advice.columns.iter().take(SHOWN_COLUMNS).map(|column| format!("  {column}"));
+    if !advice.profile.is_empty() {
+        remarks.push(format!("columns of {}:", file.display()));
+        let lines = advice.profile.iter().take(SHOWN_COLUMNS).map(|column| format!("  {column}"));
         remarks.extend(lines);
-        let more = advice.columns.len().saturating_sub(SHOWN_COLUMNS);
+        let more = advice.profile.len().saturating_sub(SHOWN_COLUMNS);
         remarks.extend((more > 0).then(|| format!("  and {more} more")));
     }
-    let option = |(option, value): &(ReadOption, String)| {
-        let flag = option.name().replace('_', "-");
-        match value.as_str() {
-            "true" => format!("--{flag}"),
-            value => format!("--{flag} {}", quoted(Path::new(value))),
-        }
-    };
-    let command = |way: &Way| {
-        let options: Vec<String> = way.options.iter().map(option).collect();
-        format!("{} {}   # {}", super::same_command(), options.join(" "), way.gives)
-    };
+    let command = |way: &Way| format!("{} {}   # {}", super::same_command(), flags(way), way.gives);
     let ways = if alone { advice.ways.iter().map(command).collect() } else { Vec::new() };
     let words = words(&error);
     error.context(Advised { words, remarks, ways })
@@ -102,7 +95,7 @@ pub(crate) fn words(error: &anyhow::Error) -> String {
 }
 
 /// The file that could not be read, and what was found out about it.
-fn advice_of(error: &anyhow::Error) -> Option<(&str, &FileAdvice)> {
+fn advice_of(error: &anyhow::Error) -> Option<(&str, &Advice)> {
     causes(error.as_ref()).into_iter().find_map(|cause| {
         let error: &ReadError = cause.downcast_ref()?;
         Some((error.file.as_str(), error.advice.as_deref()?))
@@ -110,33 +103,32 @@ fn advice_of(error: &anyhow::Error) -> Option<(&str, &FileAdvice)> {
 }
 
 /// Prints the columns of a file, and the commands that read it.
-fn print_advice((file, advice): (&str, &FileAdvice)) {
+fn print_advice((file, advice): (&str, &Advice)) {
     for line in &advice.profile {
         super::err(&format!("  {}\n", text::one_line(line, 200)));
     }
     for way in &advice.ways {
-        let command = command(file, way);
+        let command = format!("dissensus votes inspect {} {}", shell(file), flags(way));
         super::err(&format!("{} {command}   # {}\n", paint::strong("try:"), way.gives));
     }
 }
 
-/// The command that reads a file in this way.
-fn command(file: &str, way: &FileWay) -> String {
-    let mut words = vec!["dissensus votes inspect".to_owned(), shell(file)];
-    for (name, value) in &way.options {
+/// The options of a way as flags.
+fn flags(way: &Way) -> String {
+    let flag = |(name, value): (&String, &Value)| {
         let flag = name.replace('_', "-");
         match value {
-            Value::Bool(true) => words.push(format!("--{flag}")),
-            Value::Bool(false) => words.push(format!("--no-{flag}")),
+            Value::Bool(true) => format!("--{flag}"),
+            Value::Bool(false) => format!("--no-{flag}"),
             Value::Array(list) => {
                 let list: Vec<&str> = list.iter().filter_map(Value::as_str).collect();
-                words.push(format!("--{flag} {}", shell(&list.join(","))));
+                format!("--{flag} {}", shell(&list.join(",")))
             }
-            Value::String(text) => words.push(format!("--{flag} {}", shell(text))),
-            other => words.push(format!("--{flag} {other}")),
+            Value::String(text) => format!("--{flag} {}", shell(text)),
+            other => format!("--{flag} {other}"),
         }
-    }
-    words.join(" ")
+    };
+    way.options.iter().map(flag).collect::<Vec<_>>().join(" ")
 }
 
 /// A word as a shell takes it; a `#` alone would begin a comment.

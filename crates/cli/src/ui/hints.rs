@@ -4,6 +4,7 @@
 use std::error::Error;
 
 use dissensus::cluster::ClusterError;
+use dissensus::core::MatchError;
 use dissensus::data::Error as FetchError;
 use dissensus::embed::onnx::{LIBRARY_VARIABLE, RuntimeError};
 use dissensus::engine::EngineError;
@@ -156,10 +157,11 @@ fn input_hint(error: &InputError) -> Option<String> {
     let order = "--inputs-by-position if the rows are in the order of the votes";
     match error {
         InputError::Dataset { name, .. } => Some(format!("dissensus data fetch {name} --force")),
-        InputError::NoIds { .. } => {
+        InputError::Match { source: MatchError::NoIds { .. }, .. } => {
             Some(format!("{order} (`inputs_by_position = true` in a file's [data])"))
         }
-        InputError::RowNumbers { .. } | InputError::UnclearIds { .. } => Some(format!(
+        InputError::Match { source: MatchError::RowNumbers { .. }, .. }
+        | InputError::UnclearIds { .. } => Some(format!(
             "{id}, or say {order} (`inputs_id` or `inputs_by_position` in a file's [data])"
         )),
         _ => None,
@@ -242,6 +244,10 @@ fn write_hint(error: &WriteError) -> Option<String> {
         WriteError::UnknownTarget { .. } => {
             Some("use the extension .csv, .parquet or .npz, or give --to".to_owned())
         }
+        WriteError::Texts { .. } => Some(
+            "write .csv or .parquet, which hold them, or leave them out with --without-texts"
+                .to_owned(),
+        ),
         WriteError::NoVotes { .. } => Some("write .npz, which holds probabilities".to_owned()),
         _ => None,
     }

@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::Context as _;
+use dissensus::report;
 use dissensus::store::Store;
 use dissensus::studies::Plan;
-use dissensus::{WrittenReport, write_report};
 
 use super::{err, paint};
 
 /// What was written, and what is missing from it.
-pub(crate) fn words(written: &WrittenReport, out: &Path) -> String {
+pub(crate) fn words(written: &report::WrittenReport, out: &Path) -> String {
     let mut words = format!("wrote {} files into {}\n", written.files, out.display());
     for problem in &written.problems {
         words += &format!("{} {problem}\n", paint::bad("left out:"));
@@ -60,9 +60,9 @@ pub(crate) fn write_and_say(
     store: &Store,
     out: Option<&Path>,
     force: bool,
-) -> anyhow::Result<WrittenReport> {
+) -> anyhow::Result<report::WrittenReport> {
     let out = folder(store.path(), out);
-    let written = write_report(plan, store, &out, force)?;
+    let written = report::write(plan, store, &out, force)?;
     err(&words(&written, &out));
     super::out(&format!("{}\n", written.page.display()))?;
     Ok(written)

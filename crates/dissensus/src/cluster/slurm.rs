@@ -114,7 +114,7 @@ exec {finish} --shards {shards}
 
 /// Writes the scripts and the study into the study's folder, and submits them. A study whose jobs are
 /// still in the queue is not submitted again.
-pub fn submit(job: &ClusterJob<'_>, store: &Store) -> Result<Submission, Error> {
+pub(super) fn submit(job: &ClusterJob<'_>, store: &Store) -> Result<Submission, Error> {
     let study = &job.study.name;
     if let Some(before) = Submission::read(store, study)? {
         let jobs = ask(&before)?.len();

@@ -1,7 +1,7 @@
 //! numpy: `.npy` (items × classes), `.npz` with `logits` or `probabilities` (or one matrix of any
 //! name) and optionally `ids` and `classes`.
 
-use dissensus_io::{Archive, Example, ReadOption, Source, npy};
+use dissensus_io::{Archive, Example, Problem, ReadOption, Source, npy};
 
 use super::members::{Content, Member, of_list, pick};
 use super::{Format, RawPredictions, matrix};
@@ -77,6 +77,11 @@ fn read_npz(
         return Ok(Vec::new());
     };
     let (members, unread) = members(file, &mut archive)?;
+    if archive.find("data.pkl").is_some() {
+        let what = "this is a file of torch.save, whose pickle is never run".to_owned();
+        let remedy = Some("write the array with numpy.save, or a table as CSV");
+        return Err(PredictionError::new(file, Problem::NotRead { what, remedy }));
+    }
     if members.is_empty() {
         let names: Vec<String> = archive.names().take(5).collect();
         let seen = format!("an archive without numpy arrays ({}, …)", names.join(", "));

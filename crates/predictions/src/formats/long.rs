@@ -2,13 +2,13 @@
 //! of several answers in each row, whose shares are the prediction. Answers may stand side by side, too,
 //! in columns such as `run1`, `run2`.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use dissensus_core::id_name_rank;
 use dissensus_io::{Example, ReadOption, Source, Table, cell_text};
 use serde_json::Value;
 
-use super::table::{Columns, is_model};
+use super::table::{Columns, is_model, is_run, model_of};
 use super::vector::number as number_in;
 use super::{Format, RawPredictions, is_metadata, is_other_id, kind_of, plain};
 use crate::classes::{groups, plain as plain_class};
@@ -34,7 +34,13 @@ pub(super) const FORMAT: Format = Format {
              {\"id\": \"b\", \"sample\": 0, \"answer\": \"yes\"}\n",
         ),
     ],
-    options: &[ReadOption::Id, ReadOption::Key, ReadOption::Delimiter, ReadOption::Header],
+    options: &[
+        ReadOption::Id,
+        ReadOption::Key,
+        ReadOption::AnswerSeparator,
+        ReadOption::Delimiter,
+        ReadOption::Header,
+    ],
     detect: |source, options| match source {
         Source::Table(table) => roles(table, options).is_some(),
         _ => false,
@@ -43,7 +49,7 @@ pub(super) const FORMAT: Format = Format {
 };
 
 /// Names of a column of classes or answers, the surest first.
-const LABELS: [&str; 21] = [
+const LABELS: [&str; 24] = [
     "answer",
     "response",
     "output",
@@ -65,6 +71,9 @@ const LABELS: [&str; 21] = [
     "labelname",
     "category",
     "option",
+    "rating",
+    "stars",
+    "grade",
 ];
 
 /// Names of a column of labels that people gave.
@@ -95,37 +104,16 @@ const NUMBERS: [&str; 20] = [
     "size",
 ];
 
-/// Names of a column that numbers the answers of an item.
-const SAMPLES: [&str; 20] = [
-    "sample",
-    "sampleid",
-    "sampleidx",
-    "sampleindex",
-    "samplenumber",
-    "run",
-    "runid",
-    "seed",
-    "draw",
-    "trial",
-    "iteration",
-    "iter",
-    "replicate",
-    "rep",
-    "repeat",
-    "generationid",
-    "attempt",
-    "try",
-    "k",
-    "round",
-];
-
 /// What the columns are.
 struct Roles {
     /// `None` where each row is an item.
     id: Option<usize>,
     labels: Vec<usize>,
     number: Option<usize>,
-    model: Option<usize>,
+    /// Columns of models.
+    models: Vec<usize>,
+    /// Columns of seeds, where they have probabilities of their own.
+    runs: Vec<usize>,
     left_out: Vec<String>,
 }
 
@@ -157,11 +145,10 @@ fn roles(table: &Table, options: &Context<'_>) -> Option<Roles> {
     let id = id_column(&columns, options);
     let ids = id.map_or(Vec::new(), |id| columns.texts(id));
     let different = |texts: &[String]| texts.iter().collect::<BTreeSet<_>>().len();
-    let model = all().find(|&c| Some(c) != id && is_model(&names[c]));
     let labels = label_columns(&columns, id, options)?;
     let others: Vec<usize> = all()
-        .filter(|c| Some(*c) != id && !labels.contains(c) && Some(*c) != model)
-        .filter(|&c| columns.is_numbers(c) && rank(&SAMPLES, &names[c]).is_none())
+        .filter(|c| Some(*c) != id && !labels.contains(c) && !is_model(&names[*c]))
+        .filter(|&c| columns.is_numbers(c) && !is_run(&names[c]))
         .collect();
     let number = others.iter().copied().filter(|&c| rank(&NUMBERS, &names[c]).is_some());
     let number = number.min_by_key(|&c| rank(&NUMBERS, &names[c])).filter(|_| labels.len() == 1);
@@ -186,10 +173,17 @@ fn roles(table: &Table, options: &Context<'_>) -> Option<Roles> {
     if !(of_two || id.is_some() && (repeated || by_class || lists || labels.len() > 1)) {
         return None;
     }
-    let used = [id, number, model];
-    let left_out = all().filter(|c| !used.contains(&Some(*c)) && !labels.contains(c));
-    let left_out = left_out.map(|c| names[c].clone()).collect();
-    Some(Roles { id, labels, number, model, left_out })
+    let others = |test: fn(&str) -> bool| -> Vec<usize> {
+        all().filter(|&c| ![id, number].contains(&Some(c)) && test(&names[c])).collect()
+    };
+    let runs = if number.is_some() { others(is_run) } else { Vec::new() };
+    let models = others(is_model);
+    let used = |c: &usize| {
+        [id, number].contains(&Some(*c))
+            || [&models, &runs, &labels].iter().any(|all| all.contains(c))
+    };
+    let left_out = all().filter(|c| !used(c)).map(|c| names[c].clone()).collect();
+    Some(Roles { id, labels, number, models, runs, left_out })
 }
 
 fn id_column(columns: &Columns<'_>, options: &Context<'_>) -> Option<usize> {
@@ -200,7 +194,7 @@ fn id_column(columns: &Columns<'_>, options: &Context<'_>) -> Option<usize> {
     let known = (0..names.len()).filter(|&c| {
         id_name_rank(&names[c]).is_some()
             && !is_other_id(&names[c])
-            && !(columns.is_numbers(c) && rank(&SAMPLES, &names[c]).is_some())
+            && !(columns.is_numbers(c) && is_run(&names[c]))
     });
     let mut known: Vec<usize> = known.collect();
     known.sort_by_key(|&c| id_name_rank(&names[c]));
@@ -230,7 +224,7 @@ fn label_columns(
     let candidates: Vec<usize> = (0..names.len())
         .filter(|&c| Some(c) != id && rank(&HUMAN, &names[c]).is_none() && !is_model(&names[c]))
         .filter(|&c| rank(&LABELS, &names[c]).is_some() || options.votes.is_some())
-        .filter(|&c| rank(&SAMPLES, &names[c]).is_none() && rank(&NUMBERS, &names[c]).is_none())
+        .filter(|&c| !is_run(&names[c]) && rank(&NUMBERS, &names[c]).is_none())
         .filter(|&c| holds(c))
         .collect();
     if let Some(columns) = numbered_columns(columns, id, options) {
@@ -266,9 +260,7 @@ fn numbered_columns(
     }
     let answers = |places: &Vec<usize>| {
         let texts: Vec<String> = places.iter().flat_map(|&c| columns.texts(c)).collect();
-        let known = |stem: &str| {
-            [&LABELS[..], &SAMPLES[..]].iter().any(|names| rank(names, stem).is_some())
-        };
+        let known = |stem: &str| rank(&LABELS, stem).is_some() || is_run(stem);
         let named = options.votes.is_some()
             || known(columns.names[places[0]].trim_end_matches(char::is_numeric));
         places.len() > 1
@@ -296,8 +288,11 @@ fn are_labels(texts: &[String], options: &Context<'_>) -> bool {
     };
     let columns: Vec<(usize, &str)> =
         different.iter().map(|text| text.as_str()).enumerate().collect();
-    let named =
-        || groups(classes, &columns).iter().any(|group| group.columns.len() == different.len());
+    let names: Vec<String> = different.iter().map(|text| (*text).clone()).collect();
+    let named = || {
+        crate::classes::numbers_in(&names).is_some_and(|n| n.iter().all(|n| classes.contains(n)))
+            || groups(classes, &columns).iter().any(|group| group.columns.len() == different.len())
+    };
     different.iter().all(equal) || (different.len() == classes.len() && named())
 }
 
@@ -320,7 +315,7 @@ fn read(
     let Some(roles) = roles(&table, options) else { return Ok(Vec::new()) };
     let columns = table.columns.clone();
     let mut labels: Vec<String> = Vec::new();
-    let mut models: Vec<(String, Items)> = Vec::new();
+    let mut models: Vec<((String, String), Items)> = Vec::new();
     for row in table.rows(&options.limits) {
         let row = row?;
         let text = |column: usize| cell_text(row.cell(column)).filter(|text| !text.is_empty());
@@ -332,7 +327,8 @@ fn read(
             Some(id) => text(id).ok_or_else(|| bad(id, PredictionProblem::EmptyId))?,
             None => row.number.to_string(),
         };
-        let model = roles.model.and_then(text).unwrap_or_default();
+        let model =
+            (model_of(&row, &roles.models, &columns), model_of(&row, &roles.runs, &columns));
         let at = match models.iter().position(|(name, _)| *name == model) {
             Some(at) => at,
             None => {
@@ -355,7 +351,12 @@ fn read(
                 return Err(bad(column, problem));
             }
             for label in answers {
-                let class = labels.iter().position(|known| *known == label).unwrap_or_else(|| {
+                let known = || labels.iter().position(|known| *known == label);
+                let alike = || {
+                    let plain = plain_class(&label);
+                    labels.iter().position(|known| plain_class(known) == plain)
+                };
+                let class = known().or_else(alike).unwrap_or_else(|| {
                     labels.push(label.clone());
                     labels.len() - 1
                 });
@@ -375,12 +376,46 @@ fn read(
         }
     }
     let name_of = |column: usize| columns[column].as_str();
+    let models = match roles.runs.first() {
+        Some(&column) => whole(models, options.runs).ok_or_else(|| {
+            let column = columns[column].clone();
+            PredictionError::new(file, PredictionProblem::SeveralRuns { column })
+        })?,
+        None => models.into_iter().map(|((model, _), items)| (model, items)).collect(),
+    };
     let several = models.len() > 1;
     let found = models.into_iter().map(|(name, items)| {
         let name = Some(name).filter(|name| several && !name.is_empty());
         finished(file, name, items, &labels, &roles, roles.number.map(name_of), options)
     });
     found.collect()
+}
+
+/// The parts of each model as one where they have no item in common, as folds do; else each as a model of
+/// its own, or nothing where `apart` does not say so.
+fn whole(parts: Vec<((String, String), Items)>, apart: bool) -> Option<Vec<(String, Items)>> {
+    let disjoint = {
+        let mut seen = HashSet::new();
+        parts.iter().all(|((model, _), items)| items.ids.iter().all(|id| seen.insert((model, id))))
+    };
+    if !disjoint {
+        let name = |(model, run): (String, String)| {
+            if model.is_empty() { run } else { format!("{model}, {run}") }
+        };
+        return apart.then(|| parts.into_iter().map(|(key, items)| (name(key), items)).collect());
+    }
+    let mut models: Vec<(String, Items)> = Vec::new();
+    for ((model, _), mut items) in parts {
+        match models.iter_mut().find(|(known, _)| *known == model) {
+            Some((_, whole)) => {
+                whole.ids.append(&mut items.ids);
+                whole.rows.append(&mut items.rows);
+                whole.numbers.append(&mut items.numbers);
+            }
+            None => models.push((model, items)),
+        }
+    }
+    Some(models)
 }
 
 /// The rows of a model: numbers of every class, or shares of answers.

@@ -185,7 +185,12 @@ fn is_row_number(name: &str) -> bool {
 
 /// The numbers of a matrix, row after row, and how many there are in a row.
 fn matrix(array: &Array<'_>, options: &Context<'_>) -> Result<(Vec<f64>, usize), Problem> {
-    let (rows, width) = array.matrix_shape()?;
+    let long: Vec<usize> = array.shape.iter().copied().filter(|&n| n != 1).collect();
+    // An axis of length 1 says nothing.
+    let (rows, width) = match long[..] {
+        [rows, width] => (rows, width),
+        _ => array.matrix_shape()?,
+    };
     let limit = options.limits.cells;
     if rows.saturating_mul(width) as u64 > limit {
         return Err(Problem::TooLarge { what: "the matrix", limit });

@@ -5,6 +5,8 @@
 //! Where several could be it, none is taken. Other columns that hold no numbers, and those with names
 //! of labels or of what is computed from predictions, are left out and noted.
 
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
 use dissensus_core::{IdCandidate, IdChoice, choose_ids, id_name_rank};
 use dissensus_io::{Example, ReadOption, Row, Source, Table, TableKind, cell_text, shorten};
 use serde_json::Value;
@@ -33,7 +35,13 @@ pub(super) const FORMAT: Format = Format {
             "{\"id\": \"a\", \"logits\": [1.5, -0.5]}\n{\"id\": \"b\", \"logits\": [0.25, 2.0]}\n",
         ),
     ],
-    options: &[ReadOption::Id, ReadOption::Key, ReadOption::Delimiter, ReadOption::Header],
+    options: &[
+        ReadOption::Id,
+        ReadOption::Key,
+        ReadOption::AnswerSeparator,
+        ReadOption::Delimiter,
+        ReadOption::Header,
+    ],
     detect: |source, _| matches!(source, Source::Table(_)),
     read,
 };
@@ -95,6 +103,38 @@ impl Columns<'_> {
         let same = self.sample.len() > 1 && self.sample.iter().all(|row| classes(row) == first);
         match pairs.len() > 1 && first.len() == pairs.len() && same {
             true => pairs.into_iter().map(|c| (c, c + 1)).collect(),
+            false => self.numbered_pairs(),
+        }
+    }
+
+    /// The same with columns that are numbered: `label_1`, `label_2`, `score_1`, `score_2`.
+    fn numbered_pairs(&self) -> Vec<(usize, usize)> {
+        let number_of = |c: usize| {
+            let name = &self.names[c];
+            let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+            (stem.len() < name.len()).then(|| name[stem.len()..].to_owned())
+        };
+        let (mut labels, mut numbers) = (BTreeMap::new(), BTreeMap::new());
+        for c in 0..self.names.len() {
+            let Some(at) = number_of(c) else { continue };
+            let text = self.all(c, |cell| cell.is_string() && number(cell).is_none());
+            let twice = match text {
+                true => labels.insert(at, c),
+                false if self.is_numbers(c) => numbers.insert(at, c),
+                false => None,
+            };
+            if twice.is_some() {
+                return Vec::new();
+            }
+        }
+        let named = |row: &Row| {
+            let names = labels.values().filter_map(|&c| cell_text(row.cell(c)));
+            names.collect::<BTreeSet<String>>()
+        };
+        let first = self.sample.first().map(named).unwrap_or_default();
+        let same = first.len() == labels.len() && self.sample.iter().all(|row| named(row) == first);
+        match labels.len() > 1 && labels.keys().eq(numbers.keys()) && same {
+            true => labels.into_values().zip(numbers.into_values()).collect(),
             false => Vec::new(),
         }
     }
@@ -178,7 +218,7 @@ fn layout(file: &str, table: &Table, options: &Context<'_>) -> Result<Layout, Pr
         let only_one = values.len() == 1 && (options.class_order.is_some() || options.one_column);
         let is_class = |c: &usize| options.class_of(&names[*c]).is_some();
         if !(only_one || values.len() == 1 && values.iter().all(is_class)) {
-            return fail(without_values(table, &columns, id, values));
+            return fail(without_values(table, &columns, id, values, options));
         }
     }
     let left: Vec<String> =
@@ -216,8 +256,11 @@ fn class_columns(
         .filter(asked)
         .collect();
     let counted = |&c: &usize| is_row_number(&names[c]) && columns.is_sequence(c);
-    let plausible: Vec<usize> =
-        all.iter().copied().filter(|c| !is_metadata(&names[*c]) && !counted(c)).collect();
+    let plausible: Vec<usize> = all
+        .iter()
+        .copied()
+        .filter(|c| !is_metadata(&names[*c]) && !is_run(&names[*c]) && !counted(c))
+        .collect();
     let one = |columns: Vec<usize>| Ok(vec![(String::new(), columns)]);
     if let Some(map) = &options.class_map {
         let votes = options.classes().unwrap_or_default();
@@ -299,6 +342,19 @@ fn class_columns(
         match (&named[..], &some[..]) {
             ([only], _) | (_, [only]) => return one(vec![*only]),
             _ => {}
+        }
+    }
+    // Numbers under a name that labels have, too. A score or confidence may be that of any label.
+    if plausible.is_empty() {
+        const NAMES: [&str; 8] =
+            ["prediction", "predictions", "pred", "preds", "predicted", "ypred", "target", "label"];
+        let fractions = |&c: &usize| {
+            let fraction = |row: &Row| number(row.cell(c)).is_some_and(|n| n.fract() != 0.0);
+            NAMES.contains(&super::plain(&names[c]).as_str()) && columns.sample.iter().any(fraction)
+        };
+        let some: Vec<usize> = all.iter().copied().filter(fractions).collect();
+        if let [only] = some[..] {
+            return one(vec![only]);
         }
     }
     // The only columns side by side that are distributions.
@@ -384,17 +440,46 @@ fn label_column(columns: &Columns<'_>, id: Option<usize>) -> Option<usize> {
     })
 }
 
+/// Several answers per item of which most are classes of the votes: those that are none.
+fn other_answers(
+    columns: &Columns<'_>,
+    id: Option<usize>,
+    label: usize,
+    options: &Context<'_>,
+) -> Option<PredictionProblem> {
+    let classes = options.classes()?;
+    let names: Vec<String> = classes.iter().map(|class| plain_class(class)).collect();
+    let texts = columns.texts(label);
+    let begins = |text: &str, class: &str| {
+        text == class || text.len() > 1 && !class.is_empty() && text.starts_with(class)
+    };
+    let known = |text: &&String| names.iter().any(|class| begins(&plain_class(text), class));
+    let others: BTreeSet<String> =
+        texts.iter().filter(|text| !known(text)).map(|text| shorten(text)).collect();
+    let ids = id.map(|id| columns.texts(id))?;
+    let most = texts.iter().filter(known).count() * 2 > texts.len();
+    (most && !others.is_empty() && has_twice(&ids)).then(|| PredictionProblem::OtherAnswers {
+        column: columns.names[label].clone(),
+        others: others.iter().take(3).map(|text| format!("{text:?}")).collect(),
+        classes: classes.join(", "),
+    })
+}
+
 /// Why a table has no predictions.
 fn without_values(
     table: &Table,
     columns: &Columns<'_>,
     id: Option<usize>,
     values: &[usize],
+    options: &Context<'_>,
 ) -> PredictionProblem {
     if table.sample.is_empty() {
         return PredictionProblem::Empty;
     }
     if let Some(label) = label_column(columns, id) {
+        if let Some(others) = other_answers(columns, id, label, options) {
+            return others;
+        }
         let seen = format!("the column {:?} holds one class per item", columns.names[label]);
         return PredictionProblem::HardLabels { seen };
     }
@@ -436,8 +521,13 @@ fn read(
     }
     let Layout { id, names, values: wanted, notes } = layout(file, &table, options)?;
     let columns = table.columns.clone();
-    // A column of models where items are predicted several times: one after the other.
-    let model = columns.iter().position(|name| is_model(name)).filter(|&column| Some(column) != id);
+    // Columns of models and seeds where items are predicted several times: one after the other.
+    let others = |test: fn(&str) -> bool| -> Vec<usize> {
+        (0..columns.len()).filter(|&c| Some(c) != id && test(&columns[c])).collect()
+    };
+    let (of_models, of_runs) = (others(is_model), others(is_run));
+    let both = [&of_models[..], &of_runs].concat();
+    let (mut models, mut runs): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
     let raw = |name: String, kind: Option<Kind>| RawPredictions {
         name: Some(name).filter(|name| !name.is_empty()),
         kind,
@@ -454,12 +544,14 @@ fn read(
                 let kind = common_kind(&names);
                 // Columns without a header are only counted.
                 let classes = Some(names).filter(|n| n.iter().any(|name| !name.starts_with('#')));
+                // One number of a name such as `logit`.
+                let kind =
+                    kind.or(if places.len() == 1 { kind_of(&columns[places[0]]) } else { None });
                 RawPredictions { width: places.len(), classes, ..raw(name.clone(), kind) }
             })
             .collect(),
     };
     let (mut ids, mut rows, mut vectors) = (Vec::new(), Vec::new(), Vectors::default());
-    let mut models: Vec<String> = Vec::new();
     for row in table.rows(&options.limits) {
         let row = row?;
         let item = id.and_then(|column| cell_text(row.cell(column)));
@@ -494,7 +586,10 @@ fn read(
             }
         }
         rows.push(row.number);
-        models.extend(model.and_then(|column| cell_text(row.cell(column))));
+        if !both.is_empty() {
+            models.push(model_of(&row, &of_models, &columns));
+            runs.push(model_of(&row, &both, &columns));
+        }
         if let Some(column) = id {
             match item.clone().filter(|id| !id.is_empty()) {
                 None if !options.by_position.items => {
@@ -512,10 +607,32 @@ fn read(
         found.ids = id.is_some().then(|| ids.clone());
         found.rows.clone_from(&rows);
     }
+    let once_in = |models: &[String]| {
+        let mut seen = HashSet::new();
+        models.len() == ids.len() && models.iter().zip(&ids).all(|pair| seen.insert(pair))
+    };
     match &mut found[..] {
-        [only] if models.len() == rows.len() && has_twice(&ids) => Ok(only.by_model(&models)),
+        [only] if has_twice(&ids) && !of_models.is_empty() && once_in(&models) => {
+            Ok(only.by_model(&models))
+        }
+        [only] if has_twice(&ids) && !of_runs.is_empty() && once_in(&runs) => match options.runs {
+            true => Ok(only.by_model(&runs)),
+            false => {
+                let column = columns[of_runs[0]].clone();
+                Err(PredictionError::new(file, PredictionProblem::SeveralRuns { column }))
+            }
+        },
         _ => Ok(found),
     }
+}
+
+/// The model of a row by columns of models and of seeds: `bert, seed 1`.
+pub(super) fn model_of(row: &Row, apart: &[usize], names: &[String]) -> String {
+    let word = |&column: &usize| {
+        let value = cell_text(row.cell(column)).unwrap_or_default();
+        if is_model(&names[column]) { value } else { format!("{} {value}", names[column]) }
+    };
+    apart.iter().map(word).collect::<Vec<_>>().join(", ")
 }
 
 /// What the words say that all of these names begin with.
@@ -536,7 +653,41 @@ pub(super) fn is_model(name: &str) -> bool {
     NAMES.contains(&super::plain(name).as_str())
 }
 
+/// Names of a column that says which of several predictions for an item a row is.
+pub(super) fn is_run(name: &str) -> bool {
+    const NAMES: [&str; 26] = [
+        "sample",
+        "sampleid",
+        "sampleidx",
+        "sampleindex",
+        "samplenumber",
+        "run",
+        "runid",
+        "seed",
+        "randomseed",
+        "randomstate",
+        "draw",
+        "trial",
+        "iteration",
+        "iter",
+        "replicate",
+        "rep",
+        "repeat",
+        "fold",
+        "pass",
+        "mcpass",
+        "member",
+        "epoch",
+        "step",
+        "attempt",
+        "try",
+        "round",
+    ];
+    let plain = super::plain(name);
+    NAMES.contains(&plain.as_str()) || NAMES.contains(&plain.trim_end_matches('s'))
+}
+
 fn has_twice(ids: &[String]) -> bool {
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     !ids.iter().all(|id| seen.insert(id))
 }

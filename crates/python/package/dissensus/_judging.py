@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     Ids: TypeAlias = Sequence[str | int]
     Predicted: TypeAlias = ArrayLike | str | os.PathLike[str] | Mapping[Any, ArrayLike] | Any
-    Kind: TypeAlias = Literal["probabilities", "logits"]
+    Kind: TypeAlias = Literal["probabilities", "logits", "answers"]
+    Join: TypeAlias = Literal["models", "classes", "seeds"]
     Ties: TypeAlias = Literal["lowest", "random", "error"]
     Positions: TypeAlias = Literal["items", "classes"] | Sequence[Literal["items", "classes"]]
 
@@ -29,13 +30,19 @@ classes : sequence of str, optional
     The classes of the columns of an array. Without them, the columns are in the order of ``votes.classes``.
 class_map : dict or str, optional
     The votes' names of classes that the predictions call otherwise: ``{"entailment": "e", "neutral": "n"}``.
+class_names : list of str or path, optional
+    What the predictions call the classes of columns without names, in the order of the columns; or the
+    ``config.json`` of a model, which has them as ``id2label``.
 class_order : list of str or str, optional
     The classes of columns that have no names of classes, in the order of the columns; ``"by name"`` where they are
     sorted by name; one class where the only column is its probability.
 trust_order : bool, optional
     Keep the order of the classes although another one fits the votes significantly better.
-kind : {"probabilities", "logits"}, optional
-    What the numbers are; detected, or refused, where it is left out.
+kind : {"probabilities", "logits", "answers"}, optional
+    What the numbers are; detected, or refused, where it is left out. ``"answers"`` are numbers of answers, as of a
+    language model that is asked several times.
+answer_separator : str, optional
+    The character between several answers or numbers in a cell of a file.
 by_position : {"items", "classes"} or list of them, optional
     Match rows or columns of a file with the votes by position, not by id or name.
 id, key : str, optional
@@ -72,12 +79,15 @@ def score(
     items: Ids | None = None,
     classes: Sequence[str] | None = None,
     class_map: Mapping[str, str] | str | None = None,
+    class_names: Sequence[str] | str | os.PathLike[str] | None = None,
     class_order: Sequence[str] | str | None = None,
     trust_order: bool | None = None,
     kind: Kind | None = None,
+    answer_separator: str | None = None,
     by_position: Positions | None = None,
     id: str | None = None,
     key: str | None = None,
+    join: Join | None = None,
     by: Literal["entropy"] | None = None,
     slices: int = 4,
     ceiling: bool | int = False,
@@ -103,6 +113,10 @@ def score(
         row of numbers each; or a data frame with a column of ids and a column for each class.
     name : str, optional
         The name of the model in tables.
+    join : {"models", "classes", "seeds"}, optional
+        ``"classes"``: ``probs`` is a list of a file for each class, with a number per item. ``"seeds"``: it is a list
+        of predictions of several seeds, or a file with a column of seeds, whose probabilities are averaged.
+        ``"models"``: the seeds in a column are models of their own.
     by : {"entropy"}, optional
         Also score slices of the items by how much people disagree.
     slices : int
@@ -141,12 +155,15 @@ def compare(
     items: Ids | None = None,
     classes: Sequence[str] | None = None,
     class_map: Mapping[str, str] | str | None = None,
+    class_names: Sequence[str] | str | os.PathLike[str] | None = None,
     class_order: Sequence[str] | str | None = None,
     trust_order: bool | None = None,
     kind: Kind | None = None,
+    answer_separator: str | None = None,
     by_position: Positions | None = None,
     id: str | None = None,
     key: str | None = None,
+    join: Join | None = None,
     metrics: str | Sequence[str] | None = None,
     labels: Any = None,
     bins: int = 15,
@@ -166,6 +183,8 @@ def compare(
         What people said.
     a, b, *more : array_like, path, dict or data frame
         What the models predict, as for :func:`score`. Items that not all of them predict are left out.
+    join : {"models", "classes", "seeds"}, optional
+        Each model is a list or file, as for :func:`score`.
     names : sequence of str, optional
         The names of the models.
     {shared}
@@ -195,9 +214,11 @@ def compare_seeds(
     items: Ids | None = None,
     classes: Sequence[str] | None = None,
     class_map: Mapping[str, str] | str | None = None,
+    class_names: Sequence[str] | str | os.PathLike[str] | None = None,
     class_order: Sequence[str] | str | None = None,
     trust_order: bool | None = None,
     kind: Kind | None = None,
+    answer_separator: str | None = None,
     by_position: Positions | None = None,
     id: str | None = None,
     key: str | None = None,

@@ -10,10 +10,10 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::DataType;
 use dissensus::core::Counts;
 use dissensus::predictions::{
-    ByPosition, ClassMap, ClassOrder, Kind, PredictionError, Predictions, ReadOptions, align,
-    read_bytes_for, ways_in,
+    ByPosition, ClassMap, ClassNames, ClassOrder, Join, JoinError, Kind, PredictionError,
+    Predictions, ReadOptions, align, join, read_bytes_for, ways_in,
 };
-use dissensus::{ScoreOptions, VoteTable, read_predictions};
+use dissensus::{ScoreOptions, VoteTable, read_joined, read_predictions};
 use pyo3::exceptions::{PyFileNotFoundError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
@@ -30,6 +30,7 @@ pub(super) struct Judging {
     reading: ReadOptions,
     items: Option<Vec<String>>,
     classes: Option<Vec<String>>,
+    join: Option<Join>,
 }
 
 impl Judging {
@@ -49,9 +50,17 @@ impl Judging {
             Some(given) => names("metrics", &given)?,
             None => Vec::new(),
         };
-        let kinds = [("probabilities", Kind::Probabilities), ("logits", Kind::Logits)];
+        let kinds = [
+            ("probabilities", Some(Kind::Probabilities)),
+            ("logits", Some(Kind::Logits)),
+            ("answers", None),
+        ];
         let kind: Option<String> = option(options, "kind")?;
         let kind = kind.map(|kind| choice("kind", &kind, &kinds)).transpose()?;
+        let ways =
+            [("models", None), ("classes", Some(Join::Classes)), ("seeds", Some(Join::Seeds))];
+        let join: Option<String> = option(options, "join")?;
+        let join = join.map(|join| choice("join", &join, &ways)).transpose()?;
         let default = ScoreOptions::default();
         let score = ScoreOptions {
             metrics,
@@ -63,11 +72,15 @@ impl Judging {
         };
         score.chosen().map_err(raise)?;
         let reading = ReadOptions {
-            kind,
+            kind: kind.flatten(),
+            answers: kind == Some(None),
+            runs: matches!(join, Some(None | Some(Join::Seeds))),
             id: option(options, "id")?,
             key: option(options, "key")?,
             class_map: class_map(options)?,
+            class_names: class_names(options)?,
             class_order: class_order(options)?,
+            answer_separator: option(options, "answer_separator")?,
             trust_order: option(options, "trust_order")?.unwrap_or(false),
             by_position: by_position(options)?,
             ..ReadOptions::default()
@@ -78,7 +91,44 @@ impl Judging {
             reading,
             items: list("items")?,
             classes: list("classes")?,
+            join: join.flatten(),
         })
+    }
+
+    /// The model of an argument that is a list: of a file per class, or of predictions per seed.
+    fn joined(
+        &self,
+        argument: &str,
+        given: &Bound<'_, PyAny>,
+        how: Join,
+    ) -> PyResult<Vec<Predictions>> {
+        let parts: Vec<Bound<'_, PyAny>> = match as_path(given)? {
+            Some(_) => vec![given.clone()],
+            None => given.try_iter()?.collect::<PyResult<_>>()?,
+        };
+        let model = match how {
+            Join::Classes => {
+                self.without_ids("a file")?;
+                let files: Option<Vec<PathBuf>> =
+                    parts.iter().map(as_path).collect::<PyResult<_>>()?;
+                let files = files.ok_or_else(|| {
+                    value_error(format!("join=\"classes\" takes a list of files in {argument}"))
+                })?;
+                read_joined(&self.votes, &files, how, |_| self.reading.clone()).map_err(raise)?
+            }
+            Join::Seeds => {
+                let mut models = Vec::new();
+                for part in &parts {
+                    models.extend(self.one_by_one(argument, part)?);
+                }
+                let model = join(&self.votes, &models, how, &self.reading);
+                vec![model.map_err(|error| match error {
+                    JoinError::Files(error) => raise(error),
+                    JoinError::Votes(error) => raise(dissensus::ScoreError::from(error)),
+                })?]
+            }
+        };
+        Ok(model)
     }
 
     /// The models of an argument: several where a file holds several.
@@ -87,6 +137,13 @@ impl Judging {
         argument: &str,
         given: &Bound<'_, PyAny>,
     ) -> PyResult<Vec<Predictions>> {
+        match self.join {
+            Some(how) => self.joined(argument, given, how),
+            None => self.one_by_one(argument, given),
+        }
+    }
+
+    fn one_by_one(&self, argument: &str, given: &Bound<'_, PyAny>) -> PyResult<Vec<Predictions>> {
         if let Some(path) = as_path(given)? {
             self.without_ids("a file")?;
             if !path.exists() {
@@ -183,7 +240,9 @@ impl Judging {
         }
         let mut reading = self.reading.clone();
         reading.by_position.items |= ids.is_none();
-        reading.by_position.classes |= self.classes.is_none() && reading.class_order.is_none();
+        reading.by_position.classes |= self.classes.is_none()
+            && reading.class_order.is_none()
+            && reading.class_names.is_none();
         let (values, width) = (rows.widened()?, rows.width());
         self.checked(py, &reading, |reading| {
             let (values, ids, classes) = (values.clone(), ids.clone(), self.classes.clone());
@@ -246,6 +305,18 @@ fn class_map(options: &Bound<'_, PyDict>) -> PyResult<Option<ClassMap>> {
         Err(_) => given.extract::<String>()?.parse(),
     };
     map.map(Some).map_err(|words| value_error(format!("class_map: {words}")))
+}
+
+/// What a file calls the classes of its columns: a list, or the path of a `config.json`.
+fn class_names(options: &Bound<'_, PyDict>) -> PyResult<Option<ClassNames>> {
+    let Some(given) = options.get_item("class_names")?.filter(|given| !given.is_none()) else {
+        return Ok(None);
+    };
+    let names = match as_path(&given)? {
+        Some(path) => ClassNames::given(&path.display().to_string()),
+        None => ClassNames::new(names("class_names", &given)?),
+    };
+    names.map(Some).map_err(|words| value_error(format!("class_names: {words}")))
 }
 
 /// The classes of columns: a list, or `"by name"`.

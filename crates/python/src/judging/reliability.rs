@@ -3,7 +3,7 @@
 use dissensus::measure::reliability::{Bin, Binning, calibration_error};
 use dissensus::measure::smooth::{Smooth, SmoothPoint};
 use dissensus::measure::{Against, Judged, Scorer, Settings};
-use dissensus::reliability_figure;
+use dissensus::pages;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -64,7 +64,7 @@ impl Reliability {
             bins: scorer.reliability(binning, against),
             points: scorer.smooth_curve(against, POINTS),
             smooth: scorer.smooth(against),
-            figure: reliability_figure(scorer, "predictions").into(),
+            figure: pages::reliability_figure(scorer, "predictions").into(),
             against: words,
         }
     }

@@ -2,9 +2,7 @@
 
 use dissensus::measure::Settings;
 use dissensus::measure::ceiling::Ceiling as Allowed;
-use dissensus::{
-    Evaluated, MetricScore, Scores as Scored, ceiling, evaluate, model_figures, same_items,
-};
+use dissensus::{Evaluated, MetricScore, Scores as Scored, ceiling, evaluate, pages, same_items};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -191,7 +189,7 @@ impl Scores {
             };
             return py.import("dissensus._plot")?.call_method1(kind, (ax, data, &model.name));
         }
-        let figures = py.detach(|| model_figures(model, self.settings)).map_err(raise)?;
+        let figures = py.detach(|| pages::model_figures(model, self.settings)).map_err(raise)?;
         let [reliability, entropy] = figures.map(Figure::from);
         let figure = if at == 0 { reliability } else { entropy };
         Ok(figure.into_pyobject(py)?.into_any())

@@ -19,7 +19,7 @@ use dissensus::votes::lint::lint_table;
 use dissensus::votes::summary::summarize;
 use dissensus::votes::write::{TARGETS, target_of, write_file};
 use dissensus::votes::{Finding, Note, ReadOptions, VoteFile, read_frame, read_with_progress};
-use dissensus::{SparseDraw, votes_figure};
+use dissensus::{SparseDraw, pages};
 use numpy::{PyArray1, PyArray2};
 use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
@@ -61,6 +61,8 @@ pub(crate) struct Votes {
     name: String,
     notes: Vec<Note>,
     findings: Vec<Finding>,
+    /// (item, text), as far as the source has texts and they are kept.
+    texts: Arc<Vec<(String, String)>>,
 }
 
 impl Votes {
@@ -70,13 +72,18 @@ impl Votes {
     }
 
     fn new(table: VoteTable, name: impl Into<String>) -> Self {
-        let (notes, findings) = (Vec::new(), Vec::new());
-        Self { table: Arc::new(table), name: name.into(), notes, findings }
+        let (notes, findings, texts) = (Vec::new(), Vec::new(), Arc::default());
+        Self { table: Arc::new(table), name: name.into(), notes, findings, texts }
+    }
+
+    /// Votes for some of the items.
+    fn part(&self, table: VoteTable, name: String) -> Self {
+        Self { texts: Arc::clone(&self.texts), ..Self::new(table, name) }
     }
 
     fn of_file(file: VoteFile) -> Self {
-        let VoteFile { file: name, table, notes, findings, .. } = file;
-        Self { table: Arc::new(table), name, notes, findings }
+        let VoteFile { file: name, table, notes, findings, texts, .. } = file;
+        Self { table: Arc::new(table), name, notes, findings, texts: Arc::new(texts) }
     }
 
     fn of_frame(
@@ -455,7 +462,7 @@ impl Votes {
             return Err(twice_in_items(self.table.items().name(twice)));
         }
         let table = py.detach(|| self.table.select(&places));
-        Ok(Self::new(table, self.name.clone()))
+        Ok(self.part(table, self.name.clone()))
     }
 
     /// Fewer votes per item, drawn from those there are; the same for the same seed and ids.
@@ -485,23 +492,28 @@ impl Votes {
         let seed = seed.map_or(Ok(0), |seed| whole("seed", seed))?;
         let draw = SparseDraw { votes: k, replacement };
         let table = detached(py, || draw.votes_of(&self.table, seed))?;
-        Ok(Self::new(table, format!("{k} votes per item of {}", self.name)))
+        Ok(self.part(table, format!("{k} votes per item of {}", self.name)))
     }
 
-    /// Writes the votes into a file: ``.csv`` or ``.parquet`` (every vote) or ``.npz`` (counts).
+    /// Writes the votes into a file: ``.csv`` or ``.parquet`` (every vote, and the texts of the items) or ``.npz``
+    /// (counts).
     ///
     /// Parameters
     /// ----------
     /// path : str or path
     /// force : bool
     ///     Replace a file that exists.
-    #[pyo3(signature = (path, force=false))]
-    fn write(&self, py: Python<'_>, path: PathBuf, force: bool) -> PyResult<()> {
+    /// texts : bool
+    ///     Write the texts of the items, as far as they were read: those of a table are where ``text`` names their
+    ///     column.
+    #[pyo3(signature = (path, force=false, texts=true))]
+    fn write(&self, py: Python<'_>, path: PathBuf, force: bool, texts: bool) -> PyResult<()> {
         let target = target_of(&path).map_err(|error| {
             let endings: Vec<&str> = TARGETS.iter().map(|target| target.ending).collect();
             value_error(format!("{error}; expected a name that ends in {}", endings.join(", ")))
         })?;
-        detached(py, || write_file(&self.table, &path, target, force))
+        let texts = if texts { &self.texts[..] } else { &[] };
+        detached(py, || write_file(&self.table, texts, &path, target, force))
     }
 
     fn __len__(&self) -> usize {
@@ -545,14 +557,16 @@ impl Votes {
     ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
         let py = slf.py();
         let votes = slf.get();
-        let bytes = py.detach(|| stored::to_bytes(&votes.table, &votes.name, &votes.notes));
+        let bytes =
+            py.detach(|| stored::to_bytes(&votes.table, &votes.name, &votes.notes, &votes.texts));
         Ok((slf.get_type().getattr("_restore")?, (PyBytes::new(py, &bytes),)))
     }
 
     #[classmethod]
     fn _restore(_type: &Bound<'_, PyType>, stored: &[u8]) -> PyResult<Self> {
-        let (table, name, notes) = stored::from_bytes(stored)?;
-        Ok(Self { table: Arc::new(table), name, notes, findings: Vec::new() })
+        let (table, name, notes, texts) = stored::from_bytes(stored)?;
+        let (table, texts) = (Arc::new(table), Arc::new(texts));
+        Ok(Self { table, name, notes, findings: Vec::new(), texts })
     }
 
     /// The Arrow stream of the canonical long table: a row per vote with the columns item, annotator, label and
@@ -581,7 +595,7 @@ impl Votes {
     fn _svg(&self, py: Python<'_>) -> String {
         py.detach(|| {
             let file = self.name.rsplit('/').next().unwrap_or_default();
-            votes_figure(file, &summarize(&self.table, &[], 0)).svg(Form::File)
+            pages::votes_figure(file, &summarize(&self.table, &[], 0)).svg(Form::File)
         })
     }
 

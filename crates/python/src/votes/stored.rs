@@ -8,15 +8,21 @@ use pyo3::prelude::*;
 
 use crate::errors::value_error;
 
-const MAGIC: &[u8] = b"dissensus votes 2\n";
+const MAGIC: &[u8] = b"dissensus votes 3\n";
 const ORDERS: [ClassOrder; 4] =
     [ClassOrder::Declared, ClassOrder::Format, ClassOrder::Numeric, ClassOrder::Alphabetical];
 
-/// A table with its name and notes.
-pub(crate) fn to_bytes(table: &VoteTable, name: &str, notes: &[Note]) -> Vec<u8> {
+/// A table with its name, its notes and the texts of its items.
+pub(crate) fn to_bytes(
+    table: &VoteTable,
+    name: &str,
+    notes: &[Note],
+    texts: &[(String, String)],
+) -> Vec<u8> {
     let mut out = Writer(MAGIC.to_vec());
     out.text(name);
     out.texts(notes.iter().flat_map(|note| [note.what.as_str(), note.value.as_str()]));
+    out.texts(texts.iter().flat_map(|(item, text)| [item.as_str(), text.as_str()]));
     let order = ORDERS.iter().position(|order| *order == table.classes().order());
     out.number(order.unwrap_or(0) as u64);
     out.text(table.scale().name());
@@ -64,19 +70,24 @@ pub(crate) fn to_bytes(table: &VoteTable, name: &str, notes: &[Note]) -> Vec<u8>
     out.0
 }
 
+/// What such bytes hold: a table, its name, its notes, and the texts of its items.
+pub(crate) type Stored = (VoteTable, String, Vec<Note>, Vec<(String, String)>);
+
 /// The table of such bytes.
-pub(crate) fn from_bytes(bytes: &[u8]) -> PyResult<(VoteTable, String, Vec<Note>)> {
+pub(crate) fn from_bytes(bytes: &[u8]) -> PyResult<Stored> {
     read(bytes)
         .ok_or_else(|| value_error("these are not the votes that this version of dissensus stores"))
 }
 
-fn read(bytes: &[u8]) -> Option<(VoteTable, String, Vec<Note>)> {
+fn read(bytes: &[u8]) -> Option<Stored> {
     let mut from = Reader(bytes.strip_prefix(MAGIC)?);
     let name = from.text()?;
     let notes = from.texts()?;
     let notes =
         notes.chunks_exact(2).map(|pair| Note { what: pair[0].clone(), value: pair[1].clone() });
     let notes: Vec<Note> = notes.collect();
+    let texts = from.texts()?;
+    let texts = texts.chunks_exact(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect();
     let order = *ORDERS.get(usize::try_from(from.number()?).ok()?)?;
     let scale: Scale = from.text()?.parse().ok()?;
     let classes = ClassSet::new(from.texts()?, order).ok()?.with_scale(scale).ok()?;
@@ -94,7 +105,7 @@ fn read(bytes: &[u8]) -> Option<(VoteTable, String, Vec<Note>)> {
             VoteTable::from_probabilities(classes, Ids::new(items).ok()?, rows).ok()?
         }
     };
-    Some((table, name, notes))
+    Some((table, name, notes, texts))
 }
 
 fn read_votes(

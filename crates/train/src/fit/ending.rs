@@ -1,5 +1,7 @@
 //! Checkpoints of the loop, and what a finished run comes to.
 
+use std::sync::Arc;
+
 use dissensus_engine::network::Shape;
 use dissensus_engine::{Dataset, State, Weights};
 use dissensus_store::{Checkpoint, Logits, StoreError, Which};
@@ -107,7 +109,8 @@ impl Fit<'_> {
             parts,
         };
         let trained = Trained {
-            plan: self.plan.clone(),
+            spec: self.plan.with_data(self.task.identity().clone()),
+            joined: Arc::clone(self.task.joined()),
             network: setup.network.clone(),
             classes: self.task.table().classes().names().to_vec(),
             best: self.best_weights()?,

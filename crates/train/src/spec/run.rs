@@ -18,18 +18,43 @@ pub struct Run {
     pub seeds: Vec<u64>,
     /// The floating-point format. Part of a run's identity; all keys below are not.
     pub precision: Precision,
+    /// The folder of runs.
+    pub store: PathBuf,
+    /// How the runs are executed.
+    #[serde(flatten)]
+    pub execution: Execution,
+}
+
+/// How runs are executed; nothing of it changes a result.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Execution {
     /// `auto`, `cpu`, `cuda` or `cuda:N`; `:exclusive` behind it for one run at a time.
     pub device: String,
     /// How many runs share a device; `None` for the fastest number.
-    pub jobs: Option<u64>,
-    /// How many threads; `None` for all cores.
-    pub threads: Option<u64>,
-    /// The folder of runs.
-    pub store: PathBuf,
+    pub jobs: Option<usize>,
+    /// Threads of all runs together; `None` for all cores.
+    pub threads: Option<usize>,
     /// When a run saves a checkpoint, to resume from.
     pub checkpoint: Checkpoint,
-    /// Whether curves are also written for TensorBoard.
+    /// Whether curves are also written for TensorBoard, into the runs' folders.
     pub tensorboard: bool,
+    /// A folder for these curves instead, with one folder per run.
+    #[serde(skip)]
+    pub curves: Option<PathBuf>,
+}
+
+impl Default for Execution {
+    /// As a spec without these keys.
+    fn default() -> Self {
+        Self {
+            device: "auto".to_owned(),
+            jobs: None,
+            threads: None,
+            checkpoint: Checkpoint::Auto,
+            tensorboard: false,
+            curves: None,
+        }
+    }
 }
 
 /// When a run saves a checkpoint.
@@ -72,7 +97,7 @@ impl Run {
         })?;
         let count = |value: &toml::Value| match value.as_str() {
             Some("auto") => Ok(None),
-            _ => whole(1..=MAX_THREADS as u64)(value).map(Some),
+            _ => Ok(usize::try_from(whole(1..=MAX_THREADS as u64)(value)?).ok()),
         };
         let jobs = reader.read("run", "jobs", count)?;
         let threads = reader.read("run", "threads", count)?;
@@ -83,6 +108,8 @@ impl Run {
             _ => Checkpoint::Auto,
         };
         let tensorboard = reader.read("run", "tensorboard", flag)?;
-        Ok(Self { seeds, precision, device, jobs, threads, store, checkpoint, tensorboard })
+        let curves = None;
+        let execution = Execution { device, jobs, threads, checkpoint, tensorboard, curves };
+        Ok(Self { seeds, precision, store, execution })
     }
 }

@@ -87,8 +87,8 @@ impl Task {
         let items = own.len();
         let table = own.followed_by(&table).map_err(|error| unjoined(&error))?;
         let inputs = own_inputs.followed_by(&inputs)?;
-        let both = BothJoined { own: own_joined, judged: judged_joined, classes_by_position };
-        Ok((Self::of(table, inputs, data, items)?, both))
+        let task = Self::of(table, inputs, data, items, &own_joined)?;
+        Ok((task, BothJoined { own: own_joined, judged: judged_joined, classes_by_position }))
     }
 }
 

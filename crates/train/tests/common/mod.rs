@@ -4,11 +4,10 @@
 
 mod overlapping;
 
-use std::cell::RefCell;
-use std::sync::OnceLock;
 use std::sync::atomic::AtomicUsize;
+use std::sync::{Mutex, OnceLock};
 
-use dissensus_core::{Cancel, VoteTable};
+use dissensus_core::{Cancel, Event, VoteTable};
 use dissensus_data::blends::{Settings, VotesPerItem};
 use dissensus_engine::{Cpu, Device};
 use dissensus_inputs::{Inputs, from_blends};
@@ -137,11 +136,25 @@ impl Lab {
         if how.stop_at == Some(0) {
             stop.cancel();
         }
-        let seen = RefCell::new(Vec::<EpochRow>::new());
-        let on_epoch = |row: &EpochRow| {
-            let done = seen.borrow().len() as u64 + 1;
-            seen.borrow_mut().push(row.clone());
-            assert_eq!(row.epoch + 1, done);
+        let seen = Mutex::new(Vec::<EpochRow>::new());
+        let progress = |event: Event<'_>| {
+            let Event::Measured { step, values: [rate, loss, metrics @ ..], .. } = event else {
+                return;
+            };
+            assert_eq!((rate.0, loss.0), ("rate", "loss"));
+            let metrics = metrics.iter().map(|(name, value)| ((*name).to_owned(), *value));
+            let row = EpochRow {
+                epoch: step,
+                rate: rate.1.unwrap(),
+                loss: loss.1.unwrap(),
+                metrics: metrics.collect(),
+            };
+            let done = {
+                let mut seen = seen.lock().unwrap();
+                seen.push(row);
+                seen.len() as u64
+            };
+            assert_eq!(step + 1, done);
             if how.stop_at.is_some_and(|at| done >= at) {
                 stop.cancel();
             }
@@ -150,7 +163,7 @@ impl Lab {
             }
         };
         let (threads, cancel) = (how.threads, stop.clone());
-        let options = FitOptions { threads, cancel, on_epoch: &on_epoch, ..FitOptions::default() };
+        let options = FitOptions { threads, cancel, progress: &progress, ..FitOptions::default() };
         let (checkpoint, tensorboard) = (how.checkpoint, how.tensorboard);
         let saving = Saving { checkpoint, tensorboard, curves: None };
         let run = self.begin(spec);
@@ -160,7 +173,7 @@ impl Lab {
         let outcome = outcome.map_err(|error| error.to_string())?;
         // Who watches sees every epoch, those before an interruption too.
         if matches!(outcome, Outcome::Finished(_)) {
-            assert_eq!(*seen.borrow(), self.info(spec).history::<EpochRow>().unwrap());
+            assert_eq!(*seen.lock().unwrap(), self.info(spec).history::<EpochRow>().unwrap());
         }
         Ok(outcome)
     }

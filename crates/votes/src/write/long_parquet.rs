@@ -11,7 +11,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 
-use super::{Target, WriteError, WriteSeek, class_column, is_weighted, long_rows};
+use super::{ItemTexts, Target, WriteError, WriteSeek, class_column, is_weighted, long_rows};
 
 pub(super) const TARGET: Target =
     Target { name: "parquet", ending: ".parquet", title: "canonical long table", write };
@@ -33,6 +33,8 @@ struct Group {
     has_vote: Vec<i16>,
     weights: Vec<f64>,
     has_weight: Vec<i16>,
+    texts: Vec<ByteArray>,
+    has_text: Vec<i16>,
 }
 
 impl From<ParquetError> for WriteError {
@@ -47,15 +49,20 @@ impl From<ParquetError> for WriteError {
     }
 }
 
-fn write(table: &VoteTable, out: &mut dyn WriteSeek) -> Result<(), WriteError> {
+fn write(
+    table: &VoteTable,
+    texts: &ItemTexts<'_>,
+    out: &mut dyn WriteSeek,
+) -> Result<(), WriteError> {
     let weighted = is_weighted(table);
     let weight = if weighted { "OPTIONAL DOUBLE weight;" } else { "" };
     let sets = table.scale() == Scale::MultiLabel;
     let (class, vote) =
         (class_column(table.scale()), if sets { "OPTIONAL INT64 vote;" } else { "" });
+    let text = if texts.is_empty() { "" } else { "OPTIONAL BYTE_ARRAY text (UTF8);" };
     let schema = format!(
         "message votes {{ OPTIONAL BYTE_ARRAY item (UTF8); OPTIONAL BYTE_ARRAY annotator (UTF8); \
-         OPTIONAL BYTE_ARRAY label (UTF8); OPTIONAL INT32 {class}; {vote} {weight} }}"
+         OPTIONAL BYTE_ARRAY label (UTF8); OPTIONAL INT32 {class}; {vote} {weight} {text} }}"
     );
     let schema = Arc::new(parse_message_type(&schema)?);
     let zstd = Compression::ZSTD(ZstdLevel::try_new(1)?);
@@ -88,6 +95,10 @@ fn write(table: &VoteTable, out: &mut dyn WriteSeek) -> Result<(), WriteError> {
         group.has_vote.push(i16::from(row.vote.is_some()));
         group.weights.push(row.weight);
         group.has_weight.push(1);
+        let text =
+            row.item.filter(|_| row.first).and_then(|item| texts.get(item).copied().flatten());
+        group.has_text.push(i16::from(text.is_some()));
+        group.texts.extend(text.map(ByteArray::from));
         if group.has_item.len() == GROUP {
             flush(&mut writer, std::mem::take(&mut group))?;
         }
@@ -126,6 +137,9 @@ fn flush(
             }
             (4 | 5, ColumnWriter::DoubleColumnWriter(w)) => {
                 w.write_batch(&group.weights, Some(&group.has_weight), None)?
+            }
+            (4.., ColumnWriter::ByteArrayColumnWriter(w)) => {
+                w.write_batch(&group.texts, Some(&group.has_text), None)?
             }
             _ => return Err(WriteError::Encode("an unexpected Parquet column".into())),
         };

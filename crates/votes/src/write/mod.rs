@@ -3,7 +3,8 @@
 //!
 //! A canonical long table has the columns `item`, `annotator`, `label` and `class`, the place of
 //! the label in the order of the classes; `weight` where votes carry weights. An item without
-//! votes has a row without a label; a class that nobody chose a row without an item. The name of
+//! votes has a row without a label; a class that nobody chose a row without an item. Where items have
+//! texts, a column `text` has that of an item in its first row. The name of
 //! `class` states a scale other than the nominal one ([`class_column`]). A multi-label vote has a row
 //! per label, and its number in a column `vote`; one for no class has a row without a label.
 
@@ -27,7 +28,20 @@ pub struct Target {
     pub ending: &'static str,
     /// What it is.
     pub title: &'static str,
-    write: fn(&VoteTable, &mut dyn WriteSeek) -> Result<(), WriteError>,
+    write: fn(&VoteTable, &ItemTexts<'_>, &mut dyn WriteSeek) -> Result<(), WriteError>,
+}
+
+/// The text of each item of a table; empty where no item has one.
+type ItemTexts<'t> = [Option<&'t str>];
+
+fn texts_by_item<'t>(table: &VoteTable, texts: &'t [(String, String)]) -> Vec<Option<&'t str>> {
+    let mut of_items = vec![None; if texts.is_empty() { 0 } else { table.len() }];
+    for (item, text) in texts {
+        if let Some(at) = table.items().position(item) {
+            of_items[at] = Some(text.as_str());
+        }
+    }
+    of_items
 }
 
 /// All forms.
@@ -59,8 +73,16 @@ pub enum WriteError {
     /// A scale whose votes the form cannot hold.
     #[error(transparent)]
     Scale(#[from] ScaleError),
-    /// An id that the form cannot hold.
-    #[error("the id {id:?} has a NUL character in it, which {target} cannot hold")]
+    /// Texts of items, which the form does not hold.
+    #[error("{items} items have texts, which {target} does not hold")]
+    Texts {
+        /// How many items have one.
+        items: usize,
+        /// The form.
+        target: &'static str,
+    },
+    /// An id or text that the form cannot hold.
+    #[error("{id:?} has a NUL character in it, which {target} cannot hold")]
     Id {
         /// The id.
         id: String,
@@ -105,28 +127,33 @@ pub fn target_of(path: &Path) -> Result<&'static Target, WriteError> {
     found.ok_or_else(|| WriteError::UnknownTarget { path: path.to_owned() })
 }
 
-/// Writes a table into a file: whole, or not at all. An existing file is only replaced by `force`.
+/// Writes a table, with an (item, text) for each item that has one, into a file: whole, or not at all.
+/// An existing file is only replaced by `force`.
 pub fn write_file(
     table: &VoteTable,
+    texts: &[(String, String)],
     path: &Path,
     target: &Target,
     force: bool,
 ) -> Result<(), WriteError> {
+    let texts = texts_by_item(table, texts);
     write_output(path, Existing::replaced_if(force), |out| {
-        (target.write)(table, out).map_err(|error| match error {
+        (target.write)(table, &texts, out).map_err(|error| match error {
             WriteError::Io(error) => FileError::new(path, error).into(),
             other => other,
         })
     })
 }
 
-/// Writes a table to any place that can be written and moved about in.
+/// Writes a table, with an (item, text) for each item that has one, to any place that can be written and
+/// moved about in.
 pub fn write(
     table: &VoteTable,
+    texts: &[(String, String)],
     target: &Target,
     mut out: impl WriteSeek,
 ) -> Result<(), WriteError> {
-    (target.write)(table, &mut out)
+    (target.write)(table, &texts_by_item(table, texts), &mut out)
 }
 
 /// What the column of the places of labels is called in a canonical long table of this scale.
@@ -151,10 +178,13 @@ pub struct LongRow {
     pub vote: Option<u64>,
     /// How much the vote counts.
     pub weight: f64,
+    /// Whether it is the first row of its item.
+    pub first: bool,
 }
 
 impl LongRow {
-    const EMPTY: Self = Self { item: None, annotator: None, class: None, vote: None, weight: 1.0 };
+    const EMPTY: Self =
+        Self { item: None, annotator: None, class: None, vote: None, weight: 1.0, first: false };
 }
 
 /// Calls `row` for every row of the canonical long table, which `target` is to hold.
@@ -175,9 +205,9 @@ pub fn long_rows<E: From<WriteError>>(
     for item in 0..table.len() {
         let mut any = false;
         let mut vote = |annotator, class: Option<u16>, vote, weight| {
-            any = true;
+            let first = !std::mem::replace(&mut any, true);
             class.into_iter().for_each(|class| used[usize::from(class)] = true);
-            row(LongRow { item: Some(item), annotator, class, vote, weight })
+            row(LongRow { item: Some(item), annotator, class, vote, weight, first })
         };
         match table.ballots() {
             Ballots::Probabilities(_) => return Err(WriteError::NoVotes { target }.into()),
@@ -202,7 +232,7 @@ pub fn long_rows<E: From<WriteError>>(
             }
         }
         if !any {
-            row(LongRow { item: Some(item), ..LongRow::EMPTY })?;
+            row(LongRow { item: Some(item), first: true, ..LongRow::EMPTY })?;
         }
     }
     for class in (0..used.len()).filter(|&c| !used[c]) {

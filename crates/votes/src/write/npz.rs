@@ -7,7 +7,7 @@ use dissensus_core::{Ballots, Counts, Scale, VoteTable};
 use dissensus_io::npy::{self, ArrayWriter};
 use dissensus_io::npz::NpzWriter;
 
-use super::{Target, WriteError, WriteSeek};
+use super::{ItemTexts, Target, WriteError, WriteSeek};
 
 pub(super) const TARGET: Target = Target {
     name: "npz",
@@ -16,7 +16,15 @@ pub(super) const TARGET: Target = Target {
     write,
 };
 
-fn write(table: &VoteTable, out: &mut dyn WriteSeek) -> Result<(), WriteError> {
+fn write(
+    table: &VoteTable,
+    texts: &ItemTexts<'_>,
+    out: &mut dyn WriteSeek,
+) -> Result<(), WriteError> {
+    let items = texts.iter().flatten().count();
+    if items > 0 {
+        return Err(WriteError::Texts { items, target: "an .npz file" });
+    }
     let shape = [table.len(), table.classes().len()];
     if (shape[0] as u64).saturating_mul(shape[1] as u64) > MAX_DENSE_CELLS {
         let [items, classes] = shape;

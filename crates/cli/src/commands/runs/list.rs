@@ -1,6 +1,6 @@
 //! `dissensus runs list`
 
-use dissensus::{RunList, RunRow};
+use dissensus::train::{RunList, RunRow};
 
 use crate::args::{FormArgs, StoreArgs};
 use crate::ui::table::{Columns, Form, print};

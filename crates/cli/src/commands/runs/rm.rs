@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, IsTerminal as _};
 
-use dissensus::Removal;
+use dissensus::train::Removal;
 
 use crate::args::StoreArgs;
 use crate::ui::{self, paint, text};

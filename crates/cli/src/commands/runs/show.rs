@@ -1,7 +1,8 @@
 //! `dissensus runs show ID`
 
+use dissensus::pages;
 use dissensus::store::{RunInfo, State, Which};
-use dissensus::{RunDetails, run_page};
+use dissensus::train::RunDetails;
 
 use crate::args::{StoreArgs, quoted};
 use crate::ui::{self, paint, table::style};
@@ -28,7 +29,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     if args.json {
         return ui::json(&run);
     }
-    ui::out(&run_page(&run, &style()))?;
+    ui::out(&pages::run_page(&run, &style()))?;
     let next = next(&info, &args.store);
     if !next.is_empty() {
         ui::out(&format!("\n{}\n  {}\n", paint::title("Next"), next.join("\n  ")))?;

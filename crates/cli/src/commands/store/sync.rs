@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use dissensus::remote::{SyncCounts, SyncDirection, SyncOptions, Synced};
-use dissensus::store::Item;
 use dissensus::sync_store;
 
 use crate::args::whole;
@@ -76,7 +75,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let synced = sync_store(&args.store, &args.url, &options)?;
     drop(held);
     ui::out(&table(&synced, args.dry_run))?;
-    say_synced(&synced);
+    synced.report(&bar);
     if synced.cancelled {
         ui::err(&format!("interrupted; continue with\n  {}\n", ui::same_command()));
         return Ok(ExitCode::from(130));
@@ -99,37 +98,4 @@ fn table(synced: &Synced, dry_run: bool) -> String {
     table += &line(pushed, &synced.pushed);
     table += &line(pulled, &synced.pulled);
     table + &line("same", &synced.same)
-}
-
-/// Prints what a person has to know about a sync.
-pub(crate) fn say_synced(synced: &Synced) {
-    for conflict in &synced.conflicts {
-        let what = match conflict.item {
-            Item::Run(_) => paint::bad("different:"),
-            Item::File { .. } => paint::warn("different:"),
-        };
-        ui::err(&format!("{what} {conflict}\n"));
-    }
-    for failure in &synced.failed {
-        ui::err(&format!("{} {failure}\n", paint::bad("failed:")));
-    }
-    if synced.without_run > 0 {
-        let results = text::count(synced.without_run, "result", "results");
-        ui::note(&format!("{results} of stages wait in the bucket for their runs"));
-    }
-    if synced.unrecorded > 0 {
-        let results = text::count(synced.unrecorded, "result", "results");
-        ui::note(&format!(
-            "{results} of stages were not pushed: no record says what they were computed from"
-        ));
-    }
-    if synced.foreign > 0 {
-        let objects = text::count(synced.foreign, "object", "objects");
-        ui::note(&format!("{objects} in the bucket are not of a store, and were not read"));
-    }
-    if synced.unconditional {
-        ui::note(
-            "the server knows no conditional writes; objects were looked for before they were written",
-        );
-    }
 }

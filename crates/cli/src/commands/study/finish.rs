@@ -3,15 +3,13 @@
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use dissensus::store::Store;
 use dissensus::studies::{MissingRun, Plan, Shard, StudyError};
-use dissensus::{Error, StudyOptions, check_stages, finish_study, plan_study};
+use dissensus::{Context, Error, study};
 
 use super::Choice;
-use super::run::{AfterArgs, conclude, say};
-use crate::args::{FetchArgs, open_device, whole};
+use super::run::{AfterArgs, conclude};
+use crate::args::{FetchArgs, whole};
 use crate::interrupt;
-use crate::ui::progress::Terminal;
 use crate::ui::runs::Bars;
 use crate::ui::{self, paint};
 
@@ -48,38 +46,23 @@ Exit codes: 0 all is done; 1 runs are missing, or some failed; 2 study, data or 
 130 interrupted.";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let (study, context) = (args.choice.study()?, args.fetching.context()?);
+    let (study, load) = (args.choice.study()?, args.fetching.context()?);
     args.after.check(&args.choice, &study.name)?;
-    let plan = plan_study(&study, &args.choice.options(), &context)?;
-    let store = match args.choice.bucket {
-        None => Store::open(&args.choice.store)?,
-        Some(_) => Store::create_or_open(&args.choice.store)?,
-    };
-    check_stages(&plan, &store, &context)?;
-    let settings = study.run_settings()?;
+    let plan = study::plan(&study, &args.choice.options(), &load)?;
+    let bars = Bars::new(true);
+    let mut execution = study.run_settings()?.execution;
+    execution.device = args.device.clone().unwrap_or(execution.device);
+    let context = bars.context(Context::open(&args.choice.location()?, execution)?);
+    study::check_stages(&plan, &context.store, &load)?;
     let held = interrupt::hold_training();
-    let device = open_device(args.device.as_ref().unwrap_or(&settings.device))?;
-    let bars = Bars::new();
-    let transfers = Terminal::default();
-    let shared = args.choice.share(&plan, &store, &transfers)?;
-    let options = StudyOptions {
-        progress: &bars,
-        cancel: interrupt::cancel().clone(),
-        on_event: &|event| say(&event, &plan, &bars, true),
-        ..StudyOptions::of(&settings, &device)
-    };
-    let outcome = finish_study(&plan, &store, &options);
-    bars.end();
-    let all_pushed = args.choice.push_rest(shared)?;
+    let outcome = study::finish(&plan, &context);
     drop(held);
     match outcome {
         Err(Error::Study(StudyError::Unfinished { runs, total })) => {
             ui::err(&missing(&plan, &runs, total, args.shards));
             Ok(ExitCode::from(1))
         }
-        outcome => {
-            conclude(&args.choice, &args.after, &plan, &store, &context, outcome?, all_pushed)
-        }
+        outcome => conclude(&args.choice, &args.after, &plan, &context.store, &load, outcome?),
     }
 }
 

@@ -55,7 +55,7 @@ pub(crate) fn show(args: &ShowArgs) -> anyhow::Result<()> {
         None => ui::out(&template())?,
         Some(study) => match builtin(study).filter(|_| !args.resolved) {
             Some(builtin) => ui::out(builtin.text)?,
-            None => ui::out(&dissensus::open_study(study)?.to_toml())?,
+            None => ui::out(&dissensus::study::open(study)?.to_toml())?,
         },
     }
     Ok(())

@@ -6,18 +6,14 @@ use std::process::ExitCode;
 use dissensus::report::book::Book;
 use dissensus::report::tables::{self, Tally};
 use dissensus::store::Store;
-use dissensus::studies::{Finals, Plan, PlanOptions, Shard};
-use dissensus::train::{EndedJob, JobOutcome};
-use dissensus::{
-    LoadContext, ShardOutcome, StudyEvent, StudyOptions, StudyOutcome, check_stages, plan_study,
-    report_tables, run_shard, run_study,
-};
+use dissensus::studies::{Plan, PlanOptions, Shard};
+use dissensus::train::spec::Execution;
+use dissensus::{Context, LoadContext, study};
 
 use super::Choice;
-use crate::args::{FetchArgs, JobCount, open_device};
+use crate::args::{ExecutionArgs, FetchArgs};
 use crate::interrupt;
-use crate::ui::progress::Terminal;
-use crate::ui::runs::Bars;
+use crate::ui::runs::{Bars, say_failed};
 use crate::ui::table::style;
 use crate::ui::{self, paint, report, text};
 
@@ -39,7 +35,10 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(super) choice: Choice,
     #[command(flatten)]
-    on: JobArgs,
+    on: ExecutionArgs,
+    /// Write TensorBoard curves into this folder, with one folder per run
+    #[arg(long, value_name = "DIR")]
+    tensorboard: Option<PathBuf>,
     /// Only the runs of one of N disjoint shares of equal work, such as 2/8, each on its own machine;
     /// `dissensus study finish` follows
     #[arg(long, value_name = "I/N", conflicts_with_all = ["markdown", "report"])]
@@ -67,21 +66,6 @@ pub(super) struct AfterArgs {
     force: bool,
 }
 
-/// Where and how runs are trained.
-#[derive(clap::Args)]
-struct JobArgs {
-    /// Runs at a time, or auto for what is fastest on the device [default: the study's run.jobs]
-    #[arg(long, value_name = "N|auto")]
-    jobs: Option<JobCount>,
-    /// The device: auto, cpu, cuda, one of several GPUs as in cuda:1, or cuda:exclusive
-    /// [default: the study's run.device]
-    #[arg(long, value_name = "DEVICE")]
-    device: Option<String>,
-    /// Write TensorBoard curves into this folder, with one folder per run
-    #[arg(long, value_name = "DIR")]
-    tensorboard: Option<PathBuf>,
-}
-
 const EXAMPLES: &str = "\
 Examples:
   dissensus study list                       the built-in studies
@@ -97,51 +81,36 @@ Examples:
 Exit codes: 0 all runs are done; 1 some failed, or were not pushed; 2 study, data or store are wrong; 130 interrupted.";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let (study, context) = (args.choice.study()?, args.fetching.context()?);
+    let (study, load) = (args.choice.study()?, args.fetching.context()?);
     args.after.check(&args.choice, &study.name)?;
-    args.on.tensorboard.as_deref().map_or(Ok(()), dissensus::files::check_outside)?;
-    let plan = plan_study(&study, &args.choice.options(), &context)?;
-    let store = Store::create_or_open(&args.choice.store)?;
-    check_stages(&plan, &store, &context)?;
-    plan.recipes().iter().for_each(|recipe| ui::note(&recipe.to_string()));
-    let settings = study.run_settings()?;
-    let held = interrupt::hold_training();
-    let device = open_device(args.on.device.as_ref().unwrap_or(&settings.device))?;
-    let bars = Bars::new();
-    let transfers = Terminal::default();
-    let shared = args.choice.share(&plan, &store, &transfers)?;
-    let of_file = StudyOptions::of(&settings, &device);
-    let options = StudyOptions {
-        jobs: args.on.jobs.map_or(of_file.jobs, |jobs| jobs.0),
-        curves: args.on.tensorboard.as_deref(),
-        progress: &bars,
-        cancel: interrupt::cancel().clone(),
-        on_event: &|event| {
-            say(&event, &plan, &bars, true);
-            shared.iter().for_each(|shared| shared.on_event(&event, interrupt::cancel()));
-        },
-        ..of_file
+    args.tensorboard.as_deref().map_or(Ok(()), dissensus::files::check_outside)?;
+    let plan = study::plan(&study, &args.choice.options(), &load)?;
+    let location = args.choice.location()?;
+    let execution = Execution {
+        curves: args.tensorboard.clone(),
+        ..args.on.over(study.run_settings()?.execution)
     };
+    let bars = Bars::new(true);
+    let context = bars.context(Context::create(&location, execution)?);
+    study::check_stages(&plan, &context.store, &load)?;
+    plan.recipes().iter().for_each(|recipe| ui::note(&recipe.to_string()));
+    let held = interrupt::hold_training();
     if let Some(shard) = args.shard {
-        let outcome = run_shard(&plan, &store, shard, &options);
-        bars.end();
-        args.after.drop_weights(&plan, &store)?;
-        let all_pushed = args.choice.push_rest(shared)?;
-        return Ok(say_shard(&outcome?, shard, &args.choice, all_pushed));
+        let outcome = study::run_shard(&plan, shard, &context)?;
+        args.after.drop_weights(&plan, &context.store)?;
+        return Ok(say_shard(&outcome, shard, &args.choice));
     }
-    let outcome = run_study(&plan, &store, &options);
-    bars.end();
-    let all_pushed = args.choice.push_rest(shared)?;
+    let outcome = study::run(&plan, &context);
     drop(held);
-    conclude(&args.choice, &args.after, &plan, &store, &context, outcome?, all_pushed)
+    conclude(&args.choice, &args.after, &plan, &context.store, &load, outcome?)
 }
 
 /// Prints what became of a shard.
-fn say_shard(outcome: &ShardOutcome, shard: Shard, choice: &Choice, all_pushed: bool) -> ExitCode {
-    let ShardOutcome { ended, examined, waiting } = outcome;
-    let is_open =
-        |run: &&EndedJob| matches!(run.outcome, JobOutcome::Interrupted | JobOutcome::NotStarted);
-    if !closed(ended, ended.iter().filter(is_open).count(), examined.stopped) {
+fn say_shard(outcome: &study::ShardOutcome, shard: Shard, choice: &Choice) -> ExitCode {
+    let study::ShardOutcome { ended, examined, waiting, all_pushed } = outcome;
+    let failed = say_failed(ended);
+    let open = ended.iter().filter(|run| run.outcome.is_open()).count();
+    if !closed(open > 0, open, examined.stopped) {
         return ExitCode::from(130);
     }
     let (index, of) = (shard.index(), shard.of());
@@ -156,21 +125,20 @@ fn say_shard(outcome: &ShardOutcome, shard: Shard, choice: &Choice, all_pushed: 
         let next = format!("next: when all {of} shards are done, dissensus study finish {typed}");
         ui::err(&format!("shard {index} of {of} is done\n{next}\n"));
     }
-    let failed = |run: &EndedJob| matches!(run.outcome, JobOutcome::Failed(_));
-    ExitCode::from(u8::from(!examined.failed.is_empty() || !all_pushed || ended.iter().any(failed)))
+    ExitCode::from(u8::from(!examined.failed.is_empty() || !all_pushed || failed))
 }
 
 impl AfterArgs {
     /// Fails before long work where the report may not be written.
     pub(super) fn check(&self, choice: &Choice, study: &str) -> Result<(), dissensus::Error> {
         let Some(out) = &self.report else { return Ok(()) };
-        let out = report::folder(&choice.store, out.as_deref());
-        dissensus::check_report_folder(&out, study, self.force)
+        let out = report::folder(&choice.location()?.folder, out.as_deref());
+        dissensus::report::check_folder(&out, study, self.force)
     }
 
     fn drop_weights(&self, plan: &Plan<'_>, store: &Store) -> anyhow::Result<()> {
         if self.drop_weights {
-            let (runs, bytes) = dissensus::drop_weights(plan, store)?;
+            let (runs, bytes) = dissensus::study::drop_weights(plan, store)?;
             let (runs, bytes) = (text::count(runs, "run", "runs"), text::size(bytes));
             ui::remark(&format!("deleted the weights of {runs}, {bytes}"));
         }
@@ -185,10 +153,9 @@ pub(super) fn conclude(
     plan: &Plan<'_>,
     store: &Store,
     context: &LoadContext<'_>,
-    outcome: StudyOutcome,
-    all_pushed: bool,
+    outcome: study::StudyOutcome,
 ) -> anyhow::Result<ExitCode> {
-    let StudyOutcome { ended, examined, results, about } = outcome;
+    let study::StudyOutcome { ended, examined, results, about, all_pushed } = outcome;
     let (failed, missing) = (results.collected.failed.len(), results.collected.missing);
     let unexamined = results.collected.unexamined.clone();
     after.drop_weights(plan, store)?;
@@ -200,19 +167,17 @@ pub(super) fn conclude(
              weights exist"
         ));
     }
-    let failed = failed + examined.failed.len();
-    if !closed(&ended, missing, examined.stopped) {
+    let some_failed = say_failed(&ended) || failed > 0 || !examined.failed.is_empty();
+    let open = ended.iter().any(|run| run.outcome.is_open());
+    if !closed(open, missing, examined.stopped) {
         return Ok(ExitCode::from(130));
     }
-    let code = u8::from(
-        failed > 0
-            || !all_pushed
-            || ended.iter().any(|run| matches!(run.outcome, JobOutcome::Failed(_))),
-    );
+    let code = u8::from(some_failed || !all_pushed);
     let Some(out) = &after.report else {
+        let folder = store.path().display();
         let next = match store.studies()?.len() {
-            0 | 1 => choice.store.display().to_string(),
-            _ => format!("{} --study {}", choice.store.display(), plan.study().name),
+            0 | 1 => folder.to_string(),
+            _ => format!("{folder} --study {}", plan.study().name),
         };
         ui::err(&format!("next: dissensus report {next} --open   for figures and a page\n"));
         return Ok(ExitCode::from(code));
@@ -222,7 +187,7 @@ pub(super) fn conclude(
     let plan = match choice.options() == PlanOptions::default() {
         true => plan,
         false => {
-            whole = plan_study(plan.study(), &PlanOptions::default(), context)?;
+            whole = study::plan(plan.study(), &PlanOptions::default(), context)?;
             &whole
         }
     };
@@ -232,7 +197,7 @@ pub(super) fn conclude(
 
 /// Prints the study's tables, and what they show.
 fn print_tables(book: &Book, markdown: bool) -> anyhow::Result<()> {
-    let (tables, problems) = report_tables(book);
+    let (tables, problems) = dissensus::report::all_tables(book);
     for table in &tables {
         let text = match markdown {
             true => tables::markdown(table),
@@ -250,54 +215,9 @@ fn print_tables(book: &Book, markdown: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prints what happens while a study is trained.
-pub(crate) fn say(event: &StudyEvent<'_>, plan: &Plan<'_>, bars: &Bars, lines: bool) {
-    match event {
-        StudyEvent::Searching(runs) => {
-            ui::remark(&format!("searching: {} runs", text::thousands(runs.len())));
-            bars.begin(runs, false);
-        }
-        StudyEvent::Selected(finals) => {
-            bars.end();
-            say_selected(finals, plan);
-        }
-        StudyEvent::Training(runs) => bars.begin(runs, lines),
-        StudyEvent::Ended(job) => bars.ended(job),
-        StudyEvent::StageStarted { stage, total } => bars.begin_stage(stage, *total),
-        StudyEvent::StageAdvanced { detail } => bars.stage_advanced(detail),
-        StudyEvent::StageEnded { label, failed } => bars.stage_ended(label, *failed),
-    }
-}
-
-fn say_selected(finals: &Finals, plan: &Plan<'_>) {
-    for undecided in &finals.undecided {
-        let (arm, open) = (&undecided.arm, undecided.open);
-        ui::note(&format!("the search for {arm} has {open} runs that are not done"));
-    }
-    for chosen in &finals.chosen {
-        let settings = chosen.settings.iter().map(|(key, value)| format!("{key} = {value}"));
-        let settings = settings.collect::<Vec<_>>().join(", ");
-        let votes = |k: u32| text::count(k as usize, "vote", "votes");
-        let votes = chosen.k.map_or("all votes".to_owned(), votes);
-        let of = match plan.study().datasets.len() {
-            0 | 1 => String::new(),
-            _ => format!("{} · ", chosen.dataset),
-        };
-        ui::err(&format!("selected for {of}{} · {votes}: {settings}\n", chosen.arm));
-    }
-}
-
-/// Prints what failed and how to continue. Returns whether everything was attempted.
-fn closed(ended: &[EndedJob], missing: usize, stopped: bool) -> bool {
-    for run in ended {
-        if let JobOutcome::Failed(reason) = &run.outcome {
-            ui::err(&format!("{} {}: {reason}\n", paint::bad("failed:"), run.label));
-        }
-    }
+/// Prints how to continue. Returns whether everything was attempted.
+fn closed(open: bool, missing: usize, stopped: bool) -> bool {
     let again = ui::same_command();
-    let is_open =
-        |run: &EndedJob| matches!(run.outcome, JobOutcome::Interrupted | JobOutcome::NotStarted);
-    let open = ended.iter().any(is_open);
     if open {
         ui::err(&format!("{missing} runs are not done; continue with\n  {again}\n"));
     } else if stopped {

@@ -4,10 +4,12 @@ use dissensus::cluster::{self, ClusterStatus};
 use dissensus::core::limits::MAX_THREADS;
 use dissensus::studies::StatusReport;
 use dissensus::tables::{cluster_table, status_table};
-use dissensus::{Error, plan_study};
+use dissensus::{Error, study};
 
 use super::Choice;
 use crate::args::{context, whole};
+use crate::interrupt;
+use crate::ui::progress::Terminal;
 use crate::ui::table::{Form, style};
 use crate::ui::{self, paint, text};
 
@@ -29,8 +31,9 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let study = args.choice.study()?;
-    let plan = plan_study(&study, &args.choice.options(), &context())?;
-    let store = args.choice.open(&plan)?;
+    let plan = study::plan(&study, &args.choice.options(), &context())?;
+    let location = args.choice.location()?;
+    let store = location.pulled(&plan, &Terminal::default(), interrupt::cancel())?;
     let status = plan.status(&store, args.jobs)?;
     // The store says how far the study is, wherever the queue can be asked.
     let cluster = match cluster::queue(&plan, &store, &args.choice.selection()) {

@@ -3,14 +3,12 @@
 use std::process::ExitCode;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use dissensus::cluster::{self, ClusterJob, Resources, SYSTEMS, SlurmOptions, Submission, System};
-use dissensus::plan_study;
-use dissensus::remote::is_remote_url;
+use dissensus::cluster::{self, ClusterJob, Resources, SYSTEMS, SlurmOptions, System};
 use dissensus::store::Store;
 use dissensus::studies::Shard;
 
 use super::Choice;
-use crate::args::{FetchArgs, JobCount, whole};
+use crate::args::{ExecutionArgs, FetchArgs, whole};
 use crate::ui::{self, text};
 
 /// Run a study on a cluster, in shards.
@@ -33,12 +31,8 @@ pub(crate) struct Args {
     /// Only print the scripts
     #[arg(long)]
     dry_run: bool,
-    /// Runs at a time in a shard, or auto [default: the study's run.jobs]
-    #[arg(long, value_name = "N|auto")]
-    jobs: Option<JobCount>,
-    /// The device of shards [default: the study's run.device]
-    #[arg(long, value_name = "DEVICE")]
-    device: Option<String>,
+    #[command(flatten)]
+    execution: ExecutionArgs,
     /// At most N shards at a time
     #[arg(long, value_name = "N", value_parser = whole::<usize>(1..=Shard::MOST as u64), allow_negative_numbers = true)]
     at_once: Option<usize>,
@@ -106,29 +100,17 @@ pub(crate) fn submit(args: &Args) -> anyhow::Result<ExitCode> {
         args.choice.local.is_none(),
         "--local is a folder of this machine; the machines of a cluster choose their own"
     );
-    let store = args.choice.store.to_string_lossy().into_owned();
-    // Containers have paths of their own.
-    let store = match is_remote_url(&store) || system.name == "kubernetes" {
-        true => store,
-        false => std::path::absolute(&store)?.display().to_string(),
-    };
+    let store = system.store(&args.choice.store.to_string_lossy())?;
     let program = match (&args.program, slurm) {
         (Some(program), _) => program.clone(),
         (None, true) => std::env::current_exe()?.display().to_string(),
         (None, false) => "dissensus".to_owned(),
     };
-    let mut run_options = Vec::new();
-    if let Some(jobs) = &args.jobs {
-        run_options.extend(["--jobs".to_owned(), jobs.to_string()]);
-    }
-    if let Some(device) = &args.device {
-        run_options.extend(["--device".to_owned(), device.clone()]);
-    }
     let job = ClusterJob {
         study: &study,
         named: args.choice.named(),
         selection: args.choice.selection(),
-        run_options,
+        run_options: args.execution.words(),
         store,
         program,
         directory: std::env::current_dir()?,
@@ -163,21 +145,11 @@ pub(crate) fn submit(args: &Args) -> anyhow::Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    anyhow::ensure!(
-        slurm,
-        "only Slurm is submitted to; --dry-run prints what {} needs: {}",
-        system.name,
-        system.next
-    );
-    // What is wrong with the study or its data is known before it waits in a queue.
-    let plan = plan_study(&study, &args.choice.options(), &args.fetching.context()?)?;
-    let store = Store::create_or_open(&args.choice.store)?;
-    dissensus::check_stages(&plan, &store, &args.fetching.context()?)?;
-    let submission = cluster::submit(&job, &store)?;
+    let (choice, load) = (args.choice.options(), args.fetching.context()?);
+    let (submission, logs) = system.submit(&job, &choice, &load)?;
     let jobs: Vec<&str> = submission.jobs().collect();
     let (shards, jobs) = (text::count(args.shards, "shard", "shards"), jobs.join(", "));
     ui::out(&format!("submitted {shards} and a last step as jobs {jobs}\n"))?;
-    let logs = Submission::logs(&store, &study.name)?;
     let next = format!("next: dissensus study status {}", args.choice.typed());
     ui::err(&format!("logs: {}\n{next}\n", logs.display()));
     Ok(ExitCode::SUCCESS)

@@ -11,9 +11,9 @@ use crate::ui::{self, text};
 
 /// Write votes in a canonical form.
 ///
-/// `.csv` and `.parquet` are long tables with every vote, `.npz` holds counts for numpy. What is
-/// written reads back to the same table; texts of items are not written, which is stated. The file appears whole or not at all, and an existing one
-/// is only replaced with --force. `-` writes CSV to standard output.
+/// `.csv` and `.parquet` are long tables with every vote and the texts of the items; `.npz` holds counts
+/// for numpy, without texts. What is written reads back to the same table. The file appears whole or not
+/// at all, and an existing one is only replaced with --force. `-` writes CSV to standard output.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -23,6 +23,9 @@ pub(crate) struct Args {
     /// The format to write, whatever the file's name
     #[arg(long, value_name = "FORM", value_parser = forms())]
     to: Option<String>,
+    /// Leave out the texts of the items
+    #[arg(long)]
+    without_texts: bool,
     /// Replace an existing file
     #[arg(long)]
     force: bool,
@@ -50,20 +53,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     // Before a long read.
     dissensus::files::check_free(Some(&args.out), args.force || to_stdout)?;
     let keep = if target.name == "npz" { Keep::Counts } else { Keep::Votes };
-    let read = args.votes.reading.read(&args.votes.file, keep)?;
-    if !read.texts.is_empty() {
-        ui::note(&format!(
-            "the texts of {} items are not written",
-            text::thousands(read.texts.len())
-        ));
-    }
+    let texts = !args.without_texts;
+    let read = args.votes.reading.read_with_texts(&args.votes.file, keep, texts)?;
+    let texts = if texts { read.texts } else { Vec::new() };
     let table = read.table;
     if to_stdout {
         let mut bytes = std::io::Cursor::new(Vec::new());
-        write(&table, target, &mut bytes)?;
+        write(&table, &texts, target, &mut bytes)?;
         return Ok(ui::data(&bytes.into_inner())?);
     }
-    write_file(&table, &args.out, target, args.force)?;
+    write_file(&table, &texts, &args.out, target, args.force)?;
     let votes = match (table.counts(), table.ballots()) {
         (Some(counts), _) => Some(counts.total()),
         (None, Ballots::Votes(votes)) => Some(votes.len() as u64),

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use dissensus::core::Keep;
+use dissensus::pages;
 use dissensus::report::figures::Form;
 use dissensus::votes::lint::warnings;
 use dissensus::votes::summary::{Summary, summarize};
 use dissensus::votes::{Finding, Note};
-use dissensus::votes_page;
 use serde::Serialize;
 
 use super::lint::print_finding;
@@ -50,11 +50,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     dissensus::files::check_free(args.svg.as_deref(), args.force)?;
     let VoteFileArgs { file, reading } = &args.votes;
     let read = read_votes(file, &reading.options(Keep::Votes)?)?;
-    let few = read.table.len() <= dissensus::FEW_ITEMS;
-    let top = args.top.unwrap_or(if few { dissensus::FEW_ITEMS } else { 5 });
+    let few = read.table.len() <= dissensus::pages::FEW_ITEMS;
+    let top = args.top.unwrap_or(if few { dissensus::pages::FEW_ITEMS } else { 5 });
     let summary = summarize(&read.table, &read.texts, top);
     if let Some(path) = &args.svg {
-        let svg = dissensus::votes_figure(text::file_name(&read.file), &summary).svg(Form::File);
+        let svg =
+            dissensus::pages::votes_figure(text::file_name(&read.file), &summary).svg(Form::File);
         dissensus::files::write_bytes(path, args.force, svg.as_bytes())?;
         ui::wrote(path, "");
     }
@@ -63,7 +64,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     if args.json {
         return ui::json(&Inspection { file, format, notes, warnings, summary: &summary });
     }
-    let mut page = votes_page(file, notes, &summary, &style());
+    let mut page = pages::votes_page(file, notes, &summary, &style());
     warnings.iter().try_for_each(|warning| print_finding(&mut page, warning))?;
     ui::out(&page)?;
     if summary.may_be_ratings() && !reading.has_scale() {
